@@ -1,0 +1,1 @@
+//! C text from the kernel IR and a verified schedule.

@@ -1,0 +1,529 @@
+//! The typed program: every name resolved, every type known, every implicit conversion written out.
+//!
+//! One [`FilterCode`] is one filter declaration with its arguments (and, for an anonymous filter, captured values) folded
+//! in as constants; instances with equal arguments share it. What the interpreter walks and what the kernel IR is lowered
+//! from. Invariants of a `FilterCode`:
+//! - no [`crate::ty::Dim::Unknown`], no [`crate::ty::Ty::Error`], no [`StmtKind::Stream`];
+//! - both operands of a [`ExprKind::Binary`] have the type the operator works in (see there); conversions are
+//!   [`ExprKind::Convert`];
+//! - evaluation order is left to right, operands before operators; a place's subexpressions before the value assigned;
+//! - a place is a `Local` or `Field`, with `Index`, `Member` and `Component` around it.
+
+use crate::constant::Const;
+use crate::ids::*;
+use crate::ty::Ty;
+pub use sluice_grammar::ast::{BinaryOp, Name, UnaryOp};
+use sluice_grammar::span::Span;
+
+/// What all filters share.
+#[derive(Clone, Debug, Default)]
+pub struct Globals {
+    /// Structs, by [`StructId`].
+    pub structs: Vec<StructDef>,
+    /// Variables of `static` blocks with their values, by [`StaticId`]; no filter writes them.
+    pub statics: Vec<StaticVar>,
+    /// Functions of `helper` groups, by [`HelperId`]. They have no fields and no channels.
+    pub helpers: Vec<Function>,
+    /// Functions of `native` groups, by [`NativeId`].
+    pub natives: Vec<NativeFn>,
+}
+
+/// A struct.
+#[derive(Clone, Debug)]
+pub struct StructDef {
+    /// Name.
+    pub name: Name,
+    /// Names and types of its fields; a struct contains only structs of smaller or larger id, never itself.
+    pub fields: Vec<(Name, Ty)>,
+    /// Its name's place.
+    pub span: Span,
+}
+
+/// A variable of a `static` block.
+#[derive(Clone, Debug)]
+pub struct StaticVar {
+    /// Name.
+    pub name: Name,
+    /// Type.
+    pub ty: Ty,
+    /// Value after all initialisers and init blocks.
+    pub value: Const,
+    /// Its name's place.
+    pub span: Span,
+}
+
+/// A function supplied by a C library.
+#[derive(Clone, Debug)]
+pub struct NativeFn {
+    /// The group's name.
+    pub group: Name,
+    /// Name in the group.
+    pub name: Name,
+    /// Parameter names and types.
+    pub params: Vec<(Name, Ty)>,
+    /// Result.
+    pub ret: Ty,
+    /// Its name's place.
+    pub span: Span,
+}
+
+/// Items per firing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Rates {
+    /// Items looked at, at least `pop`.
+    pub peek: u32,
+    /// Items consumed.
+    pub pop: u32,
+    /// Items produced.
+    pub push: u32,
+}
+
+/// A rate that is not one number: the least and the most, `None` where open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DynamicRate {
+    /// Least.
+    pub min: u32,
+    /// Average, a hint.
+    pub avg: Option<u32>,
+    /// Most.
+    pub max: Option<u32>,
+}
+
+/// Which rates of a work function are dynamic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct DynamicRates {
+    /// Peek.
+    pub peek: Option<DynamicRate>,
+    /// Pop.
+    pub pop: Option<DynamicRate>,
+    /// Push.
+    pub push: Option<DynamicRate>,
+}
+
+/// `work` or `prework`.
+#[derive(Clone, Debug)]
+pub struct WorkDef {
+    /// Its body (no parameters, no result).
+    pub function: FnId,
+    /// Declared rates; 0 where dynamic.
+    pub rates: Rates,
+    /// Rates that are not constant; `None` when all are.
+    pub dynamic: Option<DynamicRates>,
+    /// Shown at compile time: every firing pops at most `pop` and pushes exactly `push`.
+    pub counts_proved: bool,
+    /// Shown at compile time: every peek and pop stays below `peek` items from the firing's first.
+    pub peeks_proved: bool,
+    /// From the keyword to the last rate.
+    pub span: Span,
+}
+
+/// A filter with its arguments folded in.
+#[derive(Clone, Debug)]
+pub struct FilterCode {
+    /// The declaration.
+    pub decl: DeclId,
+    /// The declaration's name; `anonymous` with a number for one without.
+    pub name: Name,
+    /// Name with arguments, for people: `LowPass(250000.0, 64)`; long arguments are shortened.
+    pub display: String,
+    /// The header's place.
+    pub span: Span,
+    /// Type of the items it pops.
+    pub input: Ty,
+    /// Type of the items it pushes.
+    pub output: Ty,
+    /// Fields, by [`FieldId`]; parameters that are arrays or structs are constant fields too.
+    pub fields: Vec<FieldDef>,
+    /// Functions, by [`FnId`].
+    pub functions: Vec<Function>,
+    /// The first firing, if it differs.
+    pub prework: Option<WorkDef>,
+    /// A firing.
+    pub work: WorkDef,
+    /// Message handlers.
+    pub handlers: Vec<HandlerDef>,
+    /// Does a firing (or handler) write a field that a later firing can read? The place that shows it.
+    pub stateful: Option<Span>,
+    /// Can a firing print?
+    pub prints: bool,
+    /// Does a firing ask for `iter()`?
+    pub uses_iter: bool,
+    /// Where a firing (or init) sends a message or calls a native function.
+    pub sends: Option<Span>,
+    /// Where it calls a native function.
+    pub calls_native: Option<Span>,
+    /// What `init` printed when it ran at compile time; comes out once per instance before the first firing.
+    pub init_output: String,
+}
+
+impl FilterCode {
+    /// The function behind an id.
+    pub fn function(&self, id: FnId) -> &Function {
+        &self.functions[id.index()]
+    }
+}
+
+/// A field of a filter.
+#[derive(Clone, Debug)]
+pub struct FieldDef {
+    /// Name.
+    pub name: Name,
+    /// Type.
+    pub ty: Ty,
+    /// Its name's place.
+    pub span: Span,
+    /// Value after initialisers and `init`.
+    pub initial: Const,
+    /// No firing and no handler writes it.
+    pub constant: bool,
+}
+
+/// A message handler.
+#[derive(Clone, Debug)]
+pub struct HandlerDef {
+    /// Its name.
+    pub name: Name,
+    /// Its body.
+    pub function: FnId,
+}
+
+/// A function body with its variables.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Name (`work`, `prework`, `init`, or the function's own).
+    pub name: Name,
+    /// The first `params` locals are the parameters.
+    pub params: u32,
+    /// Parameters and local variables, by [`LocalId`].
+    pub locals: Vec<Local>,
+    /// Result type.
+    pub ret: Ty,
+    /// Body.
+    pub body: Vec<Stmt>,
+    /// Its name's (or keyword's) place.
+    pub span: Span,
+}
+
+/// A local variable or parameter.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Name.
+    pub name: Name,
+    /// Type.
+    pub ty: Ty,
+    /// An array parameter: it stands for the caller's array, not for a copy.
+    pub by_ref: bool,
+    /// Is it ever written after its declaration? For `by_ref`: does the function (or one it calls) write the elements?
+    pub written: bool,
+    /// Its name's place.
+    pub span: Span,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    /// Which.
+    pub kind: StmtKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// Statements.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// A declaration executed: the local gets the value, or zero. Arrays are new each time.
+    Let {
+        /// Which local.
+        local: LocalId,
+        /// Initial value, of the local's type.
+        init: Option<Expr>,
+        /// In composite bodies only, where the local's type has unknown sizes: the sizes, outermost first.
+        dims: Vec<Expr>,
+    },
+    /// `place = value` (the value has the place's type).
+    Assign {
+        /// The place.
+        place: Expr,
+        /// The value.
+        value: Expr,
+    },
+    /// `place op= value`: the place is evaluated once; the operation works in type `in_ty` (as in [`ExprKind::Binary`],
+    /// to which place's value is converted and which `value` already has) and the result is converted back.
+    AssignOp {
+        /// The place.
+        place: Expr,
+        /// The operation.
+        op: BinaryOp,
+        /// The type the operation works in (for shifts: int).
+        in_ty: Ty,
+        /// The right side.
+        value: Expr,
+    },
+    /// A call, a pop, an increment: evaluated, its result dropped.
+    Expr(Expr),
+    /// `push(v)`; the value has the filter's output type.
+    Push(Expr),
+    /// `print(v)`, `println(v)`
+    Print {
+        /// Any basic type, or text.
+        value: Expr,
+        /// Ends the line?
+        newline: bool,
+    },
+    /// `if`
+    If {
+        /// A boolean.
+        cond: Expr,
+        /// Then.
+        then: Vec<Stmt>,
+        /// Else.
+        els: Vec<Stmt>,
+    },
+    /// `for`; `continue` goes to the step. Without a condition: forever.
+    For {
+        /// First.
+        init: Vec<Stmt>,
+        /// A boolean.
+        cond: Option<Expr>,
+        /// After each turn.
+        step: Vec<Stmt>,
+        /// Body.
+        body: Vec<Stmt>,
+    },
+    /// `while`
+    While {
+        /// A boolean.
+        cond: Expr,
+        /// Body.
+        body: Vec<Stmt>,
+    },
+    /// `do ... while`
+    DoWhile {
+        /// Body.
+        body: Vec<Stmt>,
+        /// A boolean.
+        cond: Expr,
+    },
+    /// `switch`: runs from the matching case on, falling through as C does, to a `break` or the end.
+    Switch {
+        /// An int.
+        value: Expr,
+        /// Cases in order; labels are distinct.
+        cases: Vec<SwitchCase>,
+    },
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `return`
+    Return(Option<Expr>),
+    /// `{ ... }`
+    Block(Vec<Stmt>),
+    /// `p.h(args) [min:max]`
+    Send(Box<Send>),
+    /// A statement of a composite body; never in a filter.
+    Stream(Box<StreamStmt>),
+}
+
+/// One case of a `switch`.
+#[derive(Clone, Debug)]
+pub struct SwitchCase {
+    /// Values.
+    pub labels: Vec<i32>,
+    /// Is `default` among the labels?
+    pub default: bool,
+    /// Statements.
+    pub body: Vec<Stmt>,
+}
+
+/// A message sent.
+#[derive(Clone, Debug)]
+pub struct Send {
+    /// The portal.
+    pub portal: Expr,
+    /// Handler name.
+    pub handler: Name,
+    /// Arguments.
+    pub args: Vec<Expr>,
+    /// Latencies `[min:max]`; `None` is best effort.
+    pub latency: Option<(Expr, Expr)>,
+}
+
+/// The statements that build a composite.
+#[derive(Clone, Debug)]
+pub enum StreamStmt {
+    /// `add`, `body`, `loop`
+    Add {
+        /// Which of the three.
+        role: Role,
+        /// What.
+        stream: StreamUse,
+        /// Portals to register with.
+        portals: Vec<Expr>,
+    },
+    /// `split`
+    Split(SplitDef),
+    /// `join`
+    Join(SplitDef),
+    /// `enqueue`
+    Enqueue(Expr),
+}
+
+/// Where a child goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `add`
+    Add,
+    /// `body`
+    Body,
+    /// `loop`
+    Loop,
+}
+
+/// `duplicate` or weights.
+#[derive(Clone, Debug)]
+pub enum SplitDef {
+    /// Every item to every branch.
+    Duplicate,
+    /// Weights as written.
+    RoundRobin(Vec<Expr>),
+}
+
+/// A stream that is added.
+#[derive(Clone, Debug)]
+pub enum StreamUse {
+    /// A declared stream with its arguments, converted to the parameters' types.
+    Named {
+        /// Which.
+        decl: DeclId,
+        /// Arguments.
+        args: Vec<Expr>,
+    },
+    /// An anonymous stream with the variables it sees.
+    Anonymous {
+        /// Which.
+        decl: DeclId,
+        /// Names and the locals that hold their values now.
+        captures: Vec<(Name, LocalId)>,
+    },
+    /// `Identity<T>`
+    Identity(Ty),
+    /// `FileReader<T>(path)`
+    FileReader(Ty, Expr),
+    /// `FileWriter<T>(path)`
+    FileWriter(Ty, Expr),
+    /// Something already reported as wrong.
+    Error,
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// Which.
+    pub kind: ExprKind,
+    /// The type of its value.
+    pub ty: Ty,
+    /// Where.
+    pub span: Span,
+}
+
+/// Expressions.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A constant (scalars and text; aggregates live in fields and statics).
+    Const(Const),
+    /// A local.
+    Local(LocalId),
+    /// A field of the filter.
+    Field(FieldId),
+    /// A static.
+    Static(StaticId),
+    /// `array[index]`, index an int; checked.
+    Index(Box<Expr>, Box<Expr>),
+    /// `s.field`
+    Member(Box<Expr>, u32),
+    /// `c.real` (0), `c.imag` (1), `v.x` (0) to `v.w` (3)
+    Component(Box<Expr>, u8),
+    /// `pop()`
+    Pop,
+    /// `peek(i)`, an int; checked.
+    Peek(Box<Expr>),
+    /// `iter()`
+    Iter,
+    /// `-` on int, float, double, complex, vectors; `!` on boolean; `~` on int and bit.
+    Unary(UnaryOp, Box<Expr>),
+    /// Operands have equal types: `+ - * /` int, float, double, complex, vectors; `%` int; shifts int; comparisons int,
+    /// float, double (`==` and `!=` also boolean, bit, complex), result boolean; `& | ^` int, boolean or bit;
+    /// `&&` and `||` boolean, short-circuit.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `c ? a : b`, both of the expression's type.
+    Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// The operand as the expression's type: widening, or a cast (`(int)` truncates and saturates; `(bit)` of an int takes
+    /// its lowest bit; `(boolean)` of a number is `!= 0`; real to complex; float to a vector sets all components).
+    Convert(Box<Expr>),
+    /// A mathematical function; arguments have equal types but for `pow`-like ones, which are equal too.
+    Builtin(Builtin, Vec<Expr>),
+    /// A call.
+    Call(Callee, Vec<Expr>),
+    /// `++x` and so on, on int, float, double.
+    IncDec {
+        /// The place.
+        place: Box<Expr>,
+        /// `++`?
+        inc: bool,
+        /// Value after (prefix) or before (postfix).
+        prefix: bool,
+    },
+    /// `{1, 2, 3}`, of the expression's type; missing elements are zero.
+    Array(Vec<Expr>),
+    /// A complex number of two floats, a vector of 2 to 4 floats.
+    Compose(Vec<Expr>),
+    /// Text put together; each part text or any basic type.
+    Concat(Vec<Expr>),
+}
+
+/// Whose function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Callee {
+    /// The filter's own.
+    Own(FnId),
+    /// A `helper` group's.
+    Helper(HelperId),
+    /// A `native` group's.
+    Native(NativeId),
+}
+
+/// Mathematical functions. On float in single precision, on double in double precision; `Abs`, `Min`, `Max` also on int;
+/// `Abs`, `Arg` of complex give float; `Exp Log Sin Cos Sqrt` also on complex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Builtin {
+    Abs,
+    Acos,
+    Acosh,
+    Arg,
+    Asin,
+    Asinh,
+    Atan,
+    Atan2,
+    Atanh,
+    Ceil,
+    Cos,
+    Cosh,
+    Exp,
+    Expm1,
+    Floor,
+    Fmod,
+    Log,
+    Log10,
+    Max,
+    Min,
+    Pow,
+    Rint,
+    Round,
+    Sin,
+    Sinh,
+    Sqrt,
+    Tan,
+    Tanh,
+}

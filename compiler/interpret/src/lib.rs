@@ -1,0 +1,1 @@
+//! The reference interpreter of the Sluice stream language.

@@ -1,0 +1,1 @@
+//! Graphs and charts as SVG and DOT text.

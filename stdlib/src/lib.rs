@@ -1,0 +1,1 @@
+//! The standard library of the Sluice stream language, embedded as source text.
