@@ -4,4 +4,18 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod fault;
+pub mod layout;
+pub mod literal;
+pub mod parse;
 pub mod span;
+mod syntax_error;
+pub mod token;
+mod tree;
+
+pub use parse::{Encoding, decode, parse};
+
+lalrpop_util::lalrpop_mod!(
+    #[allow(warnings, clippy::all, missing_docs)]
+    stream
+);

@@ -1,6 +1,6 @@
 //! Types with their array sizes evaluated.
 
-use crate::ids::StructId;
+use crate::ids::{DeclId, StructId};
 use std::sync::Arc;
 
 /// A type.
@@ -28,8 +28,8 @@ pub enum Ty {
     Array(Arc<Ty>, Dim),
     /// A struct.
     Struct(StructId),
-    /// A portal (to filters of some declaration).
-    Portal,
+    /// A portal to filters of a declaration.
+    Portal(DeclId),
     /// The type of something already reported as wrong; it clashes with nothing.
     Error,
 }

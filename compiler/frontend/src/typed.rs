@@ -389,6 +389,17 @@ pub enum SplitDef {
     RoundRobin(Vec<Expr>),
 }
 
+/// A type whose array sizes are still to be evaluated, outermost first (as many as `ty` has array levels).
+#[derive(Clone, Debug)]
+pub struct TypeSpec {
+    /// The type; sizes that are not literal are unknown.
+    pub ty: Ty,
+    /// The sizes.
+    pub dims: Vec<Expr>,
+    /// Where it is written.
+    pub span: Span,
+}
+
 /// A stream that is added.
 #[derive(Clone, Debug)]
 pub enum StreamUse {
@@ -407,11 +418,11 @@ pub enum StreamUse {
         captures: Vec<(Name, LocalId)>,
     },
     /// `Identity<T>`
-    Identity(Ty),
+    Identity(TypeSpec),
     /// `FileReader<T>(path)`
-    FileReader(Ty, Expr),
+    FileReader(TypeSpec, Expr),
     /// `FileWriter<T>(path)`
-    FileWriter(Ty, Expr),
+    FileWriter(TypeSpec, Expr),
     /// Something already reported as wrong.
     Error,
 }

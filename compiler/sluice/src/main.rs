@@ -1,2 +1,35 @@
-//! The sluice command.
-fn main() {}
+//! The sluice command: it takes the command line apart and hands it to the driver.
+
+mod arguments;
+
+use arguments::Arguments;
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Deeply nested programs need a deep stack.
+const STACK: usize = 512 << 20;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(e) => {
+            // Help and version are no errors; a reader that has gone is none either.
+            let _ = e.print();
+            return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let run = move || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| arguments.run()));
+    let exit = std::thread::Builder::new().name("sluice".into()).stack_size(STACK).spawn(run).map(|t| t.join());
+    match exit {
+        Ok(Ok(Ok(exit))) => ExitCode::from(exit.code()),
+        Ok(_) => {
+            sluice_driver::interrupt::remove_temporary_files();
+            eprintln!("internal error: sluice has stopped; please report this with the program that caused it");
+            ExitCode::from(4)
+        }
+        Err(e) => {
+            eprintln!("error: cannot start: {e}");
+            ExitCode::from(3)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The system's C compiler: which one, what it is, and how it is called.
+
+use crate::exit::Fault;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Flags that fix what the generated C means, whatever the level of optimisation.
+const MEANING: [&str; 6] =
+    ["-std=gnu11", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math"];
+
+/// What to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// A shared library.
+    Shared,
+    /// A program of its own.
+    Executable,
+}
+
+/// How to translate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CcOptions {
+    /// Level of optimisation, 0 to 3.
+    pub level: u8,
+    /// Debug information.
+    pub debug: bool,
+    /// Faster arithmetic with other bytes.
+    pub fast_math: bool,
+}
+
+impl Default for CcOptions {
+    fn default() -> CcOptions {
+        CcOptions { level: 3, debug: false, fast_math: false }
+    }
+}
+
+impl CcOptions {
+    /// The flags, without files.
+    pub fn flags(&self, product: Product) -> Vec<String> {
+        let mut flags: Vec<String> = MEANING.iter().map(|f| f.to_string()).collect();
+        flags.push(format!("-O{}", self.level.min(3)));
+        flags.push("-march=native".into());
+        if self.debug {
+            flags.push("-g".into());
+        }
+        if self.fast_math {
+            flags.push("-ffast-math".into());
+        }
+        if product == Product::Shared {
+            flags.extend(["-shared".to_string(), "-fPIC".to_string()]);
+        }
+        flags
+    }
+}
+
+/// A C compiler that answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    /// The command and its first arguments, as in `CC="ccache gcc"`.
+    pub command: Vec<String>,
+    /// What it says it is, and which processor it compiles for.
+    pub identity: String,
+}
+
+impl Compiler {
+    /// The compiler that `CC` names, else `cc`, `gcc` or `clang`.
+    pub fn find() -> Result<Compiler, Fault> {
+        let chosen = std::env::var("CC").ok().filter(|c| !c.trim().is_empty());
+        let candidates: Vec<String> = match &chosen {
+            Some(cc) => vec![cc.clone()],
+            None => ["cc", "gcc", "clang"].map(String::from).to_vec(),
+        };
+        for candidate in &candidates {
+            let command: Vec<String> = candidate.split_whitespace().map(String::from).collect();
+            if let Some(version) = version(&command) {
+                return Ok(Compiler { command, identity: format!("{version}\n{}", processor()) });
+            }
+        }
+        let message = match chosen {
+            Some(cc) => format!("the C compiler named by CC, `{cc}`, cannot be run"),
+            None => "no C compiler was found (looked for cc, gcc and clang)".to_string(),
+        };
+        Err(Fault::input(message).help(
+            "install one (Debian, Ubuntu: `sudo apt install build-essential`; Fedora: `sudo dnf install gcc`), \
+             or name one in CC; `sluice run --interpret` works without",
+        ))
+    }
+
+    /// Translates C text in `source` to `target`.
+    pub fn compile(&self, source: &Path, target: &Path, options: &CcOptions, product: Product) -> Result<(), Fault> {
+        let (program, first) = self.command.split_first().ok_or_else(|| Fault::internal("an empty compiler command"))?;
+        let result = Command::new(program)
+            .args(first)
+            .args(options.flags(product))
+            .arg("-w")
+            .arg("-o")
+            .arg(target)
+            .arg(source)
+            .arg("-lm")
+            .arg("-lpthread")
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|e| Fault::file("run", program, &e))?;
+        if result.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&result.stderr);
+        let lines: Vec<&str> = said.lines().take(20).collect();
+        if said.contains("No space left on device") {
+            return Err(Fault::input(format!("{program}: no space left on device")));
+        }
+        Err(Fault::internal(format!("{program} refused the generated C ({}):\n{}", result.status, lines.join("\n"))))
+    }
+}
+
+/// What a compiler says it is; `None` where it cannot be run.
+fn version(command: &[String]) -> Option<String> {
+    let (program, first) = command.split_first()?;
+    let result = Command::new(program).args(first).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    match result {
+        Ok(out) if out.status.success() => {
+            Some(format!("{}\n{}", command.join(" "), String::from_utf8_lossy(&out.stdout).lines().next().unwrap_or("")))
+        }
+        // One that does not know --version may still compile.
+        Ok(_) => Some(command.join(" ")),
+        Err(e) if e.kind() == ErrorKind::NotFound => None,
+        Err(_) => None,
+    }
+}
+
+/// The processor that `-march=native` stands for, as far as the system tells.
+fn processor() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let wanted = ["model name", "flags", "Features", "CPU part"];
+    let mut lines: Vec<&str> = info.lines().filter(|l| wanted.iter().any(|w| l.starts_with(w))).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.insert(0, std::env::consts::ARCH);
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_fix_the_meaning() {
+        let flags = CcOptions::default().flags(Product::Shared);
+        for flag in ["-std=gnu11", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv", "-shared", "-fPIC"] {
+            assert!(flags.iter().any(|f| f == flag), "{flag}");
+        }
+        assert!(!flags.iter().any(|f| f == "-ffast-math" || f == "-g"));
+        assert!(!CcOptions::default().flags(Product::Executable).iter().any(|f| f == "-shared"));
+    }
+}

@@ -1,0 +1,179 @@
+//! Bytes from a file, a pipe or a terminal: big reads for files, what is there for the others, never waiting longer than
+//! needed and giving way to Ctrl-C.
+
+use crate::exit::Fault;
+use crate::interrupt;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs::File;
+use std::io::{Read, Stdin};
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Bytes asked of a regular file at once.
+const FILE_BLOCK: usize = 1 << 20;
+/// Bytes asked of a pipe at once.
+const PIPE_BLOCK: usize = 1 << 16;
+
+/// Where bytes come from.
+enum From {
+    File(File),
+    Stdin(Stdin),
+    #[cfg(test)]
+    Parts(std::collections::VecDeque<Vec<u8>>),
+}
+
+/// What [`Bytes::more`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum More {
+    /// Further bytes are in the buffer.
+    Some,
+    /// Nothing yet (only where waiting was not allowed).
+    NoneYet,
+    /// The end, or Ctrl-C.
+    End,
+}
+
+/// A buffered source of bytes.
+pub struct Bytes {
+    from: From,
+    /// The name for messages.
+    pub name: String,
+    regular: bool,
+    buffer: Vec<u8>,
+    at: usize,
+    ended: bool,
+}
+
+impl Bytes {
+    /// Opens a file, or standard input for `-`.
+    pub fn open(path: &str) -> Result<Bytes, Fault> {
+        if path == "-" {
+            return Ok(Bytes::new(From::Stdin(std::io::stdin()), "standard input", false));
+        }
+        let file = File::open(path).map_err(|e| Fault::file("read", path, &e))?;
+        let kind = file.metadata().map_err(|e| Fault::file("read", path, &e))?;
+        if kind.is_dir() {
+            return Err(Fault::input(format!("cannot read {path}: it is a folder")));
+        }
+        Ok(Bytes::new(From::File(file), path, kind.is_file()))
+    }
+
+    fn new(from: From, name: &str, regular: bool) -> Bytes {
+        Bytes { from, name: name.to_string(), regular, buffer: Vec::new(), at: 0, ended: false }
+    }
+
+    /// A source that gives these parts, one for each read.
+    #[cfg(test)]
+    pub fn of_parts(parts: &[&[u8]]) -> Bytes {
+        Bytes::new(From::Parts(parts.iter().map(|p| p.to_vec()).collect()), "test", false)
+    }
+
+    /// Is it a terminal?
+    pub fn is_terminal(&self) -> bool {
+        matches!(&self.from, From::Stdin(s) if std::io::IsTerminal::is_terminal(s))
+    }
+
+    /// Can a read of it wait?
+    pub fn can_wait(&self) -> bool {
+        !self.regular
+    }
+
+    /// The bytes in the buffer.
+    pub fn buffered(&self) -> &[u8] {
+        &self.buffer[self.at..]
+    }
+
+    /// Takes bytes off the buffer's front.
+    pub fn consume(&mut self, n: usize) {
+        self.at = (self.at + n).min(self.buffer.len());
+    }
+
+    /// Can [`Bytes::more`] be called without waiting?
+    pub fn is_ready(&mut self) -> Result<bool, Fault> {
+        if self.ended || self.regular {
+            return Ok(true);
+        }
+        match &self.from {
+            From::File(f) => wait_for(f.as_fd(), 0),
+            From::Stdin(s) => wait_for(s.as_fd(), 0),
+            #[cfg(test)]
+            From::Parts(_) => Ok(true),
+        }
+        .map_err(|e| Fault::file("read", &self.name, &e))
+    }
+
+    /// Reads once: at least one byte more, or the end.
+    pub fn more(&mut self, wait: bool) -> Result<More, Fault> {
+        if !wait && !self.is_ready()? {
+            return Ok(More::NoneYet);
+        }
+        while !self.ended && !self.is_ready()? {
+            if interrupt::requested() {
+                self.ended = true;
+                break;
+            }
+            let fd = match &self.from {
+                From::File(f) => f.as_fd(),
+                From::Stdin(s) => s.as_fd(),
+                #[cfg(test)]
+                From::Parts(_) => break,
+            };
+            wait_for(fd, 100).map_err(|e| Fault::file("read", &self.name, &e))?;
+        }
+        if self.ended {
+            return Ok(More::End);
+        }
+        if self.at > 0 {
+            self.buffer.drain(..self.at);
+            self.at = 0;
+        }
+        let held = self.buffer.len();
+        self.buffer.resize(held + if self.regular { FILE_BLOCK } else { PIPE_BLOCK }, 0);
+        let got = loop {
+            let space = &mut self.buffer[held..];
+            let read = match &mut self.from {
+                From::File(f) => f.read(space),
+                // One read of the file descriptor: the library's own buffer is smaller and is passed by.
+                From::Stdin(s) => s.read(space),
+                #[cfg(test)]
+                From::Parts(parts) => Ok(parts.pop_front().map_or(0, |p| {
+                    space[..p.len()].copy_from_slice(&p);
+                    p.len()
+                })),
+            };
+            match read {
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+                other => break other,
+            }
+        };
+        let n = *got.as_ref().unwrap_or(&0);
+        self.buffer.truncate(held + n);
+        self.ended = n == 0;
+        match got {
+            Ok(0) => Ok(More::End),
+            Ok(_) => Ok(More::Some),
+            Err(e) => Err(Fault::file("read", &self.name, &e)),
+        }
+    }
+}
+
+/// Waits for bytes (or the end) for some milliseconds; true when there are some.
+fn wait_for(fd: BorrowedFd<'_>, milliseconds: i64) -> std::io::Result<bool> {
+    let time = Timespec { tv_sec: 0, tv_nsec: milliseconds * 1_000_000 };
+    match poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], Some(&time)) {
+        Ok(n) => Ok(n > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(e) => Err(e.into()),
+    }
+}
+
+impl Read for Bytes {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        if self.buffered().is_empty() && self.more(true).map_err(std::io::Error::other)? == More::End {
+            return Ok(0);
+        }
+        let n = self.buffered().len().min(out.len());
+        out[..n].copy_from_slice(&self.buffered()[..n]);
+        self.consume(n);
+        Ok(n)
+    }
+}

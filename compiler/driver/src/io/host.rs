@@ -1,0 +1,196 @@
+//! The host of a run: the program's readers, writers and prints, joined to files and streams.
+
+use super::format::Format;
+use super::item::ItemType;
+use super::progress::Progress;
+use super::reader::{Got, Reader};
+use super::sink::{Out, SharedOut};
+use super::writer::{WavOptions, Writer};
+use crate::exit::Fault;
+use crate::interrupt;
+use sluice_frontend::graph::{Endpoint, NodeKind, SdfGraph};
+use sluice_frontend::ids::NodeId;
+use sluice_frontend::typed::Globals;
+
+/// What the command line says about the ends of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Bindings {
+    /// File for the open input; standard input without.
+    pub input: Option<String>,
+    /// File for the open output; standard output without.
+    pub output: Option<String>,
+    /// Format of the open input.
+    pub input_format: Option<Format>,
+    /// Format of the open output.
+    pub output_format: Option<Format>,
+    /// Samples per second of a WAV output.
+    pub rate: Option<u32>,
+    /// Channels of a WAV output.
+    pub channels: Option<u16>,
+}
+
+/// One end of a program.
+#[derive(Clone, Debug)]
+pub struct End {
+    /// The reader or writer node.
+    pub node: NodeId,
+    /// Its items.
+    pub item: ItemType,
+    /// Where it leads.
+    pub endpoint: Endpoint,
+}
+
+/// The readers and the writers of a graph, each in program order.
+pub fn ends(graph: &SdfGraph, globals: &Globals) -> Result<(Vec<End>, Vec<End>), Fault> {
+    let (mut readers, mut writers) = (Vec::new(), Vec::new());
+    for node in graph.node_ids() {
+        let n = graph.node(node);
+        let (endpoint, channel, to) = match &n.kind {
+            NodeKind::Reader(e) => (e, n.outputs.first(), &mut readers),
+            NodeKind::Writer(e) => (e, n.inputs.first(), &mut writers),
+            _ => continue,
+        };
+        let channel = channel.ok_or_else(|| Fault::internal(format!("{} has no channel", n.path)))?;
+        let ty = &graph.channel(*channel).ty;
+        let item = ItemType::of(ty, globals)
+            .ok_or_else(|| Fault::program(format!("{}: items of type {} cannot be read or written", n.path, super::item::name(ty, globals))))?;
+        to.push(End { node, item, endpoint: endpoint.clone() });
+    }
+    Ok((readers, writers))
+}
+
+/// Files and streams of a run.
+pub struct Host {
+    readers: Vec<Reader>,
+    writers: Vec<Writer>,
+    out: SharedOut,
+    progress: Progress,
+}
+
+impl Host {
+    /// Opens all ends.
+    pub fn open(readers: &[End], writers: &[End], bindings: &Bindings) -> Result<Host, Fault> {
+        Host::open_to(readers, writers, bindings, Out::stdout())
+    }
+
+    /// Opens all ends; standard output is `out`.
+    pub fn open_to(readers: &[End], writers: &[End], bindings: &Bindings, out: SharedOut) -> Result<Host, Fault> {
+        check_bindings(readers, writers, bindings)?;
+        let mut opened = Vec::new();
+        for end in readers {
+            opened.push(match &end.endpoint {
+                Endpoint::File(path) => Reader::open(path, Some(Format::Raw), end.item.clone())?,
+                Endpoint::Open => {
+                    let path = bindings.input.as_deref().unwrap_or("-");
+                    Reader::open(path, bindings.input_format, end.item.clone())?
+                }
+            });
+        }
+        let header = opened.iter().find_map(|r: &Reader| r.wav);
+        let mut written = Vec::new();
+        for end in writers {
+            let channels = if end.item.name == "complex" { 2 } else { header.map_or(1, |h| h.channels) };
+            let wav = WavOptions {
+                rate: bindings.rate.or(header.map(|h| h.rate)).unwrap_or(48_000),
+                channels: bindings.channels.unwrap_or(channels),
+            };
+            let (path, format) = match &end.endpoint {
+                Endpoint::File(path) => (path.as_str(), Some(Format::Raw)),
+                Endpoint::Open => (bindings.output.as_deref().unwrap_or("-"), bindings.output_format),
+            };
+            written.push(Writer::open(path, format, end.item.clone(), wav, &out)?);
+        }
+        Ok(Host { readers: opened, writers: written, out, progress: Progress::start() })
+    }
+
+    /// Up to as many items of a reader (by its number in program order) as `space` holds. Before it waits, everything that
+    /// someone may be watching is written.
+    pub fn read(&mut self, reader: usize, space: &mut [u8], wait: bool) -> Result<Got, Fault> {
+        let Some(r) = self.readers.get_mut(reader) else { return Err(Fault::internal(format!("no reader {reader}"))) };
+        let mut got = r.read(space, false)?;
+        if got == Got::NoneYet && wait {
+            for w in &mut self.writers {
+                w.flush_if_watched()?;
+            }
+            self.out.borrow_mut().flush()?;
+            got = self.readers[reader].read(space, true)?;
+        }
+        self.show();
+        Ok(got)
+    }
+
+    /// Whole items for a writer (by its number in program order).
+    pub fn write(&mut self, writer: usize, items: &[u8]) -> Result<(), Fault> {
+        let Some(w) = self.writers.get_mut(writer) else { return Err(Fault::internal(format!("no writer {writer}"))) };
+        w.write(items)?;
+        self.show();
+        Ok(())
+    }
+
+    /// Text that the program prints.
+    pub fn print(&mut self, text: &[u8]) -> Result<(), Fault> {
+        self.out.borrow_mut().write(text)
+    }
+
+    fn show(&mut self) {
+        let read = self.readers.iter().map(|r| r.count).sum();
+        let written = self.writers.iter().map(|w| w.count).sum();
+        self.progress.show(read, written);
+    }
+
+    /// Should the run end early: Ctrl-C, or an output that nobody reads any more?
+    pub fn wants_stop(&self) -> bool {
+        interrupt::requested() || self.out.borrow().is_broken() || self.writers.iter().any(Writer::is_broken)
+    }
+
+    /// Can the order of outputs be seen: does an output share standard output with the prints?
+    pub fn writes_to_stdout(&self) -> bool {
+        self.writers.iter().any(Writer::is_stdout)
+    }
+
+    /// The run ended well: outputs become complete. Gives what there is to remark.
+    pub fn finish(mut self) -> Result<Vec<String>, Fault> {
+        self.progress.clear();
+        let mut remarks: Vec<String> = self.readers.iter().filter_map(|r| r.leftover().map(str::to_string)).collect();
+        for w in self.writers {
+            remarks.extend(w.finish()?);
+        }
+        self.out.borrow_mut().flush()?;
+        Ok(remarks)
+    }
+
+    /// The run failed: what was printed comes out, files stay absent.
+    pub fn abandon(mut self) {
+        self.progress.clear();
+        let _ = self.out.borrow_mut().flush();
+    }
+}
+
+/// Options for ends that the program does not have, and ends that would clash.
+fn check_bindings(readers: &[End], writers: &[End], bindings: &Bindings) -> Result<(), Fault> {
+    let open = |ends: &[End]| ends.iter().any(|e| e.endpoint == Endpoint::Open);
+    if !open(readers) && (bindings.input.is_some() || bindings.input_format.is_some()) {
+        return Err(Fault::usage("--input or --input-format was given, but the entry has no open input")
+            .help("an entry of type `float->...` takes items from the command line's input; FileReader takes its path from the program"));
+    }
+    if !open(writers)
+        && (bindings.output.is_some() || bindings.output_format.is_some() || bindings.rate.is_some() || bindings.channels.is_some())
+    {
+        return Err(Fault::usage("an option about the output was given, but the entry has no open output")
+            .help("an entry of type `...->float` gives items to the command line's output; FileWriter takes its path from the program"));
+    }
+    let path = |e: &End, bound: &Option<String>| match &e.endpoint {
+        Endpoint::File(p) => p.clone(),
+        Endpoint::Open => bound.clone().unwrap_or_else(|| "-".into()),
+    };
+    let inputs: Vec<String> = readers.iter().map(|e| path(e, &bindings.input)).collect();
+    if inputs.iter().filter(|p| *p == "-").count() > 1 {
+        return Err(Fault::usage("two ends of the program would read standard input"));
+    }
+    let mut outputs: Vec<String> = writers.iter().map(|e| path(e, &bindings.output)).collect();
+    outputs.sort();
+    if let Some(w) = outputs.windows(2).find(|w| w[0] == w[1] && !w[0].starts_with("/dev/")) {
+        return Err(Fault::program(format!("two ends of the program would write {}", w[0])));
+    }
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! # rates
+//!
+//! Purpose: what `sluice rates` shows: for each stream its rates, repetitions and state, for each channel its buffer.
+//! Input: an elaborated program. Output: a table, or the JSON document of docs/json.md.
+
+use crate::io::item::{self, ItemType};
+use serde::Serialize;
+use sluice_frontend::Elaborated;
+use sluice_frontend::graph::NodeKind;
+use sluice_frontend::ids::ChannelId;
+use sluice_frontend::typed::Rates;
+
+/// The document.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    schema: &'static str,
+    program: String,
+    streams: Vec<Stream>,
+    channels: Vec<Channel>,
+    totals: Totals,
+}
+
+#[derive(Debug, Serialize)]
+struct Stream {
+    id: String,
+    stream: String,
+    kind: &'static str,
+    file: String,
+    line: u32,
+    peek: Option<u64>,
+    pop: Option<u64>,
+    push: Option<u64>,
+    prework: Option<RatesJson>,
+    repetitions: Option<u64>,
+    initial_firings: Option<u64>,
+    state: bool,
+    input: String,
+    output: String,
+    buffer_items: Option<u64>,
+    buffer_bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct RatesJson {
+    peek: u64,
+    pop: u64,
+    push: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Channel {
+    id: String,
+    from: String,
+    to: String,
+    item: String,
+    produce: u64,
+    consume: u64,
+    peek: u64,
+    initial_items: usize,
+    feedback: bool,
+    boundary_items: Option<u64>,
+    buffer_items: Option<u64>,
+    buffer_bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Totals {
+    streams: usize,
+    channels: usize,
+    firings: Option<u64>,
+    buffer_items: Option<u64>,
+    buffer_bytes: Option<u64>,
+    dynamic: bool,
+}
+
+/// Collects the document.
+pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Report {
+    let (graph, steady) = (&program.graph, &program.steady);
+    let code = |id: sluice_frontend::ids::CodeId| program.codes.get(id.index());
+    let dynamic = graph.nodes.iter().any(|n| match n.kind {
+        NodeKind::Filter { code: id, .. } => code(id).is_some_and(|c| c.work.dynamic.is_some()),
+        _ => false,
+    });
+    let known = |n: u64| (!dynamic).then_some(n);
+    let buffer = |id: ChannelId| -> (Option<u64>, Option<u64>) {
+        let items = if dynamic { None } else { steady.capacity(graph, id, 1) };
+        let size = ItemType::of(&graph.channel(id).ty, &program.globals).map(|t| t.bytes as u64);
+        (items, items.zip(size).and_then(|(n, s)| n.checked_mul(s)))
+    };
+    let channels: Vec<Channel> = graph
+        .channel_ids()
+        .map(|id| {
+            let c = graph.channel(id);
+            let (buffer_items, buffer_bytes) = buffer(id);
+            Channel {
+                id: id.to_string(),
+                from: graph.node(c.from.0).path.clone(),
+                to: graph.node(c.to.0).path.clone(),
+                item: item::name(&c.ty, &program.globals),
+                produce: c.produce.into(),
+                consume: c.consume.into(),
+                peek: c.peek.into(),
+                initial_items: c.initial.len(),
+                feedback: c.feedback,
+                boundary_items: known(steady.boundary_fill[id.index()]),
+                buffer_items,
+                buffer_bytes,
+            }
+        })
+        .collect();
+    let sum = |f: fn(&Channel) -> Option<u64>| channels.iter().try_fold(0u64, |total, c| total.checked_add(f(c)?));
+    let streams: Vec<Stream> = graph
+        .node_ids()
+        .map(|id| {
+            let n = graph.node(id);
+            let at = map.line_col(n.span.file, n.span.start);
+            let sides = |ids: &[ChannelId], amount: &dyn Fn(ChannelId) -> u32| ids.iter().map(|c| u64::from(amount(*c))).sum::<u64>();
+            let (kind, state, prework) = match &n.kind {
+                NodeKind::Filter { stateful, prework, .. } => ("filter", *stateful, *prework),
+                NodeKind::Identity => ("identity", false, None),
+                NodeKind::Duplicate => ("duplicate", false, None),
+                NodeKind::SplitRoundRobin(_) => ("splitter", false, None),
+                NodeKind::JoinRoundRobin(_) => ("joiner", false, None),
+                NodeKind::Reader(_) => ("reader", false, None),
+                NodeKind::Writer(_) => ("writer", false, None),
+            };
+            let moving = match n.kind {
+                NodeKind::Filter { code: id, .. } => code(id).and_then(|c| c.work.dynamic),
+                _ => None,
+            };
+            let rate = |is_dynamic: bool, n: u64| (!is_dynamic).then_some(n);
+            let ty = |ids: &[ChannelId]| {
+                ids.first().map_or("void".to_string(), |c| item::name(&graph.channel(*c).ty, &program.globals))
+            };
+            // The buffers it reads from are counted as its own.
+            let own: Vec<_> = n.inputs.iter().map(|c| buffer(*c)).collect();
+            let total = |f: fn(&(Option<u64>, Option<u64>)) -> Option<u64>| own.iter().try_fold(0u64, |t, b| t.checked_add(f(b)?));
+            Stream {
+                id: id.to_string(),
+                stream: n.path.clone(),
+                kind,
+                file: map.file(n.span.file).name.clone(),
+                line: at.line,
+                peek: rate(moving.is_some_and(|d| d.peek.is_some()), sides(&n.inputs, &|c| graph.channel(c).peek)),
+                pop: rate(moving.is_some_and(|d| d.pop.is_some()), sides(&n.inputs, &|c| graph.channel(c).consume)),
+                push: rate(moving.is_some_and(|d| d.push.is_some()), sides(&n.outputs, &|c| graph.channel(c).produce)),
+                prework: prework.map(|Rates { peek, pop, push }| RatesJson { peek: peek.into(), pop: pop.into(), push: push.into() }),
+                repetitions: known(steady.repetitions[id.index()]),
+                initial_firings: known(steady.init[id.index()]),
+                state,
+                input: ty(&n.inputs),
+                output: ty(&n.outputs),
+                buffer_items: total(|b| b.0),
+                buffer_bytes: total(|b| b.1),
+            }
+        })
+        .collect();
+    let totals = Totals {
+        streams: streams.len(),
+        channels: channels.len(),
+        firings: if dynamic { None } else { steady.repetitions.iter().try_fold(0u64, |t, r| t.checked_add(*r)) },
+        buffer_items: sum(|c| c.buffer_items),
+        buffer_bytes: sum(|c| c.buffer_bytes),
+        dynamic,
+    };
+    let name = graph.hierarchy.first().map_or(String::new(), |h| h.display.clone());
+    Report { schema: "sluice-rates-1", program: name, streams, channels, totals }
+}
+
+/// One document, with a line end.
+pub fn json(report: &Report) -> String {
+    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// A table for people.
+pub fn table(report: &Report) -> String {
+    const HEAD: [&str; 10] = ["stream", "kind", "peek", "pop", "push", "init", "reps", "state", "buffer", "bytes"];
+    let number = |n: Option<u64>| n.map_or("*".to_string(), |n| n.to_string());
+    let mut rows: Vec<[String; 10]> = vec![HEAD.map(String::from)];
+    for s in &report.streams {
+        let peek = if s.peek == s.pop { "".to_string() } else { number(s.peek) };
+        let side = |n: Option<u64>, ty: &str| if ty == "void" { String::new() } else { number(n) };
+        let buffer = |n: Option<u64>| if s.input == "void" { String::new() } else { number(n) };
+        rows.push([
+            s.stream.clone(),
+            s.kind.to_string(),
+            peek,
+            side(s.pop, &s.input),
+            side(s.push, &s.output),
+            number(s.initial_firings),
+            number(s.repetitions),
+            if s.state { "state".into() } else { String::new() },
+            buffer(s.buffer_items),
+            buffer(s.buffer_bytes),
+        ]);
+    }
+    let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (i, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[i] - cell.chars().count());
+            let left = matches!(i, 0 | 1 | 7);
+            line.push_str(&if left { format!("{cell}{pad}  ") } else { format!("{pad}{cell}  ") });
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    let t = &report.totals;
+    text.push_str(&format!(
+        "\n{} streams, {} channels; a steady state has {} firings; buffers hold {} items in {} bytes\n",
+        t.streams,
+        t.channels,
+        number(t.firings),
+        number(t.buffer_items),
+        number(t.buffer_bytes)
+    ));
+    if t.dynamic {
+        text.push_str("* depends on the data: the program has dynamic rates\n");
+    }
+    text
+}
+

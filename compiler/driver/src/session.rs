@@ -1,0 +1,142 @@
+//! What a command says on its way: messages, timings, and how it ends.
+
+use crate::exit::{Exit, Fault};
+use crate::options::{MessageFormat, ProgramOptions};
+use crate::render::{self, Renderer, Tally};
+use crate::render_json;
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::span::SourceMap;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// The passes that can be timed and dumped, in order, each with what `--dump-after` shows.
+pub const PASSES: [(&str, &str); 7] = [
+    ("parse", "the syntax tree, as a program"),
+    ("elaborate", "the flat graph"),
+    ("steady-state", "repetitions, initialisation and fill of the channels"),
+    ("schedule", "the verified schedule"),
+    ("lower", "the kernel IR"),
+    ("emit-c", "the C text"),
+    ("compile-c", "the command line of the C compiler"),
+];
+
+/// Is standard error a terminal that wants colours?
+pub fn wants_colour() -> bool {
+    let no = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()) || std::env::var_os("TERM").is_some_and(|t| t == "dumb");
+    !no && std::io::stderr().is_terminal()
+}
+
+/// Writes to standard output; a reader that has gone is no error.
+pub fn print(text: &str) -> Result<(), Fault> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Fault::file("write to", "standard output", &e)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes to standard error, as well as that goes.
+pub fn say(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// One command's conversation with the user.
+pub struct Session {
+    messages: MessageFormat,
+    /// JSON messages go to standard output (where nothing else wants it).
+    json_on_stdout: bool,
+    colour: bool,
+    timings: Option<Vec<(&'static str, Duration)>>,
+    dump_after: Option<String>,
+}
+
+impl Session {
+    /// A session; refuses the name of a pass that does not exist.
+    pub fn new(options: &ProgramOptions, json_on_stdout: bool) -> Result<Session, Fault> {
+        if let Some(name) = &options.dump_after
+            && !PASSES.iter().any(|(pass, _)| pass == name)
+        {
+            let names: Vec<&str> = PASSES.iter().map(|(pass, _)| *pass).collect();
+            return Err(Fault::usage(format!("there is no pass `{name}`")).help(format!("the passes are {}", names.join(", "))));
+        }
+        Ok(Session {
+            messages: options.messages,
+            json_on_stdout,
+            colour: wants_colour(),
+            timings: options.time_passes.then(Vec::new),
+            dump_after: options.dump_after.clone(),
+        })
+    }
+
+    /// Runs a pass and notes how long it took.
+    pub fn pass<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        self.took(name, start.elapsed());
+        result
+    }
+
+    /// Notes how long a pass took that was timed elsewhere.
+    pub fn took(&mut self, name: &'static str, time: Duration) {
+        if let Some(t) = &mut self.timings {
+            t.push((name, time));
+        }
+    }
+
+    /// Is this the pass after which to dump?
+    pub fn dumps(&self, name: &str) -> bool {
+        self.dump_after.as_deref() == Some(name)
+    }
+
+    /// Shows diagnostics and the summary.
+    pub fn report(&self, map: &SourceMap, diagnostics: &[Diagnostic]) -> Result<Tally, Fault> {
+        match self.messages {
+            MessageFormat::Human => say(&Renderer::new(map, self.colour).all(diagnostics)),
+            MessageFormat::Json => self.json(&render_json::diagnostics(map, diagnostics))?,
+        }
+        Ok(Tally::of(diagnostics))
+    }
+
+    /// Shows a fault and gives its exit code.
+    pub fn fault(&self, fault: &Fault) -> Exit {
+        match self.messages {
+            MessageFormat::Human => say(&render::fault(fault, self.colour)),
+            MessageFormat::Json => {
+                let _ = self.json(&render_json::fault(fault));
+            }
+        }
+        fault.exit
+    }
+
+    /// Shows a remark that is no fault.
+    pub fn remark(&self, text: &str) {
+        match self.messages {
+            MessageFormat::Human => {
+                let (colour, off) = if self.colour { ("\x1b[33m", "\x1b[0m") } else { ("", "") };
+                say(&format!("{colour}warning{off}: {text}\n"));
+            }
+            MessageFormat::Json => {
+                let _ = self.json(&render_json::remark(text));
+            }
+        }
+    }
+
+    fn json(&self, lines: &str) -> Result<(), Fault> {
+        if self.json_on_stdout {
+            return print(lines);
+        }
+        say(lines);
+        Ok(())
+    }
+
+    /// Shows the timings, where they were asked for.
+    pub fn finish(&self) {
+        let Some(timings) = &self.timings else { return };
+        let total: Duration = timings.iter().map(|t| t.1).sum();
+        let mut text = String::new();
+        for (name, time) in timings.iter().copied().chain([("total", total)]) {
+            text.push_str(&format!("{:>10.3} ms  {name}\n", time.as_secs_f64() * 1e3));
+        }
+        say(&text);
+    }
+}

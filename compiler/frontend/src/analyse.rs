@@ -1,0 +1,257 @@
+//! The front end as one function: sources in memory to an elaborated program with its steady state, or diagnostics.
+//!
+//! The compiler and the language server both call [`analyse`]. It touches no files: imports are loaded through a function that is
+//! handed in.
+
+use crate::elaborate::flatten::flatten;
+use crate::elaborate::{Elaborator, Limits};
+use crate::graph::SdfGraph;
+use crate::ids::*;
+use crate::steady_state::{SteadyState, steady_state};
+use crate::typed::*;
+use crate::world::World;
+use crate::{check, entry};
+use sluice_grammar::ast::Item;
+use sluice_grammar::diagnostic::{Diagnostic, Severity};
+use sluice_grammar::span::{FileId, SourceMap, Span};
+use std::collections::HashSet;
+
+/// One source file given to the compiler.
+#[derive(Clone, Debug)]
+pub struct SourceInput {
+    /// Its name or path, as shown in messages.
+    pub name: String,
+    /// Its text, already decoded.
+    pub text: String,
+}
+
+/// How to find imported files.
+pub trait Loader {
+    /// Loads `path` as written in the file called `from`. Gives the file's own name (the same for the same file, however it is
+    /// reached) and its text, or why it cannot be read.
+    fn load(&mut self, from: &str, path: &str) -> Result<SourceInput, String>;
+}
+
+/// A loader that knows no files.
+pub struct NoImports;
+
+impl Loader for NoImports {
+    fn load(&mut self, _from: &str, _path: &str) -> Result<SourceInput, String> {
+        Err("imports are not available here".into())
+    }
+}
+
+/// What to do.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The entry's name; otherwise it is found.
+    pub top: Option<String>,
+    /// Stop after parsing.
+    pub parse_only: bool,
+    /// Stop after names and types: no entry is needed.
+    pub no_entry: bool,
+    /// Bounds on elaboration.
+    pub limits: Limits,
+}
+
+/// A program ready to be scheduled.
+#[derive(Clone, Debug)]
+pub struct Elaborated {
+    /// What filters share.
+    pub globals: Globals,
+    /// Filter bodies, by [`CodeId`].
+    pub codes: Vec<FilterCode>,
+    /// The flat graph.
+    pub graph: SdfGraph,
+    /// Its steady state.
+    pub steady: SteadyState,
+    /// Nodes registered with portals.
+    pub portals: Vec<(PortalId, NodeId)>,
+    /// What the back ends cannot do yet: errors for those who want to run the program.
+    pub pending: Vec<Diagnostic>,
+}
+
+/// All that is known about a program.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// The files, the standard library's included.
+    pub sources: SourceMap,
+    /// Diagnostics in source order, errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The program, unless there were errors.
+    pub program: Option<Elaborated>,
+    /// The user's files as trees.
+    pub trees: Vec<(FileId, sluice_grammar::ast::Program)>,
+}
+
+impl Analysis {
+    /// Were there errors?
+    pub fn failed(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Stack for the analysis: deep programs recurse in it.
+const STACK: usize = 1 << 29;
+
+/// Analyses a program.
+pub fn analyse(inputs: Vec<SourceInput>, options: &Options, loader: &mut (dyn Loader + std::marker::Send)) -> Analysis {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().name("analyse".into()).stack_size(STACK);
+        match builder.spawn_scoped(scope, || run(inputs, options, loader)) {
+            Ok(handle) => handle.join().unwrap_or_else(|e| std::panic::resume_unwind(e)),
+            Err(e) => {
+                let mut sources = SourceMap::new();
+                sources.add("<sluice>", "");
+                let d = Diagnostic::error("E0999", format!("no thread for the analysis: {e}"), Span::default(), "");
+                Analysis { sources, diagnostics: vec![d], program: None, trees: Vec::new() }
+            }
+        }
+    })
+}
+
+fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> Analysis {
+    let mut w = World::default();
+    let trees = parse_all(&mut w, inputs, loader);
+    if options.parse_only {
+        return finish(w, None, trees);
+    }
+    // a tree with holes can still be checked; what follows from the holes is not reported twice
+    let broken = w.diagnostics.iter().any(Diagnostic::is_error);
+    for (_, t) in &trees {
+        w.add_program(t.clone(), false);
+    }
+    for (name, text) in sluice_stdlib::FILES {
+        let file = w.sources.add(format!("<stdlib>/{name}"), *text);
+        let (tree, diagnostics) = sluice_grammar::parse(file, text);
+        diagnostics.into_iter().for_each(|d| w.report(d));
+        w.add_program(tree, true);
+    }
+    check::globals::globals(&mut w);
+    let user = w.decls.iter().filter(|d| !d.library).count();
+    let mark = w.diagnostics.len();
+    let mut owner: Vec<(usize, usize, DeclId)> = Vec::new();
+    for id in (0..user).map(DeclId::from) {
+        let before = w.diagnostics.len();
+        match w.decl(id).ast.body {
+            sluice_grammar::ast::StreamBody::Filter(_) => {
+                check::filter::general(&mut w, id);
+            }
+            sluice_grammar::ast::StreamBody::Composite(_) => {
+                check::composite::composite(&mut w, id);
+            }
+        }
+        owner.push((before, w.diagnostics.len(), id));
+    }
+    if broken || options.no_entry || w.diagnostics[..mark].iter().any(Diagnostic::is_error) {
+        return finish(w, None, trees);
+    }
+    let Some(top) = entry::entry(&mut w, options.top.as_deref()) else {
+        return finish(w, None, trees);
+    };
+    let mut e = Elaborator::new(&mut w, options.limits);
+    let inst = e.entry(top);
+    let (codes, used, globals) = (std::mem::take(&mut e.codes), std::mem::take(&mut e.used), e.globals.clone());
+    drop(e);
+    // streams the program never instantiates: their faults are warnings
+    let used: HashSet<DeclId> = used.into_iter().collect();
+    for (from, to, id) in owner {
+        if !used.contains(&id) {
+            for d in &mut w.diagnostics[from..to] {
+                if d.is_error() {
+                    d.severity = Severity::Warning;
+                    d.notes.push("the program never instantiates this stream: only a warning".into());
+                }
+            }
+        }
+    }
+    let Some(inst) = inst else { return finish(w, None, trees) };
+    if w.diagnostics.iter().any(Diagnostic::is_error) {
+        return finish(w, None, trees);
+    }
+    let (graph, portals) = flatten(&inst, &codes);
+    drop_deep(inst);
+    let pending = pending(&codes, &graph, &globals);
+    let dynamic = codes.iter().any(|c| c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()));
+    let steady = if dynamic {
+        let zeros = vec![0; graph.nodes.len()];
+        let empty = vec![0; graph.channels.len()];
+        SteadyState { repetitions: zeros.clone(), init: zeros, boundary_fill: empty.clone(), init_peak: empty }
+    } else {
+        match steady_state(&graph) {
+            Ok(s) => s,
+            Err(ds) => {
+                ds.into_iter().for_each(|d| w.report(d));
+                return finish(w, None, trees);
+            }
+        }
+    };
+    let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, pending };
+    finish(w, Some(program), trees)
+}
+
+/// Trees of instances are dropped here, on the deep stack.
+fn drop_deep<T>(value: T) {
+    drop(value);
+}
+
+fn parse_all(w: &mut World, inputs: Vec<SourceInput>, loader: &mut dyn Loader) -> Vec<(FileId, sluice_grammar::ast::Program)> {
+    let mut trees = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut queue: std::collections::VecDeque<SourceInput> = inputs.into();
+    while let Some(input) = queue.pop_front() {
+        if !seen.insert(input.name.clone()) {
+            continue;
+        }
+        let file = w.sources.add(input.name.clone(), input.text.as_str());
+        let (tree, diagnostics) = sluice_grammar::parse(file, &input.text);
+        diagnostics.into_iter().for_each(|d| w.report(d));
+        for item in &tree.items {
+            let Item::Import { path, at } = item else { continue };
+            match loader.load(&input.name, path) {
+                Ok(found) => queue.push_back(found),
+                Err(why) => w.report(Diagnostic::error("E0110", format!("`{path}` cannot be imported"), at.0, why)),
+            }
+        }
+        trees.push((file, tree));
+    }
+    trees
+}
+
+fn finish(mut w: World, program: Option<Elaborated>, trees: Vec<(FileId, sluice_grammar::ast::Program)>) -> Analysis {
+    w.diagnostics.sort_by_key(|d| (d.span().file, d.span().start, d.code));
+    let failed = w.diagnostics.iter().any(Diagnostic::is_error);
+    Analysis { sources: w.sources, diagnostics: w.diagnostics, program: program.filter(|_| !failed), trees }
+}
+
+/// What no back end can do yet.
+fn pending(codes: &[FilterCode], graph: &SdfGraph, _globals: &Globals) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let used: HashSet<CodeId> = (graph.nodes.iter())
+        .filter_map(|n| match n.kind {
+            crate::graph::NodeKind::Filter { code, .. } => Some(code),
+            _ => None,
+        })
+        .collect();
+    for (i, c) in codes.iter().enumerate() {
+        if !used.contains(&CodeId::from(i)) {
+            continue;
+        }
+        let mut not_yet = |code, what: &str, span| {
+            out.push(
+                Diagnostic::error(code, format!("{what} cannot be run yet"), span, "checked, but no back end carries it out")
+                    .help("`sluice check` accepts the program; running it will come with a later version"),
+            );
+        };
+        if let Some(span) = c.sends {
+            not_yet("E0900", "teleport messages", span);
+        }
+        if c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()) {
+            not_yet("E0901", "dynamic rates", c.work.span);
+        }
+        if let Some(span) = c.calls_native {
+            not_yet("E0902", "native functions", span);
+        }
+    }
+    out
+}

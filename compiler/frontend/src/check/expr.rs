@@ -1,0 +1,558 @@
+//! Expressions.
+
+use super::convert::{Checked, fit, Fit};
+use super::{Checker, Place};
+use crate::constant::Const;
+use crate::ty::Ty;
+use crate::typed::*;
+use crate::world::World;
+use sluice_grammar::ast::{self, ExprKind as A};
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::span::Span;
+
+impl Checker<'_> {
+    /// Types an expression.
+    pub fn expr(&mut self, e: &ast::Expr) -> Checked {
+        let span = e.span();
+        let constant = |c: Const, ty: Ty| Checked::from(Expr { kind: ExprKind::Const(c), ty, span });
+        match &e.kind {
+            A::Int { value, hex, text } => {
+                if !hex && *value > i32::MAX as u64 {
+                    self.report(
+                        Diagnostic::error(
+                            "E0210",
+                            format!("{text} is too large for int"),
+                            span,
+                            "the largest int is 2147483647",
+                        )
+                        .help("write it as a real number (with `.0`), or in hexadecimal for a bit pattern"),
+                    );
+                    return self.broken(span).into();
+                }
+                constant(Const::Int(*value as u32 as i32), Ty::Int)
+            }
+            A::Real { value, .. } => {
+                Checked { literal: Some(*value), ..constant(Const::Float(*value as f32), Ty::Float) }
+            }
+            A::Imaginary { value, .. } => constant(Const::Complex(0.0, *value as f32), Ty::Complex),
+            A::Char { value, .. } => constant(Const::Int(i32::from(*value)), Ty::Int),
+            A::Str { value, .. } => constant(Const::Str(value.clone()), Ty::Str),
+            A::Bool(b) => constant(Const::Bool(*b), Ty::Bool),
+            A::Pi => Checked {
+                literal: Some(std::f64::consts::PI),
+                ..constant(Const::Float(std::f32::consts::PI), Ty::Float)
+            },
+            A::Var(name) => self.variable(name).into(),
+            A::Paren(inner) => {
+                let mut c = self.expr(inner);
+                c.expr.span = span;
+                c
+            }
+            A::Member(base, name) => self.member(base, name, span).into(),
+            A::Index(base, index) => self.index(base, index, span).into(),
+            A::Call { callee, args } => self.call(callee, args, span).into(),
+            A::Pop => self.pop(span).into(),
+            A::Peek(index) => self.peek(index, span).into(),
+            A::Iter => {
+                if !matches!(self.place, Place::FilterWork | Place::Handler) {
+                    self.error("E0221", "`iter()` belongs into a filter's work", span, "no filter fires here");
+                }
+                Expr { kind: ExprKind::Iter, ty: Ty::Int, span }.into()
+            }
+            A::Unary(op, inner) => self.unary(*op, inner, span),
+            A::IncDec { target, inc, prefix } => self.incdec(target, *inc, *prefix, span).into(),
+            A::Binary(op, a, b) => self.binary(*op, a, b, span),
+            A::Ternary(c, a, b) => self.ternary(c, a, b, span),
+            A::Cast(ty, inner) => self.cast(ty, inner, span).into(),
+            A::ArrayLit(_) => {
+                self.report(
+                    Diagnostic::error(
+                        "E0215",
+                        "a list in braces initialises an array where it is declared",
+                        span,
+                        "not allowed here",
+                    )
+                    .help("declare an array with this initialiser and use its name"),
+                );
+                self.broken(span).into()
+            }
+            A::Error => self.broken(span).into(),
+        }
+    }
+
+    /// Types an expression whose wanted type is known (array initialisers need it).
+    pub fn expr_as(&mut self, e: &ast::Expr, want: &Ty, role: &str) -> Expr {
+        if let A::ArrayLit(items) = &e.kind {
+            return self.array_literal(items, want, e.span());
+        }
+        let c = self.expr(e);
+        self.coerce_for(c, want, role).expr
+    }
+
+    fn array_literal(&mut self, items: &[ast::Expr], want: &Ty, span: Span) -> Expr {
+        match want {
+            Ty::Array(elem, dim) => {
+                if let crate::ty::Dim::Known(n) = dim
+                    && items.len() > *n as usize
+                {
+                    self.error(
+                        "E0215",
+                        format!("{} values for an array of {n}", items.len()),
+                        items.get(*n as usize).map_or(span, |e| e.span()),
+                        "one too many",
+                    );
+                }
+                let elem = elem.clone();
+                let values = items.iter().map(|e| self.expr_as(e, &elem, "an element of the array")).collect();
+                Expr { kind: ExprKind::Array(values), ty: want.clone(), span }
+            }
+            Ty::Error => self.broken(span),
+            other => {
+                let other = self.show(other);
+                self.error("E0215", format!("{other} is not an array"), span, "a list in braces initialises an array");
+                self.broken(span)
+            }
+        }
+    }
+
+    fn variable(&mut self, name: &ast::Ident) -> Expr {
+        let span = name.span();
+        if let Some(id) = self.lookup(&name.name) {
+            let ty = self.f.locals[id.index()].ty.clone();
+            return Expr { kind: ExprKind::Local(id), ty, span };
+        }
+        if let Some(id) = self.field_names.get(&name.name).copied() {
+            let ty = self.fields[id.index()].ty.clone();
+            return Expr { kind: ExprKind::Field(id), ty, span };
+        }
+        if let Some((ty, c, _)) = self.scalars.get(&name.name) {
+            return Expr { kind: ExprKind::Const(c.clone()), ty: ty.clone(), span };
+        }
+        if let Some(id) = self.w.statics.get(&name.name).copied() {
+            let ty = self.w.globals.statics[id.index()].ty.clone();
+            return Expr { kind: ExprKind::Static(id), ty, span };
+        }
+        let mut d = Diagnostic::error(
+            "E0102",
+            format!("there is no variable `{}`", name.name),
+            span,
+            "not declared in any scope around this",
+        );
+        let locals: Vec<Name> = self.visible().into_iter().map(|(n, _)| n).collect();
+        let known = (locals.iter().map(|n| &**n))
+            .chain(self.field_names.keys().map(|n| &**n))
+            .chain(self.scalars.keys().map(|n| &**n))
+            .chain(self.w.statics.keys().map(|n| &**n));
+        if let Some(n) = World::nearest(&name.name, known) {
+            d = d.help(format!("did you mean `{n}`?")).fix(span, n);
+        } else if self.w.streams.contains_key(&name.name) {
+            d = d.help("a stream of that name exists, but streams are no values: use `add`");
+        }
+        self.report(d);
+        self.broken(span)
+    }
+
+    fn member(&mut self, base: &ast::Expr, name: &ast::Ident, span: Span) -> Expr {
+        let b = self.expr(base).expr;
+        let unknown = |c: &mut Self, what: String, has: String| {
+            c.report(
+                Diagnostic::error("E0106", format!("{what} has no field `{}`", name.name), name.span(), "no such field")
+                    .help(has),
+            );
+            c.broken(span)
+        };
+        match b.ty.clone() {
+            Ty::Error => self.broken(span),
+            Ty::Struct(id) => {
+                let s = self.w.globals.structs[id.index()].clone();
+                match s.fields.iter().position(|(n, _)| *n == name.name) {
+                    Some(i) => {
+                        let ty = s.fields[i].1.clone();
+                        Expr { kind: ExprKind::Member(Box::new(b), i as u32), ty, span }
+                    }
+                    None => {
+                        let names: Vec<String> = s.fields.iter().map(|(n, _)| format!("`{n}`")).collect();
+                        unknown(self, format!("struct {}", s.name), format!("its fields are {}", names.join(", ")))
+                    }
+                }
+            }
+            Ty::Complex => match &*name.name {
+                "real" | "imag" => {
+                    let i = u8::from(&*name.name == "imag");
+                    Expr { kind: ExprKind::Component(Box::new(b), i), ty: Ty::Float, span }
+                }
+                _ => unknown(self, "complex".into(), "a complex number has `.real` and `.imag`".into()),
+            },
+            Ty::Vec(n) => match ["x", "y", "z", "w"].iter().take(n.into()).position(|c| *c == &*name.name) {
+                Some(i) => Expr { kind: ExprKind::Component(Box::new(b), i as u8), ty: Ty::Float, span },
+                None => {
+                    let has = ["`.x`", "`.y`", "`.z`", "`.w`"][..n.into()].join(", ");
+                    unknown(self, format!("float{n}"), format!("its components are {has}"))
+                }
+            },
+            other => {
+                let other = self.show(&other);
+                unknown(self, other, "only structs, complex numbers and vectors have fields".into())
+            }
+        }
+    }
+
+    fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Expr {
+        let b = self.expr(base).expr;
+        let i = self.expr(index);
+        let i = self.index_value(i, "an array index");
+        let ty = match &b.ty {
+            Ty::Array(e, _) => (**e).clone(),
+            Ty::Error => Ty::Error,
+            other => {
+                let other = self.show(other);
+                self.error("E0206", format!("{other} is not an array"), b.span, "cannot be indexed");
+                Ty::Error
+            }
+        };
+        if let (Some(n), ExprKind::Const(Const::Int(k))) = (b.ty.known_len(), &i.kind)
+            && (*k < 0 || *k as u32 >= n)
+        {
+            let (k, at) = (*k, i.span);
+            self.report(
+                Diagnostic::error("E0225", format!("index {k} is outside of the array"), at, format!("the array has {n} elements"))
+                    .help(if n == 0 { "it is empty".to_string() } else { format!("indices run from 0 to {}", n - 1) }),
+            );
+        }
+        Expr { kind: ExprKind::Index(Box::new(b), Box::new(i)), ty, span }
+    }
+
+    /// An int for an index or a peek.
+    pub fn index_value(&mut self, e: Checked, what: &str) -> Expr {
+        let span = e.expr.span;
+        match fit(&e.expr.ty, &Ty::Int) {
+            Fit::Same | Fit::Widens => self.coerce(e, &Ty::Int).expr,
+            _ => {
+                let ty = self.show(&e.expr.ty);
+                self.report(
+                    Diagnostic::error("E0207", format!("{what} must be an int"), span, format!("this is {ty}"))
+                        .help("cast it: `(int)(...)` truncates toward zero"),
+                );
+                Expr { kind: ExprKind::Const(Const::Int(0)), ty: Ty::Error, span }
+            }
+        }
+    }
+
+    fn input(&mut self, what: &str, span: Span) -> Ty {
+        if !self.channels_allowed() {
+            self.no_channels(what, span);
+            return Ty::Error;
+        }
+        match self.io.0.clone() {
+            None => Ty::Error,
+            Some(Ty::Void) => {
+                let at = self.io_span;
+                self.report(
+                    Diagnostic::error("E0235", format!("`{what}` in a filter without input"), span, "nothing comes in")
+                        .label(at, "declared with input type void"),
+                );
+                Ty::Error
+            }
+            Some(t) => t,
+        }
+    }
+
+    /// Reports a channel operation in a body that has no channels.
+    pub fn no_channels(&mut self, what: &str, span: Span) {
+        let wher = match self.place {
+            Place::FilterInit => "init runs before the first firing",
+            Place::Handler => "a message handler runs between firings",
+            Place::Composite(_) => "the body of a composite runs at compile time",
+            Place::Static => "static blocks run at start-up",
+            _ => "functions of a helper group belong to no filter",
+        };
+        self.report(
+            Diagnostic::error("E0221", format!("`{what}` cannot be used here"), span, "no channel here")
+                .help(format!("{wher}; pop, peek and push belong into `work`, `prework` and a filter's own functions")),
+        );
+    }
+
+    fn pop(&mut self, span: Span) -> Expr {
+        let ty = self.input("pop()", span);
+        Expr { kind: ExprKind::Pop, ty, span }
+    }
+
+    fn peek(&mut self, index: &ast::Expr, span: Span) -> Expr {
+        let i = self.expr(index);
+        let i = self.index_value(i, "the position of a peek");
+        let ty = self.input("peek", span);
+        if let ExprKind::Const(Const::Int(k)) = &i.kind
+            && *k < 0
+            && i.ty == Ty::Int
+        {
+            let (k, at) = (*k, i.span);
+            self.error("E0226", format!("peek({k}) looks at an item that is gone"), at, "positions count from 0, the next item");
+        }
+        Expr { kind: ExprKind::Peek(Box::new(i)), ty, span }
+    }
+
+    fn unary(&mut self, op: UnaryOp, inner: &ast::Expr, span: Span) -> Checked {
+        // -2147483648 is one literal
+        if op == UnaryOp::Neg
+            && let A::Int { value: 2_147_483_648, hex: false, .. } = inner.unparen().kind
+        {
+            return Expr { kind: ExprKind::Const(Const::Int(i32::MIN)), ty: Ty::Int, span }.into();
+        }
+        let c = self.expr(inner);
+        let ty = c.expr.ty.clone();
+        let literal = c.literal.filter(|_| op == UnaryOp::Neg).map(|v| -v);
+        let (operand, ty) = match (op, &ty) {
+            (_, Ty::Error) => return self.broken(span).into(),
+            (UnaryOp::Neg, Ty::Int | Ty::Float | Ty::Double | Ty::Complex | Ty::Vec(_)) => (c.expr, ty),
+            (UnaryOp::Neg, Ty::Bit | Ty::Bool) | (UnaryOp::BitNot, Ty::Bool) => (self.convert(c.expr, &Ty::Int), Ty::Int),
+            (UnaryOp::BitNot, Ty::Int | Ty::Bit) => (c.expr, ty),
+            (UnaryOp::Not, Ty::Bit | Ty::Bool | Ty::Int | Ty::Float | Ty::Double) => (self.condition(c), Ty::Bool),
+            _ => {
+                let symbol = match op {
+                    UnaryOp::Neg => "-",
+                    UnaryOp::Not => "!",
+                    UnaryOp::BitNot => "~",
+                };
+                let t = self.show(&ty);
+                self.error("E0202", format!("`{symbol}` does not apply to {t}"), span, format!("the operand is {t}"));
+                return self.broken(span).into();
+            }
+        };
+        if let ExprKind::Const(k) = &operand.kind
+            && let Some(k) = crate::ops::unary(op, k)
+        {
+            return Checked { expr: Expr { kind: ExprKind::Const(k), ty, span }, literal };
+        }
+        Checked { expr: Expr { kind: ExprKind::Unary(op, Box::new(operand)), ty, span }, literal }
+    }
+
+    fn incdec(&mut self, target: &ast::Expr, inc: bool, prefix: bool, span: Span) -> Expr {
+        let place = self.place_expr(target);
+        let ty = place.ty.clone();
+        if !matches!(ty, Ty::Int | Ty::Float | Ty::Double | Ty::Error) {
+            let (symbol, t) = (if inc { "++" } else { "--" }, self.show(&ty));
+            self.error("E0202", format!("`{symbol}` does not apply to {t}"), span, format!("the operand is {t}"));
+            return self.broken(span);
+        }
+        Expr { kind: ExprKind::IncDec { place: Box::new(place), inc, prefix }, ty, span }
+    }
+
+    fn ternary(&mut self, c: &ast::Expr, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked {
+        let cond = self.expr(c);
+        let cond = self.condition(cond);
+        let (mut a, mut b) = (self.expr(a), self.expr(b));
+        self.promote_literals(&mut a, &mut b);
+        let Some(ty) = self.meet(&a.expr.ty, &b.expr.ty) else {
+            let (x, y) = (self.show(&a.expr.ty), self.show(&b.expr.ty));
+            self.report(
+                Diagnostic::error("E0200", "the two values of `?:` do not agree in type", a.expr.span, format!("this is {x}"))
+                    .label(b.expr.span, format!("and this is {y}")),
+            );
+            return self.broken(span).into();
+        };
+        // bit and boolean meet in int for arithmetic, but a choice between equals stays what it is
+        let a = self.coerce(a, &ty).expr;
+        let b = self.coerce(b, &ty).expr;
+        Expr { kind: ExprKind::Ternary(Box::new(cond), Box::new(a), Box::new(b)), ty, span }.into()
+    }
+
+    /// Where one side is double and the other a real literal, the literal becomes double.
+    pub fn promote_literals(&mut self, a: &mut Checked, b: &mut Checked) {
+        for (x, y) in [(0, 1), (1, 0)] {
+            let other = if y == 0 { a.expr.ty.clone() } else { b.expr.ty.clone() };
+            let this = if x == 0 { &mut *a } else { &mut *b };
+            if let (Some(v), Ty::Double) = (this.literal, other) {
+                this.expr.kind = ExprKind::Const(Const::Double(v));
+                this.expr.ty = Ty::Double;
+                this.literal = None;
+            }
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked {
+        let mut l = self.expr(a);
+        let mut r = self.expr(b);
+        if l.expr.ty == Ty::Error || r.expr.ty == Ty::Error {
+            return self.broken(span).into();
+        }
+        if op == BinaryOp::Add && (l.expr.ty == Ty::Str || r.expr.ty == Ty::Str) {
+            return self.concat(l.expr, r.expr, span).into();
+        }
+        if matches!(op, BinaryOp::And | BinaryOp::Or) {
+            let (l, r) = (self.condition(l), self.condition(r));
+            return self.operation(op, l, r, Ty::Bool, span).into();
+        }
+        self.promote_literals(&mut l, &mut r);
+        let Some((operands, result)) = self.operator_type(op, &l.expr.ty, &r.expr.ty) else {
+            self.operator_clash(op, &l.expr, &r.expr, span);
+            return self.broken(span).into();
+        };
+        let literal = match (l.literal, r.literal, op) {
+            (Some(x), Some(y), BinaryOp::Add) => Some(x + y),
+            (Some(x), Some(y), BinaryOp::Sub) => Some(x - y),
+            (Some(x), Some(y), BinaryOp::Mul) => Some(x * y),
+            (Some(x), Some(y), BinaryOp::Div) => Some(x / y),
+            _ => None,
+        };
+        let (l, r) = (self.convert(l.expr, &operands), self.convert(r.expr, &operands));
+        Checked { expr: self.operation(op, l, r, result, span), literal }
+    }
+
+    fn operation(&mut self, op: BinaryOp, l: Expr, r: Expr, ty: Ty, span: Span) -> Expr {
+        if let (ExprKind::Const(x), ExprKind::Const(y)) = (&l.kind, &r.kind) {
+            match crate::ops::binary(op, x, y) {
+                Ok(Some(c)) => return Expr { kind: ExprKind::Const(c), ty, span },
+                Ok(None) => {}
+                Err(_) => self.error("E0227", "division by zero", r.span, "this is zero"),
+            }
+        }
+        Expr { kind: ExprKind::Binary(op, Box::new(l), Box::new(r)), ty, span }
+    }
+
+    /// Reports an operator that has no meaning for its operands.
+    pub fn operator_clash(&mut self, op: BinaryOp, l: &Expr, r: &Expr, span: Span) {
+        let (x, y) = (self.show(&l.ty), self.show(&r.ty));
+        let mut d = Diagnostic::error(
+            "E0202",
+            format!("`{}` does not apply to {x} and {y}", op.symbol()),
+            span,
+            "no such operation",
+        )
+        .label(l.span, format!("this is {x}"))
+        .label(r.span, format!("this is {y}"));
+        if op == BinaryOp::Rem && l.ty.is_real_number() && r.ty.is_real_number() {
+            d = d.help("`%` is for int; for real numbers use `fmod(a, b)`");
+        } else if l.ty.is_aggregate() || r.ty.is_aggregate() {
+            d = d.help("arrays and structs have no operators: work on their elements");
+        }
+        self.report(d);
+    }
+
+    /// The operands' common type and the result's, for arithmetic, shifts, comparisons, bit operations.
+    pub fn operator_type(&self, op: BinaryOp, a: &Ty, b: &Ty) -> Option<(Ty, Ty)> {
+        use BinaryOp::*;
+        let met = self.meet(a, b)?;
+        let numeric = |t: Ty| match t {
+            Ty::Bit | Ty::Bool => Some(Ty::Int),
+            Ty::Int | Ty::Float | Ty::Double | Ty::Complex | Ty::Vec(_) => Some(t),
+            _ => None,
+        };
+        match op {
+            Mul | Div | Add | Sub => numeric(met).map(|t| (t.clone(), t)),
+            Rem | Shl | Shr => numeric(met).filter(|t| *t == Ty::Int).map(|t| (t.clone(), t)),
+            Lt | Le | Gt | Ge => numeric(met).filter(Ty::is_real_number).map(|t| (t, Ty::Bool)),
+            Eq | Ne => match met {
+                Ty::Bit | Ty::Bool | Ty::Int | Ty::Float | Ty::Double | Ty::Complex => Some((met, Ty::Bool)),
+                _ => None,
+            },
+            BitAnd | BitOr | BitXor => match met {
+                Ty::Bit | Ty::Bool | Ty::Int => Some((met.clone(), met)),
+                _ => None,
+            },
+            And | Or => Some((Ty::Bool, Ty::Bool)),
+        }
+    }
+
+    fn concat(&mut self, a: Expr, b: Expr, span: Span) -> Expr {
+        let mut parts = Vec::new();
+        for e in [a, b] {
+            match e {
+                Expr { kind: ExprKind::Concat(p), .. } => parts.extend(p),
+                e if e.ty.is_aggregate() || matches!(e.ty, Ty::Void | Ty::Portal(_)) => {
+                    let t = self.show(&e.ty);
+                    self.error("E0216", format!("{t} cannot become text"), e.span, "print its elements one by one");
+                }
+                e => parts.push(e),
+            }
+        }
+        Expr { kind: ExprKind::Concat(parts), ty: Ty::Str, span }
+    }
+
+    fn cast(&mut self, ty: &ast::Type, inner: &ast::Expr, span: Span) -> Expr {
+        let to = self.ty(ty);
+        let e = self.expr(inner);
+        if let (Some(v), Ty::Double) = (e.literal, &to) {
+            return Expr { kind: ExprKind::Const(Const::Double(v)), ty: Ty::Double, span };
+        }
+        let from = e.expr.ty.clone();
+        let fine = match (&from, &to) {
+            (Ty::Error, _) | (_, Ty::Error) => return Expr { ty: to, ..self.broken(span) },
+            (f, t) if f.is_real_number() && t.is_real_number() => true,
+            (f, Ty::Complex | Ty::Vec(_)) if f.is_real_number() => true,
+            (f, t) => super::convert::same(f, t),
+        };
+        if !fine {
+            let (f, t) = (self.show(&from), self.show(&to));
+            let mut d = Diagnostic::error("E0217", format!("{f} cannot be cast to {t}"), span, format!("this would turn {f} into {t}"));
+            if from == Ty::Complex {
+                d = d.help("take a part of it: `.real`, `.imag`, or its size `abs(c)`");
+            }
+            self.report(d);
+            return self.broken(span);
+        }
+        let mut e = if from == Ty::Double && matches!(to, Ty::Complex | Ty::Vec(_)) {
+            let f = self.convert(e.expr, &Ty::Float);
+            self.convert(f, &to)
+        } else {
+            self.convert(e.expr, &to)
+        };
+        e.span = span;
+        e
+    }
+
+    /// A place that can be assigned.
+    pub fn place_expr(&mut self, e: &ast::Expr) -> Expr {
+        let checked = self.expr(e).expr;
+        if checked.ty == Ty::Error {
+            return checked;
+        }
+        let mut root = &checked;
+        loop {
+            match &root.kind {
+                ExprKind::Index(b, _) | ExprKind::Member(b, _) | ExprKind::Component(b, _) => root = b,
+                _ => break,
+            }
+        }
+        let span = e.span();
+        let problem = match &root.kind {
+            ExprKind::Local(id) => {
+                let id = *id;
+                // parameters of a composite are constants
+                let param = matches!(self.place, Place::Composite(_)) && self.is_stream_param(id);
+                if !param {
+                    self.f.locals[id.index()].written = true;
+                }
+                param.then(|| ("a parameter of a stream is a constant".to_string(), self.f.locals[id.index()].span))
+            }
+            ExprKind::Field(id) => {
+                let f = &self.fields[id.index()];
+                f.param.then(|| ("a parameter of a stream is a constant".to_string(), f.span))
+            }
+            ExprKind::Static(id) => {
+                let at = self.w.globals.statics[id.index()].span;
+                (self.place != Place::Static).then(|| ("statics are set at start-up only".to_string(), at))
+            }
+            _ => {
+                let mut d = Diagnostic::error("E0205", "this cannot be assigned", span, "not a variable");
+                if let A::Var(n) = &e.unparen().kind
+                    && let Some((_, _, at)) = self.scalars.get(&n.name)
+                {
+                    d = Diagnostic::error("E0205", format!("`{}` cannot be assigned", n.name), span, "a parameter of a stream is a constant")
+                        .label(*at, "declared here")
+                        .help("copy it into a variable of your own");
+                }
+                self.report(d);
+                return self.broken(span);
+            }
+        };
+        if let Some((why, at)) = problem {
+            self.report(
+                Diagnostic::error("E0205", "this cannot be assigned", span, why)
+                    .label(at, "declared here")
+                    .help("copy it into a variable of your own"),
+            );
+            return self.broken(span);
+        }
+        checked
+    }
+}

@@ -1,0 +1,545 @@
+//! # filters
+//!
+//! Purpose: a filter declaration with its arguments becomes a [`FilterCode`].
+//! Input: the declaration, the values of parameters and captured variables. Output: typed code with its fields at their values
+//! after `init`, its rates, and what the analyses found. Invariant: see [`crate::typed`].
+
+use super::stmt::assigned_names;
+use super::{Checker, FieldInfo, OwnFn, Place};
+use crate::analyses;
+use crate::constant::Const;
+use crate::eval::{self, EvalError};
+use crate::ids::*;
+use crate::ty::{Dim, Ty};
+use crate::typed::*;
+use crate::world::World;
+use sluice_grammar::ast::{self, Member, RateKind};
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::span::Span;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A failed compile-time evaluation as a diagnostic.
+pub fn evaluation_failed(e: &EvalError, when: &str) -> Diagnostic {
+    Diagnostic::error("E0403", format!("{} {when}", e.message()), e.span, "found here at compile time")
+}
+
+/// A value's type, sizes taken from the value.
+pub fn refine(ty: &Ty, value: &Const) -> Ty {
+    match (ty, value) {
+        (Ty::Array(elem, _), Const::Array(items)) => {
+            let elem = items.first().map_or_else(|| (**elem).clone(), |v| refine(elem, v));
+            Ty::Array(Arc::new(elem), Dim::Known(items.len() as u32))
+        }
+        _ => ty.clone(),
+    }
+}
+
+/// Checks a filter without arguments, once; false if it has errors.
+pub fn general(w: &mut World, id: DeclId) -> bool {
+    if let Some(done) = w.filters_checked.get(&id) {
+        return *done;
+    }
+    let decl = w.decl(id).clone();
+    let mut c = Checker::new(w, Place::FilterInit, Some(id), true);
+    for (name, ty) in &decl.env {
+        let span = decl.ast.header.0;
+        c.add_field(FieldInfo { name: name.clone(), ty: ty.clone(), span, value: None, param: true });
+    }
+    for p in &decl.ast.params {
+        let ty = c.ty(&p.ty);
+        c.add_field(FieldInfo { name: p.name.name.clone(), ty, span: p.name.span(), value: None, param: true });
+    }
+    c.filter(&decl.ast, (None, None), "");
+    let fine = c.errors == 0;
+    w.filters_checked.insert(id, fine);
+    fine
+}
+
+/// A filter's code for given arguments (captured variables first, then parameters, each with its value). `inferred` are the item types
+/// of its neighbours, for an anonymous filter without a type. `None` if it has errors, which are reported.
+pub fn specialise(w: &mut World, id: DeclId, args: &[Const], inferred: (Option<Ty>, Option<Ty>)) -> Option<FilterCode> {
+    let decl = w.decl(id).clone();
+    let mut c = Checker::new(w, Place::FilterInit, Some(id), false);
+    let header = decl.ast.header.0;
+    let env = decl.env.iter().map(|(n, t)| (n.clone(), t.clone(), header, None));
+    let params = decl.ast.params.iter().map(|p| (p.name.name.clone(), Ty::Error, p.name.span(), Some(&p.ty)));
+    for ((name, ty, span, written), value) in env.chain(params).zip(args) {
+        let ty = match written {
+            Some(t) => {
+                let declared = c.ty(t);
+                let actual = refine(&declared, value);
+                if !super::convert::same(&declared, &actual) {
+                    let (d, a) = (c.show(&declared), c.show(&actual));
+                    c.error("E0410", format!("`{name}` is {d}, but an array of another size was given"), span, format!("the argument is {a}"));
+                    return None;
+                }
+                actual
+            }
+            None => refine(&ty, value),
+        };
+        if ty.is_aggregate() {
+            c.add_field(FieldInfo { name, ty, span, value: Some(value.clone()), param: true });
+        } else {
+            c.scalars.insert(name, (ty, value.clone(), span));
+        }
+    }
+    let shown: Vec<String> = args[decl.env.len().min(args.len())..].iter().map(show_argument).collect();
+    let display = if shown.is_empty() { decl.name.to_string() } else { format!("{}({})", decl.name, shown.join(", ")) };
+    c.filter(&decl.ast, inferred, &display)
+}
+
+/// An argument for people.
+pub fn show_argument(c: &Const) -> String {
+    match c {
+        Const::Array(a) => format!("{{{} values}}", a.len()),
+        Const::Struct(_) => "{...}".into(),
+        Const::Int(i) => i.to_string(),
+        Const::Bool(b) => b.to_string(),
+        Const::Bit(b) => u8::from(*b).to_string(),
+        Const::Float(x) => format!("{x:?}"),
+        Const::Double(x) => format!("{x:?}"),
+        Const::Complex(a, b) => format!("{a:?}{b:+?}i"),
+        Const::Vec(n, v) => format!("{:?}", &v[..usize::from(*n)]),
+        Const::Str(s) => format!("{s:?}"),
+        Const::Portal(_) => "portal".into(),
+    }
+}
+
+struct Parts<'a> {
+    init: Option<&'a ast::Block>,
+    prework: Option<&'a ast::Work>,
+    work: Option<&'a ast::Work>,
+    functions: Vec<(&'a ast::FnDecl, bool)>,
+}
+
+impl Checker<'_> {
+    /// Checks a filter whose parameters are in place. Gives code only when not in general.
+    fn filter(&mut self, decl: &ast::StreamDecl, inferred: (Option<Ty>, Option<Ty>), display: &str) -> Option<FilterCode> {
+        let ast::StreamBody::Filter(members) = &decl.body else { return None };
+        self.io_span = decl.header.0;
+        self.io = match &decl.io {
+            Some((i, o)) => {
+                self.io_span = i.at.0.to(o.at.0);
+                (Some(self.ty(i)), Some(self.ty(o)))
+            }
+            None => inferred,
+        };
+        let parts = self.parts(decl, members);
+        for m in members {
+            if let Member::Field(d) = m {
+                self.field_decl(d);
+            }
+        }
+        for (f, handler) in &parts.functions {
+            let ret = if *handler { Ty::Void } else { self.ty(&f.ret) };
+            let params = f.params.iter().map(|p| self.ty(&p.ty)).collect();
+            self.add_own(&f.name.name, OwnFn { params, ret, span: f.name.span() });
+        }
+        let mut init_output = String::new();
+        if let Some(init) = parts.init {
+            init_output = self.run_init(init, &parts)?;
+        }
+        let mut functions = self.own_functions(&parts);
+        let body = |c: &mut Self, w: &ast::Work, name: &str| {
+            c.place = Place::FilterWork;
+            c.begin(Ty::Void, assigned_names(&w.body.stmts));
+            let body = c.block(&w.body);
+            Function { name: name.into(), params: 0, locals: c.end(), ret: Ty::Void, body, span: w.keyword.0 }
+        };
+        let work = parts.work?;
+        let work_function = body(self, work, "work");
+        let work_id = FnId::from(functions.len());
+        functions.push(work_function);
+        let prework = parts.prework.map(|p| {
+            let f = body(self, p, "prework");
+            functions.push(f);
+            (p, FnId::from(functions.len() - 1))
+        });
+        self.place = Place::FilterInit;
+        let work_def = self.rates(work, work_id, decl);
+        let prework_def = prework.map(|(p, id)| self.rates(p, id, decl));
+        if self.generic || self.errors > 0 {
+            return None;
+        }
+        let fields = (self.fields.iter())
+            .map(|f| FieldDef {
+                name: f.name.clone(),
+                ty: f.ty.clone(),
+                span: f.span,
+                initial: f.value.clone().unwrap_or(Const::Int(0)),
+                constant: true,
+            })
+            .collect();
+        let handlers = (parts.functions.iter().enumerate())
+            .filter(|(_, (_, handler))| *handler)
+            .map(|(i, (f, _))| HandlerDef { name: f.name.name.clone(), function: FnId::from(i) })
+            .collect();
+        let mut code = FilterCode {
+            decl: self.decl.unwrap_or(DeclId(0)),
+            name: decl.name.as_ref().map_or_else(|| "anonymous_filter".into(), |n| n.name.clone()),
+            display: display.to_string(),
+            span: decl.header.0,
+            input: self.io.0.clone().unwrap_or(Ty::Void),
+            output: self.io.1.clone().unwrap_or(Ty::Void),
+            fields,
+            functions,
+            prework: prework_def,
+            work: work_def,
+            handlers,
+            stateful: None,
+            prints: false,
+            uses_iter: false,
+            sends: None,
+            calls_native: None,
+            init_output,
+        };
+        self.analyse(&mut code, decl, &parts);
+        (self.errors == 0).then_some(code)
+    }
+
+    fn parts<'a>(&mut self, decl: &ast::StreamDecl, members: &'a [Member]) -> Parts<'a> {
+        let mut p = Parts { init: None, prework: None, work: None, functions: Vec::new() };
+        for m in members {
+            let (what, first, again) = match m {
+                Member::Init(b) => match p.init {
+                    Some(first) => ("init", first.at.0, b.at.0),
+                    None => {
+                        p.init = Some(b);
+                        continue;
+                    }
+                },
+                Member::Work(w) => match p.work {
+                    Some(first) => ("work", first.keyword.0, w.keyword.0),
+                    None => {
+                        p.work = Some(w);
+                        continue;
+                    }
+                },
+                Member::Prework(w) => match p.prework {
+                    Some(first) => ("prework", first.keyword.0, w.keyword.0),
+                    None => {
+                        p.prework = Some(w);
+                        continue;
+                    }
+                },
+                Member::Function(f) => {
+                    p.functions.push((f, false));
+                    continue;
+                }
+                Member::Handler(f) => {
+                    p.functions.push((f, true));
+                    continue;
+                }
+                Member::Field(_) => continue,
+            };
+            self.report(
+                Diagnostic::error("E0231", format!("a filter has one `{what}`"), again, "a second one").label(first, "the first"),
+            );
+        }
+        if p.work.is_none() {
+            self.report(
+                Diagnostic::error("E0230", "this filter has no `work`", decl.header.0, "nothing to do in a firing")
+                    .help("add `work push 1 pop 1 { push(pop()); }` with the rates it needs"),
+            );
+        }
+        p
+    }
+
+    fn field_decl(&mut self, d: &ast::VarDecl) {
+        self.place = Place::FilterInit;
+        let ty = self.ty(&d.ty);
+        if ty == Ty::Void {
+            self.error("E0208", "a field cannot be void", d.ty.at.0, "void has no values");
+        }
+        if matches!(ty, Ty::Portal(_)) {
+            self.error("E0220", "a portal is declared in a composite", d.ty.at.0, "filters receive it as a parameter");
+        }
+        for (name, init) in &d.vars {
+            self.begin(Ty::Void, HashSet::new());
+            let typed = init.as_ref().map(|e| self.expr_as(e, &ty, &format!("the field `{}`", name.name)));
+            self.end();
+            let mut value = None;
+            if !self.generic && self.errors == 0 {
+                value = match &typed {
+                    None => eval::zero(&self.w.globals, &ty),
+                    Some(e) => match self.evaluate(e) {
+                        Ok(v) => Some(v),
+                        Err(err) => {
+                            self.report(evaluation_failed(&err, "in a field's initialiser"));
+                            None
+                        }
+                    },
+                };
+            }
+            self.add_field(FieldInfo { name: name.name.clone(), ty: ty.clone(), span: name.span(), value, param: false });
+        }
+    }
+
+    fn own_functions(&mut self, parts: &Parts) -> Vec<Function> {
+        let mut out = Vec::new();
+        for (i, (f, handler)) in parts.functions.iter().enumerate() {
+            self.place = if *handler { Place::Handler } else { Place::FilterWork };
+            let OwnFn { params, ret, .. } = self.own[i].clone();
+            out.push(self.function(f, &params, ret));
+            for r in &f.rates {
+                self.rate_exprs(r);
+            }
+        }
+        out
+    }
+
+    /// Types `init` and runs it; the fields take their values after it. Gives what it printed.
+    fn run_init(&mut self, init: &ast::Block, parts: &Parts) -> Option<String> {
+        let marks = self.fields_as_constants.len();
+        let mut functions = self.own_functions(parts);
+        self.place = Place::FilterInit;
+        self.begin(Ty::Void, assigned_names(&init.stmts));
+        let body = self.block(init);
+        functions.push(Function { name: "init".into(), params: 0, locals: self.end(), ret: Ty::Void, body, span: init.at.0 });
+        if self.generic || self.errors > 0 {
+            return Some(String::new());
+        }
+        // sizes that init itself used are those of before it: they need not stay
+        self.fields_as_constants.truncate(marks);
+        let fields: Vec<(Ty, Const)> = (self.fields.iter())
+            .map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0))))
+            .collect();
+        let last = FnId::from(functions.len() - 1);
+        match eval::run_init(&self.w.globals, &functions, last, &fields) {
+            Ok((values, output)) => {
+                for (f, v) in self.fields.iter_mut().zip(values) {
+                    f.value = Some(v);
+                }
+                Some(output)
+            }
+            Err(e) => {
+                self.report(evaluation_failed(&e, "in init"));
+                None
+            }
+        }
+    }
+
+    fn rate_exprs(&mut self, r: &ast::RateSpec) -> Vec<Option<Expr>> {
+        let exprs: Vec<Option<&ast::Expr>> = match &r.rate {
+            ast::Rate::Static(e) => vec![Some(e)],
+            ast::Rate::Dynamic { min, avg, max } => vec![min.as_ref(), avg.as_ref(), max.as_ref()],
+        };
+        exprs.into_iter().map(|e| e.map(|e| self.expr_as(e, &Ty::Int, "a rate"))).collect()
+    }
+
+    fn rates(&mut self, work: &ast::Work, function: FnId, decl: &ast::StreamDecl) -> WorkDef {
+        let mut rates = Rates::default();
+        let mut dynamic = DynamicRates::default();
+        let mut any_dynamic = false;
+        let mut seen: Vec<(RateKind, Span)> = Vec::new();
+        let mut span = work.keyword.0;
+        for r in &work.rates {
+            let at = r.at.0;
+            span = span.to(at);
+            let name = rate_name(r.kind);
+            if let Some((_, first)) = seen.iter().find(|(k, _)| *k == r.kind) {
+                let first = *first;
+                self.report(
+                    Diagnostic::error("E0232", format!("the {name} rate is given twice"), at, "again here").label(first, "first here"),
+                );
+                continue;
+            }
+            seen.push((r.kind, at));
+            let values: Vec<Option<u32>> =
+                self.rate_exprs(r).into_iter().map(|e| e.and_then(|e| self.rate_value(&e, name))).collect();
+            let slot = match r.kind {
+                RateKind::Peek => (&mut rates.peek, &mut dynamic.peek),
+                RateKind::Pop => (&mut rates.pop, &mut dynamic.pop),
+                RateKind::Push => (&mut rates.push, &mut dynamic.push),
+            };
+            match &r.rate {
+                ast::Rate::Static(_) => *slot.0 = values[0].unwrap_or(0),
+                ast::Rate::Dynamic { .. } => {
+                    any_dynamic = true;
+                    *slot.1 = Some(DynamicRate { min: values[0].unwrap_or(0), avg: values[1], max: values[2] });
+                }
+            }
+            let void = match r.kind {
+                RateKind::Peek | RateKind::Pop => self.io.0 == Some(Ty::Void),
+                RateKind::Push => self.io.1 == Some(Ty::Void),
+            };
+            let zero = matches!(&r.rate, ast::Rate::Static(_)) && (values[0] == Some(0) || self.generic);
+            if void && !zero {
+                let io = self.io_span;
+                let side = if r.kind == RateKind::Push { "output" } else { "input" };
+                self.report(
+                    Diagnostic::error("E0235", format!("a {name} rate in a filter without {side}"), at, "items of type void?")
+                        .label(io, format!("the {side} type is void")),
+                );
+            }
+        }
+        let _ = decl;
+        rates.peek = rates.peek.max(rates.pop);
+        WorkDef {
+            function,
+            rates,
+            dynamic: any_dynamic.then_some(dynamic),
+            counts_proved: false,
+            peeks_proved: false,
+            span,
+        }
+    }
+
+    fn rate_value(&mut self, e: &Expr, name: &str) -> Option<u32> {
+        if e.ty == Ty::Error {
+            return None;
+        }
+        match self.constant(e) {
+            Ok(Some(Const::Int(n))) if n >= 0 => Some(n as u32),
+            Ok(Some(Const::Int(n))) => {
+                self.error("E0234", format!("the {name} rate is negative"), e.span, format!("this is {n}"));
+                None
+            }
+            Ok(_) => None,
+            Err(()) => {
+                self.report(
+                    Diagnostic::error("E0233", format!("the {name} rate is not a constant"), e.span, "not known at compile time")
+                        .help("use parameters, statics, literals, and fields that no firing changes; or declare a dynamic rate: `*` or `[min, max]`"),
+                );
+                None
+            }
+        }
+    }
+
+    fn analyse(&mut self, code: &mut FilterCode, decl: &ast::StreamDecl, parts: &Parts) {
+        analyses::state::analyse(code, &self.w.globals);
+        for (id, at) in std::mem::take(&mut self.fields_as_constants) {
+            let f = &code.fields[id.index()];
+            if !f.constant {
+                let (name, span) = (f.name.clone(), f.span);
+                self.report(
+                    Diagnostic::error("E0233", format!("`{name}` is used as a constant, but a firing changes it"), at, "this needs a constant")
+                        .label(span, "the field"),
+                );
+            }
+        }
+        self.constant_arguments(code);
+        match (decl.stateful, code.stateful) {
+            (Some(at), None) => self.report(
+                Diagnostic::warning("W0230", "this filter is declared stateful, but has no state", at.0, "nothing goes from one firing to the next")
+                    .help("remove `stateful`"),
+            ),
+            (None, Some(at)) if decl.name.is_some() && false => {
+                self.report(Diagnostic::warning("W0230", "this filter has state", at, "written here"));
+            }
+            _ => {}
+        }
+        for (index, work) in [(0, parts.work), (1, parts.prework)] {
+            let Some(ast) = work else { continue };
+            let facts = {
+                let def = if index == 0 { Some(&code.work) } else { code.prework.as_ref() };
+                let Some(def) = def else { continue };
+                analyses::body_rates::analyse(code, def, &self.w.globals)
+            };
+            for d in facts.diagnostics(code, ast, &self.w.globals) {
+                self.report(d);
+            }
+            let def = if index == 0 { Some(&mut code.work) } else { code.prework.as_mut() };
+            if let Some(def) = def {
+                def.counts_proved = facts.counts_proved;
+                def.peeks_proved = facts.peeks_proved;
+            }
+        }
+    }
+
+    /// Arrays that are constants cannot be passed to a function that writes them.
+    fn constant_arguments(&mut self, code: &FilterCode) {
+        for (span, at) in analyses::state::constants_written(code, &self.w.globals) {
+            self.report(
+                Diagnostic::error("E0224", "a constant array is passed to a function that writes it", span, "this cannot be changed")
+                    .label(at, "the function writes this parameter")
+                    .help("copy it into a variable of your own"),
+            );
+        }
+    }
+
+    /// The value of an expression known at compile time. `Ok(None)`: it depends on a parameter that is not known now, or
+    /// something was reported; `Err`: it is not a constant.
+    pub fn constant(&mut self, e: &Expr) -> Result<Option<Const>, ()> {
+        if let ExprKind::Const(c) = &e.kind {
+            return Ok((e.ty != Ty::Error).then(|| c.clone()));
+        }
+        let mut uses = Vec::new();
+        if !self.constant_shape(e, &mut uses) {
+            return Err(());
+        }
+        if uses.iter().any(|(id, _)| self.fields[id.index()].value.is_none()) {
+            return Ok(None);
+        }
+        self.fields_as_constants.extend(uses);
+        match self.evaluate(e) {
+            Ok(v) => Ok(Some(v)),
+            Err(err) => {
+                self.report(evaluation_failed(&err, "in a constant expression"));
+                Ok(None)
+            }
+        }
+    }
+
+    fn constant_shape(&self, e: &Expr, uses: &mut Vec<(FieldId, Span)>) -> bool {
+        let mut all = |es: &[&Expr]| es.iter().all(|e| self.constant_shape(e, uses));
+        match &e.kind {
+            ExprKind::Const(_) | ExprKind::Static(_) => true,
+            ExprKind::Local(id) => self.f.constants.contains_key(id),
+            ExprKind::Field(id) => {
+                uses.push((*id, e.span));
+                true
+            }
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => all(&[a, b]),
+            ExprKind::Member(a, _) | ExprKind::Component(a, _) | ExprKind::Unary(_, a) | ExprKind::Convert(a) => all(&[a]),
+            ExprKind::Ternary(a, b, c) => all(&[a, b, c]),
+            ExprKind::Builtin(_, args) | ExprKind::Compose(args) | ExprKind::Array(args) => {
+                args.iter().all(|e| self.constant_shape(e, uses))
+            }
+            ExprKind::Call(Callee::Helper(_), args) => args.iter().all(|e| self.constant_shape(e, uses)),
+            _ => false,
+        }
+    }
+
+    fn evaluate(&mut self, e: &Expr) -> Result<Const, EvalError> {
+        let mut e = e.clone();
+        self.fill_constants(&mut e);
+        let fields: Vec<(Ty, Const)> = (self.fields.iter())
+            .map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0))))
+            .collect();
+        eval::constant(&self.w.globals, &fields, &e)
+    }
+
+    /// Replaces locals whose value is known.
+    fn fill_constants(&self, e: &mut Expr) {
+        match &mut e.kind {
+            ExprKind::Local(id) => {
+                if let Some(c) = self.f.constants.get(id) {
+                    e.kind = ExprKind::Const(c.clone());
+                }
+            }
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
+                self.fill_constants(a);
+                self.fill_constants(b);
+            }
+            ExprKind::Member(a, _) | ExprKind::Component(a, _) | ExprKind::Unary(_, a) | ExprKind::Convert(a) => {
+                self.fill_constants(a);
+            }
+            ExprKind::Ternary(a, b, c) => [a, b, c].into_iter().for_each(|e| self.fill_constants(e)),
+            ExprKind::Builtin(_, args) | ExprKind::Compose(args) | ExprKind::Array(args) | ExprKind::Call(_, args) => {
+                args.iter_mut().for_each(|e| self.fill_constants(e));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The keyword of a rate.
+pub fn rate_name(kind: RateKind) -> &'static str {
+    match kind {
+        RateKind::Peek => "peek",
+        RateKind::Pop => "pop",
+        RateKind::Push => "push",
+    }
+}

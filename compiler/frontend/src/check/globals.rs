@@ -1,0 +1,253 @@
+//! Structs, function groups, and static blocks.
+//!
+//! Order: struct fields, signatures, statics' types and values in source order (their initialisers may call helpers), helper
+//! bodies. Statics are evaluated before any stream is elaborated.
+
+use super::stmt::{assigned_names, falls_through};
+use super::{Checker, Place};
+use crate::constant::Const;
+use crate::eval;
+use crate::ids::*;
+use crate::ty::Ty;
+use crate::typed::*;
+use crate::world::World;
+use sluice_grammar::ast;
+use sluice_grammar::diagnostic::Diagnostic;
+use std::collections::HashSet;
+
+/// Checks and evaluates all that is global.
+pub fn globals(w: &mut World) {
+    // types of statics may be sized by earlier statics, and struct fields by statics: statics first where they can be
+    structs(w);
+    statics_declared(w);
+    signatures(w);
+    helpers(w);
+    statics_evaluated(w);
+}
+
+fn structs(w: &mut World) {
+    let asts = w.struct_asts().to_vec();
+    for (i, s) in asts.iter().enumerate() {
+        let mut fields: Vec<(Name, Ty)> = Vec::new();
+        let mut c = Checker::new(w, Place::Static, None, false);
+        for d in &s.fields {
+            let ty = c.ty(&d.ty);
+            if matches!(ty, Ty::Void | Ty::Portal(_)) {
+                let t = c.show(&ty);
+                c.error("E0208", format!("a field of a struct cannot be {t}"), d.ty.at.0, "not a value");
+            }
+            for (name, _) in &d.vars {
+                if let Some(first) = s.fields.iter().flat_map(|d| &d.vars).find(|(n, _)| n.name == name.name)
+                    && first.0.span() != name.span()
+                {
+                    c.declared_twice(&name.name, name.span(), first.0.span());
+                }
+                fields.push((name.name.clone(), ty.clone()));
+            }
+        }
+        w.globals.structs[i].fields = fields;
+    }
+    // a struct that contains itself would be endless
+    for (i, ast) in asts.iter().enumerate() {
+        if contains(w, StructId::from(i), StructId::from(i), &mut HashSet::new()) {
+            let s = &w.globals.structs[i];
+            let (name, span) = (s.name.clone(), s.span);
+            w.report(
+                Diagnostic::error("E0108", format!("struct {name} contains itself"), span, "it would have no end")
+                    .label(ast.at.0, "declared here")
+                    .help("structs are values, not references: use an index into an array instead"),
+            );
+            w.globals.structs[i].fields.iter_mut().for_each(|(_, t)| *t = Ty::Error);
+        }
+    }
+}
+
+fn contains(w: &World, id: StructId, target: StructId, seen: &mut HashSet<StructId>) -> bool {
+    if !seen.insert(id) {
+        return false;
+    }
+    w.globals.structs[id.index()].fields.iter().any(|(_, t)| {
+        let mut t = t;
+        while let Ty::Array(e, _) = t {
+            t = e;
+        }
+        match t {
+            Ty::Struct(s) => *s == target || contains(w, *s, target, seen),
+            _ => false,
+        }
+    })
+}
+
+fn signatures(w: &mut World) {
+    let all: Vec<(Name, _, bool)> = (w.helper_asts.iter().map(|(g, f)| (g.clone(), f.clone(), false)))
+        .chain(w.native_asts.iter().map(|(g, f)| (g.clone(), f.clone(), true)))
+        .collect();
+    for (group, f, native) in all {
+        let mut c = Checker::new(w, Place::Helper, None, false);
+        let ret = c.ty(&f.ret);
+        let params: Vec<Ty> = f.params.iter().map(|p| c.ty(&p.ty)).collect();
+        if native {
+            let names = f.params.iter().map(|p| p.name.name.clone());
+            let n = NativeFn {
+                group: group.clone(),
+                name: f.name.name.clone(),
+                params: names.zip(params.iter().cloned()).collect(),
+                ret: ret.clone(),
+                span: f.name.span(),
+            };
+            w.globals.natives.push(n);
+        }
+        if let Some(entry) = w.groups.get_mut(&group).and_then(|g| g.functions.get_mut(&f.name.name)) {
+            entry.params = params;
+            entry.ret = ret;
+        }
+    }
+}
+
+fn helpers(w: &mut World) {
+    for (group, f) in w.helper_asts.clone() {
+        let (params, ret) = match w.groups.get(&group).and_then(|g| g.functions.get(&f.name.name)) {
+            Some(e) => (e.params.clone(), e.ret.clone()),
+            None => (Vec::new(), Ty::Error),
+        };
+        let mut c = Checker::new(w, Place::Helper, None, false);
+        let function = c.function(&f, &params, ret);
+        w.globals.helpers.push(function);
+    }
+    crate::analyses::state::helper_writes(&mut w.globals);
+}
+
+impl Checker<'_> {
+    /// A function with a body, given its types.
+    pub fn function(&mut self, f: &ast::FnDecl, params: &[Ty], ret: Ty) -> Function {
+        let empty = ast::Block::default();
+        let body = f.body.as_ref().unwrap_or(&empty);
+        self.begin(ret.clone(), assigned_names(&body.stmts));
+        for (p, ty) in f.params.iter().zip(params) {
+            if *ty == Ty::Void {
+                self.error("E0208", "a parameter cannot be void", p.ty.at.0, "void has no values");
+            }
+            self.declare(&p.name, ty.clone(), matches!(ty, Ty::Array(..)));
+        }
+        let typed = self.block(body);
+        if f.body.is_none() && !matches!(self.place, Place::Static) {
+            self.error("E0229", format!("the function `{}` has no body", f.name.name), f.name.span(), "only native functions have none");
+        } else if ret != Ty::Void && ret != Ty::Error && falls_through(&typed) {
+            let r = self.show(&ret);
+            self.report(
+                Diagnostic::error(
+                    "E0212",
+                    format!("`{}` can end without giving its {r}", f.name.name),
+                    f.name.span(),
+                    "not every way through it returns a value",
+                )
+                .help("add a `return` at its end"),
+            );
+        }
+        Function {
+            name: f.name.name.clone(),
+            params: f.params.len() as u32,
+            locals: self.end(),
+            ret,
+            body: typed,
+            span: f.name.span(),
+        }
+    }
+}
+
+fn statics_declared(w: &mut World) {
+    for block in w.static_blocks.clone() {
+        for d in &block.fields {
+            let mut c = Checker::new(w, Place::Static, None, false);
+            let ty = c.ty(&d.ty);
+            if matches!(ty, Ty::Void | Ty::Portal(_)) {
+                let t = c.show(&ty);
+                c.error("E0208", format!("a static cannot be {t}"), d.ty.at.0, "not a value");
+            }
+            for (name, init) in &d.vars {
+                if let Some(first) = w.statics.get(&name.name) {
+                    let first = w.globals.statics[first.index()].span;
+                    let mut c = Checker::new(w, Place::Static, None, false);
+                    c.declared_twice(&name.name, name.span(), first);
+                    continue;
+                }
+                let value = eval::zero(&w.globals, &ty).unwrap_or(Const::Int(0));
+                let id = StaticId::from(w.globals.statics.len());
+                w.globals.statics.push(StaticVar { name: name.name.clone(), ty: ty.clone(), value, span: name.span() });
+                w.statics.insert(name.name.clone(), id);
+                // plain constants are needed by the sizes of later ones; those that call helpers are set again below
+                if let Some(e) = init {
+                    set_if_simple(w, id, e, &ty);
+                }
+            }
+        }
+    }
+}
+
+/// Evaluates an initialiser that needs no function, without reporting: it is checked properly later.
+fn set_if_simple(w: &mut World, id: StaticId, e: &ast::Expr, ty: &Ty) {
+    w.quiet = true;
+    let mut c = Checker::new(w, Place::Static, None, false);
+    let typed = c.expr_as(e, ty, "a static");
+    let value = if c.errors == 0 { c.constant(&typed).ok().flatten() } else { None };
+    w.quiet = false;
+    if let Some(v) = value {
+        w.globals.statics[id.index()].value = v;
+    }
+}
+
+fn statics_evaluated(w: &mut World) {
+    for block in w.static_blocks.clone() {
+        for d in &block.fields {
+            for (name, init) in &d.vars {
+                let (Some(id), Some(e)) = (w.statics.get(&name.name).copied(), init) else { continue };
+                let ty = w.globals.statics[id.index()].ty.clone();
+                let mut c = Checker::new(w, Place::Static, None, false);
+                c.begin(Ty::Void, HashSet::new());
+                let typed = c.expr_as(e, &ty, &format!("`{}`", name.name));
+                if c.errors > 0 {
+                    continue;
+                }
+                let function = Function {
+                    name: "static".into(),
+                    params: 0,
+                    locals: c.end(),
+                    ret: Ty::Void,
+                    body: vec![Stmt {
+                        kind: StmtKind::Assign {
+                            place: Expr { kind: ExprKind::Static(id), ty, span: name.span() },
+                            value: typed,
+                        },
+                        span: name.span(),
+                    }],
+                    span: name.span(),
+                };
+                run_static(w, &function);
+            }
+        }
+        if let Some(init) = &block.init {
+            let mut c = Checker::new(w, Place::Static, None, false);
+            c.begin(Ty::Void, assigned_names(&init.stmts));
+            let body = c.block(init);
+            let function =
+                Function { name: "init".into(), params: 0, locals: c.end(), ret: Ty::Void, body, span: init.at.0 };
+            if c.errors == 0 {
+                run_static(w, &function);
+            }
+        }
+    }
+}
+
+fn run_static(w: &mut World, function: &Function) {
+    match eval::run_static(&w.globals, function) {
+        Ok(values) => {
+            for (s, v) in w.globals.statics.iter_mut().zip(values) {
+                s.value = v;
+            }
+        }
+        Err(e) => {
+            let d = super::filter::evaluation_failed(&e, "while static variables are set");
+            w.report(d);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Types as written, to types.
+
+use super::{Checker, Place};
+use crate::constant::Const;
+use crate::ids::DeclId;
+use crate::ty::{Dim, Ty};
+use crate::typed::*;
+use crate::world::World;
+use sluice_grammar::ast::{self, BaseType};
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::span::Span;
+use std::sync::Arc;
+
+/// The largest array the language allows, in elements of one dimension.
+pub const MAX_ARRAY: i64 = 1 << 28;
+
+impl Checker<'_> {
+    /// The base of a type.
+    pub fn base_type(&mut self, base: &BaseType, span: Span) -> Ty {
+        match base {
+            BaseType::Void => Ty::Void,
+            BaseType::Bit => Ty::Bit,
+            BaseType::Boolean => Ty::Bool,
+            BaseType::Int => Ty::Int,
+            BaseType::Float => Ty::Float,
+            BaseType::Double => Ty::Double,
+            BaseType::Complex => Ty::Complex,
+            BaseType::Float2 => Ty::Vec(2),
+            BaseType::Float3 => Ty::Vec(3),
+            BaseType::Float4 => Ty::Vec(4),
+            BaseType::Error => Ty::Error,
+            BaseType::Named(name) => match self.w.structs.get(&name.name) {
+                Some(id) => Ty::Struct(*id),
+                None => {
+                    let mut d = Diagnostic::error(
+                        "E0105",
+                        format!("there is no type `{}`", name.name),
+                        span,
+                        "neither a basic type nor a struct of this program",
+                    );
+                    if let Some(n) = World::nearest(&name.name, self.w.structs.keys().map(|k| &**k)) {
+                        d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
+                    }
+                    self.report(d);
+                    Ty::Error
+                }
+            },
+            BaseType::Portal(name) => match self.stream_named(name) {
+                Some(id) => Ty::Portal(id),
+                None => Ty::Error,
+            },
+        }
+    }
+
+    /// The stream of that name, or a diagnostic.
+    pub fn stream_named(&mut self, name: &ast::Ident) -> Option<DeclId> {
+        if let Some(id) = self.w.streams.get(&name.name) {
+            return Some(*id);
+        }
+        let mut d = Diagnostic::error(
+            "E0103",
+            format!("there is no stream `{}`", name.name),
+            name.span(),
+            "no stream of that name in the program or the standard library",
+        );
+        let builtin = ["Identity", "FileReader", "FileWriter"];
+        let known = self.w.streams.keys().map(|k| &**k).chain(builtin);
+        if let Some(n) = World::nearest(&name.name, known) {
+            d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
+        }
+        self.report(d);
+        None
+    }
+
+    /// A type with its sizes as typed expressions; sizes that are known now are in the type already.
+    pub fn type_spec(&mut self, t: &ast::Type) -> TypeSpec {
+        let span = t.at.0;
+        let base = self.base_type(&t.base, span);
+        if base == Ty::Void && !t.dims.is_empty() {
+            self.error("E0208", "there are no arrays of void", span, "void has no values");
+            return TypeSpec { ty: Ty::Error, dims: Vec::new(), span };
+        }
+        let mut dims = Vec::new();
+        let mut known = Vec::new();
+        for d in &t.dims {
+            let e = self.expr(d);
+            let e = self.coerce(e, &Ty::Int);
+            known.push(self.dimension(&e));
+            dims.push(e.expr);
+        }
+        let ty = known.iter().rev().fold(base, |ty, d| Ty::Array(Arc::new(ty), *d));
+        TypeSpec { ty, dims, span }
+    }
+
+    /// A type whose sizes must be known now (or may stay unknown where parameters are).
+    pub fn ty(&mut self, t: &ast::Type) -> Ty {
+        self.type_spec(t).ty
+    }
+
+    fn dimension(&mut self, e: &super::convert::Checked) -> Dim {
+        if e.expr.ty == Ty::Error {
+            return Dim::Unknown;
+        }
+        let span = e.expr.span;
+        match self.constant(&e.expr) {
+            Ok(Some(Const::Int(n))) if (0..=MAX_ARRAY).contains(&i64::from(n)) => Dim::Known(n as u32),
+            Ok(Some(Const::Int(n))) => {
+                let why = if n < 0 { "this is negative" } else { "this is too large" };
+                self.error("E0209", format!("an array cannot have {n} elements"), span, why);
+                Dim::Unknown
+            }
+            Ok(_) => Dim::Unknown,
+            Err(()) => {
+                if !matches!(self.place, Place::Composite(_)) {
+                    self.report(
+                        Diagnostic::error("E0209", "the size of an array must be a constant", span, "not known at compile time")
+                            .help("use parameters, statics, literals, and fields that no firing changes"),
+                    );
+                }
+                Dim::Unknown
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The program's entry: the one stream that no other adds.
+
+use crate::ids::DeclId;
+use crate::world::World;
+use sluice_grammar::ast::{self, BaseType, StmtKind as S, StreamBody};
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::span::{FileId, Span};
+use std::collections::HashSet;
+
+/// Finds the entry, or reports why there is none. `top` is the name given on the command line.
+pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
+    let nowhere = Span::new(FileId(0), 0, 0);
+    if let Some(name) = top {
+        let Some(id) = w.streams.get(name).copied() else {
+            let mut d = Diagnostic::error("E0113", format!("there is no stream `{name}` to start with"), nowhere, "asked for with --top");
+            let users = w.decls.iter().filter(|d| !d.library).map(|d| &*d.name);
+            if let Some(n) = World::nearest(name, users) {
+                d = d.help(format!("did you mean `{n}`?"));
+            }
+            w.report(d);
+            return None;
+        };
+        let ast = w.decl(id).ast.clone();
+        if !ast.params.is_empty() {
+            w.report(
+                Diagnostic::error("E0113", format!("`{name}` cannot be the entry: it has parameters"), ast.header.0, "nobody gives them values")
+                    .help("add a stream without parameters that adds this one"),
+            );
+            return None;
+        }
+        return Some(id);
+    }
+    let mut added: HashSet<String> = HashSet::new();
+    for d in &w.decls {
+        if d.library {
+            continue;
+        }
+        if let StreamBody::Composite(b) = &d.ast.body {
+            let mut names = HashSet::new();
+            b.stmts.iter().for_each(|s| names_added(s, &mut names));
+            names.remove(&*d.name);
+            added.extend(names);
+        }
+    }
+    let free: Vec<DeclId> = (0..w.decls.len())
+        .map(DeclId::from)
+        .filter(|id| {
+            let d = w.decl(*id);
+            !d.library && d.parent.is_none() && d.ast.params.is_empty() && !added.contains(&*d.name)
+        })
+        .collect();
+    let closed: Vec<DeclId> = free.iter().copied().filter(|id| is_closed(&w.decl(*id).ast)).collect();
+    let candidates = if closed.is_empty() { &free } else { &closed };
+    match candidates[..] {
+        [one] => Some(one),
+        [] => {
+            let mut d = Diagnostic::error("E0111", "the program has no entry", nowhere, "no stream here can be started")
+                .help("the entry is the `void->void` stream without parameters that no other stream adds; `--top NAME` names one");
+            for decl in w.decls.iter().filter(|d| !d.library && d.parent.is_none()).take(6) {
+                let why = if !decl.ast.params.is_empty() { "has parameters" } else { "is added by another stream" };
+                d = d.label(decl.ast.header.0, format!("`{}` {why}", decl.name));
+            }
+            w.report(d);
+            None
+        }
+        _ => {
+            let first = w.decl(candidates[0]).ast.header.0;
+            let mut d = Diagnostic::error("E0112", "the program has more than one entry", first, format!("`{}` could be it", w.decl(candidates[0]).name))
+                .help("`--top NAME` names the one to use; or add the others somewhere");
+            for id in candidates.iter().skip(1).take(8) {
+                let decl = w.decl(*id);
+                d = d.label(decl.ast.header.0, format!("`{}` could be it, too", decl.name));
+            }
+            w.report(d);
+            None
+        }
+    }
+}
+
+fn is_closed(ast: &ast::StreamDecl) -> bool {
+    ast.io.as_ref().is_none_or(|(i, o)| i.base == BaseType::Void && o.base == BaseType::Void)
+}
+
+fn names_added(s: &ast::Stmt, names: &mut HashSet<String>) {
+    match &s.kind {
+        S::Add { stream, .. } | S::Body { stream, .. } | S::Loop { stream, .. } => match stream {
+            ast::StreamRef::Named { name, .. } => {
+                names.insert(name.name.to_string());
+            }
+            ast::StreamRef::Anonymous(d) => {
+                if let StreamBody::Composite(b) = &d.body {
+                    b.stmts.iter().for_each(|s| names_added(s, names));
+                }
+            }
+        },
+        S::Block(b) => b.stmts.iter().for_each(|s| names_added(s, names)),
+        S::If { then, els, .. } => {
+            names_added(then, names);
+            els.iter().for_each(|s| names_added(s, names));
+        }
+        S::For { body, .. } | S::While { body, .. } | S::DoWhile { body, .. } => names_added(body, names),
+        S::Switch { cases, .. } => cases.iter().flat_map(|c| &c.body).for_each(|s| names_added(s, names)),
+        _ => {}
+    }
+}

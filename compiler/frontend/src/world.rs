@@ -1,0 +1,252 @@
+//! All declarations of one compilation, by name.
+//!
+//! Input: the parsed files in order (the user's first, then the standard library's). Output: [`World`], with structs resolved;
+//! statics, helpers and streams are checked later, when they are needed. A user's stream wins over one of the standard
+//! library with the same name, silently; two declarations of one name among the user's files are an error.
+
+use crate::ids::*;
+use crate::ty::Ty;
+use crate::typed::*;
+use sluice_grammar::ast;
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::span::{SourceMap, Span};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// A stream declaration, named or anonymous.
+#[derive(Clone, Debug)]
+pub struct Decl {
+    /// The tree.
+    pub ast: Arc<ast::StreamDecl>,
+    /// Its name; `anonymous1` and so on for those without.
+    pub name: Name,
+    /// Of the standard library?
+    pub library: bool,
+    /// The declaration that contains it.
+    pub parent: Option<DeclId>,
+    /// Variables an anonymous stream sees, with their types.
+    pub env: Vec<(Name, Ty)>,
+}
+
+/// A function known by `Group.name`.
+#[derive(Clone, Debug)]
+pub struct GroupFn {
+    /// Which.
+    pub callee: Callee,
+    /// Its tree.
+    pub ast: Arc<ast::FnDecl>,
+    /// Parameter types.
+    pub params: Vec<Ty>,
+    /// Result type.
+    pub ret: Ty,
+}
+
+/// A `helper` or `native` group.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// Functions by name.
+    pub functions: HashMap<Name, GroupFn>,
+    /// Where it is first declared.
+    pub span: Span,
+}
+
+/// All declarations.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    /// The files.
+    pub sources: SourceMap,
+    /// Stream declarations.
+    pub decls: Vec<Decl>,
+    /// Named streams.
+    pub streams: HashMap<Name, DeclId>,
+    /// Structs by name.
+    pub structs: HashMap<Name, StructId>,
+    /// Static variables by name.
+    pub statics: HashMap<Name, StaticId>,
+    /// Function groups by name.
+    pub groups: HashMap<Name, Group>,
+    /// What filters share, as far as it has been evaluated.
+    pub globals: Globals,
+    /// Diagnostics so far.
+    pub diagnostics: Vec<Diagnostic>,
+    /// While true, reports are dropped (an attempt whose failure means nothing).
+    pub quiet: bool,
+    seen: HashSet<(&'static str, Span)>,
+    struct_asts: Vec<Arc<ast::StructDecl>>,
+    /// Static blocks in order.
+    pub static_blocks: Vec<Arc<ast::StaticBlock>>,
+    /// Helper functions in order of their ids.
+    pub helper_asts: Vec<(Name, Arc<ast::FnDecl>)>,
+    /// Native functions in order of their ids.
+    pub native_asts: Vec<(Name, Arc<ast::FnDecl>)>,
+    /// Checked composites; `None` for one with errors.
+    pub composites: HashMap<DeclId, Option<Arc<CompositeCode>>>,
+    /// Filters that were checked in general; false for one with errors.
+    pub filters_checked: HashMap<DeclId, bool>,
+}
+
+/// A composite whose body is ready to be evaluated.
+#[derive(Clone, Debug)]
+pub struct CompositeCode {
+    /// The body; the first locals are captured variables, then the parameters.
+    pub function: Function,
+    /// Declared sizes of each of those first locals (empty for captured ones), outermost first.
+    pub param_dims: Vec<Vec<Expr>>,
+    /// Declared item types.
+    pub io: Option<(TypeSpec, TypeSpec)>,
+}
+
+impl World {
+    /// Reports a diagnostic; a second one with the same code at the same place is dropped.
+    pub fn report(&mut self, d: Diagnostic) {
+        if !self.quiet && self.seen.insert((d.code, d.span())) {
+            self.diagnostics.push(d);
+        }
+    }
+
+    /// The declaration behind an id.
+    pub fn decl(&self, id: DeclId) -> &Decl {
+        &self.decls[id.index()]
+    }
+
+    /// Enters the declarations of one file.
+    pub fn add_program(&mut self, program: ast::Program, library: bool) {
+        for item in program.items {
+            match item {
+                ast::Item::Import { .. } => {}
+                ast::Item::Struct(s) => self.add_struct(s, library),
+                ast::Item::Stream(s) => self.add_stream(s, library),
+                ast::Item::Static(s) => self.static_blocks.push(Arc::new(s)),
+                ast::Item::Native(g) => self.add_group(g, true, library),
+                ast::Item::Helper(g) => self.add_group(g, false, library),
+            }
+        }
+    }
+
+    fn twice(&mut self, what: &str, name: &ast::Ident, first: Span) {
+        self.report(
+            Diagnostic::error(
+                "E0100",
+                format!("the {what} `{}` is declared twice", name.name),
+                name.span(),
+                "declared again here",
+            )
+            .label(first, "first declared here")
+            .help("rename one of the two, or remove it"),
+        );
+    }
+
+    fn add_struct(&mut self, s: ast::StructDecl, library: bool) {
+        if let Some(first) = self.structs.get(&s.name.name) {
+            if !library {
+                let first = self.globals.structs[first.index()].span;
+                self.twice("struct", &s.name, first);
+            }
+            return;
+        }
+        let id = StructId::from(self.globals.structs.len());
+        self.structs.insert(s.name.name.clone(), id);
+        self.globals.structs.push(StructDef { name: s.name.name.clone(), fields: Vec::new(), span: s.name.span() });
+        self.struct_asts.push(Arc::new(s));
+    }
+
+    fn add_stream(&mut self, s: Arc<ast::StreamDecl>, library: bool) {
+        let Some(name) = s.name.clone() else {
+            let span = s.header.0;
+            self.report(
+                Diagnostic::error("E0101", "a stream at top level needs a name", span, "this stream has none")
+                    .help("write the name after the keyword, as in `float->float filter Scale { ... }`"),
+            );
+            return;
+        };
+        if let Some(first) = self.streams.get(&name.name) {
+            if !library {
+                let first = self.decl(*first).ast.name.as_ref().map(|n| n.span()).unwrap_or_default();
+                self.twice("stream", &name, first);
+            }
+            return;
+        }
+        let id = DeclId::from(self.decls.len());
+        self.streams.insert(name.name.clone(), id);
+        self.decls.push(Decl { ast: s, name: name.name, library, parent: None, env: Vec::new() });
+    }
+
+    /// Enters an anonymous stream found in a composite body.
+    pub fn add_anonymous(&mut self, ast: Arc<ast::StreamDecl>, parent: DeclId, env: Vec<(Name, Ty)>) -> DeclId {
+        let id = DeclId::from(self.decls.len());
+        let library = self.decl(parent).library;
+        let name: Name = match &ast.name {
+            Some(n) => n.name.clone(),
+            None => format!("anonymous_{}", ast.kind.keyword()).into(),
+        };
+        self.decls.push(Decl { ast, name, library, parent: Some(parent), env });
+        id
+    }
+
+    fn add_group(&mut self, g: ast::FunctionGroup, native: bool, library: bool) {
+        let span = g.name.span();
+        let group_name = g.name.name.clone();
+        if library && self.groups.contains_key(&group_name) {
+            return;
+        }
+        self.groups.entry(group_name.clone()).or_insert_with(|| Group { functions: HashMap::new(), span });
+        for f in g.functions {
+            let f = Arc::new(f);
+            let name = f.name.name.clone();
+            if let Some(first) = self.groups[&group_name].functions.get(&name) {
+                let first = first.ast.name.span();
+                self.twice("function", &f.name, first);
+                continue;
+            }
+            let callee = if native {
+                self.native_asts.push((group_name.clone(), f.clone()));
+                Callee::Native(NativeId::from(self.native_asts.len() - 1))
+            } else {
+                self.helper_asts.push((group_name.clone(), f.clone()));
+                Callee::Helper(HelperId::from(self.helper_asts.len() - 1))
+            };
+            let entry = GroupFn { callee, ast: f, params: Vec::new(), ret: Ty::Error };
+            if let Some(g) = self.groups.get_mut(&group_name) {
+                g.functions.insert(name, entry);
+            }
+        }
+    }
+
+    /// The trees of the structs, by [`StructId`].
+    pub fn struct_asts(&self) -> &[Arc<ast::StructDecl>] {
+        &self.struct_asts
+    }
+
+    /// The known name nearest to a misspelt one, if one is near.
+    pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+        let mut best: Option<(usize, &str)> = None;
+        for k in known {
+            let d = distance(name, k);
+            let near = d <= 1 + name.len() / 4;
+            if near && best.is_none_or(|(b, n)| (d, k) < (b, n)) {
+                best = Some((d, k));
+            }
+        }
+        best.map(|(_, n)| n.to_string())
+    }
+}
+
+/// Edit distance (insert, delete, replace, swap of neighbours), case ignored.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().take(64).collect();
+    let b: Vec<char> = b.to_lowercase().chars().take(64).collect();
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut d = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                d = d.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(d);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
