@@ -1,12 +1,19 @@
 //! The pipeline from files to running code: devices, input and output, cache.
 
+// The driver is the room that touches files, processes, clocks and the environment; clippy.toml bans them elsewhere.
+#![allow(clippy::disallowed_methods)]
+
 pub mod cache;
 pub mod cc;
+pub mod commands;
 pub mod exit;
 pub mod explain;
 pub mod interrupt;
 pub mod io;
 pub mod options;
+pub mod pipeline;
+pub mod rates;
 pub mod render;
 pub mod render_json;
 pub mod session;
+pub mod source;

@@ -19,7 +19,6 @@
 //!   is the lowest bit of `(int)x` (of a boolean: itself); to complex is x + 0i through float.
 //! - Mathematical functions: see [`math`]. Text: see [`format`].
 
-mod cmath;
 pub mod format;
 pub mod math;
 

@@ -17,7 +17,7 @@
 //!     (fabsf(b) / (t + t)) + copysignf(t, b)i
 
 use super::Scalar;
-use super::cmath as c;
+use crate::cmath as c;
 use crate::typed::Builtin;
 
 /// `f(args)`.

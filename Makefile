@@ -1,0 +1,42 @@
+# Two commands for people: `make demo` and `make test`. The rest is what they are made of.
+
+CARGO ?= cargo
+SLUICE := target/release/sluice
+OUT := out
+SECONDS_OF_SOUND := 8
+SAMPLES := $(shell expr $(SECONDS_OF_SOUND) \* 48000)
+
+.PHONY: demo test bench packages packages-test build lint clean help
+
+help:
+	@echo "make demo    install what is missing, build, decode an FM recording; results under out/"
+	@echo "make test    everything: format, lints, tests"
+	@echo "make bench   the figures, as ratios"
+
+packages:
+	@scripts/install-packages build
+
+packages-test:
+	@scripts/install-packages build test
+
+build: packages
+	$(CARGO) build --release --locked -p sluice
+
+demo: build
+	@scripts/demo $(SLUICE) $(OUT) $(SAMPLES)
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@scripts/deny
+
+test: packages-test lint
+	@scripts/test
+
+bench: packages-test
+	@scripts/install-packages bench
+	@scripts/bench
+
+clean:
+	$(CARGO) clean
+	rm -rf $(OUT)

@@ -1,0 +1,70 @@
+//! # pipeline
+//!
+//! Purpose: from files to running code, one straight way: read, analyse, schedule, lower, emit C, compile, run.
+//! Every step is a pass with a name; each can be timed, and what it made can be dumped.
+
+use crate::exit::{Exit, Fault};
+use crate::options::ProgramOptions;
+use crate::session::{self, Session};
+use crate::source::Files;
+use sluice_frontend::elaborate::Limits;
+use sluice_frontend::{Analysis, Elaborated, Options};
+use sluice_grammar::span::SourceMap;
+
+/// Why a command goes no further.
+#[derive(Debug)]
+pub enum Halt {
+    /// Something is at fault that has no place in a program's text.
+    Fault(Fault),
+    /// All has been said.
+    Done(Exit),
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Halt {
+        Halt::Fault(fault)
+    }
+}
+
+/// A program without errors, and its files.
+pub struct Checked {
+    /// The files.
+    pub sources: SourceMap,
+    /// The program.
+    pub program: Elaborated,
+}
+
+/// Reads and analyses; reports all diagnostics. Goes on only with a program that has no errors.
+pub fn check(session: &mut Session, options: &ProgramOptions) -> Result<Checked, Halt> {
+    let analysis = analyse(session, options, false)?;
+    match analysis.program {
+        Some(program) => Ok(Checked { sources: analysis.sources, program }),
+        None => Err(Halt::Done(Exit::Program)),
+    }
+}
+
+/// Reads and analyses; reports all diagnostics, and ends where there are errors.
+pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool) -> Result<Analysis, Halt> {
+    let mut files = Files::default();
+    let inputs = session.pass("read", || files.read_all(&options.files))?;
+    let mut limits = Limits::default();
+    if let Some(n) = options.max_filters {
+        limits.instances = n;
+    }
+    let settings = Options { top: options.top.clone(), parse_only, limits, ..Options::default() };
+    let analysis = session.pass("analyse", || sluice_frontend::analyse(inputs, &settings, &mut files));
+    session.report(&analysis.sources, &analysis.diagnostics)?;
+    if analysis.failed() {
+        return Err(Halt::Done(Exit::Program));
+    }
+    Ok(analysis)
+}
+
+/// Shows what a pass made, where it is the one asked for; then the command is done.
+pub fn dump(session: &Session, pass: &str, text: impl FnOnce() -> String) -> Result<(), Halt> {
+    if !session.dumps(pass) {
+        return Ok(());
+    }
+    session::print(&text())?;
+    Err(Halt::Done(Exit::Ok))
+}

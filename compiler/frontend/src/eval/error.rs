@@ -1,0 +1,139 @@
+//! What can go wrong when code runs.
+//!
+//! An [`EvalError`] is a kind and the place in the source; [`EvalError::message`] says it in a sentence without a full stop.
+
+use sluice_grammar::span::Span;
+use std::fmt;
+
+/// The result of evaluating something.
+pub type Eval<T> = Result<T, Box<EvalError>>;
+
+/// Evaluation stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvalError {
+    /// Why.
+    pub kind: EvalErrorKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// Why evaluation stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EvalErrorKind {
+    /// An array index outside of the array.
+    IndexOutOfBounds {
+        /// The index.
+        index: i32,
+        /// Elements of the array.
+        length: usize,
+    },
+    /// An int divided by zero.
+    DivisionByZero,
+    /// More steps than allowed at compile time.
+    OutOfFuel,
+    /// Calls nested too deeply.
+    RecursionTooDeep,
+    /// A negative position given to `peek`.
+    PeekNegative(i32),
+    /// `peek` beyond the declared rate; positions count from the firing's first item.
+    PeekBeyond {
+        /// Items that would have to be seen.
+        needed: u64,
+        /// The declared peek rate.
+        declared: u32,
+    },
+    /// More items popped than declared.
+    PopBeyond {
+        /// The declared pop rate.
+        declared: u32,
+    },
+    /// More items pushed than declared.
+    PushBeyond {
+        /// The declared push rate.
+        declared: u32,
+    },
+    /// Fewer items pushed than declared.
+    PushedLess {
+        /// How many.
+        pushed: u32,
+        /// The declared push rate.
+        declared: u32,
+    },
+    /// Something that needs a firing, or the world outside: `pop()`, a native function.
+    NotAvailable(Box<str>),
+    /// An array with more elements than the limit, in all its dimensions together.
+    ArrayTooLarge {
+        /// How many were wanted; `None` where that is beyond all counting.
+        items: Option<u64>,
+    },
+    /// An array size below zero.
+    NegativeSize(i32),
+    /// An array copied to one of another size.
+    SizesDiffer {
+        /// Elements there.
+        to: usize,
+        /// Elements given.
+        from: usize,
+    },
+    /// A function ended without giving its value.
+    NoResult(Box<str>),
+    /// Something this evaluator does not do yet.
+    Unsupported(Box<str>),
+    /// The host stops the run: an input or output failed, or the user interrupted.
+    Host(Box<str>),
+    /// The code breaks the rules of [`crate::typed`]: an error of the compiler.
+    IllTyped(&'static str),
+}
+
+impl EvalError {
+    /// An error at a place, boxed as results carry it.
+    pub fn new(kind: EvalErrorKind, span: Span) -> Box<EvalError> {
+        Box::new(EvalError { kind, span })
+    }
+
+    /// What happened, in a sentence.
+    pub fn message(&self) -> String {
+        self.kind.to_string()
+    }
+}
+
+impl fmt::Display for EvalErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use EvalErrorKind::*;
+        match self {
+            IndexOutOfBounds { index, length: 0 } => write!(f, "index {index} is outside of an empty array"),
+            IndexOutOfBounds { index, length } => {
+                write!(f, "index {index} is outside of the array, whose indices run from 0 to {}", length - 1)
+            }
+            DivisionByZero => f.write_str("division by zero"),
+            OutOfFuel => f.write_str("this takes too many steps: is it an endless loop?"),
+            RecursionTooDeep => f.write_str("calls are nested too deeply: is it an endless recursion?"),
+            PeekNegative(i) => write!(f, "peek({i}) looks at an item that is gone"),
+            PeekBeyond { needed, declared } => {
+                write!(f, "peek looks at {needed} items, but the declared rate is {declared}")
+            }
+            PopBeyond { declared } => write!(f, "more items are popped than the declared {declared}"),
+            PushBeyond { declared } => write!(f, "more items are pushed than the declared {declared}"),
+            PushedLess { pushed, declared } => {
+                write!(f, "only {pushed} items were pushed, but the declared rate is {declared}")
+            }
+            NotAvailable(what) => write!(f, "{what} is not available at compile time"),
+            ArrayTooLarge { items: Some(n) } => write!(f, "an array of {n} elements is too large"),
+            ArrayTooLarge { items: None } => f.write_str("this array is too large"),
+            NegativeSize(n) => write!(f, "an array cannot have {n} elements"),
+            SizesDiffer { to, from } => write!(f, "an array of {from} elements does not fit one of {to}"),
+            NoResult(name) => write!(f, "`{name}` ended without giving its value"),
+            Unsupported(what) => write!(f, "{what} is not yet supported"),
+            Host(why) => f.write_str(why),
+            IllTyped(what) => write!(f, "the compiler made code that breaks its own rules ({what}); please report this"),
+        }
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for EvalError {}
