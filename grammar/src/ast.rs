@@ -1,7 +1,7 @@
 //! The syntax tree, as written: every node has its span, numbers keep their text, parentheses are kept.
 //!
-//! Equality ignores spans (see [`crate::span::Span`] use in [`Spanned`] positions: `PartialEq` is derived on nodes whose
-//! spans compare through [`At`]), so that `parse(print(p)) == p` can be asked directly.
+//! Equality ignores places (`PartialEq` is derived, and every place is an [`At`], which equals any other), so that
+//! `parse(print(p)) == p` can be asked directly.
 
 use crate::span::Span;
 use std::sync::Arc;

@@ -136,7 +136,9 @@ fn unknown_char(source: &str, at: Span) -> Diagnostic {
     };
     let diagnostic = Diagnostic::error("E0001", format!("{shown} has no meaning here"), at, "unknown character");
     match c {
-        '#' => diagnostic.help("there is no preprocessor: constants belong in a `static` block, files come in by `import \"file.str\";`"),
+        '#' => diagnostic.help(
+            "there is no preprocessor: constants belong in a `static` block, files come in by `import \"file.str\";`",
+        ),
         '\u{201c}' | '\u{201d}' => diagnostic.help("this is a typographic quote; strings use `\"`").fix(at, "\""),
         '\u{2018}' | '\u{2019}' => diagnostic.help("this is a typographic quote; characters use `'`").fix(at, "'"),
         '\u{2212}' | '\u{2013}' => diagnostic.help("this is not the minus sign of the keyboard").fix(at, "-"),

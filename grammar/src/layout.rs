@@ -10,6 +10,7 @@
 //! level, the `;` after an anonymous stream is made obligatory by putting it in, and nesting is limited.
 
 use crate::diagnostic::Diagnostic;
+use crate::parse::ENOUGH_ERRORS;
 use crate::span::{FileId, Span};
 use crate::token::{Spanned, Token};
 
@@ -124,9 +125,14 @@ impl<'s> Layout<'s, '_> {
             Token::RParen => self.close(i, |kind| matches!(kind, Kind::Paren | Kind::For(_))),
             Token::RBracket => self.close(i, |kind| kind == Kind::Bracket),
             Token::RBrace => self.close_brace(i),
-            Token::Semi => self.semicolon(at),
+            Token::Semi => self.semicolon(i),
             Token::Error => self.error(i),
-            Token::Ident("import") if self.stack.is_empty() => self.emit(Token::Import, at.start, at.end),
+            // `Identity<portal<F>>`
+            Token::Shr if matches!(self.out[..], [.., a, b, _] if a.token == Token::Portal && b.token == Token::Lt) => {
+                self.emit(Token::Gt, at.start, at.start + 1);
+                self.emit(Token::Gt, at.start + 1, at.end);
+            }
+            Token::Ident("import") if self.is_import(i) => self.emit(Token::Import, at.start, at.end),
             Token::Ident(_) => self.emit(at.token, at.start, at.end),
             token if token.is_keyword() && self.stands_as_name(i) => self.keyword_name(at),
             token => {
@@ -135,6 +141,13 @@ impl<'s> Layout<'s, '_> {
             }
         }
         i + 1
+    }
+
+    /// Keeps a diagnostic, unless there are more than anyone will be shown.
+    fn tell(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < ENOUGH_ERRORS {
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     fn emit(&mut self, token: Token<'s>, start: u32, end: u32) {
@@ -176,7 +189,7 @@ impl<'s> Layout<'s, '_> {
             self.too_deep = true;
             let title = format!("brackets nest deeper than {MAX_NESTING} levels");
             let span = self.span(at.start, at.end);
-            self.diagnostics.push(
+            self.tell(
                 Diagnostic::error("E0014", title, span, "from here on the inside is not looked at")
                     .help("give parts of it names of their own"),
             );
@@ -242,26 +255,40 @@ impl<'s> Layout<'s, '_> {
         match self.stack.last().copied() {
             // `f(x]` and no `)` behind it: the wrong bracket.
             Some(open) if !open.kind.is_brace() && self.next(i) != Some(open.kind.closer()) => {
-                let wanted = open.kind.closer();
-                self.diagnostics.push(
-                    Diagnostic::error("E0010", format!("expected `{wanted}`, found `{}`", at.token), here, "closes nothing")
-                        .label(self.span(open.start, open.start + 1), "this is still open")
-                        .fix(here, wanted.spelling()),
-                );
-                self.stack.pop();
-                self.emit(wanted, at.start, at.end);
+                self.wrong_closer(at, open);
             }
             _ => self.stray(here, at.token),
         }
     }
 
+    /// The token closes what is open, but is not the right one.
+    fn wrong_closer(&mut self, at: Spanned<'s>, open: Open) {
+        let wanted: Token = open.kind.closer();
+        let here = self.span(at.start, at.end);
+        self.tell(
+            Diagnostic::error("E0010", format!("expected `{wanted}`, found `{}`", at.token), here, "the wrong bracket")
+                .label(self.span(open.start, open.start + 1), "this is still open")
+                .fix(here, wanted.spelling()),
+        );
+        self.stack.pop();
+        self.emit(wanted, at.start, at.end);
+    }
+
     fn stray(&mut self, here: Span, token: Token<'s>) {
         let title = format!("`{token}` without a partner");
-        self.diagnostics.push(Diagnostic::error("E0010", title, here, "nothing is open that it could close").fix(here, ""));
+        self.tell(Diagnostic::error("E0010", title, here, "nothing is open that it could close").fix(here, ""));
     }
 
     fn close_brace(&mut self, i: usize) {
         let at = self.input[i];
+        let innermost_brace = self.stack.iter().rfind(|open| open.kind.is_brace()).map(|open| open.kind);
+        if let Some(open) = self.stack.last().copied() {
+            // `push(pop() };`: no body ends in `};` unless it is a stream's.
+            let slip = matches!(open.kind, Kind::Paren | Kind::Bracket) && self.next(i) == Some(Token::Semi);
+            if slip && innermost_brace == Some(Kind::Block) {
+                return self.wrong_closer(at, open);
+            }
+        }
         self.close_down_to(at.start, |kind| kind.is_brace() || kind == Kind::Literal);
         let Some(open) = self.stack.pop() else {
             return self.stray(self.span(at.start, at.end), at.token);
@@ -294,7 +321,7 @@ impl<'s> Layout<'s, '_> {
             let end = self.out.last().map_or(place, |last| last.end);
             let before = self.span(end, end);
             let title = format!("this `{}` is never closed", open.kind.spelling());
-            self.diagnostics.push(
+            self.tell(
                 Diagnostic::error("E0010", title, self.span(open.start, open.start + 1), "opened here")
                     .label(before, format!("`{closer}` is missing here"))
                     .fix(before, closer.spelling()),
@@ -312,16 +339,22 @@ impl<'s> Layout<'s, '_> {
             None => (innermost, None),
         };
         let place_end = self.text[place as usize..].chars().next().map_or(place, |c| place + c.len_utf8() as u32);
-        let mut diagnostic =
-            Diagnostic::error("E0010", "this `{` is never closed", self.span(open.start, open.start + 1), "opened here")
-                .label(self.span(place, place_end), reason);
+        let mut diagnostic = Diagnostic::error(
+            "E0010",
+            "this `{` is never closed",
+            self.span(open.start, open.start + 1),
+            "opened here",
+        )
+        .label(self.span(place, place_end), reason);
         if let Some(partner) = partner {
-            diagnostic = diagnostic
-                .label(self.span(partner, partner + 1), "this `}` closes it, but by its indentation belongs further out");
+            diagnostic = diagnostic.label(
+                self.span(partner, partner + 1),
+                "this `}` closes it, but by its indentation belongs further out",
+            );
         } else if self.stack.len() > 1 {
             diagnostic = diagnostic.note(format!("{} braces are open there", self.stack.len()));
         }
-        self.diagnostics.push(diagnostic);
+        self.tell(diagnostic);
         self.stream_head = false;
         while let Some(open) = self.stack.pop() {
             self.insert(open.kind.closer());
@@ -332,7 +365,20 @@ impl<'s> Layout<'s, '_> {
         }
     }
 
-    fn semicolon(&mut self, at: Spanned<'s>) {
+    fn semicolon(&mut self, i: usize) {
+        let at = self.input[i];
+        let in_literal = self.stack.last().is_some_and(|open| open.kind == Kind::Literal);
+        // `{1, 2;};` but not `{1, 2; }`, where the brace belongs to something else.
+        let goes_on = match self.next(i) {
+            Some(Token::Comma) => true,
+            Some(Token::RBrace) => matches!(self.next(i + 1), Some(Token::Semi | Token::Comma)),
+            _ => false,
+        };
+        if in_literal && goes_on {
+            let here = self.span(at.start, at.end);
+            let diagnostic = Diagnostic::error("E0008", "unexpected `;` in an array literal", here, "remove it");
+            return self.tell(diagnostic.fix(here, ""));
+        }
         self.close_down_to(at.start, |kind| kind.is_brace() || matches!(kind, Kind::For(1..)));
         let token = match self.stack.last_mut() {
             None => Token::SemiTop,
@@ -348,7 +394,7 @@ impl<'s> Layout<'s, '_> {
         self.emit(token, at.start, at.end);
     }
 
-    /// An unknown character stands for an operand where one is missing, else it is left out.
+    /// An unknown character stands for an operand where one is missing, and keeps two operands apart; else it is left out.
     fn error(&mut self, i: usize) {
         use Token::*;
         let at = self.input[i];
@@ -360,7 +406,13 @@ impl<'s> Layout<'s, '_> {
         let missing_after = self.next(i).is_none_or(|token| {
             token.is_binary_operator() || matches!(token, RParen | RBracket | RBrace | Semi | Comma | Question | Colon)
         });
-        if missing_before && missing_after {
+        let operand_before = self.previous().is_some_and(|token| {
+            matches!(token, Ident(_) | Int(_) | Real(_) | Imaginary(_) | Char(_) | Str(_) | RParen | RBracket)
+        });
+        let operand_after = self.next(i).is_some_and(|token| {
+            matches!(token, Ident(_) | Int(_) | Real(_) | Imaginary(_) | Char(_) | Str(_) | LParen)
+        });
+        if missing_before && missing_after || operand_before && operand_after {
             self.emit(Error, at.start, at.end);
         }
     }
@@ -408,6 +460,12 @@ impl<'s> Layout<'s, '_> {
         }
     }
 
+    /// Does the word `import` at `i` begin an import, or is it a name?
+    fn is_import(&self, i: usize) -> bool {
+        let starts_item = self.after_statement() || matches!(self.previous(), Some(Token::Str(_)));
+        self.stack.is_empty() && starts_item && !matches!(self.next(i), Some(Token::Arrow | Token::LBracket))
+    }
+
     /// Can the keyword at `i` only be meant as a name?
     fn stands_as_name(&self, i: usize) -> bool {
         use Token::*;
@@ -416,17 +474,21 @@ impl<'s> Layout<'s, '_> {
             return true;
         }
         match token {
-            Filter | Pipeline | SplitJoin | FeedbackLoop | Stateful | To | Handler | Iter | Add | Split | Join | Body | Loop
-            | Enqueue | Init | Prework | Work | Struct | Native | Static | Helper | Switch | Case | Default | Template => {}
+            Filter | Pipeline | SplitJoin | FeedbackLoop | Stateful | To | Handler | Iter | Add | Split | Join
+            | Body | Loop | Enqueue | Init | Prework | Work | Struct | Native | Static | Helper | Switch | Case
+            | Default | Template => {}
             _ => return false,
         }
         let Some(next) = self.next(i) else { return false };
         let declared = previous.is_some_and(|p| p.is_type_keyword());
+        // `add A() to ;`
+        let behind_stream = matches!(previous, Some(Ident(_) | RParen | Gt | RBrace));
         match next {
             // `enqueue -1;`, `case -1:`, `default:`
             Plus | Minus | Increment | Decrement if matches!(token, Enqueue | Case) => false,
             Increment | Decrement | Dot | LBracket | Question => true,
             next if next.is_assignment() || next.is_binary_operator() => true,
+            Semi | Comma if token == To && behind_stream => false,
             Semi | Comma | RParen | RBracket | RBrace => !self.after_statement(),
             LParen => declared,
             _ => false,
@@ -438,7 +500,7 @@ impl<'s> Layout<'s, '_> {
         if !self.named.contains(&at.token) {
             self.named.push(at.token);
             let title = format!("`{name}` is a keyword and cannot be a name");
-            self.diagnostics.push(
+            self.tell(
                 Diagnostic::error("E0011", title, self.span(at.start, at.end), "a name is expected here")
                     .help(format!("choose another name, such as `{name}_` or `my_{name}`")),
             );
@@ -448,15 +510,24 @@ impl<'s> Layout<'s, '_> {
 
     /// The indentation of the line on which byte `at` lies.
     fn indent(&self, at: u32) -> Option<usize> {
-        let line = self.text[..at as usize].rfind('\n').map_or(0, |end| end + 1);
-        let rest = &self.text[line..];
+        let rest = &self.text[self.line_start(at)?..];
         Some(rest.len() - rest.trim_start_matches([' ', '\t']).len())
+    }
+
+    /// Where the line of byte `at` starts, unless it is so long that indentation says nothing.
+    fn line_start(&self, at: u32) -> Option<usize> {
+        const LONG_LINE: usize = 400;
+        let at = at as usize;
+        let window = at.saturating_sub(LONG_LINE);
+        match self.text.as_bytes()[window..at].iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => Some(window + end + 1),
+            None => (window == 0).then_some(0),
+        }
     }
 
     /// The indentation of byte `at`, if nothing stands before it on its line.
     fn first_on_line(&self, at: u32) -> Option<usize> {
-        let line = self.text[..at as usize].rfind('\n').map_or(0, |end| end + 1);
-        let before = &self.text[line..at as usize];
+        let before = &self.text[self.line_start(at)?..at as usize];
         before.chars().all(|c| matches!(c, ' ' | '\t')).then_some(before.len())
     }
 }

@@ -175,6 +175,8 @@ struct Decimal<'s> {
     mantissa: &'s str,
     exponent: bool,
     point: bool,
+    /// The point has no digits behind it.
+    bare_point: bool,
     suffix: &'s str,
 }
 
@@ -188,8 +190,11 @@ fn split_decimal(text: &str) -> Decimal<'_> {
     };
     let mut i = digits(0);
     let point = bytes.get(i) == Some(&b'.');
+    let mut bare_point = false;
     if point {
-        i = digits(i + 1);
+        let end = digits(i + 1);
+        bare_point = end == i + 1;
+        i = end;
     }
     let mut exponent = false;
     if matches!(bytes.get(i), Some(b'e' | b'E')) {
@@ -200,7 +205,7 @@ fn split_decimal(text: &str) -> Decimal<'_> {
             i = end;
         }
     }
-    Decimal { mantissa: &text[..i], exponent, point, suffix: &text[i..] }
+    Decimal { mantissa: &text[..i], exponent, point, bare_point, suffix: &text[i..] }
 }
 
 /// Which token a number is; tells what is wrong with it.
@@ -220,7 +225,7 @@ pub(crate) fn classify_number<'s>(text: &'s str, start: usize, faults: &mut Vec<
         "i" => Token::Imaginary(text),
         _ => Token::Real(text),
     };
-    let bare_point = number.mantissa.ends_with('.');
+    let bare_point = number.bare_point;
     match number.suffix {
         "" | "f" | "F" | "i" if bare_point => fault(FaultKind::BarePoint),
         "" | "f" | "F" | "i" => match token {

@@ -1,7 +1,7 @@
 //! From text to tree. Parsing never gives up: there is always a tree, and what is wrong is told beside it.
 
 use crate::ast::Program;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::layout;
 use crate::span::{FileId, Span};
 use crate::stream;
@@ -11,22 +11,41 @@ use crate::tree::State;
 /// How many syntax errors are told for one file.
 pub const MAX_ERRORS: usize = 50;
 
-/// Parses one file.
+/// How many errors, told or not, are collected before reading stops. Bounds the time that a file takes that is no program.
+pub(crate) const ENOUGH_ERRORS: usize = 1000;
+
+/// The largest file. Places are counted in 32 bits.
+pub const MAX_FILE_BYTES: usize = 1 << 30;
+
+/// Parses one file. Gives a tree in any case, and diagnostics in the order of their places.
 pub fn parse(file: FileId, text: &str) -> (Program, Vec<Diagnostic>) {
+    if text.len() > MAX_FILE_BYTES {
+        let title = format!("a source file may have {} MiB", MAX_FILE_BYTES >> 20);
+        let start = Span::new(file, 0, 0);
+        return (Program::default(), vec![Diagnostic::error("E0022", title, start, "this file is larger")]);
+    }
     let lexed = token::lex_all(text);
-    let mut diagnostics: Vec<Diagnostic> = lexed.faults.iter().map(|fault| fault.diagnostic(file, text)).collect();
+    let faults = lexed.faults.iter().take(ENOUGH_ERRORS);
+    let mut diagnostics: Vec<Diagnostic> = faults.map(|fault| fault.diagnostic(file, text)).collect();
     let tokens = layout::layout(file, text, &lexed.tokens, &mut diagnostics);
-    let mut state = State::new(file, text, &tokens);
-    let stream = tokens.iter().map(|token| Ok((token.start, token.token, token.end)));
-    let items = stream::ProgramParser::new().parse(&mut state, stream).unwrap_or_default();
+    let mut state = State::new(file, text, &tokens, &lexed.faults);
+    let enough = state.enough.clone();
+    let stream = tokens.iter().map_while(|token| (!enough.get()).then_some(Ok((token.start, token.token, token.end))));
+    let items = stream::ProgramParser::new().parse(&mut state, stream);
     diagnostics.append(&mut state.diagnostics);
+    if items.is_err() && diagnostics.is_empty() {
+        // The grammar recovers from every error; should it not, the user must know nevertheless.
+        let start = Span::new(file, 0, 0);
+        diagnostics.push(Diagnostic::error("E0008", "this file cannot be read as a program", start, "it starts here"));
+    }
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span().start, diagnostic.span().end));
     if diagnostics.len() > MAX_ERRORS {
         diagnostics.truncate(MAX_ERRORS);
         let end = Span::new(file, text.len(), text.len());
-        diagnostics.push(Diagnostic::error("E0029", "too many syntax errors", end, "the rest is not shown"));
+        let note = Diagnostic::error("E0029", "more syntax errors are not shown", end, "the file ends here");
+        diagnostics.push(Diagnostic { severity: Severity::Note, ..note });
     }
-    (Program { items }, diagnostics)
+    (Program { items: items.unwrap_or_default() }, diagnostics)
 }
 
 /// The encoding in which a file was read.

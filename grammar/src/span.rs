@@ -42,7 +42,7 @@ impl Span {
 pub struct SourceFile {
     /// The name shown in messages (a path, or a name such as `<stdlib>/fir.str`).
     pub name: String,
-    /// The text, decoded; bytes that are not UTF-8 have become U+FFFD.
+    /// The text, as [`crate::decode`] makes it of the file's bytes.
     pub text: Arc<str>,
     line_starts: Vec<u32>,
 }

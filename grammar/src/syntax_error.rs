@@ -1,7 +1,11 @@
-//! Turns what the parser says of an error into what a person can use.
+//! Which of the parser's errors are told, and where a semicolon is missing. [`crate::stumble`] finds the words.
 
+use crate::ast::Block;
 use crate::diagnostic::Diagnostic;
+use crate::expected::Expected;
+use crate::parse::ENOUGH_ERRORS;
 use crate::span::Span;
+use crate::stumble::Stumble;
 use crate::token::Token;
 use crate::tree::State;
 use lalrpop_util::ParseError;
@@ -15,28 +19,48 @@ pub(crate) type ErrorRecovery<'s> = lalrpop_util::ErrorRecovery<u32, Token<'s>, 
 /// Where the parser was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
+    /// At top level.
     Item,
+    /// In a struct.
     Field,
+    /// In a static block.
     Static,
+    /// In a native group.
     Native,
+    /// In a helper group.
     Helper,
+    /// In a filter.
     Member,
+    /// In a list of parameters.
     Parameter,
+    /// Behind `push`, `pop` or `peek` of a work function's head.
     Rate,
+    /// In the brackets of a type.
     Size,
+    /// In a body.
     Statement,
+    /// In the head of a `for`.
     For,
+    /// In a `switch` before its first label.
     Case,
+    /// In parentheses that hold one expression.
     Expression,
+    /// In the arguments of a call.
     Argument,
+    /// In the brackets behind an expression.
     Index,
+    /// In the parentheses of `pop()`.
     Pop,
     /// Behind an expression, where only this bracket can follow.
     Closing(char),
 }
 
-/// Behind an error that many tokens must be read before the next one is told: what comes sooner is likely its consequence.
-const QUIET_TOKENS: usize = 3;
+/// How many tokens must be read behind a place where parsing went on before the next error is told: what comes sooner is
+/// likely a consequence. Few are needed where tokens were dropped up to a `;` or bracket, or where a `;` is missing at the
+/// end of a line; more where a `;` was supposed within a line.
+const QUIET_AFTER_SYNC: usize = 1;
+const QUIET_AFTER_LINE: usize = 2;
+const QUIET_AFTER_GUESS: usize = 5;
 
 impl<'s> State<'s> {
     /// The index of the token that starts at or behind `offset`.
@@ -45,41 +69,101 @@ impl<'s> State<'s> {
     }
 
     /// Is the error at `offset` worth telling? Remembers where parsing goes on.
-    fn is_news(&mut self, offset: u32, dropped: usize) -> bool {
+    fn is_news(&mut self, offset: u32, dropped: usize, quiet: usize) -> bool {
+        self.errors += 1;
+        self.enough.set(self.errors >= ENOUGH_ERRORS);
         let at = self.token_index(offset);
-        let news = self.resumed.is_none_or(|resumed| at >= resumed + QUIET_TOKENS);
-        self.resumed = Some(at + dropped);
+        let news = at >= self.quiet_until;
+        self.quiet_until = at + dropped + quiet;
         news
     }
 
+    /// Tells of an error from which the parser has recovered.
     pub(crate) fn syntax_error(&mut self, recovery: ErrorRecovery<'s>, place: Place) {
         let dropped = recovery.dropped_tokens.len();
         let (found, at, expected) = match recovery.error {
-            ParseError::UnrecognizedToken { token: (l, token, r), expected } => (Some(token), self.span(l, r), expected),
+            ParseError::UnrecognizedToken { token: (l, token, r), expected } => {
+                (Some(token), self.span(l, r), expected)
+            }
             ParseError::UnrecognizedEof { location, expected } => (None, self.span(location, location), expected),
             _ => return,
         };
-        if !self.is_news(at.start, dropped) || found == Some(Token::Error) {
+        let news = self.is_news(at.start, dropped, QUIET_AFTER_SYNC);
+        // Of a faulty token the lexer has told, of an empty token the pass that put it in.
+        let told = found.is_some_and(|token| token == Token::Error || at.start == at.end || self.is_faulty(at.start));
+        if !news || told {
             return;
         }
-        let _ = place;
-        let found = found.map_or("the end of the file".to_string(), |token| format!("`{token}`"));
-        self.diagnostics.push(Diagnostic::error("E0008", format!("unexpected {found}"), at, format!("expected {}", expected.join(" "))));
+        let index = self.token_index(at.start);
+        let before = index.checked_sub(1).map(|index| self.tokens[index]);
+        // `if x > 0 { ... } else ...`: the error was in the head.
+        if found == Some(Token::Else) && before.is_some_and(|before| Some(before.end) == self.broken_block) {
+            return;
+        }
+        let stumble = Stumble {
+            before: before.map(|token| token.token),
+            before_at: before.map_or(at, |token| self.span(token.start, token.end)),
+            found,
+            at,
+            after: self.tokens.get(index + 1).filter(|after| after.start < after.end).map(|after| after.token),
+            joined: before
+                .filter(|before| before.end == at.start)
+                .map_or("", |before| self.source(before.start, at.end)),
+            expected: Expected::new(&expected),
+            place,
+        };
+        let diagnostic = stumble.diagnostic();
+        self.diagnostics.push(diagnostic);
     }
 
-    /// A `;` is missing behind `end`.
-    pub(crate) fn missing_semicolon(&mut self, end: u32, recovery: ErrorRecovery<'s>) {
-        let _ = end;
+    fn source(&self, start: u32, end: u32) -> &'s str {
+        self.text.get(start as usize..end as usize).unwrap_or("")
+    }
+
+    /// Has something been told of the token at `start`?
+    fn is_faulty(&self, start: u32) -> bool {
+        let index = self.faults.partition_point(|fault| fault.start < start as usize);
+        self.faults.get(index).is_some_and(|fault| fault.start == start as usize)
+    }
+
+    /// Tells of an error in the head of a statement, before `block`.
+    pub(crate) fn broken_head(&mut self, recovery: ErrorRecovery<'s>, block: &Block) {
         self.syntax_error(recovery, Place::Statement);
+        self.broken_block = Some(block.at.0.end);
     }
 
-    /// A `;` is missing between two statements on which the parser did not stumble.
+    /// A `;` is missing, or an operator. Gives the end of what stands before.
+    pub(crate) fn missing_semicolon(&mut self, recovery: ErrorRecovery<'s>) -> u32 {
+        let next = match &recovery.error {
+            ParseError::UnrecognizedToken { token: (l, token, r), .. } => Some((*token, self.span(*l, *r))),
+            _ => None,
+        };
+        let index = next.map_or(self.tokens.len(), |(_, at)| self.token_index(at.start));
+        let end = index.checked_sub(1).map_or(0, |before| self.tokens[before].end);
+        let starts_anew = match next {
+            None => true,
+            Some((token, _)) => {
+                token.is_keyword()
+                    || matches!(token, Token::Ident(_) | Token::Increment | Token::Decrement)
+                    || matches!(token, Token::RBrace | Token::RBraceTop | Token::LBrace)
+            }
+        };
+        let is_virtual = next.is_some_and(|(_, span)| span.start == span.end);
+        if !recovery.dropped_tokens.is_empty() || !starts_anew || is_virtual {
+            self.syntax_error(recovery, Place::Statement);
+        } else {
+            let at = next.map_or(self.span(end, end), |(_, span)| span);
+            self.missing_semicolon_at(end, at);
+        }
+        end
+    }
+
+    /// A `;` is missing behind `end`, before `next`.
     pub(crate) fn missing_semicolon_at(&mut self, end: u32, next: Span) {
-        if self.is_news(next.start, 0) {
+        let new_line = self.source(end, next.start).contains('\n');
+        if self.is_news(next.start, 0, if new_line { QUIET_AFTER_LINE } else { QUIET_AFTER_GUESS }) {
             let here = self.span(end, end);
-            self.diagnostics.push(
-                Diagnostic::error("E0009", "expected `;`", here, "expected `;` here").fix(here, ";"),
-            );
+            self.diagnostics.push(Diagnostic::error("E0009", "expected `;`", here, "expected `;` here").fix(here, ";"));
         }
     }
 }

@@ -370,10 +370,7 @@ impl Token<'_> {
     /// Does a type begin with it (an identifier may, too)?
     pub fn is_type_keyword(&self) -> bool {
         use Token::*;
-        matches!(
-            self,
-            Boolean | Float | Bit | IntType | Void | Double | Complex | Float2 | Float3 | Float4 | Portal
-        )
+        matches!(self, Boolean | Float | Bit | IntType | Void | Double | Complex | Float2 | Float3 | Float4 | Portal)
     }
 
     /// `filter`, `pipeline`, `splitjoin`, `feedbackloop`

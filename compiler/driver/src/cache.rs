@@ -33,7 +33,8 @@ fn limit_from_environment() -> Result<u64, Fault> {
     match std::env::var("SLUICE_CACHE_LIMIT") {
         Err(_) => Ok(DEFAULT_LIMIT),
         Ok(text) => parse_size(&text).ok_or_else(|| {
-            Fault::input(format!("SLUICE_CACHE_LIMIT is `{text}`, which is no size")).help("a size is a number of bytes, such as 100M")
+            Fault::input(format!("SLUICE_CACHE_LIMIT is `{text}`, which is no size"))
+                .help("a size is a number of bytes, such as 100M")
         }),
     }
 }
@@ -93,7 +94,12 @@ impl Cache {
     }
 
     /// The file of a key, made where it is not there. `make` writes the file whose path it is given.
-    pub fn get(&self, key: &str, extension: &str, make: impl FnOnce(&Path) -> Result<(), Fault>) -> Result<PathBuf, Fault> {
+    pub fn get(
+        &self,
+        key: &str,
+        extension: &str,
+        make: impl FnOnce(&Path) -> Result<(), Fault>,
+    ) -> Result<PathBuf, Fault> {
         let path = self.folder.join(format!("{key}.{extension}"));
         if let Ok(file) = std::fs::File::open(&path) {
             // Used now: the last to go.
@@ -144,7 +150,8 @@ impl Cache {
         for (used, size, path) in files {
             let partial = path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with('.'));
             let stale = now.duration_since(used).is_ok_and(|age| age > STALE);
-            if path != keep && (if partial { stale } else { total > self.limit }) && std::fs::remove_file(&path).is_ok() {
+            if path != keep && (if partial { stale } else { total > self.limit }) && std::fs::remove_file(&path).is_ok()
+            {
                 total -= size;
             }
         }
@@ -170,12 +177,15 @@ fn prepare(folder: &Path) -> bool {
     }
     // Code is loaded from here: it must be the user's own folder (or root's).
     let me = rustix::process::getuid().as_raw();
-    let owned = std::fs::metadata(folder).is_ok_and(|m| m.is_dir() && (m.uid() == me || m.uid() == 0) && m.mode() & 0o002 == 0);
+    let owned =
+        std::fs::metadata(folder).is_ok_and(|m| m.is_dir() && (m.uid() == me || m.uid() == 0) && m.mode() & 0o002 == 0);
     if !owned {
         return false;
     }
     let tag = folder.join("CACHEDIR.TAG");
-    tag.exists() || std::fs::write(tag, "Signature: 8a477f597d28d172789f06886806bc55\n# Compiled stream programs of sluice.\n").is_ok()
+    tag.exists()
+        || std::fs::write(tag, "Signature: 8a477f597d28d172789f06886806bc55\n# Compiled stream programs of sluice.\n")
+            .is_ok()
 }
 
 #[cfg(test)]
@@ -183,7 +193,9 @@ mod tests {
     use super::*;
 
     fn put(cache: &Cache, name: &str, size: usize) -> PathBuf {
-        cache.get(&key(&[name]), "so", |p| std::fs::write(p, vec![0; size]).map_err(|e| Fault::file("write", name, &e))).unwrap()
+        cache
+            .get(&key(&[name]), "so", |p| std::fs::write(p, vec![0; size]).map_err(|e| Fault::file("write", name, &e)))
+            .unwrap()
     }
 
     #[test]

@@ -89,7 +89,8 @@ impl Compiler {
 
     /// Translates C text in `source` to `target`.
     pub fn compile(&self, source: &Path, target: &Path, options: &CcOptions, product: Product) -> Result<(), Fault> {
-        let (program, first) = self.command.split_first().ok_or_else(|| Fault::internal("an empty compiler command"))?;
+        let (program, first) =
+            self.command.split_first().ok_or_else(|| Fault::internal("an empty compiler command"))?;
         let result = Command::new(program)
             .args(first)
             .args(options.flags(product))
@@ -119,9 +120,11 @@ fn version(command: &[String]) -> Option<String> {
     let (program, first) = command.split_first()?;
     let result = Command::new(program).args(first).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
     match result {
-        Ok(out) if out.status.success() => {
-            Some(format!("{}\n{}", command.join(" "), String::from_utf8_lossy(&out.stdout).lines().next().unwrap_or("")))
-        }
+        Ok(out) if out.status.success() => Some(format!(
+            "{}\n{}",
+            command.join(" "),
+            String::from_utf8_lossy(&out.stdout).lines().next().unwrap_or("")
+        )),
         // One that does not know --version may still compile.
         Ok(_) => Some(command.join(" ")),
         Err(e) if e.kind() == ErrorKind::NotFound => None,

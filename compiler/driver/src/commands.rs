@@ -8,7 +8,11 @@ use crate::rates;
 use crate::session::{self, Session};
 
 /// Opens a session, does the work, says how it ended.
-fn with_session(options: &ProgramOptions, json_on_stdout: bool, work: impl FnOnce(&mut Session) -> Result<Exit, Halt>) -> Exit {
+fn with_session(
+    options: &ProgramOptions,
+    json_on_stdout: bool,
+    work: impl FnOnce(&mut Session) -> Result<Exit, Halt>,
+) -> Exit {
     let mut session = match Session::new(options, json_on_stdout) {
         Ok(session) => session,
         Err(fault) => return report(&fault),
@@ -45,6 +49,14 @@ pub fn rates(options: &ProgramOptions, format: RatesFormat) -> Exit {
             RatesFormat::Json => rates::json(&report),
         })?;
         Ok(Exit::Ok)
+    })
+}
+
+/// `sluice run`
+pub fn run(options: &ProgramOptions, code: &CodeOptions, run: &RunOptions) -> Exit {
+    with_session(options, false, |session| {
+        let checked = pipeline::check(session, options)?;
+        pipeline::run(session, &checked, code, run)
     })
 }
 

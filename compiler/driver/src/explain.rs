@@ -20,10 +20,12 @@ pub fn codes() -> Vec<&'static str> {
 
 /// The headings `## CODE: title` with the byte where each starts.
 fn sections(index: &str) -> impl Iterator<Item = (&str, usize)> {
-    index.match_indices("## ").filter(|(at, _)| *at == 0 || index.as_bytes()[at - 1] == b'\n').filter_map(|(at, mark)| {
-        let code = index[at + mark.len()..].split([':', ' ', '\n']).next()?;
-        is_code(code).then_some((code, at))
-    })
+    index.match_indices("## ").filter(|(at, _)| *at == 0 || index.as_bytes()[at - 1] == b'\n').filter_map(
+        |(at, mark)| {
+            let code = index[at + mark.len()..].split([':', ' ', '\n']).next()?;
+            is_code(code).then_some((code, at))
+        },
+    )
 }
 
 fn section(index: &str, wanted: &str) -> Option<String> {
@@ -43,7 +45,8 @@ fn is_code(text: &str) -> bool {
 
 fn unknown(wanted: &str) -> Fault {
     if !is_code(wanted) {
-        return Fault::usage(format!("`{wanted}` is not the code of a message")).help("a code is a letter and four digits, such as E0123");
+        return Fault::usage(format!("`{wanted}` is not the code of a message"))
+            .help("a code is a letter and four digits, such as E0123");
     }
     Fault::usage(format!("there is no message with the code {wanted}")).help("docs/errors.md lists all codes")
 }

@@ -4,7 +4,11 @@
 //! Every step is a pass with a name; each can be timed, and what it made can be dumped.
 
 use crate::exit::{Exit, Fault};
-use crate::options::ProgramOptions;
+use crate::interpreted;
+use crate::interrupt;
+use crate::io::host::{self, Host};
+use crate::options::{CodeOptions, ProgramOptions, RunOptions};
+use crate::runtime::RunEnd;
 use crate::session::{self, Session};
 use crate::source::Files;
 use sluice_frontend::elaborate::Limits;
@@ -67,4 +71,41 @@ pub fn dump(session: &Session, pass: &str, text: impl FnOnce() -> String) -> Res
     }
     session::print(&text())?;
     Err(Halt::Done(Exit::Ok))
+}
+
+/// Ends the command where the program needs what no back end can do yet.
+pub fn refuse_pending(session: &Session, checked: &Checked) -> Result<(), Halt> {
+    if checked.program.pending.is_empty() {
+        return Ok(());
+    }
+    session.report(&checked.sources, &checked.program.pending)?;
+    Err(Halt::Done(Exit::Program))
+}
+
+/// Runs a program: with the interpreter, or compiled and loaded.
+pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options: &RunOptions) -> Result<Exit, Halt> {
+    refuse_pending(session, checked)?;
+    let program = &checked.program;
+    let (readers, writers) = host::ends(&program.graph, &program.globals)?;
+    host::check_bindings(&readers, &writers, &options.bindings)?;
+    interrupt::listen();
+    let mut host = Host::open(&readers, &writers, &options.bindings)?;
+    let end = session.pass("run", || interpreted::run(program, &readers, options.iterations, &mut host));
+    match end {
+        Ok(()) => {
+            for remark in host.finish()? {
+                session.remark(&remark);
+            }
+            Ok(Exit::Ok)
+        }
+        Err(RunEnd::Fault(fault)) => {
+            host.abandon();
+            Err(fault.into())
+        }
+        Err(RunEnd::Program(diagnostic)) => {
+            host.abandon();
+            session.report(&checked.sources, &[*diagnostic])?;
+            Ok(Exit::Program)
+        }
+    }
 }

@@ -73,6 +73,9 @@ struct Totals {
     dynamic: bool,
 }
 
+/// Items and bytes of a buffer, where they are known.
+type Size = (Option<u64>, Option<u64>);
+
 /// Collects the document.
 pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Report {
     let (graph, steady) = (&program.graph, &program.steady);
@@ -82,7 +85,7 @@ pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Re
         _ => false,
     });
     let known = |n: u64| (!dynamic).then_some(n);
-    let buffer = |id: ChannelId| -> (Option<u64>, Option<u64>) {
+    let buffer = |id: ChannelId| -> Size {
         let items = if dynamic { None } else { steady.capacity(graph, id, 1) };
         let size = ItemType::of(&graph.channel(id).ty, &program.globals).map(|t| t.bytes as u64);
         (items, items.zip(size).and_then(|(n, s)| n.checked_mul(s)))
@@ -114,7 +117,9 @@ pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Re
         .map(|id| {
             let n = graph.node(id);
             let at = map.line_col(n.span.file, n.span.start);
-            let sides = |ids: &[ChannelId], amount: &dyn Fn(ChannelId) -> u32| ids.iter().map(|c| u64::from(amount(*c))).sum::<u64>();
+            let sides = |ids: &[ChannelId], amount: &dyn Fn(ChannelId) -> u32| {
+                ids.iter().map(|c| u64::from(amount(*c))).sum::<u64>()
+            };
             let (kind, state, prework) = match &n.kind {
                 NodeKind::Filter { stateful, prework, .. } => ("filter", *stateful, *prework),
                 NodeKind::Identity => ("identity", false, None),
@@ -134,7 +139,7 @@ pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Re
             };
             // The buffers it reads from are counted as its own.
             let own: Vec<_> = n.inputs.iter().map(|c| buffer(*c)).collect();
-            let total = |f: fn(&(Option<u64>, Option<u64>)) -> Option<u64>| own.iter().try_fold(0u64, |t, b| t.checked_add(f(b)?));
+            let total = |f: fn(&Size) -> Option<u64>| own.iter().try_fold(0u64, |t, b| t.checked_add(f(b)?));
             Stream {
                 id: id.to_string(),
                 stream: n.path.clone(),
@@ -144,7 +149,11 @@ pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Re
                 peek: rate(moving.is_some_and(|d| d.peek.is_some()), sides(&n.inputs, &|c| graph.channel(c).peek)),
                 pop: rate(moving.is_some_and(|d| d.pop.is_some()), sides(&n.inputs, &|c| graph.channel(c).consume)),
                 push: rate(moving.is_some_and(|d| d.push.is_some()), sides(&n.outputs, &|c| graph.channel(c).produce)),
-                prework: prework.map(|Rates { peek, pop, push }| RatesJson { peek: peek.into(), pop: pop.into(), push: push.into() }),
+                prework: prework.map(|Rates { peek, pop, push }| RatesJson {
+                    peek: peek.into(),
+                    pop: pop.into(),
+                    push: push.into(),
+                }),
                 repetitions: known(steady.repetitions[id.index()]),
                 initial_firings: known(steady.init[id.index()]),
                 state,
@@ -223,4 +232,3 @@ pub fn table(report: &Report) -> String {
     }
     text
 }
-

@@ -149,7 +149,8 @@ impl<'a> Renderer<'a> {
         let text = &file.text;
         let start = floor(text, span.start as usize);
         let mut end = floor(text, (span.end as usize).max(start));
-        if self.map.line_col(span.file, end as u32).line > self.map.line_col(span.file, start as u32).line + MOST_LINES {
+        if self.map.line_col(span.file, end as u32).line > self.map.line_col(span.file, start as u32).line + MOST_LINES
+        {
             end = text[start..].find('\n').map_or(text.len(), |n| start + n);
         }
         Some((span.file, start..end))
@@ -223,7 +224,10 @@ pub fn fault(fault: &Fault, colour: bool) -> String {
         let _ = writeln!(text, "{blue}help{off}: {help}");
     }
     if fault.exit == Exit::Internal {
-        let _ = writeln!(text, "{blue}note{off}: this is a fault of sluice, not of your program; please report it with the program");
+        let _ = writeln!(
+            text,
+            "{blue}note{off}: this is a fault of sluice, not of your program; please report it with the program"
+        );
     }
     text
 }
@@ -234,7 +238,8 @@ mod tests {
 
     fn sample() -> (SourceMap, Vec<Diagnostic>) {
         let mut map = SourceMap::new();
-        let a = map.add("a.str", "float->float filter Ä {\n\twork pop 1 push 2 {\n    push(pop()); /* ünï */\r\n  }\n}\n");
+        let a =
+            map.add("a.str", "float->float filter Ä {\n\twork pop 1 push 2 {\n    push(pop()); /* ünï */\r\n  }\n}\n");
         let b = map.add("b.str", "void->void pipeline Main {\n  add Ä;\n}");
         let d = vec![
             Diagnostic::error("E0400", "this filter pushes 1 item, not 2", Span::new(a, 50, 62), "one push")
@@ -252,7 +257,17 @@ mod tests {
     fn shows_every_label_across_files() {
         let (map, d) = sample();
         let text = Renderer::new(&map, false).all(&d);
-        for part in ["[E0400] Error", "one push", "declared here", "added here", "a.str:3:5", "declare `push 1`", "in Main", "in the program", "[W0001] Warning"] {
+        for part in [
+            "[E0400] Error",
+            "one push",
+            "declared here",
+            "added here",
+            "a.str:3:5",
+            "declare `push 1`",
+            "in Main",
+            "in the program",
+            "[W0001] Warning",
+        ] {
             assert!(text.contains(part), "{part} missing in\n{text}");
         }
         assert!(text.ends_with("1 error, 1 warning\n"), "{text}");
@@ -269,14 +284,25 @@ mod tests {
 
     #[test]
     fn any_span_of_any_text_renders() {
-        let texts = ["", "\n", "é", "a\r\nb", "\u{feff}x", "a\u{2028}b\u{85}c\x0b\x0cd", "\t\tö\n\n\nend", "日本\r語\n\r\n", "x\0y"];
+        let texts = [
+            "",
+            "\n",
+            "é",
+            "a\r\nb",
+            "\u{feff}x",
+            "a\u{2028}b\u{85}c\x0b\x0cd",
+            "\t\tö\n\n\nend",
+            "日本\r語\n\r\n",
+            "x\0y",
+        ];
         for text in texts {
             let mut map = SourceMap::new();
             let f = map.add("t.str", text);
             let n = text.len() + 3;
             for start in 0..n {
                 for end in 0..n {
-                    let d = Diagnostic::error("E0001", "t", Span::new(f, start, end), "here").label(Span::new(f, end, start), "there");
+                    let d = Diagnostic::error("E0001", "t", Span::new(f, start, end), "here")
+                        .label(Span::new(f, end, start), "there");
                     assert!(Renderer::new(&map, false).one(&d).contains("E0001"), "{text:?} {start} {end}");
                 }
             }

@@ -22,7 +22,8 @@ pub const PASSES: [(&str, &str); 7] = [
 
 /// Is standard error a terminal that wants colours?
 pub fn wants_colour() -> bool {
-    let no = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()) || std::env::var_os("TERM").is_some_and(|t| t == "dumb");
+    let no = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
+        || std::env::var_os("TERM").is_some_and(|t| t == "dumb");
     !no && std::io::stderr().is_terminal()
 }
 
@@ -57,7 +58,9 @@ impl Session {
             && !PASSES.iter().any(|(pass, _)| pass == name)
         {
             let names: Vec<&str> = PASSES.iter().map(|(pass, _)| *pass).collect();
-            return Err(Fault::usage(format!("there is no pass `{name}`")).help(format!("the passes are {}", names.join(", "))));
+            return Err(
+                Fault::usage(format!("there is no pass `{name}`")).help(format!("the passes are {}", names.join(", ")))
+            );
         }
         Ok(Session {
             messages: options.messages,

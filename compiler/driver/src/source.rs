@@ -71,7 +71,9 @@ fn tidy(path: &Path) -> PathBuf {
         match part {
             Component::CurDir => {}
             // Behind a link `..` is somewhere else: only plain folders are folded.
-            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) && !out.is_symlink() => {
+            Component::ParentDir
+                if matches!(out.components().next_back(), Some(Component::Normal(_))) && !out.is_symlink() =>
+            {
                 out.pop();
             }
             other => out.push(other),

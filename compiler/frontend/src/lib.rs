@@ -1,8 +1,19 @@
 //! Names, constants, types, rates, elaboration, the SDF graph and its steady state.
 
+pub mod analyse;
+pub mod analyses;
+pub mod check;
+pub mod cmath;
 pub mod constant;
+pub mod elaborate;
+pub mod entry;
+pub mod eval;
 pub mod graph;
 pub mod ids;
+pub mod ops;
 pub mod steady_state;
 pub mod ty;
 pub mod typed;
+pub mod world;
+
+pub use analyse::{Analysis, Elaborated, Loader, NoImports, Options, SourceInput, analyse};

@@ -1,1 +1,2 @@
 //! The kernel IR: small, typed, imperative; lowering from the typed program and passes on it.
+

@@ -79,8 +79,10 @@ enum Command {
         lib: bool,
     },
     /// Compile (or take from the cache) and run
-    #[command(after_help = "Formats: raw f32 f64 i16 i32 u8 c64 rtl wav wav24 wav32 wavf text. Without one, the file's \
-        extension decides; standard input and output are raw, or text on a terminal.")]
+    #[command(
+        after_help = "Formats: raw f32 f64 i16 i32 u8 c64 rtl wav wav24 wav32 wavf text. Without one, the file's \
+        extension decides; standard input and output are raw, or text on a terminal."
+    )]
     Run {
         #[command(flatten)]
         program: ProgramArgs,

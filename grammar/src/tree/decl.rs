@@ -16,8 +16,8 @@ impl<'s> State<'s> {
         self.ty(Base { base: BaseType::Named(name), at }, dims)
     }
 
-    pub fn void(&mut self, l: u32, r: u32) -> Box<H<Type>> {
-        Box::new(H::leaf(Type { base: BaseType::Void, dims: Vec::new(), at: self.at(l, r) }))
+    pub fn void(&mut self, l: u32, r: u32) -> H<Type> {
+        H::leaf(Type { base: BaseType::Void, dims: Vec::new(), at: self.at(l, r) })
     }
 
     /// A type that has been read as an expression: `Name` or `Name[3][4]`.
@@ -66,29 +66,42 @@ impl<'s> State<'s> {
 
     pub fn declarator(&mut self, name: Ident, dims: (H<Vec<Expr>>, Span), value: Option<H<Expr>>) -> H<Declarator> {
         let (dims, place) = dims;
-        if !dims.v.is_empty() {
-            self.c_dims(&name, place);
-        }
         let h = dims.h.max(value.as_ref().map_or(0, |value| value.h));
-        H { v: Declarator { name, dims: dims.v, value: value.map(|value| value.v) }, h }
+        H { v: Declarator { name, dims: dims.v, dims_at: place, value: value.map(|value| value.v) }, h }
     }
 
-    fn c_dims(&mut self, name: &Ident, place: Span) {
-        let dims = &self.text[place.start as usize..place.end as usize];
-        let diagnostic = Diagnostic::error(
+    /// `float a[N]`, as C has it. Alone on its type it can be mended.
+    fn c_dims(&mut self, ty: &Type, name: &Ident, place: Span, alone: bool) {
+        let text = self.text;
+        let source = |span: Span| &text[span.start as usize..span.end as usize];
+        let dims = source(place).trim();
+        // Dimensions behind the name come before those of the type.
+        let (base, inner) = match source(ty.at.0).find('[') {
+            Some(bracket) => source(ty.at.0).split_at(bracket),
+            None => (source(ty.at.0), ""),
+        };
+        let base = base.trim_end();
+        let whole = format!("{base}{dims}{inner} {}", name.name);
+        let mut diagnostic = Diagnostic::error(
             "E0012",
-            "an array's dimension is written on its type",
+            format!("the dimension is written on the type: `{whole}`"),
             place,
-            format!("not behind the name: write the type as `T{} {}`", dims.trim(), name.name),
-        );
+            "an array's size does not stand behind its name",
+        )
+        .label(ty.at.0, "it belongs here");
+        if alone {
+            let behind_base = ty.at.0.start + base.len() as u32;
+            diagnostic = diagnostic.fix(self.span(behind_base, behind_base), dims).fix(place, "");
+        } else {
+            diagnostic = diagnostic.help("all names of a declaration have one type; declare the array on its own");
+        }
         self.diagnostics.push(diagnostic);
     }
 
-    pub fn param(&mut self, ty: Box<H<Type>>, name: Ident, dims: (H<Vec<Expr>>, Span)) -> H<Param> {
+    pub fn param(&mut self, mut ty: H<Type>, name: Ident, dims: (H<Vec<Expr>>, Span)) -> H<Param> {
         let (dims, place) = dims;
-        let mut ty = *ty;
         if !dims.v.is_empty() {
-            self.c_dims(&name, place);
+            self.c_dims(&ty.v, &name, place, true);
             ty.h = ty.h.max(dims.h);
             ty.v.dims.splice(0..0, dims.v);
         }
@@ -102,7 +115,11 @@ impl<'s> State<'s> {
         // Names with equal dimensions share a declaration; there is more than one only after a fault.
         let mut decls: Vec<VarDecl> = Vec::with_capacity(1);
         let mut last: Option<Vec<Expr>> = None;
+        let alone = vars.v.len() == 1;
         for var in vars.v {
+            if !var.dims.is_empty() {
+                self.c_dims(&ty.v, &var.name, var.dims_at, alone);
+            }
             let entry = (var.name, var.value);
             match (&last, decls.last_mut()) {
                 (Some(dims), Some(decl)) if *dims == var.dims => decl.vars.push(entry),
@@ -136,7 +153,7 @@ impl<'s> State<'s> {
         };
         self.missing_semicolon_at(e.v.span().end, vars[0].v.name.span());
         for var in vars {
-            let Declarator { name, dims, value } = var.v;
+            let Declarator { name, dims, value, dims_at: _ } = var.v;
             let target = self.var(name);
             let stmt = match value {
                 Some(value) if dims.is_empty() => self.assign(target, None, H { v: value, h: var.h }),

@@ -26,14 +26,15 @@ impl Chain {
         self
     }
 
-    pub fn finish(mut self: Box<Chain>, st: &mut State) -> H<Expr> {
+    pub fn finish(mut self, st: &mut State) -> H<Expr> {
         self.bind(st, 0);
         self.last
     }
 
     /// Binds the operators that wait and are at least this strong.
     fn bind(&mut self, st: &mut State, precedence: u8) {
-        while let Some((left, op)) = self.waiting.pop_if(|(_, op)| op.precedence() >= precedence) {
+        while self.waiting.last().is_some_and(|(_, op)| op.precedence() >= precedence) {
+            let Some((left, op)) = self.waiting.pop() else { return };
             let right = std::mem::replace(&mut self.last, H::leaf(Expr { kind: ExprKind::Error, at: left.v.at }));
             self.last = st.binary(left, op, right);
         }
@@ -187,20 +188,29 @@ impl<'s> State<'s> {
     /// `a = b` where a value is expected.
     pub fn assignment_value(&mut self, a: H<Expr>, l: u32, op: Option<BinaryOp>, r: u32, b: H<Expr>) -> H<Expr> {
         let place = self.span(l, r);
-        let written = &self.text[l as usize..r as usize];
-        let diagnostic = Diagnostic::error(
-            "E0013",
-            format!("`{written}` is a statement and has no value"),
-            place,
-            "an assignment cannot stand inside an expression",
-        );
+        let diagnostic = self.no_value(place, "an assignment cannot stand inside an expression");
         self.diagnostics.push(match op {
-            None => diagnostic.help("to compare, write `==`; to assign, make it a statement of its own").fix(place, "=="),
+            None => {
+                diagnostic.help("to compare, write `==`; to assign, make it a statement of its own").fix(place, "==")
+            }
             Some(_) => diagnostic.help("make it a statement of its own"),
         });
+        self.binary(a, op.unwrap_or(BinaryOp::Eq), b)
+    }
+
+    /// `a = b` behind another `=`.
+    pub fn assignment_chain(&mut self, a: H<Expr>, l: u32, op: Option<BinaryOp>, r: u32, b: H<Expr>) -> H<Expr> {
+        let place = self.span(l, r);
+        let diagnostic = self.no_value(place, "an assignment cannot be assigned");
+        self.diagnostics.push(diagnostic.help("write one statement for each assignment; to compare, write `==`"));
         match op {
-            None => self.binary(a, BinaryOp::Eq, b),
+            None => b,
             Some(op) => self.binary(a, op, b),
         }
+    }
+
+    fn no_value(&self, place: Span, label: &str) -> Diagnostic {
+        let written = &self.text[place.start as usize..place.end as usize];
+        Diagnostic::error("E0013", format!("`{written}` is a statement and has no value"), place, label)
     }
 }

@@ -1,6 +1,6 @@
 //! Top-level declarations, streams and their members.
 
-use super::{Head, H, State};
+use super::{H, Head, State};
 use crate::ast::*;
 use crate::diagnostic::Diagnostic;
 use crate::literal;
@@ -33,9 +33,8 @@ impl<'s> State<'s> {
         let mut inits = inits.into_iter().map(|init| init.v);
         let init = inits.next();
         for second in inits {
-            let diagnostic =
-                Diagnostic::error("E0020", "a static block has one `init`", second.at.0, "a second one")
-                    .help("join the two, or write a second static block");
+            let diagnostic = Diagnostic::error("E0020", "a static block has one `init`", second.at.0, "a second one")
+                .help("join the two, or write a second static block");
             self.diagnostics.push(diagnostic);
         }
         Item::Static(StaticBlock { fields, init, at: self.at(l, r) })
@@ -45,7 +44,7 @@ impl<'s> State<'s> {
     pub fn function(
         &mut self,
         l: u32,
-        ret: Box<H<Type>>,
+        ret: H<Type>,
         name: Ident,
         params: H<Vec<Param>>,
         rates: H<Vec<RateSpec>>,
@@ -62,7 +61,7 @@ impl<'s> State<'s> {
     pub fn native_with_body(
         &mut self,
         l: u32,
-        ret: Box<H<Type>>,
+        ret: H<Type>,
         name: Ident,
         params: H<Vec<Param>>,
         body: H<Block>,
@@ -157,33 +156,20 @@ impl<'s> State<'s> {
         self.anonymous(head, body, r)
     }
 
-    fn composite_body(
-        head: Box<Head>,
-        l: u32,
-        mut body: H<Block>,
-    ) -> (Box<Head>, H<StreamBody>, u32) {
+    fn composite_body(head: Box<Head>, l: u32, mut body: H<Block>) -> (Box<Head>, H<StreamBody>, u32) {
         body.v.at.0.start = l;
         let r = body.v.at.0.end;
         (head, body.map(StreamBody::Composite), r)
     }
 
+    /// A stream at top level. That it has a name is for the checker to say: the tree can tell.
     pub fn top_stream(&mut self, head: Box<Head>, body: H<StreamBody>, r: u32) -> Arc<StreamDecl> {
-        let word = head.kind.keyword();
-        if head.name.is_none() {
-            let diagnostic =
-                Diagnostic::error("E0019", format!("this {word} has no name"), head.span, "a top-level stream needs a name")
-                    .help(format!("write `void->void {word} Name {{ ... }}`"));
-            self.diagnostics.push(diagnostic);
-        } else if head.io.is_none() {
-            let start = self.span(head.span.start, head.span.start);
-            let diagnostic = Diagnostic::error(
-                "E0019",
-                format!("this {word} does not say its types"),
-                head.span,
-                "its input and output types are missing",
-            )
-            .help(format!("write `IN->OUT {word}`, such as `float->float {word}` or, without input or output, `void->void {word}`"))
-            .fix(start, "void->void ");
+        if head.name.is_some() && head.io.is_none() {
+            let word = head.kind.keyword();
+            let title = format!("this {word} does not say its types");
+            let diagnostic = Diagnostic::error("E0019", title, head.span, "its input and output types are missing").help(
+                format!("such as `float->float {word}` or, without input and output, `void->void {word}`; only anonymous streams may leave them out"),
+            );
             self.diagnostics.push(diagnostic);
         }
         self.stream(*head, body.v, r)

@@ -6,9 +6,12 @@
 
 use crate::ast::*;
 use crate::diagnostic::Diagnostic;
+use crate::fault::Fault;
 use crate::span::{FileId, Span};
 use crate::token::Spanned;
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 mod decl;
 mod expr;
@@ -77,6 +80,7 @@ pub(crate) struct Head {
 pub(crate) struct Declarator {
     pub name: Ident,
     pub dims: Vec<Expr>,
+    pub dims_at: Span,
     pub value: Option<Expr>,
 }
 
@@ -94,9 +98,17 @@ pub(crate) struct State<'s> {
     pub file: FileId,
     pub text: &'s str,
     pub tokens: &'s [Spanned<'s>],
+    /// What the lexer has told, in order.
+    pub faults: &'s [Fault],
     pub diagnostics: Vec<Diagnostic>,
-    /// The token at which parsing went on after the last syntax error.
-    pub resumed: Option<usize>,
+    /// The token before which no syntax error is told, because the last one is too near.
+    pub quiet_until: usize,
+    /// Set when there are so many errors that reading on is of no use.
+    pub enough: Rc<Cell<bool>>,
+    /// How many syntax errors there were, told or not.
+    pub errors: usize,
+    /// The end of the last block behind a statement's head that could not be read.
+    pub broken_block: Option<u32>,
     names: HashMap<&'s str, Name>,
     too_high: bool,
     /// Statements that belong behind the one just built: what one declaration had to be split into.
@@ -104,13 +116,17 @@ pub(crate) struct State<'s> {
 }
 
 impl<'s> State<'s> {
-    pub fn new(file: FileId, text: &'s str, tokens: &'s [Spanned<'s>]) -> State<'s> {
+    pub fn new(file: FileId, text: &'s str, tokens: &'s [Spanned<'s>], faults: &'s [Fault]) -> State<'s> {
         State {
             file,
             text,
             tokens,
+            faults,
             diagnostics: Vec::new(),
-            resumed: None,
+            quiet_until: 0,
+            enough: Rc::default(),
+            errors: 0,
+            broken_block: None,
             names: HashMap::new(),
             too_high: false,
             pending: Vec::new(),
@@ -142,8 +158,9 @@ impl<'s> State<'s> {
         if !self.too_high {
             self.too_high = true;
             let title = format!("this nests deeper than {MAX_HEIGHT} levels");
-            let diagnostic = Diagnostic::error("E0014", title, span, "operators, calls and statements inside one another")
-                .help("give parts of it names of their own");
+            let diagnostic =
+                Diagnostic::error("E0014", title, span, "operators, calls and statements inside one another")
+                    .help("give parts of it names of their own");
             self.diagnostics.push(diagnostic);
         }
         true

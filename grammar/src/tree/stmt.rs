@@ -67,13 +67,7 @@ impl State<'_> {
         self.stmt(span.start, kind, target.h.max(value.h), span.end)
     }
 
-    pub fn if_stmt(
-        &mut self,
-        l: u32,
-        cond: H<Expr>,
-        then: Box<H<Stmt>>,
-        els: Option<Box<H<Stmt>>>,
-    ) -> Box<H<Stmt>> {
+    pub fn if_stmt(&mut self, l: u32, cond: H<Expr>, then: Box<H<Stmt>>, els: Option<Box<H<Stmt>>>) -> Box<H<Stmt>> {
         let r = els.as_ref().unwrap_or(&then).v.at.0.end;
         let h = cond.h.max(then.h).max(els.as_ref().map_or(0, |els| els.h));
         let kind = StmtKind::If { cond: cond.v, then: Box::new(then.v), els: els.map(|els| Box::new(els.v)) };
@@ -129,14 +123,10 @@ impl State<'_> {
                 self.stmt(span.start, StmtKind::Send { portal: *portal, handler, args, latency }, h, span.end)
             }
             _ => {
-                let diagnostic = Diagnostic::error(
-                    "E0015",
-                    "a latency belongs to a message only",
-                    place.0,
-                    "this is a latency",
-                )
-                .label(call.v.span(), "but this sends no message")
-                .help("a message is sent as `portal.handler(arguments) [min:max];`");
+                let diagnostic =
+                    Diagnostic::error("E0015", "a latency belongs to a message only", place.0, "this is a latency")
+                        .label(call.v.span(), "but this sends no message")
+                        .help("a message is sent as `portal.handler(arguments) [min:max];`");
                 self.diagnostics.push(diagnostic);
                 self.expr_stmt(H { v: call.v, h: call.h })
             }

@@ -139,7 +139,9 @@ impl Number {
         match (self, bytes) {
             (Number::F32, [a, b, c, d, ..]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
             (Number::F64, [a, b, c, d, e, f, g, h, ..]) => f64::from_le_bytes([*a, *b, *c, *d, *e, *f, *g, *h]),
-            (Number::Signed(2, scale), [a, b, ..]) => f64::from(i16::from_le_bytes([*a, *b])) * if real { scale } else { 1.0 },
+            (Number::Signed(2, scale), [a, b, ..]) => {
+                f64::from(i16::from_le_bytes([*a, *b])) * if real { scale } else { 1.0 }
+            }
             (Number::Signed(3, scale), [a, b, c, ..]) => {
                 f64::from(i32::from_le_bytes([0, *a, *b, *c]) >> 8) * if real { scale } else { 1.0 }
             }
@@ -150,6 +152,29 @@ impl Number {
             (Number::Wav8, [a, ..]) => (f64::from(*a) - 128.0) * if real { 1.0 / 128.0 } else { 1.0 },
             (Number::Rtl, [a, ..]) => (f64::from(*a) - 127.5) / 127.5,
             _ => 0.0,
+        }
+    }
+
+    /// Numbers for float items, many at once: what [`Number::get`] gives, without asking each time what kind they are.
+    pub fn get_floats(self, bytes: &[u8], out: &mut [u8]) {
+        let put = |to: &mut [u8], value: f64| to.copy_from_slice(&(value as f32).to_le_bytes());
+        match self {
+            Number::U8 | Number::Wav8 | Number::Rtl => {
+                let table: [[u8; 4]; 256] = std::array::from_fn(|i| (self.get(&[i as u8], true) as f32).to_le_bytes());
+                for (from, to) in bytes.iter().zip(out.chunks_exact_mut(4)) {
+                    to.copy_from_slice(&table[usize::from(*from)]);
+                }
+            }
+            Number::Signed(2, scale) => {
+                for (from, to) in bytes.chunks_exact(2).zip(out.chunks_exact_mut(4)) {
+                    put(to, f64::from(i16::from_le_bytes([from[0], from[1]])) * scale);
+                }
+            }
+            _ => {
+                for (from, to) in bytes.chunks_exact(self.bytes()).zip(out.chunks_exact_mut(4)) {
+                    put(to, self.get(from, true));
+                }
+            }
         }
     }
 
@@ -258,9 +283,33 @@ mod tests {
     }
 
     #[test]
+    fn many_numbers_are_what_one_is() {
+        let bytes: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
+        let wav16 = Number::Signed(2, 1.0 / 32768.0);
+        for number in
+            [Number::U8, Number::Wav8, Number::Rtl, wav16, Number::Signed(3, 0.5), Number::Signed(4, 1.0), Number::F64]
+        {
+            let n = bytes.len() / number.bytes();
+            let mut out = vec![0; 4 * n];
+            number.get_floats(&bytes, &mut out);
+            for i in 0..n {
+                let one = number.get(&bytes[i * number.bytes()..], true) as f32;
+                assert_eq!(out[4 * i..4 * i + 4], one.to_le_bytes(), "{number:?} {i}");
+            }
+        }
+    }
+
+    #[test]
     fn numbers_there_and_back() {
         let wav16 = Number::Signed(2, 1.0 / 32768.0);
-        for number in [wav16, Number::Signed(3, 1.0 / 8388608.0), Number::Signed(4, 1.0 / 2147483648.0), Number::F32, Number::F64, Number::Wav8] {
+        for number in [
+            wav16,
+            Number::Signed(3, 1.0 / 8388608.0),
+            Number::Signed(4, 1.0 / 2147483648.0),
+            Number::F32,
+            Number::F64,
+            Number::Wav8,
+        ] {
             let mut out = Vec::new();
             number.put(-0.5, true, &mut out);
             assert_eq!((out.len(), number.get(&out, true)), (number.bytes(), -0.5), "{number:?}");

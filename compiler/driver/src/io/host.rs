@@ -52,8 +52,13 @@ pub fn ends(graph: &SdfGraph, globals: &Globals) -> Result<(Vec<End>, Vec<End>),
         };
         let channel = channel.ok_or_else(|| Fault::internal(format!("{} has no channel", n.path)))?;
         let ty = &graph.channel(*channel).ty;
-        let item = ItemType::of(ty, globals)
-            .ok_or_else(|| Fault::program(format!("{}: items of type {} cannot be read or written", n.path, super::item::name(ty, globals))))?;
+        let item = ItemType::of(ty, globals).ok_or_else(|| {
+            Fault::program(format!(
+                "{}: items of type {} cannot be read or written",
+                n.path,
+                super::item::name(ty, globals)
+            ))
+        })?;
         to.push(End { node, item, endpoint: endpoint.clone() });
     }
     Ok((readers, writers))
@@ -143,9 +148,9 @@ impl Host {
         interrupt::requested() || self.out.borrow().is_broken() || self.writers.iter().any(Writer::is_broken)
     }
 
-    /// Can the order of outputs be seen: does an output share standard output with the prints?
-    pub fn writes_to_stdout(&self) -> bool {
-        self.writers.iter().any(Writer::is_stdout)
+    /// How many outputs share standard output with the prints.
+    pub fn stdout_writers(&self) -> u32 {
+        self.writers.iter().filter(|w| w.is_stdout()).count() as u32
     }
 
     /// The run ended well: outputs become complete. Gives what there is to remark.
@@ -167,14 +172,17 @@ impl Host {
 }
 
 /// Options for ends that the program does not have, and ends that would clash.
-fn check_bindings(readers: &[End], writers: &[End], bindings: &Bindings) -> Result<(), Fault> {
+pub fn check_bindings(readers: &[End], writers: &[End], bindings: &Bindings) -> Result<(), Fault> {
     let open = |ends: &[End]| ends.iter().any(|e| e.endpoint == Endpoint::Open);
     if !open(readers) && (bindings.input.is_some() || bindings.input_format.is_some()) {
         return Err(Fault::usage("--input or --input-format was given, but the entry has no open input")
             .help("an entry of type `float->...` takes items from the command line's input; FileReader takes its path from the program"));
     }
     if !open(writers)
-        && (bindings.output.is_some() || bindings.output_format.is_some() || bindings.rate.is_some() || bindings.channels.is_some())
+        && (bindings.output.is_some()
+            || bindings.output_format.is_some()
+            || bindings.rate.is_some()
+            || bindings.channels.is_some())
     {
         return Err(Fault::usage("an option about the output was given, but the entry has no open output")
             .help("an entry of type `...->float` gives items to the command line's output; FileWriter takes its path from the program"));

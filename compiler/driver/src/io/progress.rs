@@ -21,7 +21,9 @@ impl Progress {
         let wanted = std::io::stderr().is_terminal() && !std::io::stdout().is_terminal();
         let bar = wanted.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            bar.set_style(ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
             bar
         });
         let now = Instant::now();

@@ -150,7 +150,9 @@ impl Reader {
             return Ok(());
         }
         let n = match self.decode {
-            Decode::Raw | Decode::Numbers { .. } => self.bytes.buffered().len().min(self.left.unwrap_or(u64::MAX) as usize),
+            Decode::Raw | Decode::Numbers { .. } => {
+                self.bytes.buffered().len().min(self.left.unwrap_or(u64::MAX) as usize)
+            }
             Decode::Bits { .. } | Decode::Text { .. } => 0,
         };
         if n > 0 {
@@ -197,11 +199,15 @@ impl Reader {
                 let (wide, narrow, real) = (number.bytes(), scalar.bytes(), scalar.is_real());
                 let n = (held.len() / (wide * self.item.scalars)).min(room);
                 let used = n * wide * self.item.scalars;
-                for (from, to) in held[..used].chunks_exact(wide).zip(out.chunks_exact_mut(narrow)) {
-                    let value = number.get(from, real);
-                    if format::put_scalar(*scalar, value, to).is_none() {
-                        let end = &self.bytes.name;
-                        return Err(Fault::input(format!("{end}: {value} is not a bit; a bit is 0 or 1")));
+                if *scalar == Scalar::F32 {
+                    number.get_floats(&held[..used], out);
+                } else {
+                    for (from, to) in held[..used].chunks_exact(wide).zip(out.chunks_exact_mut(narrow)) {
+                        let value = number.get(from, real);
+                        if format::put_scalar(*scalar, value, to).is_none() {
+                            let end = &self.bytes.name;
+                            return Err(Fault::input(format!("{end}: {value} is not a bit; a bit is 0 or 1")));
+                        }
                     }
                 }
                 (n, used)
@@ -231,7 +237,11 @@ impl Reader {
                     return Ok(n);
                 }
                 if held.len() - used > 1 << 16 {
-                    return Err(Fault::input(format!("{}, line {line}: not numbers in text", self.bytes.name, line = 1)));
+                    return Err(Fault::input(format!(
+                        "{}, line {line}: not numbers in text",
+                        self.bytes.name,
+                        line = words.line + 1
+                    )));
                 }
                 self.bytes.consume(used);
                 break;

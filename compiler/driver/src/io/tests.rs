@@ -54,7 +54,12 @@ fn floats(values: &[f32]) -> Vec<u8> {
 fn raw_items_over_any_parts() {
     let bytes = floats(&[1.0, 2.0, 3.0]);
     for cut in 0..=12 {
-        let (all, left) = read(&[&bytes[..cut], &bytes[cut..]].iter().copied().filter(|p| !p.is_empty()).collect::<Vec<_>>(), Format::Raw, Ty::Float).unwrap();
+        let (all, left) = read(
+            &[&bytes[..cut], &bytes[cut..]].iter().copied().filter(|p| !p.is_empty()).collect::<Vec<_>>(),
+            Format::Raw,
+            Ty::Float,
+        )
+        .unwrap();
         assert_eq!((all, left), (bytes.clone(), None));
     }
     let (all, left) = read(&[&bytes[..11]], Format::Raw, Ty::Float).unwrap();
@@ -95,7 +100,10 @@ fn text_numbers() {
     assert!(left.unwrap().contains("1 number left over"));
     let fault = read(&[b"1\n2 x"], Format::Text, Ty::Int).unwrap_err();
     assert!(fault.message.contains("line 2: `x` is not a whole number"), "{fault}");
-    assert_eq!(written("t.txt", None, Ty::Complex, WAV, &[&floats(&[0.1, -2.0, 1e-30, 3.0])]), b"0.1 -2.0\n1e-30 3.0\n");
+    assert_eq!(
+        written("t.txt", None, Ty::Complex, WAV, &[&floats(&[0.1, -2.0, 1e-30, 3.0])]),
+        b"0.1 -2.0\n1e-30 3.0\n"
+    );
     assert_eq!(written("t.txt", None, Ty::Bool, WAV, &[&[1, 0]]), b"true\nfalse\n");
 }
 
@@ -114,7 +122,10 @@ fn wav_there_and_back() {
         assert!(left.unwrap().contains("bytes before its header says"));
     }
     let mono = written("m.wav", None, Ty::Int, WAV, &[&7i32.to_le_bytes(), &99999i32.to_le_bytes()]);
-    assert_eq!(read(&[&mono], Format::Wav(WavSample::I16), Ty::Int).unwrap().0, [7i32.to_le_bytes(), 32767i32.to_le_bytes()].concat());
+    assert_eq!(
+        read(&[&mono], Format::Wav(WavSample::I16), Ty::Int).unwrap().0,
+        [7i32.to_le_bytes(), 32767i32.to_le_bytes()].concat()
+    );
     assert_eq!(read(&[&mono], Format::Wav(WavSample::I16), Ty::Complex).unwrap_err().exit, Exit::Input);
     assert_eq!(read(&[b"RIFFxx"], Format::Wav(WavSample::I16), Ty::Float).unwrap_err().exit, Exit::Input);
 }

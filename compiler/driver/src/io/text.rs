@@ -13,7 +13,7 @@ pub fn separates(byte: u8) -> bool {
 #[derive(Default)]
 pub struct Words {
     /// The line the next byte is on, from 0.
-    line: u64,
+    pub line: u64,
     in_remark: bool,
 }
 
@@ -129,12 +129,15 @@ mod tests {
         loop {
             let (used, word) = words.next(&text[at..], true);
             match word {
-                Some((r, line)) => found.push((String::from_utf8_lossy(&text[at + r.start..at + r.end]).to_string(), line)),
+                Some((r, line)) => {
+                    found.push((String::from_utf8_lossy(&text[at + r.start..at + r.end]).to_string(), line))
+                }
                 None => break,
             }
             at += used;
         }
-        let want: Vec<(String, u64)> = [("1", 1), ("2", 1), ("4", 2), ("55", 2)].map(|(w, l)| (w.to_string(), l)).to_vec();
+        let want: Vec<(String, u64)> =
+            [("1", 1), ("2", 1), ("4", 2), ("55", 2)].map(|(w, l)| (w.to_string(), l)).to_vec();
         assert_eq!(found, want);
         assert_eq!(Words::default().next(b"  12", false), (2, None));
     }

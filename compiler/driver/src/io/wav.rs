@@ -86,7 +86,8 @@ pub fn header(sample: WavSample, channels: u16, rate: u32) -> Vec<u8> {
         WavSample::I32 => (32, SampleFormat::Int),
         WavSample::F32 => (32, SampleFormat::Float),
     };
-    WavSpec { channels, sample_rate: rate, bits_per_sample: bits, sample_format: format }.into_header_for_infinite_file()
+    WavSpec { channels, sample_rate: rate, bits_per_sample: bits, sample_format: format }
+        .into_header_for_infinite_file()
 }
 
 /// Where in the header sizes stand and what they are for `data` bytes of samples; nothing where they do not fit.

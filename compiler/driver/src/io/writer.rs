@@ -12,9 +12,17 @@ use std::path::Path;
 enum Encode {
     Raw,
     /// Bits, eight to a byte: those of a byte that is not whole yet.
-    Bits { held: u8, count: u8 },
-    Numbers { number: Number, scalar: Scalar },
-    Text { scalar: Scalar },
+    Bits {
+        held: u8,
+        count: u8,
+    },
+    Numbers {
+        number: Number,
+        scalar: Scalar,
+    },
+    Text {
+        scalar: Scalar,
+    },
 }
 
 /// Numbers about a WAV file that is written.
@@ -48,7 +56,13 @@ pub struct Writer {
 
 impl Writer {
     /// Opens a sink. Without a format: that of the name's extension, text for a terminal, else raw.
-    pub fn open(path: &str, format: Option<Format>, item: ItemType, wav: WavOptions, out: &SharedOut) -> Result<Writer, Fault> {
+    pub fn open(
+        path: &str,
+        format: Option<Format>,
+        item: ItemType,
+        wav: WavOptions,
+        out: &SharedOut,
+    ) -> Result<Writer, Fault> {
         let name = if path == "-" { "standard output".to_string() } else { path.to_string() };
         let terminal = path == "-" && Sink::open(path, out)?.is_terminal();
         let guess = match path {
@@ -158,7 +172,10 @@ impl Writer {
             }
             patches = wav::patch(wav.header, wav.data);
             if patches.is_empty() {
-                remark = Some(format!("{}: too long for a WAV header; players that trust the header may stop early", self.name));
+                remark = Some(format!(
+                    "{}: too long for a WAV header; players that trust the header may stop early",
+                    self.name
+                ));
             }
         }
         self.sink.finish(&patches)?;

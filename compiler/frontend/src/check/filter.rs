@@ -44,11 +44,11 @@ pub fn general(w: &mut World, id: DeclId) -> bool {
     let mut c = Checker::new(w, Place::FilterInit, Some(id), true);
     for (name, ty) in &decl.env {
         let span = decl.ast.header.0;
-        c.add_field(FieldInfo { name: name.clone(), ty: ty.clone(), span, value: None, param: true });
+        c.add_field(FieldInfo { name: name.clone(), ty: ty.clone(), span, value: None, param: true, captured: true });
     }
     for p in &decl.ast.params {
         let ty = c.ty(&p.ty);
-        c.add_field(FieldInfo { name: p.name.name.clone(), ty, span: p.name.span(), value: None, param: true });
+        c.add_field(FieldInfo { name: p.name.name.clone(), ty, span: p.name.span(), value: None, param: true, captured: false });
     }
     c.filter(&decl.ast, (None, None), "");
     let fine = c.errors == 0;
@@ -65,6 +65,7 @@ pub fn specialise(w: &mut World, id: DeclId, args: &[Const], inferred: (Option<T
     let env = decl.env.iter().map(|(n, t)| (n.clone(), t.clone(), header, None));
     let params = decl.ast.params.iter().map(|p| (p.name.name.clone(), Ty::Error, p.name.span(), Some(&p.ty)));
     for ((name, ty, span, written), value) in env.chain(params).zip(args) {
+        let captured = written.is_none();
         let ty = match written {
             Some(t) => {
                 let declared = c.ty(t);
@@ -79,7 +80,8 @@ pub fn specialise(w: &mut World, id: DeclId, args: &[Const], inferred: (Option<T
             None => refine(&ty, value),
         };
         if ty.is_aggregate() {
-            c.add_field(FieldInfo { name, ty, span, value: Some(value.clone()), param: true });
+            c.scalars.remove(&name);
+            c.add_field(FieldInfo { name, ty, span, value: Some(value.clone()), param: true, captured });
         } else {
             c.scalars.insert(name, (ty, value.clone(), span));
         }
@@ -272,7 +274,7 @@ impl Checker<'_> {
                     },
                 };
             }
-            self.add_field(FieldInfo { name: name.name.clone(), ty: ty.clone(), span: name.span(), value, param: false });
+            self.add_field(FieldInfo { name: name.name.clone(), ty: ty.clone(), span: name.span(), value, param: false, captured: false });
         }
     }
 
@@ -332,20 +334,12 @@ impl Checker<'_> {
         let mut rates = Rates::default();
         let mut dynamic = DynamicRates::default();
         let mut any_dynamic = false;
-        let mut seen: Vec<(RateKind, Span)> = Vec::new();
         let mut span = work.keyword.0;
         for r in &work.rates {
             let at = r.at.0;
             span = span.to(at);
             let name = rate_name(r.kind);
-            if let Some((_, first)) = seen.iter().find(|(k, _)| *k == r.kind) {
-                let first = *first;
-                self.report(
-                    Diagnostic::error("E0232", format!("the {name} rate is given twice"), at, "again here").label(first, "first here"),
-                );
-                continue;
-            }
-            seen.push((r.kind, at));
+            // the grammar reports a rate given twice
             let values: Vec<Option<u32>> =
                 self.rate_exprs(r).into_iter().map(|e| e.and_then(|e| self.rate_value(&e, name))).collect();
             let slot = match r.kind {
@@ -425,9 +419,6 @@ impl Checker<'_> {
                 Diagnostic::warning("W0230", "this filter is declared stateful, but has no state", at.0, "nothing goes from one firing to the next")
                     .help("remove `stateful`"),
             ),
-            (None, Some(at)) if decl.name.is_some() && false => {
-                self.report(Diagnostic::warning("W0230", "this filter has state", at, "written here"));
-            }
             _ => {}
         }
         for (index, work) in [(0, parts.work), (1, parts.prework)] {

@@ -56,6 +56,8 @@ pub struct FieldInfo {
     pub value: Option<Const>,
     /// A parameter or captured variable: never assigned.
     pub param: bool,
+    /// A captured variable: parameters and fields may hide it.
+    pub captured: bool,
 }
 
 /// The signature of a filter's own function.
@@ -162,7 +164,9 @@ impl<'w> Checker<'w> {
     /// Adds a field or aggregate parameter.
     pub fn add_field(&mut self, field: FieldInfo) -> FieldId {
         let id = FieldId::from(self.fields.len());
-        if let Some(first) = self.field_names.get(&field.name).copied() {
+        if let Some(first) = self.field_names.get(&field.name).copied()
+            && !self.fields[first.index()].captured
+        {
             let first = self.fields[first.index()].span;
             self.declared_twice(&field.name, field.span, first);
         }

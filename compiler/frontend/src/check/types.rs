@@ -38,7 +38,15 @@ impl Checker<'_> {
                         span,
                         "neither a basic type nor a struct of this program",
                     );
-                    if let Some(n) = World::nearest(&name.name, self.w.structs.keys().map(|k| &**k)) {
+                    let other_language = match &*name.name {
+                        "bool" => Some("boolean"),
+                        "char" | "long" | "short" | "unsigned" | "int32_t" | "byte" => Some("int"),
+                        "real" | "float1" => Some("float"),
+                        _ => None,
+                    };
+                    if let Some(n) = other_language {
+                        d = d.help(format!("here it is called `{n}`")).fix(name.span(), n);
+                    } else if let Some(n) = World::nearest(&name.name, self.w.structs.keys().map(|k| &**k)) {
                         d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
                     }
                     self.report(d);

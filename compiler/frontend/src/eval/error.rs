@@ -6,15 +6,27 @@ use sluice_grammar::span::Span;
 use std::fmt;
 
 /// The result of evaluating something.
-pub type Eval<T> = Result<T, Box<EvalError>>;
+pub type Eval<T> = Result<T, EvalError>;
 
-/// Evaluation stopped.
+/// Evaluation stopped: [`Stop`] says why and where, as fields of this (`e.kind`, `e.span`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EvalError {
+pub struct EvalError(Box<Stop>);
+
+/// Why and where evaluation stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
     /// Why.
     pub kind: EvalErrorKind,
     /// Where.
     pub span: Span,
+}
+
+impl std::ops::Deref for EvalError {
+    type Target = Stop;
+
+    fn deref(&self) -> &Stop {
+        &self.0
+    }
 }
 
 /// Why evaluation stopped.
@@ -86,9 +98,20 @@ pub enum EvalErrorKind {
 }
 
 impl EvalError {
-    /// An error at a place, boxed as results carry it.
-    pub fn new(kind: EvalErrorKind, span: Span) -> Box<EvalError> {
-        Box::new(EvalError { kind, span })
+    /// An error at a place.
+    #[cold]
+    pub fn new(kind: EvalErrorKind, span: Span) -> EvalError {
+        EvalError(Box::new(Stop { kind, span }))
+    }
+
+    /// The host wants no more; it knows why.
+    pub fn stopped(span: Span) -> EvalError {
+        EvalError::new(EvalErrorKind::Host("stopped".into()), span)
+    }
+
+    /// Did the steps run out?
+    pub fn is_out_of_fuel(&self) -> bool {
+        self.kind == EvalErrorKind::OutOfFuel
     }
 
     /// What happened, in a sentence.
@@ -125,7 +148,9 @@ impl fmt::Display for EvalErrorKind {
             NoResult(name) => write!(f, "`{name}` ended without giving its value"),
             Unsupported(what) => write!(f, "{what} is not yet supported"),
             Host(why) => f.write_str(why),
-            IllTyped(what) => write!(f, "the compiler made code that breaks its own rules ({what}); please report this"),
+            IllTyped(what) => {
+                write!(f, "the compiler made code that breaks its own rules ({what}); please report this")
+            }
         }
     }
 }

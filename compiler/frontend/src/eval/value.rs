@@ -243,9 +243,11 @@ impl Value {
                     Ty::Double => typed!(Doubles, Double),
                     _ => None,
                 };
-                Value::array(typed.unwrap_or_else(|| {
-                    Items::Any(items.iter().map(|c| Value::from_const(c, elem, globals)).collect())
-                }))
+                Value::array(
+                    typed.unwrap_or_else(|| {
+                        Items::Any(items.iter().map(|c| Value::from_const(c, elem, globals)).collect())
+                    }),
+                )
             }
             (Const::Struct(fields), Ty::Struct(id)) => match globals.structs.get(id.index()) {
                 Some(def) if def.fields.len() == fields.len() => Value::structure(

@@ -102,8 +102,20 @@ fn float2(f: Builtin, x: f32, y: f32) -> Option<f32> {
         Builtin::Atan2 => c::atan2f(x, y),
         Builtin::Fmod => c::fmodf(x, y),
         Builtin::Pow => c::powf(x, y),
-        Builtin::Min => if y < x || x.is_nan() { y } else { x },
-        Builtin::Max => if y > x || x.is_nan() { y } else { x },
+        Builtin::Min => {
+            if y < x || x.is_nan() {
+                y
+            } else {
+                x
+            }
+        }
+        Builtin::Max => {
+            if y > x || x.is_nan() {
+                y
+            } else {
+                x
+            }
+        }
         _ => return None,
     })
 }
@@ -113,8 +125,20 @@ fn double2(f: Builtin, x: f64, y: f64) -> Option<f64> {
         Builtin::Atan2 => c::atan2(x, y),
         Builtin::Fmod => c::fmod(x, y),
         Builtin::Pow => c::pow(x, y),
-        Builtin::Min => if y < x || x.is_nan() { y } else { x },
-        Builtin::Max => if y > x || x.is_nan() { y } else { x },
+        Builtin::Min => {
+            if y < x || x.is_nan() {
+                y
+            } else {
+                x
+            }
+        }
+        Builtin::Max => {
+            if y > x || x.is_nan() {
+                y
+            } else {
+                x
+            }
+        }
         _ => return None,
     })
 }

@@ -73,10 +73,7 @@ fn complex_and_vectors() {
     assert_eq!(call(Builtin::Sqrt, &[Const::Complex(0.0, 0.0)]), Const::Complex(0.0, 0.0));
     let v = bin(Mul, Const::Vec(2, [1.0, 2.0, 0.0, 0.0]), Const::Vec(2, [3.0, 4.0, 0.0, 0.0]));
     assert_eq!(text(&v).unwrap(), "(3.000000, 8.000000)");
-    assert_eq!(
-        unary(UnaryOp::Neg, &Const::Vec(2, [1.0, 2.0, 0.0, 0.0])),
-        Some(Const::Vec(2, [-1.0, -2.0, 0.0, 0.0]))
-    );
+    assert_eq!(unary(UnaryOp::Neg, &Const::Vec(2, [1.0, 2.0, 0.0, 0.0])), Some(Const::Vec(2, [-1.0, -2.0, 0.0, 0.0])));
 }
 
 #[test]
@@ -108,8 +105,8 @@ fn rounding() {
 fn every_function_of_a_real_gives_one() {
     use Builtin::*;
     for f in [
-        Abs, Acos, Acosh, Asin, Asinh, Atan, Atanh, Ceil, Cos, Cosh, Exp, Expm1, Floor, Log, Log10, Rint, Round, Sin, Sinh, Sqrt,
-        Tan, Tanh,
+        Abs, Acos, Acosh, Asin, Asinh, Atan, Atanh, Ceil, Cos, Cosh, Exp, Expm1, Floor, Log, Log10, Rint, Round, Sin,
+        Sinh, Sqrt, Tan, Tanh,
     ] {
         let x = if f == Acosh { 1.25 } else { 0.75 };
         let Const::Float(single) = call(f, &[Const::Float(x)]) else { panic!() };

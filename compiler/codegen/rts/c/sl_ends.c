@@ -1,0 +1,218 @@
+/* The ends of a program: items on their way from and to the host. Stages hold items in host form where that is the same as memory
+ * form (nearly always); otherwise readers' stages hold memory form, filled through their upper end, and writers' stages host form. */
+#include "sl_engine.h"
+
+/* Makes host form of a value. Gives the place behind it. */
+static char *sl_pack(const sl_type *type, const char *value, char *to) {
+    switch (type->kind) {
+    case SL_ARRAY:
+        for (uint32_t i = 0; i < type->count; i++) {
+            to = sl_pack(type->part, value + i * type->part->size, to);
+        }
+        return to;
+    case SL_STRUCT:
+        for (uint32_t i = 0; i < type->count; i++) {
+            to = sl_pack(type->parts[i].type, value + type->parts[i].offset, to);
+        }
+        return to;
+    default:
+        memcpy(to, value, type->size);
+        return to + type->size;
+    }
+}
+
+/* Makes a value of its host form. Gives the place behind that. */
+static const char *sl_unpack(const sl_type *type, const char *from, char *value) {
+    switch (type->kind) {
+    case SL_ARRAY:
+        for (uint32_t i = 0; i < type->count; i++) {
+            from = sl_unpack(type->part, from, value + i * type->part->size);
+        }
+        return from;
+    case SL_STRUCT:
+        for (uint32_t i = 0; i < type->count; i++) {
+            from = sl_unpack(type->parts[i].type, from, value + type->parts[i].offset);
+        }
+        return from;
+    case SLUICE_BIT:
+    case SLUICE_BOOLEAN:
+        *value = *from != 0;
+        return from + 1;
+    default:
+        memcpy(value, from, type->size);
+        return from + type->size;
+    }
+}
+
+/* Gives NaNs their one bit pattern: `n` values in memory form. */
+static void sl_canonical(const sl_type *type, char *value, int64_t n) {
+    while (type->kind == SL_ARRAY) {
+        n *= type->count;
+        type = type->part;
+    }
+    if (type->kind == SLUICE_FLOAT) {
+        n *= (int64_t)(type->size / 4); /* complex numbers and vectors are several */
+        for (int64_t i = 0; i < n; i++) {
+            uint32_t b;
+            memcpy(&b, value + i * 4, 4);
+            b = (b & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : b;
+            memcpy(value + i * 4, &b, 4);
+        }
+    } else if (type->kind == SLUICE_DOUBLE) {
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t b;
+            memcpy(&b, value + i * 8, 8);
+            b = (b & 0x7fffffffffffffffu) > 0x7ff0000000000000u ? 0x7ff8000000000000u : b;
+            memcpy(value + i * 8, &b, 8);
+        }
+    } else if (type->kind == SL_STRUCT) {
+        for (int64_t i = 0; i < n; i++) {
+            for (uint32_t f = 0; f < type->count; f++) {
+                sl_canonical(type->parts[f].type, value + (uint64_t)i * type->size + type->parts[f].offset, 1);
+            }
+        }
+    }
+}
+
+/* Bits and booleans from outside: not 0 is 1. Others have nothing to mend. */
+static void sl_mend(const sl_type *type, char *value, int64_t n) {
+    while (type->kind == SL_ARRAY) {
+        n *= type->count;
+        type = type->part;
+    }
+    if (type->kind == SLUICE_BIT || type->kind == SLUICE_BOOLEAN) {
+        for (int64_t i = 0; i < n; i++) {
+            value[i] = value[i] != 0;
+        }
+    } else if (type->kind == SL_STRUCT && type->count > 0) {
+        for (int64_t i = 0; i < n; i++) {
+            for (uint32_t f = 0; f < type->count; f++) {
+                sl_mend(type->parts[f].type, value + (uint64_t)i * type->size + type->parts[f].offset, 1);
+            }
+        }
+    }
+}
+
+/* Hands over what an end holds: a writer's items, or text (-1). */
+static void sl_hand_over(sl_ctx *ctx, int32_t end) {
+    if (end < 0) {
+        sl_flush_print(ctx);
+        return;
+    }
+    sl_stage *s = &ctx->written[end];
+    int64_t n = s->tail;
+    s->tail = 0;
+    if (n > 0 && ctx->host.write(ctx->host.user, (uint32_t)end, ctx->arena + ctx->program->writers[end].stage, n) != 0) {
+        sl_stop_run(ctx, SLUICE_HOST, "items could not be written");
+    }
+}
+
+/* Hands over everything. */
+static void sl_flush(sl_ctx *ctx) {
+    uint32_t writers = ctx->program->abi->writer_count;
+    if (ctx->last_end == -2) {
+        return;
+    }
+    ctx->last_end = -2;
+    sl_flush_print(ctx);
+    for (uint32_t w = 0; w < writers; w++) {
+        sl_hand_over(ctx, (int32_t)w);
+    }
+}
+
+static void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
+    const sl_end *end = &ctx->program->writers[writer];
+    const uint64_t bytes = ctx->program->abi->writers[writer].bytes;
+    sl_stage *s = &ctx->written[writer];
+    char *stage = ctx->arena + end->stage;
+    char *from = items;
+    sl_turn(ctx, (int32_t)writer);
+    sl_canonical(end->type, from, n);
+    if (end->flat && n >= (int64_t)end->capacity / 2) {
+        sl_hand_over(ctx, (int32_t)writer);
+        if (n > 0 && ctx->host.write(ctx->host.user, writer, from, n) != 0) {
+            sl_stop_run(ctx, SLUICE_HOST, "items could not be written");
+        }
+        return;
+    }
+    while (n > 0) {
+        int64_t some = (int64_t)end->capacity - s->tail;
+        some = some < n ? some : n;
+        if (end->flat) {
+            memcpy(stage + (uint64_t)s->tail * bytes, from, (uint64_t)some * bytes);
+        } else {
+            for (int64_t i = 0; i < some; i++) {
+                sl_pack(end->type, from + (uint64_t)i * end->type->size, stage + (uint64_t)(s->tail + i) * bytes);
+            }
+        }
+        s->tail += some;
+        from += (uint64_t)some * end->type->size;
+        n -= some;
+        if (s->tail == (int64_t)end->capacity) {
+            sl_hand_over(ctx, (int32_t)writer);
+        }
+    }
+}
+
+/* How many more items a writer can take now. */
+static int64_t sl_space(sl_ctx *ctx, uint32_t writer) {
+    if (!ctx->host.space) {
+        return INT64_MAX;
+    }
+    int64_t room = ctx->host.space(ctx->host.user, writer) - ctx->written[writer].tail;
+    return room < 0 ? 0 : room;
+}
+
+/* Asks the host for items of a reader, as many as its stage has room for. Gives how many the stage holds. */
+static int64_t sl_fetch(sl_ctx *ctx, uint32_t reader, int64_t want, int32_t wait) {
+    const sl_end *end = &ctx->program->readers[reader];
+    const uint64_t bytes = ctx->program->abi->readers[reader].bytes, size = end->type->size;
+    sl_stage *s = &ctx->read[reader];
+    char *stage = ctx->arena + end->stage;
+    while (s->tail - s->head < want && !s->ended) {
+        if (s->head > 0 && (s->head == s->tail || s->tail == (int64_t)end->capacity || s->head + want > (int64_t)end->capacity)) {
+            memmove(stage, stage + (uint64_t)s->head * size, (uint64_t)(s->tail - s->head) * size);
+            s->tail -= s->head;
+            s->head = 0;
+        }
+        int64_t room = (int64_t)end->capacity - s->tail;
+        char *place = stage + (uint64_t)s->tail * size;
+        /* host form is never longer than memory form: it goes to the upper end of the free room and is spread from there */
+        char *raw = end->flat ? place : place + (uint64_t)room * (size - bytes);
+        if (wait) {
+            sl_flush(ctx);
+        }
+        int64_t got = ctx->host.read(ctx->host.user, reader, raw, room, wait);
+        if (got == SLUICE_END) {
+            s->ended = 1;
+        } else if (got < 0 || got > room) {
+            sl_stop_run(ctx, SLUICE_HOST, "items could not be read");
+        } else if (got == 0) {
+            break;
+        } else {
+            if (end->flat) {
+                sl_mend(end->type, place, got);
+            } else {
+                const char *from = raw;
+                for (int64_t i = 0; i < got; i++) {
+                    /* one item's host form may overlap its memory form */
+                    char one[256];
+                    char *copy = bytes <= sizeof one ? one : ctx->arena + end->stage + end->capacity * size;
+                    memcpy(copy, from, bytes);
+                    sl_unpack(end->type, copy, place + (uint64_t)i * size);
+                    from += bytes;
+                }
+            }
+            s->tail += got;
+        }
+    }
+    return s->tail - s->head;
+}
+
+static const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) {
+    const sl_end *end = &ctx->program->readers[reader];
+    sl_stage *s = &ctx->read[reader];
+    const char *items = ctx->arena + end->stage + (uint64_t)s->head * end->type->size;
+    s->head += n;
+    return items;
+}

@@ -1,0 +1,212 @@
+/* The engine of a compiled program: what generated code and the rest of the run-time support share.
+ *
+ * The text of a program is one C file: sl_math.h, this header, the program's types, its filters, its tables (`sl_program`), its steady
+ * state, and the engine. All names but the exported ones are static. Nothing is allocated after an instance is made, and all
+ * that changes lives in the instance (`sl_ctx`).
+ */
+#ifndef SL_ENGINE_H
+#define SL_ENGINE_H
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sluice_abi.h"
+
+#define SL_UNUSED __attribute__((unused))
+#define SL_COLD __attribute__((unused, cold, noinline))
+#define SL_EXPORT __attribute__((visibility("default")))
+
+/* Bytes to which buffers are aligned. */
+#define SL_ALIGN 64
+
+/* What a node does. */
+enum { SL_FILTER, SL_IDENTITY, SL_DUPLICATE, SL_SPLIT, SL_JOIN, SL_READER, SL_WRITER };
+
+/* `n` firings on linear buffers. */
+typedef void sl_fire_fn(sl_ctx *ctx, void *state, const void *in, void *out, long n);
+
+/* The code of filters with equal arguments. */
+typedef struct sl_code {
+    sl_fire_fn *fire;
+    sl_fire_fn *prework; /* the first firing, or NULL */
+    void (*init)(void *state);
+    uint32_t pre_peek, pre_pop, pre_push; /* rates of the first firing, where it differs */
+    uint32_t text_length;
+    const char *text; /* what `init` printed */
+} sl_code;
+
+/* A node. */
+typedef struct sl_node {
+    const char *path;
+    uint64_t repetitions, init; /* firings in a steady state, and in the initialisation */
+    uint64_t state;             /* offset in the instance's states */
+    uint32_t what;              /* the code of a filter, the end of a reader or writer */
+    uint32_t first_in, ins;     /* in `ports` */
+    uint32_t first_out, outs;   /* in `ports` */
+    uint32_t first_weight;      /* in `weights` */
+    uint8_t kind;
+    uint8_t free; /* readers exist, and none reaches this node */
+} sl_node;
+
+/* A channel. Sizes are in items, but for `offset` and `item`. */
+typedef struct sl_channel {
+    uint64_t offset;   /* of its buffer in the arena */
+    uint64_t capacity; /* of its buffer */
+    uint64_t fill;     /* at every boundary between steady states */
+    const void *initial;
+    uint32_t initial_count;
+    uint32_t from, to; /* nodes */
+    uint32_t item;     /* bytes */
+    uint32_t produce, consume, peek;
+    uint64_t consumed; /* items taken off in a steady state */
+} sl_channel;
+
+/* The layout of a type in memory, for ends. Kinds below SL_ARRAY are those of sluice_end.scalar. */
+enum { SL_ARRAY = 8, SL_STRUCT = 9 };
+typedef struct sl_type {
+    uint32_t kind;
+    uint32_t count;               /* elements, or fields */
+    uint64_t size;                /* bytes in memory */
+    const struct sl_type *part;   /* element type */
+    const struct sl_field *parts; /* fields */
+} sl_type;
+typedef struct sl_field {
+    uint64_t offset;
+    const sl_type *type;
+} sl_field;
+
+/* An end, besides what the host is told. */
+typedef struct sl_end {
+    const sl_type *type;
+    uint64_t stage;    /* offset of its buffer in the arena */
+    uint64_t capacity; /* of the buffer, in items */
+    uint32_t node;
+    uint32_t flat;     /* memory and host form are the same bytes */
+} sl_end;
+
+/* A place where the program can stop: text before and after the value, and where it is. */
+typedef struct sl_site {
+    const char *before;
+    const char *after; /* NULL: no value */
+    const char *where;
+} sl_site;
+
+/* A program. */
+typedef struct sl_program {
+    const sl_node *nodes;
+    const sl_channel *channels;
+    const sl_code *codes;
+    const uint32_t *ports;   /* channels of the nodes' ports */
+    const uint32_t *weights; /* of splitters and joiners */
+    const uint32_t *roots;   /* the nodes in the order in which they pull */
+    const uint32_t *kept;    /* channels that hold items at boundaries */
+    const sl_site *sites;
+    const sl_end *readers, *writers;
+    uint32_t node_count, channel_count, site_count, kept_count;
+    uint32_t ordered; /* the order of firings can always be seen */
+    uint32_t tables;  /* `steady` moves the cursors in `ctx->at` */
+    uint64_t arena_bytes, state_bytes;
+    /* `k` steady states, a multiple of `unit` and at most `batch`; from boundary to boundary. */
+    void (*steady)(sl_ctx *ctx, int64_t k);
+    uint64_t batch, unit;
+    const sluice_abi *abi;
+} sl_program;
+
+/* Where a channel's items are: the first one not consumed, and the first free place, in items from the buffer's start. */
+typedef struct sl_cursor {
+    int64_t head, tail;
+} sl_cursor;
+
+/* Items between the host and the program: read and not used yet, or written and not handed over. */
+typedef struct sl_stage {
+    int64_t head, tail;
+    int32_t ended;
+} sl_stage;
+
+/* A set of numbers with quick access to the greatest and the next: bits, and bits that tell which words are not zero. */
+typedef struct sl_set {
+    uint64_t *level[6];
+    uint32_t levels;
+} sl_set;
+
+#define SL_PRINT_BYTES 8192
+#define SL_MESSAGE_BYTES 1024
+
+/* An instance. */
+struct sl_ctx {
+    const sl_program *program;
+    char *arena;       /* buffers */
+    char *states;      /* of filters */
+    sl_cursor *at;     /* by channel; in use while `slow` */
+    int64_t *fired;    /* by node; in use while `slow` */
+    uint8_t *dead;     /* by node */
+    uint32_t *on_path; /* by node: 1 + its place in the path, or 0 */
+    uint32_t *rank;    /* by node: its place among the roots */
+    uint32_t *path;    /* the walk of the last pull, from the root to the source */
+    uint32_t *stack;   /* nodes that may die */
+    sl_stage *read, *written;
+    sl_set ready; /* nodes that can fire, by number */
+    sl_set below; /* nodes below their quota, by rank */
+    uint32_t path_length;
+    uint32_t alive; /* nodes that are neither dead nor free */
+    uint32_t has_readers;
+    uint32_t ordered;   /* never run fast */
+    uint32_t any_dead;
+    uint32_t boundary;  /* between two epochs; otherwise within one, slowly */
+    uint32_t started;   /* has the text of the init blocks been printed? */
+    uint32_t ended;
+    int64_t epoch;      /* the one that runs, or that ran last */
+    int32_t node;       /* that fires, -1 for none */
+    int32_t last_end;   /* whose items are staged: a writer, -1 for text, -2 for none */
+    int64_t firing;     /* its number from 1, or 0 */
+    size_t print_length;
+    sluice_host host;
+    sluice_error error;
+    jmp_buf escape;
+    char print[SL_PRINT_BYTES];
+    char message[SL_MESSAGE_BYTES];
+};
+
+/* Ends the run: a place in the program's text went wrong. */
+_Noreturn static void sl_fail(sl_ctx *ctx, int32_t site, int64_t value) SL_COLD;
+/* Ends the run for another reason. */
+_Noreturn static void sl_stop_run(sl_ctx *ctx, int32_t code, const char *what) SL_COLD;
+
+/* Printing, as the language has it. */
+static void sl_print_text(sl_ctx *ctx, const char *text, size_t length) SL_UNUSED;
+static void sl_print_int(sl_ctx *ctx, int32_t value) SL_UNUSED;
+static void sl_print_float(sl_ctx *ctx, float value) SL_UNUSED;
+static void sl_print_double(sl_ctx *ctx, double value) SL_UNUSED;
+static void sl_print_boolean(sl_ctx *ctx, uint8_t value) SL_UNUSED;
+static void sl_print_bit(sl_ctx *ctx, uint8_t value) SL_UNUSED;
+static void sl_print_complex(sl_ctx *ctx, sl_complex value) SL_UNUSED;
+static void sl_print_float2(sl_ctx *ctx, sl_float2 value) SL_UNUSED;
+static void sl_print_float3(sl_ctx *ctx, sl_float3 value) SL_UNUSED;
+static void sl_print_float4(sl_ctx *ctx, sl_float4 value) SL_UNUSED;
+
+/* The next `n` items of a reader, which are there; in memory form, valid until the next read. */
+static const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) SL_UNUSED;
+/* Gives `n` items in memory form to a writer; their NaNs are changed in place. */
+static void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_UNUSED;
+/* `n` firings of a node by its tables, with the cursors in `ctx->at`; the items are there. */
+static void sl_fire_node(sl_ctx *ctx, uint32_t v, int64_t n) SL_UNUSED;
+
+/* A step of a schedule as a table: `n` firings of a node, or a loop over the next `length` steps. */
+typedef struct sl_step {
+    uint64_t times;
+    uint32_t node;   /* UINT32_MAX for a loop */
+    uint32_t length; /* steps in the loop */
+} sl_step;
+
+/* Runs a schedule that is a table, scaled by `k`: each of its steps `k` times as often. */
+static void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) SL_UNUSED;
+/* Runs a schedule that is a table, `k` times. */
+static void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) SL_UNUSED;
+/* After `k` steady states whose cursors were constants: brings the items left to the starts of their buffers. */
+static void sl_keep(sl_ctx *ctx, int64_t k) SL_UNUSED;
+
+#endif

@@ -1,0 +1,271 @@
+/* Instances: making them, running them fast and slowly, and saying what went wrong. */
+#include "sl_engine.h"
+
+static const sl_program sl_the_program;
+
+_Noreturn static void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) {
+    ctx->error.code = code;
+    ctx->error.node = ctx->node;
+    ctx->error.site = site;
+    ctx->error.value = value;
+    ctx->error.firing = ctx->firing;
+    ctx->error.message = ctx->message;
+    longjmp(ctx->escape, 1);
+}
+
+_Noreturn static void sl_fail(sl_ctx *ctx, int32_t site, int64_t value) {
+    const sl_program *p = ctx->program;
+    const char *path = ctx->node >= 0 ? p->nodes[ctx->node].path : p->abi->name;
+    const sl_site unknown = {"fault", NULL, "?"};
+    const sl_site *s = site >= 0 && (uint32_t)site < p->site_count ? &p->sites[site] : &unknown;
+    char number[24] = "", firing[40] = "";
+    if (s->after) {
+        snprintf(number, sizeof number, "%lld", (long long)value);
+    }
+    if (ctx->firing > 0) {
+        snprintf(firing, sizeof firing, ", firing %lld", (long long)ctx->firing);
+    }
+    snprintf(ctx->message, sizeof ctx->message, "%s%s: %s%s%s (%s)", path, firing, s->before, number, s->after ? s->after : "",
+             s->where);
+    sl_escape(ctx, SLUICE_FAILED, site, value);
+}
+
+_Noreturn static void sl_stop_run(sl_ctx *ctx, int32_t code, const char *what) {
+    const char *path = ctx->node >= 0 ? ctx->program->nodes[ctx->node].path : ctx->program->abi->name;
+    snprintf(ctx->message, sizeof ctx->message, "%s: %s", path, what);
+    sl_escape(ctx, code, -1, 0);
+}
+
+/* ---- instances ---- */
+
+/* Words of a set of `n` numbers, all levels. */
+static uint64_t sl_set_words(uint64_t n) {
+    uint64_t words = 0;
+    do {
+        n = (n + 63) >> 6;
+        words += n;
+    } while (n > 1);
+    return words > 0 ? words : 1;
+}
+
+static uint64_t *sl_set_place(sl_set *s, uint64_t n, uint64_t *words) {
+    s->levels = 0;
+    do {
+        n = (n + 63) >> 6;
+        s->level[s->levels++] = words;
+        words += n > 0 ? n : 1;
+    } while (n > 1);
+    return words;
+}
+
+/* Takes `bytes` off the block at `*at`, aligned. */
+static uint64_t sl_part(uint64_t *at, uint64_t bytes) {
+    uint64_t place = (*at + SL_ALIGN - 1) / SL_ALIGN * SL_ALIGN;
+    *at = place + bytes;
+    return place;
+}
+
+static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
+    const sl_program *p = &sl_the_program;
+    const uint64_t nodes = p->node_count, channels = p->channel_count;
+    uint64_t at = sizeof(sl_ctx);
+    const uint64_t cursors = sl_part(&at, channels * sizeof(sl_cursor));
+    const uint64_t fired = sl_part(&at, nodes * sizeof(int64_t));
+    const uint64_t dead = sl_part(&at, nodes);
+    const uint64_t numbers = sl_part(&at, 4 * (nodes + 1) * sizeof(uint32_t));
+    const uint64_t sets = sl_part(&at, 2 * sl_set_words(nodes) * sizeof(uint64_t));
+    const uint64_t stages = sl_part(&at, (p->abi->reader_count + p->abi->writer_count) * sizeof(sl_stage));
+    const uint64_t states = sl_part(&at, p->state_bytes);
+    const uint64_t arena = sl_part(&at, p->arena_bytes);
+    sl_part(&at, 0);
+    *instance = NULL;
+    at = (at + SL_ALIGN - 1) / SL_ALIGN * SL_ALIGN;
+    if (at > SIZE_MAX) {
+        return SLUICE_MEMORY;
+    }
+    char *block = aligned_alloc(SL_ALIGN, (size_t)at);
+    if (!block) {
+        return SLUICE_MEMORY;
+    }
+    memset(block, 0, (size_t)at);
+    sl_ctx *ctx = (sl_ctx *)(void *)block;
+    ctx->program = p;
+    ctx->arena = block + arena;
+    ctx->states = block + states;
+    ctx->at = (sl_cursor *)(void *)(block + cursors);
+    ctx->fired = (int64_t *)(void *)(block + fired);
+    ctx->dead = (uint8_t *)(block + dead);
+    ctx->on_path = (uint32_t *)(void *)(block + numbers);
+    ctx->path = ctx->on_path + nodes + 1;
+    ctx->stack = ctx->path + nodes + 1;
+    ctx->rank = ctx->stack + nodes + 1;
+    sl_set_place(&ctx->below, nodes, sl_set_place(&ctx->ready, nodes, (uint64_t *)(void *)(block + sets)));
+    ctx->read = (sl_stage *)(void *)(block + stages);
+    ctx->written = ctx->read + p->abi->reader_count;
+    ctx->has_readers = p->abi->reader_count > 0;
+    memcpy(&ctx->host, host, host->size < sizeof ctx->host ? host->size : sizeof ctx->host);
+    ctx->ordered = p->ordered || (uint64_t)p->abi->printers + ctx->host.stdout_writers > 1;
+    ctx->node = -1;
+    ctx->last_end = -2;
+    ctx->error.node = ctx->error.site = -1;
+    ctx->error.message = ctx->message;
+    for (uint32_t c = 0; c < channels; c++) {
+        const sl_channel *ch = &p->channels[c];
+        if (ch->initial_count > 0) {
+            memcpy(ctx->arena + ch->offset, ch->initial, (size_t)ch->initial_count * ch->item);
+        }
+        ctx->at[c].tail = ch->initial_count;
+    }
+    for (uint32_t v = 0; v < nodes; v++) {
+        ctx->rank[p->roots[v]] = v;
+        ctx->alive += !p->nodes[v].free;
+        if (p->nodes[v].kind == SL_FILTER) {
+            p->codes[p->nodes[v].what].init(ctx->states + p->nodes[v].state);
+        }
+    }
+    sl_begin_epoch(ctx, 0);
+    *instance = ctx;
+    return SLUICE_DONE;
+}
+
+static void sl_destroy(sl_ctx *ctx) { free(ctx); }
+
+/* ---- running ---- */
+
+/* Brings the items left to the starts of their buffers. */
+static void sl_settle(sl_ctx *ctx) {
+    for (uint32_t c = 0; c < ctx->program->channel_count; c++) {
+        sl_compact(ctx, c);
+    }
+}
+
+/* How many steady states can run fast now, between two epochs. */
+static int64_t sl_ready_batch(sl_ctx *ctx, int64_t until) {
+    const sl_program *p = ctx->program;
+    int64_t k = (int64_t)p->batch;
+    if (until >= 0 && until - ctx->epoch < k) {
+        k = until - ctx->epoch;
+    }
+    for (uint32_t w = 0; ctx->host.space && w < p->abi->writer_count; w++) {
+        int64_t each = (int64_t)p->nodes[p->writers[w].node].repetitions;
+        int64_t room = each > 0 ? sl_space(ctx, w) / each : k;
+        k = room < k ? room : k;
+    }
+    for (uint32_t r = 0; k > 0 && r < p->abi->reader_count; r++) {
+        int64_t each = (int64_t)p->nodes[p->readers[r].node].repetitions;
+        if (each > 0) {
+            int64_t there = sl_fetch(ctx, r, k * each, 0) / each;
+            k = there < k ? there : k;
+        }
+    }
+    return k - k % (int64_t)p->unit;
+}
+
+/* Runs to the end, to `until`, or to a pause. */
+static int32_t sl_go(sl_ctx *ctx, int64_t until) {
+    const sl_program *p = ctx->program;
+    if (!ctx->started) {
+        ctx->started = 1;
+        for (uint32_t v = 0; v < p->node_count; v++) {
+            const sl_code *code = p->nodes[v].kind == SL_FILTER ? &p->codes[p->nodes[v].what] : NULL;
+            if (code && code->text_length > 0) {
+                sl_print_text(ctx, code->text, code->text_length);
+            }
+        }
+        ctx->ended = p->node_count == 0;
+    }
+    while (!ctx->ended) {
+        if (ctx->boundary) {
+            if (until >= 0 && ctx->epoch >= until) {
+                break;
+            }
+            if (ctx->host.stop && ctx->host.stop(ctx->host.user)) {
+                return SLUICE_STOPPED;
+            }
+            if (!ctx->ordered && !ctx->any_dead) {
+                int64_t k = sl_ready_batch(ctx, until);
+                if (k > 0) {
+                    p->steady(ctx, k);
+                    ctx->node = -1;
+                    ctx->epoch += k;
+                    if (p->tables) {
+                        sl_settle(ctx);
+                    }
+                    for (uint32_t v = 0; v < p->node_count; v++) {
+                        ctx->fired[v] += k * (int64_t)p->nodes[v].repetitions;
+                    }
+                    continue;
+                }
+            }
+            sl_begin_epoch(ctx, ctx->epoch + 1);
+        }
+        int32_t result = sl_slow_epoch(ctx);
+        if (result != SLUICE_DONE) {
+            return result;
+        }
+        if (ctx->boundary) {
+            sl_settle(ctx);
+        }
+    }
+    return SLUICE_DONE;
+}
+
+static int32_t sl_run(sl_ctx *ctx, int64_t until) {
+    if (ctx->error.code != 0) {
+        return ctx->error.code;
+    }
+    if (setjmp(ctx->escape) == 0) {
+        int32_t result = sl_go(ctx, until);
+        sl_flush(ctx);
+        return result;
+    }
+    if (ctx->error.code == SLUICE_FAILED && setjmp(ctx->escape) == 0) {
+        /* what came before the fault still goes out */
+        sluice_error error = ctx->error;
+        char message[SL_MESSAGE_BYTES];
+        memcpy(message, ctx->message, sizeof message);
+        ctx->node = -1;
+        sl_flush(ctx);
+        ctx->error = error;
+        memcpy(ctx->message, message, sizeof message);
+    }
+    return ctx->error.code;
+}
+
+static void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) {
+    for (int64_t t = 0; t < k; t++) {
+        for (uint64_t i = 0; i < count; i++) {
+            if (steps[i].node == UINT32_MAX) {
+                sl_run_steps(ctx, steps + i + 1, steps[i].length, (int64_t)steps[i].times);
+                i += steps[i].length;
+            } else {
+                sl_fire_node(ctx, steps[i].node, (int64_t)steps[i].times);
+            }
+        }
+    }
+}
+
+static void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) {
+    for (uint64_t i = 0; i < count; i++) {
+        int64_t times = (int64_t)steps[i].times * k;
+        if (steps[i].node == UINT32_MAX) {
+            sl_run_steps(ctx, steps + i + 1, steps[i].length, times);
+            i += steps[i].length;
+        } else {
+            sl_fire_node(ctx, steps[i].node, times);
+        }
+    }
+}
+
+static void sl_keep(sl_ctx *ctx, int64_t k) {
+    const sl_program *p = ctx->program;
+    for (uint32_t i = 0; i < p->kept_count; i++) {
+        const sl_channel *ch = &p->channels[p->kept[i]];
+        char *buffer = ctx->arena + ch->offset;
+        memmove(buffer, buffer + (uint64_t)k * ch->consumed * ch->item, ch->fill * ch->item);
+    }
+}
+
+static const sluice_error *sl_error(const sl_ctx *ctx) { return &ctx->error; }
+
+static int64_t sl_iterations(const sl_ctx *ctx) { return ctx->boundary || ctx->epoch == 0 ? ctx->epoch : ctx->epoch - 1; }

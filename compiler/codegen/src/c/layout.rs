@@ -1,0 +1,219 @@
+//! # layout
+//!
+//! Purpose: where the buffers are, and how many steady states run at once. Input: graph, steady state, limits. Output: [`Layout`].
+//!
+//! All buffers of an instance lie in one block (the arena), each aligned to 64 bytes, at offsets known when the program is compiled.
+//! The batch K is the greatest for which all of them together fit the target (part of a cache), at least one steady state. The
+//! capacity of a channel is that of [`SteadyState::capacity`]: enough for any order of firings within an epoch.
+
+use super::program::CodegenError;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::steady_state::SteadyState;
+use sluice_frontend::ty::{Dim, Ty};
+use sluice_frontend::typed::Globals;
+
+/// Buffers start at multiples of this.
+const ALIGN: u64 = 64;
+/// Bytes that a stage at an end holds at least, so that the host is not asked for each item.
+const STAGE: u64 = 1 << 16;
+/// Firings of a batch, all nodes together, beyond which a larger batch gains nothing.
+const FIRINGS: u64 = 1 << 17;
+
+/// Where everything is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Steady states that run at once.
+    pub batch: u64,
+    /// By channel: offset and capacity in items.
+    pub channels: Vec<Place>,
+    /// By reader, then by writer, in program order.
+    pub stages: Vec<Place>,
+    /// Bytes of the arena.
+    pub bytes: u64,
+}
+
+/// A buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Offset in the arena.
+    pub offset: u64,
+    /// Items.
+    pub capacity: u64,
+}
+
+/// What bounds the buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Steady states of one run of the schedule: the batch is a multiple of it.
+    pub unit: u64,
+    /// The batch, where it is not to be chosen.
+    pub batch: Option<u64>,
+    /// Bytes that all buffers should fit in.
+    pub target: u64,
+    /// Bytes that they may take.
+    pub limit: u64,
+}
+
+/// Size and alignment of a value in memory; `None` where it has no values or is too large.
+pub fn size_align(ty: &Ty, globals: &Globals) -> Option<(u64, u64)> {
+    Some(match ty {
+        Ty::Bit | Ty::Bool => (1, 1),
+        Ty::Int | Ty::Float => (4, 4),
+        Ty::Double => (8, 8),
+        Ty::Complex => (8, 4),
+        Ty::Vec(n) => (4 * u64::from(*n), 4),
+        Ty::Array(e, Dim::Known(n)) => {
+            let (size, align) = size_align(e, globals)?;
+            (size.checked_mul(u64::from(*n))?, align)
+        }
+        Ty::Struct(id) => {
+            let (mut at, mut most) = (0u64, 1);
+            for (_, field) in &globals.structs.get(id.index())?.fields {
+                let (size, align) = size_align(field, globals)?;
+                at = at.checked_next_multiple_of(align)?.checked_add(size)?;
+                most = most.max(align);
+            }
+            (at.checked_next_multiple_of(most)?, most)
+        }
+        _ => return None,
+    })
+}
+
+/// Bytes of a value in host form: its scalars without padding.
+pub fn host_bytes(ty: &Ty, globals: &Globals) -> Option<u64> {
+    match ty {
+        Ty::Array(e, Dim::Known(n)) => host_bytes(e, globals)?.checked_mul(u64::from(*n)),
+        Ty::Struct(id) => globals
+            .structs
+            .get(id.index())?
+            .fields
+            .iter()
+            .try_fold(0u64, |sum, (_, field)| sum.checked_add(host_bytes(field, globals)?)),
+        _ => size_align(ty, globals).map(|(size, _)| size),
+    }
+}
+
+/// The readers and the writers in program order.
+pub fn ends(graph: &SdfGraph) -> (Vec<NodeId>, Vec<NodeId>) {
+    let is = |reader: bool| {
+        graph
+            .node_ids()
+            .filter(|v| match graph.node(*v).kind {
+                NodeKind::Reader(_) => reader,
+                NodeKind::Writer(_) => !reader,
+                _ => false,
+            })
+            .collect()
+    };
+    (is(true), is(false))
+}
+
+/// The channel at an end of the program.
+pub fn end_channel(graph: &SdfGraph, node: NodeId) -> Option<ChannelId> {
+    let n = graph.node(node);
+    n.outputs.first().or(n.inputs.first()).copied()
+}
+
+/// Chooses the batch and places the buffers.
+pub fn lay_out(
+    graph: &SdfGraph,
+    steady: &SteadyState,
+    globals: &Globals,
+    limits: Limits,
+) -> Result<Layout, CodegenError> {
+    let unit = limits.unit.max(1);
+    let sizes: Vec<(u64, u64)> = graph
+        .channels
+        .iter()
+        .map(|c| {
+            let (size, _) = size_align(&c.ty, globals).unwrap_or((u64::MAX, 1));
+            (size, host_bytes(&c.ty, globals).unwrap_or(u64::MAX))
+        })
+        .collect();
+    let place = |batch: u64| place(graph, steady, &sizes, batch);
+    let Some(least) = place(unit).filter(|l| l.bytes <= limits.limit) else {
+        return Err(too_large(graph, steady, &sizes, unit, limits.limit));
+    };
+    if let Some(batch) = limits.batch {
+        let batch = batch.max(1).checked_next_multiple_of(unit).unwrap_or(unit);
+        return place(batch)
+            .filter(|l| l.bytes <= limits.limit)
+            .ok_or_else(|| too_large(graph, steady, &sizes, batch, limits.limit));
+    }
+    let firings = steady.repetitions.iter().fold(0u64, |sum, r| sum.saturating_add(*r)).max(1);
+    let target = limits.target.min(limits.limit);
+    let (mut fits, mut fails) = (1, (FIRINGS / firings / unit).max(1) + 1);
+    while fails - fits > 1 {
+        let middle = fits + (fails - fits) / 2;
+        match unit.checked_mul(middle).and_then(place) {
+            Some(l) if l.channel_bytes(&sizes) <= target && l.bytes <= limits.limit => fits = middle,
+            _ => fails = middle,
+        }
+    }
+    Ok(unit.checked_mul(fits).and_then(place).unwrap_or(least))
+}
+
+impl Layout {
+    fn channel_bytes(&self, sizes: &[(u64, u64)]) -> u64 {
+        self.channels.iter().zip(sizes).fold(0, |sum, (p, (size, _))| sum.saturating_add(p.capacity.saturating_mul(*size)))
+    }
+}
+
+/// Places everything for a batch; `None` where a size does not fit into 64 bits.
+fn place(graph: &SdfGraph, steady: &SteadyState, sizes: &[(u64, u64)], batch: u64) -> Option<Layout> {
+    let mut at = 0u64;
+    let mut take = |capacity: u64, bytes: u64| {
+        let offset = at;
+        // buffers whose sizes are powers of two would all start at the same lines of the cache
+        at = at.checked_add(bytes)?.checked_add(ALIGN)?.checked_next_multiple_of(ALIGN)?;
+        Some(Place { offset, capacity })
+    };
+    let mut channels = Vec::with_capacity(graph.channels.len());
+    for c in graph.channel_ids() {
+        let capacity = steady.capacity(graph, c, batch)?.max(graph.channel(c).initial.len() as u64).max(1);
+        channels.push(take(capacity, capacity.checked_mul(sizes[c.index()].0)?)?);
+    }
+    let (readers, writers) = ends(graph);
+    let mut stages = Vec::new();
+    for (nodes, is_reader) in [(&readers, true), (&writers, false)] {
+        for v in nodes {
+            let (size, host) = end_channel(graph, *v).map_or((1, 1), |c| sizes[c.index()]);
+            let floor = (STAGE / size.max(1)).max(1);
+            let capacity = if is_reader {
+                steady.repetitions[v.index()].checked_mul(batch)?.max(floor)
+            } else {
+                // a writer's full batches go straight to the host
+                floor
+            };
+            // where the forms differ, one item in host form has room behind the stage
+            let extra = if size == host { 0 } else { host };
+            stages.push(take(capacity, capacity.checked_mul(size)?.checked_add(extra)?)?);
+        }
+    }
+    (at < 1 << 62).then_some(Layout { batch, channels, stages, bytes: at })
+}
+
+/// Says which channel is the largest.
+fn too_large(
+    graph: &SdfGraph,
+    steady: &SteadyState,
+    sizes: &[(u64, u64)],
+    batch: u64,
+    limit: u64,
+) -> CodegenError {
+    let bytes = |c: ChannelId| {
+        let capacity = steady.capacity(graph, c, batch).unwrap_or(u64::MAX);
+        capacity.saturating_mul(sizes[c.index()].0)
+    };
+    let largest = graph.channel_ids().max_by_key(|c| (bytes(*c), std::cmp::Reverse(*c)));
+    let total = graph.channel_ids().fold(0u64, |sum, c| sum.saturating_add(bytes(c)));
+    CodegenError::BuffersTooLarge {
+        total,
+        limit,
+        channel: largest.map(|c| {
+            let ends = graph.channel(c);
+            (graph.node(ends.from.0).path.clone(), graph.node(ends.to.0).path.clone(), bytes(c))
+        }),
+    }
+}

@@ -1,0 +1,16 @@
+//! The C back end, in the order of the flow: `layout` places the buffers, `print` makes the filters, `tables` the graph, `movers` and
+//! `steady` the steady state, `ends` what the host is told, `header` the library's header; `program` puts all together.
+
+pub mod ends;
+pub mod header;
+pub mod layout;
+mod movers;
+pub mod print;
+mod print_expr;
+mod print_function;
+mod print_lanes;
+pub mod program;
+pub mod rts;
+mod steady;
+mod tables;
+pub mod types;

@@ -1,0 +1,328 @@
+//! # emit-c
+//!
+//! Purpose: the C text of a whole program. Input: [`ProgramInput`]. Output: [`CProgram`], one self-contained C file (and for a library its
+//! header).
+//!
+//! ```text
+//! sl_math.h, sluice_abi.h, sl_engine.h | types, statics, natives | filters | engine | tables, movers, sl_steady | sl_the_program, ABI
+//! | library or main
+//! ```
+//!
+//! What the text establishes: the slow way of running follows docs/execution.md; the fast way makes the same firings; nothing is
+//! allocated once an instance is made; the same input gives the same text.
+
+use super::layout::{self, Layout, Limits};
+use super::print::{FilterOptions, FilterText, Site, emit_filter};
+use super::steady::Steady;
+use super::tables::{self, Facts};
+use super::{ends, header, rts, types};
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::steady_state::SteadyState;
+use sluice_frontend::typed::{FilterCode, Globals};
+use sluice_grammar::span::SourceMap;
+use sluice_kernel::ir::Kernel;
+use sluice_schedule::sequential::{SequentialSchedule, Step};
+use std::collections::BTreeSet;
+use std::fmt::{self, Write};
+
+/// What a program consists of.
+pub struct ProgramInput<'a> {
+    /// Its name; for a library an identifier of C.
+    pub name: &'a str,
+    /// Structs, statics, natives.
+    pub globals: &'a Globals,
+    /// Filters with their arguments.
+    pub codes: &'a [FilterCode],
+    /// The graph.
+    pub graph: &'a SdfGraph,
+    /// Its steady state.
+    pub steady: &'a SteadyState,
+    /// One for each code, channels lowered.
+    pub kernels: &'a [Kernel],
+    /// The order of firings in a steady state. Only what the judge of `sluice_schedule` has passed may be given.
+    pub schedule: &'a SequentialSchedule,
+    /// Files, for messages.
+    pub sources: &'a SourceMap,
+    /// How.
+    pub options: &'a ProgramOptions,
+}
+
+/// What the file is compiled to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Flavour {
+    /// A shared object with the low-level interface only, for `sluice run`.
+    #[default]
+    Plugin,
+    /// A shared object or archive with a push and pull interface and a header.
+    Library,
+    /// A stand-alone executable.
+    Executable,
+}
+
+/// Options of code generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramOptions {
+    /// What for.
+    pub flavour: Flavour,
+    /// Bytes that all buffers may take.
+    pub buffer_limit: u64,
+    /// Bytes that the channels' buffers should take: part of a core's cache.
+    pub buffer_target: u64,
+    /// Steady states that run at once, where they are not to be chosen.
+    pub batch: Option<u64>,
+    /// Steps of a schedule beyond which it becomes a table.
+    pub table_above: usize,
+}
+
+impl Default for ProgramOptions {
+    fn default() -> ProgramOptions {
+        ProgramOptions {
+            flavour: Flavour::Plugin,
+            buffer_limit: 1 << 30,
+            buffer_target: 128 << 10,
+            batch: None,
+            table_above: 3000,
+        }
+    }
+}
+
+/// A program as C.
+#[derive(Clone, Debug)]
+pub struct CProgram {
+    /// The file.
+    pub source: String,
+    /// The header, for a library.
+    pub header: Option<String>,
+    /// What the numbers in `sluice_error.site` mean.
+    pub sites: Vec<Site>,
+    /// Steady states that run at once.
+    pub batch: u64,
+    /// Bytes of all buffers.
+    pub bytes: u64,
+}
+
+/// Why there is no C text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CodegenError {
+    /// The buffers exceed the limit.
+    BuffersTooLarge {
+        /// Bytes of all channels, or more than can be counted.
+        total: u64,
+        /// The limit.
+        limit: u64,
+        /// Producer, consumer and bytes of the largest channel.
+        channel: Option<(String, String, u64)>,
+    },
+    /// The parts do not fit together: a fault of the compiler.
+    Malformed(String),
+    /// A library's name is no identifier of C.
+    Name(String),
+}
+
+impl fmt::Display for CodegenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CodegenError::BuffersTooLarge { total, limit, channel } => {
+                write!(f, "the buffers of one steady state take {total} bytes, more than the limit of {limit}")?;
+                match channel {
+                    Some((from, to, bytes)) => write!(f, "; the largest, from {from} to {to}, takes {bytes}"),
+                    None => Ok(()),
+                }
+            }
+            CodegenError::Malformed(what) => write!(f, "{what}"),
+            CodegenError::Name(name) => write!(f, "`{name}` cannot be the name of a library: it is not an identifier of C"),
+        }
+    }
+}
+
+impl std::error::Error for CodegenError {}
+
+/// Makes the C text of a program.
+pub fn emit_program(input: &ProgramInput<'_>) -> Result<CProgram, CodegenError> {
+    check(input)?;
+    let facts = Facts::of(input.graph, input.kernels.len());
+    let options = input.options;
+    let layout = layout::lay_out(
+        input.graph,
+        input.steady,
+        input.globals,
+        Limits {
+            unit: input.schedule.batch,
+            batch: options.batch,
+            target: options.buffer_target,
+            limit: options.buffer_limit,
+        },
+    )?;
+    let (filters, sites) = filters(input, &facts);
+    let steady = Steady {
+        graph: input.graph,
+        layout: &layout,
+        numbers: &facts.numbers,
+        fill: &input.steady.boundary_fill,
+        steps: &input.schedule.steady,
+        table_above: options.table_above,
+    }
+    .emit()?;
+
+    let mut out = String::new();
+    let _ = writeln!(out, "/* {}: made by sluice. */", comment(input.name));
+    if options.flavour != Flavour::Plugin {
+        out.push_str("#define _GNU_SOURCE 1\n");
+    }
+    for text in [rts::MATH, rts::ABI, rts::ENGINE_HEADER] {
+        rts::append(&mut out, text);
+    }
+    out.push_str(&declarations(input, &filters));
+    for text in filters.iter().flatten() {
+        out.push_str(&text.state);
+        out.push_str(&text.functions);
+        out.push('\n');
+    }
+    for text in rts::ENGINE {
+        rts::append(&mut out, text);
+    }
+    out.push_str(&tables::wrappers(input, &facts));
+    out.push_str(&ends::emit(input.graph, input.globals, &layout)?);
+    out.push_str(&tables::emit(input, &layout, &facts, &sites));
+    out.push_str(&steady.text);
+    out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables));
+    let mut library_header = None;
+    match options.flavour {
+        Flavour::Plugin => {}
+        Flavour::Executable => {
+            rts::FILES.iter().for_each(|text| rts::append(&mut out, text));
+            rts::append(&mut out, rts::MAIN);
+        }
+        Flavour::Library => {
+            rts::FILES.iter().for_each(|text| rts::append(&mut out, text));
+            rts::append(&mut out, rts::LIBRARY);
+            let made = header::library(input)?;
+            out.push_str(&made.functions);
+            library_header = Some(made.header);
+        }
+    }
+    Ok(CProgram { source: out, header: library_header, sites, batch: layout.batch, bytes: layout.bytes })
+}
+
+/// Do the parts belong together?
+fn check(input: &ProgramInput<'_>) -> Result<(), CodegenError> {
+    let ProgramInput { graph, steady, kernels, schedule, .. } = input;
+    let bad = |what: String| Err(CodegenError::Malformed(what));
+    let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
+    if steady.repetitions.len() != nodes || steady.init.len() != nodes || steady.boundary_fill.len() != channels {
+        return bad("the steady state is that of another graph".into());
+    }
+    if nodes >= u32::MAX as usize || channels >= u32::MAX as usize {
+        return bad("the graph has too many nodes".into());
+    }
+    for node in &graph.nodes {
+        if let NodeKind::Filter { code, .. } = &node.kind {
+            if code.index() >= kernels.len() {
+                return bad(format!("{} has no kernel", node.path));
+            }
+        }
+    }
+    let mut fired = vec![0u64; nodes];
+    if schedule.batch == 0 || tally(&schedule.steady, 1, &mut fired).is_none() {
+        return bad("the schedule cannot be run".into());
+    }
+    for (v, n) in fired.iter().enumerate() {
+        if steady.repetitions[v].checked_mul(schedule.batch) != Some(*n) {
+            return bad(format!("the schedule fires {} {n} times", graph.nodes[v].path));
+        }
+    }
+    Ok(())
+}
+
+/// Adds up firings.
+fn tally(steps: &[Step], times: u64, fired: &mut [u64]) -> Option<()> {
+    for step in steps {
+        match step {
+            Step::Fire { node, times: n } => {
+                let count = fired.get_mut(node.index())?;
+                *count = count.checked_add(n.checked_mul(times)?)?;
+            }
+            Step::Loop { times: n, body } => tally(body, n.checked_mul(times)?, fired)?,
+        }
+    }
+    Some(())
+}
+
+/// The filters that occur, by code, and their sites.
+fn filters(input: &ProgramInput<'_>, facts: &Facts) -> (Vec<Option<FilterText>>, Vec<Site>) {
+    let mut sites = Vec::new();
+    let texts = input
+        .kernels
+        .iter()
+        .enumerate()
+        .map(|(k, kernel)| {
+            (facts.instances[k] > 0).then(|| {
+                let options = FilterOptions { sources: input.sources, first_site: sites.len() as u32 };
+                let text = emit_filter(k, kernel, &options);
+                sites.extend(text.sites.iter().cloned());
+                text
+            })
+        })
+        .collect();
+    (texts, sites)
+}
+
+/// Types, statics, and prototypes of native functions.
+fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
+    let used: Vec<&Kernel> = input.kernels.iter().zip(filters).filter_map(|(k, f)| f.as_ref().map(|_| k)).collect();
+    let structs: Vec<_> = input
+        .globals
+        .structs
+        .iter()
+        .map(|s| sluice_kernel::ir::StructType {
+            name: s.name.to_string(),
+            fields: s.fields.iter().map(|(n, t)| (n.to_string(), t.clone())).collect(),
+        })
+        .collect();
+    let statics: BTreeSet<_> = filters.iter().flatten().flat_map(|f| f.statics.iter().copied()).collect();
+    let mut tys: Vec<_> = input.graph.channels.iter().map(|c| c.ty.clone()).collect();
+    tys.extend(used.iter().flat_map(|k| types::used_types(k)));
+    tys.extend(statics.iter().filter_map(|s| input.globals.statics.get(s.index()).map(|s| s.ty.clone())));
+    let mut out = types::emit_types(&structs, &tys);
+    out.push_str(&tables::size_checks(input));
+    out.push_str(&types::emit_statics(input.globals, &statics));
+    out.push_str(&types::emit_natives(used));
+    out
+}
+
+/// `sl_the_program` and the table of functions.
+fn descriptor(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: usize, tables: bool) -> String {
+    let graph = input.graph;
+    let (readers, writers) = layout::ends(graph);
+    let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "\nstatic const sluice_abi sl_abi = {{\n    sizeof(sluice_abi), SLUICE_ABI_VERSION, {}, {}, {}, sl_reader_ends, sl_writer_ends, {}, {},\n    \
+         {} + sizeof(struct sl_states) + sizeof(sl_ctx), {}, sl_create, sl_run, sl_error, sl_iterations, sl_destroy}};\n\n",
+        types::text(input.name),
+        readers.len(),
+        writers.len(),
+        facts.printers,
+        u8::from(facts.bounded),
+        layout.bytes,
+        layout.batch,
+    );
+    let _ = write!(
+        out,
+        "static const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, sizeof(struct sl_states), sl_steady, {}, {}, &sl_abi}};\n\n",
+        u8::from(facts.ordered),
+        u8::from(tables),
+        layout.bytes,
+        layout.batch,
+        input.schedule.batch,
+    );
+    out.push_str("SL_EXPORT const sluice_abi *sluice_abi_v1(void) { return &sl_abi; }\n\n");
+    out
+}
+
+/// Text that cannot end a comment.
+fn comment(text: &str) -> String {
+    text.replace("*/", "* /").replace(['\n', '\r'], " ")
+}

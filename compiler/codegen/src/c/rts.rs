@@ -1,0 +1,42 @@
+//! The run-time support: C source files, embedded as they are.
+
+/// Mathematics as the language defines it; what filters call.
+pub const MATH: &str = include_str!("../../rts/c/sl_math.h");
+/// The low-level interface, for hosts.
+pub const ABI: &str = include_str!("../../rts/c/sluice_abi.h");
+/// What generated code and engine share.
+pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
+/// The engine.
+pub const ENGINE: [&str; 4] = [
+    include_str!("../../rts/c/sl_print.c"),
+    include_str!("../../rts/c/sl_ends.c"),
+    include_str!("../../rts/c/sl_slow.c"),
+    include_str!("../../rts/c/sl_run.c"),
+];
+/// Files and streams as a host; for libraries and stand-alone programs.
+pub const FILES: [&str; 4] = [
+    include_str!("../../rts/c/sl_file.h"),
+    include_str!("../../rts/c/sl_file.c"),
+    include_str!("../../rts/c/sl_format.c"),
+    include_str!("../../rts/c/sl_wav.c"),
+];
+/// The push and pull interface of a library.
+pub const LIBRARY: &str = include_str!("../../rts/c/sl_library.c");
+/// The main program of a stand-alone executable.
+pub const MAIN: &str = include_str!("../../rts/c/sl_main.c");
+/// The library's header, with places to fill in.
+pub const LIBRARY_HEADER: &str = include_str!("../../rts/c/sl_library.h.in");
+
+/// Options that the C compiler must get for the language's arithmetic to hold.
+pub const CC_FLAGS: [&str; 4] = ["-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fwrapv"];
+
+/// Appends a file of the run-time support, without its `#include "..."` lines: all are in one text.
+pub fn append(out: &mut String, text: &str) {
+    for line in text.lines() {
+        if !line.starts_with("#include \"") {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out.push('\n');
+}

@@ -1,0 +1,317 @@
+//! # steady
+//!
+//! Purpose: the steady state as C. Input: graph, layout, the schedule's steady part. Output: `static void sl_steady(ctx, k)`, which
+//! runs `k` steady states from boundary to boundary.
+//!
+//! ```text
+//! [n0 × 4, n1 × 4, (n2, n3) × 2]  →  n0 fires 4·k times at a fixed place, n1 after it, then a loop of 2·k turns with running cursors
+//! ```
+//!
+//! A schedule in which every node stands in one step only, each producer's before its consumer's, is scaled by `k` step by step, so
+//! that a filter is called once for all its firings and all its buffers start at constants. Others are repeated `k` times with running
+//! cursors. Schedules too long for a C compiler become a table.
+
+use super::layout::Layout;
+use super::movers::Movers;
+use super::program::CodegenError;
+use super::types::c_type;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_schedule::sequential::Step;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Steps in one C function.
+const CHUNK: usize = 64;
+
+/// What the steady state is made of.
+pub struct Steady<'a> {
+    /// The graph.
+    pub graph: &'a SdfGraph,
+    /// Where its buffers are.
+    pub layout: &'a Layout,
+    /// By node: the end's number of a reader or writer, a filter's place among the instances of its code.
+    pub numbers: &'a [usize],
+    /// By channel: items on it at every boundary.
+    pub fill: &'a [u64],
+    /// The schedule.
+    pub steps: &'a [Step],
+    /// Steps beyond which a table takes the place of generated code.
+    pub table_above: usize,
+}
+
+/// The steady state's text.
+pub struct SteadyText {
+    /// Functions, `sl_steady` last.
+    pub text: String,
+    /// Does it move the cursors in the instance?
+    pub tables: bool,
+}
+
+impl Steady<'_> {
+    /// Prints it.
+    pub fn emit(&self) -> Result<SteadyText, CodegenError> {
+        let steps = count(self.steps);
+        let scalable = self.scalable();
+        let feeds_itself = self.graph.channels.iter().any(|c| c.from.0 == c.to.0);
+        if steps > self.table_above || feeds_itself {
+            return Ok(SteadyText { text: self.table(scalable && !feeds_itself), tables: true });
+        }
+        let mut movers = Movers::default();
+        let mut body = String::new();
+        let head = "char *restrict a = ctx->arena;\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)a;\n    (void)s;\n";
+        if scalable {
+            let mut calls = String::new();
+            for (i, chunk) in self.steps.chunks(CHUNK).enumerate() {
+                let _ = write!(body, "static void sl_steady_{i}(sl_ctx *restrict ctx, const int64_t k) {{\n    {head}");
+                for step in chunk {
+                    self.scaled(step, &mut body, &mut movers)?;
+                }
+                body.push_str("}\n\n");
+                let _ = writeln!(calls, "    sl_steady_{i}(ctx, k);");
+            }
+            let _ = write!(body, "static void sl_steady(sl_ctx *ctx, int64_t k) {{\n{calls}    sl_keep(ctx, k);\n}}\n");
+        } else {
+            let _ = write!(body, "static void sl_steady(sl_ctx *ctx, int64_t k) {{\n    {head}");
+            let nodes: BTreeSet<NodeId> = self.graph.node_ids().collect();
+            self.cursors(&nodes, &mut body);
+            body.push_str("    for (int64_t t = 0; t < k; t++) {\n");
+            for step in self.steps {
+                self.step(step, &nodes, 2, &mut body, &mut movers)?;
+            }
+            body.push_str("    }\n    sl_keep(ctx, k);\n}\n");
+        }
+        Ok(SteadyText { text: movers.functions + "\n" + &body, tables: false })
+    }
+
+    /// Can each step be run `k` times as often, one after the other?
+    fn scalable(&self) -> bool {
+        let mut at = vec![None; self.graph.nodes.len()];
+        for (i, step) in self.steps.iter().enumerate() {
+            let mut nodes = BTreeSet::new();
+            nodes_of(step, &mut nodes);
+            for v in nodes {
+                match at.get_mut(v.index()) {
+                    Some(place @ None) => *place = Some(i),
+                    _ => return false,
+                }
+            }
+        }
+        self.graph.channels.iter().all(|c| match (at[c.from.0.index()], at[c.to.0.index()]) {
+            (Some(from), Some(to)) => from <= to,
+            // an end that never fires
+            _ => true,
+        })
+    }
+
+    /// A top-level step, `k` times as often.
+    fn scaled(&self, step: &Step, out: &mut String, movers: &mut Movers) -> Result<(), CodegenError> {
+        match step {
+            Step::Fire { node, times } => {
+                let n = if *times == 1 { "k".to_string() } else { format!("{times} * k") };
+                self.fire(*node, &n, &BTreeSet::new(), 1, out, movers)
+            }
+            Step::Loop { times, body } => {
+                let mut nodes = BTreeSet::new();
+                nodes_of(step, &mut nodes);
+                out.push_str("    {\n");
+                self.cursors(&nodes, out);
+                let _ = writeln!(out, "    for (int64_t t = 0; t < {times} * k; t++) {{");
+                for step in body {
+                    self.step(step, &nodes, 2, out, movers)?;
+                }
+                out.push_str("    }\n    }\n");
+                Ok(())
+            }
+        }
+    }
+
+    /// A step among nodes with running cursors.
+    fn step(
+        &self,
+        step: &Step,
+        running: &BTreeSet<NodeId>,
+        depth: usize,
+        out: &mut String,
+        movers: &mut Movers,
+    ) -> Result<(), CodegenError> {
+        match step {
+            Step::Fire { node, times } => self.fire(*node, &format!("{times}L"), running, depth, out, movers),
+            Step::Loop { times, body } => {
+                let pad = "    ".repeat(depth);
+                let _ = writeln!(out, "{pad}for (int64_t t{depth} = 0; t{depth} < {times}; t{depth}++) {{");
+                for step in body {
+                    self.step(step, running, depth + 1, out, movers)?;
+                }
+                let _ = writeln!(out, "{pad}}}");
+                Ok(())
+            }
+        }
+    }
+
+    /// Declares the running cursors of nodes.
+    fn cursors(&self, nodes: &BTreeSet<NodeId>, out: &mut String) {
+        for v in nodes {
+            let node = self.graph.node(*v);
+            for c in &node.inputs {
+                let channel = self.graph.channel(*c);
+                let _ = writeln!(out, "    const {0} *in{1} = (const {0} *)(void *)({2});", c_type(&channel.ty), c.0, self.base(*c));
+            }
+            for c in &node.outputs {
+                let _ = writeln!(out, "    {0} *out{1} = {2};", c_type(&self.graph.channel(*c).ty), c.0, self.first_free(*c));
+            }
+        }
+    }
+
+    fn base(&self, c: ChannelId) -> String {
+        format!("a + {}", self.layout.channels[c.index()].offset)
+    }
+
+    /// Where a producer's first item of a batch goes.
+    fn first_free(&self, c: ChannelId) -> String {
+        let ty = c_type(&self.graph.channel(c).ty);
+        let fill = self.fill.get(c.index()).copied().unwrap_or(0);
+        if fill == 0 {
+            format!("({ty} *)(void *)({})", self.base(c))
+        } else {
+            format!("(({ty} *)(void *)({}) + {fill})", self.base(c))
+        }
+    }
+
+    fn input(&self, c: ChannelId, running: &BTreeSet<NodeId>) -> String {
+        let channel = self.graph.channel(c);
+        if running.contains(&channel.to.0) {
+            format!("in{}", c.0)
+        } else {
+            format!("(const {} *)(void *)({})", c_type(&channel.ty), self.base(c))
+        }
+    }
+
+    fn output(&self, c: ChannelId, running: &BTreeSet<NodeId>) -> String {
+        if running.contains(&self.graph.channel(c).from.0) { format!("out{}", c.0) } else { self.first_free(c) }
+    }
+
+    /// `n` firings of a node.
+    fn fire(
+        &self,
+        v: NodeId,
+        n: &str,
+        running: &BTreeSet<NodeId>,
+        depth: usize,
+        out: &mut String,
+        movers: &mut Movers,
+    ) -> Result<(), CodegenError> {
+        let pad = "    ".repeat(depth);
+        let node = self.graph.node(v);
+        let bad = || CodegenError::Malformed(format!("{} lacks a channel", node.path));
+        let first_in = node.inputs.first().map(|c| self.input(*c, running));
+        let first_out = node.outputs.first().map(|c| self.output(*c, running));
+        let number = self.numbers[v.index()];
+        let item = |list: &[ChannelId]| list.first().map(|c| c_type(&self.graph.channel(*c).ty)).ok_or_else(bad);
+        match &node.kind {
+            NodeKind::Filter { code, .. } => {
+                let (from, to) = (first_in.unwrap_or("NULL".into()), first_out.unwrap_or("NULL".into()));
+                let _ = writeln!(out, "{pad}ctx->node = {};", v.0);
+                let k = code.0;
+                let _ = writeln!(out, "{pad}sl_fire_{k}(ctx, &s->code_{k}[{number}], {from}, {to}, (long)({n}));");
+            }
+            NodeKind::Identity | NodeKind::Duplicate => {
+                let (from, item) = (first_in.ok_or_else(bad)?, item(&node.inputs)?);
+                for c in &node.outputs {
+                    let to = self.output(*c, running);
+                    let _ = writeln!(out, "{pad}memcpy({to}, {from}, (size_t)({n}) * sizeof({item}));");
+                }
+            }
+            NodeKind::SplitRoundRobin(weights) if !node.inputs.is_empty() => {
+                let (from, item) = (first_in.ok_or_else(bad)?, item(&node.inputs)?);
+                let name = movers.name(true, &self.graph.channel(node.inputs[0]).ty, weights);
+                let parts: Vec<String> = node.outputs.iter().map(|c| self.output(*c, running)).collect();
+                let parts = parts.join(", ");
+                let _ = writeln!(out, "{pad}{name}({from}, ({item} *const[]){{{parts}}}, (long)({n}));");
+            }
+            NodeKind::JoinRoundRobin(weights) if !node.outputs.is_empty() => {
+                let (to, item) = (first_out.ok_or_else(bad)?, item(&node.outputs)?);
+                let name = movers.name(false, &self.graph.channel(node.outputs[0]).ty, weights);
+                let parts: Vec<String> = node.inputs.iter().map(|c| self.input(*c, running)).collect();
+                let parts = parts.join(", ");
+                let _ = writeln!(out, "{pad}{name}({to}, (const {item} *const[]){{{parts}}}, (long)({n}));");
+            }
+            // null splitters and joiners move nothing
+            NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_) => return Ok(()),
+            NodeKind::Reader(_) => {
+                let (to, item) = (first_out.ok_or_else(bad)?, item(&node.outputs)?);
+                let _ = writeln!(out, "{pad}memcpy({to}, sl_take(ctx, {number}, {n}), (size_t)({n}) * sizeof({item}));");
+            }
+            NodeKind::Writer(_) => {
+                let c = *node.inputs.first().ok_or_else(bad)?;
+                let from = if running.contains(&v) { format!("(void *)in{}", c.0) } else { self.base(c) };
+                let _ = writeln!(out, "{pad}ctx->node = {};", v.0);
+                let _ = writeln!(out, "{pad}sl_put(ctx, {number}, {from}, {n});");
+            }
+        }
+        if running.contains(&v) {
+            for c in &node.inputs {
+                let rate = self.graph.channel(*c).consume;
+                if rate > 0 {
+                    let _ = writeln!(out, "{pad}in{} += {n} * {rate};", c.0);
+                }
+            }
+            for c in &node.outputs {
+                let rate = self.graph.channel(*c).produce;
+                if rate > 0 {
+                    let _ = writeln!(out, "{pad}out{} += {n} * {rate};", c.0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows of a table, loops before their bodies.
+    fn table_rows(&self, steps: &[Step], rows: &mut Vec<String>) {
+        for step in steps {
+            match step {
+                Step::Fire { node, times } => {
+                    // a node that feeds itself needs what it has just made
+                    let channels = &self.graph.node(*node).outputs;
+                    if *times > 1 && channels.iter().any(|c| self.graph.channel(*c).to.0 == *node) {
+                        rows.push(format!("{{{times}, UINT32_MAX, 1}}"));
+                        rows.push(format!("{{1, {}, 0}}", node.0));
+                    } else {
+                        rows.push(format!("{{{times}, {}, 0}}", node.0));
+                    }
+                }
+                Step::Loop { times, body } => {
+                    let at = rows.len();
+                    rows.push(String::new());
+                    self.table_rows(body, rows);
+                    rows[at] = format!("{{{times}, UINT32_MAX, {}}}", rows.len() - at - 1);
+                }
+            }
+        }
+    }
+
+    /// The schedule as a table.
+    fn table(&self, scalable: bool) -> String {
+        let mut rows = Vec::new();
+        self.table_rows(self.steps, &mut rows);
+        let count = rows.len();
+        let rows = if rows.is_empty() { "{1, UINT32_MAX, 0}".to_string() } else { rows.join(",\n    ") };
+        let run = if scalable { "sl_run_scaled" } else { "sl_run_steps" };
+        format!(
+            "static const sl_step sl_steps[] = {{\n    {rows}}};\n\nstatic void sl_steady(sl_ctx *ctx, int64_t k) {{ {run}(ctx, sl_steps, {count}, k); }}\n"
+        )
+    }
+}
+
+fn count(steps: &[Step]) -> usize {
+    steps.iter().map(|s| if let Step::Loop { body, .. } = s { 1 + count(body) } else { 1 }).sum()
+}
+
+fn nodes_of(step: &Step, out: &mut BTreeSet<NodeId>) {
+    match step {
+        Step::Fire { node, .. } => {
+            out.insert(*node);
+        }
+        Step::Loop { body, .. } => body.iter().for_each(|s| nodes_of(s, out)),
+    }
+}

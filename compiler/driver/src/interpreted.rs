@@ -1,0 +1,84 @@
+//! # interpreted
+//!
+//! Purpose: a run by the reference interpreter, its ends joined to a [`Host`].
+
+use crate::exit::Fault;
+use crate::io::host::{End, Host};
+use crate::io::reader::Got;
+use crate::runtime::{self, RunEnd, RunFault};
+use sluice_frontend::Elaborated;
+use sluice_interpret::{Options, Outside, Program};
+
+/// Bytes taken from the host at once.
+const BLOCK: usize = 1 << 16;
+
+/// Items of a reader that were fetched and not used yet.
+struct Block {
+    bytes: Vec<u8>,
+    at: usize,
+    end: usize,
+}
+
+struct World<'h> {
+    host: &'h mut Host,
+    blocks: Vec<Block>,
+    fault: Option<Fault>,
+}
+
+impl World<'_> {
+    /// Notes a fault; the interpreter gets its text.
+    fn note<T>(&mut self, result: Result<T, Fault>) -> Result<T, String> {
+        result.map_err(|fault| {
+            let text = fault.message.clone();
+            self.fault.get_or_insert(fault);
+            text
+        })
+    }
+}
+
+impl Outside for World<'_> {
+    fn read(&mut self, reader: usize, item: &mut [u8]) -> Result<bool, String> {
+        let Some(block) = self.blocks.get_mut(reader) else { return Err(format!("no reader {reader}")) };
+        if block.at == block.end {
+            match self.host.read(reader, &mut block.bytes, true) {
+                Ok(Got::Items(n)) => (block.at, block.end) = (0, n * item.len()),
+                Ok(Got::NoneYet | Got::End) => return Ok(false),
+                Err(fault) => return self.note(Err(fault)),
+            }
+        }
+        item.copy_from_slice(&block.bytes[block.at..][..item.len()]);
+        block.at += item.len();
+        Ok(true)
+    }
+
+    fn write(&mut self, writer: usize, item: &[u8]) -> Result<(), String> {
+        let result = self.host.write(writer, item);
+        self.note(result)
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), String> {
+        let result = self.host.print(text.as_bytes());
+        self.note(result)
+    }
+
+    fn wants_stop(&mut self) -> bool {
+        self.host.wants_stop()
+    }
+}
+
+/// Runs a program to its end.
+pub fn run(program: &Elaborated, readers: &[End], iterations: Option<u64>, host: &mut Host) -> Result<(), RunEnd> {
+    let blocks = readers
+        .iter()
+        .map(|r| Block { bytes: vec![0; (BLOCK / r.item.bytes).max(1) * r.item.bytes], at: 0, end: 0 })
+        .collect();
+    let mut world = World { host, blocks, fault: None };
+    let Elaborated { globals, codes, graph, steady, .. } = program;
+    let result = sluice_interpret::run(Program { globals, codes, graph, steady }, &mut world, Options { iterations });
+    if let Some(fault) = world.fault {
+        return Err(fault.into());
+    }
+    result
+        .map(drop)
+        .map_err(|e| runtime::explain(&RunFault { path: e.path, firing: Some(e.firing), kind: e.kind, span: e.span }))
+}

@@ -1,0 +1,97 @@
+//! # runtime
+//!
+//! Purpose: faults of a running program as diagnostics, the same for both ways of running. Input: what went wrong, in which firing of
+//! which filter, and where in the source. Output: a [`Diagnostic`] with a code from E0950 on.
+
+use crate::exit::Fault;
+use sluice_frontend::eval::EvalErrorKind;
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::span::Span;
+
+/// What stopped a run.
+#[derive(Clone, Debug)]
+pub struct RunFault {
+    /// The filter's path; empty where no filter is to blame.
+    pub path: String,
+    /// Its firing, from 1, where it is known.
+    pub firing: Option<u64>,
+    /// What happened.
+    pub kind: EvalErrorKind,
+    /// Where.
+    pub span: Option<Span>,
+}
+
+/// Why a run did not end well.
+#[derive(Debug)]
+pub enum RunEnd {
+    /// The program is at fault.
+    Program(Box<Diagnostic>),
+    /// Something else is.
+    Fault(Fault),
+}
+
+impl From<Fault> for RunEnd {
+    fn from(fault: Fault) -> RunEnd {
+        RunEnd::Fault(fault)
+    }
+}
+
+/// The code of a kind of fault, and what to do about it.
+fn code(kind: &EvalErrorKind) -> Option<(&'static str, Option<&'static str>)> {
+    use EvalErrorKind::*;
+    Some(match kind {
+        IndexOutOfBounds { .. } => ("E0950", None),
+        DivisionByZero => ("E0951", Some("test the divisor first; in float arithmetic the result would be infinite")),
+        PeekNegative(_) | PeekBeyond { .. } => (
+            "E0952",
+            Some("positions of `peek` count from the next item not popped, and end at the declared peek rate"),
+        ),
+        PopBeyond { .. } => ("E0953", Some("declare the most items that a firing pops")),
+        PushBeyond { .. } | PushedLess { .. } => {
+            ("E0954", Some("every firing pushes exactly the declared number of items"))
+        }
+        RecursionTooDeep | OutOfFuel => ("E0955", None),
+        ArrayTooLarge { .. } | NegativeSize(_) | SizesDiffer { .. } => ("E0956", None),
+        NoResult(_) => ("E0957", Some("every way through a function with a result ends in `return`")),
+        NotAvailable(_) | Unsupported(_) | Host(_) | IllTyped(_) => return None,
+    })
+}
+
+/// As a diagnostic, or as a fault where no program is to blame.
+pub fn explain(fault: &RunFault) -> RunEnd {
+    let place = match (fault.path.as_str(), fault.firing) {
+        ("", _) => String::new(),
+        (path, Some(n)) => format!("{path}, firing {n}: "),
+        (path, None) => format!("{path}: "),
+    };
+    let title = format!("{place}{}", fault.kind);
+    let Some((code, help)) = code(&fault.kind) else {
+        return RunEnd::Fault(match fault.kind {
+            EvalErrorKind::IllTyped(_) => Fault::internal(title),
+            _ => Fault::program(title),
+        });
+    };
+    let Some(span) = fault.span else { return RunEnd::Fault(Fault::program(title)) };
+    let mut d = Diagnostic::error(code, title, span, "while running this");
+    d.help = help.map(String::from);
+    RunEnd::Program(Box::new(d))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_filter_firing_and_place() {
+        let fault = RunFault {
+            path: "Main.Invert".into(),
+            firing: Some(3),
+            kind: EvalErrorKind::DivisionByZero,
+            span: Some(Span::default()),
+        };
+        let RunEnd::Program(d) = explain(&fault) else { panic!("a program's fault") };
+        assert_eq!((d.code, d.title.as_str()), ("E0951", "Main.Invert, firing 3: division by zero"));
+        let internal = RunFault { kind: EvalErrorKind::IllTyped("x"), ..fault };
+        assert!(matches!(explain(&internal), RunEnd::Fault(f) if f.exit == crate::exit::Exit::Internal));
+    }
+}

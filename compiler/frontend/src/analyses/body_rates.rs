@@ -1,0 +1,167 @@
+//! # body-rates
+//!
+//! Purpose: how many items a firing pops, pushes and looks at, without running it.
+//! Input: a [`FilterCode`] whose `constant` flags are set ([`super::state::analyse`]), and its `work` or `prework`. Output:
+//! [`Facts`].
+//!
+//! Abstract interpretation: ints are ranges, other scalars known or not; loops are unrolled while their conditions are known,
+//! functions inlined, states joined where branches meet. When the budget of steps is used up, a counted loop
+//! (`for (i = a; i < b; i += c)`, i not written in the body) is its trip count times its body, analysed once with i as a range;
+//! any other loop may turn any number of times, and what it writes is unknown.
+//!
+//! Example: `for (int i = 0; i < 3; i++) push(pop() + peek(1));` pops exactly 3, pushes exactly 3, looks at exactly 5.
+//! Limits: elements of arrays that firings write are unknown.
+
+use super::interval::Count;
+use crate::typed::*;
+use sluice_grammar::ast::{self, RateKind};
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::span::Span;
+
+mod domain;
+mod walk;
+
+/// Statements looked at for one body before loops are no longer unrolled.
+pub const BUDGET: u64 = 50_000;
+
+/// What is known of a firing.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Every firing pops at most the declared rate and pushes exactly the declared rate.
+    pub counts_proved: bool,
+    /// Every pop and peek stays within the declared peek rate (and none is negative).
+    pub peeks_proved: bool,
+    /// Items popped; `None` where no firing ends as far as is known.
+    pub pops: Option<Count>,
+    /// Items pushed.
+    pub pushes: Option<Count>,
+    /// Items looked at, popped ones included, from the firing's first.
+    pub looked: Option<Count>,
+    /// What is certainly wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// A rate that every firing breaks.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// How.
+    pub kind: FindingKind,
+    /// What is declared.
+    pub declared: u32,
+    /// The least (for [`FindingKind::PushesLess`] and [`FindingKind::PopsLess`] the most) that a firing does.
+    pub actual: u64,
+    /// Does every firing do exactly that?
+    pub exact: bool,
+    /// The statement or expression that shows it, if one does: the first that goes beyond the rate.
+    pub span: Option<Span>,
+}
+
+/// How a rate is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingKind {
+    /// Pops more than declared.
+    PopsMore,
+    /// Pops less than declared: a warning.
+    PopsLess,
+    /// Looks at more than declared.
+    PeeksBeyond,
+    /// Pushes more than declared.
+    PushesMore,
+    /// Pushes less than declared.
+    PushesLess,
+}
+
+/// Analyses the body of `work` or `prework`.
+pub fn analyse(code: &FilterCode, def: &WorkDef, globals: &Globals) -> Facts {
+    let rates = def.rates;
+    let dynamic = def.dynamic.unwrap_or_default();
+    let (end, watch) = walk::run(code, def, globals);
+    let mut facts = Facts {
+        peeks_proved: watch.looked <= u64::from(rates.peek) && dynamic.peek.is_none() && dynamic.pop.is_none(),
+        ..Facts::default()
+    };
+    let Some(end) = end else { return facts };
+    (facts.pops, facts.pushes, facts.looked) = (Some(end.pops), Some(end.pushes), Some(end.looked));
+    facts.counts_proved = dynamic == DynamicRates::default()
+        && end.pops.hi <= rates.pop.into()
+        && end.pushes == Count::exactly(rates.push.into());
+    let mut found = |kind, declared: u32, (actual, count): (u64, Count), span| {
+        facts.findings.push(Finding { kind, declared, actual, exact: count.lo == count.hi, span });
+    };
+    if dynamic.pop.is_none() {
+        if end.pops.lo > rates.pop.into() {
+            found(FindingKind::PopsMore, rates.pop, (end.pops.lo, end.pops), watch.pop);
+        } else if end.pops.hi < rates.pop.into() {
+            found(FindingKind::PopsLess, rates.pop, (end.pops.hi, end.pops), None);
+        }
+        let looks_further = end.looked.lo > end.pops.lo || end.pops.lo <= rates.pop.into();
+        if dynamic.peek.is_none() && end.looked.lo > rates.peek.into() && looks_further {
+            found(FindingKind::PeeksBeyond, rates.peek, (end.looked.lo, end.looked), watch.peek);
+        }
+    }
+    if dynamic.push.is_none() {
+        if end.pushes.lo > rates.push.into() {
+            found(FindingKind::PushesMore, rates.push, (end.pushes.lo, end.pushes), watch.push);
+        } else if end.pushes.hi < rates.push.into() {
+            found(FindingKind::PushesLess, rates.push, (end.pushes.hi, end.pushes), None);
+        }
+    }
+    facts
+}
+
+impl Facts {
+    /// The findings as diagnostics. `work` is the tree of the same `work` or `prework`.
+    pub fn diagnostics(&self, code: &FilterCode, work: &ast::Work, globals: &Globals) -> Vec<Diagnostic> {
+        let _ = globals;
+        let rate = |kind| work.rates.iter().find(|r| r.kind == kind).map_or(work.keyword.0, |r| r.at.0);
+        self.findings.iter().map(|f| diagnostic(f, code, work, &rate)).collect()
+    }
+}
+
+fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(RateKind) -> Span) -> Diagnostic {
+    let declared = f.declared;
+    let count = |n: u64| if n == 1 { "1 item".to_string() } else { format!("{n} items") };
+    let title = |verb: &str, bound: &str| {
+        let bound = if f.exact { "" } else { bound };
+        format!("every firing of `{}` {verb} {bound}{}, but {declared} is declared", code.display, count(f.actual))
+    };
+    let help = |d: Diagnostic, keyword: &str| match f.exact {
+        true => d.help(format!("declare `{keyword} {}`, or change the body", f.actual)),
+        false => d.help(format!("change the rate `{keyword}`, or the body")),
+    };
+    // a rate that is not written down is 0 (or, for peek, that of pop)
+    let declared_as = |kind: RateKind, word: &str| match work.rates.iter().any(|r| r.kind == kind) {
+        true => format!("the declared {word} rate is {declared}"),
+        false => format!("no {word} rate is declared, which means {declared}"),
+    };
+    let at = f.span.unwrap_or(work.keyword.0);
+    let d = match f.kind {
+        FindingKind::PopsMore => {
+            Diagnostic::error("E0236", title("pops", "at least "), at, "here it pops more than declared")
+                .label(rate(RateKind::Pop), declared_as(RateKind::Pop, "pop"))
+        }
+        FindingKind::PushesMore => {
+            Diagnostic::error("E0237", title("pushes", "at least "), at, "here it pushes more than declared")
+                .label(rate(RateKind::Push), declared_as(RateKind::Push, "push"))
+        }
+        FindingKind::PushesLess => {
+            let label = declared_as(RateKind::Push, "push");
+            Diagnostic::error("E0238", title("pushes", "at most "), rate(RateKind::Push), label)
+        }
+        FindingKind::PeeksBeyond => {
+            let kind = if work.rates.iter().any(|r| r.kind == RateKind::Peek) { RateKind::Peek } else { RateKind::Pop };
+            Diagnostic::error("E0239", title("looks at", "at least "), at, "here it looks beyond the declared items")
+                .label(rate(kind), declared_as(RateKind::Peek, "peek"))
+        }
+        FindingKind::PopsLess => {
+            let label = "the items left over are dropped";
+            Diagnostic::warning("W0240", title("pops", "at most "), rate(RateKind::Pop), label)
+        }
+    };
+    let keyword = match f.kind {
+        FindingKind::PopsMore | FindingKind::PopsLess => "pop",
+        FindingKind::PushesMore | FindingKind::PushesLess => "push",
+        FindingKind::PeeksBeyond => "peek",
+    };
+    help(d, keyword)
+}

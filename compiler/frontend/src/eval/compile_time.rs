@@ -1,0 +1,197 @@
+//! Evaluation while compiling: each function sets up a machine with bounded fuel and gives constants.
+//!
+//! Takes constants (fields and arguments with their types), gives constants. Nothing here has channels, natives or messages.
+
+use super::error::{Eval, EvalError, EvalErrorKind};
+use super::machine::{Host, Limits, Machine, NoHost, Statics};
+use super::value::Value;
+use crate::constant::Const;
+use crate::ids::{FnId, LocalId, PortalId, StaticId};
+use crate::ops::{self, Scalar};
+use crate::ty::Ty;
+use crate::typed::{BinaryOp, Expr, ExprKind, Function, Globals, StaticVar, StreamStmt};
+use sluice_grammar::span::Span;
+
+/// Steps of one constant expression, `init` or static block.
+pub const COMPILE_TIME_FUEL: u64 = 500_000_000;
+
+pub use super::value::zero_const as zero;
+
+fn machine<'a>(globals: &'a Globals, functions: &'a [Function], fields: &[(Ty, Const)], fuel: u64) -> Machine<'a> {
+    let fields = fields.iter().map(|(t, c)| Value::from_const(c, t, globals)).collect();
+    Machine::new(globals, functions, Statics::new(globals), fields).with_limits(Limits::with_fuel(fuel))
+}
+
+fn as_const(v: &Value, span: Span) -> Eval<Const> {
+    v.to_const().ok_or_else(|| EvalError::new(EvalErrorKind::IllTyped("no value"), span))
+}
+
+/// The value of an expression without locals, given the fields with their types and values.
+pub fn constant(globals: &Globals, fields: &[(Ty, Const)], e: &Expr) -> Eval<Const> {
+    if let Some(c) = simple(globals, fields, e) {
+        return Ok(c);
+    }
+    let value = machine(globals, &[], fields, COMPILE_TIME_FUEL).eval(e, &mut NoHost)?;
+    as_const(&value, e.span)
+}
+
+/// The value of an expression that has one without calls and without an error: no machine is needed, and no copy of the tables
+/// it looks into. `None` for the others.
+fn simple(globals: &Globals, fields: &[(Ty, Const)], e: &Expr) -> Option<Const> {
+    let eval = |e: &Expr| simple(globals, fields, e);
+    let part = |whole: Const, i: usize| match whole {
+        Const::Array(items) | Const::Struct(items) => items.get(i).cloned(),
+        _ => None,
+    };
+    match &e.kind {
+        ExprKind::Const(c) => Some(c.clone()),
+        ExprKind::Field(id) => {
+            let (ty, c) = fields.get(id.index())?;
+            // a field without its value yet
+            let fits = ty.is_aggregate() == matches!(c, Const::Array(_) | Const::Struct(_));
+            (fits && Scalar::of(c).is_none_or(|s| s.ty() == *ty)).then(|| c.clone())
+        }
+        ExprKind::Static(id) => globals.statics.get(id.index()).map(|s| s.value.clone()),
+        ExprKind::Index(base, index) => {
+            let Const::Int(i) = eval(index)? else { return None };
+            part(eval(base)?, usize::try_from(i).ok()?)
+        }
+        ExprKind::Member(base, i) => part(eval(base)?, *i as usize),
+        ExprKind::Unary(op, a) => ops::unary(*op, &eval(a)?),
+        ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..) => None,
+        ExprKind::Binary(op, a, b) => ops::binary(*op, &eval(a)?, &eval(b)?).ok()?,
+        ExprKind::Convert(a) => ops::convert(&eval(a)?, &e.ty),
+        ExprKind::Builtin(f, args) => ops::builtin(*f, &args.iter().map(eval).collect::<Option<Vec<_>>>()?),
+        _ => None,
+    }
+}
+
+/// The value of an expression in a function (or composite) whose first locals have these values, before its body runs.
+pub fn in_frame(globals: &Globals, f: &Function, args: &[Const], e: &Expr) -> Eval<Const> {
+    let mut m = machine(globals, &[], &[], COMPILE_TIME_FUEL);
+    let args = locals(globals, f, args);
+    let value = m.in_frame(f, args, |m| m.eval(e, &mut NoHost))?;
+    as_const(&value, e.span)
+}
+
+fn locals(globals: &Globals, f: &Function, args: &[Const]) -> Vec<Value> {
+    args.iter().zip(&f.locals).map(|(c, l)| Value::from_const(c, &l.ty, globals)).collect()
+}
+
+/// Collects what is printed.
+#[derive(Default)]
+struct Printed(String);
+
+impl Host for Printed {
+    fn print(&mut self, text: &str) -> Result<(), EvalErrorKind> {
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+/// Runs a filter's `init` (one of its functions). Gives the fields after it, and what it printed.
+pub fn run_init(
+    globals: &Globals,
+    functions: &[Function],
+    init: FnId,
+    fields: &[(Ty, Const)],
+) -> Eval<(Vec<Const>, String)> {
+    let mut host = Printed::default();
+    let mut m = machine(globals, functions, fields, COMPILE_TIME_FUEL);
+    m.call_own(init, Vec::new(), &mut host)?;
+    let values = m.fields.iter().zip(fields).map(|(v, (_, before))| v.to_const().unwrap_or_else(|| before.clone()));
+    Ok((values.collect(), host.0))
+}
+
+/// Runs code that assigns statics. Gives all statics after it.
+pub fn run_static(globals: &Globals, f: &Function) -> Eval<Vec<Const>> {
+    let mut m = machine(globals, &[], &[], COMPILE_TIME_FUEL);
+    m.call(f, Vec::new(), &mut NoHost)?;
+    let after = |(i, before): (usize, &StaticVar)| {
+        let value = m.statics.get(StaticId::from(i), globals).and_then(|v| v.to_const());
+        value.unwrap_or_else(|| before.value.clone())
+    };
+    Ok(globals.statics.iter().enumerate().map(after).collect())
+}
+
+/// What a statement that builds a composite can ask for: values, at the moment it is run.
+pub struct StreamScope<'s> {
+    inner: &'s mut dyn Scope,
+}
+
+impl StreamScope<'_> {
+    /// The value of an expression now.
+    pub fn eval(&mut self, e: &Expr) -> Eval<Const> {
+        let value = self.inner.eval(e)?;
+        as_const(&value, e.span)
+    }
+
+    /// The value of a local now.
+    pub fn local(&mut self, id: LocalId) -> Eval<Const> {
+        let value = self.inner.local(id)?;
+        as_const(&value, Span::default())
+    }
+}
+
+/// A machine together with its host, their lifetimes hidden.
+trait Scope {
+    fn eval(&mut self, e: &Expr) -> Eval<Value>;
+    fn local(&mut self, id: LocalId) -> Eval<Value>;
+}
+
+struct Composite<'m, 'a, 'c, 'p> {
+    machine: &'m mut Machine<'a>,
+    host: &'m mut Builder<'c, 'p>,
+}
+
+impl Scope for Composite<'_, '_, '_, '_> {
+    fn eval(&mut self, e: &Expr) -> Eval<Value> {
+        self.machine.eval(e, self.host)
+    }
+
+    fn local(&mut self, id: LocalId) -> Eval<Value> {
+        self.machine.local(id, Span::default())
+    }
+}
+
+/// What is called for each statement that builds.
+type OnStream<'c> = dyn FnMut(&mut StreamScope<'_>, &StreamStmt, Span) -> Eval<()> + 'c;
+
+struct Builder<'c, 'p> {
+    on_stream: Option<&'c mut OnStream<'p>>,
+    portals: &'c mut u32,
+}
+
+impl Host for Builder<'_, '_> {
+    fn portal(&mut self) -> Option<PortalId> {
+        *self.portals = self.portals.checked_add(1)?;
+        Some(PortalId(*self.portals - 1))
+    }
+
+    fn stream(&mut self, machine: &mut Machine<'_>, stmt: &StreamStmt, span: Span) -> Eval<()> {
+        let Some(on_stream) = self.on_stream.take() else {
+            return Err(EvalError::new(EvalErrorKind::NotAvailable("building a stream".into()), span));
+        };
+        let mut inner = Composite { machine, host: self };
+        let result = on_stream(&mut StreamScope { inner: &mut inner }, stmt, span);
+        self.on_stream = Some(on_stream);
+        result
+    }
+}
+
+/// Runs the body of a composite whose first locals have these values. `steps` is the fuel, and what is left of it afterwards;
+/// `portals` counts the portals made so far; `on_stream` is called for each statement that builds.
+pub fn run_composite(
+    globals: &Globals,
+    f: &Function,
+    args: &[Const],
+    steps: &mut u64,
+    portals: &mut u32,
+    on_stream: &mut OnStream<'_>,
+) -> Eval<()> {
+    let mut m = machine(globals, &[], &[], *steps);
+    let mut host = Builder { on_stream: Some(on_stream), portals };
+    let result = m.call(f, locals(globals, f, args), &mut host);
+    *steps = m.fuel();
+    result.map(|_| ())
+}

@@ -1,0 +1,247 @@
+//! The reference order: which node fires next.
+//!
+//! Takes the graph, the steady state, and what has been fired and what lies on the channels; gives the next step. It knows
+//! numbers of items only. The rules and their numbers are those of `docs/execution.md`.
+
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::steady_state::SteadyState;
+use std::collections::BTreeSet;
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Fire this node. A reader may turn out to be at its end: then [`Order::exhausted`].
+    Fire(NodeId),
+    /// The run is over.
+    End,
+}
+
+/// The state of the reference order.
+pub(crate) struct Order<'a> {
+    graph: &'a SdfGraph,
+    steady: &'a SteadyState,
+    iterations: Option<u64>,
+    epoch: u64,
+    /// Completed firings, by node.
+    pub fired: Vec<u64>,
+    /// Items on each channel.
+    pub fill: Vec<u64>,
+    quota: Vec<u64>,
+    dead: Vec<bool>,
+    free: Vec<bool>,
+    has_readers: bool,
+    /// Nodes that are not free and not dead.
+    alive: usize,
+    /// Nodes that step 1 may fire.
+    ready: BTreeSet<NodeId>,
+    /// Nodes that may have lost their input for good.
+    suspects: Vec<NodeId>,
+    /// Nodes in the order in which step 3 asks them: first those that are not free.
+    roots: Vec<NodeId>,
+    bound: usize,
+    /// How many of the first roots (of those not free, and of the free ones) have nothing to do in this epoch.
+    done: [usize; 2],
+    /// Marks of the walk in step 3.
+    passed: Vec<u64>,
+    walk: u64,
+}
+
+impl<'a> Order<'a> {
+    /// At the beginning, with the initial items on the channels.
+    pub fn new(graph: &'a SdfGraph, steady: &'a SteadyState, iterations: Option<u64>) -> Order<'a> {
+        let n = graph.nodes.len();
+        let readers: Vec<NodeId> =
+            graph.node_ids().filter(|id| matches!(graph.node(*id).kind, NodeKind::Reader(_))).collect();
+        let mut reached = vec![false; n];
+        let mut todo = readers.clone();
+        while let Some(id) = todo.pop() {
+            if !std::mem::replace(&mut reached[id.index()], true) {
+                todo.extend(graph.node(id).outputs.iter().map(|c| graph.channel(*c).to.0));
+            }
+        }
+        let has_readers = !readers.is_empty();
+        let free: Vec<bool> = reached.iter().map(|r| has_readers && !r).collect();
+        let mut roots: Vec<NodeId> = graph.node_ids().collect();
+        roots.sort_by_key(|id| (free[id.index()], !graph.node(*id).outputs.is_empty()));
+        let bound = free.iter().filter(|f| !**f).count();
+        let mut order = Order {
+            graph,
+            steady,
+            iterations,
+            epoch: 0,
+            fired: vec![0; n],
+            fill: graph.channels.iter().map(|c| c.initial.len() as u64).collect(),
+            quota: steady.init.clone(),
+            dead: vec![false; n],
+            free,
+            has_readers,
+            alive: bound,
+            ready: BTreeSet::new(),
+            suspects: Vec::new(),
+            roots,
+            bound,
+            done: [0, bound],
+            passed: vec![0; n],
+            walk: 0,
+        };
+        order.quota.resize(n, 0);
+        graph.node_ids().for_each(|id| order.look(id));
+        order
+    }
+
+    /// Is the consumer of a channel dead? Then items for it are dropped.
+    pub fn drops(&self, channel: ChannelId) -> bool {
+        self.dead[self.graph.channel(channel).to.0.index()]
+    }
+
+    /// Does a channel lack items for its consumer's next firing?
+    fn lacks(&self, channel: ChannelId) -> bool {
+        let consumer = self.graph.channel(channel).to.0;
+        let firing = self.fired[consumer.index()];
+        self.fill[channel.index()] < u64::from(self.graph.needed_by_firing(channel, firing))
+    }
+
+    fn below_quota(&self, id: NodeId) -> bool {
+        self.fired[id.index()] < self.quota[id.index()]
+    }
+
+    /// Enters a node into the ready set, or takes it out.
+    fn look(&mut self, id: NodeId) {
+        let inputs = &self.graph.node(id).inputs;
+        let ready = !inputs.is_empty()
+            && !self.dead[id.index()]
+            && self.below_quota(id)
+            && !inputs.iter().any(|c| self.lacks(*c));
+        if ready {
+            self.ready.insert(id);
+        } else {
+            self.ready.remove(&id);
+        }
+    }
+
+    /// A node has fired: its items are counted. (What it pushed to dead nodes is dropped.)
+    pub fn fire(&mut self, id: NodeId) {
+        let graph = self.graph;
+        let firing = self.fired[id.index()];
+        let node = graph.node(id);
+        for c in &node.inputs {
+            let taken = u64::from(graph.consumed_by_firing(*c, firing));
+            self.fill[c.index()] = self.fill[c.index()].saturating_sub(taken);
+        }
+        for c in &node.outputs {
+            if !self.drops(*c) {
+                self.fill[c.index()] += u64::from(graph.produced_by_firing(*c, firing));
+            }
+        }
+        self.fired[id.index()] += 1;
+        self.look(id);
+        for c in &node.outputs {
+            self.look(graph.channel(*c).to.0);
+        }
+        if node.inputs.iter().any(|c| self.dead[graph.channel(*c).from.0.index()]) {
+            self.suspects.push(id);
+        }
+    }
+
+    /// A reader that was to fire has no further item.
+    pub fn exhausted(&mut self, reader: NodeId) {
+        self.kill(reader);
+    }
+
+    fn kill(&mut self, id: NodeId) {
+        if std::mem::replace(&mut self.dead[id.index()], true) {
+            return;
+        }
+        if !self.free[id.index()] {
+            self.alive -= 1;
+        }
+        self.ready.remove(&id);
+        let graph = self.graph;
+        self.suspects.extend(graph.node(id).outputs.iter().map(|c| graph.channel(*c).to.0));
+    }
+
+    /// The next step.
+    pub fn next(&mut self) -> Next {
+        if self.graph.nodes.is_empty() {
+            return Next::End;
+        }
+        loop {
+            // 1. push
+            if let Some(id) = self.ready.last() {
+                return Next::Fire(*id);
+            }
+            // 2. die
+            while let Some(id) = self.suspects.pop() {
+                let inputs = &self.graph.node(id).inputs;
+                if inputs.iter().any(|c| self.dead[self.graph.channel(*c).from.0.index()] && self.lacks(*c)) {
+                    self.kill(id);
+                }
+            }
+            if self.has_readers && self.alive == 0 {
+                return Next::End;
+            }
+            // 3. pull
+            if let Some(source) = self.pull() {
+                return Next::Fire(source);
+            }
+            // 4. next epoch
+            if self.iterations == Some(self.epoch) {
+                return Next::End;
+            }
+            self.epoch += 1;
+            let Some(quota) = self.boundary() else { return Next::End };
+            self.quota = quota;
+            self.done = [0, self.bound];
+            self.graph.node_ids().for_each(|id| self.look(id));
+        }
+    }
+
+    /// B_J; `None` after more firings than 64 bits count.
+    fn boundary(&self) -> Option<Vec<u64>> {
+        let all = self.steady.init.iter().zip(&self.steady.repetitions);
+        let mut quota = all.map(|(i, r)| r.checked_mul(self.epoch)?.checked_add(*i)).collect::<Option<Vec<u64>>>()?;
+        quota.resize(self.graph.nodes.len(), 0);
+        Some(quota)
+    }
+
+    /// The source that step 3 finds.
+    fn pull(&mut self) -> Option<NodeId> {
+        for (group, end) in [(0, self.bound), (1, self.roots.len())] {
+            let idle = |o: &Self, id: NodeId| o.dead[id.index()] || !o.below_quota(id);
+            while self.done[group] < end && idle(self, self.roots[self.done[group]]) {
+                self.done[group] += 1;
+            }
+            for i in self.done[group]..end {
+                let root = self.roots[i];
+                if !idle(self, root)
+                    && let Some(source) = self.walk_up(root)
+                {
+                    return Some(source);
+                }
+            }
+            // the free nodes have their turn only when the others are done
+            if self.done[group] < end {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Follows the first channel that lacks items, again and again.
+    fn walk_up(&mut self, root: NodeId) -> Option<NodeId> {
+        self.walk += 1;
+        let mut at = root;
+        loop {
+            if std::mem::replace(&mut self.passed[at.index()], self.walk) == self.walk {
+                return None;
+            }
+            let inputs = &self.graph.node(at).inputs;
+            if inputs.is_empty() {
+                return (self.below_quota(at) && !self.dead[at.index()]).then_some(at);
+            }
+            let lacking = inputs.iter().find(|c| self.lacks(**c))?;
+            at = self.graph.channel(*lacking).from.0;
+        }
+    }
+}

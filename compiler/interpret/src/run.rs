@@ -1,0 +1,271 @@
+//! Runs a program: the reference order, with real items.
+
+use crate::error::RunError;
+use crate::fire::Firing;
+use crate::order::{Next, Order};
+use crate::{Outside, items};
+use sluice_frontend::eval::{EvalError, EvalErrorKind, Machine, Statics, Value};
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, CodeId, NodeId};
+use sluice_frontend::steady_state::SteadyState;
+use sluice_frontend::typed::{FilterCode, Globals};
+use std::collections::VecDeque;
+
+/// What is run.
+#[derive(Clone, Copy)]
+pub struct Program<'a> {
+    /// What filters share.
+    pub globals: &'a Globals,
+    /// Filter bodies, by [`CodeId`].
+    pub codes: &'a [FilterCode],
+    /// The flat graph.
+    pub graph: &'a SdfGraph,
+    /// Its steady state.
+    pub steady: &'a SteadyState,
+}
+
+/// How to run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Steady states after the initialisation; `None` is without end.
+    pub iterations: Option<u64>,
+}
+
+/// What happened in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Firings, by node.
+    pub fired: Vec<u64>,
+    /// Did the world stop the run?
+    pub stopped: bool,
+}
+
+/// Runs a program to its end.
+pub fn run(program: Program<'_>, outside: &mut dyn Outside, options: Options) -> Result<Summary, RunError> {
+    Run::new(program, options)?.all(outside)
+}
+
+struct Run<'a> {
+    program: Program<'a>,
+    order: Order<'a>,
+    channels: Vec<VecDeque<Value>>,
+    /// The fields of each filter.
+    machines: Vec<Option<Machine<'a>>>,
+    /// The number of each reader among readers, and writer among writers.
+    ends: Vec<usize>,
+    pushed: Vec<Value>,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Run<'a> {
+    fn new(program: Program<'a>, options: Options) -> Result<Run<'a>, RunError> {
+        let Program { globals, codes, graph, steady } = program;
+        let statics = Statics::new(globals);
+        let mut prepared: Vec<Option<Vec<Value>>> = vec![None; codes.len()];
+        let mut machines = Vec::with_capacity(graph.nodes.len());
+        let (mut readers, mut writers) = (0, 0);
+        let mut ends = Vec::with_capacity(graph.nodes.len());
+        for node in &graph.nodes {
+            let machine = match &node.kind {
+                NodeKind::Filter { code, .. } => {
+                    let Some(c) = codes.get(code.index()) else {
+                        return Err(RunError::host(&node.path, 0, "there is no code for this filter".into()));
+                    };
+                    let dynamic = c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some());
+                    if dynamic {
+                        let kind = EvalErrorKind::Unsupported("a dynamic rate".into());
+                        return Err(RunError::new(&node.path, 0, &EvalError::new(kind, c.work.span)));
+                    }
+                    let fields = prepared[code.index()].get_or_insert_with(|| {
+                        c.fields.iter().map(|f| Value::from_const(&f.initial, &f.ty, globals)).collect()
+                    });
+                    // constants are shared by all instances, what changes is each one's own
+                    let own =
+                        fields.iter().zip(&c.fields).map(|(v, f)| if f.constant { v.clone() } else { v.deep_copy() });
+                    Some(Machine::new(globals, &c.functions, statics.clone(), own.collect()))
+                }
+                _ => None,
+            };
+            machines.push(machine);
+            let counter = if matches!(node.kind, NodeKind::Writer(_)) { &mut writers } else { &mut readers };
+            ends.push(*counter);
+            if matches!(node.kind, NodeKind::Writer(_) | NodeKind::Reader(_)) {
+                *counter += 1;
+            }
+        }
+        let channels = (graph.channels.iter())
+            .map(|c| c.initial.iter().map(|v| Value::from_const(v, &c.ty, globals)).collect())
+            .collect();
+        let order = Order::new(graph, steady, options.iterations);
+        Ok(Run { program, order, channels, machines, ends, pushed: Vec::new(), bytes: Vec::new() })
+    }
+
+    fn all(mut self, outside: &mut dyn Outside) -> Result<Summary, RunError> {
+        let mut stopped = false;
+        for node in &self.program.graph.nodes {
+            if let NodeKind::Filter { code, .. } = node.kind
+                && let Some(code) = self.program.codes.get(code.index())
+                && !code.init_output.is_empty()
+            {
+                outside.print(&code.init_output).map_err(|why| RunError::host(&node.path, 0, why))?;
+            }
+        }
+        while !stopped && !outside.wants_stop() {
+            match self.order.next() {
+                Next::End => return Ok(Summary { fired: self.order.fired, stopped: false }),
+                Next::Fire(id) => self.fire(id, outside, &mut stopped)?,
+            }
+        }
+        Ok(Summary { fired: self.order.fired, stopped: true })
+    }
+
+    fn fire(&mut self, id: NodeId, outside: &mut dyn Outside, stopped: &mut bool) -> Result<(), RunError> {
+        let graph = self.program.graph;
+        let node = graph.node(id);
+        match &node.kind {
+            NodeKind::Filter { code, .. } => {
+                if !self.filter(id, *code, outside, stopped)? {
+                    return Ok(());
+                }
+            }
+            NodeKind::Reader(_) => {
+                if !self.read(id, outside)? {
+                    self.order.exhausted(id);
+                    return Ok(());
+                }
+            }
+            NodeKind::Writer(_) => self.write(id, outside)?,
+            NodeKind::Identity => self.deal(&node.inputs, &[1], &node.outputs, &[1]),
+            NodeKind::Duplicate => {
+                let item = node.inputs.first().and_then(|c| self.channels[c.index()].pop_front());
+                if let Some(item) = item {
+                    for c in &node.outputs {
+                        self.put(*c, item.deep_copy());
+                    }
+                }
+            }
+            NodeKind::SplitRoundRobin(weights) => {
+                let sum = weights.iter().fold(0, |a: u32, w| a.saturating_add(*w));
+                self.deal(&node.inputs, &[sum], &node.outputs, weights);
+            }
+            NodeKind::JoinRoundRobin(weights) => {
+                let sum = weights.iter().fold(0, |a: u32, w| a.saturating_add(*w));
+                self.deal(&node.inputs, weights, &node.outputs, &[sum]);
+            }
+        }
+        self.order.fire(id);
+        debug_assert!(node.inputs.iter().all(|c| self.channels[c.index()].len() as u64 == self.order.fill[c.index()]));
+        Ok(())
+    }
+
+    /// Puts an item on a channel, unless nobody will ever take it.
+    fn put(&mut self, channel: ChannelId, item: Value) {
+        if !self.order.drops(channel) {
+            self.channels[channel.index()].push_back(item);
+        }
+    }
+
+    /// Takes as many items as given from each input in turn, and gives as many as given to each output in turn.
+    fn deal(&mut self, inputs: &[ChannelId], take: &[u32], outputs: &[ChannelId], give: &[u32]) {
+        let mut items = VecDeque::new();
+        for (c, n) in inputs.iter().zip(take) {
+            let channel = &mut self.channels[c.index()];
+            let n = (*n as usize).min(channel.len());
+            items.extend(channel.drain(..n));
+        }
+        for (c, n) in outputs.iter().zip(give) {
+            for item in items.drain(..(*n as usize).min(items.len())).collect::<Vec<_>>() {
+                self.put(*c, item);
+            }
+        }
+    }
+
+    /// One firing of a filter; false where the world stopped it.
+    fn filter(
+        &mut self,
+        id: NodeId,
+        code: CodeId,
+        outside: &mut dyn Outside,
+        stopped: &mut bool,
+    ) -> Result<bool, RunError> {
+        let graph = self.program.graph;
+        let node = graph.node(id);
+        let code = &self.program.codes[code.index()];
+        let fired = self.order.fired[id.index()];
+        let def = match &code.prework {
+            Some(prework) if fired == 0 => prework,
+            _ => &code.work,
+        };
+        let Some(machine) = self.machines[id.index()].as_mut() else { return Ok(true) };
+        self.pushed.clear();
+        let mut firing = Firing {
+            input: node.inputs.first().map(|c| &mut self.channels[c.index()]),
+            output: &mut self.pushed,
+            rates: def.rates,
+            popped: 0,
+            fired,
+            outside,
+            stopped,
+        };
+        let result = machine.call_own(def.function, Vec::new(), &mut firing);
+        if *firing.stopped {
+            return Ok(false);
+        }
+        result.map_err(|e| RunError::new(&node.path, fired, &e))?;
+        let pushed = self.pushed.len() as u32;
+        if pushed < def.rates.push {
+            let kind = EvalErrorKind::PushedLess { pushed, declared: def.rates.push };
+            return Err(RunError::new(&node.path, fired, &EvalError::new(kind, def.span)));
+        }
+        // what was declared but not popped is dropped
+        if let Some(c) = node.inputs.first() {
+            let channel = &mut self.channels[c.index()];
+            let n = (def.rates.pop as usize).min(channel.len());
+            channel.drain(..n);
+        }
+        let mut pushed = std::mem::take(&mut self.pushed);
+        if let Some(c) = node.outputs.first() {
+            for item in pushed.drain(..) {
+                self.put(*c, item);
+            }
+        }
+        self.pushed = pushed;
+        Ok(true)
+    }
+
+    /// One firing of a reader; false at the end.
+    fn read(&mut self, id: NodeId, outside: &mut dyn Outside) -> Result<bool, RunError> {
+        let Program { graph, globals, .. } = self.program;
+        let node = graph.node(id);
+        let fired = self.order.fired[id.index()];
+        let Some(channel) = node.outputs.first() else { return Ok(false) };
+        let ty = &graph.channel(*channel).ty;
+        let Some(size) = items::size(ty, globals) else {
+            return Err(RunError::host(&node.path, fired, "items of this type cannot be read".into()));
+        };
+        self.bytes.clear();
+        self.bytes.resize(size, 0);
+        let there = outside.read(self.ends[id.index()], &mut self.bytes);
+        if !there.map_err(|why| RunError::host(&node.path, fired, why))? {
+            return Ok(false);
+        }
+        match items::decode(ty, &mut &self.bytes[..], globals) {
+            Some(item) => {
+                self.put(*channel, item);
+                Ok(true)
+            }
+            None => Err(RunError::host(&node.path, fired, "an item could not be read".into())),
+        }
+    }
+
+    fn write(&mut self, id: NodeId, outside: &mut dyn Outside) -> Result<(), RunError> {
+        let node = self.program.graph.node(id);
+        let fired = self.order.fired[id.index()];
+        let Some(item) = node.inputs.first().and_then(|c| self.channels[c.index()].pop_front()) else { return Ok(()) };
+        self.bytes.clear();
+        if !items::encode(&item, &mut self.bytes) {
+            return Err(RunError::host(&node.path, fired, "items of this type cannot be written".into()));
+        }
+        outside.write(self.ends[id.index()], &self.bytes).map_err(|why| RunError::host(&node.path, fired, why))
+    }
+}

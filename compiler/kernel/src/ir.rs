@@ -1,0 +1,541 @@
+//! The kernel IR: what one filter computes, as a small imperative program.
+//!
+//! Purpose: the form in which work functions are optimised and from which C and CUDA are printed. Input: made by [`crate::lower`]
+//! or read from text by [`crate::text`]. Its rules are what [`mod@crate::verify`] checks.
+//!
+//! ```text
+//! float->float filter Gain(float g) {          func 0 "work" -> void {
+//!     work pop 1 push 1 {                 →       local 0 "t" float
+//!         push(g * pop());                        pop $0
+//!     }                                           push (2.5f * $0)
+//! }                                            }
+//! ```
+//!
+//! Rules:
+//! - Expressions are pure: they read variables, the window of the input, tables, and nothing else happens. What has an effect is a
+//!   statement, in the order of the program's left-to-right evaluation. `&&`, `||` and [`ExprKind::Select`] evaluate only the
+//!   operands they need, so that a load in such an operand is valid only under its condition.
+//! - Nothing is checked implicitly: an index, a divisor, a rate that could be wrong has a [`StmtKind::Check`] before its use. A load
+//!   outside of an array is never executed.
+//! - Arrays and structs are values: an assignment copies. An array parameter marked `by_ref` stands for the caller's array.
+//! - Variables are zero only where the code says so; a variable is assigned before it is read.
+//! - The channel cursors belong to the firing: a firing of the work function takes exactly `pop` items off the input and puts
+//!   `push` on the output, whatever [`StmtKind::Pop`] statements were executed (popping less than declared drops the rest).
+//! - Before `lower_channels` a kernel speaks of the channels with `Pop`, `Push` and [`Base::Peek`]; after it with [`Base::In`] and
+//!   [`Base::Out`], whose positions count from the firing's first item.
+
+use sluice_frontend::constant::Const;
+use sluice_frontend::ids::{LocalId, NativeId, StaticId};
+use sluice_frontend::ty::Ty;
+pub use sluice_frontend::typed::{BinaryOp, Builtin, Rates, UnaryOp};
+use sluice_grammar::span::Span;
+use std::sync::Arc;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// As an index into a vector.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<usize> for $name {
+            fn from(i: usize) -> $name {
+                $name(i as u32)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A function of a kernel.
+    FuncId, "func");
+id!(
+    /// A state field of a kernel.
+    StateId, "state");
+id!(
+    /// A constant table of a kernel.
+    TableId, "table");
+
+/// One filter's code.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// The filter's declared name.
+    pub name: String,
+    /// Name with arguments, for people.
+    pub display: String,
+    /// The filter's header.
+    pub span: Span,
+    /// Type of the items it takes.
+    pub input: Ty,
+    /// Type of the items it gives.
+    pub output: Ty,
+    /// The program's structs, by [`sluice_frontend::ids::StructId`].
+    pub structs: Arc<[StructType]>,
+    /// What lives from one firing to the next.
+    pub state: Vec<StateField>,
+    /// Constants read by index.
+    pub tables: Vec<Table>,
+    /// Functions of C libraries that it calls.
+    pub natives: Vec<Native>,
+    /// Its functions.
+    pub functions: Vec<Function>,
+    /// A firing.
+    pub work: Work,
+    /// The first firing, where it differs.
+    pub prework: Option<Work>,
+    /// Message handlers: name and function (its parameters are the message's).
+    pub handlers: Vec<(String, FuncId)>,
+    /// Several firings at once, where `lanes` found that it can be done.
+    pub lanes: Option<Lanes>,
+}
+
+/// A struct's name and fields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructType {
+    /// Name.
+    pub name: String,
+    /// Fields.
+    pub fields: Vec<(String, Ty)>,
+}
+
+/// A variable that lives from one firing to the next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateField {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub ty: Ty,
+    /// Value before the first firing.
+    pub initial: Const,
+}
+
+/// A constant that is read by index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub ty: Ty,
+    /// Value.
+    pub value: Const,
+    /// The variable of a `static` block that it is; all kernels share it.
+    pub shared: Option<StaticId>,
+}
+
+/// A function of a C library.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Native {
+    /// Which.
+    pub id: NativeId,
+    /// Its C name.
+    pub name: String,
+    /// Parameters; arrays are passed as a pointer to the first element.
+    pub params: Vec<Ty>,
+    /// Result.
+    pub ret: Ty,
+}
+
+/// `work` or `prework`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Its body (no parameters, no result).
+    pub function: FuncId,
+    /// Items per firing.
+    pub rates: Rates,
+}
+
+/// Several firings of `work` run in step, one in each lane. The function is one firing as each lane sees it: its control flow is
+/// the same in all lanes, it has no checks, prints, calls or state, and channels are `In` and `Out`. What differs between lanes are
+/// the values of the varying variables and the items at a position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lanes {
+    /// The firing as one lane sees it.
+    pub function: FuncId,
+    /// By local: does its value differ between lanes?
+    pub varying: Vec<bool>,
+    /// Machine vectors side by side for each varying value (hides the latency of dependent operations).
+    pub unroll: u32,
+    /// Bring the window into phase order first: items of equal position modulo `pop` become neighbours.
+    pub phases: bool,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Name.
+    pub name: String,
+    /// The first `params` locals are the parameters.
+    pub params: u32,
+    /// Parameters and variables.
+    pub locals: Vec<Local>,
+    /// Result type, [`Ty::Void`] for none.
+    pub ret: Ty,
+    /// Body.
+    pub body: Vec<Stmt>,
+    /// Its name's place.
+    pub span: Span,
+}
+
+/// A variable or parameter of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Local {
+    /// Name; need not be unique.
+    pub name: String,
+    /// Type.
+    pub ty: Ty,
+    /// An array parameter that stands for the caller's array.
+    pub by_ref: bool,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stmt {
+    /// Which.
+    pub kind: StmtKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// Statements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StmtKind {
+    /// `place = value`
+    Assign(Place, Expr),
+    /// Takes the next item off the input.
+    Pop(Option<Place>),
+    /// Puts an item on the output.
+    Push(Expr),
+    /// A call.
+    Call {
+        /// Where the result goes.
+        dst: Option<Place>,
+        /// Whom.
+        callee: Callee,
+        /// Arguments: places for `by_ref` parameters and native arrays, values for others.
+        args: Vec<Arg>,
+    },
+    /// Stops the program where something is wrong.
+    Check(Check),
+    /// `if`
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    /// A counted loop.
+    For(Box<For>),
+    /// Forever, until a break or return.
+    Loop(Vec<Stmt>),
+    /// Once; what a [`StmtKind::Break`] inside leaves.
+    Block(Vec<Stmt>),
+    /// Leaves the n-th enclosing `For`, `Loop` or `Block`, counted from 0 for the innermost.
+    Break(u32),
+    /// Goes on with the next turn of the n-th enclosing `For`, `Loop` or `Block`, counted as for `Break`; it is not a `Block`.
+    Continue(u32),
+    /// Leaves the function.
+    Return(Option<Expr>),
+    /// Prints a scalar.
+    Print(Expr),
+    /// Prints text.
+    PrintText(Arc<str>),
+}
+
+/// `for (var = from; var cmp to; var += step)`, where the body does not assign `var` and `to` is evaluated once. After the loop,
+/// `var` is the first value that failed the comparison (after a break: the value it had).
+#[derive(Clone, Debug, PartialEq)]
+pub struct For {
+    /// An int variable.
+    pub var: LocalId,
+    /// First value.
+    pub from: Expr,
+    /// `<`, `<=`, `>` or `>=`
+    pub cmp: BinaryOp,
+    /// Bound.
+    pub to: Expr,
+    /// What a turn adds, wrapping; not 0.
+    pub step: i32,
+    /// Body.
+    pub body: Vec<Stmt>,
+}
+
+/// Whose function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// The kernel's.
+    Func(FuncId),
+    /// A C library's: an index into [`Kernel::natives`].
+    Native(u32),
+}
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arg {
+    /// By value.
+    Value(Expr),
+    /// The array itself.
+    Ref(Place),
+}
+
+/// What must hold, or the program stops with a message at the statement's span.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Check {
+    /// `0 <= index < length` of an array.
+    Index {
+        /// An int.
+        index: Expr,
+        /// Elements.
+        length: u32,
+    },
+    /// A divisor is not 0.
+    Divisor(Expr),
+    /// `peek(index)`: not negative, and within the declared rate. Before `lower_channels`.
+    Peek(Expr),
+    /// Another pop is within the declared rate. Before `lower_channels`.
+    Pop,
+    /// Another push is within the declared rate. Before `lower_channels`.
+    Push,
+    /// At the end of a firing: as many pushes as declared. Before `lower_channels`.
+    Pushed,
+    /// `index` of a peek is not negative.
+    PeekNegative(Expr),
+    /// `position < peek`, for a position that is not negative; after `lower_channels`.
+    PeekBeyond {
+        /// From the firing's first item.
+        position: Expr,
+        /// The declared rate.
+        peek: u32,
+    },
+    /// `popped < pop`, after `lower_channels`.
+    PopBeyond {
+        /// Items popped so far.
+        popped: Expr,
+        /// The declared rate.
+        pop: u32,
+    },
+    /// `pushed < push`, after `lower_channels`.
+    PushBeyond {
+        /// Items pushed so far.
+        pushed: Expr,
+        /// The declared rate.
+        push: u32,
+    },
+    /// `pushed == push` at the end of a firing, after `lower_channels`.
+    PushedLess {
+        /// Items pushed.
+        pushed: Expr,
+        /// The declared rate.
+        push: u32,
+    },
+    /// Never reached: a function ended without giving its value.
+    NoResult,
+}
+
+/// A variable or a part of one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The variable.
+    pub base: Base,
+    /// Which part, from the outside in.
+    pub path: Vec<Proj>,
+}
+
+/// What can be read or written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Base {
+    /// A local.
+    Local(LocalId),
+    /// A state field.
+    State(StateId),
+    /// A table, only read.
+    Table(TableId),
+    /// The item at a position from the next one to be popped, only read. Before `lower_channels`.
+    Peek(Box<Expr>),
+    /// The input item at a position from the firing's first, only read. After `lower_channels`.
+    In(Box<Expr>),
+    /// The output item at a position from the firing's first, only written. After `lower_channels`.
+    Out(Box<Expr>),
+}
+
+/// A step into a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Proj {
+    /// An element of an array.
+    Index(Expr),
+    /// A field of a struct.
+    Member(u32),
+    /// A component of a complex number or vector.
+    Component(u8),
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// Which.
+    pub kind: ExprKind,
+    /// Type of its value.
+    pub ty: Ty,
+}
+
+/// Expressions. Operand types are as in [`sluice_frontend::typed::ExprKind`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A scalar.
+    Const(Const),
+    /// The zero of any type.
+    Zero,
+    /// The value in a place.
+    Load(Place),
+    /// `- ! ~`
+    Unary(UnaryOp, Box<Expr>),
+    /// An int division has a divisor that is not 0.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `c ? a : b` of scalars.
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// As the expression's type.
+    Convert(Box<Expr>),
+    /// A mathematical function.
+    Builtin(Builtin, Vec<Expr>),
+    /// A complex number or vector of its components.
+    Compose(Vec<Expr>),
+    /// A component of a complex number or vector.
+    Component(Box<Expr>, u8),
+    /// Completed firings of this filter, wrapped to an int.
+    Iter,
+}
+
+impl Kernel {
+    /// The function behind an id.
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    /// Does a firing read `iter()`?
+    pub fn uses_iter(&self) -> bool {
+        let mut found = false;
+        for f in &self.functions {
+            crate::walk::each_expr(&f.body, &mut |e| found |= matches!(e.kind, ExprKind::Iter));
+        }
+        found
+    }
+
+    /// Does anything live from one firing to the next?
+    pub fn is_stateless(&self) -> bool {
+        self.state.is_empty() && !self.uses_iter()
+    }
+}
+
+impl Place {
+    /// A whole local.
+    pub fn local(id: LocalId) -> Place {
+        Place { base: Base::Local(id), path: Vec::new() }
+    }
+
+    /// A whole state field.
+    pub fn state(id: StateId) -> Place {
+        Place { base: Base::State(id), path: Vec::new() }
+    }
+
+    /// The local, where the place is a whole one.
+    pub fn as_local(&self) -> Option<LocalId> {
+        match self.base {
+            Base::Local(id) if self.path.is_empty() => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The same with one more step.
+    pub fn then(mut self, p: Proj) -> Place {
+        self.path.push(p);
+        self
+    }
+}
+
+impl Expr {
+    /// An int.
+    pub fn int(i: i32) -> Expr {
+        Expr { kind: ExprKind::Const(Const::Int(i)), ty: Ty::Int }
+    }
+
+    /// A boolean.
+    pub fn bool(b: bool) -> Expr {
+        Expr { kind: ExprKind::Const(Const::Bool(b)), ty: Ty::Bool }
+    }
+
+    /// The value in a place.
+    pub fn load(place: Place, ty: Ty) -> Expr {
+        Expr { kind: ExprKind::Load(place), ty }
+    }
+
+    /// The value of a local.
+    pub fn local(id: LocalId, ty: Ty) -> Expr {
+        Expr::load(Place::local(id), ty)
+    }
+
+    /// The zero of a type.
+    pub fn zero(ty: Ty) -> Expr {
+        Expr { kind: ExprKind::Zero, ty }
+    }
+
+    /// `a op b` with a result of type `ty`.
+    pub fn binary(op: BinaryOp, a: Expr, b: Expr, ty: Ty) -> Expr {
+        Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), ty }
+    }
+
+    /// `a + b` on ints.
+    pub fn add(a: Expr, b: Expr) -> Expr {
+        match (a.as_int(), b.as_int()) {
+            (Some(x), Some(y)) => Expr::int(x.wrapping_add(y)),
+            (Some(0), None) => b,
+            (None, Some(0)) => a,
+            _ => Expr::binary(BinaryOp::Add, a, b, Ty::Int),
+        }
+    }
+
+    /// `!a` on booleans.
+    pub fn not(a: Expr) -> Expr {
+        match a.kind {
+            ExprKind::Const(Const::Bool(b)) => Expr::bool(!b),
+            ExprKind::Unary(UnaryOp::Not, inner) => *inner,
+            _ => Expr { kind: ExprKind::Unary(UnaryOp::Not, Box::new(a)), ty: Ty::Bool },
+        }
+    }
+
+    /// The int, where it is a constant one.
+    pub fn as_int(&self) -> Option<i32> {
+        match self.kind {
+            ExprKind::Const(Const::Int(i)) => Some(i),
+            ExprKind::Zero if self.ty == Ty::Int => Some(0),
+            _ => None,
+        }
+    }
+
+    /// The constant, where it is a scalar one.
+    pub fn as_const(&self) -> Option<Const> {
+        match &self.kind {
+            ExprKind::Const(c) => Some(c.clone()),
+            ExprKind::Zero => sluice_frontend::ops::Scalar::zero(&self.ty).map(|s| s.into_const()),
+            _ => None,
+        }
+    }
+}
+
+impl StmtKind {
+    /// The statement at a place in the source.
+    pub fn at(self, span: Span) -> Stmt {
+        Stmt { kind: self, span }
+    }
+}

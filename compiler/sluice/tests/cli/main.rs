@@ -1,0 +1,8 @@
+//! The command as its users meet it: processes, files, pipes, exit codes.
+
+#![allow(clippy::disallowed_methods)] // tests start processes and write files
+
+mod messages;
+mod products;
+mod running;
+mod support;

@@ -1,0 +1,83 @@
+//! Messages, usage, and commands that make nothing.
+
+use crate::support::*;
+
+#[test]
+fn version_names_the_commit() {
+    let done = Place::new().run(&["--version"]).ends(0);
+    assert!(done.text().starts_with("sluice ") && done.text().contains('('), "{}", done.text());
+}
+
+#[test]
+fn help_has_examples() {
+    let done = Place::new().run(&["--help"]).ends(0);
+    assert!(done.text().contains("Examples:") && done.text().contains("Exit codes"), "{}", done.text());
+}
+
+#[test]
+fn a_wrong_command_line_is_2() {
+    let place = Place::new().with("a.str", TWICE);
+    place.run(&[]).ends(2);
+    place.run(&["frobnicate"]).ends(2);
+    place.run(&["check"]).ends(2);
+    place.run(&["run", "a.str", "--output-format", "mp3"]).ends(2).says("mp3");
+    place
+        .run(&["check", "a.str", "--dump-after", "nonsense"])
+        .ends(2)
+        .says("there is no pass `nonsense`")
+        .says("steady-state");
+    place.run(&["explain", "banana"]).ends(2);
+}
+
+#[test]
+fn a_missing_file_is_3() {
+    Place::new().run(&["check", "none.str"]).ends(3).says("cannot read none.str: no such file or directory");
+    let place = Place::new().with("a.str", TWICE);
+    place.run(&["run", "a.str", "-i", "none.f32", "-o", "x.f32"]).ends(3).says("cannot read none.f32");
+    assert_eq!(place.files(), ["a.str"]);
+}
+
+#[test]
+fn check_counts() {
+    let place =
+        Place::new().with("good.str", COUNT).with("bad.str", "void->void pipeline Main { add Nothing; add Nowhere; }");
+    place.run(&["check", "good.str"]).ends(0);
+    place.run(&["check", "bad.str"]).ends(1).says("bad.str:1").says("2 errors");
+    place.run(&["check", "bad.str", "--parse-only"]).ends(0);
+}
+
+#[test]
+fn json_messages_are_lines() {
+    let place = Place::new().with("bad.str", "void->void pipeline Main { add Nothing; }");
+    let done = place.run(&["check", "bad.str", "--message-format", "json"]).ends(1);
+    let lines: Vec<serde_json::Value> = done.text().lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(lines[0]["type"], "diagnostic");
+    assert_eq!(lines[0]["severity"], "error");
+    assert_eq!(lines[0]["labels"][0]["file"], "bad.str");
+    assert_eq!(lines.last().unwrap(), &serde_json::json!({"type": "summary", "errors": 1, "warnings": 0}));
+    let done = place.run(&["check", "none.str", "--message-format", "json"]).ends(3);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(done.text()).unwrap()["type"], "fault");
+}
+
+#[test]
+fn several_files_and_imports_are_one_program() {
+    let place = Place::new()
+        .with("main.str", "import \"parts/show.str\";\nvoid->void pipeline Main { add Count; add Show; }")
+        .with("count.str", "void->int stateful filter Count { int n; work push 1 { push(n++); } }");
+    std::fs::create_dir(place.path("parts")).unwrap();
+    let place = place
+        .with("parts/show.str", "import \"../main.str\";\nint->void filter Show { work pop 1 { println(pop()); } }");
+    place.run(&["check", "main.str", "count.str", "./main.str"]).ends(0);
+    place.run(&["check", "main.str"]).ends(1).says("Count");
+}
+
+#[test]
+fn time_passes_names_them() {
+    Place::new().with("a.str", COUNT).run(&["check", "a.str", "--time-passes"]).ends(0).says("analyse").says("total");
+}
+
+#[test]
+fn standard_input_can_be_the_program() {
+    Place::new().run_with(&["check", "-"], COUNT.as_bytes()).ends(0);
+    Place::new().run_with(&["check", "-"], b"?").ends(1).says("<stdin>:1");
+}

@@ -1,0 +1,73 @@
+//! Tables, pictures, executables, libraries.
+
+use crate::support::*;
+use std::process::Command;
+
+#[test]
+fn rates_as_a_table_and_as_json() {
+    let program = "float->float filter Down { work peek 5 pop 2 push 1 { push(peek(4)); pop(); pop(); } }
+        float->float pipeline Main { add Down; add Down; }";
+    let place = Place::new().with("a.str", program);
+    let table = place.run(&["rates", "a.str"]).ends(0);
+    assert!(table.text().starts_with("stream") && table.text().contains("streams, "), "{}", table.text());
+    let json = place.run(&["rates", "a.str", "--format", "json"]).ends(0);
+    let json: serde_json::Value = serde_json::from_str(json.text()).unwrap();
+    assert_eq!(json["schema"], "sluice-rates-1");
+    let down: Vec<_> = json["streams"].as_array().unwrap().iter().filter(|s| s["kind"] == "filter").collect();
+    assert_eq!(down.len(), 2);
+    assert_eq!((&down[0]["peek"], &down[0]["pop"], &down[0]["push"]), (&5.into(), &2.into(), &1.into()));
+    assert_eq!((&down[0]["repetitions"], &down[1]["repetitions"]), (&2.into(), &1.into()));
+    assert_eq!(down[0]["state"], false);
+}
+
+#[test]
+fn pictures() {
+    let place = Place::new().with("a.str", COUNT);
+    place.run(&["graph", "a.str", "-o", "a.svg"]).ends(0);
+    assert!(std::fs::read_to_string(place.path("a.svg")).unwrap().contains("<svg"));
+    place.run(&["graph", "a.str", "-o", "a.dot"]).ends(0);
+    assert!(std::fs::read_to_string(place.path("a.dot")).unwrap().contains("digraph"));
+    assert!(place.run(&["graph", "a.str", "-o", "-", "--format", "dot"]).ends(0).text().contains("digraph"));
+    place.run(&["graph", "a.str", "-o", "none/a.svg"]).ends(3);
+}
+
+#[test]
+fn an_executable_of_its_own() {
+    let place = Place::new().with("a.str", TWICE);
+    place.run(&["build", "a.str", "-o", "twice"]).ends(0);
+    let done = finish(
+        {
+            let mut c = Command::new(place.path("twice"));
+            c.stdin(std::process::Stdio::piped())
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped());
+            c
+        },
+        &floats(&[1.0, 2.5]),
+    );
+    assert_eq!(done.ends(0).stdout, floats(&[2.0, 5.0]));
+}
+
+#[test]
+fn c_and_a_library() {
+    let place = Place::new().with("a.str", TWICE);
+    assert!(place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().contains('{'));
+    place.run(&["build", "a.str", "--lib", "-o", "libtwice.so"]).ends(0);
+    assert_eq!(place.files(), ["a.str", "libtwice.h", "libtwice.so"]);
+    place.run(&["build", "a.str", "--lib", "--emit", "c"]).ends(2);
+}
+
+#[test]
+fn clean_empties_the_cache() {
+    let place = Place::new().with("a.str", TWICE);
+    let cache = place.path("own cache");
+    let own = |arguments: &[&str]| {
+        let mut c = place.command(arguments);
+        c.env("SLUICE_CACHE", &cache);
+        finish(c, b"")
+    };
+    own(&["run", "a.str"]).ends(0);
+    assert!(std::fs::read_dir(&cache).unwrap().count() >= 2);
+    assert!(own(&["clean"]).ends(0).text().starts_with("removed 1 file"));
+    assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 1, "only CACHEDIR.TAG stays");
+}

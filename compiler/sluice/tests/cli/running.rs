@@ -1,0 +1,171 @@
+//! Runs: input and output in all formats, pipes, ends. What both ways of running must do is asked of both.
+
+use crate::support::*;
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+/// Runs natively and with the interpreter; both must do the same.
+#[track_caller]
+fn both(place: &Place, arguments: &[&str], input: &[u8]) -> Done {
+    let mut line = vec!["run"];
+    line.extend(arguments);
+    let native = place.run_with(&line, input);
+    line.push("--interpret");
+    let interpreted = place.run_with(&line, input);
+    assert_eq!(native.code, interpreted.code, "native:\n{}\ninterpreted:\n{}", native.stderr, interpreted.stderr);
+    assert_eq!(native.stdout, interpreted.stdout);
+    native
+}
+
+#[test]
+fn prints_for_some_iterations() {
+    let place = Place::new().with("a.str", COUNT);
+    assert_eq!(both(&place, &["a.str", "-n", "3"], b"").ends(0).text(), "0\n1\n2\n");
+    assert_eq!(both(&place, &["a.str", "-n", "0"], b"").ends(0).text(), "");
+}
+
+#[test]
+fn open_ends_default_to_raw_standard_streams() {
+    let place = Place::new().with("a.str", TWICE);
+    let done = both(&place, &["a.str"], &floats(&[1.0, -2.5, 1e30])).ends(0);
+    assert_eq!(done.stdout, floats(&[2.0, -5.0, 2e30]));
+    let done = both(&place, &["a.str", "--input-format", "text", "--output-format", "text"], b"1 2.5\n# x\n3").ends(0);
+    assert_eq!(done.text(), "2.0\n5.0\n6.0\n");
+}
+
+#[test]
+fn wav_to_wav_keeps_rate_and_channels() {
+    let place = Place::new().with("a.str", TWICE);
+    let spec = hound_like_wav(&[100, -200, 300, 400], 2, 22050);
+    let place = place.with("in.wav", spec);
+    both(&place, &["a.str", "-i", "in.wav", "-o", "out.wav"], b"").ends(0);
+    assert_eq!(std::fs::read(place.path("out.wav")).unwrap()[22..28], [2, 0, 0x22, 0x56, 0, 0]);
+    assert!(std::fs::read(place.path("out.wav")).unwrap().ends_with(&[200, 0, 0x70, 0xfe, 0x58, 2, 0x20, 3]));
+    place.run(&["run", "a.str", "-i", "a.str", "--input-format", "wav"]).ends(3).says("not a WAV");
+}
+
+/// A 16-bit WAV.
+fn hound_like_wav(samples: &[i16], channels: u16, rate: u32) -> Vec<u8> {
+    let data: Vec<u8> = samples.iter().flat_map(|s| s.to_le_bytes()).collect();
+    let mut wav = b"RIFF".to_vec();
+    wav.extend((36 + data.len() as u32).to_le_bytes());
+    wav.extend(b"WAVEfmt \x10\0\0\0\x01\0");
+    wav.extend(channels.to_le_bytes());
+    wav.extend(rate.to_le_bytes());
+    wav.extend((rate * u32::from(channels) * 2).to_le_bytes());
+    wav.extend((channels * 2).to_le_bytes());
+    wav.extend(b"\x10\0data");
+    wav.extend((data.len() as u32).to_le_bytes());
+    wav.extend(data);
+    wav
+}
+
+#[test]
+fn leftover_bytes_are_reported() {
+    let place = Place::new().with("a.str", TWICE);
+    let done = both(&place, &["a.str"], &[0, 0, 128, 63, 1, 2, 3]).ends(0).says("3 bytes left over after 1 items");
+    assert_eq!(done.stdout, floats(&[2.0]));
+}
+
+#[test]
+fn file_readers_and_writers() {
+    let program = "void->void pipeline Main { add FileReader<int>(\"in.bin\"); add FileWriter<int>(\"out.bin\"); }";
+    let place = Place::new().with("a.str", program).with("in.bin", [1, 2, 3, 4, 5, 6, 7, 8]);
+    both(&place, &["a.str"], b"").ends(0);
+    assert_eq!(std::fs::read(place.path("out.bin")).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+}
+
+#[test]
+fn a_failed_run_leaves_no_output() {
+    let program = "int->int filter Invert { work pop 1 push 1 { push(100 / pop()); } }";
+    let place = Place::new().with("a.str", program).with("in.txt", "1 2 0 4");
+    let done = both(&place, &["a.str", "-i", "in.txt", "-o", "out.txt"], b"").ends(1).says("Invert");
+    assert!(done.stderr.contains("zero"), "{}", done.stderr);
+    assert_eq!(place.files(), ["a.str", "in.txt"]);
+    both(&place, &["a.str", "-i", "in.txt", "-o", "out.txt", "-n", "2"], b"").ends(0);
+    assert_eq!(std::fs::read_to_string(place.path("out.txt")).unwrap(), "100\n50\n");
+}
+
+#[test]
+fn bad_text_is_the_inputs_fault() {
+    let place = Place::new().with("a.str", TWICE);
+    both(&place, &["a.str", "--input-format", "text"], b"1\n2 three").ends(3).says("line 2: `three` is not a number");
+}
+
+#[test]
+fn options_for_ends_that_are_closed_are_refused() {
+    let place = Place::new().with("a.str", COUNT);
+    both(&place, &["a.str", "-i", "x"], b"").ends(2).says("no open input");
+    both(&place, &["a.str", "--rate", "8000"], b"").ends(2).says("no open output");
+}
+
+#[test]
+fn without_a_c_compiler_the_interpreter_works() {
+    let place = Place::new().with("a.str", COUNT);
+    let mut c = place.command(&["run", "a.str", "-n", "1"]);
+    c.env("CC", "/no/such/compiler");
+    finish(c, b"").ends(3).says("C compiler").says("--interpret");
+    let mut c = place.command(&["run", "a.str", "-n", "1", "--interpret"]);
+    c.env("CC", "/no/such/compiler");
+    assert_eq!(finish(c, b"").ends(0).text(), "0\n");
+}
+
+#[test]
+fn a_pipe_waits_for_no_more_than_it_needs() {
+    for extra in [&[][..], &["--interpret"]] {
+        let place = Place::new().with("a.str", TWICE);
+        let mut child = place.command(&[&["run", "a.str"], extra].concat()).spawn().unwrap();
+        let (mut to, mut from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        for i in 0..5 {
+            to.write_all(&(i as f32).to_le_bytes()).unwrap();
+            let mut item = [0; 4];
+            from.read_exact(&mut item).unwrap();
+            assert_eq!(f32::from_le_bytes(item), 2.0 * i as f32);
+        }
+        drop(to);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn a_broken_pipe_is_no_error() {
+    for extra in [&[][..], &["--interpret"]] {
+        let place = Place::new().with("a.str", COUNT);
+        let mut child = place.command(&[&["run", "a.str"], extra].concat()).spawn().unwrap();
+        let mut first = [0; 2];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let done = child.wait_with_output().unwrap();
+        assert_eq!((done.status.code(), &done.stderr[..]), (Some(0), &b""[..]));
+    }
+}
+
+#[test]
+fn ctrl_c_ends_with_whole_items() {
+    for extra in [&[][..], &["--interpret"]] {
+        let place =
+            Place::new().with("a.str", "void->int stateful filter Count { int n = 0; work push 1 { push(n); n++; } }");
+        let child = place.command(&[&["run", "a.str", "-o", "out.bin"], extra].concat()).spawn().unwrap();
+        let limit = Instant::now() + Duration::from_secs(30);
+        while place.files().len() < 2 && Instant::now() < limit {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        let bytes = std::fs::read(place.path("out.bin")).unwrap();
+        assert!(!bytes.is_empty() && bytes.len() % 4 == 0);
+        assert_eq!(place.files(), ["a.str", "out.bin"]);
+    }
+}
+
+#[test]
+fn many_runs_share_the_cache() {
+    let place = Place::new().with("a.str", TWICE);
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| assert_eq!(place.run_with(&["run", "a.str"], &floats(&[3.0])).ends(0).stdout, floats(&[6.0])));
+        }
+    });
+}

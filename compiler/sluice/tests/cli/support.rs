@@ -1,0 +1,113 @@
+//! A folder of its own for each test, and the command run in it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder with a cache that all tests share.
+pub struct Place {
+    folder: tempfile::TempDir,
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub struct Done {
+    pub code: i32,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Done {
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).unwrap()
+    }
+
+    /// It must have ended with this code.
+    #[track_caller]
+    pub fn ends(self, code: i32) -> Done {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", String::from_utf8_lossy(&self.stdout), self.stderr);
+        self
+    }
+
+    /// Standard error must contain this.
+    #[track_caller]
+    pub fn says(self, part: &str) -> Done {
+        assert!(self.stderr.contains(part), "no `{part}` in:\n{}", self.stderr);
+        self
+    }
+}
+
+impl Place {
+    pub fn new() -> Place {
+        Place { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file and gives back the place.
+    pub fn with(self, name: &str, bytes: impl AsRef<[u8]>) -> Place {
+        std::fs::write(self.path(name), bytes).unwrap();
+        self
+    }
+
+    /// Names in the folder, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let names = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The command, ready to start.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
+        command.args(arguments).current_dir(self.folder.path()).env_remove("CC");
+        command.env("NO_COLOR", "1").env("SLUICE_CACHE", shared_cache()).env_remove("SLUICE_CACHE_LIMIT");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the command to its end.
+    pub fn run(&self, arguments: &[&str]) -> Done {
+        self.run_with(arguments, b"")
+    }
+
+    /// Runs the command with these bytes as standard input.
+    pub fn run_with(&self, arguments: &[&str], input: &[u8]) -> Done {
+        finish(self.command(arguments), input)
+    }
+}
+
+/// Runs a command to its end.
+pub fn finish(mut command: Command, input: &[u8]) -> Done {
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        let _ = stdin.write_all(&input);
+    });
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Done { code: status.code().unwrap_or(-1), stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() }
+}
+
+fn shared_cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// Floats as raw items.
+pub fn floats(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+/// A filter that doubles.
+pub const TWICE: &str = "float->float filter Twice {\n  work pop 1 push 1 { push(pop() * 2); }\n}\n";
+
+/// Counts and prints.
+pub const COUNT: &str = "\
+void->int stateful filter Count { int n = 0; work push 1 { push(n); n++; } }
+int->void filter Show { work pop 1 { println(pop()); } }
+void->void pipeline Main { add Count; add Show; }
+";
