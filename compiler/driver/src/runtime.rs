@@ -4,7 +4,10 @@
 //! which filter, and where in the source. Output: a [`Diagnostic`] with a code from E0950 on.
 
 use crate::exit::Fault;
+use crate::native::NativeError;
+use sluice_codegen::c::print::{Site, SiteKind};
 use sluice_frontend::eval::EvalErrorKind;
+use sluice_frontend::graph::SdfGraph;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::Span;
 
@@ -75,6 +78,33 @@ pub fn explain(fault: &RunFault) -> RunEnd {
     let mut d = Diagnostic::error(code, title, span, "while running this");
     d.help = help.map(String::from);
     RunEnd::Program(Box::new(d))
+}
+
+/// What a compiled program reports, in the interpreter's terms.
+pub fn of_native(error: &NativeError, graph: &SdfGraph, sites: &[Site]) -> RunEnd {
+    let path = error.node.and_then(|n| graph.nodes.get(n)).map(|n| n.path.clone());
+    match (path, error.site.and_then(|s| sites.get(s))) {
+        (Some(path), Some(site)) => {
+            let kind = kind_of_site(site, error.value);
+            explain(&RunFault { path, firing: error.firing, kind, span: Some(site.span) })
+        }
+        _ if error.code == -1 => RunEnd::Fault(Fault::program(error.message.clone())),
+        _ => RunEnd::Fault(Fault::internal(format!("the compiled program failed: {}", error.message))),
+    }
+}
+
+fn kind_of_site(site: &Site, value: i64) -> EvalErrorKind {
+    let small = i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX });
+    match site.kind {
+        SiteKind::Index(length) => EvalErrorKind::IndexOutOfBounds { index: small, length: length as usize },
+        SiteKind::DivisionByZero => EvalErrorKind::DivisionByZero,
+        SiteKind::PeekNegative => EvalErrorKind::PeekNegative(small),
+        SiteKind::PeekBeyond(declared) => EvalErrorKind::PeekBeyond { needed: value.unsigned_abs(), declared },
+        SiteKind::PopBeyond(declared) => EvalErrorKind::PopBeyond { declared },
+        SiteKind::PushBeyond(declared) => EvalErrorKind::PushBeyond { declared },
+        SiteKind::PushedLess(declared) => EvalErrorKind::PushedLess { pushed: small.unsigned_abs(), declared },
+        SiteKind::NoResult => EvalErrorKind::NoResult("a function".into()),
+    }
 }
 
 #[cfg(test)]

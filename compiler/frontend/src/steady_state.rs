@@ -2,7 +2,28 @@
 //!
 //! Purpose: the smallest repetition vector, the initialisation schedule, liveness, and the fill of every channel at the
 //! boundary between steady states.
-//! Input: [`crate::graph::SdfGraph`]. Output: [`SteadyState`], or diagnostics.
+//! Input: [`SdfGraph`]. Output: [`SteadyState`], or diagnostics that explain in stream terms what does not balance or
+//! cannot start. Numbers are exact; what does not fit is reported. Source: E. A. Lee, D. G. Messerschmitt, "Static
+//! scheduling of synchronous data flow programs for digital signal processing", IEEE Trans. Computers, 1987.
+
+mod explain;
+mod repetitions;
+mod startup;
+
+use crate::graph::SdfGraph;
+use crate::ids::ChannelId;
+use sluice_grammar::diagnostic::Diagnostic;
+
+/// Codes of this pass.
+pub const CODES: &[(&str, &str)] = &[
+    ("E0300", "the branches of a splitjoin do not balance"),
+    ("E0301", "the rates of a loop do not balance"),
+    ("E0302", "nothing can ever flow"),
+    ("E0303", "a feedback loop cannot start"),
+    ("E0304", "the rates are too large"),
+    ("E0305", "a filter can never see enough items"),
+    ("E0306", "the steady state is too long to check"),
+];
 
 /// What one steady state consists of, and how it is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -20,10 +41,20 @@ pub struct SteadyState {
 impl SteadyState {
     /// Items a buffer needs for any order of firings within the initialisation, and within `batch` steady states.
     /// `None` where that does not fit into 64 bits.
-    pub fn capacity(&self, graph: &crate::graph::SdfGraph, channel: crate::ids::ChannelId, batch: u64) -> Option<u64> {
+    pub fn capacity(&self, graph: &SdfGraph, channel: ChannelId, batch: u64) -> Option<u64> {
         let c = graph.channel(channel);
         let produced = self.repetitions[c.from.0.index()].checked_mul(batch)?.checked_mul(u64::from(c.produce))?;
         let steady = self.boundary_fill[channel.index()].checked_add(produced)?;
         Some(steady.max(self.init_peak[channel.index()]))
+    }
+}
+
+/// The steady state of a graph.
+pub fn steady_state(graph: &SdfGraph) -> Result<SteadyState, Vec<Diagnostic>> {
+    let repetitions = repetitions::repetitions(graph).map_err(|clash| vec![explain::clash(graph, &clash)])?;
+    let initial: Vec<u64> = graph.channels.iter().map(|c| c.initial.len() as u64).collect();
+    match startup::startup(graph, &repetitions, &initial) {
+        Ok(state) => Ok(state),
+        Err(stuck) => Err(explain::stuck(graph, &repetitions, &initial, &stuck)),
     }
 }

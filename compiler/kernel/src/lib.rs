@@ -1,2 +1,10 @@
 //! The kernel IR: small, typed, imperative; lowering from the typed program and passes on it.
+//!
+//! [`ir`] is the form, [`verify`] its rules, [`text`] its text. [`lower`] makes kernels from the typed program, [`passes`] improve
+//! them, [`cost`] estimates a firing.
 
+pub mod ir;
+pub mod text;
+pub mod types;
+pub mod verify;
+pub mod walk;

@@ -264,7 +264,13 @@ impl Checker<'_> {
             let mut value = None;
             if !self.generic && self.errors == 0 {
                 value = match &typed {
-                    None => eval::zero(&self.w.globals, &ty),
+                    None => {
+                        let zero = eval::zero(&self.w.globals, &ty);
+                        if zero.is_none() {
+                            self.error("E0209", "this array is too large", d.ty.at.0, "more than 2^24 elements in all");
+                        }
+                        zero
+                    }
                     Some(e) => match self.evaluate(e) {
                         Ok(v) => Some(v),
                         Err(err) => {
@@ -441,7 +447,12 @@ impl Checker<'_> {
 
     /// Arrays that are constants cannot be passed to a function that writes them.
     fn constant_arguments(&mut self, code: &FilterCode) {
-        for (span, at) in analyses::state::constants_written(code, &self.w.globals) {
+        for passed in analyses::state::passed_to_be_written(code, &self.w.globals) {
+            // a static, or a parameter of the stream
+            if passed.field.is_some_and(|id| !self.fields[id.index()].param) {
+                continue;
+            }
+            let (span, at) = (passed.span, passed.parameter);
             self.report(
                 Diagnostic::error("E0224", "a constant array is passed to a function that writes it", span, "this cannot be changed")
                     .label(at, "the function writes this parameter")

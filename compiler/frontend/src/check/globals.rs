@@ -170,7 +170,11 @@ fn statics_declared(w: &mut World) {
                     c.declared_twice(&name.name, name.span(), first);
                     continue;
                 }
-                let value = eval::zero(&w.globals, &ty).unwrap_or(Const::Int(0));
+                let zero = eval::zero(&w.globals, &ty);
+                if zero.is_none() && !matches!(ty, Ty::Error | Ty::Void | Ty::Portal(_)) {
+                    w.report(Diagnostic::error("E0209", "this array is too large", d.ty.at.0, "more than 2^24 elements in all"));
+                }
+                let value = zero.unwrap_or(Const::Int(0));
                 let id = StaticId::from(w.globals.statics.len());
                 w.globals.statics.push(StaticVar { name: name.name.clone(), ty: ty.clone(), value, span: name.span() });
                 w.statics.insert(name.name.clone(), id);

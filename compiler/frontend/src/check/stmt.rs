@@ -117,9 +117,15 @@ impl Checker<'_> {
                 && !self.f.assigned.contains(&name.name)
                 && !spec.ty.is_aggregate()
                 && !composite
-                && let Ok(Some(c)) = self.constant(e)
             {
-                self.f.constants.insert(id, c);
+                // a value that comes from a field would bind that field to be constant: leave such locals alone
+                let marks = self.fields_as_constants.len();
+                let value = self.constant(e);
+                let from_fields = self.fields_as_constants.len() > marks;
+                self.fields_as_constants.truncate(marks);
+                if let (Ok(Some(c)), false) = (value, from_fields) {
+                    self.f.constants.insert(id, c);
+                }
             }
             let dims = if composite { spec.dims.clone() } else { Vec::new() };
             out.push(Stmt { kind: StmtKind::Let { local: id, init, dims }, span: name.span() });

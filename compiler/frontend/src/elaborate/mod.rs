@@ -37,7 +37,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instances: 200_000, depth: 1_000, steps: 200_000_000, codes: 20_000 }
+        Limits { instances: 200_000, depth: 1_000, steps: 20_000_000, codes: 20_000 }
     }
 }
 
@@ -222,7 +222,7 @@ impl<'w> Elaborator<'w> {
         let ast = self.w.decl(id).ast.clone();
         // a declared type leaves nothing to infer: instances with equal arguments share code wherever they stand
         let (i, o) = if ast.io.is_some() { (None, None) } else { inferred };
-        if ast.io.is_none() && i.is_none() && reads_input(&ast) {
+        if ast.io.is_none() && matches!(i, None | Some(Ty::Void)) && reads_input(&ast) {
             self.report(
                 Diagnostic::error("E0418", "the type of this filter's input cannot be inferred", ast.header.0, "nothing before it says what comes in")
                     .help("write the type: `add float->float filter { ... }`"),

@@ -13,7 +13,7 @@ use crate::typed::{BinaryOp, Expr, ExprKind, Function, Globals, StaticVar, Strea
 use sluice_grammar::span::Span;
 
 /// Steps of one constant expression, `init` or static block.
-pub const COMPILE_TIME_FUEL: u64 = 500_000_000;
+pub const COMPILE_TIME_FUEL: u64 = 100_000_000;
 
 pub use super::value::zero_const as zero;
 
