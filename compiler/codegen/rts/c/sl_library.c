@@ -1,0 +1,250 @@
+/* The push and pull interface of a library: queues at the open ends, files for those that the program names. */
+#include "sl_file.h"
+
+/* What the functions give back; the header has them with the library's own prefix. */
+enum { SL_LIB_DONE = -1, SL_LIB_FAILED = -2, SL_LIB_FILE = -3, SL_LIB_USE = -4 };
+
+/* Items in host form, in a ring. */
+typedef struct sl_queue {
+    char *items;
+    uint64_t bytes;    /* of an item */
+    uint64_t capacity; /* items */
+    uint64_t head, held;
+    int ended;
+} sl_queue;
+
+/* An instance. */
+typedef struct sl_library {
+    sl_ctx *ctx;
+    sl_files files;
+    sl_queue in, out;
+    int has_in, has_out, done, finished;
+    int64_t iterations; /* asked for so far */
+    char message[SL_MESSAGE_BYTES];
+} sl_library;
+
+static uint64_t sl_queue_put(sl_queue *q, const char *items, uint64_t n) {
+    n = n < q->capacity - q->held ? n : q->capacity - q->held;
+    uint64_t at = (q->head + q->held) % q->capacity, first = q->capacity - at < n ? q->capacity - at : n;
+    memcpy(q->items + at * q->bytes, items, first * q->bytes);
+    memcpy(q->items, items + first * q->bytes, (n - first) * q->bytes);
+    q->held += n;
+    return n;
+}
+
+static uint64_t sl_queue_get(sl_queue *q, char *items, uint64_t n) {
+    n = n < q->held ? n : q->held;
+    uint64_t first = q->capacity - q->head < n ? q->capacity - q->head : n;
+    memcpy(items, q->items + q->head * q->bytes, first * q->bytes);
+    memcpy(items + first * q->bytes, q->items, (n - first) * q->bytes);
+    q->head = (q->head + n) % q->capacity;
+    q->held -= n;
+    return n;
+}
+
+static int sl_queue_create(sl_queue *q, const sluice_end *end, uint64_t capacity) {
+    q->bytes = end->bytes;
+    q->capacity = capacity;
+    q->items = malloc((size_t)(q->bytes * capacity));
+    return q->items ? 0 : -1;
+}
+
+/* ---- the host ---- */
+
+static int64_t sl_library_read(void *user, uint32_t reader, void *items, int64_t max, int32_t wait) {
+    sl_library *lib = user;
+    if (sl_the_program.abi->readers[reader].file) {
+        return sl_file_read(&lib->files, &lib->files.read[reader], items, max, wait);
+    }
+    uint64_t n = sl_queue_get(&lib->in, items, (uint64_t)max);
+    return n > 0 ? (int64_t)n : lib->in.ended ? SLUICE_END : SLUICE_NONE_YET;
+}
+
+static int32_t sl_library_write(void *user, uint32_t writer, const void *items, int64_t n) {
+    sl_library *lib = user;
+    if (sl_the_program.abi->writers[writer].file) {
+        return sl_file_write(&lib->files, &lib->files.write[writer], items, n);
+    }
+    return sl_queue_put(&lib->out, items, (uint64_t)n) == (uint64_t)n ? 0 : -1;
+}
+
+static int32_t sl_library_print(void *user, const char *text, size_t length) {
+    (void)user;
+    return fwrite(text, 1, length, stdout) == length ? 0 : -1;
+}
+
+static int64_t sl_library_space(void *user, uint32_t writer) {
+    sl_library *lib = user;
+    return sl_the_program.abi->writers[writer].file ? INT64_MAX : (int64_t)(lib->out.capacity - lib->out.held);
+}
+
+/* ---- instances ---- */
+
+static void sl_library_destroy(sl_library *lib) {
+    if (lib) {
+        sl_destroy(lib->ctx);
+        sl_files_destroy(&lib->files);
+        free(lib->in.items);
+        free(lib->out.items);
+        free(lib);
+    }
+}
+
+SL_UNUSED static int sl_library_fail(sl_library *lib, int code, const char *what) {
+    snprintf(lib->message, sizeof lib->message, "%s", what);
+    return code;
+}
+
+/* NULL only where memory is short; other faults are noted and told by the functions called next. */
+static sl_library *sl_library_create(void) {
+    const sl_program *p = &sl_the_program;
+    const sluice_abi *abi = p->abi;
+    const sl_format raw = {"raw", SL_FORMAT_RAW, 0};
+    sl_library *lib = calloc(1, sizeof *lib);
+    if (!lib || sl_files_create(&lib->files) != 0) {
+        sl_library_destroy(lib);
+        return NULL;
+    }
+    int bad = 0;
+    for (uint32_t i = 0; i < abi->reader_count && !bad; i++) {
+        const sluice_end *end = &abi->readers[i];
+        if (end->file) {
+            bad = sl_file_open_read(&lib->files, &lib->files.read[i], end, end->file, raw);
+        } else {
+            lib->has_in = 1;
+            if (sl_queue_create(&lib->in, end, 2 * p->readers[i].capacity) != 0) {
+                sl_library_destroy(lib);
+                return NULL;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < abi->writer_count && !bad; i++) {
+        const sluice_end *end = &abi->writers[i];
+        if (end->file) {
+            bad = sl_file_open_write(&lib->files, &lib->files.write[i], end, end->file, raw);
+        } else {
+            uint64_t batch = abi->batch * p->nodes[end->node].repetitions;
+            lib->has_out = 1;
+            if (sl_queue_create(&lib->out, end, 2 * (batch > p->writers[i].capacity ? batch : p->writers[i].capacity)) != 0) {
+                sl_library_destroy(lib);
+                return NULL;
+            }
+        }
+    }
+    const sluice_host host = {sizeof host, 0, lib, sl_library_read, sl_library_write, sl_library_print, sl_library_space, NULL};
+    if (sl_create(&host, &lib->ctx) != SLUICE_DONE) {
+        sl_library_destroy(lib);
+        return NULL;
+    }
+    if (bad) {
+        sl_library_fail(lib, SL_LIB_FILE, lib->files.message);
+    }
+    return lib;
+}
+
+/* Runs as far as it goes: 0 where it may go on later, SL_LIB_DONE, or an error. */
+static int sl_library_go(sl_library *lib, int64_t until) {
+    if (lib->message[0]) {
+        return lib->ctx->error.code == SLUICE_FAILED || lib->ctx->error.code == SLUICE_INTERNAL ? SL_LIB_FAILED : SL_LIB_FILE;
+    }
+    if (lib->done) {
+        return SL_LIB_DONE;
+    }
+    int32_t result = sl_run(lib->ctx, until);
+    if (result == SLUICE_HOST) {
+        return sl_library_fail(lib, SL_LIB_FILE, lib->files.message[0] ? lib->files.message : sl_error(lib->ctx)->message);
+    }
+    if (result < 0) {
+        return sl_library_fail(lib, SL_LIB_FAILED, sl_error(lib->ctx)->message);
+    }
+    if (result == SLUICE_DONE && lib->ctx->ended) {
+        lib->done = 1;
+        if (sl_files_finish(&lib->files) != 0) {
+            return sl_library_fail(lib, SL_LIB_FILE, lib->files.message);
+        }
+        return SL_LIB_DONE;
+    }
+    return 0;
+}
+
+static int64_t sl_library_push(sl_library *lib, const void *items, size_t n) {
+    const char *from = items;
+    uint64_t pushed = 0;
+    if (lib->message[0]) {
+        return sl_library_go(lib, -1);
+    }
+    if (!lib->has_in || lib->in.ended) {
+        return SL_LIB_USE;
+    }
+    while (pushed < n) {
+        uint64_t some = sl_queue_put(&lib->in, from + pushed * lib->in.bytes, n - pushed);
+        pushed += some;
+        if (pushed == n) {
+            break;
+        }
+        /* the queue is full: make room where the output has some */
+        uint64_t held = lib->in.held;
+        int result = sl_library_go(lib, -1);
+        if (result < SL_LIB_DONE) {
+            return result;
+        }
+        if (result == SL_LIB_DONE || lib->in.held == held) {
+            break;
+        }
+    }
+    return (int64_t)pushed;
+}
+
+static int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
+    char *to = items;
+    uint64_t pulled = 0;
+    if (!lib->has_out) {
+        return SL_LIB_USE;
+    }
+    while (pulled < most) {
+        uint64_t some = sl_queue_get(&lib->out, to + pulled * lib->out.bytes, most - pulled);
+        pulled += some;
+        if (pulled == most) {
+            break;
+        }
+        int result = sl_library_go(lib, -1);
+        if (lib->out.held == 0) {
+            return pulled > 0 || result == 0 ? (int64_t)pulled : result;
+        }
+    }
+    return (int64_t)pulled;
+}
+
+static int sl_library_end_input(sl_library *lib) {
+    if (!lib->has_in) {
+        return SL_LIB_USE;
+    }
+    lib->in.ended = 1;
+    return 0;
+}
+
+static int sl_library_run(sl_library *lib, int64_t iterations) {
+    int64_t until = -1;
+    if (iterations >= 0) {
+        until = iterations > INT64_MAX - lib->iterations ? INT64_MAX : lib->iterations + iterations;
+    }
+    int result = sl_library_go(lib, until);
+    if (until >= 0) {
+        int64_t reached = sl_iterations(lib->ctx);
+        lib->iterations = until > reached && result == 0 ? lib->iterations : until;
+    }
+    return result;
+}
+
+/* Ends a run that has no end of its own: its files become complete. */
+static int sl_library_finish(sl_library *lib) {
+    if (!lib->done && !lib->message[0]) {
+        lib->done = 1;
+        if (sl_files_finish(&lib->files) != 0) {
+            return sl_library_fail(lib, SL_LIB_FILE, lib->files.message);
+        }
+    }
+    return lib->message[0] ? sl_library_go(lib, -1) : 0;
+}
+
+static const char *sl_library_message(const sl_library *lib) { return lib ? lib->message : "not enough memory"; }
