@@ -1,11 +1,16 @@
 //! The commands, each a few steps of the pipeline.
 
 use crate::cache::Cache;
+use crate::cc::Product;
+use crate::compiled;
 use crate::exit::{Exit, Fault};
+use crate::io::sink;
 use crate::options::*;
 use crate::pipeline::{self, Halt};
 use crate::rates;
 use crate::session::{self, Session};
+use sluice_codegen::Flavour;
+use std::path::Path;
 
 /// Opens a session, does the work, says how it ended.
 fn with_session(
@@ -52,6 +57,67 @@ pub fn rates(options: &ProgramOptions, format: RatesFormat) -> Exit {
     })
 }
 
+/// `sluice build`
+pub fn build(options: &ProgramOptions, code: &CodeOptions, product: BuildProduct, output: Option<&str>) -> Exit {
+    with_session(options, false, |session| {
+        let checked = pipeline::check(session, options)?;
+        pipeline::refuse_pending(session, &checked)?;
+        let output = output.map_or_else(|| default_output(&options.files, product), str::to_string);
+        if output == "-" && product != BuildProduct::C {
+            return Err(Fault::usage("only C can be written to standard output").help("name a file with -o").into());
+        }
+        let name = library_name(&output);
+        match product {
+            BuildProduct::C => {
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
+                write(&output, &c.source)?;
+            }
+            BuildProduct::Executable => {
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
+                compiled::product(session, &c, code, Product::Executable, &output)?;
+            }
+            BuildProduct::Library => {
+                let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
+                compiled::product(session, &c, code, Product::Shared, &output)?;
+                let header = Path::new(&output).with_extension("h");
+                write(&header.display().to_string(), &c.header.unwrap_or_default())?;
+            }
+        }
+        Ok(Exit::Ok)
+    })
+}
+
+/// Writes text to a file (complete or not at all), or to standard output.
+fn write(path: &str, text: &str) -> Result<(), Fault> {
+    if path == "-" {
+        return session::print(text);
+    }
+    sink::write_file(Path::new(path), text.as_bytes()).map_err(|e| Fault::file("write", path, &e))
+}
+
+/// What `build` writes where nobody says: the first source's name, in the current folder.
+fn default_output(files: &[String], product: BuildProduct) -> String {
+    let first = files.first().filter(|f| *f != "-").map_or("program.str", |f| f.as_str());
+    let stem = Path::new(first).file_stem().and_then(|s| s.to_str()).unwrap_or("program");
+    match product {
+        BuildProduct::Executable if stem == first => format!("{stem}.out"),
+        BuildProduct::Executable => stem.to_string(),
+        BuildProduct::C => format!("{stem}.c"),
+        BuildProduct::Library => format!("lib{stem}.so"),
+    }
+}
+
+/// What a library's functions start with: the file's name without `lib` and extension, as an identifier of C.
+fn library_name(output: &str) -> String {
+    let stem = Path::new(output).file_stem().and_then(|s| s.to_str()).unwrap_or("program");
+    let stem = stem.strip_prefix("lib").filter(|s| !s.is_empty()).unwrap_or(stem);
+    let mut name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        name.insert(0, '_');
+    }
+    name
+}
+
 /// `sluice run`
 pub fn run(options: &ProgramOptions, code: &CodeOptions, run: &RunOptions) -> Exit {
     with_session(options, false, |session| {
@@ -78,5 +144,23 @@ pub fn clean() -> Exit {
     match cleaned {
         Ok(()) => Exit::Ok,
         Err(fault) => report(&fault),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_products() {
+        let files = ["a/radio.str".to_string()];
+        assert_eq!(default_output(&files, BuildProduct::Executable), "radio");
+        assert_eq!(default_output(&files, BuildProduct::C), "radio.c");
+        assert_eq!(default_output(&files, BuildProduct::Library), "libradio.so");
+        assert_eq!(default_output(&["radio".to_string()], BuildProduct::Executable), "radio.out");
+        assert_eq!(default_output(&["-".to_string()], BuildProduct::Executable), "program");
+        assert_eq!(library_name("x/libfm-radio.so"), "fm_radio");
+        assert_eq!(library_name("2x.so"), "_2x");
+        assert_eq!(library_name("lib.so"), "lib");
     }
 }

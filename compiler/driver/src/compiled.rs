@@ -4,21 +4,35 @@
 
 use crate::cache::{self, Cache};
 use crate::cc::{Compiler, Product};
+use crate::dumps;
 use crate::exit::Fault;
 use crate::io::sink;
+use crate::native::Native;
 use crate::options::{CodeOptions, ScheduleKind};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
 use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program};
+use sluice_frontend::Elaborated;
+use sluice_frontend::ids::NodeId;
+use sluice_schedule::judge::{self, Verified};
+use sluice_schedule::minimum_latency::{self, minimum_latency};
+use sluice_schedule::sequential::SequentialSchedule;
+use sluice_schedule::single_appearance::{self, single_appearance};
 use std::path::{Path, PathBuf};
 
 /// Schedules, lowers and prints a program as C.
-pub fn emit(session: &mut Session, checked: &Checked, code: &CodeOptions, flavour: Flavour, name: &str) -> Result<CProgram, Halt> {
+pub fn emit(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    flavour: Flavour,
+    name: &str,
+) -> Result<CProgram, Halt> {
     let program = &checked.program;
-    let schedule = session.pass("schedule", || schedule(checked, code.schedule))?;
-    dump(session, "schedule", || print_schedule(&schedule, checked))?;
-    let kernels = session.pass("lower", || lower(checked, code))?;
-    dump(session, "lower", || print_kernels(&kernels))?;
+    let verified = session.pass("schedule", || schedule(program, code.schedule))?;
+    dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
+    let kernels = session.pass("lower", || lower(program, code))?;
+    dump(session, "lower", || kernels.iter().map(sluice_kernel::text::print).collect::<Vec<_>>().join("\n"))?;
     let options = sluice_codegen::ProgramOptions { flavour, ..sluice_codegen::ProgramOptions::default() };
     let input = ProgramInput {
         name,
@@ -27,7 +41,7 @@ pub fn emit(session: &mut Session, checked: &Checked, code: &CodeOptions, flavou
         graph: &program.graph,
         steady: &program.steady,
         kernels: &kernels,
-        schedule: &schedule,
+        schedule: verified.schedule(),
         sources: &checked.sources,
         options: &options,
     };
@@ -41,19 +55,73 @@ pub fn emit(session: &mut Session, checked: &Checked, code: &CodeOptions, flavou
     Ok(c)
 }
 
-/// The shared object of a program: from the cache, or compiled now.
-pub fn object(session: &mut Session, c: &CProgram, code: &CodeOptions) -> Result<PathBuf, Halt> {
+/// A steady-state schedule that the judge has passed.
+fn schedule(program: &Elaborated, kind: ScheduleKind) -> Result<Verified<SequentialSchedule>, Fault> {
+    let (graph, steady) = (&program.graph, &program.steady);
+    let smallest_buffers = || {
+        minimum_latency(graph, steady).map_err(|e| match e {
+            minimum_latency::Failure::TooLong(n) => {
+                Fault::program(format!("a steady state has {n} firings, too many to write each down"))
+                    .help("use --schedule single-appearance")
+            }
+            minimum_latency::Failure::Deadlock(node) => deadlock(program, node),
+        })
+    };
+    let candidate = match kind {
+        ScheduleKind::MinimumLatency => smallest_buffers()?,
+        ScheduleKind::SingleAppearance => match single_appearance(graph, steady, 1) {
+            Ok(schedule) => schedule,
+            Err(single_appearance::Failure::TooLong(_)) => smallest_buffers()?,
+            Err(single_appearance::Failure::Deadlock(node)) => return Err(deadlock(program, node)),
+            Err(single_appearance::Failure::Overflow) => {
+                return Err(Fault::program("a steady state has more firings than can be counted in 64 bits"));
+            }
+        },
+    };
+    judge::verify(graph, steady, candidate).map_err(|violations| {
+        let first: Vec<String> = violations.iter().take(3).map(|v| format!("{v:?}")).collect();
+        Fault::internal(format!("the judge refuses the schedule: {}", first.join("; ")))
+    })
+}
+
+/// The analysis has shown that every program that comes this far can run.
+fn deadlock(program: &Elaborated, node: NodeId) -> Fault {
+    let path = program.graph.nodes.get(node.index()).map_or("?", |n| &n.path);
+    Fault::internal(format!("no schedule was found: {path} waits for ever"))
+}
+
+/// A program in memory: its shared object from the cache, or compiled now.
+pub fn load(session: &mut Session, c: &CProgram, code: &CodeOptions) -> Result<Native, Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(Product::Shared).join(" ");
     dump(session, "compile-c", || format!("{} {flags} program.c -o program.so -lm\n", compiler.command.join(" ")))?;
     let cache = Cache::open()?;
     let key = cache::key(&[&c.source, &compiler.identity, &flags, env!("CARGO_PKG_VERSION")]);
-    let make = |target: &Path| translate(&compiler, &cache.temporary(&key, "c"), &c.source, target, code, Product::Shared);
-    Ok(session.pass("compile-c", || cache.get(&key, "so", make))?)
+    let mut attempts = 0;
+    loop {
+        let make =
+            |target: &Path| translate(&compiler, &cache.temporary(&key, "c"), &c.source, target, code, Product::Shared);
+        let object = session.pass("compile-c", || cache.get(&key, "so", make))?;
+        match session.pass("load", || Native::load(&object)) {
+            Ok(native) => return Ok(native),
+            // Another run may have removed the file (to make room) between the two steps, or a disk may have damaged it.
+            Err(_) if attempts < 3 => {
+                attempts += 1;
+                let _ = std::fs::remove_file(&object);
+            }
+            Err(fault) => return Err(fault.into()),
+        }
+    }
 }
 
 /// Compiles C text to a file of the user's: complete, or absent.
-pub fn product(session: &mut Session, c: &CProgram, code: &CodeOptions, product: Product, path: &str) -> Result<(), Halt> {
+pub fn product(
+    session: &mut Session,
+    c: &CProgram,
+    code: &CodeOptions,
+    product: Product,
+    path: &str,
+) -> Result<(), Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(product).join(" ");
     dump(session, "compile-c", || format!("{} {flags} program.c -o {path} -lm\n", compiler.command.join(" ")))?;
@@ -77,7 +145,14 @@ pub fn product(session: &mut Session, c: &CProgram, code: &CodeOptions, product:
 }
 
 /// Writes C text beside other files on their way, has it compiled, and removes it.
-fn translate(compiler: &Compiler, source: &Path, text: &str, target: &Path, code: &CodeOptions, product: Product) -> Result<(), Fault> {
+fn translate(
+    compiler: &Compiler,
+    source: &Path,
+    text: &str,
+    target: &Path,
+    code: &CodeOptions,
+    product: Product,
+) -> Result<(), Fault> {
     crate::interrupt::add_temporary(source);
     let done = std::fs::write(source, text)
         .map_err(|e| Fault::file("write", source.display(), &e))

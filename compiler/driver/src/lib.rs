@@ -6,6 +6,8 @@
 pub mod cache;
 pub mod cc;
 pub mod commands;
+pub mod compiled;
+pub mod dumps;
 pub mod exit;
 pub mod explain;
 pub mod interpreted;

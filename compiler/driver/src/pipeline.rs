@@ -3,14 +3,18 @@
 //! Purpose: from files to running code, one straight way: read, analyse, schedule, lower, emit C, compile, run.
 //! Every step is a pass with a name; each can be timed, and what it made can be dumped.
 
+use crate::compiled;
+use crate::dumps;
 use crate::exit::{Exit, Fault};
 use crate::interpreted;
 use crate::interrupt;
 use crate::io::host::{self, Host};
+use crate::native::NativeEnd;
 use crate::options::{CodeOptions, ProgramOptions, RunOptions};
-use crate::runtime::RunEnd;
+use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
+use sluice_codegen::Flavour;
 use sluice_frontend::elaborate::Limits;
 use sluice_frontend::{Analysis, Elaborated, Options};
 use sluice_grammar::span::SourceMap;
@@ -58,8 +62,13 @@ pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool
     let settings = Options { top: options.top.clone(), parse_only, limits, ..Options::default() };
     let analysis = session.pass("analyse", || sluice_frontend::analyse(inputs, &settings, &mut files));
     session.report(&analysis.sources, &analysis.diagnostics)?;
+    dump(session, "parse", || analysis.trees.iter().map(|(_, tree)| sluice_grammar::print::print(tree)).collect())?;
     if analysis.failed() {
         return Err(Halt::Done(Exit::Program));
+    }
+    if let Some(program) = &analysis.program {
+        dump(session, "elaborate", || dumps::graph(program))?;
+        dump(session, "steady-state", || dumps::steady_state(program))?;
     }
     Ok(analysis)
 }
@@ -88,9 +97,22 @@ pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
+    let native = if options.interpret {
+        None
+    } else {
+        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
+        let native = compiled::load(session, &c, code)?;
+        Some((native, c.sites))
+    };
     interrupt::listen();
     let mut host = Host::open(&readers, &writers, &options.bindings)?;
-    let end = session.pass("run", || interpreted::run(program, &readers, options.iterations, &mut host));
+    let end = session.pass("run", || match &native {
+        None => interpreted::run(program, &readers, options.iterations, &mut host),
+        Some((native, sites)) => native.run(&readers, &writers, options.iterations, &mut host).map_err(|e| match e {
+            NativeEnd::Fault(fault) => RunEnd::Fault(fault),
+            NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, sites),
+        }),
+    });
     match end {
         Ok(()) => {
             for remark in host.finish()? {

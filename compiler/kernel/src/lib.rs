@@ -4,6 +4,7 @@
 //! them, [`cost`] estimates a firing.
 
 pub mod ir;
+pub mod lower;
 pub mod text;
 pub mod types;
 pub mod verify;

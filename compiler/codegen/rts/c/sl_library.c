@@ -19,7 +19,6 @@ typedef struct sl_library {
     sl_files files;
     sl_queue in, out;
     int has_in, has_out, done, finished;
-    int64_t iterations; /* asked for so far */
     char message[SL_MESSAGE_BYTES];
 } sl_library;
 
@@ -224,16 +223,8 @@ static int sl_library_end_input(sl_library *lib) {
 }
 
 static int sl_library_run(sl_library *lib, int64_t iterations) {
-    int64_t until = -1;
-    if (iterations >= 0) {
-        until = iterations > INT64_MAX - lib->iterations ? INT64_MAX : lib->iterations + iterations;
-    }
-    int result = sl_library_go(lib, until);
-    if (until >= 0) {
-        int64_t reached = sl_iterations(lib->ctx);
-        lib->iterations = until > reached && result == 0 ? lib->iterations : until;
-    }
-    return result;
+    int64_t done = sl_iterations(lib->ctx);
+    return sl_library_go(lib, iterations < 0 ? -1 : iterations > INT64_MAX - done ? INT64_MAX : done + iterations);
 }
 
 /* Ends a run that has no end of its own: its files become complete. */

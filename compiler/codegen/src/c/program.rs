@@ -139,8 +139,28 @@ impl std::error::Error for CodegenError {}
 
 /// Makes the C text of a program.
 pub fn emit_program(input: &ProgramInput<'_>) -> Result<CProgram, CodegenError> {
-    check(input)?;
+    let mut first_site = 0;
     let facts = Facts::of(input.graph, input.kernels.len());
+    let filters: Vec<_> = input
+        .kernels
+        .iter()
+        .enumerate()
+        .map(|(k, kernel)| {
+            (facts.instances[k] > 0).then(|| {
+                let text = emit_filter(k, kernel, &FilterOptions { sources: input.sources, first_site });
+                first_site += text.sites.len() as u32;
+                text
+            })
+        })
+        .collect();
+    assemble(input, &filters)
+}
+
+/// Makes the C text of a program from that of its filters: by code, `None` where no node has it. Sites are numbered in this order.
+pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<CProgram, CodegenError> {
+    check(input, filters)?;
+    let facts = Facts::of(input.graph, input.kernels.len());
+    let sites: Vec<Site> = filters.iter().flatten().flat_map(|f| f.sites.iter().cloned()).collect();
     let options = input.options;
     let layout = layout::lay_out(
         input.graph,
@@ -153,7 +173,6 @@ pub fn emit_program(input: &ProgramInput<'_>) -> Result<CProgram, CodegenError> 
             limit: options.buffer_limit,
         },
     )?;
-    let (filters, sites) = filters(input, &facts);
     let steady = Steady {
         graph: input.graph,
         layout: &layout,
@@ -172,7 +191,7 @@ pub fn emit_program(input: &ProgramInput<'_>) -> Result<CProgram, CodegenError> 
     for text in [rts::MATH, rts::ABI, rts::ENGINE_HEADER] {
         rts::append(&mut out, text);
     }
-    out.push_str(&declarations(input, &filters));
+    out.push_str(&declarations(input, filters));
     for text in filters.iter().flatten() {
         out.push_str(&text.state);
         out.push_str(&text.functions);
@@ -205,7 +224,7 @@ pub fn emit_program(input: &ProgramInput<'_>) -> Result<CProgram, CodegenError> 
 }
 
 /// Do the parts belong together?
-fn check(input: &ProgramInput<'_>) -> Result<(), CodegenError> {
+fn check(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<(), CodegenError> {
     let ProgramInput { graph, steady, kernels, schedule, .. } = input;
     let bad = |what: String| Err(CodegenError::Malformed(what));
     let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
@@ -217,8 +236,8 @@ fn check(input: &ProgramInput<'_>) -> Result<(), CodegenError> {
     }
     for node in &graph.nodes {
         if let NodeKind::Filter { code, .. } = &node.kind {
-            if code.index() >= kernels.len() {
-                return bad(format!("{} has no kernel", node.path));
+            if code.index() >= kernels.len() || !matches!(filters.get(code.index()), Some(Some(_))) {
+                return bad(format!("{} has no code", node.path));
             }
         }
     }
@@ -246,25 +265,6 @@ fn tally(steps: &[Step], times: u64, fired: &mut [u64]) -> Option<()> {
         }
     }
     Some(())
-}
-
-/// The filters that occur, by code, and their sites.
-fn filters(input: &ProgramInput<'_>, facts: &Facts) -> (Vec<Option<FilterText>>, Vec<Site>) {
-    let mut sites = Vec::new();
-    let texts = input
-        .kernels
-        .iter()
-        .enumerate()
-        .map(|(k, kernel)| {
-            (facts.instances[k] > 0).then(|| {
-                let options = FilterOptions { sources: input.sources, first_site: sites.len() as u32 };
-                let text = emit_filter(k, kernel, &options);
-                sites.extend(text.sites.iter().cloned());
-                text
-            })
-        })
-        .collect();
-    (texts, sites)
 }
 
 /// Types, statics, and prototypes of native functions.

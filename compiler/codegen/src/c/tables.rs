@@ -158,7 +158,7 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
         let initial = if c.initial.is_empty() {
             "NULL".to_string()
         } else {
-            let items: Vec<String> = c.initial.iter().map(|v| initializer(&c.ty, v)).collect();
+            let items: Vec<String> = c.initial.iter().map(|v| initializer(v)).collect();
             let _ = writeln!(out, "static const {} sl_initial_{i}[] = {{{}}};", c_type(&c.ty), items.join(", "));
             format!("sl_initial_{i}")
         };

@@ -1,0 +1,120 @@
+//! # header
+//!
+//! Purpose: a library's header, and its exported functions. Input: the program's name and open ends. Output: [`Library`]. The header is
+//! `rts/c/sl_library.h.in` with `@NAME@`, `@PREFIX@`, `@IN@`, `@OUT@`, `@ENDS@` and `@ENDPOINTS@` filled in.
+
+use super::ends::{scalars, type_name};
+use super::layout::{end_channel, ends};
+use super::program::{CodegenError, ProgramInput};
+use super::rts;
+use sluice_frontend::graph::{Endpoint, NodeKind};
+use sluice_frontend::ids::NodeId;
+use sluice_frontend::ty::Ty;
+use std::fmt::Write;
+
+/// A library's own text.
+pub struct Library {
+    /// The header.
+    pub header: String,
+    /// C definitions of the functions it declares.
+    pub functions: String,
+}
+
+/// Makes header and functions.
+pub fn library(input: &ProgramInput<'_>) -> Result<Library, CodegenError> {
+    let name = input.name;
+    if !is_identifier(name) {
+        return Err(CodegenError::Name(name.to_string()));
+    }
+    let prefix = name.to_uppercase();
+    let (readers, writers) = ends(input.graph);
+    let (mut about, mut constants) = (String::new(), String::new());
+    let mut element = |nodes: &[NodeId], direction: &str| {
+        let mut found = "void".to_string();
+        for v in nodes {
+            let node = input.graph.node(*v);
+            let Some(c) = end_channel(input.graph, *v) else { continue };
+            let ty = &input.graph.channel(c).ty;
+            let shown = type_name(ty, input.globals);
+            let verb = if direction == "INPUT" { "Takes" } else { "Gives" };
+            match &node.kind {
+                NodeKind::Reader(Endpoint::File(path)) => {
+                    let _ = writeln!(about, " * Reads items of type {shown} from the file {}.", safe(path));
+                }
+                NodeKind::Writer(Endpoint::File(path)) => {
+                    let _ = writeln!(about, " * Writes items of type {shown} to the file {}.", safe(path));
+                }
+                _ => {
+                    let (kind, count) = scalars(ty, input.globals).unwrap_or((5, 1));
+                    found = element_type(ty, kind);
+                    let each = if kind == 5 {
+                        super::layout::host_bytes(ty, input.globals).unwrap_or(0)
+                    } else {
+                        count
+                    };
+                    let what = if kind == 5 { "bytes" } else { "elements" };
+                    let _ = writeln!(about, " * {verb} items of type {shown}: each {each} {found} in a row.");
+                    let _ = writeln!(constants, "/* Array {what} of an item. */\n#define {prefix}_{direction}_ELEMENTS {each}\n");
+                }
+            }
+        }
+        found
+    };
+    let taken = element(&readers, "INPUT");
+    let given = element(&writers, "OUTPUT");
+    if about.is_empty() {
+        about.push_str(" * It has no open ends: see the function run.\n");
+    }
+    let header = rts::LIBRARY_HEADER
+        .replace("@ENDS@", &about)
+        .replace("@ENDPOINTS@", &constants)
+        .replace("@IN@", &taken)
+        .replace("@OUT@", &given)
+        .replace("@PREFIX@", &prefix)
+        .replace("@NAME@", name);
+    let functions = format!(
+        "typedef struct {name} {name};\n\
+         SL_EXPORT {name} *{name}_create(void) {{ return ({name} *)sl_library_create(); }}\n\
+         SL_EXPORT int64_t {name}_push_input({name} *p, const {taken} *items, size_t n) {{ return sl_library_push((sl_library *)p, items, n); }}\n\
+         SL_EXPORT int {name}_end_input({name} *p) {{ return sl_library_end_input((sl_library *)p); }}\n\
+         SL_EXPORT int64_t {name}_pull_output({name} *p, {given} *items, size_t max) {{ return sl_library_pull((sl_library *)p, items, max); }}\n\
+         SL_EXPORT int {name}_run({name} *p, int64_t iterations) {{ return sl_library_run((sl_library *)p, iterations); }}\n\
+         SL_EXPORT int {name}_finish({name} *p) {{ return sl_library_finish((sl_library *)p); }}\n\
+         SL_EXPORT const char *{name}_error_message(const {name} *p) {{ return sl_library_message((const sl_library *)p); }}\n\
+         SL_EXPORT void {name}_destroy({name} *p) {{ sl_library_destroy((sl_library *)p); }}\n"
+    );
+    Ok(Library { header, functions })
+}
+
+/// The C type of an item's scalars.
+fn element_type(ty: &Ty, kind: u32) -> String {
+    match kind {
+        0 | 1 => "uint8_t",
+        2 => "int32_t",
+        3 => "float",
+        4 => "double",
+        _ if ty.is_aggregate() => "uint8_t",
+        _ => "void",
+    }
+    .to_string()
+}
+
+/// Could C use it as a name, and does it stay clear of ours?
+fn is_identifier(name: &str) -> bool {
+    const WORDS: [&str; 37] = [
+        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
+        "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
+        "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "main",
+        "asm", "typeof",
+    ];
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with("sl_")
+        && !WORDS.contains(&name)
+}
+
+/// A path inside a comment.
+fn safe(path: &str) -> String {
+    path.replace("*/", "* /").replace(['\n', '\r'], " ")
+}
