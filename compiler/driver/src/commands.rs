@@ -57,6 +57,31 @@ pub fn rates(options: &ProgramOptions, format: RatesFormat) -> Exit {
     })
 }
 
+/// `sluice graph`
+pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>) -> Exit {
+    with_session(options, false, |session| {
+        let format = match (format, Path::new(output).extension().and_then(|e| e.to_str())) {
+            (Some(format), _) => format,
+            (None, Some("dot" | "gv")) => GraphFormat::Dot,
+            (None, Some("svg")) => GraphFormat::Svg,
+            (None, _) if output == "-" => GraphFormat::Svg,
+            (None, _) => {
+                return Err(Fault::usage(format!("{output} does not say which kind of picture it should be"))
+                    .help("name a file that ends in .svg or .dot, or give --format")
+                    .into());
+            }
+        };
+        let checked = pipeline::check(session, options)?;
+        let (graph, steady) = (&checked.program.graph, &checked.program.steady);
+        let text = session.pass("draw", || match format {
+            GraphFormat::Svg => sluice_picture::graph_svg::svg(graph, steady),
+            GraphFormat::Dot => sluice_picture::graph_dot::dot(graph, steady),
+        });
+        write(output, &text)?;
+        Ok(Exit::Ok)
+    })
+}
+
 /// `sluice build`
 pub fn build(options: &ProgramOptions, code: &CodeOptions, product: BuildProduct, output: Option<&str>) -> Exit {
     with_session(options, false, |session| {

@@ -5,7 +5,7 @@
 use crate::cache::{self, Cache};
 use crate::cc::{Compiler, Product};
 use crate::dumps;
-use crate::exit::Fault;
+use crate::exit::{Exit, Fault};
 use crate::io::sink;
 use crate::native::Native;
 use crate::options::{CodeOptions, ScheduleKind};
@@ -14,6 +14,10 @@ use crate::session::Session;
 use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program};
 use sluice_frontend::Elaborated;
 use sluice_frontend::ids::NodeId;
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_kernel::ir::Kernel;
+use sluice_kernel::lower::{self, LowerOptions};
+use sluice_kernel::passes;
 use sluice_schedule::judge::{self, Verified};
 use sluice_schedule::minimum_latency::{self, minimum_latency};
 use sluice_schedule::sequential::SequentialSchedule;
@@ -31,7 +35,13 @@ pub fn emit(
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
     dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
-    let kernels = session.pass("lower", || lower(program, code))?;
+    let kernels = match session.pass("lower", || lower(program, code)) {
+        Ok(kernels) => kernels,
+        Err(diagnostic) => {
+            session.report(&checked.sources, &[*diagnostic])?;
+            return Err(Halt::Done(Exit::Program));
+        }
+    };
     dump(session, "lower", || kernels.iter().map(sluice_kernel::text::print).collect::<Vec<_>>().join("\n"))?;
     let options = sluice_codegen::ProgramOptions { flavour, ..sluice_codegen::ProgramOptions::default() };
     let input = ProgramInput {
@@ -53,6 +63,23 @@ pub fn emit(
     })?;
     dump(session, "emit-c", || c.source.clone())?;
     Ok(c)
+}
+
+/// The kernel of each filter, ready to be printed.
+fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Diagnostic>> {
+    let options = LowerOptions { unchecked: code.unchecked };
+    let mut kernels = Vec::with_capacity(program.codes.len());
+    for filter in &program.codes {
+        let kernel = lower::lower(filter, &program.globals, options).map_err(|u| {
+            let title = format!("{} cannot be compiled", u.what);
+            Box::new(
+                Diagnostic::error("E0903", title, u.span, "native code does not have this")
+                    .help("`sluice run --interpret` runs the program"),
+            )
+        })?;
+        kernels.push(passes::prepare(kernel));
+    }
+    Ok(kernels)
 }
 
 /// A steady-state schedule that the judge has passed.

@@ -1,1 +1,6 @@
-//! Graphs and charts as SVG and DOT text.
+//! Graphs and charts as SVG and DOT text: data in, text out.
+
+pub mod graph_dot;
+pub mod graph_svg;
+mod layout;
+mod text;

@@ -127,11 +127,11 @@ struct CodeArgs {
     /// Level of optimisation
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
-    /// Check rates and peeks while running; keep debug information
+    /// Keep debug information
     #[arg(long)]
     debug: bool,
     /// Leave out the checks of array bounds and integer division
-    #[arg(long, conflicts_with = "debug")]
+    #[arg(long)]
     unchecked: bool,
     /// Let the C compiler reorder float arithmetic: faster, and other bytes
     #[arg(long)]

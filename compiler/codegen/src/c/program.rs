@@ -21,6 +21,7 @@ use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::span::SourceMap;
 use sluice_kernel::ir::Kernel;
+use sluice_schedule::judge::Verified;
 use sluice_schedule::sequential::{SequentialSchedule, Step};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -39,8 +40,8 @@ pub struct ProgramInput<'a> {
     pub steady: &'a SteadyState,
     /// One for each code, channels lowered.
     pub kernels: &'a [Kernel],
-    /// The order of firings in a steady state. Only what the judge of `sluice_schedule` has passed may be given.
-    pub schedule: &'a SequentialSchedule,
+    /// The order of firings in a steady state. One with batch 1 is best: code generation chooses the batch itself.
+    pub schedule: &'a Verified<SequentialSchedule>,
     /// Files, for messages.
     pub sources: &'a SourceMap,
     /// How.
@@ -162,12 +163,13 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
     let facts = Facts::of(input.graph, input.kernels.len());
     let sites: Vec<Site> = filters.iter().flatten().flat_map(|f| f.sites.iter().cloned()).collect();
     let options = input.options;
+    let schedule = input.schedule.schedule();
     let layout = layout::lay_out(
         input.graph,
         input.steady,
         input.globals,
         Limits {
-            unit: input.schedule.batch,
+            unit: schedule.batch,
             batch: options.batch,
             target: options.buffer_target,
             limit: options.buffer_limit,
@@ -178,7 +180,7 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         layout: &layout,
         numbers: &facts.numbers,
         fill: &input.steady.boundary_fill,
-        steps: &input.schedule.steady,
+        steps: &schedule.steady,
         table_above: options.table_above,
     }
     .emit()?;
@@ -225,7 +227,8 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
 
 /// Do the parts belong together?
 fn check(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<(), CodegenError> {
-    let ProgramInput { graph, steady, kernels, schedule, .. } = input;
+    let ProgramInput { graph, steady, kernels, .. } = input;
+    let schedule = input.schedule.schedule();
     let bad = |what: String| Err(CodegenError::Malformed(what));
     let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
     if steady.repetitions.len() != nodes || steady.init.len() != nodes || steady.boundary_fill.len() != channels {
@@ -316,7 +319,7 @@ fn descriptor(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: u
         u8::from(tables),
         layout.bytes,
         layout.batch,
-        input.schedule.batch,
+        input.schedule.schedule().batch,
     );
     out.push_str("SL_EXPORT const sluice_abi *sluice_abi_v1(void) { return &sl_abi; }\n\n");
     out
