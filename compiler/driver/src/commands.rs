@@ -63,13 +63,7 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
         let format = match (format, Path::new(output).extension().and_then(|e| e.to_str())) {
             (Some(format), _) => format,
             (None, Some("dot" | "gv")) => GraphFormat::Dot,
-            (None, Some("svg")) => GraphFormat::Svg,
-            (None, _) if output == "-" => GraphFormat::Svg,
-            (None, _) => {
-                return Err(Fault::usage(format!("{output} does not say which kind of picture it should be"))
-                    .help("name a file that ends in .svg or .dot, or give --format")
-                    .into());
-            }
+            (None, _) => GraphFormat::Svg,
         };
         let checked = pipeline::check(session, options)?;
         let (graph, steady) = (&checked.program.graph, &checked.program.steady);

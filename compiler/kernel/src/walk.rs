@@ -83,7 +83,22 @@ pub fn each_local_mut(body: &mut [Stmt], f: &mut dyn FnMut(&mut LocalId)) {
             f(id);
         }
     });
+    each_for_vars_mut(body, f);
+}
+
+/// Calls `f` with every loop variable, where it is counted.
+pub fn each_for_vars_mut(body: &mut [Stmt], f: &mut dyn FnMut(&mut LocalId)) {
     each_for_mut(body, &mut |l| f(&mut l.var));
+}
+
+/// Calls `f` with every statement, inner ones first.
+pub fn each_stmt_mut(body: &mut [Stmt], f: &mut dyn FnMut(&mut Stmt)) {
+    for s in body {
+        for b in s.kind.bodies_mut() {
+            each_stmt_mut(b, f);
+        }
+        f(s);
+    }
 }
 
 fn each_for_mut(body: &mut [Stmt], f: &mut dyn FnMut(&mut For)) {

@@ -72,6 +72,7 @@ pub struct Build {
     pub graph: SdfGraph,
     pub options: ProgramOptions,
     pub name: String,
+    pub minimum_latency: bool,
 }
 
 impl Build {
@@ -87,7 +88,7 @@ impl Build {
             ids.into_iter().filter_map(|id| check::filter::specialise(&mut w, id, &[], (None, None))).collect();
         assert_eq!(codes.len(), BODIES.len(), "{:?}", w.diagnostics);
         let options = ProgramOptions { flavour: Flavour::Executable, ..ProgramOptions::default() };
-        Build { world: w, codes, graph: SdfGraph::default(), options, name: "test".into() }
+        Build { world: w, codes, graph: SdfGraph::default(), options, name: "test".into(), minimum_latency: false }
     }
 
     pub fn node(&mut self, path: &str, kind: NodeKind) -> NodeId {
@@ -181,6 +182,10 @@ impl Build {
     }
 
     pub fn schedule(&self, steady: &SteadyState) -> Verified<SequentialSchedule> {
+        if self.minimum_latency {
+            let s = sluice_schedule::minimum_latency::minimum_latency(&self.graph, steady).unwrap();
+            return verify(&self.graph, steady, s).unwrap();
+        }
         let s = sluice_schedule::single_appearance::single_appearance(&self.graph, steady, 1).unwrap();
         verify(&self.graph, steady, s).unwrap()
     }
@@ -241,9 +246,9 @@ impl Build {
     }
 
     /// Runs with the interpreter: what comes out on standard output (items of the open output among it), or why it stopped.
-    pub fn interpret(&self, input: &[u8], iterations: Option<u64>) -> (Vec<u8>, Option<String>) {
+    pub fn interpret(&self, input: &[u8], iterations: Option<u64>) -> Told {
         let steady = self.steady();
-        let mut log = Log { input: input.to_vec(), at: 0, out: Vec::new() };
+        let mut log = Log { input: input.to_vec(), ..Log::default() };
         let program = sluice_interpret::Program {
             globals: &self.world.globals,
             codes: &self.codes,
@@ -251,14 +256,29 @@ impl Build {
             steady: &steady,
         };
         let end = sluice_interpret::run(program, &mut log, sluice_interpret::Options { iterations });
-        (log.out, end.err().map(|e| format!("{e:?}")))
+        Told { all: log.all, items: log.items, text: log.text, fault: end.err().map(|e| e.to_string()) }
     }
 }
 
+/// What the interpreter gave.
+pub struct Told {
+    /// Items and text in their order.
+    pub all: Vec<u8>,
+    /// Items of the outputs.
+    pub items: Vec<u8>,
+    /// Text.
+    pub text: Vec<u8>,
+    /// Why it stopped.
+    pub fault: Option<String>,
+}
+
+#[derive(Default)]
 struct Log {
     input: Vec<u8>,
     at: usize,
-    out: Vec<u8>,
+    all: Vec<u8>,
+    items: Vec<u8>,
+    text: Vec<u8>,
 }
 
 impl sluice_interpret::Outside for Log {
@@ -272,12 +292,14 @@ impl sluice_interpret::Outside for Log {
     }
 
     fn write(&mut self, _: usize, item: &[u8]) -> Result<(), String> {
-        self.out.extend(item);
+        self.all.extend(item);
+        self.items.extend(item);
         Ok(())
     }
 
     fn print(&mut self, text: &str) -> Result<(), String> {
-        self.out.extend(text.as_bytes());
+        self.all.extend(text.as_bytes());
+        self.text.extend(text.as_bytes());
         Ok(())
     }
 }
@@ -385,9 +407,15 @@ pub fn as_ints(bytes: &[u8]) -> Vec<i32> {
 }
 
 /// Numbers that look random and repeat.
-pub struct Dice(pub u64);
+pub struct Dice(u64);
 
 impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        let mut d = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        (0..4).for_each(|_| drop(d.roll(2)));
+        d
+    }
+
     pub fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % sides

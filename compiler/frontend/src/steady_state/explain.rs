@@ -50,7 +50,7 @@ pub fn clash(graph: &SdfGraph, clash: &Clash) -> Diagnostic {
             let (from, to) = (graph.node(c.from.0), graph.node(c.to.0));
             Diagnostic::error(
                 "E0302",
-                "nothing can ever flow in this program",
+                format!("nothing can flow from `{}` to `{}`", from.name, to.name),
                 to.span,
                 format!("`{}` takes {} per firing", to.name, items(c.consume.into())),
             )

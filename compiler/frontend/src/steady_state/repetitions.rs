@@ -1,6 +1,6 @@
 //! The repetition vector: the smallest positive integers with r(u)·produce = r(v)·consume on every channel.
 
-use crate::graph::SdfGraph;
+use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
 
 /// A positive fraction in lowest terms.
@@ -113,6 +113,16 @@ pub fn repetitions(graph: &SdfGraph) -> Result<Vec<u64>, Clash> {
         && result.iter().all(|r| *r == 0)
     {
         return Err(Clash::Nothing(c));
+    }
+    // a weight of 0 is meant; a filter that never touches its channel (and did not in prework) is not
+    for id in graph.channel_ids() {
+        let c = graph.channel(id);
+        let idle = |n: NodeId, rate: u32| {
+            rate == 0 && matches!(graph.node(n).kind, NodeKind::Filter { prework: None, .. })
+        };
+        if idle(c.to.0, c.consume) && c.produce > 0 || idle(c.from.0, c.produce) && c.consume > 0 {
+            return Err(Clash::Nothing(id));
+        }
     }
     Ok(result)
 }

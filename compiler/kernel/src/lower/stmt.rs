@@ -186,7 +186,6 @@ impl FunctionLowering<'_, '_> {
 
     fn switch(&mut self, value: &typed::Expr, cases: &[typed::SwitchCase], span: sluice_grammar::span::Span) -> Lowered<()> {
         let v = self.expr(value)?;
-        let v = if v.size() == 1 { v } else { self.store("switch", v) };
         // a variable may be written by a case
         let v = if v.as_const().is_some() { v } else { self.store("switch", v) };
         let is = |c: &typed::SwitchCase| {
