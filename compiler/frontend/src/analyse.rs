@@ -172,7 +172,8 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     let (graph, portals) = flatten(&inst, &codes);
     drop_deep(inst);
     let pending = pending(&codes, &graph, &globals);
-    let dynamic = codes.iter().any(|c| c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()));
+    let dynamic =
+        codes.iter().any(|c| c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()));
     let steady = if dynamic {
         let zeros = vec![0; graph.nodes.len()];
         let empty = vec![0; graph.channels.len()];
@@ -195,7 +196,11 @@ fn drop_deep<T>(value: T) {
     drop(value);
 }
 
-fn parse_all(w: &mut World, inputs: Vec<SourceInput>, loader: &mut dyn Loader) -> Vec<(FileId, sluice_grammar::ast::Program)> {
+fn parse_all(
+    w: &mut World,
+    inputs: Vec<SourceInput>,
+    loader: &mut dyn Loader,
+) -> Vec<(FileId, sluice_grammar::ast::Program)> {
     let mut trees = Vec::new();
     let mut seen: HashSet<String> = HashSet::new();
     let mut queue: std::collections::VecDeque<SourceInput> = inputs.into();
@@ -239,8 +244,13 @@ fn pending(codes: &[FilterCode], graph: &SdfGraph, _globals: &Globals) -> Vec<Di
         }
         let mut not_yet = |code, what: &str, span| {
             out.push(
-                Diagnostic::error(code, format!("{what} cannot be run yet"), span, "checked, but no back end carries it out")
-                    .help("`sluice check` accepts the program; running it will come with a later version"),
+                Diagnostic::error(
+                    code,
+                    format!("{what} cannot be run yet"),
+                    span,
+                    "checked, but no back end carries it out",
+                )
+                .help("`sluice check` accepts the program; running it will come with a later version"),
             );
         };
         if let Some(span) = c.sends {

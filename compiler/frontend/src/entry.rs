@@ -12,7 +12,12 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
     let nowhere = Span::new(FileId(0), 0, 0);
     if let Some(name) = top {
         let Some(id) = w.streams.get(name).copied() else {
-            let mut d = Diagnostic::error("E0113", format!("there is no stream `{name}` to start with"), nowhere, "asked for with --top");
+            let mut d = Diagnostic::error(
+                "E0113",
+                format!("there is no stream `{name}` to start with"),
+                nowhere,
+                "asked for with --top",
+            );
             let users = w.decls.iter().filter(|d| !d.library).map(|d| &*d.name);
             if let Some(n) = World::nearest(name, users) {
                 d = d.help(format!("did you mean `{n}`?"));
@@ -23,8 +28,13 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
         let ast = w.decl(id).ast.clone();
         if !ast.params.is_empty() {
             w.report(
-                Diagnostic::error("E0113", format!("`{name}` cannot be the entry: it has parameters"), ast.header.0, "nobody gives them values")
-                    .help("add a stream without parameters that adds this one"),
+                Diagnostic::error(
+                    "E0113",
+                    format!("`{name}` cannot be the entry: it has parameters"),
+                    ast.header.0,
+                    "nobody gives them values",
+                )
+                .help("add a stream without parameters that adds this one"),
             );
             return None;
         }
@@ -65,8 +75,13 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
         }
         _ => {
             let first = w.decl(candidates[0]).ast.header.0;
-            let mut d = Diagnostic::error("E0112", "the program has more than one entry", first, format!("`{}` could be it", w.decl(candidates[0]).name))
-                .help("`--top NAME` names the one to use; or add the others somewhere");
+            let mut d = Diagnostic::error(
+                "E0112",
+                "the program has more than one entry",
+                first,
+                format!("`{}` could be it", w.decl(candidates[0]).name),
+            )
+            .help("`--top NAME` names the one to use; or add the others somewhere");
             for id in candidates.iter().skip(1).take(8) {
                 let decl = w.decl(*id);
                 d = d.label(decl.ast.header.0, format!("`{}` could be it, too", decl.name));

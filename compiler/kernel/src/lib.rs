@@ -5,6 +5,7 @@
 
 pub mod ir;
 pub mod lower;
+pub mod passes;
 pub mod text;
 pub mod types;
 pub mod verify;

@@ -14,7 +14,9 @@ fn quote(s: &str) -> String {
 
 /// The graph as DOT.
 pub fn dot(graph: &SdfGraph, steady: &SteadyState) -> String {
-    let mut out = String::from("digraph program {\n  node [fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9];\n");
+    let mut out = String::from(
+        "digraph program {\n  node [fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
+    );
     if !graph.hierarchy.is_empty() {
         cluster(&mut out, graph, steady, HierId(0), 1);
     }
@@ -23,7 +25,13 @@ pub fn dot(graph: &SdfGraph, steady: &SteadyState) -> String {
         let takes = if c.peek > c.consume { format!("{} peek {}", c.consume, c.peek) } else { c.consume.to_string() };
         let initial = if c.initial.is_empty() { String::new() } else { format!(", {} initial", c.initial.len()) };
         let style = if c.feedback { ", style=dashed, constraint=false" } else { "" };
-        let _ = writeln!(out, "  {} -> {} [label={}{style}];", c.from.0, c.to.0, quote(&format!("{} → {takes}{initial}", c.produce)));
+        let _ = writeln!(
+            out,
+            "  {} -> {} [label={}{style}];",
+            c.from.0,
+            c.to.0,
+            quote(&format!("{} → {takes}{initial}", c.produce))
+        );
     }
     out.push_str("}\n");
     out
@@ -38,7 +46,11 @@ fn cluster(out: &mut String, graph: &SdfGraph, steady: &SteadyState, h: HierId, 
     }
     for n in &hier.nodes {
         let node = graph.node(*n);
-        let label = format!("{}\\n×{}", node_label(graph, *n).replace('\\', "\\\\").replace('"', "\\\""), steady.repetitions[n.index()]);
+        let label = format!(
+            "{}\\n×{}",
+            node_label(graph, *n).replace('\\', "\\\\").replace('"', "\\\""),
+            steady.repetitions[n.index()]
+        );
         let look = match &node.kind {
             NodeKind::Filter { stateful: true, .. } => "shape=box, style=\"filled,bold\", fillcolor=\"#fdeed3\"",
             NodeKind::Filter { .. } | NodeKind::Identity => "shape=box, style=filled, fillcolor=\"#e7f0fb\"",

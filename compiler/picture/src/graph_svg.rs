@@ -44,7 +44,13 @@ pub fn svg(graph: &SdfGraph, steady: &SteadyState) -> String {
         }
     }
     for (r, t) in &l.notes {
-        let _ = writeln!(out, "<text class=\"s\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", r.cx(), r.y + r.h / 2.0 + 4.0, escape(t));
+        let _ = writeln!(
+            out,
+            "<text class=\"s\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            r.cx(),
+            r.y + r.h / 2.0 + 4.0,
+            escape(t)
+        );
     }
     key(&mut out, l.size.1);
     out.push_str("</svg>\n");
@@ -169,9 +175,16 @@ fn channel(out: &mut String, graph: &SdfGraph, steady: &SteadyState, l: &Layout,
     if leaves_back && enters_back && a.up == b.up {
         let ((sx, sy), (tx, ty)) = (side(&a), side(&b));
         // straight up in the column that the layout keeps free at the right of the loop
-        let around = l.boxes.iter().find(|(h, _)| *h == graph.node(c.to.0).hier).map_or(sx.max(tx) + 40.0, |(_, r)| r.x + r.w);
+        let around =
+            l.boxes.iter().find(|(h, _)| *h == graph.node(c.to.0).hier).map_or(sx.max(tx) + 40.0, |(_, r)| r.x + r.w);
         let x = (around - 26.0).max(sx.max(tx) + 14.0);
-        path = format!("M{sx:.1} {sy:.1}H{:.1}Q{x:.1} {sy:.1} {x:.1} {:.1}V{:.1}Q{x:.1} {ty:.1} {:.1} {ty:.1}H{tx:.1}", x - 10.0, sy - 10.0, ty + 10.0, x - 10.0);
+        path = format!(
+            "M{sx:.1} {sy:.1}H{:.1}Q{x:.1} {sy:.1} {x:.1} {:.1}V{:.1}Q{x:.1} {ty:.1} {:.1} {ty:.1}H{tx:.1}",
+            x - 10.0,
+            sy - 10.0,
+            ty + 10.0,
+            x - 10.0
+        );
         (lx1, ly1) = (sx + 6.0, sy + 13.0);
         (lx2, ly2) = (tx + 10.0, ty - 6.0);
         middle = (x, (sy + ty) / 2.0);
@@ -216,7 +229,9 @@ fn channel(out: &mut String, graph: &SdfGraph, steady: &SteadyState, l: &Layout,
 
 fn key(out: &mut String, y: f64) {
     let mut x = 24.0;
-    for (class, label) in [("filter", "filter"), ("state", "stateful filter"), ("join", "splitter, joiner"), ("end", "reader, writer")] {
+    for (class, label) in
+        [("filter", "filter"), ("state", "stateful filter"), ("join", "splitter, joiner"), ("end", "reader, writer")]
+    {
         let _ = write!(
             out,
             "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"16\" height=\"12\" rx=\"3\"/><text class=\"t\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>",

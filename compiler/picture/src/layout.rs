@@ -170,7 +170,11 @@ fn children(graph: &SdfGraph, all: &[HierId]) -> Vec<Part> {
         if run > 4 {
             out.push(part(graph, all[i]));
             out.push(part(graph, all[i + 1]));
-            out.push(Part::Note(format!("… {} more {}", run - 3, text::shorten(if name.starts_with("anonymous") { hier_word } else { name }, 24))));
+            out.push(Part::Note(format!(
+                "… {} more {}",
+                run - 3,
+                text::shorten(if name.starts_with("anonymous") { hier_word } else { name }, 24)
+            )));
             out.push(part(graph, all[i + run - 1]));
         } else {
             out.extend(all[i..i + run].iter().map(|c| part(graph, *c)));

@@ -18,10 +18,17 @@ pub fn escape(s: &str) -> String {
 
 /// Width in pixels of a text of this size in a sans-serif face, rather too wide than too narrow.
 pub fn width(s: &str, size: f64) -> f64 {
-    s.chars().map(|c| if c.is_ascii_uppercase() || c == 'm' || c == 'w' || !c.is_ascii() { 0.78 } else { 0.6 }).sum::<f64>() * size
+    s.chars()
+        .map(|c| if c.is_ascii_uppercase() || c == 'm' || c == 'w' || !c.is_ascii() { 0.78 } else { 0.6 })
+        .sum::<f64>()
+        * size
 }
 
 /// At most `max` characters, the end replaced by an ellipsis.
 pub fn shorten(s: &str, max: usize) -> String {
-    if s.chars().count() <= max { s.to_string() } else { s.chars().take(max.saturating_sub(1)).collect::<String>() + "…" }
+    if s.chars().count() <= max {
+        s.to_string()
+    } else {
+        s.chars().take(max.saturating_sub(1)).collect::<String>() + "…"
+    }
 }

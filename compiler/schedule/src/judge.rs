@@ -81,7 +81,11 @@ struct Replay<'g> {
 }
 
 /// Judges a schedule.
-pub fn verify(graph: &SdfGraph, steady: &SteadyState, schedule: SequentialSchedule) -> Result<Verified<SequentialSchedule>, Vec<Violation>> {
+pub fn verify(
+    graph: &SdfGraph,
+    steady: &SteadyState,
+    schedule: SequentialSchedule,
+) -> Result<Verified<SequentialSchedule>, Vec<Violation>> {
     let fill: Vec<u64> = graph.channels.iter().map(|c| c.initial.len() as u64).collect();
     let mut r = Replay { graph, highest: fill.clone(), fill, fired: vec![0; graph.nodes.len()] };
     r.steps(&schedule.init).map_err(|v| vec![v])?;
@@ -99,13 +103,16 @@ pub fn verify(graph: &SdfGraph, steady: &SteadyState, schedule: SequentialSchedu
     r.steps(&schedule.steady).map_err(|v| vec![v])?;
     for n in graph.node_ids() {
         let fires = r.fired[n.index()] - steady.init[n.index()];
-        let should = steady.repetitions[n.index()].checked_mul(schedule.batch).ok_or_else(|| vec![Violation::Overflow])?;
+        let should =
+            steady.repetitions[n.index()].checked_mul(schedule.batch).ok_or_else(|| vec![Violation::Overflow])?;
         if fires != should {
             faults.push(Violation::WrongCount { node: n, fires, should, init: false });
         }
     }
     for c in graph.channel_ids() {
-        for (have, should) in [(before[c.index()], steady.boundary_fill[c.index()]), (r.fill[c.index()], before[c.index()])] {
+        for (have, should) in
+            [(before[c.index()], steady.boundary_fill[c.index()]), (r.fill[c.index()], before[c.index()])]
+        {
             if have != should {
                 faults.push(Violation::WrongFill { channel: c, have, should });
             }
@@ -171,7 +178,9 @@ impl Replay<'_> {
         let total = |rate: u32, times: u64| u64::from(rate).checked_mul(times).ok_or(Violation::Overflow);
         for id in &node.inputs {
             let take = self.graph.consumed_by_firing(*id, at);
-            let need = total(take, times - 1)?.checked_add(self.graph.needed_by_firing(*id, at).into()).ok_or(Violation::Overflow)?;
+            let need = total(take, times - 1)?
+                .checked_add(self.graph.needed_by_firing(*id, at).into())
+                .ok_or(Violation::Overflow)?;
             let have = self.fill[id.index()];
             if have < need {
                 return Err(Violation::MissingItems { node: n, channel: *id, have, need });

@@ -59,7 +59,8 @@ pub fn minimum_latency(graph: &SdfGraph, steady: &SteadyState) -> Result<Sequent
 /// Roots: nodes that a reader reaches before free ones, sinks before others, each in program order.
 fn roots(graph: &SdfGraph) -> Vec<NodeId> {
     let mut reached = vec![false; graph.nodes.len()];
-    let mut queue: Vec<NodeId> = graph.node_ids().filter(|n| matches!(graph.node(*n).kind, NodeKind::Reader(_))).collect();
+    let mut queue: Vec<NodeId> =
+        graph.node_ids().filter(|n| matches!(graph.node(*n).kind, NodeKind::Reader(_))).collect();
     let any = !queue.is_empty();
     while let Some(n) = queue.pop() {
         if !std::mem::replace(&mut reached[n.index()], true) {
@@ -167,7 +168,9 @@ fn fold(steps: Vec<Step>) -> Vec<Step> {
         let mut best = (1, 1);
         for len in 1..=16.min((steps.len() - i) / 2) {
             let mut times = 1;
-            while i + (times + 1) * len <= steps.len() && steps[i + times * len..i + (times + 1) * len] == steps[i..i + len] {
+            while i + (times + 1) * len <= steps.len()
+                && steps[i + times * len..i + (times + 1) * len] == steps[i..i + len]
+            {
                 times += 1;
             }
             if times > 1 && len * times > best.0 * best.1 {

@@ -89,7 +89,11 @@ fn fire_part(
     }
     let mut goal: Vec<(NodeId, u64)> = part.iter().map(|n| (*n, counts[n.index()])).collect();
     // initialisation runs once as it is; a steady state is divided into the component's own iterations
-    let loops = if batch == 1 && fired.iter().all(|f| *f == 0) { 1 } else { goal.iter().fold(0, |g, (_, n)| gcd(*n, g)).max(1) };
+    let loops = if batch == 1 && fired.iter().all(|f| *f == 0) {
+        1
+    } else {
+        goal.iter().fold(0, |g, (_, n)| gcd(*n, g)).max(1)
+    };
     let first_firing = part.iter().any(|n| fired[n.index()] == 0);
     let loops = if first_firing { 1 } else { loops };
     goal.iter_mut().for_each(|(_, n)| *n /= loops);
@@ -103,9 +107,11 @@ fn fire_part(
             let mut times = 0;
             while *remaining > 0 {
                 let firing = fired[n.index()];
-                let can = graph.node(*n).inputs.iter().all(|c| {
-                    !inside(*c) || fill[c.index()] >= u64::from(graph.needed_by_firing(*c, firing))
-                });
+                let can = graph
+                    .node(*n)
+                    .inputs
+                    .iter()
+                    .all(|c| !inside(*c) || fill[c.index()] >= u64::from(graph.needed_by_firing(*c, firing)));
                 if !can {
                     break;
                 }

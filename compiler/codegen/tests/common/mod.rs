@@ -412,7 +412,9 @@ pub struct Dice(u64);
 impl Dice {
     pub fn new(seed: u64) -> Dice {
         let mut d = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        (0..4).for_each(|_| drop(d.roll(2)));
+        for _ in 0..4 {
+            d.roll(2);
+        }
         d
     }
 

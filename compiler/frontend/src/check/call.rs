@@ -76,8 +76,13 @@ impl Checker<'_> {
             "float2" | "float3" | "float4" | "complex" => return self.compose(&name.name, args, span),
             "print" | "println" => {
                 self.report(
-                    Diagnostic::error("E0228", format!("`{}` gives no value", name.name), span, "a value is wanted here")
-                        .help("use it as a statement of its own"),
+                    Diagnostic::error(
+                        "E0228",
+                        format!("`{}` gives no value", name.name),
+                        span,
+                        "a value is wanted here",
+                    )
+                    .help("use it as a statement of its own"),
                 );
                 return self.broken(span);
             }
@@ -146,7 +151,14 @@ impl Checker<'_> {
     }
 
     /// Arguments with the parameters' types.
-    pub fn arguments(&mut self, name: &str, args: &[ast::Expr], params: &[Ty], at: Option<Span>, span: Span) -> Vec<Expr> {
+    pub fn arguments(
+        &mut self,
+        name: &str,
+        args: &[ast::Expr],
+        params: &[Ty],
+        at: Option<Span>,
+        span: Span,
+    ) -> Vec<Expr> {
         if args.len() != params.len() {
             let plural = if params.len() == 1 { "argument" } else { "arguments" };
             let mut d = Diagnostic::error(
@@ -203,7 +215,10 @@ impl Checker<'_> {
             met = self.meet(&met, &c.expr.ty).unwrap_or(Ty::Str);
         }
         let whole = matches!(b, Builtin::Abs | Builtin::Min | Builtin::Max);
-        let complex = matches!(b, Builtin::Abs | Builtin::Arg | Builtin::Exp | Builtin::Log | Builtin::Sin | Builtin::Cos | Builtin::Sqrt);
+        let complex = matches!(
+            b,
+            Builtin::Abs | Builtin::Arg | Builtin::Exp | Builtin::Log | Builtin::Sin | Builtin::Cos | Builtin::Sqrt
+        );
         let (operand, result) = match met {
             Ty::Bit | Ty::Bool | Ty::Int if whole => (Ty::Int, Ty::Int),
             Ty::Complex if complex => {
@@ -245,7 +260,12 @@ impl Checker<'_> {
             [] if newline => Expr { kind: ExprKind::Const(Const::Str("".into())), ty: Ty::Str, span },
             [one] => self.expr(one).expr,
             _ => {
-                self.error("E0204", format!("`{}` takes 1 argument, not {}", name.name, args.len()), span, "put texts together with `+`");
+                self.error(
+                    "E0204",
+                    format!("`{}` takes 1 argument, not {}", name.name, args.len()),
+                    span,
+                    "put texts together with `+`",
+                );
                 return StmtKind::Block(Vec::new());
             }
         };

@@ -76,8 +76,13 @@ impl Checker<'_> {
         };
         let Place::Composite(parent) = self.place else {
             self.report(
-                Diagnostic::error("E0220", format!("`{what}` cannot stand here"), span, "this is not the body of a composite")
-                    .help("streams are put together in pipelines, splitjoins and feedbackloops"),
+                Diagnostic::error(
+                    "E0220",
+                    format!("`{what}` cannot stand here"),
+                    span,
+                    "this is not the body of a composite",
+                )
+                .help("streams are put together in pipelines, splitjoins and feedbackloops"),
             );
             return None;
         };
@@ -93,8 +98,13 @@ impl Checker<'_> {
                 _ => "this belongs into a feedbackloop",
             };
             self.report(
-                Diagnostic::error("E0223", format!("`{what}` does not belong into a {}", parent.keyword()), span, "not here")
-                    .help(help),
+                Diagnostic::error(
+                    "E0223",
+                    format!("`{what}` does not belong into a {}", parent.keyword()),
+                    span,
+                    "not here",
+                )
+                .help(help),
             );
             return None;
         }
@@ -106,8 +116,13 @@ impl Checker<'_> {
             S::Join(k) => {
                 if matches!(k, ast::SplitKind::Duplicate) {
                     self.report(
-                        Diagnostic::error("E0415", "there is no duplicate joiner", span, "a joiner takes items from its branches in turn")
-                            .help("write `join roundrobin;`"),
+                        Diagnostic::error(
+                            "E0415",
+                            "there is no duplicate joiner",
+                            span,
+                            "a joiner takes items from its branches in turn",
+                        )
+                        .help("write `join roundrobin;`"),
                     );
                 }
                 StreamStmt::Join(self.split(k))
@@ -156,8 +171,13 @@ impl Checker<'_> {
         if builtin && (!type_args.is_empty() || !self.w.streams.contains_key(&name.name)) {
             let [t] = type_args else {
                 self.report(
-                    Diagnostic::error("E0115", format!("`{}` needs the type of its items", name.name), span, "no type given")
-                        .help(format!("write it in angle brackets: `{}<float>`", name.name)),
+                    Diagnostic::error(
+                        "E0115",
+                        format!("`{}` needs the type of its items", name.name),
+                        span,
+                        "no type given",
+                    )
+                    .help(format!("write it in angle brackets: `{}<float>`", name.name)),
                 );
                 return StreamUse::Error;
             };
@@ -184,7 +204,12 @@ impl Checker<'_> {
             return StreamUse::Error;
         };
         if let Some(t) = type_args.first() {
-            self.error("E0115", format!("`{}` takes no type in angle brackets", name.name), t.at.0, "only the built-in streams do");
+            self.error(
+                "E0115",
+                format!("`{}` takes no type in angle brackets", name.name),
+                t.at.0,
+                "only the built-in streams do",
+            );
         }
         let ast = self.w.decl(id).ast.clone();
         let params: Vec<Ty> = ast.params.iter().map(|p| self.outline(&p.ty)).collect();

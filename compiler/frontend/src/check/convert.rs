@@ -48,9 +48,7 @@ fn rank(ty: &Ty) -> Option<u8> {
 pub fn same(a: &Ty, b: &Ty) -> bool {
     match (a, b) {
         (Ty::Error, _) | (_, Ty::Error) => true,
-        (Ty::Array(a, n), Ty::Array(b, m)) => {
-            (n == m || *n == Dim::Unknown || *m == Dim::Unknown) && same(a, b)
-        }
+        (Ty::Array(a, n), Ty::Array(b, m)) => (n == m || *n == Dim::Unknown || *m == Dim::Unknown) && same(a, b),
         _ => a == b,
     }
 }

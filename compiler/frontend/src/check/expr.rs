@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::convert::{Checked, fit, Fit};
+use super::convert::{Checked, Fit, fit};
 use super::{Checker, Place};
 use crate::constant::Const;
 use crate::ty::Ty;
@@ -156,8 +156,13 @@ impl Checker<'_> {
         let b = self.expr(base).expr;
         let unknown = |c: &mut Self, what: String, has: String| {
             c.report(
-                Diagnostic::error("E0106", format!("{what} has no field `{}`", name.name), name.span(), "no such field")
-                    .help(has),
+                Diagnostic::error(
+                    "E0106",
+                    format!("{what} has no field `{}`", name.name),
+                    name.span(),
+                    "no such field",
+                )
+                .help(has),
             );
             c.broken(span)
         };
@@ -215,8 +220,17 @@ impl Checker<'_> {
         {
             let (k, at) = (*k, i.span);
             self.report(
-                Diagnostic::error("E0225", format!("index {k} is outside of the array"), at, format!("the array has {n} elements"))
-                    .help(if n == 0 { "it is empty".to_string() } else { format!("indices run from 0 to {}", n - 1) }),
+                Diagnostic::error(
+                    "E0225",
+                    format!("index {k} is outside of the array"),
+                    at,
+                    format!("the array has {n} elements"),
+                )
+                .help(if n == 0 {
+                    "it is empty".to_string()
+                } else {
+                    format!("indices run from 0 to {}", n - 1)
+                }),
             );
         }
         Expr { kind: ExprKind::Index(Box::new(b), Box::new(i)), ty, span }
@@ -286,7 +300,12 @@ impl Checker<'_> {
             && i.ty == Ty::Int
         {
             let (k, at) = (*k, i.span);
-            self.error("E0226", format!("peek({k}) looks at an item that is gone"), at, "positions count from 0, the next item");
+            self.error(
+                "E0226",
+                format!("peek({k}) looks at an item that is gone"),
+                at,
+                "positions count from 0, the next item",
+            );
         }
         Expr { kind: ExprKind::Peek(Box::new(i)), ty, span }
     }
@@ -304,7 +323,9 @@ impl Checker<'_> {
         let (operand, ty) = match (op, &ty) {
             (_, Ty::Error) => return self.broken(span).into(),
             (UnaryOp::Neg, Ty::Int | Ty::Float | Ty::Double | Ty::Complex | Ty::Vec(_)) => (c.expr, ty),
-            (UnaryOp::Neg, Ty::Bit | Ty::Bool) | (UnaryOp::BitNot, Ty::Bool) => (self.convert(c.expr, &Ty::Int), Ty::Int),
+            (UnaryOp::Neg, Ty::Bit | Ty::Bool) | (UnaryOp::BitNot, Ty::Bool) => {
+                (self.convert(c.expr, &Ty::Int), Ty::Int)
+            }
             (UnaryOp::BitNot, Ty::Int | Ty::Bit) => (c.expr, ty),
             (UnaryOp::Not, Ty::Bit | Ty::Bool | Ty::Int | Ty::Float | Ty::Double) => (self.condition(c), Ty::Bool),
             _ => {
@@ -345,8 +366,13 @@ impl Checker<'_> {
         let Some(ty) = self.meet(&a.expr.ty, &b.expr.ty) else {
             let (x, y) = (self.show(&a.expr.ty), self.show(&b.expr.ty));
             self.report(
-                Diagnostic::error("E0200", "the two values of `?:` do not agree in type", a.expr.span, format!("this is {x}"))
-                    .label(b.expr.span, format!("and this is {y}")),
+                Diagnostic::error(
+                    "E0200",
+                    "the two values of `?:` do not agree in type",
+                    a.expr.span,
+                    format!("this is {x}"),
+                )
+                .label(b.expr.span, format!("and this is {y}")),
             );
             return self.broken(span).into();
         };
@@ -483,7 +509,12 @@ impl Checker<'_> {
         };
         if !fine {
             let (f, t) = (self.show(&from), self.show(&to));
-            let mut d = Diagnostic::error("E0217", format!("{f} cannot be cast to {t}"), span, format!("this would turn {f} into {t}"));
+            let mut d = Diagnostic::error(
+                "E0217",
+                format!("{f} cannot be cast to {t}"),
+                span,
+                format!("this would turn {f} into {t}"),
+            );
             if from == Ty::Complex {
                 d = d.help("take a part of it: `.real`, `.imag`, or its size `abs(c)`");
             }
@@ -507,11 +538,8 @@ impl Checker<'_> {
             return checked;
         }
         let mut root = &checked;
-        loop {
-            match &root.kind {
-                ExprKind::Index(b, _) | ExprKind::Member(b, _) | ExprKind::Component(b, _) => root = b,
-                _ => break,
-            }
+        while let ExprKind::Index(b, _) | ExprKind::Member(b, _) | ExprKind::Component(b, _) = &root.kind {
+            root = b;
         }
         let span = e.span();
         let problem = match &root.kind {
@@ -537,9 +565,14 @@ impl Checker<'_> {
                 if let A::Var(n) = &e.unparen().kind
                     && let Some((_, _, at)) = self.scalars.get(&n.name)
                 {
-                    d = Diagnostic::error("E0205", format!("`{}` cannot be assigned", n.name), span, "a parameter of a stream is a constant")
-                        .label(*at, "declared here")
-                        .help("copy it into a variable of your own");
+                    d = Diagnostic::error(
+                        "E0205",
+                        format!("`{}` cannot be assigned", n.name),
+                        span,
+                        "a parameter of a stream is a constant",
+                    )
+                    .label(*at, "declared here")
+                    .help("copy it into a variable of your own");
                 }
                 self.report(d);
                 return self.broken(span);

@@ -48,7 +48,14 @@ pub fn general(w: &mut World, id: DeclId) -> bool {
     }
     for p in &decl.ast.params {
         let ty = c.ty(&p.ty);
-        c.add_field(FieldInfo { name: p.name.name.clone(), ty, span: p.name.span(), value: None, param: true, captured: false });
+        c.add_field(FieldInfo {
+            name: p.name.name.clone(),
+            ty,
+            span: p.name.span(),
+            value: None,
+            param: true,
+            captured: false,
+        });
     }
     c.filter(&decl.ast, (None, None), "");
     let fine = c.errors == 0;
@@ -72,7 +79,12 @@ pub fn specialise(w: &mut World, id: DeclId, args: &[Const], inferred: (Option<T
                 let actual = refine(&declared, value);
                 if !super::convert::same(&declared, &actual) {
                     let (d, a) = (c.show(&declared), c.show(&actual));
-                    c.error("E0410", format!("`{name}` is {d}, but an array of another size was given"), span, format!("the argument is {a}"));
+                    c.error(
+                        "E0410",
+                        format!("`{name}` is {d}, but an array of another size was given"),
+                        span,
+                        format!("the argument is {a}"),
+                    );
                     return None;
                 }
                 actual
@@ -108,6 +120,10 @@ pub fn show_argument(c: &Const) -> String {
     }
 }
 
+/// An expression whose value depends on the run.
+#[derive(Clone, Copy, Debug)]
+pub struct NotConstant;
+
 struct Parts<'a> {
     init: Option<&'a ast::Block>,
     prework: Option<&'a ast::Work>,
@@ -117,7 +133,12 @@ struct Parts<'a> {
 
 impl Checker<'_> {
     /// Checks a filter whose parameters are in place. Gives code only when not in general.
-    fn filter(&mut self, decl: &ast::StreamDecl, inferred: (Option<Ty>, Option<Ty>), display: &str) -> Option<FilterCode> {
+    fn filter(
+        &mut self,
+        decl: &ast::StreamDecl,
+        inferred: (Option<Ty>, Option<Ty>),
+        display: &str,
+    ) -> Option<FilterCode> {
         let ast::StreamBody::Filter(members) = &decl.body else { return None };
         self.io_span = decl.header.0;
         self.io = match &decl.io {
@@ -236,7 +257,8 @@ impl Checker<'_> {
                 Member::Field(_) => continue,
             };
             self.report(
-                Diagnostic::error("E0231", format!("a filter has one `{what}`"), again, "a second one").label(first, "the first"),
+                Diagnostic::error("E0231", format!("a filter has one `{what}`"), again, "a second one")
+                    .label(first, "the first"),
             );
         }
         if p.work.is_none() {
@@ -280,7 +302,14 @@ impl Checker<'_> {
                     },
                 };
             }
-            self.add_field(FieldInfo { name: name.name.clone(), ty: ty.clone(), span: name.span(), value, param: false, captured: false });
+            self.add_field(FieldInfo {
+                name: name.name.clone(),
+                ty: ty.clone(),
+                span: name.span(),
+                value,
+                param: false,
+                captured: false,
+            });
         }
     }
 
@@ -304,15 +333,21 @@ impl Checker<'_> {
         self.place = Place::FilterInit;
         self.begin(Ty::Void, assigned_names(&init.stmts));
         let body = self.block(init);
-        functions.push(Function { name: "init".into(), params: 0, locals: self.end(), ret: Ty::Void, body, span: init.at.0 });
+        functions.push(Function {
+            name: "init".into(),
+            params: 0,
+            locals: self.end(),
+            ret: Ty::Void,
+            body,
+            span: init.at.0,
+        });
         if self.generic || self.errors > 0 {
             return Some(String::new());
         }
         // sizes that init itself used are those of before it: they need not stay
         self.fields_as_constants.truncate(marks);
-        let fields: Vec<(Ty, Const)> = (self.fields.iter())
-            .map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0))))
-            .collect();
+        let fields: Vec<(Ty, Const)> =
+            (self.fields.iter()).map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0)))).collect();
         let last = FnId::from(functions.len() - 1);
         match eval::run_init(&self.w.globals, &functions, last, &fields) {
             Ok((values, output)) => {
@@ -369,8 +404,13 @@ impl Checker<'_> {
                 let io = self.io_span;
                 let side = if r.kind == RateKind::Push { "output" } else { "input" };
                 self.report(
-                    Diagnostic::error("E0235", format!("a {name} rate in a filter without {side}"), at, "items of type void?")
-                        .label(io, format!("the {side} type is void")),
+                    Diagnostic::error(
+                        "E0235",
+                        format!("a {name} rate in a filter without {side}"),
+                        at,
+                        "items of type void?",
+                    )
+                    .label(io, format!("the {side} type is void")),
                 );
             }
         }
@@ -397,7 +437,7 @@ impl Checker<'_> {
                 None
             }
             Ok(_) => None,
-            Err(()) => {
+            Err(NotConstant) => {
                 self.report(
                     Diagnostic::error("E0233", format!("the {name} rate is not a constant"), e.span, "not known at compile time")
                         .help("use parameters, statics, literals, and fields that no firing changes; or declare a dynamic rate: `*` or `[min, max]`"),
@@ -414,18 +454,27 @@ impl Checker<'_> {
             if !f.constant {
                 let (name, span) = (f.name.clone(), f.span);
                 self.report(
-                    Diagnostic::error("E0233", format!("`{name}` is used as a constant, but a firing changes it"), at, "this needs a constant")
-                        .label(span, "the field"),
+                    Diagnostic::error(
+                        "E0233",
+                        format!("`{name}` is used as a constant, but a firing changes it"),
+                        at,
+                        "this needs a constant",
+                    )
+                    .label(span, "the field"),
                 );
             }
         }
         self.constant_arguments(code);
-        match (decl.stateful, code.stateful) {
-            (Some(at), None) => self.report(
-                Diagnostic::warning("W0230", "this filter is declared stateful, but has no state", at.0, "nothing goes from one firing to the next")
-                    .help("remove `stateful`"),
-            ),
-            _ => {}
+        if let (Some(at), None) = (decl.stateful, code.stateful) {
+            self.report(
+                Diagnostic::warning(
+                    "W0230",
+                    "this filter is declared stateful, but has no state",
+                    at.0,
+                    "nothing goes from one firing to the next",
+                )
+                .help("remove `stateful`"),
+            );
         }
         for (index, work) in [(0, parts.work), (1, parts.prework)] {
             let Some(ast) = work else { continue };
@@ -454,22 +503,27 @@ impl Checker<'_> {
             }
             let (span, at) = (passed.span, passed.parameter);
             self.report(
-                Diagnostic::error("E0224", "a constant array is passed to a function that writes it", span, "this cannot be changed")
-                    .label(at, "the function writes this parameter")
-                    .help("copy it into a variable of your own"),
+                Diagnostic::error(
+                    "E0224",
+                    "a constant array is passed to a function that writes it",
+                    span,
+                    "this cannot be changed",
+                )
+                .label(at, "the function writes this parameter")
+                .help("copy it into a variable of your own"),
             );
         }
     }
 
     /// The value of an expression known at compile time. `Ok(None)`: it depends on a parameter that is not known now, or
     /// something was reported; `Err`: it is not a constant.
-    pub fn constant(&mut self, e: &Expr) -> Result<Option<Const>, ()> {
+    pub fn constant(&mut self, e: &Expr) -> Result<Option<Const>, NotConstant> {
         if let ExprKind::Const(c) = &e.kind {
             return Ok((e.ty != Ty::Error).then(|| c.clone()));
         }
         let mut uses = Vec::new();
         if !self.constant_shape(e, &mut uses) {
-            return Err(());
+            return Err(NotConstant);
         }
         if uses.iter().any(|(id, _)| self.fields[id.index()].value.is_none()) {
             return Ok(None);
@@ -494,7 +548,9 @@ impl Checker<'_> {
                 true
             }
             ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => all(&[a, b]),
-            ExprKind::Member(a, _) | ExprKind::Component(a, _) | ExprKind::Unary(_, a) | ExprKind::Convert(a) => all(&[a]),
+            ExprKind::Member(a, _) | ExprKind::Component(a, _) | ExprKind::Unary(_, a) | ExprKind::Convert(a) => {
+                all(&[a])
+            }
             ExprKind::Ternary(a, b, c) => all(&[a, b, c]),
             ExprKind::Builtin(_, args) | ExprKind::Compose(args) | ExprKind::Array(args) => {
                 args.iter().all(|e| self.constant_shape(e, uses))
@@ -507,9 +563,8 @@ impl Checker<'_> {
     fn evaluate(&mut self, e: &Expr) -> Result<Const, EvalError> {
         let mut e = e.clone();
         self.fill_constants(&mut e);
-        let fields: Vec<(Ty, Const)> = (self.fields.iter())
-            .map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0))))
-            .collect();
+        let fields: Vec<(Ty, Const)> =
+            (self.fields.iter()).map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0)))).collect();
         eval::constant(&self.w.globals, &fields, &e)
     }
 

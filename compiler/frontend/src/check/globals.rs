@@ -172,7 +172,12 @@ fn statics_declared(w: &mut World) {
                 }
                 let zero = eval::zero(&w.globals, &ty);
                 if zero.is_none() && !matches!(ty, Ty::Error | Ty::Void | Ty::Portal(_)) {
-                    w.report(Diagnostic::error("E0209", "this array is too large", d.ty.at.0, "more than 2^24 elements in all"));
+                    w.report(Diagnostic::error(
+                        "E0209",
+                        "this array is too large",
+                        d.ty.at.0,
+                        "more than 2^24 elements in all",
+                    ));
                 }
                 let value = zero.unwrap_or(Const::Int(0));
                 let id = StaticId::from(w.globals.statics.len());

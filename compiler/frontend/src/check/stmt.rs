@@ -246,8 +246,13 @@ impl Checker<'_> {
                             match c.constant(&e) {
                                 Ok(Some(Const::Int(k))) => Some(k),
                                 Ok(_) => continue,
-                                Err(()) => {
-                                    c.error("E0219", "a case label must be a constant", e.span, "not known at compile time");
+                                Err(super::filter::NotConstant) => {
+                                    c.error(
+                                        "E0219",
+                                        "a case label must be a constant",
+                                        e.span,
+                                        "not known at compile time",
+                                    );
                                     continue;
                                 }
                             }
@@ -257,7 +262,8 @@ impl Checker<'_> {
                         let first = *first;
                         let what = key.map_or("default".to_string(), |k| format!("case {k}"));
                         c.report(
-                            Diagnostic::error("E0218", format!("`{what}` appears twice"), at.0, "again here").label(first, "first here"),
+                            Diagnostic::error("E0218", format!("`{what}` appears twice"), at.0, "again here")
+                                .label(first, "first here"),
                         );
                         continue;
                     }
@@ -272,9 +278,14 @@ impl Checker<'_> {
                     let at = case.body.last().map_or(Span::default(), |s| s.at.0);
                     let next = cases[n + 1].labels.first().map_or(at, |(_, a)| a.0);
                     c.report(
-                        Diagnostic::warning("W0202", "this case falls through into the next", at, "no `break` after this")
-                            .label(next, "execution goes on here")
-                            .help("add `break;`, or `{}` around both if it is meant"),
+                        Diagnostic::warning(
+                            "W0202",
+                            "this case falls through into the next",
+                            at,
+                            "no `break` after this",
+                        )
+                        .label(next, "execution goes on here")
+                        .help("add `break;`, or `{}` around both if it is meant"),
                     );
                 }
                 out.push(SwitchCase { labels, default, body });
@@ -291,14 +302,26 @@ impl Checker<'_> {
             (None, Ty::Void) => StmtKind::Return(None),
             (None, ret) => {
                 let ret = self.show(&ret);
-                self.error("E0211", format!("`return` without a value in a function that gives {ret}"), span, format!("{ret} is wanted"));
+                self.error(
+                    "E0211",
+                    format!("`return` without a value in a function that gives {ret}"),
+                    span,
+                    format!("{ret} is wanted"),
+                );
                 StmtKind::Return(None)
             }
             (Some(e), Ty::Void) => {
                 self.expr(e);
                 self.report(
-                    Diagnostic::error("E0211", "`return` with a value where none is given", e.span(), "nobody receives this")
-                        .help("`work`, `init` and handlers give no value: use `push`, or declare the function's result type"),
+                    Diagnostic::error(
+                        "E0211",
+                        "`return` with a value where none is given",
+                        e.span(),
+                        "nobody receives this",
+                    )
+                    .help(
+                        "`work`, `init` and handlers give no value: use `push`, or declare the function's result type",
+                    ),
                 );
                 StmtKind::Return(None)
             }
@@ -319,7 +342,14 @@ impl Checker<'_> {
         matches!(ty, Ty::Portal(_))
     }
 
-    fn send(&mut self, portal: &ast::Expr, handler: &ast::Ident, args: &[ast::Expr], latency: Option<&ast::Latency>, span: Span) -> StmtKind {
+    fn send(
+        &mut self,
+        portal: &ast::Expr,
+        handler: &ast::Ident,
+        args: &[ast::Expr],
+        latency: Option<&ast::Latency>,
+        span: Span,
+    ) -> StmtKind {
         let nothing = StmtKind::Block(Vec::new());
         let p = self.expr(portal).expr;
         let Ty::Portal(target) = p.ty else {
@@ -344,8 +374,13 @@ impl Checker<'_> {
         let Some(h) = found else {
             let at = decl.header.0;
             self.report(
-                Diagnostic::error("E0114", format!("the portal's filters have no handler `{}`", handler.name), handler.span(), "no such handler")
-                    .label(at, "the portal is for this stream"),
+                Diagnostic::error(
+                    "E0114",
+                    format!("the portal's filters have no handler `{}`", handler.name),
+                    handler.span(),
+                    "no such handler",
+                )
+                .label(at, "the portal is for this stream"),
             );
             return nothing;
         };
@@ -377,9 +412,9 @@ pub fn falls_through(stmts: &[Stmt]) -> bool {
         StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) => false,
         StmtKind::Block(b) => falls_through(b),
         StmtKind::If { then, els, .. } => falls_through(then) || falls_through(els),
-        StmtKind::While { cond, body } => !(is_true(cond) && !breaks(body)),
-        StmtKind::DoWhile { body, cond } => (falls_through(body) || breaks(body)) && !(is_true(cond) && !breaks(body)),
-        StmtKind::For { cond, body, .. } => !(cond.as_ref().is_none_or(is_true) && !breaks(body)),
+        StmtKind::While { cond, body } => !is_true(cond) || breaks(body),
+        StmtKind::DoWhile { body, cond } => breaks(body) || !is_true(cond) && falls_through(body),
+        StmtKind::For { cond, body, .. } => !cond.as_ref().is_none_or(is_true) || breaks(body),
         StmtKind::Switch { cases, .. } => {
             let default = cases.iter().any(|c| c.default);
             !default || cases.last().is_none_or(|c| falls_through(&c.body)) || cases.iter().any(|c| breaks(&c.body))

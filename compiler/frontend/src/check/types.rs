@@ -118,11 +118,16 @@ impl Checker<'_> {
                 Dim::Unknown
             }
             Ok(_) => Dim::Unknown,
-            Err(()) => {
+            Err(super::filter::NotConstant) => {
                 if !matches!(self.place, Place::Composite(_)) {
                     self.report(
-                        Diagnostic::error("E0209", "the size of an array must be a constant", span, "not known at compile time")
-                            .help("use parameters, statics, literals, and fields that no firing changes"),
+                        Diagnostic::error(
+                            "E0209",
+                            "the size of an array must be a constant",
+                            span,
+                            "not known at compile time",
+                        )
+                        .help("use parameters, statics, literals, and fields that no firing changes"),
                     );
                 }
                 Dim::Unknown

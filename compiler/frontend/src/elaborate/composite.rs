@@ -79,11 +79,18 @@ impl Elaborator<'_> {
                     self.report(
                         Diagnostic::error(
                             "E0416",
-                            format!("the {} `{name}` is declared with {side} {d}, but its streams make it {a}", ast.kind.keyword()),
+                            format!(
+                                "the {} `{name}` is declared with {side} {d}, but its streams make it {a}",
+                                ast.kind.keyword()
+                            ),
                             io_span,
                             format!("{d} declared here"),
                         )
-                        .help(format!("declare it `{} -> {}`, or change the streams in it", self.show(&actual.0), self.show(&actual.1))),
+                        .help(format!(
+                            "declare it `{} -> {}`, or change the streams in it",
+                            self.show(&actual.0),
+                            self.show(&actual.1)
+                        )),
                     );
                     return None;
                 }
@@ -108,8 +115,13 @@ impl Elaborator<'_> {
                     let p = &code.function.locals[i];
                     let (name, span) = (p.name.clone(), p.span);
                     self.report(
-                        Diagnostic::error("E0410", format!("`{name}` has {n} elements, but an array of {m} was given"), added, format!("{m} elements given"))
-                            .label(span, "the parameter"),
+                        Diagnostic::error(
+                            "E0410",
+                            format!("`{name}` has {n} elements, but an array of {m} was given"),
+                            added,
+                            format!("{m} elements given"),
+                        )
+                        .label(span, "the parameter"),
                     );
                     return None;
                 }
@@ -136,7 +148,12 @@ impl Elaborator<'_> {
             match self.in_frame(code, args, d)? {
                 Const::Int(n) if n >= 0 => sizes.push(n as u32),
                 _ => {
-                    self.report(Diagnostic::error("E0209", "an array cannot have a negative size", d.span, "this is negative"));
+                    self.report(Diagnostic::error(
+                        "E0209",
+                        "an array cannot have a negative size",
+                        d.span,
+                        "this is negative",
+                    ));
                     return None;
                 }
             }
@@ -151,22 +168,28 @@ impl Elaborator<'_> {
         let mut steps = self.steps;
         let globals = self.globals.clone();
         let mut portals = self.portals;
-        let result = eval::run_composite(&globals, &code.function, &args, &mut steps, &mut portals, &mut |scope, stmt, span| {
-            if out.len() >= limit {
-                full = Some(span);
-                return Err(EvalError::stopped(span));
-            }
-            if let Some(r) = request(scope, stmt, span)? {
-                out.push(r);
-            }
-            Ok(())
-        });
+        let result =
+            eval::run_composite(&globals, &code.function, &args, &mut steps, &mut portals, &mut |scope, stmt, span| {
+                if out.len() >= limit {
+                    full = Some(span);
+                    return Err(EvalError::stopped(span));
+                }
+                if let Some(r) = request(scope, stmt, span)? {
+                    out.push(r);
+                }
+                Ok(())
+            });
         self.steps = steps;
         self.portals = portals;
         if let Some(span) = full {
             self.stop(
-                Diagnostic::error("E0400", format!("the program has more than {limit} streams"), span, "this is one too many")
-                    .help("is the loop around it longer than meant? `--max-streams N` raises the limit"),
+                Diagnostic::error(
+                    "E0400",
+                    format!("the program has more than {limit} streams"),
+                    span,
+                    "this is one too many",
+                )
+                .help("is the loop around it longer than meant? `--max-streams N` raises the limit"),
             );
             return None;
         }
@@ -175,8 +198,13 @@ impl Elaborator<'_> {
             Err(e) if e.is_out_of_fuel() => {
                 let n = self.limits.steps;
                 self.stop(
-                    Diagnostic::error("E0401", format!("building the program takes more than {n} steps"), e.span, "still running here")
-                        .help("does the loop end? The bodies of composites run at compile time"),
+                    Diagnostic::error(
+                        "E0401",
+                        format!("building the program takes more than {n} steps"),
+                        e.span,
+                        "still running here",
+                    )
+                    .help("does the loop end? The bodies of composites run at compile time"),
                 );
                 None
             }
@@ -188,7 +216,13 @@ impl Elaborator<'_> {
     }
 
     /// Instantiates one child.
-    pub(super) fn child(&mut self, what: Wanted, portals: Vec<PortalId>, span: Span, inferred: (Option<Ty>, Option<Ty>)) -> Option<Inst> {
+    pub(super) fn child(
+        &mut self,
+        what: Wanted,
+        portals: Vec<PortalId>,
+        span: Span,
+        inferred: (Option<Ty>, Option<Ty>),
+    ) -> Option<Inst> {
         let builtin = |kind, name: &str, display: String, io| Inst {
             kind,
             display,
@@ -202,15 +236,20 @@ impl Elaborator<'_> {
             Wanted::Stream(id, args) => {
                 let mut inst = self.instantiate(id, args, span, inferred)?;
                 if !portals.is_empty() && !matches!(inst.kind, InstKind::Filter(_)) {
-                    self.report(
-                        Diagnostic::error("E0420", "only a filter can be registered with a portal", span, format!("`{}` is no filter", inst.name)),
-                    );
+                    self.report(Diagnostic::error(
+                        "E0420",
+                        "only a filter can be registered with a portal",
+                        span,
+                        format!("`{}` is no filter", inst.name),
+                    ));
                     return None;
                 }
                 inst.portals = portals;
                 inst
             }
-            Wanted::Identity(t) => builtin(InstKind::Identity, "Identity", format!("Identity<{}>", self.show(&t)), (t.clone(), t)),
+            Wanted::Identity(t) => {
+                builtin(InstKind::Identity, "Identity", format!("Identity<{}>", self.show(&t)), (t.clone(), t))
+            }
             Wanted::Reader(t, p) => {
                 let shown = format!("FileReader<{}>({p:?})", self.show(&t));
                 builtin(InstKind::Reader(p), "FileReader", shown, (Ty::Void, t))
@@ -223,7 +262,12 @@ impl Elaborator<'_> {
         Some(inst)
     }
 
-    fn pipeline(&mut self, requests: Vec<Request>, around: &(Option<Ty>, Option<Ty>), header: Span) -> Option<(InstKind, (Ty, Ty))> {
+    fn pipeline(
+        &mut self,
+        requests: Vec<Request>,
+        around: &(Option<Ty>, Option<Ty>),
+        header: Span,
+    ) -> Option<(InstKind, (Ty, Ty))> {
         let mut children: Vec<Inst> = Vec::new();
         let count = requests.len();
         let mut failed = false;
@@ -250,9 +294,14 @@ impl Elaborator<'_> {
                 let (a, b) = (self.show(&previous.io.1), self.show(&child.io.0));
                 let (pn, cn, at) = (previous.display.clone(), child.display.clone(), previous.added);
                 self.report(
-                    Diagnostic::error("E0404", format!("`{pn}` gives {a}, but `{cn}` takes {b}"), span, format!("takes {b}"))
-                        .label(at, format!("gives {a}"))
-                        .help("items do not change their type on a channel: put a filter between them that converts"),
+                    Diagnostic::error(
+                        "E0404",
+                        format!("`{pn}` gives {a}, but `{cn}` takes {b}"),
+                        span,
+                        format!("takes {b}"),
+                    )
+                    .label(at, format!("gives {a}"))
+                    .help("items do not change their type on a channel: put a filter between them that converts"),
                 );
                 failed = true;
             }

@@ -152,7 +152,9 @@ impl Flattener<'_> {
                 }
                 open
             }
-            InstKind::SplitJoin { split, join, children } => self.splitjoin(inst, hier, &path, split, join, children, input),
+            InstKind::SplitJoin { split, join, children } => {
+                self.splitjoin(inst, hier, &path, split, join, children, input)
+            }
             InstKind::Loop { join, split, body, back, enqueued } => {
                 let (taken, given) = (body.io.0.clone(), body.io.1.clone());
                 // joiner: the external input is port 0 where there is one
@@ -163,7 +165,8 @@ impl Flattener<'_> {
                 }
                 let feedback_port = weights.len() as u32;
                 weights.push(join.0[1]);
-                let j = self.node(format!("{path}.join"), "join".into(), NodeKind::JoinRoundRobin(weights), join.1, hier);
+                let j =
+                    self.node(format!("{path}.join"), "join".into(), NodeKind::JoinRoundRobin(weights), join.1, hier);
                 if let Some(input) = input {
                     self.connect(input, j, 0, join.0[0], join.0[0]);
                 }

@@ -17,7 +17,8 @@ impl Elaborator<'_> {
         if let Some((_, first)) = slot {
             let first = *first;
             self.report(
-                Diagnostic::error("E0407", format!("there is a second `{what}`"), span, "this one is too many").label(first, "the first"),
+                Diagnostic::error("E0407", format!("there is a second `{what}`"), span, "this one is too many")
+                    .label(first, "the first"),
             );
             return;
         }
@@ -27,8 +28,17 @@ impl Elaborator<'_> {
     fn needed(&mut self, slot: Written, header: Span, what: &str, of: &str) -> Option<(Option<Vec<i32>>, Span)> {
         if slot.is_none() {
             self.report(
-                Diagnostic::error("E0406", format!("this {of} has no `{what}`"), header, format!("`{what}` is missing"))
-                    .help(if what == "split" { "write `split duplicate;` or `split roundrobin;`" } else { "write `join roundrobin;`" }),
+                Diagnostic::error(
+                    "E0406",
+                    format!("this {of} has no `{what}`"),
+                    header,
+                    format!("`{what}` is missing"),
+                )
+                .help(if what == "split" {
+                    "write `split duplicate;` or `split roundrobin;`"
+                } else {
+                    "write `join roundrobin;`"
+                }),
             );
         }
         slot
@@ -38,7 +48,12 @@ impl Elaborator<'_> {
     fn weights(&mut self, (written, span): (Option<Vec<i32>>, Span), n: usize, of: &str) -> Option<(Dealing, Span)> {
         let Some(ws) = written else { return Some((Dealing::Duplicate, span)) };
         if let Some(bad) = ws.iter().find(|w| **w < 0) {
-            self.report(Diagnostic::error("E0408", format!("a weight cannot be negative: {bad}"), span, "weights count items"));
+            self.report(Diagnostic::error(
+                "E0408",
+                format!("a weight cannot be negative: {bad}"),
+                span,
+                "weights count items",
+            ));
             return None;
         }
         let ws: Vec<u32> = match ws[..] {
@@ -60,7 +75,12 @@ impl Elaborator<'_> {
         Some((Dealing::RoundRobin(ws), span))
     }
 
-    pub(super) fn splitjoin(&mut self, requests: Vec<Request>, around: &(Option<Ty>, Option<Ty>), header: Span) -> Made {
+    pub(super) fn splitjoin(
+        &mut self,
+        requests: Vec<Request>,
+        around: &(Option<Ty>, Option<Ty>),
+        header: Span,
+    ) -> Made {
         let (mut split, mut join): (Written, Written) = (None, None);
         let mut children = Vec::new();
         let mut failed = false;
@@ -84,7 +104,8 @@ impl Elaborator<'_> {
         }
         if children.is_empty() {
             self.report(
-                Diagnostic::error("E0413", "this splitjoin is empty", header, "it adds no stream").help("add at least one branch"),
+                Diagnostic::error("E0413", "this splitjoin is empty", header, "it adds no stream")
+                    .help("add at least one branch"),
             );
             return None;
         }
@@ -116,9 +137,14 @@ impl Elaborator<'_> {
                     let (name, at, span) = (c.display.clone(), c.added, dealing.1);
                     let side = if input { "split" } else { "join" };
                     self.report(
-                        Diagnostic::error("E0417", format!("`{name}` {what} nothing, but the {side} deals with it"), at, format!("{what} void"))
-                            .label(span, format!("weight {weight} for this branch"))
-                            .help("give this branch the weight 0"),
+                        Diagnostic::error(
+                            "E0417",
+                            format!("`{name}` {what} nothing, but the {side} deals with it"),
+                            at,
+                            format!("{what} void"),
+                        )
+                        .label(span, format!("weight {weight} for this branch"))
+                        .help("give this branch the weight 0"),
                     );
                     return None;
                 }
@@ -130,9 +156,14 @@ impl Elaborator<'_> {
                     let (fname, fat, cname, cat, span) =
                         (f.display.clone(), f.added, c.display.clone(), c.added, dealing.1);
                     self.report(
-                        Diagnostic::error("E0411", format!("branches disagree: `{fname}` {what} {a}, `{cname}` {what} {b}"), cat, format!("{what} {b}"))
-                            .label(fat, format!("{what} {a}"))
-                            .label(span, "both meet here"),
+                        Diagnostic::error(
+                            "E0411",
+                            format!("branches disagree: `{fname}` {what} {a}, `{cname}` {what} {b}"),
+                            cat,
+                            format!("{what} {b}"),
+                        )
+                        .label(fat, format!("{what} {a}"))
+                        .label(span, "both meet here"),
                     );
                     return None;
                 }
@@ -145,15 +176,25 @@ impl Elaborator<'_> {
             let (name, at, span) = (c.display.clone(), c.added, dealing.1);
             let t = self.show(&end(c));
             self.report(
-                Diagnostic::error("E0417", format!("all weights are 0, but `{name}` {what} {t}"), at, format!("{what} {t}"))
-                    .label(span, "deals nothing"),
+                Diagnostic::error(
+                    "E0417",
+                    format!("all weights are 0, but `{name}` {what} {t}"),
+                    at,
+                    format!("{what} {t}"),
+                )
+                .label(span, "deals nothing"),
             );
             return None;
         }
         Some(found.map_or(Ty::Void, end))
     }
 
-    pub(super) fn feedbackloop(&mut self, requests: Vec<Request>, around: &(Option<Ty>, Option<Ty>), header: Span) -> Made {
+    pub(super) fn feedbackloop(
+        &mut self,
+        requests: Vec<Request>,
+        around: &(Option<Ty>, Option<Ty>),
+        header: Span,
+    ) -> Made {
         let (mut split, mut join): (Written, Written) = (None, None);
         let (mut body, mut back): (Option<Inst>, Option<Inst>) = (None, None);
         let mut queue = Vec::new();
@@ -169,7 +210,10 @@ impl Elaborator<'_> {
                 Request::Child { what, portals, span, .. } => {
                     if let Some(b) = &body {
                         let first = b.added;
-                        self.report(Diagnostic::error("E0407", "there is a second `body`", span, "this one is too many").label(first, "the first"));
+                        self.report(
+                            Diagnostic::error("E0407", "there is a second `body`", span, "this one is too many")
+                                .label(first, "the first"),
+                        );
                         continue;
                     }
                     let io = (around.0.clone().filter(|t| *t != Ty::Void).or(around.1.clone()), around.1.clone());
@@ -181,7 +225,10 @@ impl Elaborator<'_> {
         for (what, portals, span) in later {
             if let Some(b) = &back {
                 let first = b.added;
-                self.report(Diagnostic::error("E0407", "there is a second `loop`", span, "this one is too many").label(first, "the first"));
+                self.report(
+                    Diagnostic::error("E0407", "there is a second `loop`", span, "this one is too many")
+                        .label(first, "the first"),
+                );
                 continue;
             }
             let io = body.as_ref().map_or((None, None), |b| (Some(b.io.1.clone()), Some(b.io.0.clone())));
@@ -204,7 +251,9 @@ impl Elaborator<'_> {
             return None;
         }
         let split = self.weights(split, 2, "ways (out, back)")?;
-        let (Dealing::RoundRobin(ws), join_span) = self.weights(join, 2, "inputs (external, feedback)")? else { return None };
+        let (Dealing::RoundRobin(ws), join_span) = self.weights(join, 2, "inputs (external, feedback)")? else {
+            return None;
+        };
         let join = ([ws[0], ws[1]], join_span);
         let closed_out = matches!(&split.0, Dealing::RoundRobin(ws) if ws[0] == 0);
         let (taken, given) = body.io.clone();
@@ -214,8 +263,13 @@ impl Elaborator<'_> {
             }
             let (i, w, name, at) = (e.show(is), e.show(want), of.display.clone(), of.added);
             e.report(
-                Diagnostic::error("E0411", format!("`{name}` does not fit into the loop: {i} where {meets} {w}"), at, format!("{i} here"))
-                    .label(header, "in this feedbackloop"),
+                Diagnostic::error(
+                    "E0411",
+                    format!("`{name}` does not fit into the loop: {i} where {meets} {w}"),
+                    at,
+                    format!("{i} here"),
+                )
+                .label(header, "in this feedbackloop"),
             );
             false
         };
@@ -239,7 +293,9 @@ impl Elaborator<'_> {
             let value = match fit(&t, &taken) {
                 Fit::Same => Some(v),
                 Fit::Widens => crate::ops::convert(&v, &taken),
-                Fit::NeedsCast if matches!((&v, &taken), (Const::Int(0 | 1), Ty::Bit | Ty::Bool)) => crate::ops::convert(&v, &taken),
+                Fit::NeedsCast if matches!((&v, &taken), (Const::Int(0 | 1), Ty::Bit | Ty::Bool)) => {
+                    crate::ops::convert(&v, &taken)
+                }
                 _ => None,
             };
             match value {
@@ -247,8 +303,13 @@ impl Elaborator<'_> {
                 None => {
                     let (a, b) = (self.show(&t), self.show(&taken));
                     self.report(
-                        Diagnostic::error("E0414", format!("{a} is enqueued where items are {b}"), span, format!("this is {a}"))
-                            .label(join_span, format!("the feedback input takes {b}")),
+                        Diagnostic::error(
+                            "E0414",
+                            format!("{a} is enqueued where items are {b}"),
+                            span,
+                            format!("this is {a}"),
+                        )
+                        .label(join_span, format!("the feedback input takes {b}")),
                     );
                     return None;
                 }

@@ -106,6 +106,9 @@ pub enum InstKind {
     },
 }
 
+/// What makes two instances share code: declaration, arguments, and item types where they are inferred.
+type Key = (DeclId, Vec<Const>, Option<Ty>, Option<Ty>);
+
 /// Instantiates streams.
 pub struct Elaborator<'w> {
     /// Declarations.
@@ -116,7 +119,7 @@ pub struct Elaborator<'w> {
     pub codes: Vec<FilterCode>,
     /// Which declarations were instantiated.
     pub used: Vec<DeclId>,
-    memo: HashMap<(DeclId, Vec<Const>, Option<Ty>, Option<Ty>), Option<CodeId>>,
+    memo: HashMap<Key, Option<CodeId>>,
     chain: Vec<(String, Span)>,
     instances: usize,
     limits: Limits,
@@ -172,7 +175,13 @@ impl<'w> Elaborator<'w> {
     }
 
     /// One stream with its arguments (captured values first).
-    pub fn instantiate(&mut self, id: DeclId, args: Vec<Const>, added: Span, inferred: (Option<Ty>, Option<Ty>)) -> Option<Inst> {
+    pub fn instantiate(
+        &mut self,
+        id: DeclId,
+        args: Vec<Const>,
+        added: Span,
+        inferred: (Option<Ty>, Option<Ty>),
+    ) -> Option<Inst> {
         if self.stopped {
             return None;
         }
@@ -181,8 +190,13 @@ impl<'w> Elaborator<'w> {
         if self.instances > self.limits.instances {
             let n = self.limits.instances;
             self.stop(
-                Diagnostic::error("E0400", format!("the program has more than {n} streams"), added, "this is one too many")
-                    .help("is a loop or a recursion longer than meant? `--max-streams N` raises the limit"),
+                Diagnostic::error(
+                    "E0400",
+                    format!("the program has more than {n} streams"),
+                    added,
+                    "this is one too many",
+                )
+                .help("is a loop or a recursion longer than meant? `--max-streams N` raises the limit"),
             );
             return None;
         }
@@ -190,9 +204,14 @@ impl<'w> Elaborator<'w> {
             let n = self.limits.depth;
             let name = self.w.decl(id).name.clone();
             self.stop(
-                Diagnostic::error("E0402", format!("streams are nested more than {n} deep"), added, format!("`{name}` again"))
-                    .label(ast.header.0, "this stream adds itself, directly or through others")
-                    .help("a recursive stream needs an end: an `if` on a parameter that shrinks"),
+                Diagnostic::error(
+                    "E0402",
+                    format!("streams are nested more than {n} deep"),
+                    added,
+                    format!("`{name}` again"),
+                )
+                .label(ast.header.0, "this stream adds itself, directly or through others")
+                .help("a recursive stream needs an end: an `if` on a parameter that shrinks"),
             );
             return None;
         }
@@ -203,8 +222,10 @@ impl<'w> Elaborator<'w> {
             StreamKind::Filter => self.filter(id, args, added, inferred),
             _ => {
                 let code = check::composite::composite(self.w, id)?;
-                let shown: Vec<String> =
-                    args[self.w.decl(id).env.len().min(args.len())..].iter().map(check::filter::show_argument).collect();
+                let shown: Vec<String> = args[self.w.decl(id).env.len().min(args.len())..]
+                    .iter()
+                    .map(check::filter::show_argument)
+                    .collect();
                 let name = self.w.decl(id).name.to_string();
                 let display = if shown.is_empty() { name.clone() } else { format!("{name}({})", shown.join(", ")) };
                 self.chain.push((display.clone(), added));
@@ -215,7 +236,13 @@ impl<'w> Elaborator<'w> {
         }
     }
 
-    fn filter(&mut self, id: DeclId, args: Vec<Const>, added: Span, inferred: (Option<Ty>, Option<Ty>)) -> Option<Inst> {
+    fn filter(
+        &mut self,
+        id: DeclId,
+        args: Vec<Const>,
+        added: Span,
+        inferred: (Option<Ty>, Option<Ty>),
+    ) -> Option<Inst> {
         if !check::filter::general(self.w, id) {
             return None;
         }
@@ -224,8 +251,13 @@ impl<'w> Elaborator<'w> {
         let (i, o) = if ast.io.is_some() { (None, None) } else { inferred };
         if ast.io.is_none() && matches!(i, None | Some(Ty::Void)) && reads_input(&ast) {
             self.report(
-                Diagnostic::error("E0418", "the type of this filter's input cannot be inferred", ast.header.0, "nothing before it says what comes in")
-                    .help("write the type: `add float->float filter { ... }`"),
+                Diagnostic::error(
+                    "E0418",
+                    "the type of this filter's input cannot be inferred",
+                    ast.header.0,
+                    "nothing before it says what comes in",
+                )
+                .help("write the type: `add float->float filter { ... }`"),
             );
             return None;
         }
@@ -236,8 +268,13 @@ impl<'w> Elaborator<'w> {
                 if self.codes.len() >= self.limits.codes {
                     let n = self.limits.codes;
                     self.stop(
-                        Diagnostic::error("E0400", format!("the program has more than {n} different filters"), added, "this is one too many")
-                            .help("filters with equal arguments share their code: can the arguments be fewer?"),
+                        Diagnostic::error(
+                            "E0400",
+                            format!("the program has more than {n} different filters"),
+                            added,
+                            "this is one too many",
+                        )
+                        .help("filters with equal arguments share their code: can the arguments be fewer?"),
                     );
                     return None;
                 }

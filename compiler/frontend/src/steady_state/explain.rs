@@ -24,7 +24,8 @@ fn relative(graph: &SdfGraph, from: NodeId, follow: impl Fn(ChannelId) -> bool) 
             if !follow(*id) || c.produce == 0 || c.consume == 0 {
                 continue;
             }
-            let (other, a, b) = if c.from.0 == n { (c.to.0, c.produce, c.consume) } else { (c.from.0, c.consume, c.produce) };
+            let (other, a, b) =
+                if c.from.0 == n { (c.to.0, c.produce, c.consume) } else { (c.from.0, c.consume, c.produce) };
             if rate.contains_key(&other) {
                 continue;
             }
@@ -42,8 +43,13 @@ pub fn clash(graph: &SdfGraph, clash: &Clash) -> Diagnostic {
     match clash {
         Clash::Overflow(n) => {
             let node = graph.node(*n);
-            Diagnostic::error("E0304", "the rates of this program are too large", node.span, format!("`{}` would fire more than 2^48 times in one steady state", node.path))
-                .help("rates that share factors keep the steady state small: 48 to 44 rather than 48000 to 44099")
+            Diagnostic::error(
+                "E0304",
+                "the rates of this program are too large",
+                node.span,
+                format!("`{}` would fire more than 2^48 times in one steady state", node.path),
+            )
+            .help("rates that share factors keep the steady state small: 48 to 44 rather than 48000 to 44099")
         }
         Clash::Nothing(id) => {
             let c = graph.channel(*id);
@@ -87,8 +93,13 @@ fn channel_clash(graph: &SdfGraph, id: ChannelId) -> Diagnostic {
     }
     let c = graph.channel(id);
     let (from, to) = (graph.node(c.from.0), graph.node(c.to.0));
-    Diagnostic::error("E0301", "the rates do not balance", to.span, format!("`{}` takes {}", to.name, items(c.consume.into())))
-        .label(from.span, format!("`{}` gives {}", from.name, items(c.produce.into())))
+    Diagnostic::error(
+        "E0301",
+        "the rates do not balance",
+        to.span,
+        format!("`{}` takes {}", to.name, items(c.consume.into())),
+    )
+    .label(from.span, format!("`{}` gives {}", from.name, items(c.produce.into())))
 }
 
 /// Is a node inside a stream instance (not merely its splitter or joiner)?
@@ -105,7 +116,10 @@ fn inside(graph: &SdfGraph, n: NodeId, h: HierId) -> bool {
 
 fn ends(graph: &SdfGraph, h: HierId) -> (Option<NodeId>, Option<NodeId>) {
     let nodes = &graph.hierarchy[h.index()].nodes;
-    let split = nodes.iter().copied().find(|n| matches!(graph.node(*n).kind, NodeKind::Duplicate | NodeKind::SplitRoundRobin(_)));
+    let split = nodes
+        .iter()
+        .copied()
+        .find(|n| matches!(graph.node(*n).kind, NodeKind::Duplicate | NodeKind::SplitRoundRobin(_)));
     let join = nodes.iter().copied().find(|n| matches!(graph.node(*n).kind, NodeKind::JoinRoundRobin(_)));
     (split, join)
 }
@@ -158,7 +172,8 @@ fn splitjoin(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
             let r = (*r)?;
             lcm = (lcm / gcd(lcm, r.den)).checked_mul(r.den)?;
         }
-        let all: Vec<u128> = arrive.iter().map(|(_, _, r)| r.and_then(|r| r.num.checked_mul(lcm / r.den))).collect::<Option<_>>()?;
+        let all: Vec<u128> =
+            arrive.iter().map(|(_, _, r)| r.and_then(|r| r.num.checked_mul(lcm / r.den))).collect::<Option<_>>()?;
         let g = all.iter().fold(0, |g, x| gcd(g, *x)).max(1);
         Some(all.into_iter().map(|x| x / g).collect())
     })();
@@ -228,14 +243,29 @@ pub fn stuck(graph: &SdfGraph, r: &[u64], initial: &[u64], stuck: &Stuck) -> Vec
     let one = match stuck {
         Stuck::Overflow(n) => {
             let node = graph.node(*n);
-            Diagnostic::error("E0304", "the rates of this program are too large", node.span, format!("`{}` would have to fire too often", node.path))
+            Diagnostic::error(
+                "E0304",
+                "the rates of this program are too large",
+                node.span,
+                format!("`{}` would have to fire too often", node.path),
+            )
         }
-        Stuck::TooLong => Diagnostic::error("E0306", "the steady state is too long to check", graph.hierarchy[0].added, "too many firings in its feedback loops"),
+        Stuck::TooLong => Diagnostic::error(
+            "E0306",
+            "the steady state is too long to check",
+            graph.hierarchy[0].added,
+            "too many firings in its feedback loops",
+        ),
         Stuck::Never(id) => {
             let c = graph.channel(*id);
             let (from, to) = (graph.node(c.from.0), graph.node(c.to.0));
-            Diagnostic::error("E0305", format!("`{}` can never see the {} it needs", to.name, items(c.peek.into())), to.span, "waits for ever")
-                .label(from.span, format!("`{}` never gives that many", from.name))
+            Diagnostic::error(
+                "E0305",
+                format!("`{}` can never see the {} it needs", to.name, items(c.peek.into())),
+                to.span,
+                "waits for ever",
+            )
+            .label(from.span, format!("`{}` never gives that many", from.name))
         }
         Stuck::Deadlock(waiting) => return deadlock(graph, r, initial, waiting),
     };
@@ -260,14 +290,25 @@ fn deadlock(graph: &SdfGraph, r: &[u64], initial: &[u64], waiting: &[(NodeId, Ch
             0 => "no item is enqueued".to_string(),
             n => format!("only {} enqueued", if n == 1 { "1 item is".to_string() } else { format!("{n} items are") }),
         };
-        let mut d = Diagnostic::error("E0303", format!("the feedback loop `{}` cannot start", hier.display), node.span, format!("the joiner waits for its feedback: {enqueued}"));
+        let mut d = Diagnostic::error(
+            "E0303",
+            format!("the feedback loop `{}` cannot start", hier.display),
+            node.span,
+            format!("the joiner waits for its feedback: {enqueued}"),
+        );
         for (n, c, lacks) in waiting.iter().filter(|(n, c, _)| inside(graph, *n, node.hier) && c != back).take(4) {
             let (waiter, from) = (graph.node(*n), graph.node(graph.channel(*c).from.0));
             d = d.note(format!("`{}` lacks {} from `{}`", waiter.path, items(*lacks), from.path));
         }
         d = match more_needed(graph, r, initial, *back) {
-            Some(n) => d.help(format!("enqueue {} more: {n} `enqueue` {} missing", items(n), if n == 1 { "is" } else { "are" })),
-            None => d.help("more `enqueue`s alone do not help: another loop waits, too, or the loop needs more than it returns"),
+            Some(n) => d.help(format!(
+                "enqueue {} more: {n} `enqueue` {} missing",
+                items(n),
+                if n == 1 { "is" } else { "are" }
+            )),
+            None => d.help(
+                "more `enqueue`s alone do not help: another loop waits, too, or the loop needs more than it returns",
+            ),
         };
         out.push(d);
     }
@@ -275,8 +316,13 @@ fn deadlock(graph: &SdfGraph, r: &[u64], initial: &[u64], waiting: &[(NodeId, Ch
         let (n, c, lacks) = waiting[0];
         let (waiter, from) = (graph.node(n), graph.node(graph.channel(c).from.0));
         out.push(
-            Diagnostic::error("E0303", "the program cannot start", waiter.span, format!("`{}` lacks {}", waiter.path, items(lacks)))
-                .label(from.span, "waits for this in turn"),
+            Diagnostic::error(
+                "E0303",
+                "the program cannot start",
+                waiter.span,
+                format!("`{}` lacks {}", waiter.path, items(lacks)),
+            )
+            .label(from.span, "waits for this in turn"),
         );
     }
     out

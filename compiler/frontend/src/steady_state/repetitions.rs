@@ -29,10 +29,7 @@ impl Fraction {
         let common = gcd(a, b).max(1);
         let (a, b) = (a / common, b / common);
         let (g, h) = (gcd(self.num, b).max(1), gcd(a, self.den).max(1));
-        Some(Fraction {
-            num: (self.num / g).checked_mul(a / h)?,
-            den: (self.den / h).checked_mul(b / g)?,
-        })
+        Some(Fraction { num: (self.num / g).checked_mul(a / h)?, den: (self.den / h).checked_mul(b / g)? })
     }
 }
 
@@ -117,9 +114,8 @@ pub fn repetitions(graph: &SdfGraph) -> Result<Vec<u64>, Clash> {
     // a weight of 0 is meant; a filter that never touches its channel (and did not in prework) is not
     for id in graph.channel_ids() {
         let c = graph.channel(id);
-        let idle = |n: NodeId, rate: u32| {
-            rate == 0 && matches!(graph.node(n).kind, NodeKind::Filter { prework: None, .. })
-        };
+        let idle =
+            |n: NodeId, rate: u32| rate == 0 && matches!(graph.node(n).kind, NodeKind::Filter { prework: None, .. });
         if idle(c.to.0, c.consume) && c.produce > 0 || idle(c.from.0, c.produce) && c.consume > 0 {
             return Err(Clash::Nothing(id));
         }

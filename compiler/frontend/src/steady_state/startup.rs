@@ -50,14 +50,15 @@ pub fn startup(graph: &SdfGraph, r: &[u64], initial: &[u64]) -> Result<SteadySta
     let boundary_fill = fill.clone();
     let target: Vec<u64> = init.iter().zip(r).map(|(a, b)| a + b).collect();
     simulate(graph, &mut fill, &mut fired, &target)?;
-    let init_peak =
-        graph.channel_ids().map(|c| initial[c.index()] + produced(graph, c, init[graph.channel(c).from.0.index()])).collect();
+    let init_peak = graph
+        .channel_ids()
+        .map(|c| initial[c.index()] + produced(graph, c, init[graph.channel(c).from.0.index()]))
+        .collect();
     Ok(SteadyState { repetitions: r.to_vec(), init, boundary_fill, init_peak })
 }
 
 fn firings_before(graph: &SdfGraph, r: &[u64], initial: &[u64]) -> Result<Vec<u64>, Stuck> {
-    let mut init: Vec<u64> =
-        graph.node_ids().map(|n| u64::from(prework_of(graph, n) && r[n.index()] > 0)).collect();
+    let mut init: Vec<u64> = graph.node_ids().map(|n| u64::from(prework_of(graph, n) && r[n.index()] > 0)).collect();
     let mut queue: VecDeque<NodeId> = graph.node_ids().rev().collect();
     let mut queued = vec![true; graph.nodes.len()];
     let mut visits = vec![0u32; graph.nodes.len()];

@@ -31,7 +31,6 @@ pub fn run(kernel: &mut Kernel) {
                     _ => None,
                 };
                 match start {
-                    // the bound may read what the first assignment wrote only if it is the variable itself, which it is not
                     Some(from) => {
                         l.from = from;
                         list[i] = StmtKind::For(Box::new(l)).at(span);
@@ -65,7 +64,7 @@ fn counted(body: &[Stmt], locals: &[Local]) -> Option<For> {
     }
     let mut written = vec![false; locals.len()];
     walk::each_written(&inner, &mut |id| written[id.index()] = true);
-    if written[var.index()] || !invariant(&to, &inner, locals, &written) {
+    if std::mem::replace(&mut written[var.index()], true) || !invariant(&to, &inner, locals, &written) {
         return None;
     }
     Some(For { var, from: Expr::local(var, Ty::Int), cmp, to, step, body: inner })

@@ -1,0 +1,162 @@
+/* Arithmetic of the language, for filters' code: types, conversions, int division, complex numbers, vectors, mathematical functions.
+ * Every formula is that of sluice_frontend::ops, operation by operation. Compile with -ffp-contract=off -fwrapv
+ * -fno-strict-aliasing and without -ffast-math, by gcc or clang. */
+#ifndef SL_MATH_H
+#define SL_MATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SL_UNUSED __attribute__((unused))
+#define SL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SL_FN static inline SL_UNUSED
+
+typedef struct { float re, im; } sl_complex;
+typedef struct { float x, y; } sl_float2;
+typedef struct { float x, y, z; } sl_float3;
+typedef struct { float x, y, z, w; } sl_float4;
+
+/* ---- int: wraps; division by zero is checked before ---- */
+
+SL_FN int32_t sl_div(int32_t a, int32_t b) { return b == -1 ? (int32_t)(0u - (uint32_t)a) : a / b; }
+SL_FN int32_t sl_rem(int32_t a, int32_t b) { return b == -1 ? 0 : a % b; }
+SL_FN int32_t sl_shl(int32_t a, int32_t n) { return (int32_t)((uint32_t)a << (n & 31)); }
+SL_FN int32_t sl_shr(int32_t a, int32_t n) { return a >> (n & 31); }
+SL_FN int32_t sl_absi(int32_t a) { return a < 0 ? (int32_t)(0u - (uint32_t)a) : a; }
+SL_FN int32_t sl_mini(int32_t a, int32_t b) { return b < a ? b : a; }
+SL_FN int32_t sl_maxi(int32_t a, int32_t b) { return b > a ? b : a; }
+
+/* ---- to int: truncates, saturates, NaN is 0 ---- */
+
+SL_FN int32_t sl_float_to_int(float x)
+{
+    if (x >= 2147483648.0f) return INT32_MAX;
+    if (x >= -2147483648.0f) return (int32_t)x;
+    return x != x ? 0 : INT32_MIN;
+}
+SL_FN int32_t sl_double_to_int(double x)
+{
+    if (x >= 2147483648.0) return INT32_MAX;
+    if (x > -2147483649.0) return (int32_t)x;
+    return x != x ? 0 : INT32_MIN;
+}
+
+/* ---- min, max: a NaN gives the other operand, of two zeros the first ---- */
+
+SL_FN float sl_minf(float a, float b) { return (b < a) | (a != a) ? b : a; }
+SL_FN float sl_maxf(float a, float b) { return (b > a) | (a != a) ? b : a; }
+SL_FN double sl_min(double a, double b) { return (b < a) | (a != a) ? b : a; }
+SL_FN double sl_max(double a, double b) { return (b > a) | (a != a) ? b : a; }
+
+/* ---- the C library's functions, by other names: compilers know sinf and fold sinf(0.5f) to a value that may differ from the
+ * library's in the last bit; a function they do not know they call ---- */
+
+#ifdef __APPLE__
+#define SL_SYMBOL(f) __asm__("_" #f)
+#else
+#define SL_SYMBOL(f) __asm__(#f)
+#endif
+#define SL_LIBM1(f) \
+    extern float sl_##f##f(float) SL_SYMBOL(f##f) __attribute__((const, nothrow)); \
+    extern double sl_##f(double) SL_SYMBOL(f) __attribute__((const, nothrow));
+#define SL_LIBM2(f) \
+    extern float sl_##f##f(float, float) SL_SYMBOL(f##f) __attribute__((const, nothrow)); \
+    extern double sl_##f(double, double) SL_SYMBOL(f) __attribute__((const, nothrow));
+SL_LIBM1(acos)
+SL_LIBM1(acosh)
+SL_LIBM1(asin)
+SL_LIBM1(asinh)
+SL_LIBM1(atan)
+SL_LIBM1(atanh)
+SL_LIBM1(cos)
+SL_LIBM1(cosh)
+SL_LIBM1(exp)
+SL_LIBM1(expm1)
+SL_LIBM1(log)
+SL_LIBM1(log10)
+SL_LIBM1(sin)
+SL_LIBM1(sinh)
+SL_LIBM1(tan)
+SL_LIBM1(tanh)
+SL_LIBM2(atan2)
+SL_LIBM2(fmod)
+SL_LIBM2(pow)
+/* exact ones may be folded and inlined */
+#define sl_fabsf __builtin_fabsf
+#define sl_fabs __builtin_fabs
+#define sl_floorf __builtin_floorf
+#define sl_floor __builtin_floor
+#define sl_ceilf __builtin_ceilf
+#define sl_ceil __builtin_ceil
+#define sl_rintf __builtin_rintf
+#define sl_rint __builtin_rint
+#define sl_roundf __builtin_roundf
+#define sl_round __builtin_round
+#define sl_sqrtf __builtin_sqrtf
+#define sl_sqrt __builtin_sqrt
+
+/* ---- complex ---- */
+
+SL_FN sl_complex sl_complex_of(float re, float im) { return (sl_complex){re, im}; }
+SL_FN sl_complex sl_complex_neg(sl_complex a) { return (sl_complex){-a.re, -a.im}; }
+SL_FN sl_complex sl_complex_add(sl_complex a, sl_complex b) { return (sl_complex){a.re + b.re, a.im + b.im}; }
+SL_FN sl_complex sl_complex_sub(sl_complex a, sl_complex b) { return (sl_complex){a.re - b.re, a.im - b.im}; }
+SL_FN sl_complex sl_complex_mul(sl_complex a, sl_complex b)
+{
+    return (sl_complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+SL_FN sl_complex sl_complex_div(sl_complex a, sl_complex b)
+{
+    float n = b.re * b.re + b.im * b.im;
+    return (sl_complex){(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
+}
+SL_FN uint8_t sl_complex_eq(sl_complex a, sl_complex b) { return a.re == b.re && a.im == b.im; }
+SL_FN float sl_complex_abs(sl_complex a) { return sl_sqrtf(a.re * a.re + a.im * a.im); }
+SL_FN float sl_complex_arg(sl_complex a) { return sl_atan2f(a.im, a.re); }
+SL_FN sl_complex sl_complex_exp(sl_complex a)
+{
+    float e = sl_expf(a.re);
+    return (sl_complex){e * sl_cosf(a.im), e * sl_sinf(a.im)};
+}
+SL_FN sl_complex sl_complex_log(sl_complex a) { return (sl_complex){sl_logf(sl_complex_abs(a)), sl_atan2f(a.im, a.re)}; }
+SL_FN sl_complex sl_complex_sin(sl_complex a)
+{
+    return (sl_complex){sl_sinf(a.re) * sl_coshf(a.im), sl_cosf(a.re) * sl_sinhf(a.im)};
+}
+SL_FN sl_complex sl_complex_cos(sl_complex a)
+{
+    return (sl_complex){sl_cosf(a.re) * sl_coshf(a.im), -(sl_sinf(a.re) * sl_sinhf(a.im))};
+}
+SL_FN sl_complex sl_complex_sqrt(sl_complex a)
+{
+    float t = sl_sqrtf((sl_complex_abs(a) + sl_fabsf(a.re)) * 0.5f);
+    if (t == 0.0f) return (sl_complex){0.0f, a.im};
+    if (a.re >= 0.0f) return (sl_complex){t, a.im / (t + t)};
+    return (sl_complex){sl_fabsf(a.im) / (t + t), __builtin_copysignf(t, a.im)};
+}
+
+/* ---- vectors: component by component ---- */
+
+SL_FN sl_float2 sl_float2_of(float x, float y) { return (sl_float2){x, y}; }
+SL_FN sl_float3 sl_float3_of(float x, float y, float z) { return (sl_float3){x, y, z}; }
+SL_FN sl_float4 sl_float4_of(float x, float y, float z, float w) { return (sl_float4){x, y, z, w}; }
+SL_FN sl_float2 sl_float2_all(float x) { return (sl_float2){x, x}; }
+SL_FN sl_float3 sl_float3_all(float x) { return (sl_float3){x, x, x}; }
+SL_FN sl_float4 sl_float4_all(float x) { return (sl_float4){x, x, x, x}; }
+SL_FN sl_float2 sl_float2_neg(sl_float2 a) { return (sl_float2){-a.x, -a.y}; }
+SL_FN sl_float3 sl_float3_neg(sl_float3 a) { return (sl_float3){-a.x, -a.y, -a.z}; }
+SL_FN sl_float4 sl_float4_neg(sl_float4 a) { return (sl_float4){-a.x, -a.y, -a.z, -a.w}; }
+#define SL_VECTOR_OP(name, op) \
+    SL_FN sl_float2 sl_float2_##name(sl_float2 a, sl_float2 b) { return (sl_float2){a.x op b.x, a.y op b.y}; } \
+    SL_FN sl_float3 sl_float3_##name(sl_float3 a, sl_float3 b) { return (sl_float3){a.x op b.x, a.y op b.y, a.z op b.z}; } \
+    SL_FN sl_float4 sl_float4_##name(sl_float4 a, sl_float4 b) \
+    { \
+        return (sl_float4){a.x op b.x, a.y op b.y, a.z op b.z, a.w op b.w}; \
+    }
+SL_VECTOR_OP(add, +)
+SL_VECTOR_OP(sub, -)
+SL_VECTOR_OP(mul, *)
+SL_VECTOR_OP(div, /)
+
+#endif

@@ -1,0 +1,35 @@
+//! Passes over kernels. [`prepare`] runs all of them in order; its body is the narration.
+
+pub mod clean;
+pub mod count_loops;
+pub mod fold;
+pub mod inline;
+pub mod lower_channels;
+
+use crate::ir::Kernel;
+use crate::verify::debug_verify;
+
+/// A pass by name, for `--dump-after`.
+pub type Pass = (&'static str, fn(&mut Kernel));
+
+/// All passes in the order in which [`prepare`] runs them; some run more than once.
+pub const PASSES: &[Pass] = &[
+    // calls away: what follows sees whole firings
+    ("inline", inline::run),
+    ("fold", fold::run),
+    ("clean", clean::run),
+    ("count-loops", count_loops::run),
+    ("fold", fold::run),
+    // channels become positions, which are numbers like others from here on
+    ("lower-channels", lower_channels::run),
+    ("fold", fold::run),
+    ("clean", clean::run),
+];
+
+/// Makes a kernel ready for printing.
+pub fn prepare(kernel: &mut Kernel) {
+    for (name, pass) in PASSES {
+        pass(kernel);
+        debug_verify(kernel, name);
+    }
+}

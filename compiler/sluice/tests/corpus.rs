@@ -1,0 +1,85 @@
+//! The corpus: every program of tests/run and tests/stdlib gives the expected text, interpreted and as native code.
+//!
+//! A program's first comment lines may say `// flags: ...`, `// input: FILE` (beside the program) and `// tolerance: x` (relative, for
+//! the numbers in the text). Without a reader and without flags it runs for four steady states.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn directive<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    text.lines().take(6).find_map(|l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+}
+
+/// Equal but for numbers that differ by less than the tolerance.
+fn close(got: &str, want: &str, tolerance: f64) -> bool {
+    let parts = |s: &str| -> Vec<String> {
+        s.split(|c: char| c.is_whitespace() || "(),".contains(c)).filter(|p| !p.is_empty()).map(String::from).collect()
+    };
+    let (a, b) = (parts(got), parts(want));
+    a.len() == b.len()
+        && a.iter().zip(&b).all(|(x, y)| {
+            x == y
+                || match (x.parse::<f64>(), y.parse::<f64>()) {
+                    (Ok(x), Ok(y)) => (x - y).abs() <= tolerance * y.abs().max(1.0),
+                    _ => false,
+                }
+        })
+}
+
+fn run(program: &Path, mode: &[&str]) -> Result<(), Failed> {
+    let text = String::from_utf8_lossy(&std::fs::read(program)?).into_owned();
+    let want = std::fs::read_to_string(program.with_extension("expect"))?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
+    command.current_dir(root()).arg("run").args(mode).arg(program);
+    if let Some(input) = directive(&text, "input") {
+        let folder = program.parent().unwrap_or(Path::new("."));
+        command.arg("--input").arg(folder.join(input));
+    }
+    match directive(&text, "flags") {
+        Some(flags) => {
+            command.args(flags.split_whitespace());
+        }
+        None if !text.contains("FileReader") && directive(&text, "input").is_none() => {
+            command.args(["--iterations", "4"]);
+        }
+        None => {}
+    }
+    let out = command.output()?;
+    let got = String::from_utf8_lossy(&out.stdout);
+    if !out.status.success() {
+        return Err(format!("{}\n{}", out.status, String::from_utf8_lossy(&out.stderr)).into());
+    }
+    let equal = match directive(&text, "tolerance").and_then(|t| t.parse().ok()) {
+        Some(t) => close(&got, &want, t),
+        None => got == want,
+    };
+    if equal {
+        return Ok(());
+    }
+    let lines = got.lines().zip(want.lines()).position(|(a, b)| a != b).unwrap_or(got.lines().count().min(want.lines().count()));
+    let show = |s: &str| s.lines().nth(lines).unwrap_or("<nothing>").to_string();
+    Err(format!("line {}: got `{}`, expected `{}`", lines + 1, show(&got), show(&want)).into())
+}
+
+fn main() {
+    let mut trials = Vec::new();
+    for folder in ["tests/run", "tests/stdlib"] {
+        let entries = std::fs::read_dir(root().join(folder)).map(|d| d.flatten().map(|e| e.path()).collect::<Vec<_>>());
+        let mut programs = entries.unwrap_or_default();
+        programs.retain(|p| p.extension().is_some_and(|e| e == "str") && p.with_extension("expect").exists());
+        programs.sort();
+        for p in programs {
+            let name = format!("{folder}/{}", p.file_stem().unwrap_or_default().to_string_lossy());
+            let q = p.clone();
+            trials.push(Trial::test(format!("{name}::interpreted"), move || run(&q, &["--interpret"])));
+            trials.push(Trial::test(format!("{name}::native"), move || run(&p, &[])));
+        }
+    }
+    assert!(trials.len() > 400, "the corpus is missing");
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
