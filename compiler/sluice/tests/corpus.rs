@@ -3,6 +3,8 @@
 //! A program's first comment lines may say `// flags: ...`, `// input: FILE` (beside the program) and `// tolerance: x` (relative, for
 //! the numbers in the text). Without a reader and without flags it runs for four steady states.
 
+#![allow(clippy::disallowed_methods)] // tests read files and start the command
+
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,8 @@
 //! Every diagnostic has a golden program (tests/errors/CODE-name.str) whose rendering is kept in `.expect`, and an entry in
 //! docs/errors.md. `SLUICE_BLESS=1` rewrites the renderings.
 
+#![allow(clippy::disallowed_methods)] // tests read files and start the command
+
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

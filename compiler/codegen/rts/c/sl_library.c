@@ -197,6 +197,9 @@ static int64_t sl_library_push(sl_library *lib, const void *items, size_t n) {
 static int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
     char *to = items;
     uint64_t pulled = 0;
+    if (lib->message[0]) {
+        return sl_library_go(lib, -1);
+    }
     if (!lib->has_out) {
         return SL_LIB_USE;
     }
@@ -215,6 +218,9 @@ static int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
 }
 
 static int sl_library_end_input(sl_library *lib) {
+    if (lib->message[0]) {
+        return sl_library_go(lib, -1);
+    }
     if (!lib->has_in) {
         return SL_LIB_USE;
     }

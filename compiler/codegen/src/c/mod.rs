@@ -9,6 +9,7 @@ pub mod print;
 mod print_expr;
 mod print_function;
 mod print_lanes;
+mod print_scope;
 pub mod program;
 pub mod rts;
 mod steady;

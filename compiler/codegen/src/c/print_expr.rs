@@ -15,12 +15,14 @@ impl Printer<'_> {
     /// An expression as an operand: in parentheses where it needs them.
     pub(super) fn operand(&self, e: &Expr) -> String {
         let text = self.expr(e);
-        let bare = match &e.kind {
-            ExprKind::Binary(..) => text.starts_with("sl_") && !matches!(e.ty, Ty::Bool),
-            ExprKind::Select(..) | ExprKind::Unary(..) | ExprKind::Convert(_) | ExprKind::Iter => false,
-            _ => true,
-        };
-        if bare { text } else { format!("({text})") }
+        match &e.kind {
+            ExprKind::Binary(..)
+            | ExprKind::Select(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Convert(_)
+            | ExprKind::Iter => format!("({text})"),
+            _ => text,
+        }
     }
 
     /// An expression.

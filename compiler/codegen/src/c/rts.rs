@@ -28,7 +28,8 @@ pub const MAIN: &str = include_str!("../../rts/c/sl_main.c");
 pub const LIBRARY_HEADER: &str = include_str!("../../rts/c/sl_library.h.in");
 
 /// Options that the C compiler must get for the language's arithmetic to hold.
-pub const CC_FLAGS: [&str; 4] = ["-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fwrapv"];
+pub const CC_FLAGS: [&str; 5] =
+    ["-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing"];
 
 /// Appends a file of the run-time support, without its `#include "..."` lines: all are in one text.
 pub fn append(out: &mut String, text: &str) {
