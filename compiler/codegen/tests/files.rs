@@ -115,18 +115,22 @@ fn faults_have_exit_codes() {
 
 #[test]
 fn a_fault_of_the_program_says_where() {
-    let mut b = Build::new();
-    let nodes = [b.reader(), b.filter("Echo"), b.filter("Check"), b.writer()];
-    b.chain(&nodes);
-    let (folder, exe) = built(&b);
-    let (out, err, code) = told(&exe, &["-o", "out"], &ints([1, 0, 2]));
-    assert_eq!((code, out.as_slice()), (1, &b"1\n0\n2\n"[..]));
-    assert!(err.contains("Check#2: division by zero (test.str:"), "{err}");
-    assert!(!folder.path().join("out").exists());
-    // with the output on standard output the order can be seen, and the firing is known
-    let (_, err, code) = told(&exe, &[], &ints([1, 0, -3]));
-    assert_eq!(code, 1);
-    assert!(err.contains("Check#2, firing 3: index -3 is outside of the array, whose indices run from 0 to 3"), "{err}");
+    for lowered in [false, true] {
+        let mut b = Build::new();
+        let nodes = [b.reader(), b.filter("Echo"), b.filter("Check"), b.writer()];
+        b.chain(&nodes);
+        b.lowered = lowered;
+        let (folder, exe) = built(&b);
+        let (out, err, code) = told(&exe, &["-o", "out"], &ints([1, 0, 2]));
+        assert_eq!((code, out.as_slice()), (1, &b"1\n0\n2\n"[..]));
+        assert!(err.contains("Check#2: division by zero (test.str:"), "{err}");
+        assert!(!folder.path().join("out").exists());
+        // with the output on standard output the order can be seen, and the firing is known
+        let (_, err, code) = told(&exe, &[], &ints([1, 0, -3]));
+        assert_eq!(code, 1);
+        let want = "Check#2, firing 3: index -3 is outside of the array, whose indices run from 0 to 3";
+        assert!(err.contains(want), "{err}");
+    }
 }
 
 #[test]

@@ -17,7 +17,6 @@ use sluice_frontend::ids::NodeId;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::lower::{self, LowerOptions};
-use sluice_kernel::passes;
 use sluice_schedule::judge::{self, Verified};
 use sluice_schedule::minimum_latency::{self, minimum_latency};
 use sluice_schedule::sequential::SequentialSchedule;
@@ -35,14 +34,27 @@ pub fn emit(
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
     dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
-    let kernels = match session.pass("lower", || lower(program, code)) {
+    let mut kernels = match session.pass("lower", || lower(program, code)) {
         Ok(kernels) => kernels,
         Err(diagnostic) => {
             session.report(&checked.sources, &[*diagnostic])?;
             return Err(Halt::Done(Exit::Program));
         }
     };
-    dump(session, "lower", || kernels.iter().map(sluice_kernel::text::print).collect::<Vec<_>>().join("\n"))?;
+    dump(session, "lower", || print_kernels(&kernels))?;
+    let passes = sluice_kernel::passes::PASSES;
+    for (i, (name, pass)) in passes.iter().enumerate() {
+        session.pass(name, || {
+            for kernel in &mut kernels {
+                pass(kernel);
+                sluice_kernel::verify::debug_verify(kernel, name);
+            }
+        });
+        // A pass that runs several times is shown after the last.
+        if !passes[i + 1..].iter().any(|(later, _)| later == name) {
+            dump(session, name, || print_kernels(&kernels))?;
+        }
+    }
     let options = sluice_codegen::ProgramOptions { flavour, ..sluice_codegen::ProgramOptions::default() };
     let input = ProgramInput {
         name,
@@ -51,7 +63,7 @@ pub fn emit(
         graph: &program.graph,
         steady: &program.steady,
         kernels: &kernels,
-        schedule: verified.schedule(),
+        schedule: &verified,
         sources: &checked.sources,
         options: &options,
     };
@@ -65,7 +77,12 @@ pub fn emit(
     Ok(c)
 }
 
-/// The kernel of each filter, ready to be printed.
+/// All kernels as text.
+fn print_kernels(kernels: &[Kernel]) -> String {
+    kernels.iter().map(sluice_kernel::text::print).collect::<Vec<_>>().join("\n")
+}
+
+/// The kernel of each filter.
 fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Diagnostic>> {
     let options = LowerOptions { unchecked: code.unchecked };
     let mut kernels = Vec::with_capacity(program.codes.len());
@@ -77,7 +94,7 @@ fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Di
                     .help("`sluice run --interpret` runs the program"),
             )
         })?;
-        kernels.push(passes::prepare(kernel));
+        kernels.push(kernel);
     }
     Ok(kernels)
 }

@@ -10,7 +10,7 @@
 use crate::exit::Fault;
 use crate::io::host::{End, Host};
 use crate::io::reader::Got;
-use libloading::Library;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -231,8 +231,9 @@ impl Native {
     /// Loads a shared object that sluice made, and checks that it is one.
     pub fn load(path: &Path) -> Result<Native, Fault> {
         let fault = |what: String| Fault::internal(format!("cannot load {}: {what}", path.display()));
+        // All symbols are resolved now: one that is missing is an error here, not the end of the process later.
         // SAFETY: the file is a product of our own code generator in a folder of the user's; it has no initialisers.
-        let library = unsafe { Library::new(path) }.map_err(|e| fault(e.to_string()))?;
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| fault(e.to_string()))?;
         // SAFETY: the function has this type in sluice_abi.h.
         let abi = unsafe {
             let entry = library

@@ -9,16 +9,24 @@ use sluice_grammar::span::SourceMap;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// The passes that can be timed and dumped, in order, each with what `--dump-after` shows.
-pub const PASSES: [(&str, &str); 7] = [
-    ("parse", "the syntax tree, as a program"),
-    ("elaborate", "the flat graph"),
-    ("steady-state", "repetitions, initialisation and fill of the channels"),
-    ("schedule", "the verified schedule"),
-    ("lower", "the kernel IR"),
-    ("emit-c", "the C text"),
-    ("compile-c", "the command line of the C compiler"),
-];
+/// The driver's own passes; after `lower` come those of the kernels.
+const PASSES: [&str; 7] = ["parse", "elaborate", "steady-state", "schedule", "lower", "emit-c", "compile-c"];
+
+/// The names of the passes that can be dumped, in order.
+pub fn passes() -> Vec<&'static str> {
+    let mut all = Vec::new();
+    for name in PASSES {
+        all.push(name);
+        if name == "lower" {
+            for (pass, _) in sluice_kernel::passes::PASSES {
+                if !all.contains(pass) {
+                    all.push(pass);
+                }
+            }
+        }
+    }
+    all
+}
 
 /// Is standard error a terminal that wants colours?
 pub fn wants_colour() -> bool {
@@ -55,9 +63,9 @@ impl Session {
     /// A session; refuses the name of a pass that does not exist.
     pub fn new(options: &ProgramOptions, json_on_stdout: bool) -> Result<Session, Fault> {
         if let Some(name) = &options.dump_after
-            && !PASSES.iter().any(|(pass, _)| pass == name)
+            && !passes().contains(&name.as_str())
         {
-            let names: Vec<&str> = PASSES.iter().map(|(pass, _)| *pass).collect();
+            let names = passes();
             return Err(
                 Fault::usage(format!("there is no pass `{name}`")).help(format!("the passes are {}", names.join(", ")))
             );
@@ -81,8 +89,10 @@ impl Session {
 
     /// Notes how long a pass took that was timed elsewhere.
     pub fn took(&mut self, name: &'static str, time: Duration) {
-        if let Some(t) = &mut self.timings {
-            t.push((name, time));
+        let Some(timings) = &mut self.timings else { return };
+        match timings.iter_mut().find(|(n, _)| *n == name) {
+            Some((_, total)) => *total += time,
+            None => timings.push((name, time)),
         }
     }
 

@@ -27,9 +27,10 @@ pub const PASSES: &[Pass] = &[
 ];
 
 /// Makes a kernel ready for printing.
-pub fn prepare(kernel: &mut Kernel) {
+pub fn prepare(mut kernel: Kernel) -> Kernel {
     for (name, pass) in PASSES {
-        pass(kernel);
-        debug_verify(kernel, name);
+        pass(&mut kernel);
+        debug_verify(&kernel, name);
     }
+    kernel
 }

@@ -63,7 +63,11 @@ fn run(program: &Path, mode: &[&str]) -> Result<(), Failed> {
     if equal {
         return Ok(());
     }
-    let lines = got.lines().zip(want.lines()).position(|(a, b)| a != b).unwrap_or(got.lines().count().min(want.lines().count()));
+    let lines = got
+        .lines()
+        .zip(want.lines())
+        .position(|(a, b)| a != b)
+        .unwrap_or(got.lines().count().min(want.lines().count()));
     let show = |s: &str| s.lines().nth(lines).unwrap_or("<nothing>").to_string();
     Err(format!("line {}: got `{}`, expected `{}`", lines + 1, show(&got), show(&want)).into())
 }

@@ -50,7 +50,11 @@ fn golden(program: &Path) -> Result<(), Failed> {
         return Ok(());
     }
     let want = std::fs::read_to_string(&file).unwrap_or_default();
-    if got == want { Ok(()) } else { Err(format!("the rendering changed (SLUICE_BLESS=1 accepts it)\n--- got\n{got}--- expected\n{want}").into()) }
+    if got == want {
+        Ok(())
+    } else {
+        Err(format!("the rendering changed (SLUICE_BLESS=1 accepts it)\n--- got\n{got}--- expected\n{want}").into())
+    }
 }
 
 /// All codes that the sources report.
@@ -85,19 +89,27 @@ fn codes() -> BTreeSet<String> {
 
 fn main() {
     let folder = root().join("tests/errors");
-    let mut programs: Vec<PathBuf> = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    let mut programs: Vec<PathBuf> =
+        std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
     programs.retain(|p| p.extension().is_some_and(|e| e == "str"));
     programs.sort();
-    let names: Vec<String> = programs.iter().map(|p| p.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
+    let names: Vec<String> =
+        programs.iter().map(|p| p.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
     let mut trials: Vec<Trial> = (programs.into_iter().zip(&names))
         .map(|(p, name)| Trial::test(format!("golden::{name}"), move || golden(&p)))
         .collect();
     trials.push(Trial::test("every_code_has_a_program", move || {
         let missing: Vec<String> = codes()
             .into_iter()
-            .filter(|c| !WITHOUT_PROGRAM.iter().any(|(w, _)| w == c) && !names.iter().any(|n| n.starts_with(c.as_str())))
+            .filter(|c| {
+                !WITHOUT_PROGRAM.iter().any(|(w, _)| w == c) && !names.iter().any(|n| n.starts_with(c.as_str()))
+            })
             .collect();
-        if missing.is_empty() { Ok(()) } else { Err(format!("no program in tests/errors for {}", missing.join(", ")).into()) }
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("no program in tests/errors for {}", missing.join(", ")).into())
+        }
     }));
     trials.push(Trial::test("every_code_has_an_entry", || {
         let text = std::fs::read_to_string(root().join("docs/errors.md"))?;

@@ -53,16 +53,16 @@ SL_FN double sl_max(double a, double b) { return (b > a) | (a != a) ? b : a; }
  * library's in the last bit; a function they do not know they call ---- */
 
 #ifdef __APPLE__
-#define SL_SYMBOL(f) __asm__("_" #f)
+#define SL_SYMBOL(name) __asm__("_" #name)
 #else
-#define SL_SYMBOL(f) __asm__(#f)
+#define SL_SYMBOL(name) __asm__(#name)
 #endif
-#define SL_LIBM1(f) \
-    extern float sl_##f##f(float) SL_SYMBOL(f##f) __attribute__((const, nothrow)); \
-    extern double sl_##f(double) SL_SYMBOL(f) __attribute__((const, nothrow));
-#define SL_LIBM2(f) \
-    extern float sl_##f##f(float, float) SL_SYMBOL(f##f) __attribute__((const, nothrow)); \
-    extern double sl_##f(double, double) SL_SYMBOL(f) __attribute__((const, nothrow));
+#define SL_LIBM1(name) \
+    extern float sl_##name##f(float) SL_SYMBOL(name##f) __attribute__((const, nothrow)); \
+    extern double sl_##name(double) SL_SYMBOL(name) __attribute__((const, nothrow));
+#define SL_LIBM2(name) \
+    extern float sl_##name##f(float, float) SL_SYMBOL(name##f) __attribute__((const, nothrow)); \
+    extern double sl_##name(double, double) SL_SYMBOL(name) __attribute__((const, nothrow));
 SL_LIBM1(acos)
 SL_LIBM1(acosh)
 SL_LIBM1(asin)

@@ -28,9 +28,8 @@
 
 use super::print_function::Printer;
 use sluice_frontend::ids::StaticId;
-use sluice_frontend::ty::Ty;
 use sluice_grammar::span::{SourceMap, Span};
-use sluice_kernel::ir::{Check, Kernel};
+use sluice_kernel::ir::Kernel;
 use std::collections::BTreeSet;
 
 /// How to print a filter.

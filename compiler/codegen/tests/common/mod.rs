@@ -4,7 +4,7 @@
 use sluice_codegen::c::print::{FilterText, Site, SiteKind};
 use sluice_codegen::c::program::assemble;
 use sluice_codegen::c::rts::CC_FLAGS;
-use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, ProgramOptions};
+use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, ProgramOptions, emit_program};
 use sluice_frontend::check;
 use sluice_frontend::constant::Const;
 use sluice_frontend::graph::*;
@@ -73,6 +73,8 @@ pub struct Build {
     pub options: ProgramOptions,
     pub name: String,
     pub minimum_latency: bool,
+    /// Filters by the compiler, not by hand.
+    pub lowered: bool,
 }
 
 impl Build {
@@ -88,7 +90,7 @@ impl Build {
             ids.into_iter().filter_map(|id| check::filter::specialise(&mut w, id, &[], (None, None))).collect();
         assert_eq!(codes.len(), BODIES.len(), "{:?}", w.diagnostics);
         let options = ProgramOptions { flavour: Flavour::Executable, ..ProgramOptions::default() };
-        Build { world: w, codes, graph: SdfGraph::default(), options, name: "test".into(), minimum_latency: false }
+        Build { world: w, codes, graph: SdfGraph::default(), options, name: "test".into(), minimum_latency: false, lowered: false }
     }
 
     pub fn node(&mut self, path: &str, kind: NodeKind) -> NodeId {
@@ -219,7 +221,12 @@ impl Build {
         steady: &SteadyState,
         schedule: &Verified<SequentialSchedule>,
     ) -> Result<CProgram, CodegenError> {
-        let (kernels, texts) = self.filters();
+        let (mut kernels, texts) = self.filters();
+        if self.lowered {
+            let options = sluice_kernel::lower::LowerOptions { unchecked: false };
+            let lower = |c| sluice_kernel::lower::lower(c, &self.world.globals, options);
+            kernels = self.codes.iter().map(|c| sluice_kernel::passes::prepare(lower(c).unwrap())).collect();
+        }
         let input = ProgramInput {
             name: &self.name,
             globals: &self.world.globals,
@@ -231,7 +238,7 @@ impl Build {
             sources: &self.world.sources,
             options: &self.options,
         };
-        assemble(&input, &texts)
+        if self.lowered { emit_program(&input) } else { assemble(&input, &texts) }
     }
 
     pub fn emit(&self) -> CProgram {

@@ -42,6 +42,8 @@ pub struct Reader {
     /// Bytes (or, in text, numbers) after the last whole item.
     leftover: Option<String>,
     ended: bool,
+    /// A fault in the data, found behind items that are whole: told when those have been taken.
+    fault: Option<Fault>,
     /// Items given so far.
     pub count: u64,
 }
@@ -93,7 +95,7 @@ impl Reader {
             }
         };
         let left = header.and_then(|h| h.data);
-        Ok(Reader { bytes, item, decode, wav: header, left, leftover: None, ended: false, count: 0 })
+        Ok(Reader { bytes, item, decode, wav: header, left, leftover: None, ended: false, fault: None, count: 0 })
     }
 
     /// Its name, for messages.
@@ -118,6 +120,9 @@ impl Reader {
             return Ok(if self.ended { Got::End } else { Got::NoneYet });
         }
         loop {
+            if let Some(fault) = self.fault.take() {
+                return Err(fault);
+            }
             let n = self.decode(out, room)?;
             if n > 0 {
                 self.count += n as u64;
@@ -249,7 +254,12 @@ impl Reader {
             let word = String::from_utf8_lossy(&held[range]);
             let mut bytes = [0; 8];
             if text::parse(&word, *scalar, &mut bytes).is_none() {
-                return Err(text::fault(&self.bytes.name, line, &word, *scalar));
+                let fault = text::fault(&self.bytes.name, line, &word, *scalar);
+                if n == 0 {
+                    return Err(fault);
+                }
+                self.fault = Some(fault);
+                return Ok(n);
             }
             part.extend_from_slice(&bytes[..scalar.bytes()]);
             self.bytes.consume(used);

@@ -88,8 +88,11 @@ fn a_failed_run_leaves_no_output() {
 
 #[test]
 fn bad_text_is_the_inputs_fault() {
-    let place = Place::new().with("a.str", TWICE);
-    both(&place, &["a.str", "--input-format", "text"], b"1\n2 three").ends(3).says("line 2: `three` is not a number");
+    let place = Place::new().with("a.str", TWICE).with("in.txt", "1\n2 three");
+    both(&place, &["a.str", "-i", "in.txt", "-o", "out.txt"], b"")
+        .ends(3)
+        .says("in.txt, line 2: `three` is not a number");
+    assert_eq!(place.files(), ["a.str", "in.txt"]);
 }
 
 #[test]
