@@ -361,5 +361,39 @@ for k in range(8):
     out.append(held.pop(0))
 write("app_priority_queue", out)
 
+# --- the rest
+v = list(range(147))
+
+
+def rate(v, pop, push):
+    return [sum(v[k:k + pop]) + i for k in range(0, len(v), pop) for i in range(push)]
+
+
+v = rate(rate(rate(rate(v, 1, 2), 3, 2), 7, 8), 7, 5)
+assert len(v) == 160
+write("misc_cd_to_dat", [sum(v[k:k + 40]) for k in range(0, 160, 40)])
+# rounds of three items: the first two go to Tree(0) (its two branches in turn), the third to depth 1's own filter
+write("misc_splitjoin_tree_of_widths", [0, 100, 201])
+single = np.float32
+x, out = single(1), []
+for k in range(12):
+    out.append("%f" % x)
+    x = x / single(10) * single(1 if k % 2 == 0 else -1)
+x = single(1)
+for k in range(12):
+    out.append("%f" % x)
+    x = x * single(-30)
+write("misc_many_prints_of_floats", out)
+n, m, out = 0, 100, []
+for _ in range(12):  # 4 firings of A and 3 of B make 6 lines
+    out.append("%d %d %d" % (n, n + 1, m))
+    n, m = n + 2, m + 1
+write("misc_source_rates_unequal", out)
+x, out = single(0), []
+for k in range(3):
+    x += single(0.1)
+    out.append("%f" % ((x - single(0.1) * single(k + 1)) * single(1e9)))
+write("misc_float_loop_accumulates", out)
+
 missing = [n for n in sorted(os.listdir(HERE)) if n.endswith(".str") and not os.path.exists(os.path.join(HERE, n[:-4] + ".expect"))]
 assert not missing, missing
