@@ -1,5 +1,7 @@
 //! The files of stand-alone programs: formats, faults and exit codes.
 
+#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+
 mod common;
 
 use common::*;

@@ -1,5 +1,7 @@
 //! Libraries: the examples for C and Python, several instances in several threads, faults, memory.
 
+#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+
 mod common;
 
 use common::*;
@@ -139,10 +141,7 @@ int main(void) {
     absent_destroy(p);
     return 0;
 }"#;
-    assert_eq!(
-        used(folder.path(), "absent", user, &[]),
-        "-3 cannot read missing.raw: No such file or directory\n"
-    );
+    assert_eq!(used(folder.path(), "absent", user, &[]), "-3 cannot read missing.raw: No such file or directory\n");
 
     let mut b = Build::new();
     let nodes = [b.reader(), b.filter("Check"), b.writer()];

@@ -1,5 +1,7 @@
 //! Large programs, bounds of buffers, and input that does not fit together.
 
+#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+
 mod common;
 
 use common::*;

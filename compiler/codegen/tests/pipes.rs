@@ -1,5 +1,7 @@
 //! Stand-alone programs on pipes: outputs as soon as the input determines them, ends of input, closed outputs, Ctrl-C.
 
+#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+
 mod common;
 
 use common::*;

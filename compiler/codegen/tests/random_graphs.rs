@@ -1,6 +1,8 @@
 //! Random programs, run by the interpreter and as compiled C with all checks of the C compiler: the same bytes come out, whatever the
 //! batch, and whether the steady state is code or a table.
 
+#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+
 mod common;
 
 use common::*;
@@ -134,7 +136,12 @@ fn native_code_does_what_the_interpreter_does() {
             let got = run(&exe, &[], &input);
             let told = String::from_utf8_lossy(&got.stderr);
             assert!(got.status.success(), "seed {seed}, {length} items: {told}");
-            assert!(got.stdout == want.all, "seed {seed}, {length}: {} bytes, not {}", got.stdout.len(), want.all.len());
+            assert!(
+                got.stdout == want.all,
+                "seed {seed}, {length}: {} bytes, not {}",
+                got.stdout.len(),
+                want.all.len()
+            );
             // with items in a file, the order of firings is often free
             std::fs::write(folder.path().join("in"), &input).unwrap();
             let got = run(&exe, &["-i", "in", "-o", "out"], &[]);

@@ -160,7 +160,8 @@ impl Printer {
         }
         for n in &k.natives {
             let params: Vec<String> = n.params.iter().map(ty).collect();
-            let _ = writeln!(self.out, "native{} {} ({}) -> {}", n.id.0, quoted(&n.name), params.join(", "), ty(&n.ret));
+            let _ =
+                writeln!(self.out, "native{} {} ({}) -> {}", n.id.0, quoted(&n.name), params.join(", "), ty(&n.ret));
         }
         for (n, f) in &k.handlers {
             let _ = writeln!(self.out, "handler {} {f}", quoted(n));
@@ -171,7 +172,8 @@ impl Printer {
             let _ = writeln!(self.out, "lanes {} {} unroll {}{phases}", l.function, quoted(&varying), l.unroll);
         }
         for (i, f) in k.functions.iter().enumerate() {
-            let _ = writeln!(self.out, "func{i} {} ({}) -> {} {} {{", quoted(&f.name), f.params, ty(&f.ret), span(f.span));
+            let _ =
+                writeln!(self.out, "func{i} {} ({}) -> {} {} {{", quoted(&f.name), f.params, ty(&f.ret), span(f.span));
             for (i, l) in f.locals.iter().enumerate() {
                 let by_ref = if l.by_ref { " ref" } else { "" };
                 let _ = writeln!(self.out, "  local{i} {} {}{by_ref}", quoted(&l.name), ty(&l.ty));

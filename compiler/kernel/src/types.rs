@@ -20,7 +20,8 @@ pub fn const_has_type(c: &Const, ty: &Ty, structs: &[StructType]) -> bool {
             ty.known_len() == Some(items.len() as u32) && items.iter().all(|c| const_has_type(c, e, structs))
         }
         (Const::Struct(items), Ty::Struct(id)) => structs.get(id.index()).is_some_and(|s| {
-            s.fields.len() == items.len() && items.iter().zip(&s.fields).all(|(c, (_, t))| const_has_type(c, t, structs))
+            s.fields.len() == items.len()
+                && items.iter().zip(&s.fields).all(|(c, (_, t))| const_has_type(c, t, structs))
         }),
         (Const::Portal(_), Ty::Portal(_)) => true,
         _ => of_const(c).as_ref() == Some(ty),

@@ -47,14 +47,14 @@ pub fn library(input: &ProgramInput<'_>) -> Result<Library, CodegenError> {
                 _ => {
                     let (kind, count) = scalars(ty, input.globals).unwrap_or((5, 1));
                     found = element_type(ty, kind);
-                    let each = if kind == 5 {
-                        super::layout::host_bytes(ty, input.globals).unwrap_or(0)
-                    } else {
-                        count
-                    };
+                    let each =
+                        if kind == 5 { super::layout::host_bytes(ty, input.globals).unwrap_or(0) } else { count };
                     let what = if kind == 5 { "bytes" } else { "elements" };
                     let _ = writeln!(about, " * {verb} items of type {shown}: each {each} {found} in a row.");
-                    let _ = writeln!(constants, "/* Array {what} of an item. */\n#define {prefix}_{direction}_ELEMENTS {each}\n");
+                    let _ = writeln!(
+                        constants,
+                        "/* Array {what} of an item. */\n#define {prefix}_{direction}_ELEMENTS {each}\n"
+                    );
                 }
             }
         }

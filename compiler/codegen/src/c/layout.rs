@@ -156,7 +156,10 @@ pub fn lay_out(
 
 impl Layout {
     fn channel_bytes(&self, sizes: &[(u64, u64)]) -> u64 {
-        self.channels.iter().zip(sizes).fold(0, |sum, (p, (size, _))| sum.saturating_add(p.capacity.saturating_mul(*size)))
+        self.channels
+            .iter()
+            .zip(sizes)
+            .fold(0, |sum, (p, (size, _))| sum.saturating_add(p.capacity.saturating_mul(*size)))
     }
 }
 
@@ -195,13 +198,7 @@ fn place(graph: &SdfGraph, steady: &SteadyState, sizes: &[(u64, u64)], batch: u6
 }
 
 /// Says which channel is the largest.
-fn too_large(
-    graph: &SdfGraph,
-    steady: &SteadyState,
-    sizes: &[(u64, u64)],
-    batch: u64,
-    limit: u64,
-) -> CodegenError {
+fn too_large(graph: &SdfGraph, steady: &SteadyState, sizes: &[(u64, u64)], batch: u64, limit: u64) -> CodegenError {
     let bytes = |c: ChannelId| {
         let capacity = steady.capacity(graph, c, batch).unwrap_or(u64::MAX);
         capacity.saturating_mul(sizes[c.index()].0)

@@ -46,8 +46,11 @@ impl Movers {
 fn function(name: &str, split: bool, item: &str, weights: &[u32]) -> String {
     let total: u64 = weights.iter().map(|w| u64::from(*w)).sum();
     let mut out = String::new();
-    let (whole, parts) =
-        if split { (format!("const {item} *restrict whole"), "out") } else { (format!("{item} *restrict whole"), "in") };
+    let (whole, parts) = if split {
+        (format!("const {item} *restrict whole"), "out")
+    } else {
+        (format!("{item} *restrict whole"), "in")
+    };
     let constant = if split { "" } else { "const " };
     let _ = writeln!(out, "static void {name}({whole}, {constant}{item} *const *restrict {parts}, long n) {{");
     let mut used: Vec<(usize, u32, u64)> = Vec::new();
@@ -82,9 +85,8 @@ fn function(name: &str, split: bool, item: &str, weights: &[u32]) -> String {
         out.push_str("    }\n");
     } else {
         // many ports: port by port, so that one part is written in a row
-        let list = |f: fn(&(usize, u32, u64)) -> u64| {
-            used.iter().map(|u| f(u).to_string()).collect::<Vec<_>>().join(", ")
-        };
+        let list =
+            |f: fn(&(usize, u32, u64)) -> u64| used.iter().map(|u| f(u).to_string()).collect::<Vec<_>>().join(", ");
         let _ = writeln!(out, "    static const uint32_t ports[] = {{{}}};", list(|u| u.0 as u64));
         let _ = writeln!(out, "    static const uint32_t weights[] = {{{}}};", list(|u| u64::from(u.1)));
         let _ = writeln!(out, "    static const uint64_t starts[] = {{{}}};", list(|u| u.2));

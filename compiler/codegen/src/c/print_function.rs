@@ -195,7 +195,8 @@ impl<'a> Printer<'a> {
     /// A comment that names a function and its place.
     fn head_comment(&mut self, f: &Function) {
         let place = self.options.sources.describe(f.span);
-        let _ = writeln!(self.out, "/* {}: {}, {} */", comment(&self.kernel.display), comment(&f.name), comment(&place));
+        let _ =
+            writeln!(self.out, "/* {}: {}, {} */", comment(&self.kernel.display), comment(&f.name), comment(&place));
     }
 
     fn start(&mut self, id: FuncId) {
@@ -225,7 +226,9 @@ impl<'a> Printer<'a> {
         self.head_comment(f);
         let head = self.fire_head(name);
         let _ = writeln!(self.out, "{head}\n{{\n    (void)ctx, (void)in, (void)out;");
-        let step = |ty: &Ty, name: &str, n: u32| if *ty == Ty::Void || n == 0 { String::new() } else { format!(", {name} += {n}") };
+        let step = |ty: &Ty, name: &str, n: u32| {
+            if *ty == Ty::Void || n == 0 { String::new() } else { format!(", {name} += {n}") }
+        };
         let mut steps = step(&self.kernel.input, "in", work.rates.pop);
         steps.push_str(&step(&self.kernel.output, "out", work.rates.push));
         if name == "sl_fire" && self.kernel.lanes.is_some() {
@@ -266,7 +269,8 @@ impl<'a> Printer<'a> {
         match &s.kind {
             StmtKind::Assign(p, e) => {
                 let declares = p.as_local().filter(|id| self.scopes.declares(s, *id));
-                let ty = declares.map_or(String::new(), |id| format!("{} ", c_type(&self.function().locals[id.index()].ty)));
+                let ty =
+                    declares.map_or(String::new(), |id| format!("{} ", c_type(&self.function().locals[id.index()].ty)));
                 let (place, value) = (self.place(p), self.expr(e));
                 let _ = writeln!(self.out, "{pad}{ty}{place} = {value};");
             }
@@ -274,8 +278,8 @@ impl<'a> Printer<'a> {
                 let call = self.call(*callee, args);
                 let dst = dst.as_ref().map_or(String::new(), |p| {
                     let declares = p.as_local().filter(|id| self.scopes.declares(s, *id));
-                    let ty =
-                        declares.map_or(String::new(), |id| format!("{} ", c_type(&self.function().locals[id.index()].ty)));
+                    let ty = declares
+                        .map_or(String::new(), |id| format!("{} ", c_type(&self.function().locals[id.index()].ty)));
                     format!("{ty}{} = ", self.place(p))
                 });
                 let _ = writeln!(self.out, "{pad}{dst}{call};");
@@ -425,9 +429,11 @@ impl<'a> Printer<'a> {
             Check::Divisor(_) => (SiteKind::DivisionByZero, format!("{e} == 0"), "0".into()),
             Check::PeekNegative(_) => (SiteKind::PeekNegative, format!("{e} < 0"), e),
             // the position may have wrapped: it counts as unsigned
-            Check::PeekBeyond { peek, .. } => {
-                (SiteKind::PeekBeyond(*peek), format!("(uint32_t){e} >= {peek}u"), format!("(int64_t)(uint32_t){e} + 1"))
-            }
+            Check::PeekBeyond { peek, .. } => (
+                SiteKind::PeekBeyond(*peek),
+                format!("(uint32_t){e} >= {peek}u"),
+                format!("(int64_t)(uint32_t){e} + 1"),
+            ),
             Check::PopBeyond { pop, .. } => (SiteKind::PopBeyond(*pop), format!("{e} >= {pop}"), e),
             Check::PushBeyond { push, .. } => (SiteKind::PushBeyond(*push), format!("{e} >= {push}"), e),
             Check::PushedLess { push, .. } => (SiteKind::PushedLess(*push), format!("{e} != {push}"), e),

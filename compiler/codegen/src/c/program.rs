@@ -131,7 +131,9 @@ impl fmt::Display for CodegenError {
                 }
             }
             CodegenError::Malformed(what) => write!(f, "{what}"),
-            CodegenError::Name(name) => write!(f, "`{name}` cannot be the name of a library: it is not an identifier of C"),
+            CodegenError::Name(name) => {
+                write!(f, "`{name}` cannot be the name of a library: it is not an identifier of C")
+            }
         }
     }
 }

@@ -155,10 +155,22 @@ impl Steady<'_> {
             let node = self.graph.node(*v);
             for c in &node.inputs {
                 let channel = self.graph.channel(*c);
-                let _ = writeln!(out, "    const {0} *in{1} = (const {0} *)(void *)({2});", c_type(&channel.ty), c.0, self.base(*c));
+                let _ = writeln!(
+                    out,
+                    "    const {0} *in{1} = (const {0} *)(void *)({2});",
+                    c_type(&channel.ty),
+                    c.0,
+                    self.base(*c)
+                );
             }
             for c in &node.outputs {
-                let _ = writeln!(out, "    {0} *out{1} = {2};", c_type(&self.graph.channel(*c).ty), c.0, self.first_free(*c));
+                let _ = writeln!(
+                    out,
+                    "    {0} *out{1} = {2};",
+                    c_type(&self.graph.channel(*c).ty),
+                    c.0,
+                    self.first_free(*c)
+                );
             }
         }
     }
@@ -240,7 +252,8 @@ impl Steady<'_> {
             NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_) => return Ok(()),
             NodeKind::Reader(_) => {
                 let (to, item) = (first_out.ok_or_else(bad)?, item(&node.outputs)?);
-                let _ = writeln!(out, "{pad}memcpy({to}, sl_take(ctx, {number}, {n}), (size_t)({n}) * sizeof({item}));");
+                let _ =
+                    writeln!(out, "{pad}memcpy({to}, sl_take(ctx, {number}, {n}), (size_t)({n}) * sizeof({item}));");
             }
             NodeKind::Writer(_) => {
                 let c = *node.inputs.first().ok_or_else(bad)?;

@@ -94,7 +94,10 @@ pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts) -> String {
     let mut out = String::new();
     let args = "sl_ctx *ctx, void *st, const void *in, void *out, long n";
     for (k, kernel) in input.kernels.iter().enumerate().filter(|(k, _)| facts.instances[*k] > 0) {
-        let _ = writeln!(out, "static void sl_call_{k}({args}) {{ sl_fire_{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}");
+        let _ = writeln!(
+            out,
+            "static void sl_call_{k}({args}) {{ sl_fire_{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
+        );
         if kernel.prework.is_some() {
             let _ = writeln!(
                 out,
@@ -158,7 +161,7 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
         let initial = if c.initial.is_empty() {
             "NULL".to_string()
         } else {
-            let items: Vec<String> = c.initial.iter().map(|v| initializer(v)).collect();
+            let items: Vec<String> = c.initial.iter().map(initializer).collect();
             let _ = writeln!(out, "static const {} sl_initial_{i}[] = {{{}}};", c_type(&c.ty), items.join(", "));
             format!("sl_initial_{i}")
         };

@@ -90,7 +90,15 @@ impl Build {
             ids.into_iter().filter_map(|id| check::filter::specialise(&mut w, id, &[], (None, None))).collect();
         assert_eq!(codes.len(), BODIES.len(), "{:?}", w.diagnostics);
         let options = ProgramOptions { flavour: Flavour::Executable, ..ProgramOptions::default() };
-        Build { world: w, codes, graph: SdfGraph::default(), options, name: "test".into(), minimum_latency: false, lowered: false }
+        Build {
+            world: w,
+            codes,
+            graph: SdfGraph::default(),
+            options,
+            name: "test".into(),
+            minimum_latency: false,
+            lowered: false,
+        }
     }
 
     pub fn node(&mut self, path: &str, kind: NodeKind) -> NodeId {
@@ -354,7 +362,8 @@ fn filter_text(k: usize, c: &FilterCode, first_site: usize) -> FilterText {
     }
     functions += &format!("static void sl_init_{k}(struct sl_state_{k} *st) {{ memset(st, 0, sizeof *st); }}\n");
     let site = |kind| Site { kind, filter: c.display.clone(), span: c.span };
-    let sites = if *name == "Check" { vec![site(SiteKind::Index(4)), site(SiteKind::DivisionByZero)] } else { Vec::new() };
+    let sites =
+        if *name == "Check" { vec![site(SiteKind::Index(4)), site(SiteKind::DivisionByZero)] } else { Vec::new() };
     FilterText {
         state: format!("struct sl_state_{k} {{ int64_t iter; {fields} }};\n"),
         prototypes: String::new(),
@@ -374,7 +383,14 @@ pub fn compile(source: &str, folder: &Path, to: &Path, flags: &[&str]) {
     std::fs::write(&file, source).unwrap();
     let out = Command::new("cc")
         .args(CC_FLAGS)
-        .args(["-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-missing-field-initializers"])
+        .args([
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused-function",
+            "-Wno-unused-const-variable",
+            "-Wno-missing-field-initializers",
+        ])
         .args(flags)
         .arg(&file)
         .arg("-o")
@@ -430,4 +446,3 @@ impl Dice {
         (self.0 >> 33) % sides
     }
 }
-

@@ -95,7 +95,14 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// `a op b`, with the check of a divisor before.
-    pub(super) fn operate(&mut self, op: BinaryOp, a: Expr, mut b: Expr, ty: Ty, span: sluice_grammar::span::Span) -> Expr {
+    pub(super) fn operate(
+        &mut self,
+        op: BinaryOp,
+        a: Expr,
+        mut b: Expr,
+        ty: Ty,
+        span: sluice_grammar::span::Span,
+    ) -> Expr {
         let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem) && b.ty == Ty::Int;
         if divides && !self.l.options.unchecked && b.as_int().is_none_or(|i| i == 0) {
             b = self.twice(b);
@@ -198,7 +205,8 @@ impl FunctionLowering<'_, '_> {
         for (i, a) in args.iter().enumerate() {
             let (by_ref, written) = params.get(i).copied().unwrap_or((false, false));
             let mark = self.out.len();
-            let arg = if by_ref { Arg::Ref(self.reference(a, written, &mut after)?) } else { Arg::Value(self.expr(a)?) };
+            let arg =
+                if by_ref { Arg::Ref(self.reference(a, written, &mut after)?) } else { Arg::Value(self.expr(a)?) };
             for d in &mut done {
                 match d {
                     Arg::Value(v) => self.protect([v], mark),
@@ -268,7 +276,9 @@ impl FunctionLowering<'_, '_> {
     pub(super) fn assign(&mut self, mut place: Place, value: &typed::Expr, ty: &Ty, fresh: bool) -> Lowered<()> {
         // the place may be written directly by the statement that makes the value, where its indices cannot change before
         let mut simple = true;
-        place.each_expr(&mut |e| simple &= e.as_const().is_some() || matches!(&e.kind, ExprKind::Load(p) if p.as_local().is_some()));
+        place.each_expr(&mut |e| {
+            simple &= e.as_const().is_some() || matches!(&e.kind, ExprKind::Load(p) if p.as_local().is_some())
+        });
         match &value.kind {
             T::Array(items) if fresh && const_array(value).is_none() => self.fill(&place, items, ty),
             T::Pop if simple => {

@@ -184,7 +184,12 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
-    fn switch(&mut self, value: &typed::Expr, cases: &[typed::SwitchCase], span: sluice_grammar::span::Span) -> Lowered<()> {
+    fn switch(
+        &mut self,
+        value: &typed::Expr,
+        cases: &[typed::SwitchCase],
+        span: sluice_grammar::span::Span,
+    ) -> Lowered<()> {
         let v = self.expr(value)?;
         // a variable may be written by a case
         let v = if v.as_const().is_some() { v } else { self.store("switch", v) };

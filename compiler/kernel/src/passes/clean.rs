@@ -94,7 +94,9 @@ fn structure(body: &mut Vec<Stmt>) -> bool {
 fn guard(b: &[Stmt]) -> Option<Vec<Stmt>> {
     let at = b.iter().position(|s| walk::leaves(std::slice::from_ref(s), 0, false, false))?;
     let StmtKind::If(c, then, els) = &b[at].kind else { return None };
-    let (Some(Stmt { kind: StmtKind::Break(0), .. }), init) = then.split_last().map(|(l, i)| (Some(l), i))? else { return None };
+    let (Some(Stmt { kind: StmtKind::Break(0), .. }), init) = then.split_last().map(|(l, i)| (Some(l), i))? else {
+        return None;
+    };
     if walk::leaves(init, 0, false, false) || walk::leaves(els, 0, false, false) {
         return None;
     }

@@ -104,12 +104,11 @@ impl Propagate<'_> {
         {
             let copy = match &v.kind {
                 ExprKind::Const(_) => Some(v.clone()),
-                ExprKind::Zero => {
-                    v.as_const().map(|c| Expr { kind: ExprKind::Const(c), ty: v.ty.clone() })
-                }
-                ExprKind::Load(q) => {
-                    q.as_local().filter(|o| *o != id && !v.ty.is_aggregate() && !self.locals[o.index()].by_ref).map(|_| v.clone())
-                }
+                ExprKind::Zero => v.as_const().map(|c| Expr { kind: ExprKind::Const(c), ty: v.ty.clone() }),
+                ExprKind::Load(q) => q
+                    .as_local()
+                    .filter(|o| *o != id && !v.ty.is_aggregate() && !self.locals[o.index()].by_ref)
+                    .map(|_| v.clone()),
                 _ => None,
             };
             if let Some(c) = copy {
@@ -168,7 +167,8 @@ impl Propagate<'_> {
                 }
             }
             other => {
-                let known = Propagate { tables: self.tables, locals: self.locals, known: std::mem::take(&mut self.known) };
+                let known =
+                    Propagate { tables: self.tables, locals: self.locals, known: std::mem::take(&mut self.known) };
                 other.each_own_expr_mut(&mut |e| known.expr(e));
                 self.known = known.known;
                 for p in other.targets() {
@@ -276,10 +276,15 @@ fn binary(op: BinaryOp, a: &Expr, b: &Expr, ty: &Ty) -> Option<Expr> {
             .or_else(|| Some(Expr::binary(BinaryOp::Add, b.clone(), Expr::int(x), Ty::Int))),
         (BinaryOp::Sub, None, Some(x)) => {
             let minus = Expr::int(x.wrapping_neg());
-            Some(binary(BinaryOp::Add, a, &minus, ty).unwrap_or_else(|| Expr::binary(BinaryOp::Add, a.clone(), minus, Ty::Int)))
+            Some(
+                binary(BinaryOp::Add, a, &minus, ty)
+                    .unwrap_or_else(|| Expr::binary(BinaryOp::Add, a.clone(), minus, Ty::Int)),
+            )
         }
         (BinaryOp::Add, None, Some(y)) => match &a.kind {
-            ExprKind::Binary(BinaryOp::Add, x, c) => Some(Expr::add((**x).clone(), Expr::int(c.as_int()?.wrapping_add(y)))),
+            ExprKind::Binary(BinaryOp::Add, x, c) => {
+                Some(Expr::add((**x).clone(), Expr::int(c.as_int()?.wrapping_add(y))))
+            }
             _ => None,
         },
         (BinaryOp::Add, None, None) => match (&a.kind, &b.kind) {

@@ -102,7 +102,9 @@ pub fn uses_channels(body: &[Stmt]) -> bool {
     walk::each_stmt(body, &mut |s| {
         found |= matches!(
             s.kind,
-            StmtKind::Pop(_) | StmtKind::Push(_) | StmtKind::Check(Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed)
+            StmtKind::Pop(_)
+                | StmtKind::Push(_)
+                | StmtKind::Check(Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed)
         );
     });
     walk::each_expr(body, &mut |e| {
