@@ -298,10 +298,11 @@ impl<'s> Layout<'s, '_> {
             return;
         }
         self.stream_head = false;
-        if let (Some(close), Some(opened)) = (self.first_on_line(at.start), self.indent(open.start)) {
-            if close < opened && self.suspect.is_none() {
-                self.suspect = Some((open, at.start));
-            }
+        if let (Some(close), Some(opened)) = (self.first_on_line(at.start), self.indent(open.start))
+            && close < opened
+            && self.suspect.is_none()
+        {
+            self.suspect = Some((open, at.start));
         }
         match open.kind {
             Kind::Stream if !matches!(self.next(i), Some(Token::Semi | Token::To)) => self.insert(Token::Semi),

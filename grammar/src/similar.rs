@@ -37,10 +37,10 @@ pub fn closest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
             continue;
         }
         let found = if candidate.eq_ignore_ascii_case(name) { Some(0) } else { distance(name, candidate, limit) };
-        if let Some(found) = found {
-            if best.is_none_or(|(least, _)| found < least) {
-                best = Some((found, candidate));
-            }
+        if let Some(found) = found
+            && best.is_none_or(|(least, _)| found < least)
+        {
+            best = Some((found, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)

@@ -1,6 +1,5 @@
 //! The low-level interface: a host that blocks, stops and gives little at a time sees the same bytes.
-
-#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+#![allow(clippy::disallowed_methods)] // compiled programs are run, on files
 
 mod common;
 

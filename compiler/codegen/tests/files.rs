@@ -1,6 +1,5 @@
 //! The files of stand-alone programs: formats, faults and exit codes.
-
-#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+#![allow(clippy::disallowed_methods)] // compiled programs are run, on files
 
 mod common;
 

@@ -1,6 +1,5 @@
 //! Libraries: the examples for C and Python, several instances in several threads, faults, memory.
-
-#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+#![allow(clippy::disallowed_methods)] // compiled programs are run, on files
 
 mod common;
 

@@ -1,6 +1,5 @@
 //! Large programs, bounds of buffers, and input that does not fit together.
-
-#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+#![allow(clippy::disallowed_methods)] // compiled programs are run, on files
 
 mod common;
 

@@ -1,6 +1,5 @@
 //! Stand-alone programs on pipes: outputs as soon as the input determines them, ends of input, closed outputs, Ctrl-C.
-
-#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+#![allow(clippy::disallowed_methods)] // compiled programs are run, on files
 
 mod common;
 
@@ -103,7 +102,7 @@ fn ctrl_c_ends_with_whole_items_and_a_complete_file() {
     let end = child.wait_with_output().unwrap();
     assert!(end.status.success(), "{end:?}");
     let bytes = std::fs::read(&out).unwrap();
-    assert!(bytes.len() % 4 == 0 && bytes.len() > 4000);
+    assert!(bytes.len().is_multiple_of(4) && bytes.len() > 4000);
     assert_eq!(as_ints(&bytes[..12]), [4, 7, 10]);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "a temporary file is left");
 }
@@ -120,4 +119,21 @@ fn ctrl_c_while_waiting_for_input() {
     let end = child.wait_with_output().unwrap();
     drop(stdin);
     assert!(end.status.success() && end.stderr.is_empty(), "{end:?}");
+}
+
+#[test]
+fn a_generator_that_takes_its_time_can_be_watched() {
+    let mut b = Build::new();
+    // eight million counts for each number that comes out
+    let mut nodes = vec![b.filter("Count")];
+    (0..23).for_each(|_| nodes.push(b.filter("Down")));
+    nodes.push(b.writer());
+    b.chain(&nodes);
+    let folder = tempfile::tempdir().unwrap();
+    let exe = b.executable(folder.path(), &["-O1"]);
+    let mut child = start(&exe, &[]);
+    take(&mut child, 8);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let end = child.wait_with_output().unwrap();
+    assert!(end.status.success() && end.stdout.len() < 400, "{end:?}");
 }

@@ -1,7 +1,6 @@
 //! Random programs, run by the interpreter and as compiled C with all checks of the C compiler: the same bytes come out, whatever the
 //! batch, and whether the steady state is code or a table.
-
-#![allow(clippy::disallowed_methods)] // tests write files and start compilers
+#![allow(clippy::disallowed_methods)] // compiled programs are run, on files
 
 mod common;
 
@@ -114,7 +113,7 @@ fn program(seed: u64) -> Build {
 #[test]
 fn native_code_does_what_the_interpreter_does() {
     let mut compared = 0;
-    for seed in 0..8 {
+    for seed in 0..20 {
         let mut b = program(seed);
         let Ok(steady) = sluice_frontend::steady_state::steady_state(&b.graph) else { continue };
         if steady.repetitions.iter().sum::<u64>() > 20_000 {
@@ -157,5 +156,5 @@ fn native_code_does_what_the_interpreter_does() {
         let got = run(&exe, &["--iterations", &n.to_string()], &input);
         assert!(got.stdout == want.all, "seed {seed}, {n} iterations");
     }
-    assert!(compared > 80, "{compared}");
+    assert!(compared > 50, "{compared}");
 }

@@ -3,6 +3,7 @@
 //! [`ir`] is the form, [`verify`] its rules, [`text`] its text. [`lower`] makes kernels from the typed program, [`passes`] improve
 //! them, [`cost`] estimates a firing.
 
+pub mod cost;
 pub mod ir;
 pub mod lower;
 pub mod passes;

@@ -4,7 +4,11 @@ pub mod clean;
 pub mod count_loops;
 pub mod fold;
 pub mod inline;
+pub mod intervals;
+pub mod lanes;
 pub mod lower_channels;
+pub mod prove_checks;
+pub mod split_complex;
 
 use crate::ir::Kernel;
 use crate::verify::debug_verify;
@@ -23,7 +27,9 @@ pub const PASSES: &[Pass] = &[
     // channels become positions, which are numbers like others from here on
     ("lower-channels", lower_channels::run),
     ("fold", fold::run),
+    ("prove-checks", prove_checks::run),
     ("clean", clean::run),
+    ("lanes", lanes::run),
 ];
 
 /// Makes a kernel ready for printing.

@@ -265,7 +265,11 @@ impl<'g> Body<'g> {
 
     /// The variables that can be seen: those not hidden by another of the same name.
     pub fn visible(&self) -> impl Iterator<Item = &Var> {
-        self.vars.iter().enumerate().filter(|(i, v)| self.vars[i + 1..].iter().all(|w| w.name != v.name)).map(|(_, v)| v)
+        self.vars
+            .iter()
+            .enumerate()
+            .filter(|(i, v)| self.vars[i + 1..].iter().all(|w| w.name != v.name))
+            .map(|(_, v)| v)
     }
 
     /// Can a value of this type be read from a variable?

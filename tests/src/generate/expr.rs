@@ -222,7 +222,9 @@ impl Body<'_> {
                 let e = self.expr(&Ty::Int, depth).at(MUL);
                 Ex::new(format!("abs({e} % 9) + 1"), ADD)
             }
-            _ => Ex::literal((*self.g.r.pick(&["1", "2", "3", "-1", "-1", "7", "10", "-3", "255", "-2147483648"])).into()),
+            _ => Ex::literal(
+                (*self.g.r.pick(&["1", "2", "3", "-1", "-1", "7", "10", "-3", "255", "-2147483648"])).into(),
+            ),
         }
     }
 
@@ -275,8 +277,9 @@ impl Body<'_> {
             }
             4 | 5 => {
                 let op = *self.g.r.pick(&["==", "!="]);
-                let ty =
-                    [Ty::Int, Ty::Float, Ty::Double, Ty::Complex, Ty::Bit, Ty::Bool][self.g.r.weighted(&[5, 3, 1, 2, 1, 2])].clone();
+                let ty = [Ty::Int, Ty::Float, Ty::Double, Ty::Complex, Ty::Bit, Ty::Bool]
+                    [self.g.r.weighted(&[5, 3, 1, 2, 1, 2])]
+                .clone();
                 let (a, b) = self.operands(&ty);
                 self.binary(op, EQUAL, &a, &b, depth)
             }
@@ -458,7 +461,8 @@ impl Body<'_> {
                 }
                 Ty::Struct(s) => {
                     let fields = self.g.structs[s].fields.clone();
-                    let fit: Vec<usize> = (0..fields.len()).filter(|i| fields[*i].holds(want, &self.g.structs)).collect();
+                    let fit: Vec<usize> =
+                        (0..fields.len()).filter(|i| fields[*i].holds(want, &self.g.structs)).collect();
                     let i = *self.g.r.pick(&fit);
                     text += &format!(".f{i}");
                     at = fields[i].clone();
@@ -549,9 +553,7 @@ impl Body<'_> {
                 !matches!(t, Ty::Array(..))
                     || b.visible().any(|v| (v.writable || !written) && v.ty.holds(t, &b.g.structs))
             });
-            let structs = f.params.iter().all(|(t, _)| {
-                !matches!(t, Ty::Struct(_)) || b.has(t)
-            });
+            let structs = f.params.iter().all(|(t, _)| !matches!(t, Ty::Struct(_)) || b.has(t));
             channels && firing && cheap && arrays && structs
         };
         let found: Vec<Fun> =

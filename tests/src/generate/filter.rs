@@ -35,7 +35,15 @@ struct Filter<'g> {
 }
 
 /// Fields, functions and work of a filter. `params` are its parameters and what it captures; `prework` says whether it may have one.
-pub fn members(g: &mut Gen, input: &Ty, output: &Ty, rates: Rates, params: Vec<Var>, indent: usize, prework: bool) -> Members {
+pub fn members(
+    g: &mut Gen,
+    input: &Ty,
+    output: &Ty,
+    rates: Rates,
+    params: Vec<Var>,
+    indent: usize,
+    prework: bool,
+) -> Members {
     let mut f = Filter { g, input: input.clone(), output: output.clone(), vars: params, own: Vec::new(), indent };
     let mut text = f.fields();
     let mut parts = Vec::new();
@@ -142,7 +150,9 @@ impl Filter<'_> {
             cost: 20,
             fires: false,
         });
-        format!("{step}int {name}(int n) {{\n{step}    if (n <= 0 || n > {a}) return {c};\n{step}    return {name}(n - 1) * {b} + n;\n{step}}}\n")
+        format!(
+            "{step}int {name}(int n) {{\n{step}    if (n <= 0 || n > {a}) return {c};\n{step}    return {name}(n - 1) * {b} + n;\n{step}}}\n"
+        )
     }
 
     /// Parameters: their text, their types, and the variables they become.

@@ -26,7 +26,8 @@ impl Body<'_> {
         let channels = 4 * u32::from(self.pops + self.pushes > 0);
         let prints = 4 * u32::from(self.prints);
         let jumps = 2 * u32::from(self.breakable);
-        let weights = [6, 3, 9, 5, 2, 1 + nests * 2, loops, loops / 3, loops / 3, nests, 2, prints, channels, jumps, nests / 3];
+        let weights =
+            [6, 3, 9, 5, 2, 1 + nests * 2, loops, loops / 3, loops / 3, nests, 2, prints, channels, jumps, nests / 3];
         match self.g.r.weighted(&weights) {
             0 => self.declare_scalar(),
             1 => {
@@ -50,9 +51,7 @@ impl Body<'_> {
     }
 
     fn nested_block(&mut self) {
-        let (pops, pushes) = (self.pops, self.pushes);
         self.braces("", |b| b.statements(2));
-        debug_assert!(self.pops + self.pushes == 0 || (pops, pushes) == (0, 0));
     }
 
     /// Declares a scalar, most often with a value.
@@ -80,9 +79,7 @@ impl Body<'_> {
                 let items: Vec<String> = (0..count).map(|_| self.expr_to(e, 1)).collect();
                 Some(format!("{{{}}}", items.join(", ")))
             }
-            Ty::Array(..) | Ty::Struct(_) => {
-                (self.has(ty) && self.g.r.chance(50)).then(|| self.expr(ty, 1).text())
-            }
+            Ty::Array(..) | Ty::Struct(_) => (self.has(ty) && self.g.r.chance(50)).then(|| self.expr(ty, 1).text()),
             _ => self.g.r.chance(85).then(|| self.expr_to(ty, 3)),
         };
         match value {
@@ -133,7 +130,9 @@ impl Body<'_> {
 
     /// `x += e;` and the like.
     fn update(&mut self) {
-        let ty = [Ty::Int, Ty::Float, Ty::Double, Ty::Complex, Ty::Vec(3), Ty::Bit, Ty::Bool][self.g.r.weighted(&[8, 6, 2, 2, 1, 1, 1])].clone();
+        let ty = [Ty::Int, Ty::Float, Ty::Double, Ty::Complex, Ty::Vec(3), Ty::Bit, Ty::Bool]
+            [self.g.r.weighted(&[8, 6, 2, 2, 1, 1, 1])]
+        .clone();
         let Some(place) = self.maybe(|b| b.place_of(&ty)) else { return self.assign() };
         let (op, value) = match &ty {
             Ty::Int => match self.g.r.below(6) {
@@ -335,7 +334,8 @@ impl Body<'_> {
 
     /// Prints a value, or text joined with values.
     pub fn print(&mut self) {
-        const TEXTS: [&str; 7] = ["\"x=\"", "\" %d%s \"", "\"\\t|\\\"\\\\\"", "\",\"", "\"\"", "\"\\101\\x42\"", "\"\u{e9}\""];
+        const TEXTS: [&str; 7] =
+            ["\"x=\"", "\" %d%s \"", "\"\\t|\\\"\\\\\"", "\",\"", "\"\"", "\"\\101\\x42\"", "\"\u{e9}\""];
         let line = if self.g.r.chance(75) { "println" } else { "print" };
         let ty = SCALARS[self.g.r.weighted(&[30, 20, 4, 8, 10, 6, 3, 2, 2])].clone();
         let text = match self.g.r.below(6) {

@@ -183,8 +183,20 @@ pub fn int_literal(r: &mut Random) -> String {
 
 /// A float as it is written.
 pub fn float_literal(r: &mut Random) -> String {
-    const CORNERS: [&str; 12] =
-        ["0.0", "-0.0", "1e10", "3.4e38", "1.5f", "1e-40", "1.0e-45", "pi", "0.1", "16777217.0", "2147483648.0", "2.5E-3"];
+    const CORNERS: [&str; 12] = [
+        "0.0",
+        "-0.0",
+        "1e10",
+        "3.4e38",
+        "1.5f",
+        "1e-40",
+        "1.0e-45",
+        "pi",
+        "0.1",
+        "16777217.0",
+        "2147483648.0",
+        "2.5E-3",
+    ];
     match r.below(5) {
         0 => (*r.pick(&CORNERS)).into(),
         1 => format!("{}.{}", r.below(1000), r.below(1000)),

@@ -120,6 +120,28 @@ static void sl_flush(sl_ctx *ctx) {
     }
 }
 
+#ifdef CLOCK_MONOTONIC_COARSE
+#define SL_CLOCK CLOCK_MONOTONIC_COARSE
+#else
+#define SL_CLOCK CLOCK_MONOTONIC
+#endif
+
+static int64_t sl_now(void) {
+    struct timespec t = {0, 0};
+    clock_gettime(SL_CLOCK, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Hands over what has been held for a while, so that the output of a program that takes its time can be watched. */
+static int64_t sl_breathe(sl_ctx *ctx) {
+    int64_t now = sl_now();
+    if (now - ctx->handed >= 100) {
+        sl_flush(ctx);
+        ctx->handed = now;
+    }
+    return now;
+}
+
 static void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
     const sl_end *end = &ctx->program->writers[writer];
     const uint64_t bytes = ctx->program->abi->writers[writer].bytes;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "sluice_abi.h"
 
@@ -160,6 +161,8 @@ struct sl_ctx {
     uint32_t started;   /* has the text of the init blocks been printed? */
     uint32_t ended;
     int64_t epoch;      /* the one that runs, or that ran last */
+    int64_t pace;       /* steady states at once, so that a batch takes some milliseconds at most */
+    int64_t handed;     /* when everything was last handed to the host, in milliseconds */
     int32_t node;       /* that fires, -1 for none */
     int32_t last_end;   /* whose items are staged: a writer, -1 for text, -2 for none */
     int64_t firing;     /* its number from 1, or 0 */
@@ -175,6 +178,9 @@ struct sl_ctx {
 _Noreturn static void sl_fail(sl_ctx *ctx, int32_t site, int64_t value) SL_COLD;
 /* Ends the run for another reason. */
 _Noreturn static void sl_stop_run(sl_ctx *ctx, int32_t code, const char *what) SL_COLD;
+
+/* The time in milliseconds. It decides only when things are done, never what comes out. */
+static int64_t sl_now(void) SL_UNUSED;
 
 /* Printing, as the language has it. */
 static void sl_print_text(sl_ctx *ctx, const char *text, size_t length) SL_UNUSED;

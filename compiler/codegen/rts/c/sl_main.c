@@ -105,13 +105,25 @@ static int32_t sl_main_print(void *user, const char *text, size_t length) {
     return files->out.terminal && memchr(text, '\n', length) ? sl_file_flush(files, &files->out) : 0;
 }
 
+/* Also lets others see what has been held for a while. */
 static int32_t sl_main_stop(void *user) {
+    static int64_t shown;
     sl_files *files = user;
+    int64_t now = sl_now();
+    if (now - shown >= 100) {
+        shown = now;
+        (void)sl_file_flush(files, &files->out);
+        for (uint32_t w = 0; w < files->writers; w++) {
+            if (!files->write[w].temporary) {
+                (void)sl_file_flush(files, &files->write[w]);
+            }
+        }
+    }
     int broken = files->out.broken;
     for (uint32_t w = 0; w < files->writers; w++) {
         broken |= files->write[w].broken;
     }
-    return sl_interrupted || broken;
+    return sl_interrupted || broken || files->exit != 0;
 }
 
 /* What the command line says. */
@@ -306,7 +318,7 @@ int main(int argc, char **argv) {
         } else if (result == SLUICE_HOST) {
             failed = -1;
         } else {
-            failed = sl_files_finish(files);
+            failed = files->exit != 0 ? -1 : sl_files_finish(files);
             sl_remarks(program, files);
         }
     }

@@ -159,4 +159,84 @@ SL_VECTOR_OP(sub, -)
 SL_VECTOR_OP(mul, *)
 SL_VECTOR_OP(div, /)
 
+/* ---- lanes: firings side by side in the machine's vectors. sl_vf holds a float of each lane, sl_vi an int, or a truth as 0 or -1 ---- */
+
+#if defined(__AVX512F__)
+#define SL_LANES 16
+#elif defined(__AVX__)
+#define SL_LANES 8
+#else
+#define SL_LANES 4
+#endif
+typedef float sl_vf __attribute__((vector_size(4 * SL_LANES)));
+typedef int32_t sl_vi __attribute__((vector_size(4 * SL_LANES)));
+
+SL_FN sl_vf sl_vf_load(const float *p) { sl_vf v; memcpy(&v, p, sizeof v); return v; }
+SL_FN sl_vi sl_vi_load(const int32_t *p) { sl_vi v; memcpy(&v, p, sizeof v); return v; }
+SL_FN void sl_vf_store(float *p, sl_vf v) { memcpy(p, &v, sizeof v); }
+SL_FN void sl_vi_store(int32_t *p, sl_vi v) { memcpy(p, &v, sizeof v); }
+/* x - 0 is x, for a negative zero too */
+SL_FN sl_vf sl_vf_splat(float x) { return x - (sl_vf){0}; }
+SL_FN sl_vi sl_vi_splat(int32_t x) { return x - (sl_vi){0}; }
+SL_FN sl_vi sl_vi_select(sl_vi c, sl_vi a, sl_vi b) { return (c & a) | (~c & b); }
+SL_FN sl_vf sl_vf_select(sl_vi c, sl_vf a, sl_vf b) { return (sl_vf)sl_vi_select(c, (sl_vi)a, (sl_vi)b); }
+SL_FN sl_vf sl_vf_min(sl_vf a, sl_vf b) { return sl_vf_select((b < a) | (a != a), b, a); }
+SL_FN sl_vf sl_vf_max(sl_vf a, sl_vf b) { return sl_vf_select((b > a) | (a != a), b, a); }
+SL_FN sl_vf sl_vf_abs(sl_vf a) { return (sl_vf)((sl_vi)a & sl_vi_splat(INT32_MAX)); }
+SL_FN sl_vi sl_vi_min(sl_vi a, sl_vi b) { return sl_vi_select(b < a, b, a); }
+SL_FN sl_vi sl_vi_max(sl_vi a, sl_vi b) { return sl_vi_select(b > a, b, a); }
+SL_FN sl_vi sl_vi_abs(sl_vi a) { return sl_vi_select(a < 0, -a, a); }
+SL_FN sl_vf sl_vi_to_float(sl_vi a) { return __builtin_convertvector(a, sl_vf); }
+#define SL_EACH_LANE(type, name, formula) \
+    SL_FN type name \
+    { \
+        type r; \
+        for (int l = 0; l < SL_LANES; l++) r[l] = formula; \
+        return r; \
+    }
+SL_EACH_LANE(sl_vf, sl_vf_sqrt(sl_vf a), sl_sqrtf(a[l]))
+SL_EACH_LANE(sl_vf, sl_vf_floor(sl_vf a), sl_floorf(a[l]))
+SL_EACH_LANE(sl_vf, sl_vf_ceil(sl_vf a), sl_ceilf(a[l]))
+SL_EACH_LANE(sl_vf, sl_vf_rint(sl_vf a), sl_rintf(a[l]))
+SL_EACH_LANE(sl_vf, sl_vf_round(sl_vf a), sl_roundf(a[l]))
+SL_EACH_LANE(sl_vi, sl_vf_to_int(sl_vf a), sl_float_to_int(a[l]))
+SL_EACH_LANE(sl_vi, sl_vi_div(sl_vi a, sl_vi b), sl_div(a[l], b[l]))
+SL_EACH_LANE(sl_vi, sl_vi_rem(sl_vi a, sl_vi b), sl_rem(a[l], b[l]))
+
+/* Items at equal position modulo `pop` become neighbours: to[p * row + k] = in[k * pop + p], for k * pop + p < items. */
+SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, long pop, long items, long row, int32_t *restrict to)
+{
+    long rows = items / pop;
+    long k = 0;
+#if defined(__GNUC__) && !defined(__clang__)
+    /* clang finds this by itself, gcc for powers of two */
+    if (pop <= SL_LANES * 3 / 4 && (pop & (pop - 1)) != 0) {
+        sl_vi lane;
+        for (int l = 0; l < SL_LANES; l++) lane[l] = l;
+        for (long p = 0; p < pop; p++) {
+            sl_vi item = lane * (int32_t)pop + (int32_t)p;
+            for (k = 0; k + SL_LANES <= rows; k += SL_LANES) {
+                const int32_t *from = in + k * pop;
+                sl_vi v = __builtin_shuffle(sl_vi_load(from), item & (SL_LANES - 1));
+                for (long i = 1; i < pop; i++) {
+                    sl_vi next = __builtin_shuffle(sl_vi_load(from + i * SL_LANES), item & (SL_LANES - 1));
+                    v = sl_vi_select(item >= (int32_t)(i * SL_LANES), next, v);
+                }
+                sl_vi_store(to + p * row + k, v);
+            }
+        }
+    }
+#endif
+    for (; k < rows; k++)
+        for (long p = 0; p < pop; p++) to[p * row + k] = in[k * pop + p];
+    for (long i = rows * pop; i < items; i++) to[i % pop * row + i / pop] = in[i];
+}
+
+/* The reverse, for `rows` whole rows: out[k * push + p] = from[p * row + k]. */
+SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict from, long row, long push, long rows, int32_t *restrict out)
+{
+    for (long k = 0; k < rows; k++)
+        for (long p = 0; p < push; p++) out[k * push + p] = from[p * row + k];
+}
+
 #endif

@@ -105,6 +105,7 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     ctx->has_readers = p->abi->reader_count > 0;
     memcpy(&ctx->host, host, host->size < sizeof ctx->host ? host->size : sizeof ctx->host);
     ctx->ordered = p->ordered || (uint64_t)p->abi->printers + ctx->host.stdout_writers > 1;
+    ctx->pace = (int64_t)p->unit;
     ctx->node = -1;
     ctx->last_end = -2;
     ctx->error.node = ctx->error.site = -1;
@@ -142,7 +143,7 @@ static void sl_settle(sl_ctx *ctx) {
 /* How many steady states can run fast now, between two epochs. */
 static int64_t sl_ready_batch(sl_ctx *ctx, int64_t until) {
     const sl_program *p = ctx->program;
-    int64_t k = (int64_t)p->batch;
+    int64_t k = ctx->pace;
     if (until >= 0 && until - ctx->epoch < k) {
         k = until - ctx->epoch;
     }
@@ -159,6 +160,16 @@ static int64_t sl_ready_batch(sl_ctx *ctx, int64_t until) {
         }
     }
     return k - k % (int64_t)p->unit;
+}
+
+/* After a batch: the next may be larger, or should be smaller. */
+static void sl_pace(sl_ctx *ctx, int64_t k, int64_t milliseconds) {
+    const int64_t batch = (int64_t)ctx->program->batch, unit = (int64_t)ctx->program->unit;
+    if (milliseconds > 40 && k == ctx->pace) {
+        ctx->pace = ctx->pace / 2 > unit ? ctx->pace / 2 : unit;
+    } else if (milliseconds < 5 && k == ctx->pace) {
+        ctx->pace = ctx->pace < batch / 4 ? ctx->pace * 4 : batch;
+    }
 }
 
 /* Runs to the end, to `until`, or to a pause. */
@@ -182,10 +193,12 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
             if (ctx->host.stop && ctx->host.stop(ctx->host.user)) {
                 return SLUICE_STOPPED;
             }
+            int64_t before = sl_breathe(ctx);
             if (!ctx->ordered && !ctx->any_dead) {
                 int64_t k = sl_ready_batch(ctx, until);
                 if (k > 0) {
                     p->steady(ctx, k);
+                    sl_pace(ctx, k, sl_now() - before);
                     ctx->node = -1;
                     ctx->epoch += k;
                     if (p->tables) {

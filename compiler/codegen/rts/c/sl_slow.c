@@ -392,6 +392,7 @@ static int32_t sl_slow_epoch(sl_ctx *ctx) {
             ctx->boundary = 1;
             return SLUICE_DONE;
         }
+        sl_breathe(ctx);
         if (ctx->host.stop && ctx->host.stop(ctx->host.user)) {
             return SLUICE_STOPPED;
         }

@@ -5,15 +5,16 @@
 //! ```text
 //! func0 "work" { $0 = in(0)  out(0) = ($0 * 2f) }   →   static void sl_fire_3(...)
 //!                                                        {
+//!                                                            st->iter += n;
 //!                                                            for (long firing = 0; firing < n; firing++, in += 1, out += 1) {
 //!                                                                float x_0 = in[0];
 //!                                                                out[0] = x_0 * 2.0f;
 //!                                                            }
-//!                                                            st->iter += n;
 //!                                                        }
 //! ```
 
 use super::print::{FilterOptions, FilterText, Site};
+use super::print_lanes::LaneLayout;
 use super::print_scope::Scopes;
 use super::types::{c_type, field_name, initializer, static_name, table, text};
 use sluice_frontend::ids::LocalId;
@@ -38,6 +39,9 @@ pub(super) struct Printer<'a> {
     nest: Vec<Nest>,
     /// For labels and hoisted bounds.
     serial: usize,
+    /// While lanes are printed: how their buffers are laid out, and vectors for each varying value (otherwise 0).
+    pub(super) layout: Option<LaneLayout>,
+    pub(super) unroll: usize,
 }
 
 /// A `For`, `Loop` or `Block` around the current statement.
@@ -62,6 +66,8 @@ impl<'a> Printer<'a> {
             scopes: Scopes::default(),
             nest: Vec::new(),
             serial: 0,
+            layout: None,
+            unroll: 0,
         }
     }
 
@@ -199,7 +205,7 @@ impl<'a> Printer<'a> {
             writeln!(self.out, "/* {}: {}, {} */", comment(&self.kernel.display), comment(&f.name), comment(&place));
     }
 
-    fn start(&mut self, id: FuncId) {
+    pub(super) fn start(&mut self, id: FuncId) {
         self.current = id;
         self.scopes = Scopes::of(self.kernel.function(id));
         self.nest.clear();
@@ -231,27 +237,29 @@ impl<'a> Printer<'a> {
         };
         let mut steps = step(&self.kernel.input, "in", work.rates.pop);
         steps.push_str(&step(&self.kernel.output, "out", work.rates.push));
+        let each = self.kernel.uses_iter();
+        if !each {
+            self.out.push_str("    st->iter += n;\n");
+        }
         if name == "sl_fire" && self.kernel.lanes.is_some() {
             self.lanes();
             self.start(work.function);
         }
-        let each = self.kernel.uses_iter();
         let _ = writeln!(self.out, "    for (long firing = 0; firing < n; firing++{steps}) {{");
         self.body(&f.body, 2);
         if each {
             self.out.push_str("        st->iter++;\n");
         }
-        self.out.push_str("    }\n");
-        if !each {
-            self.out.push_str("    st->iter += n;\n");
-        }
-        self.out.push_str("}\n\n");
+        self.out.push_str("    }\n}\n\n");
     }
 
     /// A list of statements; its variables are declared where they are first assigned, or at its top.
     pub(super) fn body(&mut self, body: &[Stmt], depth: usize) {
         let pad = "    ".repeat(depth);
         for id in self.scopes.declared_at_top(body) {
+            if self.is_vector(id) {
+                continue;
+            }
             let l = &self.function().locals[id.index()];
             let _ = writeln!(self.out, "{pad}{} {};", c_type(&l.ty), self.local(id));
         }
@@ -268,6 +276,9 @@ impl<'a> Printer<'a> {
         let pad = "    ".repeat(depth);
         match &s.kind {
             StmtKind::Assign(p, e) => {
+                if self.lane_assign(p, e, &pad) {
+                    return;
+                }
                 let declares = p.as_local().filter(|id| self.scopes.declares(s, *id));
                 let ty =
                     declares.map_or(String::new(), |id| format!("{} ", c_type(&self.function().locals[id.index()].ty)));

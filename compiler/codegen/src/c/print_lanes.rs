@@ -1,7 +1,323 @@
 //! # print-lanes
+//!
+//! Purpose: several firings at once, one in each lane of the machine's vectors. Input: [`Kernel::lanes`]. Output: loops at the head of
+//! `sl_fire`; the firings that are left over are done one by one after them.
+//!
+//! ```text
+//! $s = ($s + (table0[$i] * in($i)))   →   s_0_0 = s_0_0 + (sl_vf_splat(h.v[i_1]) * sl_vf_load(phase + at[i_1] + f + 0 * SL_LANES));
+//!                                         s_0_1 = s_0_1 + (sl_vf_splat(h.v[i_1]) * sl_vf_load(phase + at[i_1] + f + 1 * SL_LANES));
+//! ```
+//!
+//! A varying variable is as many vectors as the kernel says (`unroll`), then one, for the rest of a block. The window of a block
+//! of firings is brought into phase order first where a firing pops more than one word: then lanes are neighbours in memory.
 
 use super::print_function::Printer;
+use super::types::c_type;
+use sluice_frontend::constant::Const;
+use sluice_frontend::ids::LocalId;
+use sluice_frontend::ty::Ty;
+use sluice_kernel::ir::*;
+use sluice_kernel::passes::lanes::is_varying;
+use std::fmt::Write;
+
+/// How a block of firings is laid out, in words of 32 bits.
+pub(super) struct LaneLayout {
+    /// Words of an item taken, and of one given.
+    width: (u32, u32),
+    /// Words taken and given by a firing.
+    pop: u32,
+    push: u32,
+    /// Firings in a block, and words in a phase.
+    block: u32,
+    row: u32,
+    /// Positions come from a table.
+    positions: bool,
+}
+
+/// Buffers of a block should fit into the first-level cache with room to spare, in words.
+const BUFFER: u32 = 6144;
+
+/// The longest table of positions.
+const MAX_POSITIONS: u32 = 4096;
+
+impl LaneLayout {
+    fn of(kernel: &Kernel, phases: bool) -> LaneLayout {
+        let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
+        let (wi, wo) = (width(&kernel.input), width(&kernel.output));
+        let rates = kernel.work.rates;
+        let (pop, push) = (rates.pop * wi, rates.push * wo);
+        let words = if phases { pop } else { 0 } + if push > 1 { push } else { 0 };
+        let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).clamp(64, 1024));
+        let row = block + (rates.peek * wi).div_ceil(pop.max(1)) + 16;
+        // an odd number of cache lines, so that the phases do not fall on top of each other
+        let row = row.div_ceil(16) | 1;
+        LaneLayout {
+            width: (wi, wo),
+            pop,
+            push,
+            block,
+            row: row * 16,
+            positions: phases && rates.peek * wi <= MAX_POSITIONS,
+        }
+    }
+
+    fn position(&self, word: u32) -> u32 {
+        word % self.pop * self.row + word / self.pop
+    }
+}
 
 impl Printer<'_> {
-    pub(super) fn lanes(&mut self) {}
+    /// The loops over lanes, at the head of `sl_fire`.
+    pub(super) fn lanes(&mut self) {
+        let Some(lanes) = &self.kernel.lanes else { return };
+        let layout = LaneLayout::of(self.kernel, lanes.phases);
+        let rates = self.kernel.work.rates;
+        let window = rates.peek * layout.width.0;
+        self.start(lanes.function);
+        self.out.push_str("    {\n");
+        if lanes.phases {
+            if layout.positions {
+                self.out.push_str("        static const int32_t at[] = {");
+                for i in 0..window {
+                    let _ = write!(self.out, "{}{}", if i == 0 { "" } else { ", " }, layout.position(i));
+                }
+                self.out.push_str("};\n");
+            }
+            let words = layout.pop * layout.row;
+            let _ = writeln!(self.out, "        _Alignas(64) int32_t phase[{words}];");
+        }
+        if layout.push > 1 {
+            let _ = writeln!(self.out, "        _Alignas(64) int32_t result[{}];", layout.push * layout.block);
+        }
+        self.out.push_str("        while (n >= SL_LANES) {\n");
+        match layout.block {
+            0 => self.out.push_str("            const long block = n / SL_LANES * SL_LANES;\n"),
+            b => {
+                let _ = writeln!(self.out, "            const long block = n < {b} ? n / SL_LANES * SL_LANES : {b};");
+            }
+        }
+        if lanes.phases {
+            let (pop, row) = (layout.pop, layout.row);
+            let _ = writeln!(
+                self.out,
+                "            sl_phases((const int32_t *)(const void *)in, {pop}, (block - 1) * {pop} + {window}, {row}, phase);"
+            );
+        }
+        self.out.push_str("            long f = 0;\n");
+        self.layout = Some(layout);
+        let mut unroll = lanes.unroll as usize;
+        loop {
+            self.unroll = unroll;
+            let _ =
+                writeln!(self.out, "            for (; f + {unroll} * SL_LANES <= block; f += {unroll} * SL_LANES) {{");
+            self.declare_varying(&lanes.varying);
+            self.body(&self.function().body, 4);
+            self.out.push_str("            }\n");
+            if unroll == 1 {
+                break;
+            }
+            unroll = 1;
+        }
+        self.unroll = 0;
+        if let Some(l) = self.layout.take() {
+            if l.push > 1 {
+                let _ = writeln!(
+                    self.out,
+                    "            sl_interleave(result, {}, {}, block, (int32_t *)(void *)out);",
+                    l.block, l.push
+                );
+            }
+            let _ = writeln!(
+                self.out,
+                "            in += block * {}, out += block * {}, n -= block;",
+                rates.pop, rates.push
+            );
+        }
+        self.out.push_str("        }\n    }\n");
+    }
+
+    fn declare_varying(&mut self, varying: &[bool]) {
+        for (i, l) in self.function().locals.iter().enumerate().filter(|(i, _)| varying[*i]) {
+            let name = self.local(LocalId::from(i));
+            let names: Vec<String> = (0..self.unroll)
+                .map(|u| match l.ty.known_len() {
+                    Some(n) => format!("{name}_{u}[{}]", n.max(1)),
+                    None => format!("{name}_{u} = {{0}}"),
+                })
+                .collect();
+            let element = l.ty.element().unwrap_or(&l.ty);
+            let _ = writeln!(self.out, "                {} {};", vector(element), names.join(", "));
+        }
+    }
+
+    /// Is the local a vector in what is being printed?
+    pub(super) fn is_vector(&self, id: LocalId) -> bool {
+        self.unroll > 0 && self.kernel.lanes.as_ref().is_some_and(|l| l.varying[id.index()])
+    }
+
+    fn varies(&self, e: &Expr) -> bool {
+        self.kernel.lanes.as_ref().is_some_and(|l| is_varying(e, &l.varying))
+    }
+
+    /// Prints an assignment to what differs between lanes. False where it is one to what does not.
+    pub(super) fn lane_assign(&mut self, p: &Place, e: &Expr, pad: &str) -> bool {
+        if self.unroll == 0 {
+            return false;
+        }
+        for u in 0..self.unroll {
+            match &p.base {
+                Base::Local(id) if self.is_vector(*id) => {
+                    let name = format!("{}_{u}", self.local(*id));
+                    let local = &self.function().locals[id.index()].ty;
+                    let _ = match (p.path.first(), local.known_len()) {
+                        (None, Some(n)) => {
+                            let element = vector(local.element().unwrap_or(local));
+                            writeln!(self.out, "{pad}for (int l = 0; l < {n}; l++) {name}[l] = ({element}){{0}};")
+                        }
+                        (Some(Proj::Index(i)), _) => {
+                            let (i, v) = (self.expr(i), self.lane(e, u));
+                            writeln!(self.out, "{pad}{name}[{i}] = {v};")
+                        }
+                        _ => {
+                            let v = self.lane(e, u);
+                            writeln!(self.out, "{pad}{name} = {v};")
+                        }
+                    };
+                }
+                Base::Out(position) => {
+                    let v = self.lane(e, u);
+                    let (store, c) =
+                        if e.ty == Ty::Int { ("sl_vi_store", "int32_t") } else { ("sl_vf_store", "float") };
+                    let to = self.out_address(position, &p.path, c, u);
+                    let _ = writeln!(self.out, "{pad}{store}({to}, {v});");
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn out_address(&self, position: &Expr, path: &[Proj], c: &str, u: usize) -> String {
+        let Some(l) = &self.layout else { return String::new() };
+        if l.push == 1 {
+            return format!("({c} *)out + f + {u} * SL_LANES");
+        }
+        let word = self.word(position, path, l.width.1);
+        format!("({c} *)result + {word} * {} + f + {u} * SL_LANES", l.block)
+    }
+
+    /// The word of an item's part, counted from the firing's first.
+    fn word(&self, position: &Expr, path: &[Proj], width: u32) -> String {
+        let part = match path.first() {
+            Some(Proj::Component(i)) => u32::from(*i),
+            _ => 0,
+        };
+        match position.as_int() {
+            Some(i) => ((i as u32) * width + part).to_string(),
+            None if width == 1 => self.operand(position),
+            None => format!("({} * {width} + {part})", self.operand(position)),
+        }
+    }
+
+    fn load(&self, position: &Expr, path: &[Proj], ty: &Ty, u: usize) -> String {
+        let Some(l) = &self.layout else { return String::new() };
+        let (load, c) = if *ty == Ty::Int { ("sl_vi_load", "int32_t") } else { ("sl_vf_load", "float") };
+        let word = self.word(position, path, l.width.0);
+        if !self.kernel.lanes.as_ref().is_some_and(|l| l.phases) {
+            return format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)");
+        }
+        let at = match word.parse::<u32>() {
+            Ok(w) => l.position(w).to_string(),
+            Err(_) if l.positions => format!("at[{word}]"),
+            Err(_) => format!("({word} % {} * {} + {word} / {})", l.pop, l.row, l.pop),
+        };
+        format!("{load}((const {c} *)(const void *)phase + {at} + f + {u} * SL_LANES)")
+    }
+
+    /// A value of vector `u`, as an operand.
+    fn lane(&self, e: &Expr, u: usize) -> String {
+        if !self.varies(e) {
+            return self.splat(e);
+        }
+        let of = |e: &Expr| self.lane(e, u);
+        match &e.kind {
+            ExprKind::Load(p) => match &p.base {
+                Base::In(position) => self.load(position, &p.path, &e.ty, u),
+                Base::Local(id) => {
+                    let name = format!("{}_{u}", self.local(*id));
+                    match p.path.first() {
+                        Some(Proj::Index(i)) => format!("{name}[{}]", self.expr(i)),
+                        _ => name,
+                    }
+                }
+                _ => self.splat(e),
+            },
+            ExprKind::Unary(op, a) => match (op, &a.ty) {
+                (UnaryOp::Neg, _) => format!("(-{})", of(a)),
+                _ => format!("(~{})", of(a)),
+            },
+            ExprKind::Binary(op, a, b) => self.lane_binary(*op, a, b, u),
+            ExprKind::Select(c, a, b) if self.varies(c) => {
+                let f = if e.ty == Ty::Float { "sl_vf_select" } else { "sl_vi_select" };
+                format!("{f}({}, {}, {})", of(c), of(a), of(b))
+            }
+            ExprKind::Select(c, a, b) => format!("({} ? {} : {})", self.operand(c), of(a), of(b)),
+            ExprKind::Convert(a) => lane_convert(&a.ty, &e.ty, of(a)),
+            ExprKind::Builtin(f, args) => {
+                let kind = if args.first().is_some_and(|a| a.ty == Ty::Int) { "vi" } else { "vf" };
+                let list: Vec<String> = args.iter().map(of).collect();
+                format!("sl_{kind}_{}({})", format!("{f:?}").to_lowercase(), list.join(", "))
+            }
+            _ => self.splat(e),
+        }
+    }
+
+    /// The same value in all lanes.
+    fn splat(&self, e: &Expr) -> String {
+        let x = self.expr(e);
+        match (&e.ty, e.as_const()) {
+            (Ty::Float, _) => format!("sl_vf_splat({x})"),
+            (Ty::Bool | Ty::Bit, Some(Const::Bool(b) | Const::Bit(b))) => {
+                (if b { "sl_vi_splat(-1)" } else { "sl_vi_splat(0)" }).into()
+            }
+            (Ty::Bool | Ty::Bit, _) => format!("sl_vi_splat(-(int32_t)({x}))"),
+            _ => format!("sl_vi_splat({x})"),
+        }
+    }
+
+    fn lane_binary(&self, op: BinaryOp, a: &Expr, b: &Expr, u: usize) -> String {
+        use BinaryOp::*;
+        let (x, y) = (self.lane(a, u), self.lane(b, u));
+        let truth = matches!(a.ty, Ty::Bool | Ty::Bit);
+        match op {
+            Div if a.ty == Ty::Int => format!("sl_vi_div({x}, {y})"),
+            Rem => format!("sl_vi_rem({x}, {y})"),
+            Shl | Shr => format!("({x} {} ({y} & 31))", op.symbol()),
+            And => format!("({x} & {y})"),
+            Or => format!("({x} | {y})"),
+            Eq if truth => format!("(~({x} ^ {y}))"),
+            Ne if truth => format!("({x} ^ {y})"),
+            _ => format!("({x} {} {y})", op.symbol()),
+        }
+    }
+}
+
+/// The vector type of a scalar type.
+fn vector(ty: &Ty) -> &'static str {
+    if c_type(ty) == "float" { "sl_vf" } else { "sl_vi" }
+}
+
+fn lane_convert(from: &Ty, to: &Ty, x: String) -> String {
+    let truth = |t: &Ty| matches!(t, Ty::Bool | Ty::Bit);
+    match (from, to) {
+        (from, to) if truth(from) && truth(to) || from == to => x,
+        (Ty::Float, Ty::Int) => format!("sl_vf_to_int({x})"),
+        (Ty::Int, Ty::Float) => format!("sl_vi_to_float({x})"),
+        (from, Ty::Int) if truth(from) => format!("(-{x})"),
+        (from, Ty::Float) if truth(from) => format!("sl_vi_to_float(-{x})"),
+        (Ty::Float, Ty::Bool) => format!("({x} != sl_vf_splat(0.0f))"),
+        (_, Ty::Bool) => format!("({x} != 0)"),
+        (Ty::Int, Ty::Bit) => format!("(-({x} & 1))"),
+        _ => format!("(-(sl_vf_to_int({x}) & 1))"),
+    }
 }

@@ -201,14 +201,17 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         out.push_str(&text.functions);
         out.push('\n');
     }
+    rts::append(&mut out, rts::QUICK[0]);
     for text in rts::ENGINE {
         rts::append(&mut out, text);
     }
+    rts::append(&mut out, rts::QUICK[1]);
     out.push_str(&tables::wrappers(input, &facts));
     out.push_str(&ends::emit(input.graph, input.globals, &layout)?);
     out.push_str(&tables::emit(input, &layout, &facts, &sites));
     out.push_str(&steady.text);
     out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables));
+    rts::append(&mut out, rts::QUICK[0]);
     let mut library_header = None;
     match options.flavour {
         Flavour::Plugin => {}
@@ -224,6 +227,7 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
             library_header = Some(made.header);
         }
     }
+    rts::append(&mut out, rts::QUICK[1]);
     Ok(CProgram { source: out, header: library_header, sites, batch: layout.batch, bytes: layout.bytes })
 }
 
@@ -240,10 +244,10 @@ fn check(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<(),
         return bad("the graph has too many nodes".into());
     }
     for node in &graph.nodes {
-        if let NodeKind::Filter { code, .. } = &node.kind {
-            if code.index() >= kernels.len() || !matches!(filters.get(code.index()), Some(Some(_))) {
-                return bad(format!("{} has no code", node.path));
-            }
+        if let NodeKind::Filter { code, .. } = &node.kind
+            && (code.index() >= kernels.len() || !matches!(filters.get(code.index()), Some(Some(_))))
+        {
+            return bad(format!("{} has no code", node.path));
         }
     }
     let mut fired = vec![0u64; nodes];

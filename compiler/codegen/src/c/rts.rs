@@ -6,6 +6,8 @@ pub const MATH: &str = include_str!("../../rts/c/sl_math.h");
 pub const ABI: &str = include_str!("../../rts/c/sluice_abi.h");
 /// What generated code and engine share.
 pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
+/// Around text that is to be compiled quickly.
+pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// The engine.
 pub const ENGINE: [&str; 4] = [
     include_str!("../../rts/c/sl_print.c"),

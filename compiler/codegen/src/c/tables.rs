@@ -243,10 +243,10 @@ pub fn size_checks(input: &ProgramInput<'_>) -> String {
     let mut out = String::new();
     for c in &input.graph.channels {
         let name = c_type(&c.ty);
-        if let Some((size, _)) = super::layout::size_align(&c.ty, input.globals) {
-            if seen.insert(name.clone()) {
-                let _ = writeln!(out, "_Static_assert(sizeof({name}) == {size}, \"layout of {name}\");");
-            }
+        if let Some((size, _)) = super::layout::size_align(&c.ty, input.globals)
+            && seen.insert(name.clone())
+        {
+            let _ = writeln!(out, "_Static_assert(sizeof({name}) == {size}, \"layout of {name}\");");
         }
     }
     out

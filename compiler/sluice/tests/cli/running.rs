@@ -158,7 +158,7 @@ fn ctrl_c_ends_with_whole_items() {
         let done = child.wait_with_output().unwrap();
         assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
         let bytes = std::fs::read(place.path("out.bin")).unwrap();
-        assert!(!bytes.is_empty() && bytes.len() % 4 == 0);
+        assert!(!bytes.is_empty() && bytes.len().is_multiple_of(4));
         assert_eq!(place.files(), ["a.str", "out.bin"]);
     }
 }

@@ -1,0 +1,193 @@
+//! # cost
+//!
+//! Purpose: a static estimate of what one firing costs. Input: a kernel, any form. Output: operations by kind, and a weighted sum in
+//! cycles of a machine that does one simple operation per cycle.
+//!
+//! Loops count by their trips ([`UNKNOWN_TRIPS`] where unknown), of two branches the dearer one, calls by the body of what they
+//! call (recursion counts once).
+
+use crate::ir::*;
+use crate::passes::clean::trip;
+use sluice_frontend::ty::Ty;
+
+/// A loop of unknown length is taken to turn so often.
+pub const UNKNOWN_TRIPS: u64 = 8;
+
+/// Operations of a firing, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Additions, multiplications, comparisons of floats (a complex operation counts as the several it is).
+    pub float: u64,
+    /// Simple operations on ints, bits and booleans; conversions; selections.
+    pub int: u64,
+    /// Divisions and square roots.
+    pub divide: u64,
+    /// Library functions such as `sin`.
+    pub library: u64,
+    /// Reads of memory: items, arrays, state, tables.
+    pub load: u64,
+    /// Writes of memory.
+    pub store: u64,
+    /// Jumps and checks.
+    pub branch: u64,
+    /// Calls and prints.
+    pub call: u64,
+}
+
+impl Cost {
+    /// The weighted sum.
+    pub fn cycles(&self) -> u64 {
+        let sum = [
+            (self.float, 1),
+            (self.int, 1),
+            (self.divide, 12),
+            (self.library, 40),
+            (self.load, 1),
+            (self.store, 1),
+            (self.branch, 1),
+            (self.call, 20),
+        ];
+        sum.iter().fold(0, |a, (n, w)| a.saturating_add(n.saturating_mul(*w)))
+    }
+
+    /// Operations of arithmetic.
+    pub fn arithmetic(&self) -> u64 {
+        self.float.saturating_add(self.int).saturating_add(self.divide).saturating_add(self.library)
+    }
+
+    fn plus(self, o: Cost) -> Cost {
+        self.zip(o, u64::saturating_add)
+    }
+
+    fn times(self, n: u64) -> Cost {
+        self.zip(
+            Cost { float: n, int: n, divide: n, library: n, load: n, store: n, branch: n, call: n },
+            u64::saturating_mul,
+        )
+    }
+
+    fn zip(self, o: Cost, f: fn(u64, u64) -> u64) -> Cost {
+        Cost {
+            float: f(self.float, o.float),
+            int: f(self.int, o.int),
+            divide: f(self.divide, o.divide),
+            library: f(self.library, o.library),
+            load: f(self.load, o.load),
+            store: f(self.store, o.store),
+            branch: f(self.branch, o.branch),
+            call: f(self.call, o.call),
+        }
+    }
+}
+
+/// What a firing of work costs.
+pub fn firing(kernel: &Kernel) -> Cost {
+    function(kernel, kernel.work.function)
+}
+
+/// What a call of a function costs.
+pub fn function(kernel: &Kernel, id: FuncId) -> Cost {
+    Estimate { kernel, active: vec![id] }.body(&kernel.function(id).body)
+}
+
+struct Estimate<'a> {
+    kernel: &'a Kernel,
+    /// Functions being estimated, for recursion.
+    active: Vec<FuncId>,
+}
+
+impl Estimate<'_> {
+    fn body(&mut self, body: &[Stmt]) -> Cost {
+        body.iter().fold(Cost::default(), |sum, s| {
+            let c = self.stmt(s);
+            sum.plus(c)
+        })
+    }
+
+    fn stmt(&mut self, s: &Stmt) -> Cost {
+        let mut own = Cost::default();
+        s.kind.each_own_expr(&mut |e| e.walk(&mut |e| own = own.plus(expr(e))));
+        for p in s.kind.targets() {
+            if p.as_local().is_none() {
+                own.store += 1;
+            }
+        }
+        match &s.kind {
+            StmtKind::If(_, a, b) => {
+                let (a, b) = (self.body(a), self.body(b));
+                own.branch += 1;
+                own.plus(if a.cycles() >= b.cycles() { a } else { b })
+            }
+            StmtKind::For(l) => {
+                let mut turn = self.body(&l.body);
+                turn.branch += 1;
+                own.plus(turn.times(trip(l).map_or(UNKNOWN_TRIPS, |(n, _)| n)))
+            }
+            StmtKind::Loop(b) => {
+                let mut turn = self.body(b);
+                turn.branch += 1;
+                own.plus(turn.times(UNKNOWN_TRIPS))
+            }
+            StmtKind::Block(b) => own.plus(self.body(b)),
+            StmtKind::Call { callee, .. } => {
+                own.call += 1;
+                match callee {
+                    Callee::Func(id) if !self.active.contains(id) => {
+                        self.active.push(*id);
+                        let inner = self.body(&self.kernel.function(*id).body);
+                        self.active.pop();
+                        own.plus(inner)
+                    }
+                    _ => own,
+                }
+            }
+            StmtKind::Check(_) => Cost { branch: own.branch + 1, ..own },
+            StmtKind::Print(_) | StmtKind::PrintText(_) => Cost { call: own.call + 1, ..own },
+            StmtKind::Pop(_) => Cost { load: own.load + 1, ..own },
+            StmtKind::Push(_) => Cost { store: own.store + 1, ..own },
+            StmtKind::Assign(..) | StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_) => own,
+        }
+    }
+}
+
+/// An expression's own operation.
+fn expr(e: &Expr) -> Cost {
+    let mut c = Cost::default();
+    match &e.kind {
+        ExprKind::Const(_) | ExprKind::Zero | ExprKind::Iter | ExprKind::Component(..) | ExprKind::Compose(_) => {}
+        ExprKind::Load(p) => c.load = u64::from(p.as_local().is_none()),
+        ExprKind::Select(..) => c.int = 1,
+        ExprKind::Convert(_) => c.int = 1,
+        ExprKind::Unary(_, a) => *arithmetic(&mut c, &a.ty) += 1,
+        ExprKind::Binary(op, a, _) => match (op, &a.ty) {
+            (BinaryOp::Div, Ty::Complex) => {
+                c.float = 9;
+                c.divide = 2;
+            }
+            (BinaryOp::Div, Ty::Vec(n)) => c.divide = u64::from(*n),
+            (BinaryOp::Div | BinaryOp::Rem, _) => c.divide = 1,
+            (BinaryOp::Mul, Ty::Complex) => c.float = 6,
+            (_, Ty::Complex) => c.float = 2,
+            (_, Ty::Vec(n)) => c.float = u64::from(*n),
+            (_, ty) => *arithmetic(&mut c, ty) += 1,
+        },
+        ExprKind::Builtin(f, args) => {
+            let ty = args.first().map_or(&Ty::Void, |a| &a.ty);
+            match f {
+                Builtin::Sqrt if *ty != Ty::Complex => c.divide = 1,
+                Builtin::Abs if *ty == Ty::Complex => {
+                    c.float = 3;
+                    c.divide = 1;
+                }
+                Builtin::Abs | Builtin::Min | Builtin::Max => *arithmetic(&mut c, ty) += 1,
+                Builtin::Floor | Builtin::Ceil | Builtin::Rint | Builtin::Round => c.float = 2,
+                _ => c.library = if *ty == Ty::Complex { 3 } else { 1 },
+            }
+        }
+    }
+    c
+}
+
+fn arithmetic<'c>(c: &'c mut Cost, ty: &Ty) -> &'c mut u64 {
+    if matches!(ty, Ty::Float | Ty::Double | Ty::Complex | Ty::Vec(_)) { &mut c.float } else { &mut c.int }
+}

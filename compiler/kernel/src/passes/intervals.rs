@@ -1,0 +1,383 @@
+//! # intervals
+//!
+//! Purpose: bounds of int values at every point of a function. Input: a kernel, any form. Output: calls of a visitor with each
+//! check and the bounds at its point. An analysis, used by `prove_checks`.
+//!
+//! ```text
+//! for $i = 0 < 8 step 1 { $j = ($i * 4)  ... }   at `...`: $i in [0, 7], $j in [0, 28]
+//! ```
+//!
+//! Sound with wrap-around: an operation whose exact result may leave the ints gives all ints. Bounds of state fields hold
+//! at the start of every firing: found by widening to the program's own constants until nothing changes.
+
+mod env;
+mod eval;
+
+pub use env::{Env, Range};
+
+use super::clean::trip;
+use crate::ir::*;
+use crate::walk;
+use env::Var;
+use sluice_frontend::constant::Const;
+use sluice_frontend::ids::LocalId;
+use sluice_frontend::ty::Ty;
+
+/// A check, its address, and what is known where it stands.
+pub type Visitor<'v> = &'v mut dyn FnMut(&Check, usize, &Env<'_>);
+
+/// What is known about the kernel as a whole.
+pub struct Facts {
+    /// Bounds of int state fields at the start of a firing.
+    state: Vec<Range>,
+    /// Bounds of all the ints in a table.
+    pub(crate) tables: Vec<Range>,
+    /// Constants in the code, and their neighbours, ascending.
+    thresholds: Vec<i64>,
+}
+
+impl Facts {
+    /// Finds the bounds of the state fields.
+    pub fn of(kernel: &Kernel) -> Facts {
+        let tables = kernel.tables.iter().map(|t| hull_of(&t.value)).collect();
+        let state = kernel.state.iter().map(|s| hull_of(&s.initial)).collect();
+        let mut facts = Facts { state, tables, thresholds: thresholds(kernel) };
+        // each round either ends the search or moves a bound to the next threshold; past the limit the rest is unknown
+        for round in 0..24 {
+            let mut seen = facts.state.clone();
+            for f in &kernel.functions {
+                let mut w = Walker::new(kernel, &facts, f);
+                w.written = Some(&mut seen);
+                let mut env = w.start();
+                w.body(&f.body, &mut env);
+            }
+            if seen == facts.state {
+                return facts;
+            }
+            for (s, new) in facts.state.iter_mut().zip(seen) {
+                if *s != new {
+                    *s = if round < 20 { new.widen(*s, &facts.thresholds) } else { Range::ALL };
+                }
+            }
+        }
+        facts.state.fill(Range::ALL);
+        facts
+    }
+}
+
+/// Visits the checks of a function.
+pub fn each_check(kernel: &Kernel, facts: &Facts, f: &Function, visit: Visitor<'_>) {
+    let mut w = Walker::new(kernel, facts, f);
+    w.visit = Some(visit);
+    let mut env = w.start();
+    w.body(&f.body, &mut env);
+}
+
+/// The least and greatest int in a constant.
+fn hull_of(c: &Const) -> Range {
+    match c {
+        Const::Int(i) => Range::exactly(i64::from(*i)),
+        Const::Array(items) | Const::Struct(items) => {
+            items.iter().map(hull_of).reduce(Range::hull).unwrap_or(Range::exactly(0))
+        }
+        _ => Range::exactly(0),
+    }
+}
+
+fn thresholds(kernel: &Kernel) -> Vec<i64> {
+    let mut out = vec![0];
+    let mut add = |i: i64| out.extend([i - 1, i, i + 1]);
+    for f in &kernel.functions {
+        walk::each_expr(&f.body, &mut |e| {
+            if let Some(i) = e.as_int() {
+                add(i.into());
+                add(-i64::from(i));
+            }
+        });
+        walk::each_stmt(&f.body, &mut |s| {
+            if let StmtKind::Check(Check::Index { length, .. }) = &s.kind {
+                add((*length).into());
+            }
+        });
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+struct Walker<'a, 'v> {
+    kernel: &'a Kernel,
+    facts: &'a Facts,
+    f: &'a Function,
+    visit: Option<Visitor<'v>>,
+    /// The hull of what is stored in each state field.
+    written: Option<&'v mut Vec<Range>>,
+    /// While a loop's bounds are being sought, checks are not visited.
+    seeking: u32,
+}
+
+impl<'a, 'v> Walker<'a, 'v> {
+    fn new(kernel: &'a Kernel, facts: &'a Facts, f: &'a Function) -> Self {
+        Walker { kernel, facts, f, visit: None, written: None, seeking: 0 }
+    }
+
+    fn start(&self) -> Env<'a> {
+        Env::new(self.facts, &self.f.locals, self.facts.state.clone())
+    }
+
+    fn body(&mut self, body: &[Stmt], env: &mut Env<'a>) {
+        for s in body {
+            if env.unreachable {
+                return;
+            }
+            self.stmt(s, env);
+        }
+    }
+
+    /// A variable is written: all of it, or a part of an aggregate, whose bounds are those of all the ints in it.
+    fn assign(&mut self, p: &Place, value: Range, env: &mut Env<'a>) {
+        let Some(v) = Var::of(p) else { return };
+        let value = if p.path.is_empty() { value } else { env.get(v).hull(value) };
+        env.set(v, value);
+        self.note(v, value);
+    }
+
+    fn note(&mut self, v: Var, value: Range) {
+        if let (Var::State(id), Some(w)) = (v, self.written.as_deref_mut()) {
+            w[id.index()] = w[id.index()].hull(value);
+        }
+    }
+
+    fn stmt(&mut self, s: &Stmt, env: &mut Env<'a>) {
+        match &s.kind {
+            StmtKind::Assign(p, e) => {
+                if e.ty == Ty::Int || e.ty.is_aggregate() {
+                    let value = env.eval(e);
+                    self.assign(p, value, env);
+                }
+            }
+            StmtKind::Pop(Some(p)) => self.assign(p, Range::ALL, env),
+            StmtKind::Call { .. } => {
+                // the function may write any state
+                for i in 0..self.kernel.state.len() {
+                    let id = StateId::from(i);
+                    env.set(Var::State(id), self.facts.state[i]);
+                }
+                for p in s.kind.targets() {
+                    self.assign(p, Range::ALL, env);
+                }
+            }
+            StmtKind::Check(c) => {
+                if self.seeking == 0
+                    && let Some(visit) = self.visit.as_deref_mut()
+                {
+                    visit(c, std::ptr::from_ref(s) as usize, env);
+                }
+                env.passed(c);
+            }
+            StmtKind::If(c, a, b) => {
+                let mut other = env.clone();
+                env.assume(c, true);
+                other.assume(c, false);
+                self.body(a, env);
+                self.body(b, &mut other);
+                env.join(&other);
+            }
+            StmtKind::For(l) => self.counted(l, env),
+            StmtKind::Loop(b) => {
+                self.repeat(b, env, &[]);
+                // left somewhere in the middle
+                self.forget_written(b, env);
+                env.unreachable = false;
+            }
+            StmtKind::Block(b) => {
+                let before = env.clone();
+                self.body(b, env);
+                if walk::leaves(b, 0, false, false) {
+                    // from wherever it was left: whatever was written is unknown
+                    let mut after = before;
+                    self.forget_written(b, &mut after);
+                    *env = after;
+                }
+            }
+            StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_) => env.unreachable = true,
+            StmtKind::Pop(None) | StmtKind::Push(_) | StmtKind::Print(_) | StmtKind::PrintText(_) => {}
+        }
+    }
+
+    fn forget_written(&self, body: &[Stmt], env: &mut Env<'a>) {
+        walk::each_written(body, &mut |id| env.set(Var::Local(id), Range::ALL));
+        walk::each_stmt(body, &mut |s| {
+            for p in s.kind.targets() {
+                if let Base::State(id) = p.base {
+                    env.set(Var::State(id), Range::ALL);
+                }
+            }
+            if let StmtKind::Call { .. } = s.kind {
+                for i in 0..self.kernel.state.len() {
+                    env.set(Var::State(StateId::from(i)), self.facts.state[i]);
+                }
+            }
+        });
+    }
+
+    fn counted(&mut self, l: &For, env: &mut Env<'a>) {
+        let (from, to) = (env.eval(&l.from), env.eval(&l.to));
+        let step = i64::from(l.step);
+        // the values for which the body runs, and the one after
+        let (inside, after) = match (l.cmp, step > 0) {
+            (BinaryOp::Lt, true) => {
+                (Range::new(from.lo, to.hi - 1), Range::new(from.lo, (to.hi - 1 + step).max(from.hi)))
+            }
+            (BinaryOp::Le, true) => (Range::new(from.lo, to.hi), Range::new(from.lo, (to.hi + step).max(from.hi))),
+            (BinaryOp::Gt, false) => {
+                (Range::new(to.lo + 1, from.hi), Range::new((to.lo + 1 + step).min(from.lo), from.hi))
+            }
+            (BinaryOp::Ge, false) => (Range::new(to.lo, from.hi), Range::new((to.lo + step).min(from.lo), from.hi)),
+            _ => (Range::ALL, Range::ALL),
+        };
+        // the step may wrap around
+        let inside = if after.is_int() { inside } else { Range::ALL };
+        let after = after.or_all();
+        let turns = trip(l);
+        let jumps = leaves_turn(&l.body);
+        let mut exit = env.clone();
+        if inside.lo <= inside.hi && turns.is_none_or(|(n, _)| n > 0) {
+            let mut fixed = vec![(Var::Local(l.var), inside)];
+            let mut at_end = Vec::new();
+            for (id, once) in self.additions(l, jumps) {
+                let v = Var::Local(id);
+                let n = turns.map_or(0, |(n, _)| n as i64);
+                let start = Range::new((once.lo * (n - 1)).min(0), (once.hi * (n - 1)).max(0));
+                fixed.push((v, env.get(v).plus(start)));
+                at_end.push((v, env.get(v).plus(Range::new(once.lo * n, once.hi * n))));
+            }
+            self.repeat(&l.body, env, &fixed);
+            if jumps {
+                self.forget_written(&l.body, &mut exit);
+            } else {
+                exit.join(env);
+            }
+            for (v, r) in at_end {
+                exit.set(v, r);
+            }
+        }
+        let after = match turns {
+            Some((_, last)) if !jumps => Range::exactly(last.into()),
+            _ if jumps => after.hull(inside),
+            _ => after,
+        };
+        exit.set(Var::Local(l.var), after);
+        *env = exit;
+    }
+
+    /// Locals that a loop's body changes only by adding constants, with the least and most that one turn adds.
+    fn additions(&self, l: &For, jumps: bool) -> Vec<(LocalId, Range)> {
+        let Some(turns) = trip(l).map(|(n, _)| n).filter(|n| *n < 1 << 31) else { return Vec::new() };
+        let mut candidates: Vec<LocalId> = Vec::new();
+        walk::each_written(&l.body, &mut |id| {
+            if self.f.locals[id.index()].ty == Ty::Int && !candidates.contains(&id) {
+                candidates.push(id);
+            }
+        });
+        candidates.sort_unstable();
+        let fits = |r: &Range| Range::new(r.lo * turns as i64, r.hi * turns as i64).is_int();
+        candidates
+            .into_iter()
+            .filter_map(|id| Some((id, added(&l.body, id, jumps)?)))
+            .filter(|(_, r)| fits(r))
+            .collect()
+    }
+
+    /// A loop's body for any turn. `env` comes as before the loop and goes as at the start of any turn (and the end of the last); in
+    /// the variables of `fixed` the bounds at the start of a turn are known.
+    fn repeat(&mut self, body: &[Stmt], env: &mut Env<'a>, fixed: &[(Var, Range)]) {
+        let fix = |e: &mut Env<'a>| fixed.iter().for_each(|(v, r)| e.set(*v, *r));
+        let mut entry = env.clone();
+        fix(&mut entry);
+        self.seeking += 1;
+        let mut settled = false;
+        for round in 0..6 {
+            let mut turn = entry.clone();
+            self.body(body, &mut turn);
+            let mut next = entry.clone();
+            next.join(&turn);
+            if has_continue(body, 0) {
+                // comes back from the middle
+                let mut any = entry.clone();
+                self.forget_written(body, &mut any);
+                next.join(&any);
+            }
+            fix(&mut next);
+            if next == entry {
+                settled = true;
+                break;
+            }
+            next.widen(&entry, &self.facts.thresholds, round >= 4);
+            fix(&mut next);
+            entry = next;
+        }
+        if !settled {
+            self.forget_written(body, &mut entry);
+            fix(&mut entry);
+        }
+        self.seeking -= 1;
+        let mut turn = entry.clone();
+        self.body(body, &mut turn);
+        *env = entry;
+    }
+}
+
+/// The least and most that one execution of the statements adds to a local; `None` where they do anything else to it. With
+/// `jumps`, any part of them may be left out.
+fn added(body: &[Stmt], id: LocalId, jumps: bool) -> Option<Range> {
+    let mut sum = Range::exactly(0);
+    for s in body {
+        let mut here = match &s.kind {
+            StmtKind::Assign(p, e) if p.as_local() == Some(id) => match &e.kind {
+                ExprKind::Binary(BinaryOp::Add, a, b) if *a.as_ref() == Expr::local(id, Ty::Int) => {
+                    Range::exactly(b.as_int()?.into())
+                }
+                _ => return None,
+            },
+            StmtKind::If(_, a, b) => added(a, id, jumps)?.hull(added(b, id, jumps)?),
+            StmtKind::For(l) if l.var == id => return None,
+            StmtKind::For(l) => {
+                let once = added(&l.body, id, jumps)?;
+                let n = if once == Range::exactly(0) { 0 } else { i64::try_from(trip(l)?.0).ok()? };
+                Range::new(once.lo.checked_mul(n)?, once.hi.checked_mul(n)?)
+            }
+            StmtKind::Loop(b) => Some(added(b, id, jumps)?).filter(|r| *r == Range::exactly(0))?,
+            StmtKind::Block(b) => added(b, id, jumps)?,
+            other if other.targets().iter().any(|p| p.base == Base::Local(id)) => return None,
+            _ => Range::exactly(0),
+        };
+        if jumps {
+            here = here.hull(Range::exactly(0));
+        }
+        sum = Range::new(sum.lo + here.lo, sum.hi + here.hi);
+        if !sum.is_int() {
+            return None;
+        }
+    }
+    Some(sum)
+}
+
+/// Does any jump, of any depth, occur in the statements?
+fn leaves_turn(body: &[Stmt]) -> bool {
+    let mut found = false;
+    walk::each_stmt(body, &mut |s| {
+        found |= matches!(s.kind, StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_));
+    });
+    found
+}
+
+fn has_continue(body: &[Stmt], depth: u32) -> bool {
+    body.iter().any(|s| match &s.kind {
+        StmtKind::Continue(d) => *d == depth,
+        StmtKind::If(_, a, b) => has_continue(a, depth) || has_continue(b, depth),
+        StmtKind::For(l) => has_continue(&l.body, depth + 1),
+        StmtKind::Loop(b) | StmtKind::Block(b) => has_continue(b, depth + 1),
+        _ => false,
+    })
+}

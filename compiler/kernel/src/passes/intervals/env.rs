@@ -1,0 +1,156 @@
+//! Bounds of variables at a point.
+
+use super::Facts;
+use crate::ir::*;
+use sluice_frontend::ids::LocalId;
+
+/// The ints from `lo` to `hi`. Empty where `lo > hi`. Bounds may lie outside of 32 bits while they are computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// Least.
+    pub lo: i64,
+    /// Greatest.
+    pub hi: i64,
+}
+
+impl Range {
+    /// Every int.
+    pub const ALL: Range = Range { lo: i32::MIN as i64, hi: i32::MAX as i64 };
+
+    /// From `lo` to `hi`.
+    pub fn new(lo: i64, hi: i64) -> Range {
+        Range { lo, hi }
+    }
+
+    /// One value.
+    pub fn exactly(v: i64) -> Range {
+        Range { lo: v, hi: v }
+    }
+
+    /// Does every value fit into an int?
+    pub fn is_int(self) -> bool {
+        self.lo >= Range::ALL.lo && self.hi <= Range::ALL.hi
+    }
+
+    /// Itself, or all ints where an operation may have wrapped around.
+    pub fn or_all(self) -> Range {
+        if self.is_int() { self } else { Range::ALL }
+    }
+
+    /// The smallest range that holds both.
+    pub fn hull(self, o: Range) -> Range {
+        Range { lo: self.lo.min(o.lo), hi: self.hi.max(o.hi) }
+    }
+
+    /// What both hold.
+    pub fn meet(self, o: Range) -> Range {
+        Range { lo: self.lo.max(o.lo), hi: self.hi.min(o.hi) }
+    }
+
+    /// Sums, wrapping.
+    pub fn plus(self, o: Range) -> Range {
+        Range { lo: self.lo + o.lo, hi: self.hi + o.hi }.or_all()
+    }
+
+    /// Are all values at least `lo` and at most `hi`?
+    pub fn within(self, lo: i64, hi: i64) -> bool {
+        self.lo >= lo && self.hi <= hi
+    }
+
+    /// A range that holds this one, whose bounds are the old ones or thresholds.
+    pub fn widen(self, old: Range, thresholds: &[i64]) -> Range {
+        let lo = if self.lo >= old.lo {
+            self.lo
+        } else {
+            thresholds.iter().rev().copied().find(|t| *t <= self.lo).unwrap_or(Range::ALL.lo).max(Range::ALL.lo)
+        };
+        let hi = if self.hi <= old.hi {
+            self.hi
+        } else {
+            thresholds.iter().copied().find(|t| *t >= self.hi).unwrap_or(Range::ALL.hi).min(Range::ALL.hi)
+        };
+        Range { lo, hi }
+    }
+}
+
+/// A variable whose bounds are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Var {
+    Local(LocalId),
+    State(StateId),
+}
+
+impl Var {
+    /// The variable of a place.
+    pub(super) fn of(p: &Place) -> Option<Var> {
+        match p.base {
+            Base::Local(id) => Some(Var::Local(id)),
+            Base::State(id) => Some(Var::State(id)),
+            _ => None,
+        }
+    }
+}
+
+/// What is known at a point. For an aggregate: the bounds of all the ints in it.
+#[derive(Clone)]
+pub struct Env<'a> {
+    pub(super) facts: &'a Facts,
+    locals: Vec<Range>,
+    state: Vec<Range>,
+    by_ref: Vec<bool>,
+    /// Control does not come here.
+    pub(super) unreachable: bool,
+}
+
+impl PartialEq for Env<'_> {
+    fn eq(&self, o: &Self) -> bool {
+        self.locals == o.locals && self.state == o.state && self.unreachable == o.unreachable
+    }
+}
+
+impl<'a> Env<'a> {
+    pub(super) fn new(facts: &'a Facts, locals: &[Local], state: Vec<Range>) -> Env<'a> {
+        let by_ref = locals.iter().map(|l| l.by_ref).collect();
+        Env { facts, locals: vec![Range::ALL; locals.len()], state, by_ref, unreachable: false }
+    }
+
+    pub(super) fn get(&self, v: Var) -> Range {
+        match v {
+            Var::Local(id) => self.locals[id.index()],
+            Var::State(id) => self.state[id.index()],
+        }
+    }
+
+    pub(super) fn set(&mut self, v: Var, r: Range) {
+        match v {
+            // others may write the array behind a parameter
+            Var::Local(id) if self.by_ref[id.index()] => {}
+            Var::Local(id) => self.locals[id.index()] = r,
+            Var::State(id) => self.state[id.index()] = r,
+        }
+    }
+
+    /// Two ways come together.
+    pub(super) fn join(&mut self, o: &Env<'a>) {
+        if o.unreachable {
+            return;
+        }
+        if self.unreachable {
+            *self = o.clone();
+            return;
+        }
+        self.locals.iter_mut().zip(&o.locals).for_each(|(a, b)| *a = a.hull(*b));
+        self.state.iter_mut().zip(&o.state).for_each(|(a, b)| *a = a.hull(*b));
+    }
+
+    /// Makes bounds that moved since `old` thresholds, or (at last) unknown.
+    pub(super) fn widen(&mut self, old: &Env<'a>, thresholds: &[i64], all: bool) {
+        let widen = |new: &mut Range, old: &Range| {
+            if new != old {
+                *new = if all { Range::ALL } else { new.widen(*old, thresholds) };
+            }
+        };
+        self.locals.iter_mut().zip(&old.locals).for_each(|(a, b)| widen(a, b));
+        self.state.iter_mut().zip(&old.state).for_each(|(a, b)| widen(a, b));
+    }
+}

@@ -1,0 +1,216 @@
+//! # lanes
+//!
+//! Purpose: several firings of a stateless filter at once, one in each lane of the machine's vectors (unroll and jam across
+//! firings). No sum is re-associated: each lane does exactly what its firing does. Input: a kernel after all other passes.
+//! Output: the same, with [`Kernel::lanes`] where it can be done and pays.
+//!
+//! ```text
+//! $s = 0  for $i = 0 < 64 step 1 { $s = ($s + (table0[$i] * in($i))) }  out(0) = $s
+//!   →  the same, read as: $s a vector, in(..) one item of each firing, table0[$i] and $i the same in all lanes
+//! ```
+//!
+//! A filter qualifies where its firing has no state, `iter()`, checks, calls or prints, takes and gives floats, ints or complex numbers,
+//! and its control flow does not depend on data; a condition that does, over assignments that may be executed in vain, becomes
+//! selections. Complex values are split first.
+
+mod convert;
+
+use super::split_complex::split;
+use crate::cost;
+use crate::ir::*;
+use crate::walk;
+use sluice_frontend::ids::LocalId;
+use sluice_frontend::ty::Ty;
+
+/// A filter with fewer operations per firing is left to the C compiler.
+const WORTHWHILE: u64 = 12;
+
+/// The longest row of phases: more would need too much memory.
+const MAX_PHASES: u32 = 128;
+
+/// The largest window that is looked at.
+const MAX_WINDOW: u32 = 1 << 16;
+
+/// Finds the lanes of the work function.
+pub fn run(kernel: &mut Kernel) {
+    if let Some((f, lanes)) = find(kernel) {
+        kernel.functions.push(f);
+        kernel.lanes = Some(lanes);
+    }
+}
+
+fn find(kernel: &Kernel) -> Option<(Function, Lanes)> {
+    let fits = |ty: &Ty| matches!(ty, Ty::Float | Ty::Int | Ty::Complex);
+    let rates = kernel.work.rates;
+    if !fits(&kernel.input) || !fits(&kernel.output) || rates.pop == 0 || rates.push == 0 || kernel.lanes.is_some() {
+        return None;
+    }
+    let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
+    if rates.pop * width(&kernel.input) > MAX_PHASES
+        || rates.push * width(&kernel.output) > MAX_PHASES
+        || rates.peek > MAX_WINDOW
+    {
+        return None;
+    }
+    let cost = cost::firing(kernel);
+    // a library function is called for each lane: nothing is gained, and splitting the rest off costs
+    if cost.library > 0 || cost.arithmetic() < WORTHWHILE {
+        return None;
+    }
+    let mut f = split(kernel.function(kernel.work.function))?;
+    f.name = "lanes".into();
+    loop {
+        let varying = varying(&f)?;
+        if convert::conditions(&mut f, &varying, rates) {
+            continue;
+        }
+        legal(kernel, &f, &varying)?;
+        let live = f.locals.iter().zip(&varying).filter(|(l, v)| **v && !matches!(l.ty, Ty::Array(..))).count();
+        let unroll = match live {
+            0..=5 => 4,
+            6..=10 => 2,
+            _ => 1,
+        };
+        let phases = rates.pop * width(&kernel.input) > 1;
+        let function = FuncId::from(kernel.functions.len());
+        return Some((f, Lanes { function, varying, unroll, phases }));
+    }
+}
+
+/// Which locals differ between lanes: those that get values that do, directly or through other locals.
+fn varying(f: &Function) -> Option<Vec<bool>> {
+    let mut out = vec![false; f.locals.len()];
+    loop {
+        let before = out.clone();
+        mark(&f.body, &mut out, false);
+        if out == before {
+            break;
+        }
+    }
+    // the lanes turn together
+    let mut counted = true;
+    walk::each_stmt(&f.body, &mut |s| {
+        if let StmtKind::For(l) = &s.kind {
+            counted &= !out[l.var.index()];
+        }
+    });
+    counted.then_some(out)
+}
+
+/// Marks what is assigned a varying value, or anything at all under a varying condition.
+fn mark(body: &[Stmt], varying: &mut [bool], under: bool) {
+    for s in body {
+        match &s.kind {
+            StmtKind::Assign(Place { base: Base::Local(id), path }, e) => {
+                let index = path.iter().any(|p| matches!(p, Proj::Index(i) if is_varying(i, varying)));
+                if under || index || is_varying(e, varying) {
+                    varying[id.index()] = true;
+                }
+            }
+            StmtKind::If(c, a, b) => {
+                let under = under || is_varying(c, varying);
+                mark(a, varying, under);
+                mark(b, varying, under);
+            }
+            StmtKind::For(l) => {
+                if under || is_varying(&l.from, varying) || is_varying(&l.to, varying) {
+                    varying[l.var.index()] = true;
+                }
+                mark(&l.body, varying, under);
+            }
+            StmtKind::Loop(b) | StmtKind::Block(b) => mark(b, varying, under),
+            _ => {}
+        }
+    }
+}
+
+/// Does a value differ between lanes?
+pub fn is_varying(e: &Expr, varying: &[bool]) -> bool {
+    e.any(&mut |e| match &e.kind {
+        ExprKind::Load(p) => match p.base {
+            Base::Local(id) => varying[id.index()],
+            Base::In(_) => true,
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
+/// May the function run in lanes?
+fn legal(kernel: &Kernel, f: &Function, varying: &[bool]) -> Option<()> {
+    for (l, v) in f.locals.iter().zip(varying) {
+        let scalar = |ty: &Ty| matches!(ty, Ty::Float | Ty::Int | Ty::Bool | Ty::Bit);
+        let ok = match &l.ty {
+            Ty::Array(e, _) => scalar(e),
+            ty => scalar(ty),
+        };
+        if *v && !ok {
+            return None;
+        }
+    }
+    let mut ok = true;
+    let index_ok = |p: &Place| {
+        // positions and indices are the same in all lanes
+        let mut uniform = true;
+        p.each_expr(&mut |e| uniform &= !is_varying(e, varying));
+        uniform
+    };
+    walk::each_stmt(&f.body, &mut |s| {
+        ok &= match &s.kind {
+            StmtKind::Assign(p, e) => {
+                let whole = p.path.is_empty() && e.ty.is_aggregate();
+                let target = match p.base {
+                    Base::Local(id) if varying[id.index()] && whole => matches!(e.kind, ExprKind::Zero),
+                    Base::Local(_) | Base::Out(_) => !whole || !is_varying(e, varying),
+                    _ => false,
+                };
+                target && index_ok(p) && !(whole && matches!(p.base, Base::Out(_)))
+            }
+            StmtKind::If(c, ..) => !is_varying(c, varying),
+            StmtKind::For(_) | StmtKind::Loop(_) | StmtKind::Block(_) | StmtKind::Break(_) | StmtKind::Continue(_) => {
+                true
+            }
+            _ => false,
+        };
+    });
+    walk::each_expr(&f.body, &mut |e| {
+        ok &= match &e.kind {
+            ExprKind::Load(p) => match p.base {
+                Base::State(_) | Base::Peek(_) | Base::Out(_) => false,
+                _ => index_ok(p),
+            },
+            ExprKind::Iter | ExprKind::Compose(_) | ExprKind::Component(..) => false,
+            // operands are evaluated in all lanes
+            ExprKind::Select(c, a, b) if is_varying(c, varying) => {
+                convert::harmless(a, f, kernel.work.rates) && convert::harmless(b, f, kernel.work.rates)
+            }
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, b)
+                if is_varying(a, varying) || is_varying(b, varying) =>
+            {
+                convert::harmless(b, f, kernel.work.rates)
+            }
+            ExprKind::Builtin(b, _) => matches!(
+                b,
+                Builtin::Abs
+                    | Builtin::Min
+                    | Builtin::Max
+                    | Builtin::Sqrt
+                    | Builtin::Floor
+                    | Builtin::Ceil
+                    | Builtin::Rint
+                    | Builtin::Round
+            ),
+            _ => true,
+        };
+        if is_varying(e, varying) {
+            ok &= matches!(e.ty, Ty::Float | Ty::Int | Ty::Bool | Ty::Bit);
+        }
+    });
+    ok.then_some(())
+}
+
+/// A new local of a function.
+pub(super) fn fresh(f: &mut Function, name: &str, ty: Ty) -> LocalId {
+    f.locals.push(Local { name: name.into(), ty, by_ref: false });
+    LocalId::from(f.locals.len() - 1)
+}

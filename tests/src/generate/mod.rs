@@ -1,0 +1,199 @@
+//! Random well-typed programs as source text, each with its input.
+//!
+//! A seed gives one [`Case`], the same on every machine. Whatever the random choices, the text is a program without errors: types
+//! fit, every firing pops and pushes what it declares, splitjoins and loops balance. Only some divisors and indices
+//! (`Case::hazards`) may go wrong when the program runs.
+
+mod body;
+mod branch;
+mod expr;
+mod filter;
+pub mod random;
+mod stmt;
+mod stream;
+pub mod types;
+
+use body::{Body, Gen, Place, Var};
+use random::Random;
+use stream::{Sig, Wanted, join};
+use types::{SCALARS, Struct, Ty};
+
+/// A program, and how to run it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The program's text.
+    pub source: String,
+    /// Its input: for the open end, or the file `in.bin`.
+    pub input: Option<Vec<u8>>,
+    /// Steady states, where it does not end by itself.
+    pub iterations: Option<u64>,
+    /// Could it fail when it runs?
+    pub hazards: bool,
+}
+
+/// What stands at the program's ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// `void->void`: made and printed.
+    Closed,
+    /// Open on both sides, or one.
+    Open(bool, bool),
+    /// `FileReader` and `FileWriter`.
+    Files,
+}
+
+/// Statements of a whole run, at most (about).
+const MOST: u64 = 60_000;
+
+/// The program of a seed.
+pub fn case(seed: u64) -> Case {
+    let mut g = Gen::new(seed);
+    g.prints = g.r.chance(25);
+    g.hazards = u32::from(g.r.chance(12));
+    let risky = g.hazards;
+    globals(&mut g);
+    let size = *g.r.pick(&[40, 120, 300, 300, 800]);
+    let depth = g.r.range(0, 3);
+    let ends = match g.r.weighted(&[30, 35, 10, 12, 13]) {
+        0 => Ends::Closed,
+        1 => Ends::Open(true, true),
+        2 => Ends::Open(true, false),
+        3 => Ends::Open(false, true),
+        _ => Ends::Files,
+    };
+    let input = if matches!(ends, Ends::Closed | Ends::Open(false, _)) { Ty::Void } else { g.item_type() };
+    let output = if matches!(ends, Ends::Closed | Ends::Open(_, false)) { Ty::Void } else { g.item_type() };
+    let want = |input: &Ty, output: &Ty| Wanted {
+        input: input.clone(),
+        output: output.clone(),
+        depth,
+        cost: size,
+        prework: true,
+        captured: Vec::new(),
+        indent: 0,
+    };
+    let sig = match ends {
+        Ends::Closed => closed(&mut g, want(&Ty::Void, &Ty::Void)),
+        Ends::Open(..) => g.entry(&want(&input, &output), "Main"),
+        Ends::Files => {
+            let s = g.stream(&Wanted { indent: 1, ..want(&input, &output) });
+            let (i, o) = (g.show(&input), g.show(&output));
+            let add = g.add("add", &s.text, 1);
+            g.decls.push(format!(
+                "void->void pipeline Main {{\n    add FileReader<{i}>(\"in.bin\");\n{add}    add FileWriter<{o}>(\"out.bin\");\n}}\n"
+            ));
+            s
+        }
+    };
+    let round = sig.cost.max(1) + sig.pop + sig.push;
+    let (bytes, iterations) = if input == Ty::Void {
+        (None, Some(u64::from(g.r.range(0, 12)).min(MOST / round).max(u64::from(g.r.below(2)))))
+    } else {
+        let rounds = (MOST / round).clamp(1, 40);
+        let items = (sig.ahead.min(400) + sig.pop * u64::from(g.r.below(rounds as u32 + 1))).min(3000);
+        let items = items + u64::from(g.r.below(sig.pop.min(50) as u32 + 1));
+        let mut bytes = Vec::new();
+        if g.r.chance(97) {
+            (0..items).for_each(|_| input.sample(&g.structs, &mut g.r, &mut bytes));
+        }
+        if g.r.chance(20) {
+            bytes.extend(g.r.clone().bytes(3)); // not a whole item
+        }
+        let bounded = g.r.chance(15);
+        (Some(bytes), bounded.then(|| u64::from(g.r.below(6))))
+    };
+    let order = g.r.index(g.decls.len());
+    g.decls.rotate_left(order);
+    Case { source: g.decls.join("\n"), input: bytes, iterations, hazards: g.hazards < risky }
+}
+
+/// A program from a source to a sink that prints.
+fn closed(g: &mut Gen, w: Wanted) -> Sig {
+    let (a, b) = (g.item_type(), g.item_type());
+    let inside = Wanted { indent: 1, ..w };
+    let source = g.stream(&Wanted { input: Ty::Void, output: a.clone(), depth: inside.depth.min(1), ..inside.clone() });
+    let middle = g.stream(&Wanted { input: a, output: b.clone(), ..inside.clone() });
+    let sink = g.filter(&Wanted { input: b, output: Ty::Void, depth: 0, ..inside }, false);
+    let body = [&source, &middle, &sink].map(|s| g.add("add", &s.text, 1)).concat();
+    g.decls.push(format!("void->void pipeline Main {{\n{body}}}\n"));
+    join(&join(&source, &middle), &sink)
+}
+
+/// Structs, statics, helper groups.
+fn globals(g: &mut Gen) {
+    for _ in 0..g.r.weighted(&[45, 25, 20, 10]) {
+        let name = g.name("S");
+        let fields: Vec<Ty> = (0..g.r.range(1, 4)).map(|_| g.any_type(4)).collect();
+        let text: String = fields.iter().enumerate().map(|(i, t)| format!("    {} f{i};\n", g.show(t))).collect();
+        g.decls.push(format!("struct {name} {{\n{text}}}\n"));
+        g.structs.push(Struct { name, fields });
+    }
+    if g.r.chance(40) {
+        let text = statics(g);
+        g.decls.push(text);
+    }
+    if g.r.chance(40) {
+        let group = g.name("H");
+        let mut text = String::new();
+        for _ in 0..g.r.range(1, 3) {
+            let (function, made) = filter::helper(g, &group);
+            text += &function;
+            g.helpers.push(made);
+        }
+        g.decls.push(format!("helper {group} {{\n{text}}}\n"));
+    }
+}
+
+fn statics(g: &mut Gen) -> String {
+    let mut text = String::from("static {\n");
+    for _ in 0..g.r.range(1, 3) {
+        let name = g.name("K");
+        if g.r.chance(50) {
+            let value = g.r.below(8) as i32;
+            text += &format!("    int {name} = {value};\n");
+            g.statics.push(Var::known(name, value));
+            continue;
+        }
+        let ty = if g.r.chance(50) { SCALARS[g.r.index(6)].clone() } else { g.any_type(12) };
+        let shown = g.show(&ty);
+        let value = match &ty {
+            Ty::Array(..) | Ty::Struct(_) => None,
+            _ => Some(Body::new(g, Place::Static, Vec::new()).expr_to(&ty, 2)),
+        };
+        text += &match value {
+            Some(v) => format!("    {shown} {name} = {v};\n"),
+            None => format!("    {shown} {name};\n"),
+        };
+        g.statics.push(Var::constant(name, ty));
+    }
+    if g.r.chance(60) {
+        // known values stay as they are: rates depend on them
+        let vars = g.statics.iter().map(|v| Var { writable: v.value.is_none(), ..v.clone() }).collect();
+        let mut b = Body::new(g, Place::Static, vars);
+        b.braces("init ", |b| {
+            let n = b.g.r.range(1, 4);
+            b.statements(n);
+        });
+        text += &b.out;
+    }
+    text + "}\n"
+}
+
+/// Random bytes with a length below `most`.
+pub fn noise(r: &mut Random, most: u32) -> Vec<u8> {
+    let n = r.below(most) as usize;
+    r.bytes(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeats() {
+        for seed in 0..20 {
+            assert_eq!(case(seed), case(seed));
+        }
+        assert_ne!(case(1).source, case(2).source);
+    }
+}

@@ -1,0 +1,11 @@
+//! What the tests of the compiler as a whole share: golden files, running programs, random programs, shrinking.
+
+// tests touch files, processes, clocks and the environment; clippy.toml bans them elsewhere
+#![allow(clippy::disallowed_methods)]
+
+pub mod generate;
+pub mod message;
+pub mod pool;
+pub mod run;
+pub mod shrink;
+pub mod work;

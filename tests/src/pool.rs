@@ -1,0 +1,133 @@
+//! Worker processes: what may crash, hang or take all memory happens there, and the test lives to tell.
+
+use crate::message::Message;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Address space of a worker, in KiB: the stacks of the analysis are reserved in it, not used.
+const ADDRESS_SPACE: u32 = 6 << 20;
+
+/// How a job went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// The worker died; what it said last.
+    Crashed(String),
+    /// It gave no answer in time.
+    Hung,
+}
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Lost::Crashed(last) => write!(f, "the process died: {last}"),
+            Lost::Hung => f.write_str("no end was reached in time"),
+        }
+    }
+}
+
+struct Worker {
+    child: Child,
+    to: ChildStdin,
+    answers: Receiver<Message>,
+    last_words: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Worker {
+    fn start(program: &Path, cache: &Path) -> std::io::Result<Worker> {
+        let mut child = Command::new("sh")
+            .arg("-c")
+            .arg(format!("ulimit -v {ADDRESS_SPACE}; ulimit -c 0; exec \"$0\""))
+            .arg(program)
+            .env("NO_COLOR", "1")
+            .env("SLUICE_CACHE", cache)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let (Some(to), Some(from), Some(mut errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(std::io::Error::other("no pipes"));
+        };
+        let (send, answers) = channel();
+        std::thread::spawn(move || {
+            let mut from = BufReader::new(from);
+            while let Ok(m) = Message::read(&mut from) {
+                if send.send(m).is_err() {
+                    break;
+                }
+            }
+        });
+        let last_words = Arc::new(Mutex::new(Vec::new()));
+        let words = last_words.clone();
+        std::thread::spawn(move || {
+            let mut block = [0; 4096];
+            while let Ok(n @ 1..) = errors.read(&mut block) {
+                let Ok(mut w) = words.lock() else { break };
+                w.extend_from_slice(&block[..n]);
+                let from = w.len().saturating_sub(4000);
+                w.drain(..from);
+            }
+        });
+        Ok(Worker { child, to, answers, last_words })
+    }
+
+    fn ask(&mut self, job: &Message, limit: Duration) -> Result<Message, Lost> {
+        let sent = job.write(&mut self.to);
+        match self.answers.recv_timeout(if sent.is_ok() { limit } else { Duration::from_secs(1) }) {
+            Ok(answer) => Ok(answer),
+            Err(RecvTimeoutError::Timeout) => Err(Lost::Hung),
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
+                std::thread::sleep(Duration::from_millis(50)); // what it said may still be on its way
+                let words = self.last_words.lock().map(|w| String::from_utf8_lossy(&w).into_owned());
+                Err(Lost::Crashed(format!("{status}\n{}", words.unwrap_or_default().trim())))
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Workers that wait for jobs; started when needed, used again, replaced when lost.
+pub struct Pool {
+    program: std::path::PathBuf,
+    idle: Mutex<Vec<Worker>>,
+    cache: tempfile::TempDir,
+}
+
+impl Pool {
+    /// A pool of workers of this program (`env!("CARGO_BIN_EXE_sluice-tests-worker")`).
+    pub fn new(program: impl AsRef<Path>) -> Pool {
+        let cache = tempfile::tempdir().expect("a folder for compiled programs");
+        Pool { program: program.as_ref().to_path_buf(), idle: Mutex::new(Vec::new()), cache }
+    }
+
+    /// Has a job done; several threads may ask at once.
+    pub fn ask(&self, job: &Message, limit: Duration) -> Result<Message, Lost> {
+        let free = self.idle.lock().ok().and_then(|mut w| w.pop());
+        let mut worker = match free {
+            Some(w) => w,
+            None => Worker::start(&self.program, self.cache.path())
+                .map_err(|e| Lost::Crashed(format!("cannot start: {e}")))?,
+        };
+        let answer = worker.ask(job, limit)?;
+        if let Ok(mut idle) = self.idle.lock() {
+            idle.push(worker);
+        }
+        Ok(answer)
+    }
+}
+
+/// The number in an environment variable, or another.
+pub fn number_from_environment(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.trim().parse().ok()).unwrap_or(otherwise)
+}

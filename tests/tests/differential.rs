@@ -1,0 +1,103 @@
+//! Random programs give the same bytes interpreted and compiled.
+//!
+//! `SLUICE_RANDOM_PROGRAMS` says how many (200); `SLUICE_FIRST_SEED` where to begin (0). A failure names the seed, and shows the
+//! program after shrinking. `SLUICE_SEED=n` runs that one alone.
+
+#![allow(clippy::disallowed_methods)] // the number of programs comes from outside
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use sluice_tests::generate;
+use sluice_tests::message::Message;
+use sluice_tests::pool::{Lost, Pool, number_from_environment};
+use sluice_tests::{shrink, work};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Programs of one test.
+const BLOCK: u64 = 25;
+/// Time for one program: minutes below what it could ever take.
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// How this seed is compiled: mostly quickly, every fourth as users have it.
+fn job(seed: u64, case: &generate::Case) -> Message {
+    let job = work::job("differ", case).with("level", if seed % 4 == 3 { "3" } else { "1" });
+    if seed % 3 == 1 { job.with("small-buffers", "") } else { job }
+}
+
+/// What is wrong with an answer.
+fn complaint(answer: &Result<Message, Lost>) -> Option<String> {
+    match answer {
+        Ok(m) if m.text("kind") == "same" => None,
+        Ok(m) => Some(format!("{}: {}", m.text("kind"), m.text("why"))),
+        Err(lost) => Some(lost.to_string()),
+    }
+}
+
+/// What kind of complaint: shrinking must not turn one into another.
+fn kind(answer: &Result<Message, Lost>) -> String {
+    match answer {
+        Ok(m) => {
+            // a refused program stays refused for the same reason, and no other
+            let why = m.text("why");
+            let codes: BTreeSet<&str> = why.lines().filter_map(|l| l.strip_prefix('[')?.split(']').next()).collect();
+            format!("{} {codes:?}", m.text("kind"))
+        }
+        Err(Lost::Crashed(_)) => "crashed".into(),
+        Err(Lost::Hung) => "hung".into(),
+    }
+}
+
+fn one(pool: &Pool, seed: u64) -> Result<String, String> {
+    let case = generate::case(seed);
+    let answer = pool.ask(&job(seed, &case), LIMIT);
+    let Some(why) = complaint(&answer) else {
+        return Ok(answer.map(|m| m.text("how")).unwrap_or_default());
+    };
+    let first = kind(&answer);
+    let small = shrink::shrink(&case, 400, &mut |c| {
+        let answer = pool.ask(&job(seed, c), Duration::from_secs(20));
+        complaint(&answer).is_some() && kind(&answer) == first
+    });
+    let last = complaint(&pool.ask(&job(seed, &small), LIMIT)).unwrap_or(why.clone());
+    Err(format!(
+        "seed {seed} (SLUICE_SEED={seed} runs it alone)\n{why}\n\nshrunk, it says\n{last}\n\n{}\niterations {:?}, input {:02x?}\n",
+        small.source, small.iterations, small.input
+    ))
+}
+
+fn block(pool: &Pool, seeds: std::ops::Range<u64>) -> Result<(), Failed> {
+    let count = seeds.end - seeds.start;
+    let (mut failures, mut useful) = (Vec::new(), 0);
+    for seed in seeds {
+        match one(pool, seed) {
+            Ok(how) => useful += u64::from(how == "output"),
+            Err(why) => failures.push(why),
+        }
+    }
+    if !failures.is_empty() {
+        return Err(failures.join("\n----------------------------------------\n").into());
+    }
+    // programs without output would prove nothing
+    if count >= BLOCK && useful * 3 < count {
+        return Err(format!("only {useful} of {count} programs gave any output").into());
+    }
+    Ok(())
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let pool = Arc::new(Pool::new(env!("CARGO_BIN_EXE_sluice-tests-worker")));
+    let (first, count) = match std::env::var("SLUICE_SEED") {
+        Ok(seed) => (seed.parse().expect("SLUICE_SEED is a number"), 1),
+        Err(_) => {
+            (number_from_environment("SLUICE_FIRST_SEED", 0), number_from_environment("SLUICE_RANDOM_PROGRAMS", 200))
+        }
+    };
+    let end = first + count;
+    let trials = (first..end).step_by(BLOCK as usize).map(|at| {
+        let (pool, seeds) = (pool.clone(), at..(at + BLOCK).min(end));
+        Trial::test(format!("seeds_{}_to_{}", seeds.start, seeds.end - 1), move || block(&pool, seeds))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
