@@ -73,8 +73,8 @@ pub fn run(program: &Elaborated, readers: &[End], iterations: Option<u64>, host:
         .map(|r| Block { bytes: vec![0; (BLOCK / r.item.bytes).max(1) * r.item.bytes], at: 0, end: 0 })
         .collect();
     let mut world = World { host, blocks, fault: None };
-    let Elaborated { globals, codes, graph, steady, .. } = program;
-    let result = sluice_interpret::run(Program { globals, codes, graph, steady }, &mut world, Options { iterations });
+    let Elaborated { globals, codes, graph, steady, messages, .. } = program;
+    let result = sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, Options { iterations });
     if let Some(fault) = world.fault {
         return Err(fault.into());
     }

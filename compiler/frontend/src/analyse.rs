@@ -7,7 +7,8 @@ use crate::elaborate::flatten::flatten;
 use crate::elaborate::{Elaborator, Limits};
 use crate::graph::SdfGraph;
 use crate::ids::*;
-use crate::steady_state::{SteadyState, steady_state};
+use crate::messages::{self, Messages};
+use crate::steady_state::{SteadyState, steady_state, with_messages};
 use crate::typed::*;
 use crate::world::World;
 use crate::{check, entry};
@@ -67,6 +68,8 @@ pub struct Elaborated {
     pub steady: SteadyState,
     /// Nodes registered with portals.
     pub portals: Vec<(PortalId, NodeId)>,
+    /// Who sends messages to whom, and when they take effect.
+    pub messages: Messages,
     /// What the back ends cannot do yet: errors for those who want to run the program.
     pub pending: Vec<Diagnostic>,
 }
@@ -187,7 +190,27 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
             }
         }
     };
-    let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, pending };
+    let (mut messages, found) = match dynamic {
+        true => Default::default(),
+        false => messages::bind(&graph, &codes, &steady.repetitions, &portals),
+    };
+    let failed = found.iter().any(Diagnostic::is_error);
+    found.into_iter().for_each(|d| w.report(d));
+    if failed {
+        return finish(w, None, trees);
+    }
+    let mut steady = steady;
+    if !messages.precedences.is_empty() {
+        match with_messages(&graph, steady.repetitions, &messages.precedences) {
+            Ok(s) => steady = s,
+            Err(ds) => {
+                ds.into_iter().for_each(|d| w.report(d));
+                return finish(w, None, trees);
+            }
+        }
+    }
+    messages::timed(&mut messages, &steady);
+    let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages, pending };
     finish(w, Some(program), trees)
 }
 

@@ -10,6 +10,7 @@ pub mod entry;
 pub mod eval;
 pub mod graph;
 pub mod ids;
+pub mod messages;
 pub mod ops;
 pub mod steady_state;
 pub mod ty;

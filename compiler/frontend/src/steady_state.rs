@@ -12,6 +12,7 @@ mod startup;
 
 use crate::graph::SdfGraph;
 use crate::ids::ChannelId;
+use crate::messages::Precedence;
 use sluice_grammar::diagnostic::Diagnostic;
 
 /// Codes of this pass.
@@ -52,8 +53,18 @@ impl SteadyState {
 /// The steady state of a graph.
 pub fn steady_state(graph: &SdfGraph) -> Result<SteadyState, Vec<Diagnostic>> {
     let repetitions = repetitions::repetitions(graph).map_err(|clash| vec![explain::clash(graph, &clash)])?;
+    with_messages(graph, repetitions, &[])
+}
+
+/// The steady state of a live graph in which messages are sent: its initialisation ends so that no steady state waits for
+/// messages of a later one.
+pub fn with_messages(
+    graph: &SdfGraph,
+    repetitions: Vec<u64>,
+    precedences: &[Precedence],
+) -> Result<SteadyState, Vec<Diagnostic>> {
     let initial: Vec<u64> = graph.channels.iter().map(|c| c.initial.len() as u64).collect();
-    match startup::startup(graph, &repetitions, &initial) {
+    match startup::startup(graph, &repetitions, &initial, precedences) {
         Ok(state) => Ok(state),
         Err(stuck) => Err(explain::stuck(graph, &repetitions, &initial, &stuck)),
     }

@@ -340,13 +340,13 @@ pub struct SwitchCase {
 #[derive(Clone, Debug)]
 pub struct Send {
     /// The portal.
-    pub portal: Expr,
+    pub portal: PortalId,
     /// Handler name.
     pub handler: Name,
     /// Arguments.
     pub args: Vec<Expr>,
-    /// Latencies `[min:max]`; `None` is best effort.
-    pub latency: Option<(Expr, Expr)>,
+    /// Latencies `[min:max]` in firings, min ≤ max; `None` is best effort.
+    pub latency: Option<(i32, i32)>,
 }
 
 /// The statements that build a composite.

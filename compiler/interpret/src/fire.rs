@@ -3,13 +3,14 @@
 //! Takes the filter's input and output and the rates in force; checks each pop, peek and push against them.
 
 use crate::Outside;
+use crate::mail::Mail;
 use sluice_frontend::eval::{EvalErrorKind, Host, Message, Value};
-use sluice_frontend::ids::NativeId;
+use sluice_frontend::ids::{NativeId, NodeId};
 use sluice_frontend::typed::Rates;
 use std::collections::VecDeque;
 
 /// A firing under way.
-pub(crate) struct Firing<'a> {
+pub(crate) struct Firing<'a, 'm> {
     /// The input channel; items stay on it until the firing is over.
     pub input: Option<&'a mut VecDeque<Value>>,
     /// Items pushed.
@@ -18,15 +19,19 @@ pub(crate) struct Firing<'a> {
     pub rates: Rates,
     /// Items popped.
     pub popped: u32,
+    /// The filter.
+    pub node: NodeId,
     /// Completed firings.
     pub fired: u64,
+    /// For messages.
+    pub mail: &'a mut Mail<'m>,
     /// For prints.
     pub outside: &'a mut dyn Outside,
     /// Set when the world wants no more.
     pub stopped: &'a mut bool,
 }
 
-impl Firing<'_> {
+impl Firing<'_, '_> {
     fn item(&mut self, position: usize) -> Result<&mut Value, EvalErrorKind> {
         // the firing rule has seen to it that all declared items are there
         let input = self.input.as_mut().ok_or(EvalErrorKind::IllTyped("a filter without input"))?;
@@ -34,7 +39,7 @@ impl Firing<'_> {
     }
 }
 
-impl Host for Firing<'_> {
+impl Host for Firing<'_, '_> {
     fn pop(&mut self) -> Result<Value, EvalErrorKind> {
         if self.popped >= self.rates.pop {
             return Err(EvalErrorKind::PopBeyond { declared: self.rates.pop });
@@ -73,8 +78,9 @@ impl Host for Firing<'_> {
         Err(EvalErrorKind::Unsupported("calling a native function in the interpreter".into()))
     }
 
-    fn send(&mut self, _: Message) -> Result<(), EvalErrorKind> {
-        Err(EvalErrorKind::Unsupported("sending a message in the interpreter".into()))
+    fn send(&mut self, message: Message) -> Result<(), EvalErrorKind> {
+        self.mail.send(self.node, self.fired + 1, &message);
+        Ok(())
     }
 
     fn tick(&mut self) -> Result<(), EvalErrorKind> {

@@ -8,6 +8,7 @@
 pub mod error;
 mod fire;
 pub mod items;
+mod mail;
 mod order;
 mod run;
 

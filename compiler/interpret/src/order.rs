@@ -5,6 +5,7 @@
 
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::messages::Precedence;
 use sluice_frontend::steady_state::SteadyState;
 use std::collections::BTreeSet;
 
@@ -21,6 +22,10 @@ pub(crate) enum Next {
 pub(crate) struct Order<'a> {
     graph: &'a SdfGraph,
     steady: &'a SteadyState,
+    /// What each node waits for so that no message comes too late, by node.
+    waits: Vec<Vec<&'a Precedence>>,
+    /// Who waits for a node, by node.
+    awaited: Vec<Vec<NodeId>>,
     iterations: Option<u64>,
     epoch: u64,
     /// Completed firings, by node.
@@ -49,8 +54,18 @@ pub(crate) struct Order<'a> {
 
 impl<'a> Order<'a> {
     /// At the beginning, with the initial items on the channels.
-    pub fn new(graph: &'a SdfGraph, steady: &'a SteadyState, iterations: Option<u64>) -> Order<'a> {
+    pub fn new(
+        graph: &'a SdfGraph,
+        steady: &'a SteadyState,
+        precedences: &'a [Precedence],
+        iterations: Option<u64>,
+    ) -> Order<'a> {
         let n = graph.nodes.len();
+        let (mut waits, mut awaited) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+        for p in precedences {
+            waits[p.after.index()].push(p);
+            awaited[p.before.index()].push(p.after);
+        }
         let readers: Vec<NodeId> =
             graph.node_ids().filter(|id| matches!(graph.node(*id).kind, NodeKind::Reader(_))).collect();
         let mut reached = vec![false; n];
@@ -68,6 +83,8 @@ impl<'a> Order<'a> {
         let mut order = Order {
             graph,
             steady,
+            waits,
+            awaited,
             iterations,
             epoch: 0,
             fired: vec![0; n],
@@ -102,6 +119,16 @@ impl<'a> Order<'a> {
         self.fill[channel.index()] < u64::from(self.graph.needed_by_firing(channel, firing))
     }
 
+    /// The sender that this node's next firing has to wait for.
+    fn waits_for(&self, id: NodeId) -> Option<NodeId> {
+        let firing = self.fired[id.index()] + 1;
+        let waits = self.waits[id.index()].iter();
+        waits
+            .map(|p| (p.before, p.need.at(firing)))
+            .find(|(s, need)| !self.dead[s.index()] && self.fired[s.index()] < *need)
+            .map(|(s, _)| s)
+    }
+
     fn below_quota(&self, id: NodeId) -> bool {
         self.fired[id.index()] < self.quota[id.index()]
     }
@@ -112,7 +139,8 @@ impl<'a> Order<'a> {
         let ready = !inputs.is_empty()
             && !self.dead[id.index()]
             && self.below_quota(id)
-            && !inputs.iter().any(|c| self.lacks(*c));
+            && !inputs.iter().any(|c| self.lacks(*c))
+            && self.waits_for(id).is_none();
         if ready {
             self.ready.insert(id);
         } else {
@@ -139,8 +167,16 @@ impl<'a> Order<'a> {
         for c in &node.outputs {
             self.look(graph.channel(*c).to.0);
         }
+        self.look_at_waiting(id);
         if node.inputs.iter().any(|c| self.dead[graph.channel(*c).from.0.index()]) {
             self.suspects.push(id);
+        }
+    }
+
+    fn look_at_waiting(&mut self, sender: NodeId) {
+        for i in 0..self.awaited[sender.index()].len() {
+            let receiver = self.awaited[sender.index()][i];
+            self.look(receiver);
         }
     }
 
@@ -159,6 +195,7 @@ impl<'a> Order<'a> {
         self.ready.remove(&id);
         let graph = self.graph;
         self.suspects.extend(graph.node(id).outputs.iter().map(|c| graph.channel(*c).to.0));
+        self.look_at_waiting(id);
     }
 
     /// The next step.
@@ -228,7 +265,7 @@ impl<'a> Order<'a> {
         None
     }
 
-    /// Follows the first channel that lacks items, again and again.
+    /// Follows the first channel that lacks items, or else to the first sender that must come before, again and again.
     fn walk_up(&mut self, root: NodeId) -> Option<NodeId> {
         self.walk += 1;
         let mut at = root;
@@ -237,11 +274,14 @@ impl<'a> Order<'a> {
                 return None;
             }
             let inputs = &self.graph.node(at).inputs;
-            if inputs.is_empty() {
-                return (self.below_quota(at) && !self.dead[at.index()]).then_some(at);
+            if let Some(lacking) = inputs.iter().find(|c| self.lacks(**c)) {
+                at = self.graph.channel(*lacking).from.0;
+            } else if let Some(sender) = self.waits_for(at) {
+                at = sender;
+            } else {
+                let source = inputs.is_empty() && self.below_quota(at) && !self.dead[at.index()];
+                return source.then_some(at);
             }
-            let lacking = inputs.iter().find(|c| self.lacks(**c))?;
-            at = self.graph.channel(*lacking).from.0;
         }
     }
 }

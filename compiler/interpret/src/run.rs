@@ -2,13 +2,15 @@
 
 use crate::error::RunError;
 use crate::fire::Firing;
+use crate::mail::Mail;
 use crate::order::{Next, Order};
 use crate::{Outside, items};
 use sluice_frontend::eval::{EvalError, EvalErrorKind, Machine, Statics, Value};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
-use sluice_frontend::ids::{ChannelId, CodeId, NodeId};
+use sluice_frontend::ids::{ChannelId, CodeId, FnId, NodeId};
+use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
-use sluice_frontend::typed::{FilterCode, Globals};
+use sluice_frontend::typed::{FilterCode, Globals, Rates};
 use std::collections::VecDeque;
 
 /// What is run.
@@ -22,6 +24,8 @@ pub struct Program<'a> {
     pub graph: &'a SdfGraph,
     /// Its steady state.
     pub steady: &'a SteadyState,
+    /// Its messages.
+    pub messages: &'a Messages,
 }
 
 /// How to run.
@@ -51,6 +55,7 @@ struct Run<'a> {
     channels: Vec<VecDeque<Value>>,
     /// The fields of each filter.
     machines: Vec<Option<Machine<'a>>>,
+    mail: Mail<'a>,
     /// The number of each reader among readers, and writer among writers.
     ends: Vec<usize>,
     pushed: Vec<Value>,
@@ -59,7 +64,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(program: Program<'a>, options: Options) -> Result<Run<'a>, RunError> {
-        let Program { globals, codes, graph, steady } = program;
+        let Program { globals, codes, graph, steady, messages } = program;
         let statics = Statics::new(globals);
         let mut prepared: Vec<Option<Vec<Value>>> = vec![None; codes.len()];
         let mut machines = Vec::with_capacity(graph.nodes.len());
@@ -96,8 +101,9 @@ impl<'a> Run<'a> {
         let channels = (graph.channels.iter())
             .map(|c| c.initial.iter().map(|v| Value::from_const(v, &c.ty, globals)).collect())
             .collect();
-        let order = Order::new(graph, steady, options.iterations);
-        Ok(Run { program, order, channels, machines, ends, pushed: Vec::new(), bytes: Vec::new() })
+        let order = Order::new(graph, steady, &messages.precedences, options.iterations);
+        let mail = Mail::new(messages, graph.nodes.len());
+        Ok(Run { program, order, channels, machines, mail, ends, pushed: Vec::new(), bytes: Vec::new() })
     }
 
     fn all(mut self, outside: &mut dyn Outside) -> Result<Summary, RunError> {
@@ -112,7 +118,10 @@ impl<'a> Run<'a> {
         }
         while !stopped && !outside.wants_stop() {
             match self.order.next() {
-                Next::End => return Ok(Summary { fired: self.order.fired, stopped: false }),
+                Next::End => {
+                    self.last_messages(outside, &mut stopped)?;
+                    return Ok(Summary { fired: self.order.fired, stopped });
+                }
                 Next::Fire(id) => self.fire(id, outside, &mut stopped)?,
             }
         }
@@ -196,6 +205,11 @@ impl<'a> Run<'a> {
             Some(prework) if fired == 0 => prework,
             _ => &code.work,
         };
+        while let Some(letter) = self.mail.next(id, fired + 1) {
+            if !self.handle(id, letter.handler, letter.args, outside, stopped)? {
+                return Ok(false);
+            }
+        }
         let Some(machine) = self.machines[id.index()].as_mut() else { return Ok(true) };
         self.pushed.clear();
         let mut firing = Firing {
@@ -203,7 +217,9 @@ impl<'a> Run<'a> {
             output: &mut self.pushed,
             rates: def.rates,
             popped: 0,
+            node: id,
             fired,
+            mail: &mut self.mail,
             outside,
             stopped,
         };
@@ -231,6 +247,48 @@ impl<'a> Run<'a> {
         }
         self.pushed = pushed;
         Ok(true)
+    }
+
+    /// A message takes effect; false where the world stopped it.
+    fn handle(
+        &mut self,
+        id: NodeId,
+        handler: FnId,
+        args: Vec<Value>,
+        outside: &mut dyn Outside,
+        stopped: &mut bool,
+    ) -> Result<bool, RunError> {
+        let Some(machine) = self.machines[id.index()].as_mut() else { return Ok(true) };
+        let fired = self.order.fired[id.index()];
+        let mut between = Firing {
+            input: None,
+            output: &mut self.pushed,
+            rates: Rates::default(),
+            popped: 0,
+            node: id,
+            fired,
+            mail: &mut self.mail,
+            outside,
+            stopped,
+        };
+        let result = machine.call_own(handler, args, &mut between);
+        if *between.stopped {
+            return Ok(false);
+        }
+        result.map_err(|e| RunError::new(&self.program.graph.node(id).path, fired, &e))?;
+        Ok(true)
+    }
+
+    /// What takes effect after the last firing of its receiver.
+    fn last_messages(&mut self, outside: &mut dyn Outside, stopped: &mut bool) -> Result<(), RunError> {
+        for id in self.program.graph.node_ids() {
+            while let Some(letter) = self.mail.last(id, self.order.fired[id.index()]) {
+                if !self.handle(id, letter.handler, letter.args, outside, stopped)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// One firing of a reader; false at the end.

@@ -269,6 +269,7 @@ impl Build {
             codes: &self.codes,
             graph: &self.graph,
             steady: &steady,
+            messages: &Default::default(),
         };
         let end = sluice_interpret::run(program, &mut log, sluice_interpret::Options { iterations });
         Told { all: log.all, items: log.items, text: log.text, fault: end.err().map(|e| e.to_string()) }

@@ -38,10 +38,7 @@ pub fn operands(s: &Stmt) -> Vec<&Expr> {
         StmtKind::For { cond, .. } => cond.iter().collect(),
         StmtKind::Switch { value, .. } => vec![value],
         StmtKind::Return(e) => e.iter().collect(),
-        StmtKind::Send(send) => {
-            let latency = send.latency.iter().flat_map(|(a, b)| [a, b]);
-            std::iter::once(&send.portal).chain(&send.args).chain(latency).collect()
-        }
+        StmtKind::Send(send) => send.args.iter().collect(),
         StmtKind::Break | StmtKind::Continue | StmtKind::Block(_) | StmtKind::Stream(_) => Vec::new(),
     }
 }

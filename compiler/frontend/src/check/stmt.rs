@@ -1,7 +1,9 @@
 //! Statements of functions and composites.
 
 use super::{Checker, Place};
+use super::filter::NotConstant;
 use crate::constant::Const;
+use crate::ids::PortalId;
 use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast::{self, ExprKind as A, StmtKind as S};
@@ -246,7 +248,7 @@ impl Checker<'_> {
                             match c.constant(&e) {
                                 Ok(Some(Const::Int(k))) => Some(k),
                                 Ok(_) => continue,
-                                Err(super::filter::NotConstant) => {
+                                Err(NotConstant) => {
                                     c.error(
                                         "E0219",
                                         "a case label must be a constant",
@@ -386,17 +388,51 @@ impl Checker<'_> {
         };
         let params: Vec<Ty> = h.params.iter().map(|p| self.parameter_type_elsewhere(&p.ty)).collect();
         let args = self.arguments(&handler.name, args, &params, Some(h.name.span()), span);
-        let zero = |span| Expr { kind: ExprKind::Const(Const::Int(0)), ty: Ty::Int, span };
         let latency = match latency {
-            None => Some((zero(span), zero(span))),
+            None => Some((0, 0)),
             Some(ast::Latency::BestEffort) => None,
-            Some(ast::Latency::Range(a, b)) => {
-                let a = self.expr(a);
-                let b = self.expr(b);
-                Some((self.coerce_for(a, &Ty::Int, "a latency").expr, self.coerce_for(b, &Ty::Int, "a latency").expr))
+            Some(ast::Latency::Range(min, max)) => {
+                let (a, b) = (self.latency(min), self.latency(max));
+                if a > b {
+                    self.error(
+                        "E0310",
+                        "the latency range is empty",
+                        min.at.0.to(max.at.0),
+                        format!("from {a} to {b}: the smaller latency stands first"),
+                    );
+                }
+                Some((a, b))
             }
         };
-        StmtKind::Send(Box::new(Send { portal: p, handler: handler.name.clone(), args, latency }))
+        let portal = match self.constant(&p) {
+            Ok(Some(Const::Portal(id))) => id,
+            Ok(_) => PortalId(u32::MAX), // in general: no portal is known
+            Err(NotConstant) => {
+                self.report(
+                    Diagnostic::error("E0311", "which portal this is depends on the run", p.span, "not known at compile time")
+                        .help("messages constrain the schedule: send to each of the portals under an `if`"),
+                );
+                return nothing;
+            }
+        };
+        StmtKind::Send(Box::new(Send { portal, handler: handler.name.clone(), args, latency }))
+    }
+
+    /// A latency, in firings: a constant. 0 in general, and where it was reported.
+    fn latency(&mut self, e: &ast::Expr) -> i32 {
+        let e = self.expr(e);
+        let e = self.coerce_for(e, &Ty::Int, "a latency").expr;
+        match self.constant(&e) {
+            Ok(Some(Const::Int(n))) => n,
+            Ok(_) => 0,
+            Err(NotConstant) => {
+                self.report(
+                    Diagnostic::error("E0310", "the latency is not a constant", e.span, "not known at compile time")
+                        .help("messages constrain the schedule: use parameters, statics, literals, and fields that no firing changes"),
+                );
+                0
+            }
+        }
     }
 
     /// A parameter type of another filter's handler: its sizes may depend on that filter's parameters.

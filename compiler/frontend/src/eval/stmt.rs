@@ -169,21 +169,11 @@ impl<'a> Machine<'a> {
     }
 
     fn send(&mut self, send: &Send, span: Span, host: &mut dyn Host) -> Eval<()> {
-        let Value::Portal(portal) = self.eval(&send.portal, host)? else {
-            return ill_typed("no portal", send.portal.span);
-        };
         let mut args = Vec::with_capacity(send.args.len());
         for a in &send.args {
             args.push(self.eval(a, host)?.owned());
         }
-        let latency = match &send.latency {
-            None => None,
-            Some((min, max)) => {
-                let min = self.int(min, host)?;
-                Some((min, self.int(max, host)?))
-            }
-        };
-        let message = Message { portal, handler: send.handler.clone(), args, latency };
+        let message = Message { portal: send.portal, handler: send.handler.clone(), args, latency: send.latency };
         host.send(message).map_err(|k| EvalError::new(k, span))
     }
 }

@@ -267,6 +267,13 @@ pub fn stuck(graph: &SdfGraph, r: &[u64], initial: &[u64], stuck: &Stuck) -> Vec
             )
             .label(from.span, format!("`{}` never gives that many", from.name))
         }
+        Stuck::Messages(sender, receiver) => {
+            let (s, r) = (graph.node(*sender), graph.node(*receiver));
+            let why = format!("`{}` waits for messages that `{}` could only send later", r.path, s.path);
+            Diagnostic::error("E0314", "the latencies of these messages cannot all be kept", r.span, why)
+                .label(s.span, "this filter sends them")
+                .help("give the messages greater latencies, or best effort: `[*]`")
+        }
         Stuck::Deadlock(waiting) => return deadlock(graph, r, initial, waiting),
     };
     vec![one]
@@ -333,7 +340,7 @@ fn more_needed(graph: &SdfGraph, r: &[u64], initial: &[u64], back: ChannelId) ->
     let works = |more: u64| {
         let mut initial = initial.to_vec();
         initial[back.index()] += more;
-        startup(graph, r, &initial).is_ok()
+        startup(graph, r, &initial, &[]).is_ok()
     };
     let mut high = 1;
     while !works(high) {

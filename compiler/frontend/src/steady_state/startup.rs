@@ -7,6 +7,7 @@
 use super::SteadyState;
 use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
+use crate::messages::Precedence;
 use std::collections::VecDeque;
 
 /// A count beyond this is reported, not computed with.
@@ -25,6 +26,8 @@ pub enum Stuck {
     Overflow(NodeId),
     /// Too long to check.
     TooLong,
+    /// A receiver waits for a sender that waits for it.
+    Messages(NodeId, NodeId),
 }
 
 fn prework_of(graph: &SdfGraph, n: NodeId) -> bool {
@@ -42,14 +45,19 @@ pub fn consumed(graph: &SdfGraph, c: ChannelId, n: u64) -> u64 {
 }
 
 /// The initialisation, and proof by simulation that it and a steady state can run.
-pub fn startup(graph: &SdfGraph, r: &[u64], initial: &[u64]) -> Result<SteadyState, Stuck> {
-    let init = firings_before(graph, r, initial)?;
+pub fn startup(
+    graph: &SdfGraph,
+    r: &[u64],
+    initial: &[u64],
+    precedences: &[Precedence],
+) -> Result<SteadyState, Stuck> {
+    let init = firings_before(graph, r, initial, precedences)?;
     let mut fill = initial.to_vec();
     let mut fired = vec![0; graph.nodes.len()];
-    simulate(graph, &mut fill, &mut fired, &init)?;
+    simulate(graph, precedences, &mut fill, &mut fired, &init)?;
     let boundary_fill = fill.clone();
     let target: Vec<u64> = init.iter().zip(r).map(|(a, b)| a + b).collect();
-    simulate(graph, &mut fill, &mut fired, &target)?;
+    simulate(graph, precedences, &mut fill, &mut fired, &target)?;
     let init_peak = graph
         .channel_ids()
         .map(|c| initial[c.index()] + produced(graph, c, init[graph.channel(c).from.0.index()]))
@@ -57,7 +65,14 @@ pub fn startup(graph: &SdfGraph, r: &[u64], initial: &[u64]) -> Result<SteadySta
     Ok(SteadyState { repetitions: r.to_vec(), init, boundary_fill, init_peak })
 }
 
-fn firings_before(graph: &SdfGraph, r: &[u64], initial: &[u64]) -> Result<Vec<u64>, Stuck> {
+fn firings_before(
+    graph: &SdfGraph,
+    r: &[u64],
+    initial: &[u64],
+    precedences: &[Precedence],
+) -> Result<Vec<u64>, Stuck> {
+    let mut waits: Vec<Vec<&Precedence>> = vec![Vec::new(); graph.nodes.len()];
+    precedences.iter().for_each(|p| waits[p.after.index()].push(p));
     let mut init: Vec<u64> = graph.node_ids().map(|n| u64::from(prework_of(graph, n) && r[n.index()] > 0)).collect();
     let mut queue: VecDeque<NodeId> = graph.node_ids().rev().collect();
     let mut queued = vec![true; graph.nodes.len()];
@@ -65,6 +80,29 @@ fn firings_before(graph: &SdfGraph, r: &[u64], initial: &[u64]) -> Result<Vec<u6
     while let Some(v) = queue.pop_front() {
         queued[v.index()] = false;
         visits[v.index()] += 1;
+        for p in &waits[v.index()] {
+            // at each boundary the sender must have fired as often as the receiver's last firing asked for
+            let (s, receiver) = (p.before, init[v.index()]);
+            let (rs, rr) = (r[s.index()], r[v.index()]);
+            let states = p.need.head.len() as u64 / rr.max(1) + 2;
+            let needed = (0..states)
+                .map(|j| p.need.at(receiver.saturating_add(j.saturating_mul(rr))).saturating_sub(j.saturating_mul(rs)))
+                .max()
+                .unwrap_or(0);
+            if needed > LARGEST {
+                return Err(Stuck::Overflow(s));
+            }
+            if needed <= init[s.index()] {
+                continue;
+            }
+            init[s.index()] = needed;
+            if visits[s.index()] > 2_000 + graph.nodes.len() as u32 {
+                return Err(Stuck::Messages(s, v));
+            }
+            if !std::mem::replace(&mut queued[s.index()], true) {
+                queue.push_back(s);
+            }
+        }
         for id in &graph.node(v).inputs {
             let c = graph.channel(*id);
             let u = c.from.0;
@@ -107,7 +145,19 @@ fn firings_before(graph: &SdfGraph, r: &[u64], initial: &[u64]) -> Result<Vec<u6
 }
 
 /// Fires in bulk until every node has reached its target.
-fn simulate(graph: &SdfGraph, fill: &mut [u64], fired: &mut [u64], target: &[u64]) -> Result<(), Stuck> {
+fn simulate(
+    graph: &SdfGraph,
+    precedences: &[Precedence],
+    fill: &mut [u64],
+    fired: &mut [u64],
+    target: &[u64],
+) -> Result<(), Stuck> {
+    let mut waits: Vec<Vec<&Precedence>> = vec![Vec::new(); graph.nodes.len()];
+    let mut awaited: Vec<Vec<NodeId>> = vec![Vec::new(); graph.nodes.len()];
+    for p in precedences {
+        waits[p.after.index()].push(p);
+        awaited[p.before.index()].push(p.after);
+    }
     let mut queue: VecDeque<NodeId> = graph.node_ids().collect();
     let mut queued = vec![true; graph.nodes.len()];
     let mut steps = 0u64;
@@ -134,6 +184,11 @@ fn simulate(graph: &SdfGraph, fill: &mut [u64], fired: &mut [u64], target: &[u64
                     times.min((have - u64::from(need)) / u64::from(take) + 1)
                 }
             });
+            // so many firings at once as no sender has to come before
+            let times = waits[n.index()].iter().fold(times, |times, p| {
+                let allowed = p.need.last_within(fired[p.before.index()]).unwrap_or(u64::MAX);
+                times.min(allowed.saturating_sub(at))
+            });
             if times == 0 {
                 break;
             }
@@ -157,6 +212,11 @@ fn simulate(graph: &SdfGraph, fill: &mut [u64], fired: &mut [u64], target: &[u64
                     queue.push_back(to);
                 }
             }
+            for to in &awaited[n.index()] {
+                if !std::mem::replace(&mut queued[to.index()], true) {
+                    queue.push_back(*to);
+                }
+            }
         }
     }
     let mut waiting = Vec::new();
@@ -170,5 +230,11 @@ fn simulate(graph: &SdfGraph, fill: &mut [u64], fired: &mut [u64], target: &[u64
             }
         }
     }
-    if waiting.is_empty() { Ok(()) } else { Err(Stuck::Deadlock(waiting)) }
+    let behind = |n: NodeId| fired[n.index()] < target[n.index()];
+    match precedences.iter().find(|p| behind(p.after) && behind(p.before)) {
+        // without messages the same graph is live
+        Some(p) if graph.node_ids().any(behind) => Err(Stuck::Messages(p.before, p.after)),
+        _ if waiting.is_empty() => Ok(()),
+        _ => Err(Stuck::Deadlock(waiting)),
+    }
 }

@@ -1,0 +1,89 @@
+//! # messages
+//!
+//! Purpose: which filter sends what to whom, the firing before which each message takes effect, and what that asks of schedules.
+//! Input: the live flat graph, its repetition vector, typed code, registered portals. Output: [`Messages`], or diagnostics.
+//! What must hold afterwards: a schedule that keeps to every [`Precedence`] never misses a delivery.
+//! Source: language page, section 6; Thies et al., "Teleport Messaging for Distributed Stream Programs", PPoPP 2005.
+//!
+//! Notation: s sends in its n-th firing with latency λ (of a range the largest); r receives; firings are counted from 1.
+//!
+//! ```text
+//! r downstream of s   before firing m of r, the first with SDEP(m; s→r) ≥ n + λ
+//! r upstream of s     after firing m = SDEP(n + λ; r→s) of r, that is, before firing m + 1
+//! best effort         downstream as λ = 0; otherwise when the steady state of the sending is over
+//! ```
+
+pub mod counts;
+mod links;
+pub mod sdep;
+
+use crate::ids::*;
+use counts::Counts;
+use sluice_grammar::span::Span;
+
+/// Codes of this pass.
+pub const CODES: &[(&str, &str)] = &[
+    ("E0310", "a latency that is no constant, or an empty range"),
+    ("E0311", "a portal that is not known at compile time"),
+    ("E0312", "neither is upstream of the other"),
+    ("E0313", "the latency is impossible"),
+    ("E0314", "messages that wait for each other"),
+    ("E0315", "the steady state is too long for messages"),
+    ("W0310", "nobody receives this message"),
+];
+
+/// All messages of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Messages {
+    /// Who sends to whom.
+    pub links: Vec<Link>,
+    /// What schedules have to keep to.
+    pub precedences: Vec<Precedence>,
+}
+
+/// Which way a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// With the items.
+    Downstream,
+    /// Against the items.
+    Upstream,
+    /// Best effort, and not downstream.
+    Unbound,
+}
+
+/// One handler of one receiver, as reached by one sender with one latency.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The filter that sends.
+    pub sender: NodeId,
+    /// The filter that receives.
+    pub receiver: NodeId,
+    /// The portal through which it goes.
+    pub portal: PortalId,
+    /// The handler, a function of the receiver.
+    pub handler: FnId,
+    /// The handler's name is the key together with portal and latency.
+    pub name: crate::typed::Name,
+    /// λ as written; `None` is best effort.
+    pub latency: Option<(i32, i32)>,
+    /// Which way.
+    pub direction: Direction,
+    /// due(n): a message of the sender's firing n (from 1) takes effect before this firing of the receiver (from 1).
+    pub due: Counts,
+    /// The first place in the sender's code that sends it.
+    pub span: Span,
+}
+
+/// `after` may fire the t-th time only when `before` has fired need(t) times (or never will).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Precedence {
+    /// The sender.
+    pub before: NodeId,
+    /// The receiver.
+    pub after: NodeId,
+    /// need(t), t from 1.
+    pub need: Counts,
+}
+
+pub use links::{bind, timed};
