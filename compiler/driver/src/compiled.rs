@@ -62,6 +62,7 @@ pub fn emit(
         codes: &program.codes,
         graph: &program.graph,
         steady: &program.steady,
+        messages: &program.messages,
         kernels: &kernels,
         schedule: &verified,
         sources: &checked.sources,
@@ -112,6 +113,8 @@ fn schedule(program: &Elaborated, kind: ScheduleKind) -> Result<Verified<Sequent
         })
     };
     let candidate = match kind {
+        // an order of firings with single appearances would miss messages
+        _ if !steady.precedences.is_empty() => smallest_buffers()?,
         ScheduleKind::MinimumLatency => smallest_buffers()?,
         ScheduleKind::SingleAppearance => match single_appearance(graph, steady, 1) {
             Ok(schedule) => schedule,

@@ -93,9 +93,7 @@ pub fn refuse_pending(session: &Session, checked: &Checked) -> Result<(), Halt> 
 
 /// Runs a program: with the interpreter, or compiled and loaded.
 pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options: &RunOptions) -> Result<Exit, Halt> {
-    if !options.interpret || checked.program.pending.iter().any(|d| d.code != "E0900") {
-        refuse_pending(session, checked)?;
-    }
+    refuse_pending(session, checked)?;
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;

@@ -180,7 +180,13 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     let steady = if dynamic {
         let zeros = vec![0; graph.nodes.len()];
         let empty = vec![0; graph.channels.len()];
-        SteadyState { repetitions: zeros.clone(), init: zeros, boundary_fill: empty.clone(), init_peak: empty }
+        SteadyState {
+            repetitions: zeros.clone(),
+            init: zeros,
+            boundary_fill: empty.clone(),
+            init_peak: empty,
+            precedences: Vec::new(),
+        }
     } else {
         match steady_state(&graph) {
             Ok(s) => s,
@@ -190,7 +196,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
             }
         }
     };
-    let (mut messages, found) = match dynamic {
+    let (mut messages, precedences, found) = match dynamic {
         true => Default::default(),
         false => messages::bind(&graph, &codes, &steady.repetitions, &portals),
     };
@@ -200,8 +206,8 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         return finish(w, None, trees);
     }
     let mut steady = steady;
-    if !messages.precedences.is_empty() {
-        match with_messages(&graph, steady.repetitions, &messages.precedences) {
+    if !precedences.is_empty() {
+        match with_messages(&graph, steady.repetitions, precedences) {
             Ok(s) => steady = s,
             Err(ds) => {
                 ds.into_iter().for_each(|d| w.report(d));
@@ -209,7 +215,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
             }
         }
     }
-    messages::timed(&mut messages, &steady);
+    messages::timed(&mut messages, &mut steady);
     let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages, pending };
     finish(w, Some(program), trees)
 }
@@ -276,9 +282,6 @@ fn pending(codes: &[FilterCode], graph: &SdfGraph, _globals: &Globals) -> Vec<Di
                 .help("`sluice check` accepts the program; running it will come with a later version"),
             );
         };
-        if let Some(span) = c.sends {
-            not_yet("E0900", "teleport messages", span);
-        }
         if c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()) {
             not_yet("E0901", "dynamic rates", c.work.span);
         }

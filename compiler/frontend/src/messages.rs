@@ -1,7 +1,7 @@
 //! # messages
 //!
 //! Purpose: which filter sends what to whom, the firing before which each message takes effect, and what that asks of schedules.
-//! Input: the live flat graph, its repetition vector, typed code, registered portals. Output: [`Messages`], or diagnostics.
+//! Input: the live flat graph, its repetition vector, typed code, registered portals. Output: [`Messages`] and [`Precedence`]s, or diagnostics.
 //! What must hold afterwards: a schedule that keeps to every [`Precedence`] never misses a delivery.
 //! Source: language page, section 6; Thies et al., "Teleport Messaging for Distributed Stream Programs", PPoPP 2005.
 //!
@@ -16,6 +16,8 @@
 pub mod counts;
 mod links;
 pub mod sdep;
+
+pub use links::{bind, timed};
 
 use crate::ids::*;
 use counts::Counts;
@@ -37,8 +39,6 @@ pub const CODES: &[(&str, &str)] = &[
 pub struct Messages {
     /// Who sends to whom.
     pub links: Vec<Link>,
-    /// What schedules have to keep to.
-    pub precedences: Vec<Precedence>,
 }
 
 /// Which way a message goes.
@@ -86,4 +86,16 @@ pub struct Precedence {
     pub need: Counts,
 }
 
-pub use links::{bind, timed};
+impl Precedence {
+    /// The most that firing t of `after` asks for in this and any later steady state, where it is t + j·r(after): as if it were
+    /// this one.
+    pub fn need_in_any_state(&self, t: u64, repetitions: &[u64]) -> u64 {
+        let (rb, ra) = (repetitions[self.before.index()], repetitions[self.after.index()]);
+        let states = self.need.head.len() as u64 / ra.max(1) + 2;
+        let need = |j: u64| {
+            let there = self.need.at(t.saturating_add(j.saturating_mul(ra)));
+            there.saturating_sub(j.saturating_mul(rb))
+        };
+        (0..states).map(need).max().unwrap_or(0)
+    }
+}

@@ -37,6 +37,8 @@ pub struct SteadyState {
     pub boundary_fill: Vec<u64>,
     /// The most items each channel holds during the initialisation in any order that keeps to `init`.
     pub init_peak: Vec<u64>,
+    /// What an order of firings has to keep to besides the items: no message may come too late.
+    pub precedences: Vec<Precedence>,
 }
 
 impl SteadyState {
@@ -53,7 +55,7 @@ impl SteadyState {
 /// The steady state of a graph.
 pub fn steady_state(graph: &SdfGraph) -> Result<SteadyState, Vec<Diagnostic>> {
     let repetitions = repetitions::repetitions(graph).map_err(|clash| vec![explain::clash(graph, &clash)])?;
-    with_messages(graph, repetitions, &[])
+    with_messages(graph, repetitions, Vec::new())
 }
 
 /// The steady state of a live graph in which messages are sent: its initialisation ends so that no steady state waits for
@@ -61,11 +63,11 @@ pub fn steady_state(graph: &SdfGraph) -> Result<SteadyState, Vec<Diagnostic>> {
 pub fn with_messages(
     graph: &SdfGraph,
     repetitions: Vec<u64>,
-    precedences: &[Precedence],
+    precedences: Vec<Precedence>,
 ) -> Result<SteadyState, Vec<Diagnostic>> {
     let initial: Vec<u64> = graph.channels.iter().map(|c| c.initial.len() as u64).collect();
-    match startup::startup(graph, &repetitions, &initial, precedences) {
-        Ok(state) => Ok(state),
+    match startup::startup(graph, &repetitions, &initial, &precedences) {
+        Ok(state) => Ok(SteadyState { precedences, ..state }),
         Err(stuck) => Err(explain::stuck(graph, &repetitions, &initial, &stuck)),
     }
 }

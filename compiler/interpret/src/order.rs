@@ -54,15 +54,10 @@ pub(crate) struct Order<'a> {
 
 impl<'a> Order<'a> {
     /// At the beginning, with the initial items on the channels.
-    pub fn new(
-        graph: &'a SdfGraph,
-        steady: &'a SteadyState,
-        precedences: &'a [Precedence],
-        iterations: Option<u64>,
-    ) -> Order<'a> {
+    pub fn new(graph: &'a SdfGraph, steady: &'a SteadyState, iterations: Option<u64>) -> Order<'a> {
         let n = graph.nodes.len();
         let (mut waits, mut awaited) = (vec![Vec::new(); n], vec![Vec::new(); n]);
-        for p in precedences {
+        for p in &steady.precedences {
             waits[p.after.index()].push(p);
             awaited[p.before.index()].push(p.after);
         }

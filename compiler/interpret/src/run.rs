@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
         let channels = (graph.channels.iter())
             .map(|c| c.initial.iter().map(|v| Value::from_const(v, &c.ty, globals)).collect())
             .collect();
-        let order = Order::new(graph, steady, &messages.precedences, options.iterations);
+        let order = Order::new(graph, steady, options.iterations);
         let mail = Mail::new(messages, graph.nodes.len());
         Ok(Run { program, order, channels, machines, mail, ends, pushed: Vec::new(), bytes: Vec::new() })
     }

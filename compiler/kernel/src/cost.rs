@@ -142,7 +142,7 @@ impl Estimate<'_> {
                 }
             }
             StmtKind::Check(_) => Cost { branch: own.branch + 1, ..own },
-            StmtKind::Print(_) | StmtKind::PrintText(_) => Cost { call: own.call + 1, ..own },
+            StmtKind::Print(_) | StmtKind::PrintText(_) | StmtKind::Send(_) => Cost { call: own.call + 1, ..own },
             StmtKind::Pop(_) => Cost { load: own.load + 1, ..own },
             StmtKind::Push(_) => Cost { store: own.store + 1, ..own },
             StmtKind::Assign(..) | StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_) => own,

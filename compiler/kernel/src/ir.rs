@@ -25,7 +25,7 @@
 //!   [`Base::Out`], whose positions count from the firing's first item.
 
 use sluice_frontend::constant::Const;
-use sluice_frontend::ids::{LocalId, NativeId, StaticId};
+use sluice_frontend::ids::{LocalId, NativeId, PortalId, StaticId};
 use sluice_frontend::ty::Ty;
 pub use sluice_frontend::typed::{BinaryOp, Builtin, Rates, UnaryOp};
 use sluice_grammar::span::Span;
@@ -252,6 +252,28 @@ pub enum StmtKind {
     Print(Expr),
     /// Prints text.
     PrintText(Arc<str>),
+    /// Sends a message.
+    Send(Box<Message>),
+}
+
+/// A message that a firing sends. Its arguments have the types of the handler's parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// To whom, by which handler, and when it takes effect.
+    pub route: Route,
+    /// Arguments, copied when it is sent.
+    pub args: Vec<Expr>,
+}
+
+/// The way of a message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Route {
+    /// To whom.
+    pub portal: PortalId,
+    /// The handler's name.
+    pub handler: Arc<str>,
+    /// Latencies `[min:max]` in firings; `None` is best effort.
+    pub latency: Option<(i32, i32)>,
 }
 
 /// `for (var = from; var cmp to; var += step)`, where the body does not assign `var` and `to` is evaluated once. After the loop,
@@ -423,11 +445,12 @@ impl Kernel {
         &self.functions[id.index()]
     }
 
-    /// Does a firing read `iter()`?
+    /// Does a firing read `iter()`, or send a message (which depends on the firing)?
     pub fn uses_iter(&self) -> bool {
         let mut found = false;
         for f in &self.functions {
             crate::walk::each_expr(&f.body, &mut |e| found |= matches!(e.kind, ExprKind::Iter));
+            crate::walk::each_stmt(&f.body, &mut |s| found |= matches!(s.kind, StmtKind::Send(_)));
         }
         found
     }

@@ -257,6 +257,12 @@ fn stmt(s: &StmtKind) -> String {
         StmtKind::Return(Some(e)) => format!("return {}", expr(e)),
         StmtKind::Print(e) => format!("print {}", expr(e)),
         StmtKind::PrintText(t) => format!("text {}", quoted(t)),
+        StmtKind::Send(m) => {
+            let Route { portal, handler, latency } = &m.route;
+            let latency = latency.map_or("best".to_string(), |(a, b)| format!("{a} {b}"));
+            let args: Vec<String> = m.args.iter().map(expr).collect();
+            format!("send {} {} {latency} ({})", portal.0, quoted(handler), args.join(", "))
+        }
         // printed with their bodies, never here
         StmtKind::If(..) | StmtKind::For(_) | StmtKind::Loop(_) | StmtKind::Block(_) => String::new(),
     }

@@ -180,6 +180,7 @@ impl Verifier<'_> {
                 if ty.is_aggregate() { Err("an aggregate is printed".into()) } else { Ok(()) }
             }
             StmtKind::PrintText(_) => Ok(()),
+            StmtKind::Send(m) => m.args.iter().try_for_each(|e| self.expr(e).map(|_| ())),
         }
     }
 

@@ -223,6 +223,7 @@ impl StmtKind {
             }
             StmtKind::Pop(Some(p)) => p.each_expr(f),
             StmtKind::Push(e) | StmtKind::Print(e) | StmtKind::Return(Some(e)) | StmtKind::If(e, ..) => f(e),
+            StmtKind::Send(m) => m.args.iter().for_each(f),
             StmtKind::Call { dst, args, .. } => {
                 if let Some(p) = dst {
                     p.each_expr(f);
@@ -262,6 +263,7 @@ impl StmtKind {
             }
             StmtKind::Pop(Some(p)) => p.each_expr_mut(f),
             StmtKind::Push(e) | StmtKind::Print(e) | StmtKind::Return(Some(e)) | StmtKind::If(e, ..) => f(e),
+            StmtKind::Send(m) => m.args.iter_mut().for_each(f),
             StmtKind::Call { dst, args, .. } => {
                 if let Some(p) = dst {
                     p.each_expr_mut(f);

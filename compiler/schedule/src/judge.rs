@@ -3,13 +3,14 @@
 //! Purpose: replays a sequential schedule, knowing nothing of how it was made, and refuses what breaks a rule.
 //! Input: graph, steady state, candidate. Output: [`Verified`] with the highest fill of every channel, or the [`Violation`]s.
 //! Rules: every firing finds its items, peeked ones included ([`Violation::MissingItems`]); init(v) and batch·r(v) firings, no more, no less
-//! ([`Violation::WrongCount`]); channels return to their fill at the boundary ([`Violation::WrongFill`]); no empty loop
+//! ([`Violation::WrongCount`]); channels return to their fill at the boundary ([`Violation::WrongFill`]); no message is missed ([`Violation::TooEarly`]); no empty loop
 //! ([`Violation::EmptyStep`]). Loops are replayed exactly, however long: the fill of a channel at a point of the body changes linearly from turn to
 //! turn once every node in it has fired, so the first two turns and the last say it all.
 
 use crate::sequential::{SequentialSchedule, Step};
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::*;
+use sluice_frontend::messages::Precedence;
 use sluice_frontend::steady_state::SteadyState;
 
 /// A schedule that the judge has passed.
@@ -65,6 +66,17 @@ pub enum Violation {
         /// Items there should be.
         should: u64,
     },
+    /// A firing before one whose messages it would miss.
+    TooEarly {
+        /// Who fires.
+        node: NodeId,
+        /// Who has to fire before.
+        sender: NodeId,
+        /// Firings of the sender so far.
+        have: u64,
+        /// Firings that must come before.
+        need: u64,
+    },
     /// A step that happens 0 times, or a loop around nothing.
     EmptyStep,
     /// A node that is not in the graph.
@@ -75,6 +87,10 @@ pub enum Violation {
 
 struct Replay<'g> {
     graph: &'g SdfGraph,
+    /// By node: what its firings wait for.
+    waits: Vec<Vec<&'g Precedence>>,
+    /// In the steady state, which must be right for all steady states: the repetition vector.
+    repetitions: Option<&'g [u64]>,
     fill: Vec<u64>,
     fired: Vec<u64>,
     highest: Vec<u64>,
@@ -87,7 +103,9 @@ pub fn verify(
     schedule: SequentialSchedule,
 ) -> Result<Verified<SequentialSchedule>, Vec<Violation>> {
     let fill: Vec<u64> = graph.channels.iter().map(|c| c.initial.len() as u64).collect();
-    let mut r = Replay { graph, highest: fill.clone(), fill, fired: vec![0; graph.nodes.len()] };
+    let mut waits = vec![Vec::new(); graph.nodes.len()];
+    steady.precedences.iter().for_each(|p| waits[p.after.index()].push(p));
+    let mut r = Replay { graph, waits, repetitions: None, highest: fill.clone(), fill, fired: vec![0; graph.nodes.len()] };
     r.steps(&schedule.init).map_err(|v| vec![v])?;
     let mut faults = Vec::new();
     for n in graph.node_ids() {
@@ -100,6 +118,7 @@ pub fn verify(
         return Err(faults);
     }
     let before = r.fill.clone();
+    r.repetitions = Some(&steady.repetitions);
     r.steps(&schedule.steady).map_err(|v| vec![v])?;
     for n in graph.node_ids() {
         let fires = r.fired[n.index()] - steady.init[n.index()];
@@ -135,6 +154,10 @@ impl Replay<'_> {
     fn turns(&mut self, times: u64, body: &[Step]) -> Result<(), Violation> {
         if times == 0 || body.is_empty() {
             return Err(Violation::EmptyStep);
+        }
+        if self.waits.iter().any(|w| !w.is_empty()) {
+            // what messages ask for does not grow evenly from turn to turn
+            return (0..times).try_for_each(|_| self.steps(body));
         }
         self.steps(body)?;
         if times == 1 {
@@ -184,6 +207,17 @@ impl Replay<'_> {
             let have = self.fill[id.index()];
             if have < need {
                 return Err(Violation::MissingItems { node: n, channel: *id, have, need });
+            }
+        }
+        for p in &self.waits[n.index()] {
+            // need() grows: the last of these firings asks for the most
+            let need = match self.repetitions {
+                None => p.need.at(at + times),
+                Some(r) => p.need_in_any_state(at + times, r),
+            };
+            let have = self.fired[p.before.index()];
+            if have < need {
+                return Err(Violation::TooEarly { node: n, sender: p.before, have, need });
             }
         }
         for id in &node.inputs {

@@ -9,6 +9,7 @@ use crate::sequential::{SequentialSchedule, Step};
 use crate::single_appearance::push_fire;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::*;
+use sluice_frontend::messages::Precedence;
 use sluice_frontend::steady_state::SteadyState;
 use std::collections::BTreeSet;
 
@@ -26,6 +27,9 @@ pub enum Failure {
 
 struct State<'g> {
     graph: &'g SdfGraph,
+    precedences: &'g [Precedence],
+    /// In the steady state, which must be right for all steady states: the repetition vector.
+    repetitions: Option<&'g [u64]>,
     fill: Vec<u64>,
     fired: Vec<u64>,
     quota: Vec<u64>,
@@ -44,6 +48,8 @@ pub fn minimum_latency(graph: &SdfGraph, steady: &SteadyState) -> Result<Sequent
     }
     let mut s = State {
         graph,
+        precedences: &steady.precedences,
+        repetitions: None,
         fill: graph.channels.iter().map(|c| c.initial.len() as u64).collect(),
         fired: vec![0; graph.nodes.len()],
         quota: steady.init.clone(),
@@ -51,6 +57,7 @@ pub fn minimum_latency(graph: &SdfGraph, steady: &SteadyState) -> Result<Sequent
         roots: roots(graph),
     };
     let init = s.epoch()?;
+    s.repetitions = Some(&steady.repetitions);
     s.quota.iter_mut().zip(&steady.repetitions).for_each(|(q, r)| *q += r);
     let steady = s.epoch()?;
     Ok(SequentialSchedule { init: fold(init), steady: fold(steady), batch: 1 })
@@ -85,7 +92,8 @@ impl State<'_> {
 
     fn note(&mut self, n: NodeId) {
         let source = self.graph.node(n).inputs.is_empty();
-        if !source && self.fired[n.index()] < self.quota[n.index()] && self.has_items(n) {
+        let below = self.fired[n.index()] < self.quota[n.index()];
+        if !source && below && self.has_items(n) && self.waits_for(n).is_none() {
             self.ready.insert(n);
         } else {
             self.ready.remove(&n);
@@ -107,6 +115,20 @@ impl State<'_> {
         for c in &node.outputs {
             self.note(self.graph.channel(*c).to.0);
         }
+        for p in self.precedences.iter().filter(|p| p.before == n) {
+            self.note(p.after);
+        }
+    }
+
+    /// The sender of a message that this node's next firing must not miss.
+    fn waits_for(&self, n: NodeId) -> Option<NodeId> {
+        let firing = self.fired[n.index()] + 1;
+        let mut waits = self.precedences.iter().filter(|p| p.after == n);
+        let need = |p: &Precedence| match self.repetitions {
+            None => p.need.at(firing),
+            Some(r) => p.need_in_any_state(firing, r),
+        };
+        waits.find(|p| self.fired[p.before.index()] < need(p)).map(|p| p.before)
     }
 
     fn epoch(&mut self) -> Result<Vec<Step>, Failure> {
@@ -152,10 +174,14 @@ impl State<'_> {
             if !seen.insert(n) {
                 return None;
             }
-            if self.graph.node(n).inputs.is_empty() {
-                return (self.fired[n.index()] < self.quota[n.index()]).then_some(n);
-            }
-            n = self.graph.channel(self.lacking(n)?).from.0;
+            n = match (self.lacking(n), self.waits_for(n)) {
+                (Some(c), _) => self.graph.channel(c).from.0,
+                (None, Some(sender)) => sender,
+                (None, None) => {
+                    let source = self.graph.node(n).inputs.is_empty();
+                    return (source && self.fired[n.index()] < self.quota[n.index()]).then_some(n);
+                }
+            };
         }
     }
 }

@@ -49,9 +49,43 @@ typedef struct sl_node {
     uint32_t first_in, ins;     /* in `ports` */
     uint32_t first_out, outs;   /* in `ports` */
     uint32_t first_weight;      /* in `weights` */
+    uint32_t first_link, links; /* in `links`: the messages it sends */
+    uint32_t first_wait, waits; /* in `waits`: for whom it waits */
+    uint32_t first_next, nexts; /* in `nexts`: who waits for it */
     uint8_t kind;
     uint8_t free; /* readers exist, and none reaches this node */
 } sl_node;
+
+/* A function of firing numbers: `head`, whose last `period` values repeat, each time greater by `step`. */
+typedef struct sl_counts {
+    const uint64_t *head;
+    uint64_t length, period, step;
+} sl_counts;
+
+/* Calls a handler with a message's arguments (a struct of them in order). */
+typedef void sl_receive_fn(sl_ctx *ctx, void *state, void *message);
+
+/* A way of messages from a node to one receiver. */
+typedef struct sl_link {
+    sl_receive_fn *receive;
+    sl_counts due;     /* by the sender's firing: before which firing of the receiver it takes effect */
+    uint64_t bytes;    /* of the arguments */
+    uint32_t send;     /* number of the way in the sender's code */
+    uint32_t receiver; /* node */
+    uint32_t after;    /* upstream: it takes effect directly after the firing before */
+} sl_link;
+
+/* A node waits until `before` has fired need(t) times before its firing t. */
+typedef struct sl_wait {
+    sl_counts need;
+    uint32_t before;
+} sl_wait;
+
+/* A message under way, and those for one receiver. */
+typedef struct sl_letter sl_letter;
+typedef struct sl_box {
+    sl_letter *first, *last;
+} sl_box;
 
 /* A channel. Sizes are in items, but for `offset` and `item`. */
 typedef struct sl_channel {
@@ -104,13 +138,17 @@ typedef struct sl_program {
     const uint32_t *ports;   /* channels of the nodes' ports */
     const uint32_t *weights; /* of splitters and joiners */
     const uint32_t *roots;   /* the nodes in the order in which they pull */
+    const sl_link *links;
+    const sl_wait *waits;
+    const uint32_t *nexts;   /* nodes */
     const uint32_t *kept;    /* channels that hold items at boundaries */
     const sl_site *sites;
     const sl_end *readers, *writers;
     uint32_t node_count, channel_count, site_count, kept_count;
+    uint32_t link_count;
     uint32_t ordered; /* the order of firings can always be seen */
     uint32_t tables;  /* `steady` moves the cursors in `ctx->at` */
-    uint64_t arena_bytes, state_bytes;
+    uint64_t arena_bytes, state_bytes, message_bytes;
     /* `k` steady states, a multiple of `unit` and at most `batch`; from boundary to boundary. */
     void (*steady)(sl_ctx *ctx, int64_t k);
     uint64_t batch, unit;
@@ -134,6 +172,14 @@ typedef struct sl_set {
     uint32_t levels;
 } sl_set;
 
+/* Messages under way: a box for each node, cells to use again, how many there are, how many were sent. */
+typedef struct sl_mail {
+    sl_box *boxes;
+    sl_letter *unused;
+    uint32_t made;
+    uint64_t sent;
+} sl_mail;
+
 #define SL_PRINT_BYTES 8192
 #define SL_MESSAGE_BYTES 1024
 
@@ -152,6 +198,7 @@ struct sl_ctx {
     sl_stage *read, *written;
     sl_set ready; /* nodes that can fire, by number */
     sl_set below; /* nodes below their quota, by rank */
+    sl_mail mail;
     uint32_t path_length;
     uint32_t alive; /* nodes that are neither dead nor free */
     uint32_t has_readers;
@@ -200,6 +247,11 @@ static const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) SL_UNUSED;
 static void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_UNUSED;
 /* `n` firings of a node by its tables, with the cursors in `ctx->at`; the items are there. */
 static void sl_fire_node(sl_ctx *ctx, uint32_t v, int64_t n) SL_UNUSED;
+
+/* Sends a message by the way number `send` of the code of the node that fires, in its firing `firing` (from 1). */
+static void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *message) SL_UNUSED;
+/* What takes effect before the node's next firing (`fired` are complete) does so. Gives how many of the next `n` firings can follow. */
+static long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) SL_UNUSED;
 
 /* A step of a schedule as a table: `n` firings of a node, or a loop over the next `length` steps. */
 typedef struct sl_step {

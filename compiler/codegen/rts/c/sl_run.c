@@ -74,6 +74,7 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     const uint64_t dead = sl_part(&at, nodes);
     const uint64_t numbers = sl_part(&at, 4 * (nodes + 1) * sizeof(uint32_t));
     const uint64_t sets = sl_part(&at, 2 * sl_set_words(nodes) * sizeof(uint64_t));
+    const uint64_t boxes = sl_part(&at, p->link_count > 0 ? nodes * sizeof(sl_box) : 0);
     const uint64_t stages = sl_part(&at, (p->abi->reader_count + p->abi->writer_count) * sizeof(sl_stage));
     const uint64_t states = sl_part(&at, p->state_bytes);
     const uint64_t arena = sl_part(&at, p->arena_bytes);
@@ -100,6 +101,7 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     ctx->stack = ctx->path + nodes + 1;
     ctx->rank = ctx->stack + nodes + 1;
     sl_set_place(&ctx->below, nodes, sl_set_place(&ctx->ready, nodes, (uint64_t *)(void *)(block + sets)));
+    ctx->mail.boxes = (sl_box *)(void *)(block + boxes);
     ctx->read = (sl_stage *)(void *)(block + stages);
     ctx->written = ctx->read + p->abi->reader_count;
     ctx->has_readers = p->abi->reader_count > 0;
@@ -129,7 +131,12 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     return SLUICE_DONE;
 }
 
-static void sl_destroy(sl_ctx *ctx) { free(ctx); }
+static void sl_destroy(sl_ctx *ctx) {
+    if (ctx) {
+        sl_free_mail(ctx);
+    }
+    free(ctx);
+}
 
 /* ---- running ---- */
 
@@ -220,6 +227,7 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
             sl_settle(ctx);
         }
     }
+    sl_last_letters(ctx);
     return SLUICE_DONE;
 }
 

@@ -104,10 +104,21 @@ static void sl_cut_path(sl_ctx *ctx, uint32_t v) {
 /* Is the node ready? */
 static void sl_refresh(sl_ctx *ctx, uint32_t v) {
     const sl_node *n = &ctx->program->nodes[v];
-    if (n->ins > 0 && !ctx->dead[v] && ctx->fired[v] < sl_quota(ctx, n) && sl_lacking(ctx, v) < 0) {
+    if (n->ins > 0 && !ctx->dead[v] && ctx->fired[v] < sl_quota(ctx, n) && sl_lacking(ctx, v) < 0 &&
+        sl_waits_for(ctx, v) < 0) {
         sl_set_add(&ctx->ready, v);
     } else {
         sl_set_remove(&ctx->ready, v);
+    }
+}
+
+/* Those that wait for a node may be able to fire now. */
+static void sl_refresh_next(sl_ctx *ctx, uint32_t v) {
+    const sl_node *n = &ctx->program->nodes[v];
+    for (uint32_t i = 0; i < n->nexts; i++) {
+        uint32_t w = ctx->program->nexts[n->first_next + i];
+        sl_cut_path(ctx, w);
+        sl_refresh(ctx, w);
     }
 }
 
@@ -125,6 +136,7 @@ static void sl_die(sl_ctx *ctx, uint32_t first) {
         sl_set_remove(&ctx->ready, v);
         sl_set_remove(&ctx->below, ctx->rank[v]);
         sl_cut_path(ctx, v);
+        sl_refresh_next(ctx, v);
         for (uint32_t i = 0; i < n->ins; i++) {
             sl_cursor *at = &ctx->at[p->ports[n->first_in + i]];
             at->head = at->tail = 0;
@@ -284,6 +296,7 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
     }
     sl_cut_path(ctx, v);
     sl_refresh(ctx, v);
+    sl_refresh_next(ctx, v);
     if (ctx->any_dead) {
         /* a node whose producer is dead dies when it has used up what that left */
         int64_t port = sl_lacking(ctx, v);
@@ -332,17 +345,14 @@ static int64_t sl_walk(sl_ctx *ctx, uint32_t root) {
     for (;;) {
         uint32_t v = ctx->path[ctx->path_length - 1];
         const sl_node *n = &p->nodes[v];
-        if (n->ins == 0) {
-            if (!ctx->dead[v] && ctx->fired[v] < sl_quota(ctx, n)) {
+        int64_t port = sl_lacking(ctx, v), sender = port < 0 ? sl_waits_for(ctx, v) : -1;
+        if (port < 0 && sender < 0) {
+            if (n->ins == 0 && !ctx->dead[v] && ctx->fired[v] < sl_quota(ctx, n)) {
                 return v;
             }
             break;
         }
-        int64_t port = sl_lacking(ctx, v);
-        if (port < 0) {
-            break;
-        }
-        uint32_t u = p->channels[p->ports[n->first_in + (uint32_t)port]].from;
+        uint32_t u = port < 0 ? (uint32_t)sender : p->channels[p->ports[n->first_in + (uint32_t)port]].from;
         if (ctx->on_path[u]) {
             break;
         }

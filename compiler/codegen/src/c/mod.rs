@@ -4,6 +4,7 @@
 pub mod ends;
 pub mod header;
 pub mod layout;
+mod messages;
 mod movers;
 pub mod print;
 mod print_expr;

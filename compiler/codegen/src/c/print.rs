@@ -22,6 +22,8 @@
 //!   [`FilterOptions::first_site`]):
 //!   - `_Noreturn void sl_fail(sl_ctx *ctx, int32_t site, int64_t value)`: ends the run; `value` is the index, position or
 //!     count that was wrong (0 for divisions);
+//!   - `void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *message)`: sends a message by the way number `send` of
+//!     [`FilterText::sends`] in that firing (counted from 1); `message` is a struct of the arguments in order;
 //!   - `void sl_print_text(sl_ctx *ctx, const char *text, size_t length)`, `sl_print_int(ctx, int32_t)`, `sl_print_float(ctx, float)`,
 //!     `sl_print_double(ctx, double)`, `sl_print_boolean(ctx, uint8_t)`, `sl_print_bit(ctx, uint8_t)`, `sl_print_complex(ctx, sl_complex)`,
 //!     `sl_print_float2(ctx, sl_float2)` to `sl_print_float4`: as `sluice_frontend::ops::format` does.
@@ -29,7 +31,8 @@
 use super::print_function::Printer;
 use sluice_frontend::ids::StaticId;
 use sluice_grammar::span::{SourceMap, Span};
-use sluice_kernel::ir::Kernel;
+use sluice_frontend::ty::Ty;
+use sluice_kernel::ir::{Kernel, Route};
 use std::collections::BTreeSet;
 
 /// How to print a filter.
@@ -51,8 +54,19 @@ pub struct FilterText {
     pub functions: String,
     /// What `sl_fail`'s sites from `first_site` on mean.
     pub sites: Vec<Site>,
+    /// Ways of the messages it sends, by the number given to `sl_send`.
+    pub sends: Vec<Send>,
     /// Shared tables it reads, for [`super::types::emit_statics`].
     pub statics: BTreeSet<StaticId>,
+}
+
+/// A way of messages, and the types of their arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Send {
+    /// To whom, and when.
+    pub route: Route,
+    /// Types of the arguments.
+    pub args: Vec<Ty>,
 }
 
 /// A place where a filter can stop the program.

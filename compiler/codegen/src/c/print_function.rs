@@ -13,7 +13,7 @@
 //!                                                        }
 //! ```
 
-use super::print::{FilterOptions, FilterText, Site};
+use super::print::{FilterOptions, FilterText, Send, Site};
 use super::print_lanes::LaneLayout;
 use super::print_scope::Scopes;
 use super::types::{c_type, field_name, initializer, static_name, table, text};
@@ -37,6 +37,8 @@ pub(super) struct Printer<'a> {
     scopes: Scopes,
     /// Constructs around the current statement.
     nest: Vec<Nest>,
+    /// Ways of the messages it sends.
+    sends: Vec<Send>,
     /// For labels and hoisted bounds.
     serial: usize,
     /// While lanes are printed: how their buffers are laid out, and vectors for each varying value (otherwise 0).
@@ -65,6 +67,7 @@ impl<'a> Printer<'a> {
             current: kernel.work.function,
             scopes: Scopes::default(),
             nest: Vec::new(),
+            sends: Vec::new(),
             serial: 0,
             layout: None,
             unroll: 0,
@@ -95,7 +98,7 @@ impl<'a> Printer<'a> {
             self.firing("sl_prework", p);
         }
         let statics = self.kernel.tables.iter().filter_map(|t| t.shared).collect::<BTreeSet<_>>();
-        FilterText { state, prototypes, functions: self.out, sites: self.sites, statics }
+        FilterText { state, prototypes, functions: self.out, sites: self.sites, sends: self.sends, statics }
     }
 
     fn state(&self) -> String {
@@ -340,11 +343,38 @@ impl<'a> Printer<'a> {
                 let e = self.expr(e);
                 let _ = writeln!(self.out, "{pad}sl_print_{what}(ctx, {e});");
             }
+            StmtKind::Send(m) => self.send(m, &pad),
             StmtKind::PrintText(t) => {
                 let _ = writeln!(self.out, "{pad}sl_print_text(ctx, {}, {});", text(t), t.len());
             }
             // gone after lower_channels
             StmtKind::Pop(_) | StmtKind::Push(_) => {}
+        }
+    }
+
+    /// A message: its arguments as a struct, in the order of the handler's parameters.
+    fn send(&mut self, m: &Message, pad: &str) {
+        let args: Vec<Ty> = m.args.iter().map(|e| e.ty.clone()).collect();
+        let send = Send { route: m.route.clone(), args };
+        let number = match self.sends.iter().position(|s| *s == send) {
+            Some(i) => i,
+            None => {
+                self.sends.push(send);
+                self.sends.len() - 1
+            }
+        };
+        let fields: Vec<String> = m.args.iter().enumerate().map(|(i, e)| format!("{} p{i};", c_type(&e.ty))).collect();
+        let values: Vec<String> = m.args.iter().map(|e| self.expr(e)).collect();
+        if values.is_empty() {
+            let _ = writeln!(self.out, "{pad}sl_send(ctx, {number}, st->iter + 1, NULL);");
+        } else {
+            let _ = writeln!(self.out, "{pad}{{\n{pad}    struct {{ {} }} message;", fields.join(" "));
+            // field by field: the padding has a value, too
+            let _ = writeln!(self.out, "{pad}    memset(&message, 0, sizeof message);");
+            for (i, value) in values.iter().enumerate() {
+                let _ = writeln!(self.out, "{pad}    message.p{i} = {value};");
+            }
+            let _ = writeln!(self.out, "{pad}    sl_send(ctx, {number}, st->iter + 1, &message);\n{pad}}}");
         }
     }
 

@@ -15,8 +15,10 @@ use super::layout::{self, Layout, Limits};
 use super::print::{FilterOptions, FilterText, Site, emit_filter};
 use super::steady::Steady;
 use super::tables::{self, Facts};
-use super::{ends, header, rts, types};
+use super::messages::Mail;
+use super::{ends, header, messages, rts, types};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::span::SourceMap;
@@ -38,6 +40,8 @@ pub struct ProgramInput<'a> {
     pub graph: &'a SdfGraph,
     /// Its steady state.
     pub steady: &'a SteadyState,
+    /// Its messages.
+    pub messages: &'a Messages,
     /// One for each code, channels lowered.
     pub kernels: &'a [Kernel],
     /// The order of firings in a steady state. One with batch 1 is best: code generation chooses the batch itself.
@@ -184,6 +188,8 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         fill: &input.steady.boundary_fill,
         steps: &schedule.steady,
         table_above: options.table_above,
+        repeat: !input.steady.precedences.is_empty(),
+        receives: &messages::receivers(input),
     }
     .emit()?;
 
@@ -207,10 +213,12 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
     }
     rts::append(&mut out, rts::QUICK[1]);
     out.push_str(&tables::wrappers(input, &facts));
+    let mail = messages::emit(input, filters)?;
+    out.push_str(&mail.text);
     out.push_str(&ends::emit(input.graph, input.globals, &layout)?);
-    out.push_str(&tables::emit(input, &layout, &facts, &sites));
+    out.push_str(&tables::emit(input, &layout, &facts, &sites, &mail));
     out.push_str(&steady.text);
-    out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables));
+    out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables, &mail));
     rts::append(&mut out, rts::QUICK[0]);
     let mut library_header = None;
     match options.flavour {
@@ -300,7 +308,14 @@ fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Str
 }
 
 /// `sl_the_program` and the table of functions.
-fn descriptor(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: usize, tables: bool) -> String {
+fn descriptor(
+    input: &ProgramInput<'_>,
+    layout: &Layout,
+    facts: &Facts,
+    sites: usize,
+    tables: bool,
+    mail: &Mail,
+) -> String {
     let graph = input.graph;
     let (readers, writers) = layout::ends(graph);
     let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
@@ -319,8 +334,9 @@ fn descriptor(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: u
     );
     let _ = write!(
         out,
-        "static const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, sizeof(struct sl_states), sl_steady, {}, {}, &sl_abi}};\n\n",
+        "static const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
+        mail.links,
         u8::from(facts.ordered),
         u8::from(tables),
         layout.bytes,

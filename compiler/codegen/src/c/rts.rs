@@ -9,9 +9,10 @@ pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
 /// Around text that is to be compiled quickly.
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// The engine.
-pub const ENGINE: [&str; 4] = [
+pub const ENGINE: [&str; 5] = [
     include_str!("../../rts/c/sl_print.c"),
     include_str!("../../rts/c/sl_ends.c"),
+    include_str!("../../rts/c/sl_mail.c"),
     include_str!("../../rts/c/sl_slow.c"),
     include_str!("../../rts/c/sl_run.c"),
 ];

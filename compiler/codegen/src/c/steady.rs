@@ -38,6 +38,10 @@ pub struct Steady<'a> {
     pub steps: &'a [Step],
     /// Steps beyond which a table takes the place of generated code.
     pub table_above: usize,
+    /// Must steady states follow one another, because of messages?
+    pub repeat: bool,
+    /// By code: does it receive messages?
+    pub receives: &'a [bool],
 }
 
 /// The steady state's text.
@@ -86,6 +90,9 @@ impl Steady<'_> {
 
     /// Can each step be run `k` times as often, one after the other?
     fn scalable(&self) -> bool {
+        if self.repeat {
+            return false;
+        }
         let mut at = vec![None; self.graph.nodes.len()];
         for (i, step) in self.steps.iter().enumerate() {
             let mut nodes = BTreeSet::new();
@@ -225,7 +232,8 @@ impl Steady<'_> {
                 let (from, to) = (first_in.unwrap_or("NULL".into()), first_out.unwrap_or("NULL".into()));
                 let _ = writeln!(out, "{pad}ctx->node = {};", v.0);
                 let k = code.0;
-                let _ = writeln!(out, "{pad}sl_fire_{k}(ctx, &s->code_{k}[{number}], {from}, {to}, (long)({n}));");
+                let mail = if self.receives[code.index()] { "mail_" } else { "" };
+                let _ = writeln!(out, "{pad}sl_fire_{mail}{k}(ctx, &s->code_{k}[{number}], {from}, {to}, (long)({n}));");
             }
             NodeKind::Identity | NodeKind::Duplicate => {
                 let (from, item) = (first_in.ok_or_else(bad)?, item(&node.inputs)?);

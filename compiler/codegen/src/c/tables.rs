@@ -4,6 +4,7 @@
 //! `sl_program` (rts/c/sl_engine.h) points to.
 
 use super::layout::Layout;
+use super::messages::Mail;
 use super::print::Site;
 use super::program::ProgramInput;
 use super::types::{c_type, initializer, text};
@@ -93,15 +94,20 @@ fn array(out: &mut String, ty: &str, name: &str, rows: &[String], per_line: usiz
 pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts) -> String {
     let mut out = String::new();
     let args = "sl_ctx *ctx, void *st, const void *in, void *out, long n";
+    let receives = super::messages::receivers(input);
     for (k, kernel) in input.kernels.iter().enumerate().filter(|(k, _)| facts.instances[*k] > 0) {
+        let mail = if receives[k] { "mail_" } else { "" };
+        if receives[k] {
+            out.push_str(&super::messages::firings(k, kernel));
+        }
         let _ = writeln!(
             out,
-            "static void sl_call_{k}({args}) {{ sl_fire_{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
+            "static void sl_call_{k}({args}) {{ sl_fire_{mail}{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
         );
         if kernel.prework.is_some() {
             let _ = writeln!(
                 out,
-                "static void sl_call_first_{k}({args}) {{ sl_prework_{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
+                "static void sl_call_first_{k}({args}) {{ sl_prework_{mail}{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
             );
         }
         let _ = writeln!(out, "static void sl_start_{k}(void *st) {{ sl_init_{k}((struct sl_state_{k} *)st); }}");
@@ -115,7 +121,7 @@ pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts) -> String {
 }
 
 /// The tables of nodes, channels, codes and sites.
-pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[Site]) -> String {
+pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[Site], mail: &Mail) -> String {
     let ProgramInput { graph, steady, codes, .. } = input;
     let mut out = String::new();
     let (mut nodes, mut ports, mut weights) = (Vec::new(), Vec::new(), Vec::new());
@@ -147,12 +153,13 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
         let first_out = ports.len();
         ports.extend(node.outputs.iter().map(|c| c.0.to_string()));
         nodes.push(format!(
-            "{{{}, {}, {}, {state}, {what}, {first_in}, {}, {first_out}, {}, {first_weight}, {kind}, {}}}",
+            "{{{}, {}, {}, {state}, {what}, {first_in}, {}, {first_out}, {}, {first_weight}, {}, {kind}, {}}}",
             text(&node.path),
             steady.repetitions[v.index()],
             steady.init[v.index()],
             node.inputs.len(),
             node.outputs.len(),
+            mail.rows[v.index()],
             u8::from(facts.free[v.index()]),
         ));
     }

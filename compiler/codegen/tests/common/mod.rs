@@ -241,6 +241,7 @@ impl Build {
             codes: &self.codes,
             graph: &self.graph,
             steady,
+            messages: &Default::default(),
             kernels: &kernels,
             schedule,
             sources: &self.world.sources,

@@ -1,6 +1,6 @@
 //! From the sends in the code to links between nodes, with their timing.
 //!
-//! Takes the live graph and who is registered where; gives [`Messages`] whose best-effort links are still without timing
+//! Takes the live graph and who is registered where; gives [`Messages`] and [`Precedence`]s; best-effort links are still without timing
 //! ([`timed`] gives it to them, once the initialisation schedule is known).
 
 use super::counts::Counts;
@@ -46,14 +46,14 @@ pub fn bind(
     codes: &[FilterCode],
     repetitions: &[u64],
     portals: &[(PortalId, NodeId)],
-) -> (Messages, Vec<Diagnostic>) {
+) -> (Messages, Vec<Precedence>, Vec<Diagnostic>) {
     let mut registered: HashMap<PortalId, Vec<NodeId>> = HashMap::new();
     for (portal, node) in portals {
         registered.entry(*portal).or_default().push(*node);
     }
     let sites: Vec<Vec<Site>> = codes.iter().map(sends).collect();
     let mut dependence = Dependence { graph, repetitions, known: HashMap::new() };
-    let (mut messages, mut diagnostics) = (Messages::default(), Vec::new());
+    let (mut messages, mut precedences, mut diagnostics) = (Messages::default(), Vec::new(), Vec::new());
     let mut deserted: Vec<Span> = Vec::new();
     for sender in graph.node_ids() {
         let NodeKind::Filter { code, .. } = graph.node(sender).kind else { continue };
@@ -83,9 +83,9 @@ pub fn bind(
                     Ok((link, precedence)) => {
                         messages.links.push(link);
                         if let Some(p) = precedence
-                            && !messages.precedences.contains(&p)
+                            && !precedences.contains(&p)
                         {
-                            messages.precedences.push(p);
+                            precedences.push(p);
                         }
                     }
                     Err(d) if diagnostics.len() < ENOUGH => diagnostics.push(*d),
@@ -94,7 +94,7 @@ pub fn bind(
             }
         }
     }
-    (messages, diagnostics)
+    (messages, precedences, diagnostics)
 }
 
 /// The sends of a filter, each portal, handler and latency once.
@@ -274,7 +274,7 @@ fn bounded(start: u64, period: u64) -> Result<u64, TooLong> {
 }
 
 /// Gives best-effort links their timing: a message takes effect when the steady state in which it was sent is over.
-pub fn timed(messages: &mut Messages, steady: &SteadyState) {
+pub fn timed(messages: &mut Messages, steady: &mut SteadyState) {
     for link in &mut messages.links {
         if link.direction != Direction::Unbound {
             continue;
@@ -290,8 +290,8 @@ pub fn timed(messages: &mut Messages, steady: &SteadyState) {
             e => before + (e - 1) * rs,
         });
         let p = Precedence { before: link.sender, after: link.receiver, need };
-        if link.sender != link.receiver && !messages.precedences.contains(&p) {
-            messages.precedences.push(p);
+        if link.sender != link.receiver && !steady.precedences.contains(&p) {
+            steady.precedences.push(p);
         }
     }
 }

@@ -62,7 +62,7 @@ pub fn startup(
         .channel_ids()
         .map(|c| initial[c.index()] + produced(graph, c, init[graph.channel(c).from.0.index()]))
         .collect();
-    Ok(SteadyState { repetitions: r.to_vec(), init, boundary_fill, init_peak })
+    Ok(SteadyState { repetitions: r.to_vec(), init, boundary_fill, init_peak, precedences: Vec::new() })
 }
 
 fn firings_before(
@@ -83,12 +83,7 @@ fn firings_before(
         for p in &waits[v.index()] {
             // at each boundary the sender must have fired as often as the receiver's last firing asked for
             let (s, receiver) = (p.before, init[v.index()]);
-            let (rs, rr) = (r[s.index()], r[v.index()]);
-            let states = p.need.head.len() as u64 / rr.max(1) + 2;
-            let needed = (0..states)
-                .map(|j| p.need.at(receiver.saturating_add(j.saturating_mul(rr))).saturating_sub(j.saturating_mul(rs)))
-                .max()
-                .unwrap_or(0);
+            let needed = p.need_in_any_state(receiver, r);
             if needed > LARGEST {
                 return Err(Stuck::Overflow(s));
             }

@@ -91,7 +91,13 @@ impl FunctionLowering<'_, '_> {
                 Ok(())
             }
             S::Block(body) => self.stmts(body),
-            S::Send(_) => self.unsupported("sending a message"),
+            S::Send(send) => {
+                let args = send.args.iter().map(|e| self.expr(e)).collect::<Lowered<Vec<Expr>>>()?;
+                let handler = send.handler.to_string().into();
+                let route = Route { portal: send.portal, handler, latency: send.latency };
+                self.push(StmtKind::Send(Box::new(Message { route, args })));
+                Ok(())
+            }
             S::Stream(_) => self.unsupported("a statement of a composite stream"),
         }
     }

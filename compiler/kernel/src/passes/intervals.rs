@@ -201,7 +201,11 @@ impl<'a, 'v> Walker<'a, 'v> {
                 }
             }
             StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_) => env.unreachable = true,
-            StmtKind::Pop(None) | StmtKind::Push(_) | StmtKind::Print(_) | StmtKind::PrintText(_) => {}
+            StmtKind::Pop(None)
+            | StmtKind::Push(_)
+            | StmtKind::Print(_)
+            | StmtKind::PrintText(_)
+            | StmtKind::Send(_) => {}
         }
     }
 

@@ -357,6 +357,7 @@ impl<'a> Parser<'a> {
             }
             "print" => StmtKind::Print(self.expr()?),
             "text" => StmtKind::PrintText(self.string()?.into()),
+            "send" => self.send()?,
             _ => {
                 self.at = before;
                 let p = self.place()?;
@@ -370,6 +371,27 @@ impl<'a> Parser<'a> {
     /// `@` and a digit: a span, not a function.
     fn at_span(&mut self) -> bool {
         self.looking_at("@") && self.text[self.at + 1..].starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    fn send(&mut self) -> Parsed<StmtKind> {
+        let portal = PortalId(self.unsigned()?);
+        let handler = self.string()?.into();
+        let latency = if self.looking_at("best") {
+            self.expect("best")?;
+            None
+        } else {
+            Some((self.number()?, self.number()?))
+        };
+        self.expect("(")?;
+        let mut args = Vec::new();
+        while !self.looking_at(")") {
+            if !args.is_empty() {
+                self.expect(",")?;
+            }
+            args.push(self.expr()?);
+        }
+        self.expect(")")?;
+        Ok(StmtKind::Send(Box::new(Message { route: Route { portal, handler, latency }, args })))
     }
 
     fn call(&mut self) -> Parsed<StmtKind> {
