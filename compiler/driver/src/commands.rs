@@ -8,6 +8,7 @@ use crate::io::sink;
 use crate::options::*;
 use crate::pipeline::{self, Halt};
 use crate::rates;
+use crate::sdep;
 use crate::session::{self, Session};
 use sluice_codegen::Flavour;
 use std::path::Path;
@@ -52,6 +53,24 @@ pub fn rates(options: &ProgramOptions, format: RatesFormat) -> Exit {
         session::print(&match format {
             RatesFormat::Table => rates::table(&report),
             RatesFormat::Json => rates::json(&report),
+        })?;
+        Ok(Exit::Ok)
+    })
+}
+
+/// `sluice sdep`
+pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> Exit {
+    with_session(options, false, |session| {
+        let ([from, to], false) = (names, options.files.is_empty()) else {
+            return Err(Fault::usage("a file and the names of two streams are needed")
+                .help("sluice sdep FILE... FROM TO, such as: sluice sdep radio.str LowPass Demodulate")
+                .into());
+        };
+        let checked = pipeline::check(session, options)?;
+        let report = sdep::report(&checked.program, from, to)?;
+        session::print(&match format {
+            RatesFormat::Table => sdep::table(&report),
+            RatesFormat::Json => sdep::json(&report),
         })?;
         Ok(Exit::Ok)
     })

@@ -20,5 +20,6 @@ pub mod rates;
 pub mod render;
 pub mod render_json;
 pub mod runtime;
+pub mod sdep;
 pub mod session;
 pub mod source;

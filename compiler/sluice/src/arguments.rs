@@ -51,6 +51,18 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: RatesArg,
     },
+    /// Show on how many firings of one stream those of another depend
+    #[command(
+        override_usage = "sluice sdep [OPTIONS] <FILE>... <FROM> <TO>",
+        after_help = "FROM and TO are streams, by the names or paths that `sluice rates` shows; items flow from FROM to TO."
+    )]
+    Sdep {
+        #[command(flatten)]
+        program: ProgramArgs,
+        /// How to show it
+        #[arg(long, value_enum, default_value_t)]
+        format: RatesArg,
+    },
     /// Draw the stream graph
     Graph {
         #[command(flatten)]
@@ -210,6 +222,15 @@ enum ScheduleArg {
     MinimumLatency,
 }
 
+impl From<RatesArg> for RatesFormat {
+    fn from(format: RatesArg) -> RatesFormat {
+        match format {
+            RatesArg::Table => RatesFormat::Table,
+            RatesArg::Json => RatesFormat::Json,
+        }
+    }
+}
+
 impl ProgramArgs {
     fn options(self) -> ProgramOptions {
         ProgramOptions {
@@ -263,11 +284,12 @@ impl Arguments {
         match self.command {
             Command::Check { program, parse_only } => commands::check(&program.options(), parse_only),
             Command::Rates { program, format } => {
-                let format = match format {
-                    RatesArg::Table => RatesFormat::Table,
-                    RatesArg::Json => RatesFormat::Json,
-                };
-                commands::rates(&program.options(), format)
+                commands::rates(&program.options(), format.into())
+            }
+            Command::Sdep { program, format } => {
+                let mut options = program.options();
+                let names = options.files.split_off(options.files.len().saturating_sub(2));
+                commands::sdep(&options, &names, format.into())
             }
             Command::Graph { program, output, format } => {
                 let format = format.map(|f| match f {

@@ -192,8 +192,8 @@ fn time(dependence: &mut Dependence<'_>, mut link: Link) -> Result<(Link, Option
         let least = timing.least_possible(latency, back);
         return Err(Box::new(impossible(graph, &link, latency, least)));
     }
-    // downstream, and not before the items: nothing to wait for
-    let free = !upstream && latency >= 0 && s != r;
+    // downstream, and not before the items: nothing to wait for; and a filter's own firings follow one another anyway
+    let free = !upstream && latency >= 0 || s == r;
     Ok((link, (!free).then_some(Precedence { before: s, after: r, need })))
 }
 
