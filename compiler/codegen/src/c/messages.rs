@@ -49,10 +49,13 @@ pub fn receivers(input: &ProgramInput<'_>) -> Vec<bool> {
 }
 
 /// `sl_fire_mail_k` and `sl_prework_mail_k`.
-pub fn firings(k: usize, kernel: &Kernel) -> String {
+pub fn firings(k: usize, kernel: &Kernel, input: &ProgramInput<'_>) -> String {
     let mut out = String::new();
-    let (input, output) = (c_type(&kernel.input), c_type(&kernel.output));
-    let args = format!("sl_ctx *ctx, struct sl_state_{k} *st, const {input} *in, {output} *out, long n");
+    // what it sends to itself may be due within the firings that follow
+    let itself = input.messages.links.iter().any(|l| l.sender == l.receiver && code_of(input, l.sender) == Some(k));
+    let most = if itself { "1" } else { "n" };
+    let (from, to) = (c_type(&kernel.input), c_type(&kernel.output));
+    let args = format!("sl_ctx *ctx, struct sl_state_{k} *st, const {from} *in, {to} *out, long n");
     let step = |ty: &Ty, name: &str, rate: u32| match (ty, rate) {
         (Ty::Void, _) | (_, 0) => String::new(),
         _ => format!("        {name} += part * {rate};\n"),
@@ -61,7 +64,7 @@ pub fn firings(k: usize, kernel: &Kernel) -> String {
     let _ = write!(
         out,
         "static void sl_fire_mail_{k}({args}) {{\n    const uint32_t node = (uint32_t)ctx->node;\n    while (n > 0) {{\n        \
-         const long part = sl_deliver(ctx, node, st->iter, n);\n        sl_fire_{k}(ctx, st, in, out, part);\n{}{}        n -= part;\n    }}\n}}\n",
+         const long part = sl_deliver(ctx, node, st->iter, {most});\n        sl_fire_{k}(ctx, st, in, out, part);\n{}{}        n -= part;\n    }}\n}}\n",
         step(&kernel.input, "in", rates.pop),
         step(&kernel.output, "out", rates.push),
     );

@@ -98,7 +98,7 @@ pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts) -> String {
     for (k, kernel) in input.kernels.iter().enumerate().filter(|(k, _)| facts.instances[*k] > 0) {
         let mail = if receives[k] { "mail_" } else { "" };
         if receives[k] {
-            out.push_str(&super::messages::firings(k, kernel));
+            out.push_str(&super::messages::firings(k, kernel, input));
         }
         let _ = writeln!(
             out,
