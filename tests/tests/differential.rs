@@ -1,7 +1,7 @@
 //! Random programs give the same bytes interpreted and compiled.
 //!
 //! `SLUICE_RANDOM_PROGRAMS` says how many (200); `SLUICE_FIRST_SEED` where to begin (0). A failure names the seed, and shows the
-//! program after shrinking. `SLUICE_SEED=n` runs that one alone.
+//! program after shrinking (in at most `SLUICE_SHRINK` tries; with 0 not at all). `SLUICE_SEED=n` runs that one alone.
 
 #![allow(clippy::disallowed_methods)] // the number of programs comes from outside
 
@@ -55,7 +55,11 @@ fn one(pool: &Pool, seed: u64) -> Result<String, String> {
         return Ok(answer.map(|m| m.text("how")).unwrap_or_default());
     };
     let first = kind(&answer);
-    let small = shrink::shrink(&case, 400, &mut |c| {
+    let tries = number_from_environment("SLUICE_SHRINK", 400) as u32;
+    if tries == 0 {
+        return Err(format!("seed {seed} {why}"));
+    }
+    let small = shrink::shrink(&case, tries, &mut |c| {
         let answer = pool.ask(&job(seed, c), Duration::from_secs(20));
         complaint(&answer).is_some() && kind(&answer) == first
     });
