@@ -10,7 +10,6 @@ use sluice_tests::generate;
 use sluice_tests::message::Message;
 use sluice_tests::pool::{Lost, Pool, number_from_environment};
 use sluice_tests::{shrink, work};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,8 +20,15 @@ const LIMIT: Duration = Duration::from_secs(90);
 
 /// How this seed is compiled: mostly quickly, every fourth as users have it.
 fn job(seed: u64, case: &generate::Case) -> Message {
-    let job = work::job("differ", case).with("level", if seed % 4 == 3 { "3" } else { "1" });
-    if seed % 3 == 1 { job.with("small-buffers", "") } else { job }
+    let level = ["1", "0", "1", "3", "1", "2", "1", "3"][(seed % 8) as usize];
+    let mut job = work::job("differ", case).with("level", level);
+    if seed % 3 == 1 {
+        job = job.with("small-buffers", "");
+    }
+    if seed % 7 == 2 && !case.hazards {
+        job = job.with("unchecked", "");
+    }
+    job
 }
 
 /// What is wrong with an answer.
@@ -39,9 +45,7 @@ fn kind(answer: &Result<Message, Lost>) -> String {
     match answer {
         Ok(m) => {
             // a refused program stays refused for the same reason, and no other
-            let why = m.text("why");
-            let codes: BTreeSet<&str> = why.lines().filter_map(|l| l.strip_prefix('[')?.split(']').next()).collect();
-            format!("{} {codes:?}", m.text("kind"))
+            format!("{} {:?}", m.text("kind"), work::errors(&m.text("why")))
         }
         Err(Lost::Crashed(_)) => "crashed".into(),
         Err(Lost::Hung) => "hung".into(),
