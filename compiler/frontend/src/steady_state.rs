@@ -6,10 +6,14 @@
 //! cannot start. Numbers are exact; what does not fit is reported. Source: E. A. Lee, D. G. Messerschmitt, "Static
 //! scheduling of synchronous data flow programs for digital signal processing", IEEE Trans. Computers, 1987.
 
+mod bench;
+mod clash;
+mod deadlock;
 mod explain;
 mod repetitions;
 mod startup;
 
+use self::startup::{PATIENCE, Start};
 use crate::graph::SdfGraph;
 use crate::ids::ChannelId;
 use sluice_grammar::diagnostic::Diagnostic;
@@ -40,7 +44,7 @@ pub struct SteadyState {
 
 impl SteadyState {
     /// Items a buffer needs for any order of firings within the initialisation, and within `batch` steady states.
-    /// `None` where that does not fit into 64 bits.
+    /// `None` where that does not fit into 64 bits; for one steady state it always does.
     pub fn capacity(&self, graph: &SdfGraph, channel: ChannelId, batch: u64) -> Option<u64> {
         let c = graph.channel(channel);
         let produced = self.repetitions[c.from.0.index()].checked_mul(batch)?.checked_mul(u64::from(c.produce))?;
@@ -51,10 +55,8 @@ impl SteadyState {
 
 /// The steady state of a graph.
 pub fn steady_state(graph: &SdfGraph) -> Result<SteadyState, Vec<Diagnostic>> {
-    let repetitions = repetitions::repetitions(graph).map_err(|clash| vec![explain::clash(graph, &clash)])?;
+    let repetitions = repetitions::repetitions(graph).map_err(|clash| vec![clash::clash(graph, &clash)])?;
     let initial: Vec<u64> = graph.channels.iter().map(|c| c.initial.len() as u64).collect();
-    match startup::startup(graph, &repetitions, &initial) {
-        Ok(state) => Ok(state),
-        Err(stuck) => Err(explain::stuck(graph, &repetitions, &initial, &stuck)),
-    }
+    let start = Start::new(graph, &repetitions);
+    start.startup(&initial, PATIENCE).map_err(|stuck| explain::stuck(&start, &initial, &stuck))
 }
