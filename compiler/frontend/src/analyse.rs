@@ -8,7 +8,7 @@ use crate::elaborate::{Elaborator, Limits};
 use crate::graph::SdfGraph;
 use crate::ids::*;
 use crate::messages::{self, Messages};
-use crate::steady_state::{SteadyState, steady_state, with_messages};
+use crate::steady_state::{SteadyState, steady_state};
 use crate::typed::*;
 use crate::world::World;
 use crate::{check, entry};
@@ -207,10 +207,10 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     }
     let mut steady = steady;
     if !precedences.is_empty() {
-        match with_messages(&graph, steady.repetitions, precedences) {
+        match messages::with_messages(&graph, steady, precedences) {
             Ok(s) => steady = s,
-            Err(ds) => {
-                ds.into_iter().for_each(|d| w.report(d));
+            Err(d) => {
+                w.report(d);
                 return finish(w, None, trees);
             }
         }

@@ -4,6 +4,7 @@ pub mod analyse;
 pub mod analyses;
 pub mod check;
 pub mod cmath;
+pub mod components;
 pub mod constant;
 pub mod elaborate;
 pub mod entry;

@@ -16,8 +16,10 @@
 pub mod counts;
 mod links;
 pub mod sdep;
+mod startup;
 
 pub use links::{bind, timed};
+pub use startup::with_messages;
 
 use crate::ids::*;
 use counts::Counts;

@@ -6,10 +6,14 @@
 //! cannot start. Numbers are exact; what does not fit is reported. Source: E. A. Lee, D. G. Messerschmitt, "Static
 //! scheduling of synchronous data flow programs for digital signal processing", IEEE Trans. Computers, 1987.
 
+mod bench;
+mod clash;
+mod deadlock;
 mod explain;
 mod repetitions;
 mod startup;
 
+use self::startup::{PATIENCE, Start};
 use crate::graph::SdfGraph;
 use crate::ids::ChannelId;
 use crate::messages::Precedence;
@@ -43,7 +47,7 @@ pub struct SteadyState {
 
 impl SteadyState {
     /// Items a buffer needs for any order of firings within the initialisation, and within `batch` steady states.
-    /// `None` where that does not fit into 64 bits.
+    /// `None` where that does not fit into 64 bits; for one steady state it always does.
     pub fn capacity(&self, graph: &SdfGraph, channel: ChannelId, batch: u64) -> Option<u64> {
         let c = graph.channel(channel);
         let produced = self.repetitions[c.from.0.index()].checked_mul(batch)?.checked_mul(u64::from(c.produce))?;
@@ -54,20 +58,8 @@ impl SteadyState {
 
 /// The steady state of a graph.
 pub fn steady_state(graph: &SdfGraph) -> Result<SteadyState, Vec<Diagnostic>> {
-    let repetitions = repetitions::repetitions(graph).map_err(|clash| vec![explain::clash(graph, &clash)])?;
-    with_messages(graph, repetitions, Vec::new())
-}
-
-/// The steady state of a live graph in which messages are sent: its initialisation ends so that no steady state waits for
-/// messages of a later one.
-pub fn with_messages(
-    graph: &SdfGraph,
-    repetitions: Vec<u64>,
-    precedences: Vec<Precedence>,
-) -> Result<SteadyState, Vec<Diagnostic>> {
+    let repetitions = repetitions::repetitions(graph).map_err(|clash| vec![clash::clash(graph, &clash)])?;
     let initial: Vec<u64> = graph.channels.iter().map(|c| c.initial.len() as u64).collect();
-    match startup::startup(graph, &repetitions, &initial, &precedences) {
-        Ok(state) => Ok(SteadyState { precedences, ..state }),
-        Err(stuck) => Err(explain::stuck(graph, &repetitions, &initial, &stuck)),
-    }
+    let start = Start::new(graph, &repetitions);
+    start.startup(&initial, PATIENCE).map_err(|stuck| explain::stuck(&start, &initial, &stuck))
 }

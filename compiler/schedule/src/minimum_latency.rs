@@ -4,9 +4,13 @@
 //! allow before a source fires again.
 //! Input: graph, steady state. Output: a candidate [`SequentialSchedule`] of batch 1. Example, A pushes 2, B pops 3:
 //! `A A B A B`. Limit: [`LONGEST`] firings.
+//!
+//! Its buffers are never larger than those of [`crate::single_appearance`] on a channel outside of feedback loops: there a producer
+//! does all its firings of an epoch before its consumer does any, which is the most that any order can gather. Within a loop either
+//! of the two may gather more, as both fire what they can, in different orders.
 
-use crate::sequential::{SequentialSchedule, Step};
-use crate::single_appearance::push_fire;
+use crate::fold::fold;
+use crate::sequential::{SequentialSchedule, Step, push_fire};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::*;
 use sluice_frontend::messages::Precedence;
@@ -27,15 +31,20 @@ pub enum Failure {
 
 struct State<'g> {
     graph: &'g SdfGraph,
-    precedences: &'g [Precedence],
-    /// In the steady state, which must be right for all steady states: the repetition vector.
-    repetitions: Option<&'g [u64]>,
     fill: Vec<u64>,
     fired: Vec<u64>,
     quota: Vec<u64>,
     ready: BTreeSet<NodeId>,
     /// Nodes in the order in which they ask for items.
     roots: Vec<NodeId>,
+    /// The way from a root to the source that it waits for; and by node its place on that way. It stays true up to the first
+    /// node that fires or is given items.
+    way: Vec<NodeId>,
+    on_way: Vec<Option<usize>>,
+    /// What firings wait for so that they miss no message.
+    precedences: &'g [Precedence],
+    /// In the steady state, which must be right for all steady states: the repetition vector.
+    repetitions: Option<&'g [u64]>,
 }
 
 /// The reference order as a schedule.
@@ -48,13 +57,15 @@ pub fn minimum_latency(graph: &SdfGraph, steady: &SteadyState) -> Result<Sequent
     }
     let mut s = State {
         graph,
-        precedences: &steady.precedences,
-        repetitions: None,
         fill: graph.channels.iter().map(|c| c.initial.len() as u64).collect(),
         fired: vec![0; graph.nodes.len()],
         quota: steady.init.clone(),
         ready: BTreeSet::new(),
         roots: roots(graph),
+        way: Vec::new(),
+        on_way: vec![None; graph.nodes.len()],
+        precedences: &steady.precedences,
+        repetitions: None,
     };
     let init = s.epoch()?;
     s.repetitions = Some(&steady.repetitions);
@@ -80,8 +91,8 @@ fn roots(graph: &SdfGraph) -> Vec<NodeId> {
 }
 
 impl State<'_> {
-    fn has_items(&self, n: NodeId) -> bool {
-        self.lacking(n).is_none()
+    fn below_quota(&self, n: NodeId) -> bool {
+        self.fired[n.index()] < self.quota[n.index()]
     }
 
     fn lacking(&self, n: NodeId) -> Option<ChannelId> {
@@ -90,13 +101,23 @@ impl State<'_> {
         inputs.iter().copied().find(|c| self.fill[c.index()] < u64::from(self.graph.needed_by_firing(*c, firing)))
     }
 
+    /// A node has fired or was given items.
     fn note(&mut self, n: NodeId) {
         let source = self.graph.node(n).inputs.is_empty();
-        let below = self.fired[n.index()] < self.quota[n.index()];
-        if !source && below && self.has_items(n) && self.waits_for(n).is_none() {
+        if !source && self.below_quota(n) && self.waits_for(n).is_none() {
             self.ready.insert(n);
         } else {
             self.ready.remove(&n);
+        }
+        if let Some(place) = self.on_way[n.index()] {
+            self.shorten(place);
+        }
+    }
+
+    /// Forgets the way from this place on.
+    fn shorten(&mut self, length: usize) {
+        for n in self.way.drain(length..) {
+            self.on_way[n.index()] = None;
         }
     }
 
@@ -120,14 +141,17 @@ impl State<'_> {
         }
     }
 
-    /// The sender of a message that this node's next firing must not miss.
+    /// Who has to fire before this node can: the producer of items that it lacks, or the sender of a message that it would miss.
     fn waits_for(&self, n: NodeId) -> Option<NodeId> {
+        if let Some(c) = self.lacking(n) {
+            return Some(self.graph.channel(c).from.0);
+        }
         let firing = self.fired[n.index()] + 1;
-        let mut waits = self.precedences.iter().filter(|p| p.after == n);
         let need = |p: &Precedence| match self.repetitions {
             None => p.need.at(firing),
             Some(r) => p.need_in_any_state(firing, r),
         };
+        let mut waits = self.precedences.iter().filter(|p| p.after == n);
         waits.find(|p| self.fired[p.before.index()] < need(p)).map(|p| p.before)
     }
 
@@ -141,75 +165,60 @@ impl State<'_> {
             while let Some(n) = self.ready.last().copied() {
                 self.fire(n, &mut out);
             }
+            // a node that has fired its share stays so in this epoch
+            while self.roots.get(first_root).is_some_and(|n| !self.below_quota(*n)) {
+                first_root += 1;
+            }
             let mut source = None;
-            let mut from = first_root;
-            while from < self.roots.len() && source.is_none() {
-                let root = self.roots[from];
-                if self.fired[root.index()] >= self.quota[root.index()] {
-                    // a node that has fired its share stays so in this epoch
-                    if from == first_root {
-                        first_root += 1;
-                    }
-                } else {
+            for i in first_root..self.roots.len() {
+                let root = self.roots[i];
+                if self.below_quota(root) {
                     source = self.wanted(root);
                 }
-                from += 1;
+                if source.is_some() {
+                    break;
+                }
             }
             match source {
                 Some(n) => self.fire(n, &mut out),
                 None => break,
             }
         }
-        match self.graph.node_ids().find(|n| self.fired[n.index()] < self.quota[n.index()]) {
+        match self.graph.node_ids().find(|n| self.below_quota(*n)) {
             Some(n) => Err(Failure::Deadlock(n)),
             None => Ok(out),
         }
     }
 
     /// The source that a node waits for.
-    fn wanted(&self, root: NodeId) -> Option<NodeId> {
-        let mut seen = BTreeSet::new();
-        let mut n = root;
+    fn wanted(&mut self, root: NodeId) -> Option<NodeId> {
+        if self.way.first() != Some(&root) {
+            self.shorten(0);
+        }
+        let mut n = match self.way.last() {
+            // the node that it waits for has changed since: from there on the way is walked anew
+            Some(last) => match self.waits_for(*last) {
+                Some(next) => next,
+                None => return self.is_wanted_source(*last),
+            },
+            None => root,
+        };
         loop {
-            if !seen.insert(n) {
+            if self.on_way[n.index()].is_some() {
+                // a way that returns to itself: asked again, it is walked again
+                self.shorten(0);
                 return None;
             }
-            n = match (self.lacking(n), self.waits_for(n)) {
-                (Some(c), _) => self.graph.channel(c).from.0,
-                (None, Some(sender)) => sender,
-                (None, None) => {
-                    let source = self.graph.node(n).inputs.is_empty();
-                    return (source && self.fired[n.index()] < self.quota[n.index()]).then_some(n);
-                }
-            };
+            self.on_way[n.index()] = Some(self.way.len());
+            self.way.push(n);
+            match self.waits_for(n) {
+                Some(next) => n = next,
+                None => return self.is_wanted_source(n),
+            }
         }
     }
-}
 
-/// Folds immediate repetitions of up to 16 steps into loops.
-fn fold(steps: Vec<Step>) -> Vec<Step> {
-    let mut out: Vec<Step> = Vec::new();
-    let mut i = 0;
-    while i < steps.len() {
-        let mut best = (1, 1);
-        for len in 1..=16.min((steps.len() - i) / 2) {
-            let mut times = 1;
-            while i + (times + 1) * len <= steps.len()
-                && steps[i + times * len..i + (times + 1) * len] == steps[i..i + len]
-            {
-                times += 1;
-            }
-            if times > 1 && len * times > best.0 * best.1 {
-                best = (len, times);
-            }
-        }
-        let (len, times) = best;
-        if times > 1 {
-            out.push(Step::Loop { times: times as u64, body: steps[i..i + len].to_vec() });
-        } else {
-            out.push(steps[i].clone());
-        }
-        i += len * times;
+    fn is_wanted_source(&self, n: NodeId) -> Option<NodeId> {
+        (self.graph.node(n).inputs.is_empty() && self.below_quota(n)).then_some(n)
     }
-    out
 }

@@ -31,3 +31,18 @@ pub struct SequentialSchedule {
     /// How many steady states one run of `steady` makes.
     pub batch: u64,
 }
+
+/// Adds a step, joining it to the last one where that is the same node.
+pub(crate) fn push_fire(steps: &mut Vec<Step>, node: NodeId, times: u64) {
+    if times == 0 {
+        return;
+    }
+    if let Some(Step::Fire { node: last, times: n }) = steps.last_mut()
+        && *last == node
+        && let Some(sum) = n.checked_add(times)
+    {
+        *n = sum;
+        return;
+    }
+    steps.push(Step::Fire { node, times });
+}

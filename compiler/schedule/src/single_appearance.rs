@@ -1,16 +1,23 @@
 //! # single-appearance
 //!
-//! Purpose: the looped schedule in which every node appears once: nodes in topological order, each firing all it has to.
+//! Purpose: the looped schedule in which every node appears once: nodes in topological order (program order where that is free), each
+//! firing all it has to.
 //! Input: graph, steady state, batch. Output: a candidate [`SequentialSchedule`]. Example, A pushes 2, B pops 3:
-//! `3·A 2·B`. Strongly connected components (feedback loops) are collapsed; a component runs its own smallest
-//! iteration, found by firing greedily in program order, as the body of a loop. Source: S. S. Bhattacharyya, P. K. Murthy,
-//! E. A. Lee, "Software Synthesis from Dataflow Graphs", 1996. Limit: [`LONGEST`] steps within one feedback loop.
+//! `3·A 2·B`.
+//!
+//! A strongly connected component (a feedback loop) is one step, a loop around its smallest iteration, so that what stands around it
+//! need not know what is in it. Within: channels that hold all that one iteration takes from them are cut; where that breaks the
+//! component apart, its parts follow each other, each in a loop of its own; where it does not, no schedule lets every node appear
+//! once, and nodes fire in program order as often as they can. Source: S. S. Bhattacharyya, P. K. Murthy, E. A. Lee, "Software Synthesis
+//! from Dataflow Graphs", 1996, chapter 7 (loose interdependence). Limit: [`LONGEST`] steps in one loop's body.
 
-use crate::sequential::{SequentialSchedule, Step};
-use petgraph::graph::{DiGraph, NodeIndex};
+use crate::fold::fold;
+use crate::sequential::{SequentialSchedule, Step, push_fire};
+use sluice_frontend::components::{components, components_of};
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::*;
 use sluice_frontend::steady_state::SteadyState;
+use std::collections::BTreeSet;
 
 /// Steps in the body of one feedback loop.
 pub const LONGEST: usize = 1 << 20;
@@ -30,145 +37,174 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Adds a step, joining it to the last one where that is the same node.
-pub(crate) fn push_fire(steps: &mut Vec<Step>, node: NodeId, times: u64) {
-    if times == 0 {
-        return;
-    }
-    if let Some(Step::Fire { node: last, times: n }) = steps.last_mut()
-        && *last == node
-    {
-        *n += times;
-        return;
-    }
-    steps.push(Step::Fire { node, times });
-}
-
 /// The single-appearance schedule for `batch` steady states.
 pub fn single_appearance(graph: &SdfGraph, steady: &SteadyState, batch: u64) -> Result<SequentialSchedule, Failure> {
-    let mut g: DiGraph<NodeId, ()> = DiGraph::new();
-    let at: Vec<NodeIndex> = graph.node_ids().map(|n| g.add_node(n)).collect();
-    for c in &graph.channels {
-        g.add_edge(at[c.from.0.index()], at[c.to.0.index()], ());
-    }
-    // Tarjan gives components in reverse topological order; program order within one
-    let mut components: Vec<Vec<NodeId>> =
-        petgraph::algo::tarjan_scc(&g).into_iter().rev().map(|c| c.into_iter().map(|i| g[i]).collect()).collect();
-    components.iter_mut().for_each(|c| c.sort());
-    let mut fill: Vec<u64> = graph.channels.iter().map(|c| c.initial.len() as u64).collect();
-    let mut fired = vec![0u64; graph.nodes.len()];
+    let parts = components(graph);
+    let n = graph.nodes.len();
+    let mut s = Solver {
+        graph,
+        fill: graph.channels.iter().map(|c| c.initial.len() as u64).collect(),
+        fired: vec![0; n],
+        goal: vec![0; n],
+        member: vec![0; n],
+        round: 0,
+    };
     let mut init = Vec::new();
-    for part in &components {
-        fire_part(graph, part, &steady.init, 1, &mut fill, &mut fired, &mut init)?;
+    for part in &parts {
+        if part.len() == 1 {
+            push_fire(&mut init, part[0], steady.init[part[0].index()]);
+            s.fired[part[0].index()] = steady.init[part[0].index()];
+        } else {
+            init.extend(fold(s.greedy(part, |n| steady.init[n.index()])?));
+        }
     }
+    s.fill.clone_from(&steady.boundary_fill);
     let mut one = Vec::new();
-    for part in &components {
-        fire_part(graph, part, &steady.repetitions, batch, &mut fill, &mut fired, &mut one)?;
+    for part in &parts {
+        let all = part.iter().fold(0, |g, n| gcd(steady.repetitions[n.index()], g));
+        let times = all.checked_mul(batch).ok_or(Failure::Overflow)?;
+        if times == 0 {
+            continue;
+        }
+        if part.len() == 1 {
+            push_fire(&mut one, part[0], times);
+            continue;
+        }
+        let once: Vec<u64> = part.iter().map(|n| steady.repetitions[n.index()] / all).collect();
+        one.push(Step::Loop { times, body: s.iteration(part, &once)? });
     }
     Ok(SequentialSchedule { init, steady: one, batch })
 }
 
-fn fire_part(
-    graph: &SdfGraph,
-    part: &[NodeId],
-    counts: &[u64],
-    batch: u64,
-    fill: &mut [u64],
-    fired: &mut [u64],
-    out: &mut Vec<Step>,
-) -> Result<(), Failure> {
-    if let [only] = part
-        && !graph.node(*only).outputs.iter().any(|c| graph.channel(*c).to.0 == *only)
-    {
-        let times = counts[only.index()].checked_mul(batch).ok_or(Failure::Overflow)?;
-        for _ in 0..times.min(1) {
-            move_items(graph, *only, times, fill, fired)?;
-        }
-        push_fire(out, *only, times);
-        return Ok(());
-    }
-    let mut goal: Vec<(NodeId, u64)> = part.iter().map(|n| (*n, counts[n.index()])).collect();
-    // initialisation runs once as it is; a steady state is divided into the component's own iterations
-    let loops = if batch == 1 && fired.iter().all(|f| *f == 0) {
-        1
-    } else {
-        goal.iter().fold(0, |g, (_, n)| gcd(*n, g)).max(1)
-    };
-    let first_firing = part.iter().any(|n| fired[n.index()] == 0);
-    let loops = if first_firing { 1 } else { loops };
-    goal.iter_mut().for_each(|(_, n)| *n /= loops);
-    let mut body = Vec::new();
-    let before = fill.to_vec();
-    let inside = |c: ChannelId| part.binary_search(&graph.channel(c).from.0).is_ok();
-    let mut left: u64 = goal.iter().map(|(_, n)| n).sum();
-    while left > 0 {
-        let mut moved = false;
-        for (n, remaining) in &mut goal {
-            let mut times = 0;
-            while *remaining > 0 {
-                let firing = fired[n.index()];
-                let can = graph
-                    .node(*n)
-                    .inputs
-                    .iter()
-                    .all(|c| !inside(*c) || fill[c.index()] >= u64::from(graph.needed_by_firing(*c, firing)));
-                if !can {
-                    break;
-                }
-                move_items(graph, *n, 1, fill, fired)?;
-                *remaining -= 1;
-                left -= 1;
-                times += 1;
-                moved = true;
-            }
-            push_fire(&mut body, *n, times);
-            if body.len() > LONGEST {
-                return Err(Failure::TooLong(*n));
-            }
-        }
-        if !moved {
-            return Err(Failure::Deadlock(part[0]));
-        }
-    }
-    let times = loops.checked_mul(batch).ok_or(Failure::Overflow)?;
-    // within the component the fill returns; outside it changes in proportion
-    for id in graph.channel_ids() {
-        let c = graph.channel(id);
-        let (from, to) = (part.binary_search(&c.from.0).is_ok(), part.binary_search(&c.to.0).is_ok());
-        if from != to && times > 1 {
-            let (a, b) = (i128::from(before[id.index()]), i128::from(fill[id.index()]));
-            let total = a + (b - a) * i128::from(times);
-            fill[id.index()] = u64::try_from(total.max(0)).map_err(|_| Failure::Overflow)?;
-        }
-    }
-    if times == 1 {
-        out.extend(body);
-    } else if !body.is_empty() {
-        out.push(Step::Loop { times, body });
-    }
-    Ok(())
+struct Solver<'g> {
+    graph: &'g SdfGraph,
+    /// Items by channel; within a component.
+    fill: Vec<u64>,
+    fired: Vec<u64>,
+    goal: Vec<u64>,
+    /// The round in which a node was last in the part that is being fired.
+    member: Vec<u32>,
+    round: u32,
 }
 
-/// Counts of `times` firings; a channel whose producer comes later may be short for the moment (it is checked by the judge).
-fn move_items(graph: &SdfGraph, n: NodeId, times: u64, fill: &mut [u64], fired: &mut [u64]) -> Result<(), Failure> {
-    if times == 0 {
-        return Ok(());
+impl Solver<'_> {
+    /// One iteration of some nodes that form a component; channels from outside hold what is wanted.
+    fn iteration(&mut self, part: &[NodeId], counts: &[u64]) -> Result<Vec<Step>, Failure> {
+        let graph = self.graph;
+        let count = |n: NodeId| part.binary_search(&n).ok().map(|i| counts[i]);
+        let mut uncut = Vec::new();
+        for n in part {
+            for id in &graph.node(*n).outputs {
+                let c = graph.channel(*id);
+                let Some(firings) = count(c.to.0).filter(|f| *f > 0) else { continue };
+                let whole = u128::from(firings) * u128::from(c.consume) + u128::from(c.peek - c.consume);
+                if u128::from(self.fill[id.index()]) < whole {
+                    uncut.push((c.from.0, c.to.0));
+                }
+            }
+        }
+        let parts = components_of(part, &uncut);
+        if parts.len() == 1 && (part.len() > 1 || !uncut.is_empty()) {
+            let steps = self.greedy_iteration(part, |n| count(n).unwrap_or(0))?;
+            return Ok(fold(steps));
+        }
+        let mut out = Vec::new();
+        for p in &parts {
+            let own: Vec<u64> = p.iter().filter_map(|n| count(*n)).collect();
+            let all = own.iter().fold(0, |g, n| gcd(*n, g));
+            match p[..] {
+                _ if all == 0 => {}
+                [only] => push_fire(&mut out, only, own[0]),
+                _ => {
+                    let once: Vec<u64> = own.iter().map(|n| n / all).collect();
+                    let body = self.iteration(p, &once)?;
+                    if all == 1 {
+                        out.extend(body);
+                    } else {
+                        out.push(Step::Loop { times: all, body });
+                    }
+                }
+            }
+        }
+        Ok(out)
     }
-    let node = graph.node(n);
-    let at = fired[n.index()];
-    let first = u64::from(at == 0);
-    let total = |one: u32, rest: u32| {
-        let one = u64::from(if first == 1 { one } else { rest });
-        u64::from(rest).checked_mul(times - 1).and_then(|r| r.checked_add(one)).ok_or(Failure::Overflow)
-    };
-    for id in &node.inputs {
-        let take = total(graph.consumed_by_firing(*id, 0), graph.channel(*id).consume)?;
-        fill[id.index()] = fill[id.index()].saturating_sub(take);
+
+    /// As [`Solver::greedy`]; afterwards everything is as before, since an iteration returns to where it began.
+    fn greedy_iteration(&mut self, part: &[NodeId], counts: impl Fn(NodeId) -> u64) -> Result<Vec<Step>, Failure> {
+        let before: Vec<u64> = part.iter().map(|n| self.fired[n.index()]).collect();
+        let steps = self.greedy(part, counts);
+        part.iter().zip(before).for_each(|(n, f)| self.fired[n.index()] = f);
+        steps
     }
-    for id in &node.outputs {
-        let make = total(graph.produced_by_firing(*id, 0), graph.channel(*id).produce)?;
-        fill[id.index()] = fill[id.index()].checked_add(make).ok_or(Failure::Overflow)?;
+
+    /// Fires each node so many times: again and again in program order, each as often as its items allow.
+    fn greedy(&mut self, part: &[NodeId], counts: impl Fn(NodeId) -> u64) -> Result<Vec<Step>, Failure> {
+        self.round += 1;
+        for n in part {
+            self.member[n.index()] = self.round;
+            self.goal[n.index()] = self.fired[n.index()].checked_add(counts(*n)).ok_or(Failure::Overflow)?;
+        }
+        let mut ready: BTreeSet<NodeId> = part.iter().copied().collect();
+        let mut steps = Vec::new();
+        let mut from = part[0];
+        while let Some(n) = ready.range(from..).next().or(ready.first()).copied() {
+            ready.remove(&n);
+            from = n;
+            let times = self.fire(n)?;
+            if times == 0 {
+                continue;
+            }
+            push_fire(&mut steps, n, times);
+            if steps.len() > LONGEST {
+                return Err(Failure::TooLong(n));
+            }
+            for c in &self.graph.node(n).outputs {
+                let to = self.graph.channel(*c).to.0;
+                if self.member[to.index()] == self.round && self.fired[to.index()] < self.goal[to.index()] {
+                    ready.insert(to);
+                }
+            }
+        }
+        match part.iter().find(|n| self.fired[n.index()] < self.goal[n.index()]) {
+            Some(n) => Err(Failure::Deadlock(*n)),
+            None => Ok(steps),
+        }
     }
-    fired[n.index()] += times;
-    Ok(())
+
+    /// Fires a node as often as its items from within the part allow; says how often.
+    fn fire(&mut self, n: NodeId) -> Result<u64, Failure> {
+        let graph = self.graph;
+        let node = graph.node(n);
+        let mut total = 0;
+        while self.fired[n.index()] < self.goal[n.index()] {
+            let at = self.fired[n.index()];
+            // the first firing may differ from the others: it goes alone
+            let mut times = if at == 0 { 1 } else { self.goal[n.index()] - at };
+            for c in node.inputs.iter().filter(|c| self.member[graph.channel(**c).from.0.index()] == self.round) {
+                let (need, mut take) = (graph.needed_by_firing(*c, at), graph.consumed_by_firing(*c, at));
+                if graph.channel(*c).from.0 == n {
+                    take = take.saturating_sub(graph.produced_by_firing(*c, at));
+                }
+                times = match self.fill[c.index()].checked_sub(need.into()) {
+                    None => 0,
+                    Some(_) if take == 0 => times,
+                    Some(spare) => times.min(spare / u64::from(take) + 1),
+                };
+            }
+            if times == 0 {
+                break;
+            }
+            let product = |rate: u32| times.checked_mul(rate.into()).ok_or(Failure::Overflow);
+            for c in node.outputs.iter().filter(|c| self.member[graph.channel(**c).to.0.index()] == self.round) {
+                let fill = &mut self.fill[c.index()];
+                *fill = fill.checked_add(product(graph.produced_by_firing(*c, at))?).ok_or(Failure::Overflow)?;
+            }
+            for c in node.inputs.iter().filter(|c| self.member[graph.channel(**c).from.0.index()] == self.round) {
+                self.fill[c.index()] -= product(graph.consumed_by_firing(*c, at))?;
+            }
+            self.fired[n.index()] += times;
+            total += times;
+        }
+        Ok(total)
+    }
 }

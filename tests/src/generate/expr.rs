@@ -440,7 +440,7 @@ impl Body<'_> {
             Ty::Complex if r.chance(40) => {
                 let (a, b) = (r.below(20), r.below(20));
                 match r.below(3) {
-                    0 => Ex::atom(format!("{a}.5i")),
+                    0 => Ex::new(format!("{a}.5i"), UNARY), // `.real` cannot follow a number
                     1 => Ex::new(format!("{a} + {b}i"), ADD),
                     _ => Ex::new(format!("{a}.25 - {b}i"), ADD),
                 }

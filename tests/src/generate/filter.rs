@@ -326,7 +326,7 @@ impl Body<'_> {
         let item = self.input.clone();
         while self.pops > 0 {
             if item.is_aggregate() {
-                let name = self.declare(&item);
+                let name = self.maybe(|b| b.declare(&item));
                 self.line(&format!("{name} = pop();"));
                 self.print_parts(&name, &item);
             } else {

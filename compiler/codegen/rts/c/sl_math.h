@@ -27,19 +27,20 @@ SL_FN int32_t sl_absi(int32_t a) { return a < 0 ? (int32_t)(0u - (uint32_t)a) : 
 SL_FN int32_t sl_mini(int32_t a, int32_t b) { return b < a ? b : a; }
 SL_FN int32_t sl_maxi(int32_t a, int32_t b) { return b > a ? b : a; }
 
-/* ---- to int: truncates, saturates, NaN is 0 ---- */
+/* ---- to int: truncates, saturates, NaN is 0. The mask takes nothing away: it keeps gcc, told that arithmetic does not trap, from
+ * making truncf(x) of (float)(int)x, which is -0 for x from -1 to -0 ---- */
 
 SL_FN int32_t sl_float_to_int(float x)
 {
-    if (x >= 2147483648.0f) return INT32_MAX;
-    if (x >= -2147483648.0f) return (int32_t)x;
-    return x != x ? 0 : INT32_MIN;
+    float size = __builtin_fabsf(x);
+    if (size < 2147483648.0f) return (int32_t)x & -(int32_t)(size >= 1.0f);
+    return x > 0 ? INT32_MAX : x != x ? 0 : INT32_MIN;
 }
 SL_FN int32_t sl_double_to_int(double x)
 {
-    if (x >= 2147483648.0) return INT32_MAX;
-    if (x > -2147483649.0) return (int32_t)x;
-    return x != x ? 0 : INT32_MIN;
+    double size = __builtin_fabs(x);
+    if (size < 2147483648.0) return (int32_t)x & -(int32_t)(size >= 1.0);
+    return x > 0 ? INT32_MAX : x != x ? 0 : INT32_MIN;
 }
 
 /* ---- min, max: a NaN gives the other operand, of two zeros the first ---- */

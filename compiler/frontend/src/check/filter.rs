@@ -293,7 +293,7 @@ impl Checker<'_> {
                         }
                         zero
                     }
-                    Some(e) => match self.evaluate(e) {
+                    Some(e) => match self.evaluate(e, eval::COMPILE_TIME_FUEL) {
                         Ok(v) => Some(v),
                         Err(err) => {
                             self.report(evaluation_failed(&err, "in a field's initialiser"));
@@ -521,15 +521,15 @@ impl Checker<'_> {
         if let ExprKind::Const(c) = &e.kind {
             return Ok((e.ty != Ty::Error).then(|| c.clone()));
         }
-        let mut uses = Vec::new();
+        let mut uses = Uses::default();
         if !self.constant_shape(e, &mut uses) {
             return Err(NotConstant);
         }
-        if uses.iter().any(|(id, _)| self.fields[id.index()].value.is_none()) {
+        if uses.unknown {
             return Ok(None);
         }
-        self.fields_as_constants.extend(uses);
-        match self.evaluate(e) {
+        self.fields_as_constants.extend(uses.fields);
+        match self.evaluate(e, eval::COMPILE_TIME_FUEL) {
             Ok(v) => Ok(Some(v)),
             Err(err) => {
                 self.report(evaluation_failed(&err, "in a constant expression"));
@@ -538,13 +538,37 @@ impl Checker<'_> {
         }
     }
 
-    fn constant_shape(&self, e: &Expr, uses: &mut Vec<(FieldId, Span)>) -> bool {
+    /// The value of a local's initialiser, where it is easily known; `Some(None)` where it depends on a parameter that is not
+    /// known now. Fields other than parameters would be bound to be constant by this, and are left alone.
+    /// What goes wrong here goes wrong when the code runs, if it ever does.
+    pub fn known(&self, e: &Expr) -> Option<Option<Const>> {
+        if let ExprKind::Const(c) = &e.kind {
+            return (e.ty != Ty::Error).then(|| Some(c.clone()));
+        }
+        let mut uses = Uses::default();
+        if !self.constant_shape(e, &mut uses) || uses.fields.iter().any(|(id, _)| !self.fields[id.index()].param) {
+            return None;
+        }
+        if uses.unknown {
+            return Some(None);
+        }
+        self.evaluate(e, eval::GUESS_FUEL).ok().map(Some)
+    }
+
+    fn constant_shape(&self, e: &Expr, uses: &mut Uses) -> bool {
         let mut all = |es: &[&Expr]| es.iter().all(|e| self.constant_shape(e, uses));
         match &e.kind {
             ExprKind::Const(_) | ExprKind::Static(_) => true,
-            ExprKind::Local(id) => self.f.constants.contains_key(id),
+            ExprKind::Local(id) => match self.f.constants.get(id) {
+                Some(value) => {
+                    uses.unknown |= value.is_none();
+                    true
+                }
+                None => false,
+            },
             ExprKind::Field(id) => {
-                uses.push((*id, e.span));
+                uses.unknown |= self.fields[id.index()].value.is_none();
+                uses.fields.push((*id, e.span));
                 true
             }
             ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => all(&[a, b]),
@@ -560,19 +584,19 @@ impl Checker<'_> {
         }
     }
 
-    fn evaluate(&mut self, e: &Expr) -> Result<Const, EvalError> {
+    fn evaluate(&self, e: &Expr, fuel: u64) -> Result<Const, EvalError> {
         let mut e = e.clone();
         self.fill_constants(&mut e);
         let fields: Vec<(Ty, Const)> =
             (self.fields.iter()).map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0)))).collect();
-        eval::constant(&self.w.globals, &fields, &e)
+        eval::constant(&self.w.globals, &fields, &e, fuel)
     }
 
     /// Replaces locals whose value is known.
     fn fill_constants(&self, e: &mut Expr) {
         match &mut e.kind {
             ExprKind::Local(id) => {
-                if let Some(c) = self.f.constants.get(id) {
+                if let Some(Some(c)) = self.f.constants.get(id) {
                     e.kind = ExprKind::Const(c.clone());
                 }
             }
@@ -590,6 +614,14 @@ impl Checker<'_> {
             _ => {}
         }
     }
+}
+
+/// What a constant expression depends on.
+#[derive(Default)]
+struct Uses {
+    fields: Vec<(FieldId, Span)>,
+    /// Is one of them, or of the locals, without a value now?
+    unknown: bool,
 }
 
 /// The keyword of a rate.

@@ -77,8 +77,8 @@ pub struct FnCtx {
     /// Locals so far.
     pub locals: Vec<Local>,
     scopes: Vec<HashMap<Name, LocalId>>,
-    /// Locals that are never assigned and whose value is known.
-    pub constants: HashMap<LocalId, Const>,
+    /// Locals that are never assigned and whose value is known, or will be in each instance (`None`).
+    pub constants: HashMap<LocalId, Option<Const>>,
     /// Names that are assigned somewhere in the body.
     pub assigned: HashSet<Name>,
     /// Result type.

@@ -120,12 +120,7 @@ impl Checker<'_> {
                 && !spec.ty.is_aggregate()
                 && !composite
             {
-                // a value that comes from a field would bind that field to be constant: leave such locals alone
-                let marks = self.fields_as_constants.len();
-                let value = self.constant(e);
-                let from_fields = self.fields_as_constants.len() > marks;
-                self.fields_as_constants.truncate(marks);
-                if let (Ok(Some(c)), false) = (value, from_fields) {
+                if let Some(c) = self.known(e) {
                     self.f.constants.insert(id, c);
                 }
             }

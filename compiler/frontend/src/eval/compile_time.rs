@@ -14,6 +14,8 @@ use sluice_grammar::span::Span;
 
 /// Steps of one constant expression, `init` or static block.
 pub const COMPILE_TIME_FUEL: u64 = 100_000_000;
+/// Steps of an expression that may be a constant, but need not be one.
+pub const GUESS_FUEL: u64 = 100_000;
 
 pub use super::value::zero_const as zero;
 
@@ -26,12 +28,12 @@ fn as_const(v: &Value, span: Span) -> Eval<Const> {
     v.to_const().ok_or_else(|| EvalError::new(EvalErrorKind::IllTyped("no value"), span))
 }
 
-/// The value of an expression without locals, given the fields with their types and values.
-pub fn constant(globals: &Globals, fields: &[(Ty, Const)], e: &Expr) -> Eval<Const> {
+/// The value of an expression without locals, given the fields with their types and values, found in so many steps.
+pub fn constant(globals: &Globals, fields: &[(Ty, Const)], e: &Expr, fuel: u64) -> Eval<Const> {
     if let Some(c) = simple(globals, fields, e) {
         return Ok(c);
     }
-    let value = machine(globals, &[], fields, COMPILE_TIME_FUEL).eval(e, &mut NoHost)?;
+    let value = machine(globals, &[], fields, fuel).eval(e, &mut NoHost)?;
     as_const(&value, e.span)
 }
 

@@ -263,6 +263,10 @@ impl<'a> Machine<'a> {
     /// Calls a function whose arguments lie on the stack already, from `base` on.
     #[inline(never)]
     pub(super) fn enter(&mut self, f: &'a Function, base: usize, span: Span, host: &mut dyn Host) -> Eval<Value> {
+        // a call in an expression that stands outside of any function
+        if self.depth == 0 {
+            self.stack_start = stack_position();
+        }
         if self.depth >= self.limits.depth || self.stack_start.abs_diff(stack_position()) > self.limits.stack {
             return Err(EvalError::new(EvalErrorKind::RecursionTooDeep, span));
         }

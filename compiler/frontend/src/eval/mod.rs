@@ -22,7 +22,9 @@ mod place;
 mod stmt;
 pub mod value;
 
-pub use compile_time::{COMPILE_TIME_FUEL, StreamScope, constant, in_frame, run_composite, run_init, run_static, zero};
+pub use compile_time::{
+    COMPILE_TIME_FUEL, GUESS_FUEL, StreamScope, constant, in_frame, run_composite, run_init, run_static, zero,
+};
 pub use error::{Eval, EvalError, EvalErrorKind};
 pub use machine::{Host, Limits, Machine, Message, NoHost, Statics};
 pub use value::{Aggregate, Items, MAX_ITEMS, Value};

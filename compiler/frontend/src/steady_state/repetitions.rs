@@ -12,6 +12,9 @@ pub struct Fraction {
     pub den: u128,
 }
 
+/// The most firings of one node in a steady state, and in an initialisation: one less than this.
+pub const FIRINGS: u64 = 1 << 48;
+
 /// The greatest common divisor; of 0 and x it is x.
 pub fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
@@ -44,27 +47,25 @@ pub enum Clash {
     Nothing(ChannelId),
 }
 
-/// Which nodes can never fire in a steady state, because a rate of 0 cuts them off.
+/// Which nodes can never fire in a steady state, because a rate of 0 cuts them off; and the first channel that does.
 fn zeros(graph: &SdfGraph) -> (Vec<bool>, Option<ChannelId>) {
     let mut zero = vec![false; graph.nodes.len()];
     let mut first = None;
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for id in graph.channel_ids() {
-            let c = graph.channel(id);
-            let (u, v) = (c.from.0.index(), c.to.0.index());
-            let (makes, takes) = (c.produce > 0 && !zero[u], c.consume > 0 && !zero[v]);
-            if makes && !takes {
-                zero[u] = true;
-            } else if takes && !makes {
-                zero[v] = true;
-            } else {
-                continue;
-            }
-            first.get_or_insert(id);
-            changed = true;
+    // a node that turns out never to fire is a reason to look at its channels again
+    let mut queue: Vec<ChannelId> = graph.channel_ids().rev().collect();
+    while let Some(id) = queue.pop() {
+        let c = graph.channel(id);
+        let (u, v) = (c.from.0, c.to.0);
+        let makes = c.produce > 0 && !zero[u.index()];
+        let takes = c.consume > 0 && !zero[v.index()];
+        if makes == takes {
+            continue;
         }
+        let idle = if makes { u } else { v };
+        zero[idle.index()] = true;
+        first.get_or_insert(id);
+        let node = graph.node(idle);
+        queue.extend(node.inputs.iter().chain(&node.outputs));
     }
     (zero, first)
 }
@@ -139,7 +140,7 @@ fn scale(part: &[NodeId], rate: &[Option<Fraction>], result: &mut [u64]) -> Resu
         values.push(v);
     }
     for (n, v) in part.iter().zip(values) {
-        result[n.index()] = u64::try_from(v / all.max(1)).ok().filter(|v| *v < 1 << 48).ok_or(Clash::Overflow(*n))?;
+        result[n.index()] = u64::try_from(v / all.max(1)).ok().filter(|v| *v < FIRINGS).ok_or(Clash::Overflow(*n))?;
     }
     Ok(())
 }

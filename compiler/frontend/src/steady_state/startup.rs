@@ -1,235 +1,256 @@
 //! The initialisation schedule and liveness.
 //!
 //! init(v) is the least number of firings after which every prework is done and every channel holds the items that
-//! the next firing peeks at beyond those it consumes. Demand runs backwards over the channels to a fixpoint. Then one initialisation
-//! and one steady state are run with counts alone.
+//! the next firing peeks at beyond those it consumes. Demand runs backwards over the strongly connected components; within one to a fixpoint.
+//!
+//! Only a component can block itself: when each of its nodes, given all the items it wants from outside, can fire once and then through
+//! one iteration of the component, it can go on for ever. (Suppose it stops later, at counts M. After first firings all rates are
+//! constant, so that at M less one iteration everybody waits as at M; but the run passed a first firing beyond that point.) So liveness is
+//! run with counts alone ([`Bench`]), component by component, and the counts of the rest follow from the demand. Components with
+//! rates of 0 in them have no iteration: they are run through their initialisation and their share of a steady state.
+//!
+//! Limits: [`FIRINGS`] firings of a node, [`ITEMS`] items through a channel in an epoch, [`PATIENCE`] steps.
 
 use super::SteadyState;
+use super::bench::{Bench, Halt};
+use super::repetitions::{FIRINGS, gcd};
+use crate::components::components;
 use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
-use crate::messages::Precedence;
 use std::collections::VecDeque;
 
-/// A count beyond this is reported, not computed with.
-const LARGEST: u64 = 1 << 50;
-/// Bulk firings tried before the check gives up.
-const PATIENCE: u64 = 50_000_000;
+/// The most items that a channel may hold or carry in one epoch.
+pub const ITEMS: u64 = 1 << 62;
+/// Bulk firings and steps of demand tried before the check gives up.
+pub const PATIENCE: u64 = 50_000_000;
 
 /// Why a program cannot start.
 #[derive(Clone, Debug)]
 pub enum Stuck {
-    /// These nodes wait; each with a channel that lacks so many items.
-    Deadlock(Vec<(NodeId, ChannelId, u64)>),
-    /// A consumer needs more items than its producer can ever make.
-    Never(ChannelId),
-    /// Counts too large.
-    Overflow(NodeId),
-    /// Too long to check.
-    TooLong,
-    /// A receiver waits for a sender that waits for it.
-    Messages(NodeId, NodeId),
+    /// Components that come to a halt.
+    Deadlock(Vec<Blocked>),
+    /// A consumer needs so many more items than its producer can ever make.
+    Never(ChannelId, u64),
+    /// [`FIRINGS`] or more firings of a node.
+    Firings(NodeId),
+    /// More than [`ITEMS`] items on a channel.
+    Items(ChannelId),
+    /// Too long to check: where.
+    TooLong(NodeId),
 }
 
-fn prework_of(graph: &SdfGraph, n: NodeId) -> bool {
-    matches!(graph.node(n).kind, NodeKind::Filter { prework: Some(_), .. })
+/// A component that comes to a halt.
+#[derive(Clone, Debug)]
+pub struct Blocked {
+    /// Its nodes, in program order.
+    pub part: Vec<NodeId>,
+    /// Nodes that wait, each with a channel that lacks so many items.
+    pub waiting: Vec<(NodeId, ChannelId, u64)>,
 }
 
 /// Items produced on a channel by the first `n` firings.
-pub fn produced(graph: &SdfGraph, c: ChannelId, n: u64) -> u64 {
-    if n == 0 { 0 } else { u64::from(graph.produced_by_firing(c, 0)) + (n - 1) * u64::from(graph.channel(c).produce) }
+fn produced(graph: &SdfGraph, c: ChannelId, n: u64) -> u128 {
+    match n {
+        0 => 0,
+        n => u128::from(graph.produced_by_firing(c, 0)) + u128::from(n - 1) * u128::from(graph.channel(c).produce),
+    }
 }
 
 /// Items consumed from a channel by the first `n` firings.
-pub fn consumed(graph: &SdfGraph, c: ChannelId, n: u64) -> u64 {
-    if n == 0 { 0 } else { u64::from(graph.consumed_by_firing(c, 0)) + (n - 1) * u64::from(graph.channel(c).consume) }
+fn consumed(graph: &SdfGraph, c: ChannelId, n: u64) -> u128 {
+    match n {
+        0 => 0,
+        n => u128::from(graph.consumed_by_firing(c, 0)) + u128::from(n - 1) * u128::from(graph.channel(c).consume),
+    }
 }
 
-/// The initialisation, and proof by simulation that it and a steady state can run.
-pub fn startup(
-    graph: &SdfGraph,
-    r: &[u64],
-    initial: &[u64],
-    precedences: &[Precedence],
-) -> Result<SteadyState, Stuck> {
-    let init = firings_before(graph, r, initial, precedences)?;
-    let mut fill = initial.to_vec();
-    let mut fired = vec![0; graph.nodes.len()];
-    simulate(graph, precedences, &mut fill, &mut fired, &init)?;
-    let boundary_fill = fill.clone();
-    let target: Vec<u64> = init.iter().zip(r).map(|(a, b)| a + b).collect();
-    simulate(graph, precedences, &mut fill, &mut fired, &target)?;
-    let init_peak = graph
-        .channel_ids()
-        .map(|c| initial[c.index()] + produced(graph, c, init[graph.channel(c).from.0.index()]))
-        .collect();
-    Ok(SteadyState { repetitions: r.to_vec(), init, boundary_fill, init_peak, precedences: Vec::new() })
+/// The graph's parts and what they start with.
+pub struct Start<'g> {
+    /// The graph.
+    pub graph: &'g SdfGraph,
+    /// Its repetition vector.
+    pub r: &'g [u64],
+    /// Its components in topological order.
+    pub parts: Vec<Vec<NodeId>>,
+    /// The component of each node.
+    part_of: Vec<usize>,
 }
 
-fn firings_before(
-    graph: &SdfGraph,
-    r: &[u64],
-    initial: &[u64],
-    precedences: &[Precedence],
-) -> Result<Vec<u64>, Stuck> {
-    let mut waits: Vec<Vec<&Precedence>> = vec![Vec::new(); graph.nodes.len()];
-    precedences.iter().for_each(|p| waits[p.after.index()].push(p));
-    let mut init: Vec<u64> = graph.node_ids().map(|n| u64::from(prework_of(graph, n) && r[n.index()] > 0)).collect();
-    let mut queue: VecDeque<NodeId> = graph.node_ids().rev().collect();
-    let mut queued = vec![true; graph.nodes.len()];
-    let mut visits = vec![0u32; graph.nodes.len()];
-    while let Some(v) = queue.pop_front() {
-        queued[v.index()] = false;
-        visits[v.index()] += 1;
-        for p in &waits[v.index()] {
-            // at each boundary the sender must have fired as often as the receiver's last firing asked for
-            let (s, receiver) = (p.before, init[v.index()]);
-            let needed = p.need_in_any_state(receiver, r);
-            if needed > LARGEST {
-                return Err(Stuck::Overflow(s));
-            }
-            if needed <= init[s.index()] {
-                continue;
-            }
-            init[s.index()] = needed;
-            if visits[s.index()] > 2_000 + graph.nodes.len() as u32 {
-                return Err(Stuck::Messages(s, v));
-            }
-            if !std::mem::replace(&mut queued[s.index()], true) {
-                queue.push_back(s);
-            }
+impl<'g> Start<'g> {
+    /// The parts of a graph.
+    pub fn new(graph: &'g SdfGraph, r: &'g [u64]) -> Start<'g> {
+        let parts = components(graph);
+        let mut part_of = vec![0; graph.nodes.len()];
+        for (p, part) in parts.iter().enumerate() {
+            part.iter().for_each(|n| part_of[n.index()] = p);
         }
-        for id in &graph.node(v).inputs {
-            let c = graph.channel(*id);
-            let u = c.from.0;
-            let n = init[v.index()];
-            let mut demand = consumed(graph, *id, n);
-            if r[v.index()] > 0 {
-                demand += u64::from(c.peek - c.consume);
-            }
-            if n > 0 {
-                demand = demand.max(u64::from(graph.needed_by_firing(*id, 0)));
-            }
-            let have = initial[id.index()] + produced(graph, *id, init[u.index()]);
-            if have >= demand {
-                continue;
-            }
-            let missing = demand - initial[id.index()];
-            let first = u64::from(graph.produced_by_firing(*id, 0));
-            let needed = if missing <= first {
-                1
-            } else if c.produce == 0 || r[u.index()] == 0 {
-                return Err(Stuck::Never(*id));
-            } else {
-                1 + (missing - first).div_ceil(u64::from(c.produce))
-            };
-            if needed > LARGEST {
-                return Err(Stuck::Overflow(u));
-            }
-            init[u.index()] = needed;
-            // in a loop without enough items demand grows for ever
-            if visits[u.index()] > 2_000 + graph.nodes.len() as u32 {
-                return Err(Stuck::Deadlock(vec![(v, *id, demand - have)]));
-            }
-            if !queued[u.index()] {
-                queued[u.index()] = true;
-                queue.push_back(u);
-            }
-        }
+        Start { graph, r, parts, part_of }
     }
-    Ok(init)
-}
 
-/// Fires in bulk until every node has reached its target.
-fn simulate(
-    graph: &SdfGraph,
-    precedences: &[Precedence],
-    fill: &mut [u64],
-    fired: &mut [u64],
-    target: &[u64],
-) -> Result<(), Stuck> {
-    let mut waits: Vec<Vec<&Precedence>> = vec![Vec::new(); graph.nodes.len()];
-    let mut awaited: Vec<Vec<NodeId>> = vec![Vec::new(); graph.nodes.len()];
-    for p in precedences {
-        waits[p.after.index()].push(p);
-        awaited[p.before.index()].push(p.after);
+    /// Do both ends of a channel lie in one component?
+    pub fn inside(&self, c: ChannelId) -> bool {
+        let c = self.graph.channel(c);
+        self.part_of[c.from.0.index()] == self.part_of[c.to.0.index()]
     }
-    let mut queue: VecDeque<NodeId> = graph.node_ids().collect();
-    let mut queued = vec![true; graph.nodes.len()];
-    let mut steps = 0u64;
-    while let Some(n) = queue.pop_front() {
-        queued[n.index()] = false;
-        steps += 1;
-        if steps > PATIENCE {
-            return Err(Stuck::TooLong);
-        }
-        let node = graph.node(n);
-        let mut did = false;
-        while fired[n.index()] < target[n.index()] {
-            // the first firing may differ from the others: it goes alone
-            let at = fired[n.index()];
-            let left = if at == 0 { 1 } else { target[n.index()] - at };
-            let times = node.inputs.iter().fold(left, |times, id| {
-                let (need, take) = (graph.needed_by_firing(*id, at), graph.consumed_by_firing(*id, at));
-                let have = fill[id.index()];
-                if have < need.into() {
-                    0
-                } else if take == 0 {
-                    times
-                } else {
-                    times.min((have - u64::from(need)) / u64::from(take) + 1)
-                }
-            });
-            // so many firings at once as no sender has to come before
-            let times = waits[n.index()].iter().fold(times, |times, p| {
-                let allowed = p.need.last_within(fired[p.before.index()]).unwrap_or(u64::MAX);
-                times.min(allowed.saturating_sub(at))
-            });
-            if times == 0 {
-                break;
-            }
-            for id in &node.inputs {
-                fill[id.index()] -= times * u64::from(graph.consumed_by_firing(*id, at));
-            }
-            for id in &node.outputs {
-                fill[id.index()] = (times.checked_mul(graph.produced_by_firing(*id, at).into()))
-                    .and_then(|p| p.checked_add(fill[id.index()]))
-                    .filter(|f| *f < LARGEST)
-                    .ok_or(Stuck::Overflow(n))?;
-            }
-            fired[n.index()] += times;
-            did = true;
-        }
-        if did {
-            for id in &node.outputs {
-                let to = graph.channel(*id).to.0;
-                if !queued[to.index()] {
-                    queued[to.index()] = true;
-                    queue.push_back(to);
-                }
-            }
-            for to in &awaited[n.index()] {
-                if !std::mem::replace(&mut queued[to.index()], true) {
-                    queue.push_back(*to);
-                }
-            }
-        }
+
+    /// Is there a channel from the component back to itself?
+    fn cyclic(&self, part: &[NodeId]) -> bool {
+        part.len() > 1 || self.graph.node(part[0]).outputs.iter().any(|c| self.inside(*c))
     }
-    let mut waiting = Vec::new();
-    for n in graph.node_ids() {
-        if fired[n.index()] < target[n.index()] {
-            for id in &graph.node(n).inputs {
-                let need = u64::from(graph.needed_by_firing(*id, fired[n.index()]));
-                if fill[id.index()] < need {
-                    waiting.push((n, *id, need - fill[id.index()]));
+
+    /// Does every channel within carry items in a steady state?
+    pub fn regular(&self, part: &[NodeId]) -> bool {
+        part.iter().all(|n| {
+            self.r[n.index()] > 0
+                && self.graph.node(*n).outputs.iter().all(|c| {
+                    let channel = self.graph.channel(*c);
+                    !self.inside(*c) || channel.produce > 0 && channel.consume > 0
+                })
+        })
+    }
+
+    /// Can a regular component go on for ever, given what it wants from outside?
+    pub fn live(&self, bench: &mut Bench, part: &[NodeId]) -> Result<(), Stuck> {
+        let all = part.iter().fold(0, |g, n| gcd(g, self.r[n.index()].into())).max(1) as u64;
+        self.run(bench, part, |n| 1 + self.r[n.index()] / all)
+    }
+
+    fn run(&self, bench: &mut Bench, part: &[NodeId], target: impl Fn(NodeId) -> u64) -> Result<(), Stuck> {
+        bench.run(part, |c| self.inside(c), target).map_err(|halt| match halt {
+            Halt::Waits(waiting) => Stuck::Deadlock(vec![Blocked { part: part.to_vec(), waiting }]),
+            Halt::Patience(n) => Stuck::TooLong(n),
+        })
+    }
+
+    /// The initialisation, and proof that it and a steady state can run.
+    pub fn startup(&self, initial: &[u64], patience: u64) -> Result<SteadyState, Stuck> {
+        let (graph, r) = (self.graph, self.r);
+        for id in graph.channel_ids() {
+            let c = graph.channel(id);
+            if u128::from(r[c.from.0.index()]) * u128::from(c.produce) > ITEMS.into() {
+                return Err(Stuck::Items(id));
+            }
+        }
+        let mut bench = Bench::new(graph, patience);
+        let mut blocked = Vec::new();
+        for part in self.parts.iter().filter(|p| self.cyclic(p) && self.regular(p)) {
+            bench.put(part, initial);
+            match self.live(&mut bench, part) {
+                Err(Stuck::Deadlock(b)) => blocked.extend(b),
+                other => other?,
+            }
+        }
+        if !blocked.is_empty() {
+            return Err(Stuck::Deadlock(blocked));
+        }
+        let init = self.firings_before(initial, &mut bench)?;
+        let mut state = SteadyState { repetitions: r.to_vec(), init, ..SteadyState::default() };
+        for id in graph.channel_ids() {
+            let c = graph.channel(id);
+            let (u, v) = (c.from.0.index(), c.to.0.index());
+            let peak = u128::from(initial[id.index()]) + produced(graph, id, state.init[u]);
+            // the demand has seen to it that the difference is not negative
+            let fill = peak.checked_sub(consumed(graph, id, state.init[v])).ok_or(Stuck::Never(id, 0))?;
+            let steady = fill + u128::from(r[u]) * u128::from(c.produce);
+            if peak.max(steady) > ITEMS.into() {
+                return Err(Stuck::Items(id));
+            }
+            state.init_peak.push(peak as u64);
+            state.boundary_fill.push(fill as u64);
+        }
+        for part in self.parts.iter().filter(|p| self.cyclic(p) && !self.regular(p)) {
+            bench.put(part, initial);
+            self.run(&mut bench, part, |n| state.init[n.index()])?;
+            self.run(&mut bench, part, |n| state.init[n.index()] + r[n.index()])?;
+        }
+        Ok(state)
+    }
+
+    fn firings_before(&self, initial: &[u64], bench: &mut Bench) -> Result<Vec<u64>, Stuck> {
+        let (graph, r) = (self.graph, self.r);
+        let prework = |n: NodeId| matches!(graph.node(n).kind, NodeKind::Filter { prework: Some(_), .. });
+        let mut init: Vec<u64> = graph.node_ids().map(|n| u64::from(prework(n) && r[n.index()] > 0)).collect();
+        for part in self.parts.iter().rev() {
+            if self.cyclic(part) {
+                self.settle(part, initial, &mut init, bench)?;
+            }
+            for v in part {
+                for c in graph.node(*v).inputs.iter().filter(|c| !self.inside(**c)) {
+                    let u = graph.channel(*c).from.0.index();
+                    init[u] = init[u].max(self.asked(*c, initial, &init)?);
                 }
             }
         }
+        Ok(init)
     }
-    let behind = |n: NodeId| fired[n.index()] < target[n.index()];
-    match precedences.iter().find(|p| behind(p.after) && behind(p.before)) {
-        // without messages the same graph is live
-        Some(p) if graph.node_ids().any(behind) => Err(Stuck::Messages(p.before, p.after)),
-        _ if waiting.is_empty() => Ok(()),
-        _ => Err(Stuck::Deadlock(waiting)),
+
+    /// The firings of a channel's producer that its consumer's `init` firings, and what must stay on the channel, ask for.
+    fn asked(&self, id: ChannelId, initial: &[u64], init: &[u64]) -> Result<u64, Stuck> {
+        let graph = self.graph;
+        let c = graph.channel(id);
+        let (u, v) = (c.from.0, c.to.0);
+        let n = init[v.index()];
+        let mut demand = consumed(graph, id, n);
+        if self.r[v.index()] > 0 || n > 1 {
+            demand += u128::from(c.peek.saturating_sub(c.consume));
+        }
+        if n > 0 {
+            demand = demand.max(graph.needed_by_firing(id, 0).into());
+        }
+        let missing = demand.saturating_sub(initial[id.index()].into());
+        let first = u128::from(graph.produced_by_firing(id, 0));
+        let firings = if missing == 0 {
+            0
+        } else if missing <= first {
+            1
+        } else if c.produce == 0 {
+            return Err(Stuck::Never(id, (missing - first).min(u64::MAX.into()) as u64));
+        } else {
+            1 + (missing - first).div_ceil(c.produce.into())
+        };
+        u64::try_from(firings).ok().filter(|n| *n < FIRINGS).ok_or(Stuck::Firings(u))
+    }
+
+    /// The least fixpoint of the demand within a component.
+    fn settle(&self, part: &[NodeId], initial: &[u64], init: &mut [u64], bench: &mut Bench) -> Result<(), Stuck> {
+        let regular = self.regular(part);
+        let mut queue: VecDeque<NodeId> = part.iter().rev().copied().collect();
+        let mut queued: Vec<bool> = vec![true; part.len()];
+        let (mut raised, mut suspicious) = (0usize, 64 + 4 * part.len());
+        while let Some(v) = queue.pop_front() {
+            bench.step().map_err(|_| Stuck::TooLong(v))?;
+            if let Ok(i) = part.binary_search(&v) {
+                queued[i] = false;
+            }
+            for c in self.graph.node(v).inputs.iter().filter(|c| self.inside(**c)) {
+                let u = self.graph.channel(*c).from.0;
+                let asked = self.asked(*c, initial, init)?;
+                if asked <= init[u.index()] {
+                    continue;
+                }
+                init[u.index()] = asked;
+                raised += 1;
+                if let Ok(i) = part.binary_search(&u)
+                    && !std::mem::replace(&mut queued[i], true)
+                {
+                    queue.push_back(u);
+                }
+            }
+            // demand that keeps growing is that of a deadlock: then not even what is asked for by now can happen
+            if !regular && raised > suspicious {
+                suspicious *= 2;
+                for n in part {
+                    for c in self.graph.node(*n).outputs.iter().filter(|c| self.inside(**c)) {
+                        let all = u128::from(initial[c.index()]) + produced(self.graph, *c, init[n.index()]);
+                        if all > ITEMS.into() {
+                            return Err(Stuck::Items(*c));
+                        }
+                    }
+                }
+                bench.put(part, initial);
+                self.run(bench, part, |n| init[n.index()])?;
+            }
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,199 @@
+//! Strongly connected components: what a feedback loop ties together.
+//!
+//! Takes nodes and the edges between them, gives the components in topological order; where that leaves a choice, the one whose
+//! first node comes first in program order. Source: R. Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Computing,
+//! 1972, here without recursion (programs may be deep), and A. B. Kahn's topological order, Comm. ACM, 1962. Linear but for the
+//! logarithm of the heap.
+
+use crate::graph::SdfGraph;
+use crate::ids::NodeId;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The components of a whole graph, each in program order.
+pub fn components(graph: &SdfGraph) -> Vec<Vec<NodeId>> {
+    let nodes: Vec<NodeId> = graph.node_ids().collect();
+    let edges: Vec<(NodeId, NodeId)> = graph.channels.iter().map(|c| (c.from.0, c.to.0)).collect();
+    components_of(&nodes, &edges)
+}
+
+/// The components of some nodes (in ascending order) under some edges between them; other edges are passed over.
+pub fn components_of(nodes: &[NodeId], edges: &[(NodeId, NodeId)]) -> Vec<Vec<NodeId>> {
+    let place = |n: NodeId| nodes.binary_search(&n).ok();
+    let edges: Vec<(usize, usize)> = edges.iter().filter_map(|(a, b)| Some((place(*a)?, place(*b)?))).collect();
+    let successors = Lists::new(nodes.len(), edges.iter().copied());
+    let (part, count) = tarjan(&successors);
+    // Kahn's order of the components
+    let mut members: Vec<Vec<NodeId>> = vec![Vec::new(); count];
+    for (i, p) in part.iter().enumerate() {
+        members[*p].push(nodes[i]);
+    }
+    let between: Vec<(usize, usize)> =
+        edges.iter().map(|(a, b)| (part[*a], part[*b])).filter(|(a, b)| a != b).collect();
+    let after = Lists::new(count, between.iter().copied());
+    let mut waits = vec![0usize; count];
+    for (_, b) in &between {
+        waits[*b] += 1;
+    }
+    let mut ready: BinaryHeap<Reverse<(NodeId, usize)>> =
+        (0..count).filter(|p| waits[*p] == 0).map(|p| Reverse((members[p][0], p))).collect();
+    let mut out = Vec::with_capacity(count);
+    while let Some(Reverse((_, p))) = ready.pop() {
+        for next in after.of(p) {
+            waits[*next] -= 1;
+            if waits[*next] == 0 {
+                ready.push(Reverse((members[*next][0], *next)));
+            }
+        }
+        out.push(std::mem::take(&mut members[p]));
+    }
+    out
+}
+
+/// Successors of each vertex, in one array.
+struct Lists {
+    starts: Vec<usize>,
+    all: Vec<usize>,
+}
+
+impl Lists {
+    fn new(vertices: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> Lists {
+        let mut starts = vec![0; vertices + 1];
+        for (a, _) in edges.clone() {
+            starts[a + 1] += 1;
+        }
+        for i in 0..vertices {
+            starts[i + 1] += starts[i];
+        }
+        let mut at = starts.clone();
+        let mut all = vec![0; starts[vertices]];
+        for (a, b) in edges {
+            all[at[a]] = b;
+            at[a] += 1;
+        }
+        Lists { starts, all }
+    }
+
+    fn of(&self, v: usize) -> &[usize] {
+        &self.all[self.starts[v]..self.starts[v + 1]]
+    }
+}
+
+/// The component of each vertex, and how many there are.
+fn tarjan(successors: &Lists) -> (Vec<usize>, usize) {
+    const NONE: usize = usize::MAX;
+    let n = successors.starts.len() - 1;
+    let (mut found, mut low, mut part) = (vec![NONE; n], vec![0; n], vec![NONE; n]);
+    let (mut time, mut count) = (0, 0);
+    let mut open: Vec<usize> = Vec::new();
+    // a vertex, and how many of its successors have been seen to
+    let mut calls: Vec<(usize, usize)> = Vec::new();
+    for root in 0..n {
+        if found[root] != NONE {
+            continue;
+        }
+        calls.push((root, 0));
+        while let Some((v, next)) = calls.last_mut() {
+            let v = *v;
+            if *next == 0 && found[v] == NONE {
+                (found[v], low[v]) = (time, time);
+                time += 1;
+                open.push(v);
+            }
+            if let Some(w) = successors.of(v).get(*next).copied() {
+                *next += 1;
+                if found[w] == NONE {
+                    calls.push((w, 0));
+                } else if part[w] == NONE {
+                    low[v] = low[v].min(found[w]);
+                }
+                continue;
+            }
+            calls.pop();
+            if let Some((parent, _)) = calls.last() {
+                low[*parent] = low[*parent].min(low[v]);
+            }
+            if low[v] == found[v] {
+                while let Some(w) = open.pop() {
+                    part[w] = count;
+                    if w == v {
+                        break;
+                    }
+                }
+                count += 1;
+            }
+        }
+    }
+    (part, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(all: &[u32]) -> Vec<NodeId> {
+        all.iter().map(|n| NodeId(*n)).collect()
+    }
+
+    /// By reachability alone.
+    fn naive(n: usize, edges: &[(NodeId, NodeId)]) -> Vec<Vec<bool>> {
+        let mut reach = vec![vec![false; n]; n];
+        (0..n).for_each(|i| reach[i][i] = true);
+        edges.iter().for_each(|(a, b)| reach[a.index()][b.index()] = true);
+        for k in 0..n {
+            for i in 0..n {
+                for j in 0..n {
+                    reach[i][j] |= reach[i][k] && reach[k][j];
+                }
+            }
+        }
+        reach
+    }
+
+    #[test]
+    fn components_are_mutual_reachability_in_topological_order() {
+        let mut seed = 1u64;
+        let mut dice = |n: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % n
+        };
+        for _ in 0..500 {
+            let n = 1 + dice(12) as usize;
+            let count = dice(20);
+            let edges: Vec<(NodeId, NodeId)> =
+                (0..count).map(|_| (NodeId(dice(n as u64) as u32), NodeId(dice(n as u64) as u32))).collect();
+            let nodes: Vec<NodeId> = (0..n).map(NodeId::from).collect();
+            let parts = components_of(&nodes, &edges);
+            let reach = naive(n, &edges);
+            let mut of = vec![usize::MAX; n];
+            for (p, part) in parts.iter().enumerate() {
+                assert!(part.is_sorted());
+                part.iter().for_each(|v| of[v.index()] = p);
+            }
+            for i in 0..n {
+                for j in 0..n {
+                    assert_eq!(of[i] == of[j], reach[i][j] && reach[j][i], "{edges:?}");
+                    assert!(!reach[i][j] || of[i] <= of[j], "{edges:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn program_order_where_it_is_topological() {
+        let edges = [(NodeId(0), NodeId(3)), (NodeId(1), NodeId(2))];
+        assert_eq!(components_of(&ids(&[0, 1, 2, 3]), &edges), [0, 1, 2, 3].map(|n| ids(&[n])));
+        // other edges are passed over
+        assert_eq!(components_of(&ids(&[2, 5]), &[(NodeId(5), NodeId(9))]), [ids(&[2]), ids(&[5])]);
+    }
+
+    #[test]
+    fn a_million_in_a_row_and_in_a_ring() {
+        let n = 1_000_000;
+        let nodes: Vec<NodeId> = (0..n).map(NodeId::from).collect();
+        let mut edges: Vec<(NodeId, NodeId)> = (1..n).map(|i| (NodeId::from(i - 1), NodeId::from(i))).collect();
+        assert_eq!(components_of(&nodes, &edges).len(), n);
+        edges.push((NodeId::from(n - 1), NodeId(0)));
+        assert_eq!(components_of(&nodes, &edges).len(), 1);
+    }
+}

@@ -1,0 +1,135 @@
+//! Feedback loops that cannot start: who waits for whom, and how many items have to be enqueued.
+
+use super::bench::Bench;
+use super::explain::{inside, items};
+use super::startup::{Blocked, Start};
+use crate::ids::*;
+use sluice_grammar::diagnostic::Diagnostic;
+
+/// Loops reported one by one.
+const SHOWN: usize = 10;
+/// Steps that the search for the missing items may take, all loops together.
+const PATIENCE: u64 = 10_000_000;
+/// Loops times nodes beyond which the search is not worth its time.
+const LARGEST: usize = 1 << 16;
+/// The most items that are looked for.
+const MOST: u64 = 1 << 40;
+
+/// Diagnostics for components that come to a halt.
+pub fn deadlock(start: &Start, initial: &[u64], blocked: &[Blocked]) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let mut bench = Bench::new(start.graph, PATIENCE);
+    for b in blocked.iter().take(SHOWN) {
+        component(start, initial, b, &mut bench, &mut out);
+    }
+    if blocked.len() > SHOWN
+        && let Some(d) = out.last_mut()
+    {
+        d.notes.push(format!("{} more loops of this program cannot start", blocked.len() - SHOWN));
+    }
+    out
+}
+
+fn component(start: &Start, initial: &[u64], b: &Blocked, bench: &mut Bench, out: &mut Vec<Diagnostic>) {
+    let graph = start.graph;
+    let loops: Vec<ChannelId> = (b.part.iter())
+        .flat_map(|n| &graph.node(*n).inputs)
+        .copied()
+        .filter(|c| graph.channel(*c).feedback && start.inside(*c))
+        .collect();
+    let missing = missing(start, initial, &b.part, &loops, bench);
+    let before = out.len();
+    for (i, back) in loops.iter().enumerate() {
+        let join = graph.channel(*back).to.0;
+        let reported = match &missing {
+            Some(more) => more[i] > 0,
+            None => b.waiting.iter().any(|(_, c, _)| c == back),
+        };
+        if !reported || out.len() - before >= SHOWN {
+            continue;
+        }
+        let node = graph.node(join);
+        let name = graph.hierarchy.get(node.hier.index()).map_or(&node.path, |h| &h.display);
+        let enqueued = match initial[back.index()] {
+            0 => "no item is enqueued".to_string(),
+            1 => "only 1 item is enqueued".to_string(),
+            n => format!("only {n} items are enqueued"),
+        };
+        let mut d = Diagnostic::error(
+            "E0303",
+            format!("the feedback loop `{name}` cannot start"),
+            node.span,
+            format!("the joiner waits for its feedback: {enqueued}"),
+        );
+        for (n, c, lacks) in b.waiting.iter().filter(|(n, c, _)| c != back && inside(graph, *n, node.hier)).take(4) {
+            let (waiter, from) = (graph.node(*n), graph.node(graph.channel(*c).from.0));
+            d = d.note(format!("`{}` lacks {} from `{}`", waiter.path, items(*lacks), from.path));
+        }
+        out.push(match &missing {
+            Some(more) => {
+                let n = more[i];
+                let are = if n == 1 { "is" } else { "are" };
+                let d = d.help(format!("enqueue {} more: {n} `enqueue` {are} missing", items(n)));
+                let others = more.iter().filter(|m| **m > 0).count() - 1;
+                if others > 0 { d.note("the loops around it or in it need items, too") } else { d }
+            }
+            None => d.help("more items have to be enqueued, here or in the loops around it or in it"),
+        });
+    }
+    if out.len() == before
+        && let Some((n, c, lacks)) = b.waiting.first()
+    {
+        let (waiter, from) = (graph.node(*n), graph.node(graph.channel(*c).from.0));
+        let label = format!("`{}` lacks {}", waiter.path, items(*lacks));
+        out.push(
+            Diagnostic::error("E0303", "the program cannot start", waiter.span, label)
+                .label(from.span, "waits for this in turn"),
+        );
+    }
+}
+
+/// For each feedback channel of a component the further items with which all of it can start: as few as possible for the
+/// first, then for the next. `None` where that cannot be found (in time).
+fn missing(
+    start: &Start,
+    initial: &[u64],
+    part: &[NodeId],
+    loops: &[ChannelId],
+    bench: &mut Bench,
+) -> Option<Vec<u64>> {
+    let regular = start.regular(part);
+    let size = if regular { part.len() } else { start.graph.nodes.len() };
+    if loops.is_empty() || loops.len().saturating_mul(size) > LARGEST {
+        return None;
+    }
+    let mut more = vec![0; loops.len()];
+    let mut raised = initial.to_vec();
+    let mut works = |more: &[u64]| {
+        loops.iter().zip(more).for_each(|(c, m)| raised[c.index()] = initial[c.index()] + m);
+        let initial = &raised;
+        if regular {
+            bench.put(part, initial);
+            return start.live(bench, part).is_ok();
+        }
+        start.startup(initial, PATIENCE / 64).is_ok()
+    };
+    let mut enough = 1;
+    while !works(&vec![enough; loops.len()]) {
+        enough *= 2;
+        if enough > MOST {
+            return None;
+        }
+    }
+    more.fill(enough);
+    for i in 0..loops.len() {
+        // `high` works, all below `low` do not
+        let (mut low, mut high) = (0, enough);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            more[i] = middle;
+            if works(&more) { high = middle } else { low = middle + 1 }
+        }
+        more[i] = high;
+    }
+    works(&more).then_some(more)
+}
