@@ -74,7 +74,8 @@ pub fn run(program: &Elaborated, readers: &[End], iterations: Option<u64>, host:
         .collect();
     let mut world = World { host, blocks, fault: None };
     let Elaborated { globals, codes, graph, steady, messages, .. } = program;
-    let result = sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, Options { iterations });
+    let result =
+        sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, Options { iterations });
     if let Some(fault) = world.fault {
         return Err(fault.into());
     }

@@ -28,11 +28,10 @@ use sluice_grammar::span::Span;
 /// Codes of this pass.
 pub const CODES: &[(&str, &str)] = &[
     ("E0310", "a latency that is no constant, or an empty range"),
-    ("E0311", "a portal that is not known at compile time"),
-    ("E0312", "neither is upstream of the other"),
-    ("E0313", "the latency is impossible"),
-    ("E0314", "messages that wait for each other"),
-    ("E0315", "the steady state is too long for messages"),
+    ("E0311", "neither is upstream of the other"),
+    ("E0312", "the latency is impossible"),
+    ("E0313", "messages that wait for each other"),
+    ("E0314", "the steady state is too long for messages"),
     ("W0310", "nobody receives this message"),
 ];
 

@@ -89,8 +89,13 @@ impl Build {
     }
 
     fn run(&self, world: &mut Memory, iterations: Option<u64>) -> Result<Summary, RunError> {
-        let program =
-            Program { globals: &self.world.globals, codes: &self.codes, graph: &self.graph, steady: &self.steady, messages: &Default::default() };
+        let program = Program {
+            globals: &self.world.globals,
+            codes: &self.codes,
+            graph: &self.graph,
+            steady: &self.steady,
+            messages: &Default::default(),
+        };
         run(program, world, Options { iterations })
     }
 }

@@ -283,9 +283,7 @@ impl Arguments {
     pub fn run(self) -> Exit {
         match self.command {
             Command::Check { program, parse_only } => commands::check(&program.options(), parse_only),
-            Command::Rates { program, format } => {
-                commands::rates(&program.options(), format.into())
-            }
+            Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Sdep { program, format } => {
                 let mut options = program.options();
                 let names = options.files.split_off(options.files.len().saturating_sub(2));

@@ -120,12 +120,14 @@ pub fn emit(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<
                     continue;
                 }
                 let function = input.kernels[k].function(input.kernels[k].handlers[handler].1);
-                let params: Vec<Ty> = function.locals[..function.params as usize].iter().map(|l| l.ty.clone()).collect();
+                let params: Vec<Ty> =
+                    function.locals[..function.params as usize].iter().map(|l| l.ty.clone()).collect();
                 if params != send.args {
                     return Err(CodegenError::Malformed(format!("a message to {} has other arguments", link.name)));
                 }
                 let due = tables.counts(&link.due);
-                let bytes = if params.is_empty() { "0".into() } else { format!("sizeof(struct sl_message_{k}_{handler})") };
+                let bytes =
+                    if params.is_empty() { "0".into() } else { format!("sizeof(struct sl_message_{k}_{handler})") };
                 let after = u8::from(link.direction == Direction::Upstream);
                 links.push(format!(
                     "{{sl_receive_{k}_{handler}, {due}, {bytes}, {number}, {}, {after}}}",

@@ -30,8 +30,8 @@
 
 use super::print_function::Printer;
 use sluice_frontend::ids::StaticId;
-use sluice_grammar::span::{SourceMap, Span};
 use sluice_frontend::ty::Ty;
+use sluice_grammar::span::{SourceMap, Span};
 use sluice_kernel::ir::{Kernel, Route};
 use std::collections::BTreeSet;
 

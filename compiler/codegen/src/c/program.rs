@@ -12,10 +12,10 @@
 //! allocated once an instance is made; the same input gives the same text.
 
 use super::layout::{self, Layout, Limits};
+use super::messages::Mail;
 use super::print::{FilterOptions, FilterText, Site, emit_filter};
 use super::steady::Steady;
 use super::tables::{self, Facts};
-use super::messages::Mail;
 use super::{ends, header, messages, rts, types};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::messages::Messages;

@@ -233,7 +233,8 @@ impl Steady<'_> {
                 let _ = writeln!(out, "{pad}ctx->node = {};", v.0);
                 let k = code.0;
                 let mail = if self.receives[code.index()] { "mail_" } else { "" };
-                let _ = writeln!(out, "{pad}sl_fire_{mail}{k}(ctx, &s->code_{k}[{number}], {from}, {to}, (long)({n}));");
+                let _ =
+                    writeln!(out, "{pad}sl_fire_{mail}{k}(ctx, &s->code_{k}[{number}], {from}, {to}, (long)({n}));");
             }
             NodeKind::Identity | NodeKind::Duplicate => {
                 let (from, item) = (first_in.ok_or_else(bad)?, item(&node.inputs)?);

@@ -1,7 +1,7 @@
 //! Statements of functions and composites.
 
-use super::{Checker, Place};
 use super::filter::NotConstant;
+use super::{Checker, Place};
 use crate::constant::Const;
 use crate::ids::PortalId;
 use crate::ty::Ty;
@@ -404,8 +404,13 @@ impl Checker<'_> {
             Ok(_) => PortalId(u32::MAX), // in general: no portal is known
             Err(NotConstant) => {
                 self.report(
-                    Diagnostic::error("E0311", "which portal this is depends on the run", p.span, "not known at compile time")
-                        .help("messages constrain the schedule: send to each of the portals under an `if`"),
+                    Diagnostic::error(
+                        "E0310",
+                        "which portal this is depends on the run",
+                        p.span,
+                        "not known at compile time",
+                    )
+                    .help("messages constrain the schedule: send to each of the portals under an `if`"),
                 );
                 return nothing;
             }

@@ -180,11 +180,7 @@ fn time(dependence: &mut Dependence<'_>, mut link: Link) -> Result<(Link, Option
     let timing = Timing { forth, upstream, periods };
     link.due = timing.due(latency).map_err(too_long)?;
     // can the sender fire before the receiver has gone too far?
-    let back = if s == r || reaches(graph, r, s, true) {
-        Some(dependence.get(r, s).map_err(too_long)?)
-    } else {
-        None
-    };
+    let back = if s == r || reaches(graph, r, s, true) { Some(dependence.get(r, s).map_err(too_long)?) } else { None };
     let need = timing.need(latency).map_err(too_long)?;
     if let Some(back) = &back
         && !timing.possible(&need, back)
@@ -303,17 +299,18 @@ fn places(graph: &SdfGraph, link: &Link, d: Diagnostic) -> Diagnostic {
 
 fn unrelated(graph: &SdfGraph, link: &Link) -> Diagnostic {
     let d = Diagnostic::error(
-        "E0312",
+        "E0311",
         "no items flow between the sender and the receiver of this message",
         link.span,
         "a latency counts firings along the items",
     );
-    places(graph, link, d).help("send it with best effort: `[*]`; or from a filter upstream or downstream of the receiver")
+    places(graph, link, d)
+        .help("send it with best effort: `[*]`; or from a filter upstream or downstream of the receiver")
 }
 
 fn too_long(graph: &SdfGraph, link: &Link) -> Diagnostic {
     let d = Diagnostic::error(
-        "E0315",
+        "E0314",
         "the steady state is too long for messages",
         link.span,
         format!("when this arrives depends on more than {LONGEST} firings"),
@@ -324,7 +321,7 @@ fn too_long(graph: &SdfGraph, link: &Link) -> Diagnostic {
 fn impossible(graph: &SdfGraph, link: &Link, latency: i64, least: Option<i64>) -> Diagnostic {
     let (s, r) = (&graph.node(link.sender).path, &graph.node(link.receiver).path);
     let why = format!("with latency {latency}, `{r}` has fired too often by the time `{s}` sends");
-    let d = Diagnostic::error("E0313", "this message would come too late", link.span, why);
+    let d = Diagnostic::error("E0312", "this message would come too late", link.span, why);
     let d = places(graph, link, d);
     match least {
         Some(l) => d.help(format!("the smallest latency that works is {l}: `[{l}:{l}]`")),

@@ -45,7 +45,7 @@ pub fn with_messages(
         Err(Stuck(sender, receiver)) => {
             let (s, r) = (graph.node(sender), graph.node(receiver));
             let why = format!("`{}` waits for messages that `{}` could only send later", r.path, s.path);
-            Err(Diagnostic::error("E0314", "the latencies of these messages cannot all be kept", r.span, why)
+            Err(Diagnostic::error("E0313", "the latencies of these messages cannot all be kept", r.span, why)
                 .label(s.span, "this filter sends them")
                 .help("give the messages greater latencies, or best effort: `[*]`"))
         }
