@@ -315,10 +315,8 @@ impl Checker<'_> {
 
     fn own_functions(&mut self, parts: &Parts) -> Vec<Function> {
         let mut out = Vec::new();
-        for (i, (f, handler)) in parts.functions.iter().enumerate() {
-            self.place = if *handler { Place::Handler } else { Place::FilterWork };
-            let OwnFn { params, ret, .. } = self.own[i].clone();
-            out.push(self.function(f, &params, ret));
+        for (i, (f, _)) in parts.functions.iter().enumerate() {
+            out.push(self.own_function(parts, i));
             for r in &f.rates {
                 self.rate_exprs(r);
             }
@@ -326,21 +324,45 @@ impl Checker<'_> {
         out
     }
 
+    fn own_function(&mut self, parts: &Parts, i: usize) -> Function {
+        let (f, handler) = parts.functions[i];
+        self.place = if handler { Place::Handler } else { Place::FilterWork };
+        let OwnFn { params, ret, .. } = self.own[i].clone();
+        self.function(f, &params, ret)
+    }
+
+    /// The functions that `init` calls, as they are before it has run; the others are left empty, for they may need what it
+    /// sets.
+    fn init_functions(&mut self, parts: &Parts, init: &[Stmt]) -> Vec<Function> {
+        let mut out: Vec<Option<Function>> = vec![None; parts.functions.len()];
+        let mut calls = own_calls(init);
+        while let Some(id) = calls.pop() {
+            if let Some(None) = out.get(id.index()) {
+                let f = self.own_function(parts, id.index());
+                calls.extend(own_calls(&f.body));
+                out[id.index()] = Some(f);
+            }
+        }
+        let empty = |i: usize| Function {
+            name: parts.functions[i].0.name.name.clone(),
+            params: 0,
+            locals: Vec::new(),
+            ret: Ty::Void,
+            body: Vec::new(),
+            span: parts.functions[i].0.name.span(),
+        };
+        out.into_iter().enumerate().map(|(i, f)| f.unwrap_or_else(|| empty(i))).collect()
+    }
+
     /// Types `init` and runs it; the fields take their values after it. Gives what it printed.
     fn run_init(&mut self, init: &ast::Block, parts: &Parts) -> Option<String> {
         let marks = self.fields_as_constants.len();
-        let mut functions = self.own_functions(parts);
         self.place = Place::FilterInit;
         self.begin(Ty::Void, assigned_names(&init.stmts));
         let body = self.block(init);
-        functions.push(Function {
-            name: "init".into(),
-            params: 0,
-            locals: self.end(),
-            ret: Ty::Void,
-            body,
-            span: init.at.0,
-        });
+        let locals = self.end();
+        let mut functions = self.init_functions(parts, &body);
+        functions.push(Function { name: "init".into(), params: 0, locals, ret: Ty::Void, body, span: init.at.0 });
         if self.generic || self.errors > 0 {
             return Some(String::new());
         }
@@ -614,6 +636,17 @@ impl Checker<'_> {
             _ => {}
         }
     }
+}
+
+/// The filter's own functions that are called somewhere.
+fn own_calls(body: &[Stmt]) -> Vec<FnId> {
+    let mut out = Vec::new();
+    analyses::walk::expressions(body, &mut |e| {
+        if let ExprKind::Call(Callee::Own(id), _) = &e.kind {
+            out.push(*id);
+        }
+    });
+    out
 }
 
 /// What a constant expression depends on.
