@@ -148,6 +148,10 @@ impl Checker<'_> {
             }
             None => inferred,
         };
+        let (span, ends) = (self.io_span, self.io.clone());
+        if !self.generic && [ends.0, ends.1].iter().flatten().any(|ty| !self.fits(ty, span)) {
+            return None;
+        }
         let parts = self.parts(decl, members);
         for m in members {
             if let Member::Field(d) = m {
@@ -179,6 +183,9 @@ impl Checker<'_> {
             functions.push(f);
             (p, FnId::from(functions.len() - 1))
         });
+        if !self.generic && !functions.iter().all(|f| self.locals_fit(f)) {
+            return None;
+        }
         self.place = Place::FilterInit;
         let work_def = self.rates(work, work_id, decl);
         let prework_def = prework.map(|(p, id)| self.rates(p, id, decl));
@@ -287,9 +294,9 @@ impl Checker<'_> {
             if !self.generic && self.errors == 0 {
                 value = match &typed {
                     None => {
-                        let zero = eval::zero(&self.w.globals, &ty);
+                        let zero = self.w.budget.zero(&self.w.globals, &ty);
                         if zero.is_none() {
-                            self.error("E0209", "this array is too large", d.ty.at.0, "more than 2^24 elements in all");
+                            self.too_large(&ty, d.ty.at.0);
                         }
                         zero
                     }
@@ -363,6 +370,9 @@ impl Checker<'_> {
         let locals = self.end();
         let mut functions = self.init_functions(parts, &body);
         functions.push(Function { name: "init".into(), params: 0, locals, ret: Ty::Void, body, span: init.at.0 });
+        if !self.generic && self.errors == 0 && !functions.iter().all(|f| self.locals_fit(f)) {
+            return None;
+        }
         if self.generic || self.errors > 0 {
             return Some(String::new());
         }
@@ -371,7 +381,7 @@ impl Checker<'_> {
         let fields: Vec<(Ty, Const)> =
             (self.fields.iter()).map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0)))).collect();
         let last = FnId::from(functions.len() - 1);
-        match eval::run_init(&self.w.globals, &functions, last, &fields) {
+        match eval::run_init(&self.w.globals, &functions, last, &fields, &self.w.budget) {
             Ok((values, output)) => {
                 for (f, v) in self.fields.iter_mut().zip(values) {
                     f.value = Some(v);
@@ -383,6 +393,23 @@ impl Checker<'_> {
                 None
             }
         }
+    }
+
+    /// Are the variables of a function together within what one array may have? They all lie in memory at once.
+    pub fn locals_fit(&mut self, f: &Function) -> bool {
+        let mut sum = 0;
+        for l in f.locals.iter().skip(f.params as usize).filter(|l| l.ty.is_aggregate()) {
+            if !self.fits(&l.ty, l.span) {
+                return false;
+            }
+            sum += eval::value::size(&l.ty, &self.w.globals).unwrap_or(0);
+            if sum > eval::MAX_ITEMS {
+                let title = format!("the variables of `{}` are too large", f.name);
+                self.error("E0209", title, l.span, "with this one, more than 2^24 elements in all");
+                return false;
+            }
+        }
+        true
     }
 
     fn rate_exprs(&mut self, r: &ast::RateSpec) -> Vec<Option<Expr>> {
@@ -606,12 +633,12 @@ impl Checker<'_> {
         }
     }
 
-    fn evaluate(&self, e: &Expr, fuel: u64) -> Result<Const, EvalError> {
+    fn evaluate(&self, e: &Expr, most: u64) -> Result<Const, EvalError> {
         let mut e = e.clone();
         self.fill_constants(&mut e);
         let fields: Vec<(Ty, Const)> =
             (self.fields.iter()).map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0)))).collect();
-        eval::constant(&self.w.globals, &fields, &e, fuel)
+        eval::constant(&self.w.globals, &fields, &e, &self.w.budget, most)
     }
 
     /// Replaces locals whose value is known.
