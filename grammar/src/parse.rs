@@ -58,10 +58,16 @@ pub enum Encoding {
 }
 
 /// Turns the bytes of a file into text: UTF-8 as it is, anything else byte by byte as Latin-1, so that old programs with
-/// 8-bit characters in comments and strings can be read.
+/// 8-bit characters in comments and strings can be read. A byte-order mark at the start stays one in both.
 pub fn decode(bytes: &[u8]) -> (String, Encoding) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text.to_string(), Encoding::Utf8),
-        Err(_) => (bytes.iter().map(|byte| char::from(*byte)).collect(), Encoding::Latin1),
+        Err(_) => {
+            let (mark, rest) = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+                Some(rest) => ("\u{feff}", rest),
+                None => ("", bytes),
+            };
+            (mark.chars().chain(rest.iter().map(|byte| char::from(*byte))).collect(), Encoding::Latin1)
+        }
     }
 }

@@ -52,6 +52,8 @@ fn eight_bit_characters() {
     let printed = sluice_grammar::print(&program);
     assert!(printed.contains("\"\u{e9}\\351\""), "{printed}");
     assert_eq!(decode("gr\u{fc}n".as_bytes()), ("gr\u{fc}n".to_string(), Encoding::Utf8));
+    // a byte-order mark stays one, also before text that is not UTF-8
+    assert_eq!(decode(b"\xef\xbb\xbf// gr\xfcn").0, "\u{feff}// gr\u{fc}n");
     assert_eq!(decode(b""), (String::new(), Encoding::Utf8));
     assert_eq!(decode(b"\0\xff").0, "\0\u{ff}");
 }

@@ -108,7 +108,7 @@ fn try_run(checked: &Checked, case: &Case, mode: Mode, folder: &Path) -> Result<
             let mut session = Session::new(&ProgramOptions::default(), false)?;
             let schedule = if small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
             let cc = CcOptions { level, ..CcOptions::default() };
-            let code = CodeOptions { cc, schedule, unchecked, ..CodeOptions::default() };
+            let code = CodeOptions { cc, schedule, unchecked };
             let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
             Some((compiled::load(&mut session, &c, &code)?, c.sites))
         }

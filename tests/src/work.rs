@@ -67,7 +67,7 @@ pub fn job(kind: &str, case: &Case) -> Message {
 }
 
 /// Indices outside, divisions by zero, peeks beyond the rate: errors of programs that may fail.
-const CERTAIN: [&str; 3] = ["E0225", "E0227", "E0239"];
+const CERTAIN: [&str; 4] = ["E0225", "E0226", "E0227", "E0239"];
 
 fn mode(job: &Message) -> Mode {
     let level = job.number("level").unwrap_or(1) as u8;

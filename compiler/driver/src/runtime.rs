@@ -54,9 +54,9 @@ fn code(kind: &EvalErrorKind) -> Option<(&'static str, Option<&'static str>)> {
             ("E0954", Some("every firing pushes exactly the declared number of items"))
         }
         RecursionTooDeep | OutOfFuel => ("E0955", None),
-        ArrayTooLarge { .. } | NegativeSize(_) | SizesDiffer { .. } => ("E0956", None),
+        ArrayTooLarge { .. } | LocalsTooLarge | NegativeSize(_) | SizesDiffer { .. } => ("E0956", None),
         NoResult(_) => ("E0957", Some("every way through a function with a result ends in `return`")),
-        NotAvailable(_) | Unsupported(_) | Host(_) | IllTyped(_) => return None,
+        TooManyConstants | PrintsTooMuch | NotAvailable(_) | Unsupported(_) | Host(_) | IllTyped(_) => return None,
     })
 }
 

@@ -5,6 +5,7 @@
 
 use crate::elaborate::flatten::flatten;
 use crate::elaborate::{Elaborator, Limits};
+use crate::eval::Budget;
 use crate::graph::SdfGraph;
 use crate::ids::*;
 use crate::messages::{self, Messages};
@@ -115,6 +116,7 @@ pub fn analyse(inputs: Vec<SourceInput>, options: &Options, loader: &mut (dyn Lo
 
 fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> Analysis {
     let mut w = World::default();
+    w.budget = Budget::with_steps(options.limits.constants);
     let trees = parse_all(&mut w, inputs, loader);
     if options.parse_only {
         return finish(w, None, trees);

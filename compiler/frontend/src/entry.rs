@@ -19,7 +19,7 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
                 "asked for with --top",
             );
             let users = w.decls.iter().filter(|d| !d.library).map(|d| &*d.name);
-            if let Some(n) = World::nearest(name, users) {
+            if let Some(n) = w.nearest(name, users) {
                 d = d.help(format!("did you mean `{n}`?"));
             }
             w.report(d);

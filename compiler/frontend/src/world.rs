@@ -4,12 +4,14 @@
 //! statics, helpers and streams are checked later, when they are needed. A user's stream wins over one of the standard
 //! library with the same name, silently; two declarations of one name among the user's files are an error.
 
+use crate::eval::Budget;
 use crate::ids::*;
 use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::{SourceMap, Span};
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -50,6 +52,9 @@ pub struct Group {
     pub span: Span,
 }
 
+/// Each search looks at all names of a kind.
+const MAX_SEARCHES: u32 = 200;
+
 /// All declarations.
 #[derive(Clone, Debug, Default)]
 pub struct World {
@@ -69,8 +74,11 @@ pub struct World {
     pub globals: Globals,
     /// Diagnostics so far.
     pub diagnostics: Vec<Diagnostic>,
+    /// What evaluation may still use up.
+    pub budget: Budget,
     /// While true, reports are dropped (an attempt whose failure means nothing).
     pub quiet: bool,
+    searches: Cell<u32>,
     seen: HashSet<(&'static str, Span)>,
     struct_asts: Vec<Arc<ast::StructDecl>>,
     /// Static blocks in order.
@@ -217,8 +225,12 @@ impl World {
         &self.struct_asts
     }
 
-    /// The known name nearest to a misspelt one, if one is near.
-    pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    /// The known name nearest to a misspelt one, if one is near. In a program full of faults it gives up looking.
+    pub fn nearest<'a>(&self, name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+        self.searches.set(self.searches.get() + 1);
+        if self.searches.get() > MAX_SEARCHES {
+            return None;
+        }
         let mut best: Option<(usize, &str)> = None;
         for k in known {
             let d = distance(name, k);

@@ -29,9 +29,27 @@ impl Var {
         Var { writable: false, ..Var::new(name, ty) }
     }
 
+    /// Is it a field? `init` may still change one that is known later.
+    pub fn is_field(&self) -> bool {
+        self.name.starts_with('s')
+    }
+
     /// An int with a known value.
     pub fn known(name: impl Into<String>, value: i32) -> Var {
         Var { value: Some(value), range: Some((value, value + 1)), ..Var::constant(name, Ty::Int) }
+    }
+}
+
+/// A number as it is written: often by a name of known value.
+pub fn known_int(r: &mut Random, known: &[(String, i32)], n: i32) -> String {
+    let near: Vec<&(String, i32)> = known.iter().filter(|(_, k)| (n - k).abs() < 4).collect();
+    if near.is_empty() || r.chance(50) {
+        return n.to_string();
+    }
+    match *r.pick(&near) {
+        (name, k) if *k == n => name.clone(),
+        (name, k) if *k < n => format!("{name} + {}", n - k),
+        (name, k) => format!("{name} - {}", k - n),
     }
 }
 
@@ -70,6 +88,8 @@ pub struct Gen {
     pub decls: Vec<String>,
     /// Do filters print?
     pub prints: bool,
+    /// Does a `FileReader` read `in.bin`?
+    pub reads: bool,
     /// How many more filters may divide by what could be zero, or use an index that could be outside.
     pub hazards: u32,
     /// Greater than 0 where what is made can be instantiated several times.
@@ -87,6 +107,7 @@ impl Gen {
             helpers: Vec::new(),
             decls: Vec::new(),
             prints: false,
+            reads: false,
             hazards: 0,
             replicated: 0,
             next: 0,
@@ -176,8 +197,10 @@ pub struct Body<'g> {
     pub cost: u32,
     /// The bound on them.
     pub most: u32,
-    /// May `break` and `continue` stand here?
+    /// May `break` stand here?
     pub breakable: bool,
+    /// May `continue` stand here?
+    pub continuable: bool,
     /// The result's type, in a function.
     pub ret: Option<Ty>,
     /// May it print?
@@ -214,6 +237,7 @@ impl<'g> Body<'g> {
             cost: 0,
             most: 60,
             breakable: false,
+            continuable: false,
             ret: None,
             prints: false,
             hazard: false,
@@ -223,6 +247,19 @@ impl<'g> Body<'g> {
             scope: 0,
             hides: true,
         }
+    }
+
+    /// A type as it is written here: now and then the sizes of arrays by names.
+    pub fn show(&mut self, ty: &Ty) -> String {
+        if !matches!(ty, Ty::Array(..)) || !self.g.r.chance(20) {
+            return self.g.show(ty);
+        }
+        let statics = self.g.statics.iter().filter(|_| self.place != Place::Static);
+        let known: Vec<(String, i32)> = (self.visible().chain(statics))
+            .filter(|v| self.place == Place::Work || !v.is_field())
+            .filter_map(|v| v.value.map(|k| (v.name.clone(), k)))
+            .collect();
+        ty.text_sized(&self.g.structs, &mut |n| known_int(&mut self.g.r, &known, n as i32))
     }
 
     /// Writes a line.

@@ -1,6 +1,6 @@
 //! Filters and functions.
 
-use super::body::{Body, Fun, Gen, Place, Var};
+use super::body::{Body, Fun, Gen, Place, Var, known_int};
 use super::types::Ty;
 
 /// The rates of a filter.
@@ -31,6 +31,8 @@ struct Filter<'g> {
     output: Ty,
     vars: Vec<Var>,
     own: Vec<Fun>,
+    /// Statements that `init` begins with.
+    set_by_init: Vec<String>,
     indent: usize,
 }
 
@@ -44,13 +46,21 @@ pub fn members(
     indent: usize,
     prework: bool,
 ) -> Members {
-    let mut f = Filter { g, input: input.clone(), output: output.clone(), vars: params, own: Vec::new(), indent };
+    let mut f = Filter {
+        g,
+        input: input.clone(),
+        output: output.clone(),
+        vars: params,
+        own: Vec::new(),
+        set_by_init: Vec::new(),
+        indent,
+    };
     let mut text = f.fields();
     let mut parts = Vec::new();
     for _ in 0..f.g.r.weighted(&[50, 25, 15, 10]) {
         parts.push(f.function());
     }
-    if f.g.r.chance(30) {
+    if !f.set_by_init.is_empty() || f.g.r.chance(30) {
         parts.push(f.init());
     }
     let mut ahead = rates.peek - rates.pop;
@@ -73,7 +83,15 @@ pub fn members(
 
 /// A function of a helper group.
 pub fn helper(g: &mut Gen, group: &str) -> (String, Fun) {
-    let mut f = Filter { g, input: Ty::Void, output: Ty::Void, vars: Vec::new(), own: Vec::new(), indent: 1 };
+    let mut f = Filter {
+        g,
+        input: Ty::Void,
+        output: Ty::Void,
+        vars: Vec::new(),
+        own: Vec::new(),
+        set_by_init: Vec::new(),
+        indent: 1,
+    };
     let text = f.plain_function(Place::Helper);
     let mut made = f.own.pop().expect("just made");
     made.name = format!("{group}.{}", made.name);
@@ -90,6 +108,23 @@ impl Filter<'_> {
 
     fn fields(&mut self) -> String {
         let mut text = String::new();
+        // what no firing changes is a constant, and rates may depend on it
+        while self.g.r.chance(15) {
+            let (name, value) = (self.g.name("s"), self.g.r.below(7) as i32);
+            let step = "    ".repeat(self.indent);
+            let known: Vec<(String, i32)> = (self.vars.iter())
+                .filter(|v| !v.is_field())
+                .filter_map(|v| v.value.map(|k| (v.name.clone(), k)))
+                .collect();
+            let written = known_int(&mut self.g.r, &known, value);
+            if self.g.r.chance(50) {
+                text += &format!("{step}int {name} = {written};\n");
+            } else {
+                text += &format!("{step}int {name};\n");
+                self.set_by_init.push(format!("{name} = {written};"));
+            }
+            self.vars.push(Var::known(name, value));
+        }
         for _ in 0..self.g.r.weighted(&[30, 30, 20, 12, 8]) {
             let ty = self.g.any_type(16);
             let mut b = self.body(Place::Init);
@@ -116,9 +151,11 @@ impl Filter<'_> {
     }
 
     fn init(&mut self) -> String {
+        let lines = std::mem::take(&mut self.set_by_init);
         let mut b = self.body(Place::Init);
         b.indent -= 1;
         b.braces("init ", |b| {
+            lines.iter().for_each(|l| b.line(l));
             let n = b.g.r.range(1, 4);
             b.statements(n);
             if b.g.prints && b.g.r.chance(30) {
@@ -211,6 +248,7 @@ impl Filter<'_> {
         b.vars.extend(vars);
         (b.input, b.output, b.pops, b.pushes, b.peek) = (input, output, pops, pushes, need);
         b.ret = (ret != Ty::Void).then(|| ret.clone());
+        b.prints = b.g.prints && b.g.r.chance(20);
         let n = b.g.r.range(0, 2);
         b.braces(&head, |b| finish(b, &ret, n));
         let (cost, out) = (b.cost + 2, b.out);
@@ -274,7 +312,9 @@ impl Filter<'_> {
             part(self, "pop", rates.pop);
         }
         if self.input != Ty::Void && (rates.peek > rates.pop || self.g.r.chance(10)) {
-            part(self, "peek", rates.peek);
+            // less than the pop rate means the pop rate
+            let less = if rates.peek == rates.pop && self.g.r.chance(30) { rates.pop / 2 } else { 0 };
+            part(self, "peek", rates.peek - less);
         }
         let turn = self.g.r.index(parts.len().max(1)).min(parts.len());
         parts.rotate_left(turn);
@@ -283,18 +323,9 @@ impl Filter<'_> {
 
     fn rate(&mut self, n: u32) -> String {
         let n = n as i32;
-        let known: Vec<(String, i32)> = (self.vars.iter().chain(&self.g.statics))
-            .filter_map(|v| v.value.map(|k| (v.name.clone(), k)))
-            .filter(|(_, k)| (n - k).abs() < 4)
-            .collect();
-        if known.is_empty() || self.g.r.chance(50) {
-            return n.to_string();
-        }
-        match self.g.r.pick(&known) {
-            (name, k) if *k == n => name.clone(),
-            (name, k) if *k < n => format!("{name} + {}", n - k),
-            (name, k) => format!("{name} - {}", k - n),
-        }
+        let known: Vec<(String, i32)> =
+            (self.vars.iter().chain(&self.g.statics)).filter_map(|v| v.value.map(|k| (v.name.clone(), k))).collect();
+        known_int(&mut self.g.r, &known, n)
     }
 }
 

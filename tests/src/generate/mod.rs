@@ -4,14 +4,18 @@
 //! fit, every firing pops and pushes what it declares, splitjoins and loops balance. Only some divisors and indices
 //! (`Case::hazards`) may go wrong when the program runs.
 
+mod access;
 mod body;
 mod branch;
+mod copies;
 mod expr;
+mod feedback;
 mod filter;
 pub mod random;
 mod stmt;
 mod stream;
 pub mod types;
+mod window;
 
 use body::{Body, Gen, Place, Var};
 use random::Random;
@@ -86,21 +90,31 @@ pub fn case(seed: u64) -> Case {
         }
     };
     let round = sig.cost.max(1) + sig.pop + sig.push;
-    let (bytes, iterations) = if input == Ty::Void {
-        (None, Some(u64::from(g.r.range(0, 12)).min(MOST / round).max(u64::from(g.r.below(2)))))
-    } else {
-        let rounds = (MOST / round).clamp(1, 40);
-        let items = (sig.ahead.min(400) + sig.pop * u64::from(g.r.below(rounds as u32 + 1))).min(3000);
-        let items = items + u64::from(g.r.below(sig.pop.min(50) as u32 + 1));
-        let mut bytes = Vec::new();
-        if g.r.chance(97) {
-            (0..items).for_each(|_| input.sample(&g.structs, &mut g.r, &mut bytes));
+    let most = if g.r.chance(15) { 600 } else { 40 };
+    let rounds = (MOST / round).clamp(1, most);
+    let few = g.r.chance(80);
+    let iterations = u64::from(g.r.below(if few { 13 } else { 60 })).min(rounds);
+    let (bytes, iterations) = match (input == Ty::Void, g.reads) {
+        (true, false) => (None, Some(iterations)),
+        // whatever the types of those that read it
+        (true, true) => {
+            let n = g.r.range(0, 200).min(rounds as u32 * 4);
+            let mut bytes = Vec::new();
+            (0..n).for_each(|_| Ty::Float.sample(&g.structs, &mut g.r, &mut bytes));
+            (Some(bytes), g.r.chance(30).then_some(iterations))
         }
-        if g.r.chance(20) {
-            bytes.extend(g.r.clone().bytes(3)); // not a whole item
+        _ => {
+            let items = (sig.ahead.min(400) + sig.pop * u64::from(g.r.below(rounds as u32 + 1))).min(3000);
+            let items = items + u64::from(g.r.below(sig.pop.min(50) as u32 + 1));
+            let mut bytes = Vec::new();
+            if g.r.chance(97) {
+                (0..items).for_each(|_| input.sample(&g.structs, &mut g.r, &mut bytes));
+            }
+            if g.r.chance(20) {
+                bytes.extend(g.r.clone().bytes(3)); // not a whole item
+            }
+            (Some(bytes), g.r.chance(15).then_some(iterations))
         }
-        let bounded = g.r.chance(15);
-        (Some(bytes), bounded.then(|| u64::from(g.r.below(6))))
     };
     let order = g.r.index(g.decls.len());
     g.decls.rotate_left(order);
@@ -109,14 +123,24 @@ pub fn case(seed: u64) -> Case {
 
 /// A program from a source to a sink that prints.
 fn closed(g: &mut Gen, w: Wanted) -> Sig {
+    if w.indent == 0 && g.r.chance(12) {
+        // several that know nothing of each other
+        let (one, other) = (closed(g, Wanted { indent: 1, ..w.clone() }), closed(g, Wanted { indent: 1, ..w }));
+        let body = [&one, &other].map(|s| g.add("add", &s.text, 1)).concat();
+        g.decls.push(format!(
+            "void->void splitjoin Main {{\n    split roundrobin(0);\n{body}    join roundrobin(0);\n}}\n"
+        ));
+        return Sig { cost: one.cost + other.cost, ..one };
+    }
+    let name = if w.indent == 0 { "Main".into() } else { g.name("P") };
     let (a, b) = (g.item_type(), g.item_type());
     let inside = Wanted { indent: 1, ..w };
     let source = g.stream(&Wanted { input: Ty::Void, output: a.clone(), depth: inside.depth.min(1), ..inside.clone() });
     let middle = g.stream(&Wanted { input: a, output: b.clone(), ..inside.clone() });
     let sink = g.filter(&Wanted { input: b, output: Ty::Void, depth: 0, ..inside }, false);
     let body = [&source, &middle, &sink].map(|s| g.add("add", &s.text, 1)).concat();
-    g.decls.push(format!("void->void pipeline Main {{\n{body}}}\n"));
-    join(&join(&source, &middle), &sink)
+    g.decls.push(format!("void->void pipeline {name} {{\n{body}}}\n"));
+    Sig { text: name, ..join(&join(&source, &middle), &sink) }
 }
 
 /// Structs, statics, helper groups.

@@ -21,13 +21,29 @@ impl Body<'_> {
             return;
         }
         self.count(1);
-        let nests = if self.indent < 5 { 3 } else { 0 };
+        let nests = if self.indent < 6 { 3 } else { 0 };
         let loops = if room > 10 { nests * 2 } else { 0 };
         let channels = 4 * u32::from(self.pops + self.pushes > 0);
         let prints = 4 * u32::from(self.prints);
-        let jumps = 2 * u32::from(self.breakable);
-        let weights =
-            [6, 3, 9, 5, 2, 1 + nests * 2, loops, loops / 3, loops / 3, nests, 2, prints, channels, jumps, nests / 3];
+        let jumps = 2 * u32::from(self.breakable || self.continuable);
+        let weights = [
+            6,
+            3,
+            9,
+            5,
+            2,
+            1 + nests * 2,
+            loops,
+            loops / 3,
+            loops / 3,
+            nests,
+            2,
+            prints,
+            channels,
+            jumps,
+            nests / 3,
+            2,
+        ];
         match self.g.r.weighted(&weights) {
             0 => self.declare_scalar(),
             1 => {
@@ -46,12 +62,75 @@ impl Body<'_> {
             11 => self.print(),
             12 => self.channel_statement(),
             13 => self.jump(),
-            _ => self.nested_block(),
+            14 => self.nested_block(),
+            _ => self.short(),
         }
     }
 
     fn nested_block(&mut self) {
         self.braces("", |b| b.statements(2));
+    }
+
+    /// Forms without braces, and several declarations in one statement.
+    fn short(&mut self) {
+        match self.g.r.below(5) {
+            0 => {
+                let ty = SCALARS[self.g.r.index(5)].clone();
+                let (a, b) = (self.g.name("v"), self.g.name("v"));
+                let first = self.expr_to(&ty, 2);
+                self.vars.push(Var::new(a.clone(), ty.clone()));
+                let second = self.expr_to(&ty, 2);
+                self.line(&format!("{} {a} = {first}, {b} = {second};", self.g.show(&ty)));
+                self.vars.push(Var::new(b, ty));
+            }
+            1 => self.line(";"),
+            2 => {
+                // an `else` belongs to the nearest `if`
+                let (c, d) = (self.maybe(|b| b.test(2)), self.maybe(|b| b.test(2)));
+                self.line(&format!("if ({c})"));
+                self.indented(&format!("if ({d})"), 1);
+                self.bare(2);
+                self.indented("else", 1);
+                self.bare(2);
+            }
+            3 => {
+                let c = self.maybe(|b| b.test(2));
+                self.line(&format!("if ({c})"));
+                self.bare(1);
+                if self.g.r.chance(50) {
+                    self.line("else");
+                    self.bare(1);
+                }
+            }
+            _ => {
+                let (i, turns) = (self.g.name("i"), self.g.r.range(1, self.room().clamp(2, 8) / 2));
+                self.line(&format!("for (int {i} = 0; {i} < {turns}; {i}++)"));
+                let (mark, times) = (self.vars.len(), self.times);
+                self.vars.push(Var { range: Some((0, turns as i32)), ..Var::constant(i, Ty::Int) });
+                self.times *= turns;
+                self.count(1);
+                self.bare(1);
+                self.times = times;
+                self.vars.truncate(mark);
+            }
+        }
+    }
+
+    fn indented(&mut self, text: &str, by: usize) {
+        self.indent += by;
+        self.line(text);
+        self.indent -= by;
+    }
+
+    /// An assignment alone, as the body of something.
+    fn bare(&mut self, by: usize) {
+        let text = self.maybe(|b| {
+            let ty = b.assignable()?;
+            let place = b.place_of(&ty)?;
+            let value = b.expr_to(&ty, 3);
+            Some(format!("{place} = {value};"))
+        });
+        self.indented(&text.unwrap_or(";".into()), by);
     }
 
     /// Declares a scalar, most often with a value.
@@ -62,7 +141,7 @@ impl Body<'_> {
 
     /// Declares a variable; gives its name.
     pub fn declare(&mut self, ty: &Ty) -> String {
-        let shown = self.g.show(ty);
+        let shown = self.show(ty);
         let mut name = self.g.name("v");
         // now and then a name hides one of an outer block
         if self.hides && self.g.r.chance(6) {
@@ -168,8 +247,9 @@ impl Body<'_> {
         let (pops, pushes) = self.share(1);
         let cond = self.keeping(pops, pushes, |b| b.test(3));
         let free = pops + pushes == 0;
-        let breakable = self.breakable;
+        let jumps = (self.breakable, self.continuable);
         self.breakable &= free;
+        self.continuable &= free;
         let n = self.g.r.range(1, 3);
         let (cost, popped) = (self.cost, self.popped);
         self.braces(&format!("if ({cond}) "), |b| b.with_budget(pops, pushes, |b| b.statements(n)));
@@ -179,7 +259,7 @@ impl Body<'_> {
             self.braces("else ", |b| b.with_budget(pops, pushes, |b| b.statements(n)));
             self.cost = self.cost.max(most);
         }
-        self.breakable = breakable;
+        (self.breakable, self.continuable) = jumps;
         self.spent(pops, pushes);
     }
 
@@ -201,12 +281,14 @@ impl Body<'_> {
 
     /// The body of a loop with `turns` turns.
     fn turns(&mut self, turns: u32, pops: u32, pushes: u32, inside: impl FnOnce(&mut Self)) {
-        let (times, breakable, popped) = (self.times, self.breakable, self.popped);
+        let (times, jumps, popped) = (self.times, (self.breakable, self.continuable), self.popped);
         self.times *= turns;
         self.breakable = pops + pushes == 0;
+        self.continuable = self.breakable;
         self.popped += turns.saturating_sub(1) * pops;
         self.with_budget(pops, pushes, inside);
-        (self.times, self.breakable, self.popped) = (times, breakable, popped);
+        (self.times, self.popped) = (times, popped);
+        (self.breakable, self.continuable) = jumps;
         self.spent(turns * pops, turns * pushes);
     }
 
@@ -258,9 +340,17 @@ impl Body<'_> {
         let c = self.g.name("c");
         self.line(&format!("int {c} = {turns};"));
         let n = self.g.r.range(1, 3);
-        let head = if at_end { "do ".to_string() } else { format!("while ({c} > 0) ") };
+        let endless = !at_end && self.g.r.chance(20);
+        let head = match (at_end, endless) {
+            (true, _) => "do ".to_string(),
+            (_, true) => (*self.g.r.pick(&["for (;;) ", "while (true) "])).to_string(),
+            _ => format!("while ({c} > 0) "),
+        };
         self.turns(turns, pops, pushes, |b| {
             b.braces(&head, |b| {
+                if endless {
+                    b.line(&format!("if ({c} == 0) break;"));
+                }
                 b.line(&format!("{c}--;"));
                 b.vars.push(Var { range: Some((0, turns as i32)), ..Var::constant(c.clone(), Ty::Int) });
                 b.statements(n);
@@ -280,7 +370,10 @@ impl Body<'_> {
             if b.g.r.chance(70) { format!("({e}) & 3") } else { e }
         });
         let free = pops + pushes == 0;
-        let breakable = std::mem::replace(&mut self.breakable, false);
+        let jumps = (self.breakable, self.continuable);
+        // `break` would leave the switch
+        self.breakable = false;
+        self.continuable &= free;
         let cases = self.g.r.range(1, 4);
         let mut labels: Vec<Option<u32>> = (0..cases).map(Some).collect();
         if !free || self.g.r.chance(60) {
@@ -315,7 +408,7 @@ impl Body<'_> {
         });
         self.hides = hides;
         self.cost = most;
-        self.breakable = breakable;
+        (self.breakable, self.continuable) = jumps;
         self.spent(pops, pushes);
     }
 
@@ -328,7 +421,11 @@ impl Body<'_> {
 
     fn jump(&mut self) {
         let cond = self.maybe(|b| b.test(2));
-        let word = *self.g.r.pick(&["break", "continue"]);
+        let word = match (self.breakable, self.continuable) {
+            (true, true) => *self.g.r.pick(&["break", "continue"]),
+            (true, false) => "break",
+            _ => "continue",
+        };
         self.line(&format!("if ({cond}) {word};"));
     }
 

@@ -1,8 +1,9 @@
 //! Streams whose rates are consistent by construction: every stream knows how many items a round of it takes and gives.
 
-use super::body::{Body, Gen, Place, Var};
+use super::body::{Body, Gen, Place, Var, known_int};
 use super::filter::{self, Rates};
 use super::types::Ty;
+use super::window;
 
 /// A stream that can be added.
 #[derive(Clone, Debug)]
@@ -76,28 +77,31 @@ impl Gen {
     }
 
     /// What to go back to when an attempt is given up.
-    pub fn mark(&self) -> (usize, u32) {
-        (self.decls.len(), self.hazards)
+    pub fn mark(&self) -> (usize, u32, bool) {
+        (self.decls.len(), self.hazards, self.reads)
     }
 
     /// Goes back: the declarations made since are not in the program.
-    pub fn forget(&mut self, (decls, hazards): (usize, u32)) {
+    pub fn forget(&mut self, (decls, hazards, reads): (usize, u32, bool)) {
         self.decls.truncate(decls);
         self.hazards = hazards;
+        self.reads = reads;
     }
 
     fn attempt(&mut self, w: &Wanted) -> Sig {
         if w.depth == 0 || w.cost < 60 {
             return self.filter(w, false);
         }
-        let loops = u32::from(w.input != Ty::Void && w.output != Ty::Void);
-        match self.r.weighted(&[30, 25, 22, 9 * loops, 8 * loops, 6 * loops]) {
+        let through = u32::from(w.input != Ty::Void && w.output != Ty::Void);
+        let loops = if through > 0 { 9 } else { 4 };
+        match self.r.weighted(&[30, 25, 22, loops, 8 * through, 4 * through, 4 * through]) {
             0 => self.filter(w, false),
             1 => self.composite(w, Gen::pipeline),
             2 => self.composite(w, Gen::splitjoin),
             3 => self.composite(w, Gen::feedbackloop),
             4 => self.repeated(w),
-            _ => self.recursive(w),
+            5 => self.recursive(w),
+            _ => self.comb(w),
         }
     }
 
@@ -106,11 +110,34 @@ impl Gen {
         if w.input == w.output && w.input != Ty::Void && self.r.chance(6) {
             return self.identity(w);
         }
-        let most = if plain { 1 } else { 4 };
+        if self.replicated == 0 && !plain && self.r.chance(7) {
+            if w.input == Ty::Void && w.output != Ty::Void {
+                return self.reader(w);
+            }
+            if w.output == Ty::Void && w.input != Ty::Void {
+                return self.writer(w);
+            }
+        }
+        let most = match plain {
+            true => 1,
+            false if self.r.chance(5) => 24,
+            false => 4,
+        };
         let pop = if w.input == Ty::Void { 0 } else { self.r.range(1, most) };
         let push = if w.output == Ty::Void { 0 } else { self.r.range(1, most) };
         let extra = if w.input != Ty::Void && !plain && self.r.chance(35) { self.r.range(1, 5) } else { 0 };
         self.filter_of(w, Rates { pop, peek: pop + extra, push }, w.prework && !plain)
+    }
+
+    fn reader(&mut self, w: &Wanted) -> Sig {
+        self.reads = true;
+        let text = format!("FileReader<{}>(\"in.bin\")", self.show(&w.output));
+        Sig { text, input: Ty::Void, output: w.output.clone(), pop: 0, push: 1, ahead: 0, cost: 1 }
+    }
+
+    fn writer(&mut self, w: &Wanted) -> Sig {
+        let text = format!("FileWriter<{}>(\"{}.bin\")", self.show(&w.input), self.name("out"));
+        Sig { text, input: w.input.clone(), output: Ty::Void, pop: 1, push: 0, ahead: 0, cost: 1 }
     }
 
     fn identity(&mut self, w: &Wanted) -> Sig {
@@ -120,17 +147,36 @@ impl Gen {
 
     /// A filter with these rates, named or not.
     pub fn filter_of(&mut self, w: &Wanted, rates: Rates, prework: bool) -> Sig {
-        let io = format!("{}->{}", self.show(&w.input), self.show(&w.output));
+        let mut io = format!("{}->{}", self.show(&w.input), self.show(&w.output));
         let anonymous = w.indent > 0 && self.r.chance(35);
+        let windowed = rates.pop > 0 && rates.push > 0 && window::fits(&w.input, &w.output) && self.r.chance(20);
+        let members = |g: &mut Gen, vars: Vec<Var>, indent: usize| {
+            if windowed {
+                window::members(g, &w.input, &w.output, rates, vars, indent)
+            } else {
+                filter::members(g, &w.input, &w.output, rates, vars, indent, prework)
+            }
+        };
         let stateful = if self.r.chance(5) { "stateful " } else { "" };
         let (text, made) = if anonymous {
-            let made = filter::members(self, &w.input, &w.output, rates, w.captured.clone(), w.indent + 1, prework);
+            let made = members(self, w.captured.clone(), w.indent + 1);
             let close = "    ".repeat(w.indent);
             (format!("{io} {stateful}filter {{\n{}{close}}}", made.text), made)
         } else {
-            let (list, args, vars) = self.parameters(w);
+            let (mut list, mut args, mut vars) = self.parameters(w);
             let name = self.name("F");
-            let made = filter::members(self, &w.input, &w.output, rates, vars, 1, prework);
+            // arrays sized by a parameter
+            let sizes = w.input.sizes().into_iter().chain(w.output.sizes()).collect::<Vec<_>>();
+            if !sizes.is_empty() && list.starts_with('(') && list.len() > 2 && self.r.chance(50) {
+                let (size, n) = (self.name("n"), *self.r.pick(&sizes));
+                list = format!("(int {size}, {}", &list[1..]);
+                args = format!("({n}, {}", &args[1..]);
+                let shown =
+                    |ty: &Ty| ty.text_sized(&self.structs, &mut |k| if k == n { size.clone() } else { k.to_string() });
+                io = format!("{}->{}", shown(&w.input), shown(&w.output));
+                vars.push(Var::known(size, n as i32));
+            }
+            let made = members(self, vars, 1);
             self.decls.push(format!("{io} {stateful}filter {name}{list} {{\n{}}}\n", made.text));
             (name + &args, made)
         };
@@ -157,15 +203,18 @@ impl Gen {
                 vars.push(Var::known(name, value));
                 continue;
             }
-            let ty = match self.r.below(4) {
+            let ty = match self.r.below(5) {
                 0 => [Ty::Int, Ty::Float][self.r.index(2)].clone().array(self.r.range(1, 4)),
-                _ => [Ty::Int, Ty::Float, Ty::Bool, Ty::Double, Ty::Complex][self.r.weighted(&[3, 3, 2, 1, 1])].clone(),
+                1 if !w.captured.is_empty() => self.r.pick(&w.captured).ty.clone(),
+                _ => [Ty::Int, Ty::Float, Ty::Bool, Ty::Double, Ty::Complex, Ty::Bit, Ty::Vec(3)]
+                    [self.r.weighted(&[6, 6, 4, 2, 2, 1, 1])]
+                .clone(),
             };
             let captured = w.captured.iter().filter(|v| v.ty == ty).map(|v| v.name.clone()).next_back();
             let mut b = Body::new(self, Place::Composite, Vec::new());
             args.push(match (&ty, captured) {
                 (_, Some(name)) => name,
-                (Ty::Array(e, n), None) => {
+                (Ty::Array(e, n), None) if !e.is_aggregate() => {
                     let items: Vec<String> = (0..*n).map(|_| b.expr_to(e, 0)).collect();
                     format!("{{{}}}", items.join(", "))
                 }
@@ -192,11 +241,7 @@ impl Gen {
     pub fn known_int(&mut self, w: &Wanted, value: i32) -> String {
         let known: Vec<(String, i32)> =
             w.captured.iter().filter_map(|v| v.value.map(|k| (v.name.clone(), k))).collect();
-        if known.is_empty() || self.r.chance(50) {
-            return value.to_string();
-        }
-        let (name, k) = self.r.pick(&known).clone();
-        if k == value { name } else { format!("{name} + {}", value - k).replace("+ -", "- ") }
+        known_int(&mut self.r, &known, value)
     }
 
     /// Puts a composite into words: anonymous where it stands, or as a declaration.
@@ -288,52 +333,19 @@ impl Gen {
             text += &format!("{step}for (int {i} = 0; {i} < {n}; {i}++) {name}[{i}] = sin({i} * 0.5) + {i};\n");
             vars.push(Var::constant(name, Ty::Float.array(n)));
         }
+        if self.r.chance(20) {
+            // any statements; what they declare is constant for the streams added after them
+            let outside = w.captured.iter().chain(&vars).cloned().collect::<Vec<_>>();
+            let first = outside.len();
+            let mut b = Body::new(self, Place::Composite, outside);
+            b.indent = w.indent;
+            let n = b.g.r.range(1, 4);
+            b.statements(n);
+            let made = b.vars.split_off(first);
+            text += &b.out;
+            vars.extend(made.into_iter().map(|v| Var { writable: false, ..v }));
+        }
         (text, vars)
-    }
-
-    /// Several copies of a stream in a row, made by a loop.
-    fn repeated(&mut self, w: &Wanted) -> Sig {
-        if w.input != w.output {
-            return self.filter(w, false);
-        }
-        let (name, i, n) = (self.name("C"), self.name("i"), self.r.range(1, 4));
-        let k = self.r.range(1, 3);
-        self.replicated += 1;
-        let captured = vec![Var::constant(i.clone(), Ty::Int)];
-        let inner = Wanted { depth: 0, captured, indent: 2, cost: w.cost / 4, ..w.clone() };
-        let extra = if self.r.chance(30) { self.r.range(1, 3) } else { 0 };
-        let child = self.filter_of(&inner, Rates { pop: k, peek: k + extra, push: k }, w.prework);
-        self.replicated -= 1;
-        let io = format!("{}->{}", self.show(&w.input), self.show(&w.output));
-        let add = self.add("add", &child.text, 2);
-        let count = if self.r.chance(50) { n.to_string() } else { "n".to_string() };
-        self.decls.push(format!(
-            "{io} pipeline {name}(int n) {{\n    for (int {i} = 0; {i} < {count}; {i}++) {{\n{add}    }}\n    add Identity<{}>;\n}}\n",
-            self.show(&w.input)
-        ));
-        let text = format!("{name}({n})");
-        Sig { text, ahead: child.ahead * u64::from(n) + u64::from(n * k), cost: child.cost * u64::from(n) + 2, ..child }
-    }
-
-    /// A pipeline that adds itself.
-    fn recursive(&mut self, w: &Wanted) -> Sig {
-        if w.input != w.output {
-            return self.filter(w, false);
-        }
-        let (name, n) = (self.name("R"), self.r.range(1, 4));
-        self.replicated += 1;
-        let captured = vec![Var::constant("n", Ty::Int)];
-        let inner = Wanted { depth: 0, captured, indent: 2, cost: w.cost / 4, ..w.clone() };
-        let k = self.r.range(1, 2);
-        let child = self.filter_of(&inner, Rates { pop: k, peek: k, push: k }, false);
-        self.replicated -= 1;
-        let shown = self.show(&w.input);
-        let add = self.add("add", &child.text, 2);
-        self.decls.push(format!(
-            "{shown}->{shown} pipeline {name}(int n) {{\n    if (n > 0) {{\n{add}        add {name}(n - 1);\n    }} else {{\n        add Identity<{shown}>;\n    }}\n}}\n",
-        ));
-        let text = format!("{name}({n})");
-        Sig { text, ahead: u64::from(n * k), cost: child.cost * u64::from(n) + 2, ..child }
     }
 }
 

@@ -58,6 +58,11 @@ impl Ty {
 
     /// As it is written.
     pub fn text(&self, structs: &[Struct]) -> String {
+        self.text_sized(structs, &mut |n| n.to_string())
+    }
+
+    /// As it is written, sizes of arrays in these words.
+    pub fn text_sized(&self, structs: &[Struct], size: &mut dyn FnMut(u32) -> String) -> String {
         match self {
             Ty::Void => "void".into(),
             Ty::Bit => "bit".into(),
@@ -71,11 +76,19 @@ impl Ty {
             Ty::Array(..) => {
                 let (mut t, mut dims) = (self, String::new());
                 while let Ty::Array(e, n) = t {
-                    dims += &format!("[{n}]");
+                    dims += &format!("[{}]", size(*n));
                     t = e;
                 }
                 t.text(structs) + &dims
             }
+        }
+    }
+
+    /// The sizes of an array.
+    pub fn sizes(&self) -> Vec<u32> {
+        match self {
+            Ty::Array(e, n) => [vec![*n], e.sizes()].concat(),
+            _ => Vec::new(),
         }
     }
 

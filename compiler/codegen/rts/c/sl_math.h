@@ -43,6 +43,11 @@ SL_FN int32_t sl_double_to_int(double x)
     return x > 0 ? INT32_MAX : x != x ? 0 : INT32_MIN;
 }
 
+/* ---- 0 - x: functions, for gcc makes -x of it where it sees that x is never -0, as in 0.0f - (float)i, and so -0 of 0 - 0 ---- */
+
+SL_FN float sl_zero_minusf(float x) { return 0.0f - x; }
+SL_FN double sl_zero_minus(double x) { return 0.0 - x; }
+
 /* ---- min, max: a NaN gives the other operand, of two zeros the first ---- */
 
 SL_FN float sl_minf(float a, float b) { return (b < a) | (a != a) ? b : a; }

@@ -8,6 +8,7 @@
 
 use super::print_function::Printer;
 use super::types::{field_name, scalar};
+use sluice_frontend::constant::Const;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
 
@@ -69,6 +70,8 @@ impl Printer<'_> {
             (Ty::Complex | Ty::Vec(_), Sub) => call(&format!("{}_sub", prefix(&a.ty))),
             (Ty::Complex | Ty::Vec(_), Mul) => call(&format!("{}_mul", prefix(&a.ty))),
             (Ty::Complex | Ty::Vec(_), Div) => call(&format!("{}_div", prefix(&a.ty))),
+            (Ty::Float, Sub) if is_zero(a) => format!("sl_zero_minusf({})", self.expr(b)),
+            (Ty::Double, Sub) if is_zero(a) => format!("sl_zero_minus({})", self.expr(b)),
             (Ty::Int, Div) if b.as_int().is_none_or(|i| i == -1) => call("sl_div"),
             (Ty::Int, Rem) if b.as_int().is_none_or(|i| i == -1) => call("sl_rem"),
             (Ty::Int, Shl) if b.as_int().is_none_or(|i| !(0..32).contains(&i)) => call("sl_shl"),
@@ -142,6 +145,15 @@ impl Printer<'_> {
             ty = sluice_kernel::types::project(&ty, step, &self.kernel.structs).unwrap_or(Ty::Void);
         }
         out
+    }
+}
+
+/// Is it the constant 0, not -0?
+fn is_zero(e: &Expr) -> bool {
+    match e.as_const() {
+        Some(Const::Float(x)) => x == 0.0 && x.is_sign_positive(),
+        Some(Const::Double(x)) => x == 0.0 && x.is_sign_positive(),
+        _ => false,
     }
 }
 

@@ -5,7 +5,6 @@ use super::{Checker, Place};
 use crate::constant::Const;
 use crate::ty::Ty;
 use crate::typed::*;
-use crate::world::World;
 use sluice_grammar::ast::{self, ExprKind as A};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::Span;
@@ -103,7 +102,7 @@ impl Checker<'_> {
             .collect();
         let near = {
             let own = self.own_names.keys().map(|n| &**n);
-            World::nearest(&name.name, BUILTINS.iter().map(|(n, ..)| *n).chain(own).chain(["print", "println"]))
+            self.w.nearest(&name.name, BUILTINS.iter().map(|(n, ..)| *n).chain(own).chain(["print", "println"]))
         };
         if let Some(g) = groups.iter().min() {
             d = d.help(format!("functions of a group are called with its name: `{g}.{}`", name.name));
@@ -125,7 +124,7 @@ impl Checker<'_> {
                 group.span(),
                 "not declared",
             );
-            if let Some(n) = World::nearest(&group.name, self.w.groups.keys().map(|k| &**k)) {
+            if let Some(n) = self.w.nearest(&group.name, self.w.groups.keys().map(|k| &**k)) {
                 d = d.help(format!("did you mean `{n}`?")).fix(group.span(), n);
             }
             self.report(d);
@@ -139,7 +138,7 @@ impl Checker<'_> {
                 "not declared in this group",
             )
             .label(g.span, "the group");
-            if let Some(n) = World::nearest(&name.name, g.functions.keys().map(|k| &**k)) {
+            if let Some(n) = self.w.nearest(&name.name, g.functions.keys().map(|k| &**k)) {
                 d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
             }
             self.report(d);

@@ -5,7 +5,6 @@ use super::{Checker, Place};
 use crate::constant::Const;
 use crate::ty::Ty;
 use crate::typed::*;
-use crate::world::World;
 use sluice_grammar::ast::{self, ExprKind as A};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::Span;
@@ -143,7 +142,7 @@ impl Checker<'_> {
             .chain(self.field_names.keys().map(|n| &**n))
             .chain(self.scalars.keys().map(|n| &**n))
             .chain(self.w.statics.keys().map(|n| &**n));
-        if let Some(n) = World::nearest(&name.name, known) {
+        if let Some(n) = self.w.nearest(&name.name, known) {
             d = d.help(format!("did you mean `{n}`?")).fix(span, n);
         } else if self.w.streams.contains_key(&name.name) {
             d = d.help("a stream of that name exists, but streams are no values: use `add`");

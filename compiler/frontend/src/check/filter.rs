@@ -148,6 +148,10 @@ impl Checker<'_> {
             }
             None => inferred,
         };
+        let (span, ends) = (self.io_span, self.io.clone());
+        if !self.generic && [ends.0, ends.1].iter().flatten().any(|ty| !self.fits(ty, span)) {
+            return None;
+        }
         let parts = self.parts(decl, members);
         for m in members {
             if let Member::Field(d) = m {
@@ -179,6 +183,9 @@ impl Checker<'_> {
             functions.push(f);
             (p, FnId::from(functions.len() - 1))
         });
+        if !self.generic && !functions.iter().all(|f| self.locals_fit(f)) {
+            return None;
+        }
         self.place = Place::FilterInit;
         let work_def = self.rates(work, work_id, decl);
         let prework_def = prework.map(|(p, id)| self.rates(p, id, decl));
@@ -287,9 +294,9 @@ impl Checker<'_> {
             if !self.generic && self.errors == 0 {
                 value = match &typed {
                     None => {
-                        let zero = eval::zero(&self.w.globals, &ty);
+                        let zero = self.w.budget.zero(&self.w.globals, &ty);
                         if zero.is_none() {
-                            self.error("E0209", "this array is too large", d.ty.at.0, "more than 2^24 elements in all");
+                            self.too_large(&ty, d.ty.at.0);
                         }
                         zero
                     }
@@ -315,10 +322,8 @@ impl Checker<'_> {
 
     fn own_functions(&mut self, parts: &Parts) -> Vec<Function> {
         let mut out = Vec::new();
-        for (i, (f, handler)) in parts.functions.iter().enumerate() {
-            self.place = if *handler { Place::Handler } else { Place::FilterWork };
-            let OwnFn { params, ret, .. } = self.own[i].clone();
-            out.push(self.function(f, &params, ret));
+        for (i, (f, _)) in parts.functions.iter().enumerate() {
+            out.push(self.own_function(parts, i));
             for r in &f.rates {
                 self.rate_exprs(r);
             }
@@ -326,21 +331,48 @@ impl Checker<'_> {
         out
     }
 
+    fn own_function(&mut self, parts: &Parts, i: usize) -> Function {
+        let (f, handler) = parts.functions[i];
+        self.place = if handler { Place::Handler } else { Place::FilterWork };
+        let OwnFn { params, ret, .. } = self.own[i].clone();
+        self.function(f, &params, ret)
+    }
+
+    /// The functions that `init` calls, as they are before it has run; the others are left empty, for they may need what it
+    /// sets.
+    fn init_functions(&mut self, parts: &Parts, init: &[Stmt]) -> Vec<Function> {
+        let mut out: Vec<Option<Function>> = vec![None; parts.functions.len()];
+        let mut calls = own_calls(init);
+        while let Some(id) = calls.pop() {
+            if let Some(None) = out.get(id.index()) {
+                let f = self.own_function(parts, id.index());
+                calls.extend(own_calls(&f.body));
+                out[id.index()] = Some(f);
+            }
+        }
+        let empty = |i: usize| Function {
+            name: parts.functions[i].0.name.name.clone(),
+            params: 0,
+            locals: Vec::new(),
+            ret: Ty::Void,
+            body: Vec::new(),
+            span: parts.functions[i].0.name.span(),
+        };
+        out.into_iter().enumerate().map(|(i, f)| f.unwrap_or_else(|| empty(i))).collect()
+    }
+
     /// Types `init` and runs it; the fields take their values after it. Gives what it printed.
     fn run_init(&mut self, init: &ast::Block, parts: &Parts) -> Option<String> {
         let marks = self.fields_as_constants.len();
-        let mut functions = self.own_functions(parts);
         self.place = Place::FilterInit;
         self.begin(Ty::Void, assigned_names(&init.stmts));
         let body = self.block(init);
-        functions.push(Function {
-            name: "init".into(),
-            params: 0,
-            locals: self.end(),
-            ret: Ty::Void,
-            body,
-            span: init.at.0,
-        });
+        let locals = self.end();
+        let mut functions = self.init_functions(parts, &body);
+        functions.push(Function { name: "init".into(), params: 0, locals, ret: Ty::Void, body, span: init.at.0 });
+        if !self.generic && self.errors == 0 && !functions.iter().all(|f| self.locals_fit(f)) {
+            return None;
+        }
         if self.generic || self.errors > 0 {
             return Some(String::new());
         }
@@ -349,7 +381,7 @@ impl Checker<'_> {
         let fields: Vec<(Ty, Const)> =
             (self.fields.iter()).map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0)))).collect();
         let last = FnId::from(functions.len() - 1);
-        match eval::run_init(&self.w.globals, &functions, last, &fields) {
+        match eval::run_init(&self.w.globals, &functions, last, &fields, &self.w.budget) {
             Ok((values, output)) => {
                 for (f, v) in self.fields.iter_mut().zip(values) {
                     f.value = Some(v);
@@ -361,6 +393,23 @@ impl Checker<'_> {
                 None
             }
         }
+    }
+
+    /// Are the variables of a function together within what one array may have? They all lie in memory at once.
+    pub fn locals_fit(&mut self, f: &Function) -> bool {
+        let mut sum = 0;
+        for l in f.locals.iter().skip(f.params as usize).filter(|l| l.ty.is_aggregate()) {
+            if !self.fits(&l.ty, l.span) {
+                return false;
+            }
+            sum += eval::value::size(&l.ty, &self.w.globals).unwrap_or(0);
+            if sum > eval::MAX_ITEMS {
+                let title = format!("the variables of `{}` are too large", f.name);
+                self.error("E0209", title, l.span, "with this one, more than 2^24 elements in all");
+                return false;
+            }
+        }
+        true
     }
 
     fn rate_exprs(&mut self, r: &ast::RateSpec) -> Vec<Option<Expr>> {
@@ -584,12 +633,12 @@ impl Checker<'_> {
         }
     }
 
-    fn evaluate(&self, e: &Expr, fuel: u64) -> Result<Const, EvalError> {
+    fn evaluate(&self, e: &Expr, most: u64) -> Result<Const, EvalError> {
         let mut e = e.clone();
         self.fill_constants(&mut e);
         let fields: Vec<(Ty, Const)> =
             (self.fields.iter()).map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0)))).collect();
-        eval::constant(&self.w.globals, &fields, &e, fuel)
+        eval::constant(&self.w.globals, &fields, &e, &self.w.budget, most)
     }
 
     /// Replaces locals whose value is known.
@@ -614,6 +663,17 @@ impl Checker<'_> {
             _ => {}
         }
     }
+}
+
+/// The filter's own functions that are called somewhere.
+fn own_calls(body: &[Stmt]) -> Vec<FnId> {
+    let mut out = Vec::new();
+    analyses::walk::expressions(body, &mut |e| {
+        if let ExprKind::Call(Callee::Own(id), _) = &e.kind {
+            out.push(*id);
+        }
+    });
+    out
 }
 
 /// What a constant expression depends on.

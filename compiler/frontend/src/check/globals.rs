@@ -47,8 +47,23 @@ fn structs(w: &mut World) {
         }
         w.globals.structs[i].fields = fields;
     }
+    let depth = nesting(w);
+    if let Some(i) = depth.iter().position(|d| d.is_some_and(|d| d > MAX_STRUCTS)) {
+        let s = &w.globals.structs[i];
+        let title = format!("structs can contain each other {MAX_STRUCTS} deep");
+        let label = format!("{} is one too deep", s.name);
+        w.report(Diagnostic::error("E0014", title, s.span, label).help("use fewer structs within structs"));
+    }
+    for (s, d) in w.globals.structs.iter_mut().zip(&depth) {
+        if d.is_some_and(|d| d > MAX_STRUCTS) {
+            s.fields.iter_mut().for_each(|(_, t)| *t = Ty::Error);
+        }
+    }
     // a struct that contains itself would be endless
-    for (i, ast) in asts.iter().enumerate() {
+    let endless = depth.iter().enumerate().filter(|(_, d)| d.is_none()).map(|(i, _)| i);
+    let (shown, others): (Vec<_>, Vec<_>) = endless.enumerate().partition(|(n, _)| *n < CYCLES_SHOWN);
+    let shown: Vec<usize> = shown.into_iter().map(|(_, i)| i).collect();
+    for (i, ast) in asts.iter().enumerate().filter(|(i, _)| shown.contains(i)) {
         if contains(w, StructId::from(i), StructId::from(i), &mut HashSet::new()) {
             let s = &w.globals.structs[i];
             let (name, span) = (s.name.clone(), s.span);
@@ -60,22 +75,58 @@ fn structs(w: &mut World) {
             w.globals.structs[i].fields.iter_mut().for_each(|(_, t)| *t = Ty::Error);
         }
     }
+    for (_, i) in others {
+        w.globals.structs[i].fields.iter_mut().for_each(|(_, t)| *t = Ty::Error);
+    }
+}
+
+/// Structs within structs: what a type contains is walked everywhere, one call within another.
+const MAX_STRUCTS: u32 = 64;
+
+/// Structs without end that are looked at one by one.
+const CYCLES_SHOWN: usize = 50;
+
+/// The struct in a field, whatever arrays are around it.
+fn struct_in(mut t: &Ty) -> Option<StructId> {
+    while let Ty::Array(e, _) = t {
+        t = e;
+    }
+    if let Ty::Struct(s) = t { Some(*s) } else { None }
+}
+
+/// How deep structs lie within each struct; `None` for those that contain themselves, or one that does.
+fn nesting(w: &World) -> Vec<Option<u32>> {
+    let structs = &w.globals.structs;
+    let mut used_by: Vec<Vec<usize>> = vec![Vec::new(); structs.len()];
+    let mut open = vec![0u32; structs.len()];
+    for (i, s) in structs.iter().enumerate() {
+        for inner in s.fields.iter().filter_map(|(_, t)| struct_in(t)) {
+            used_by[inner.index()].push(i);
+            open[i] += 1;
+        }
+    }
+    let mut depth: Vec<u32> = vec![1; structs.len()];
+    let mut done: Vec<usize> = (0..structs.len()).filter(|i| open[*i] == 0).collect();
+    let mut next = 0;
+    while let Some(i) = done.get(next).copied() {
+        next += 1;
+        for outer in &used_by[i] {
+            depth[*outer] = depth[*outer].max(depth[i] + 1);
+            open[*outer] -= 1;
+            if open[*outer] == 0 {
+                done.push(*outer);
+            }
+        }
+    }
+    depth.into_iter().zip(open).map(|(d, open)| (open == 0).then_some(d)).collect()
 }
 
 fn contains(w: &World, id: StructId, target: StructId, seen: &mut HashSet<StructId>) -> bool {
     if !seen.insert(id) {
         return false;
     }
-    w.globals.structs[id.index()].fields.iter().any(|(_, t)| {
-        let mut t = t;
-        while let Ty::Array(e, _) = t {
-            t = e;
-        }
-        match t {
-            Ty::Struct(s) => *s == target || contains(w, *s, target, seen),
-            _ => false,
-        }
-    })
+    let mut inner = w.globals.structs[id.index()].fields.iter().filter_map(|(_, t)| struct_in(t));
+    inner.any(|s| s == target || contains(w, s, target, seen))
 }
 
 fn signatures(w: &mut World) {
@@ -112,6 +163,7 @@ fn helpers(w: &mut World) {
         };
         let mut c = Checker::new(w, Place::Helper, None, false);
         let function = c.function(&f, &params, ret);
+        c.locals_fit(&function);
         w.globals.helpers.push(function);
     }
     crate::analyses::state::helper_writes(&mut w.globals);
@@ -170,14 +222,9 @@ fn statics_declared(w: &mut World) {
                     c.declared_twice(&name.name, name.span(), first);
                     continue;
                 }
-                let zero = eval::zero(&w.globals, &ty);
+                let zero = w.budget.zero(&w.globals, &ty);
                 if zero.is_none() && !matches!(ty, Ty::Error | Ty::Void | Ty::Portal(_)) {
-                    w.report(Diagnostic::error(
-                        "E0209",
-                        "this array is too large",
-                        d.ty.at.0,
-                        "more than 2^24 elements in all",
-                    ));
+                    Checker::new(w, Place::Static, None, false).too_large(&ty, d.ty.at.0);
                 }
                 let value = zero.unwrap_or(Const::Int(0));
                 let id = StaticId::from(w.globals.statics.len());
@@ -247,10 +294,10 @@ fn statics_evaluated(w: &mut World) {
 }
 
 fn run_static(w: &mut World, function: &Function) {
-    match eval::run_static(&w.globals, function) {
+    match eval::run_static(&w.globals, function, &w.budget) {
         Ok(values) => {
-            for (s, v) in w.globals.statics.iter_mut().zip(values) {
-                s.value = v;
+            for (id, v) in values {
+                w.globals.statics[id.index()].value = v;
             }
         }
         Err(e) => {

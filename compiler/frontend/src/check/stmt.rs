@@ -119,10 +119,9 @@ impl Checker<'_> {
                 && !self.f.assigned.contains(&name.name)
                 && !spec.ty.is_aggregate()
                 && !composite
+                && let Some(value) = self.known(e)
             {
-                if let Some(c) = self.known(e) {
-                    self.f.constants.insert(id, c);
-                }
+                self.f.constants.insert(id, value);
             }
             let dims = if composite { spec.dims.clone() } else { Vec::new() };
             out.push(Stmt { kind: StmtKind::Let { local: id, init, dims }, span: name.span() });

@@ -2,10 +2,10 @@
 
 use super::{Checker, Place};
 use crate::constant::Const;
+use crate::eval::{self, EvalErrorKind};
 use crate::ids::DeclId;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
-use crate::world::World;
 use sluice_grammar::ast::{self, BaseType};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::Span;
@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 /// The largest array the language allows, in elements of one dimension.
 pub const MAX_ARRAY: i64 = 1 << 28;
+
+/// Types are walked everywhere, one call within another: they stay flat.
+pub const MAX_DIMENSIONS: usize = 64;
 
 impl Checker<'_> {
     /// The base of a type.
@@ -46,7 +49,7 @@ impl Checker<'_> {
                     };
                     if let Some(n) = other_language {
                         d = d.help(format!("here it is called `{n}`")).fix(name.span(), n);
-                    } else if let Some(n) = World::nearest(&name.name, self.w.structs.keys().map(|k| &**k)) {
+                    } else if let Some(n) = self.w.nearest(&name.name, self.w.structs.keys().map(|k| &**k)) {
                         d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
                     }
                     self.report(d);
@@ -73,7 +76,7 @@ impl Checker<'_> {
         );
         let builtin = ["Identity", "FileReader", "FileWriter"];
         let known = self.w.streams.keys().map(|k| &**k).chain(builtin);
-        if let Some(n) = World::nearest(&name.name, known) {
+        if let Some(n) = self.w.nearest(&name.name, known) {
             d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
         }
         self.report(d);
@@ -86,6 +89,11 @@ impl Checker<'_> {
         let base = self.base_type(&t.base, span);
         if base == Ty::Void && !t.dims.is_empty() {
             self.error("E0208", "there are no arrays of void", span, "void has no values");
+            return TypeSpec { ty: Ty::Error, dims: Vec::new(), span };
+        }
+        if t.dims.len() > MAX_DIMENSIONS {
+            let title = format!("an array can have {MAX_DIMENSIONS} dimensions");
+            self.error("E0014", title, span, format!("this has {}", t.dims.len()));
             return TypeSpec { ty: Ty::Error, dims: Vec::new(), span };
         }
         let mut dims = Vec::new();
@@ -133,5 +141,23 @@ impl Checker<'_> {
                 Dim::Unknown
             }
         }
+    }
+
+    /// Reports a type with too many elements: by itself, or one too many in the program.
+    pub fn too_large(&mut self, ty: &Ty, span: Span) {
+        let why = match eval::value::size(ty, &self.w.globals) {
+            Err(_) => "more than 2^24 elements in all",
+            Ok(_) => "with all other arrays of the program, more than 2^25 elements",
+        };
+        self.error("E0209", "this array is too large", span, why);
+    }
+
+    /// Reports a type whose values are too large to be held. False where it is.
+    pub fn fits(&mut self, ty: &Ty, span: Span) -> bool {
+        let too_large = matches!(eval::value::size(ty, &self.w.globals), Err(EvalErrorKind::ArrayTooLarge { .. }));
+        if too_large {
+            self.too_large(ty, span);
+        }
+        !too_large
     }
 }

@@ -133,7 +133,7 @@ impl Elaborator<'_> {
     }
 
     fn in_frame(&mut self, code: &CompositeCode, args: &[Const], e: &Expr) -> Option<Const> {
-        match eval::in_frame(&self.globals, &code.function, args, e) {
+        match eval::in_frame(&self.globals, &code.function, args, e, &self.w.budget) {
             Ok(v) => Some(v),
             Err(e) => {
                 self.report(evaluation_failed(&e, "in a type"));
@@ -168,8 +168,14 @@ impl Elaborator<'_> {
         let mut steps = self.steps;
         let globals = self.globals.clone();
         let mut portals = self.portals;
-        let result =
-            eval::run_composite(&globals, &code.function, &args, &mut steps, &mut portals, &mut |scope, stmt, span| {
+        let result = eval::run_composite(
+            &globals,
+            &code.function,
+            &args,
+            &mut steps,
+            &mut portals,
+            &self.w.budget,
+            &mut |scope, stmt, span| {
                 if out.len() >= limit {
                     full = Some(span);
                     return Err(EvalError::stopped(span));
@@ -178,7 +184,8 @@ impl Elaborator<'_> {
                     out.push(r);
                 }
                 Ok(())
-            });
+            },
+        );
         self.steps = steps;
         self.portals = portals;
         if let Some(span) = full {
@@ -223,6 +230,11 @@ impl Elaborator<'_> {
         span: Span,
         inferred: (Option<Ty>, Option<Ty>),
     ) -> Option<Inst> {
+        if let Wanted::Identity(t) | Wanted::Reader(t, _) | Wanted::Writer(t, _) = &what
+            && !crate::check::Checker::new(self.w, crate::check::Place::Static, None, false).fits(t, span)
+        {
+            return None;
+        }
         let builtin = |kind, name: &str, display: String, io| Inst {
             kind,
             display,

@@ -72,6 +72,15 @@ impl Elaborator<'_> {
             self.report(d);
             return None;
         }
+        let sum = ws.iter().try_fold(0u32, |a, w| a.checked_add(*w));
+        if sum.is_none_or(|s| s > i32::MAX as u32) {
+            let d = Diagnostic::error("E0304", "the weights are too large", span, "their sum is more than 2147483647")
+                .help(
+                    "a splitter or joiner needs all the items of one round at once: divide all weights by one number",
+                );
+            self.report(d);
+            return None;
+        }
         Some((Dealing::RoundRobin(ws), span))
     }
 

@@ -12,6 +12,7 @@ pub mod join;
 
 use crate::check;
 use crate::constant::Const;
+use crate::eval::{COMPILE_TIME_FUEL, value};
 use crate::ids::*;
 use crate::ty::Ty;
 use crate::typed::*;
@@ -33,11 +34,25 @@ pub struct Limits {
     pub steps: u64,
     /// Different filter bodies (declaration with arguments).
     pub codes: usize,
+    /// Steps of all constant expressions, `init` and static blocks together.
+    pub constants: u64,
+    /// Bytes of the names of all instances, the paths to them included.
+    pub names: usize,
+    /// Elements of arrays that all filters keep from firing to firing.
+    pub state: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instances: 200_000, depth: 1_000, steps: 20_000_000, codes: 20_000 }
+        Limits {
+            instances: 200_000,
+            depth: 1_000,
+            steps: 20_000_000,
+            codes: 20_000,
+            constants: COMPILE_TIME_FUEL,
+            names: 1 << 28,
+            state: 1 << 28,
+        }
     }
 }
 
@@ -125,6 +140,10 @@ pub struct Elaborator<'w> {
     limits: Limits,
     steps: u64,
     portals: u32,
+    /// Bytes of names so far, and of the path to the stream that is being instantiated.
+    names: usize,
+    path: usize,
+    state: u64,
     /// A limit was reached: nothing more is instantiated.
     pub stopped: bool,
 }
@@ -144,6 +163,9 @@ impl<'w> Elaborator<'w> {
             limits,
             steps: limits.steps,
             portals: 0,
+            names: 0,
+            path: 0,
+            state: 0,
             stopped: false,
         }
     }
@@ -228,9 +250,15 @@ impl<'w> Elaborator<'w> {
                     .collect();
                 let name = self.w.decl(id).name.to_string();
                 let display = if shown.is_empty() { name.clone() } else { format!("{name}({})", shown.join(", ")) };
+                if !self.named(name.len(), display.len(), added) {
+                    return None;
+                }
                 self.chain.push((display.clone(), added));
+                self.path += name.len() + 1;
+                let path = name.len() + 1;
                 let inst = self.composite(&ast, &code, args, added, inferred, name, display);
                 self.chain.pop();
+                self.path -= path;
                 inst
             }
         }
@@ -294,6 +322,14 @@ impl<'w> Elaborator<'w> {
             }
         }?;
         let c = &self.codes[code.index()];
+        let (name, display) = (c.name.len(), c.display.len());
+        let own = c.fields.iter().filter(|f| !f.constant && f.ty.is_aggregate());
+        let own: u64 = own.map(|f| value::size(&f.ty, &self.globals).unwrap_or(0)).sum();
+        self.state = self.state.saturating_add(own);
+        if !self.named(name, display, added) || !self.stores(added) {
+            return None;
+        }
+        let c = &self.codes[code.index()];
         Some(Inst {
             kind: InstKind::Filter(code),
             display: c.display.clone(),
@@ -303,6 +339,33 @@ impl<'w> Elaborator<'w> {
             io: (c.input.clone(), c.output.clone()),
             portals: Vec::new(),
         })
+    }
+
+    /// Counts the names of one more instance; false where they have become too long.
+    fn named(&mut self, name: usize, display: usize, added: Span) -> bool {
+        // a node has its path; the hierarchy has the others once more
+        self.names = self.names.saturating_add(self.path + 3 * name + 2 * display);
+        if self.names > self.limits.names {
+            let limit = self.limits.names >> 20;
+            let title = format!("the names of the program's streams take more than {limit} MiB");
+            self.stop(
+                Diagnostic::error("E0400", title, added, "this is one too many")
+                    .help("each filter is called by the names of all streams around it: are they very long?"),
+            );
+        }
+        !self.stopped
+    }
+
+    /// False where filters keep too much.
+    fn stores(&mut self, added: Span) -> bool {
+        if self.state > self.limits.state {
+            let title = format!("the program's filters keep more than {} values", self.limits.state);
+            self.stop(
+                Diagnostic::error("E0400", title, added, "this is one too many")
+                    .help("arrays that a firing writes belong to each instance: can they be smaller?"),
+            );
+        }
+        !self.stopped
     }
 
     /// A fresh portal.

@@ -2,6 +2,7 @@
 //!
 //! Takes constants (fields and arguments with their types), gives constants. Nothing here has channels, natives or messages.
 
+use super::budget::Budget;
 use super::error::{Eval, EvalError, EvalErrorKind};
 use super::machine::{Host, Limits, Machine, NoHost, Statics};
 use super::value::Value;
@@ -9,18 +10,33 @@ use crate::constant::Const;
 use crate::ids::{FnId, LocalId, PortalId, StaticId};
 use crate::ops::{self, Scalar};
 use crate::ty::Ty;
-use crate::typed::{BinaryOp, Expr, ExprKind, Function, Globals, StaticVar, StreamStmt};
+use crate::typed::{BinaryOp, Expr, ExprKind, Function, Globals, StreamStmt};
 use sluice_grammar::span::Span;
 
-/// Steps of one constant expression, `init` or static block.
-pub const COMPILE_TIME_FUEL: u64 = 100_000_000;
 /// Steps of an expression that may be a constant, but need not be one.
 pub const GUESS_FUEL: u64 = 100_000;
 
 pub use super::value::zero_const as zero;
 
-fn machine<'a>(globals: &'a Globals, functions: &'a [Function], fields: &[(Ty, Const)], fuel: u64) -> Machine<'a> {
-    let fields = fields.iter().map(|(t, c)| Value::from_const(c, t, globals)).collect();
+/// Elements of fields that are set up in the time of one step.
+const FIELDS_PER_STEP: u64 = 16;
+
+/// A machine with all the steps that are left.
+fn machine<'a>(
+    globals: &'a Globals,
+    functions: &'a [Function],
+    fields: &[(Ty, Const)],
+    budget: &Budget,
+) -> Machine<'a> {
+    let mut size = 0u64;
+    let of = |(t, c): &(Ty, Const)| {
+        if t.is_aggregate() {
+            size = size.saturating_add(super::value::size(t, globals).unwrap_or(0));
+        }
+        Value::from_const(c, t, globals)
+    };
+    let fields = fields.iter().map(of).collect();
+    let fuel = budget.steps().saturating_sub(size / FIELDS_PER_STEP);
     Machine::new(globals, functions, Statics::new(globals), fields).with_limits(Limits::with_fuel(fuel))
 }
 
@@ -28,13 +44,18 @@ fn as_const(v: &Value, span: Span) -> Eval<Const> {
     v.to_const().ok_or_else(|| EvalError::new(EvalErrorKind::IllTyped("no value"), span))
 }
 
-/// The value of an expression without locals, given the fields with their types and values, found in so many steps.
-pub fn constant(globals: &Globals, fields: &[(Ty, Const)], e: &Expr, fuel: u64) -> Eval<Const> {
+/// The value of an expression without locals, given the fields with their types and values, found in at most so many steps of the
+/// budget.
+pub fn constant(globals: &Globals, fields: &[(Ty, Const)], e: &Expr, budget: &Budget, most: u64) -> Eval<Const> {
     if let Some(c) = simple(globals, fields, e) {
         return Ok(c);
     }
-    let value = machine(globals, &[], fields, fuel).eval(e, &mut NoHost)?;
-    as_const(&value, e.span)
+    let m = machine(globals, &[], fields, budget);
+    let all = m.fuel();
+    let mut m = m.with_limits(Limits::with_fuel(all.min(most)));
+    let value = m.eval(e, &mut NoHost);
+    budget.set_steps(all.saturating_sub(all.min(most).saturating_sub(m.fuel())));
+    budget.keep(as_const(&value?, e.span)?, e.span)
 }
 
 /// The value of an expression that has one without calls and without an error: no machine is needed, and no copy of the tables
@@ -69,11 +90,12 @@ fn simple(globals: &Globals, fields: &[(Ty, Const)], e: &Expr) -> Option<Const> 
 }
 
 /// The value of an expression in a function (or composite) whose first locals have these values, before its body runs.
-pub fn in_frame(globals: &Globals, f: &Function, args: &[Const], e: &Expr) -> Eval<Const> {
-    let mut m = machine(globals, &[], &[], COMPILE_TIME_FUEL);
+pub fn in_frame(globals: &Globals, f: &Function, args: &[Const], e: &Expr, budget: &Budget) -> Eval<Const> {
+    let mut m = machine(globals, &[], &[], budget);
     let args = locals(globals, f, args);
-    let value = m.in_frame(f, args, |m| m.eval(e, &mut NoHost))?;
-    as_const(&value, e.span)
+    let value = m.in_frame(f, args, |m| m.eval(e, &mut NoHost));
+    budget.set_steps(m.fuel());
+    as_const(&value?, e.span)
 }
 
 fn locals(globals: &Globals, f: &Function, args: &[Const]) -> Vec<Value> {
@@ -81,13 +103,12 @@ fn locals(globals: &Globals, f: &Function, args: &[Const]) -> Vec<Value> {
 }
 
 /// Collects what is printed.
-#[derive(Default)]
-struct Printed(String);
+struct Printed<'b>(String, &'b Budget);
 
-impl Host for Printed {
+impl Host for Printed<'_> {
     fn print(&mut self, text: &str) -> Result<(), EvalErrorKind> {
         self.0.push_str(text);
-        Ok(())
+        self.1.print(text.len())
     }
 }
 
@@ -97,41 +118,43 @@ pub fn run_init(
     functions: &[Function],
     init: FnId,
     fields: &[(Ty, Const)],
+    budget: &Budget,
 ) -> Eval<(Vec<Const>, String)> {
-    let mut host = Printed::default();
-    let mut m = machine(globals, functions, fields, COMPILE_TIME_FUEL);
-    m.call_own(init, Vec::new(), &mut host)?;
+    let mut host = Printed(String::new(), budget);
+    let mut m = machine(globals, functions, fields, budget);
+    let result = m.call_own(init, Vec::new(), &mut host);
+    budget.set_steps(m.fuel());
+    result?;
     let values = m.fields.iter().zip(fields).map(|(v, (_, before))| v.to_const().unwrap_or_else(|| before.clone()));
     Ok((values.collect(), host.0))
 }
 
-/// Runs code that assigns statics. Gives all statics after it.
-pub fn run_static(globals: &Globals, f: &Function) -> Eval<Vec<Const>> {
-    let mut m = machine(globals, &[], &[], COMPILE_TIME_FUEL);
-    m.call(f, Vec::new(), &mut NoHost)?;
-    let after = |(i, before): (usize, &StaticVar)| {
-        let value = m.statics.get(StaticId::from(i), globals).and_then(|v| v.to_const());
-        value.unwrap_or_else(|| before.value.clone())
-    };
-    Ok(globals.statics.iter().enumerate().map(after).collect())
+/// Runs code that assigns statics. Gives those that it touched, as they are after it.
+pub fn run_static(globals: &Globals, f: &Function, budget: &Budget) -> Eval<Vec<(StaticId, Const)>> {
+    let mut m = machine(globals, &[], &[], budget);
+    let result = m.call(f, Vec::new(), &mut NoHost);
+    budget.set_steps(m.fuel());
+    result?;
+    Ok(m.statics.touched().filter_map(|(id, v)| Some((id, v.to_const()?))).collect())
 }
 
 /// What a statement that builds a composite can ask for: values, at the moment it is run.
 pub struct StreamScope<'s> {
     inner: &'s mut dyn Scope,
+    budget: &'s Budget,
 }
 
 impl StreamScope<'_> {
     /// The value of an expression now.
     pub fn eval(&mut self, e: &Expr) -> Eval<Const> {
         let value = self.inner.eval(e)?;
-        as_const(&value, e.span)
+        self.budget.keep(as_const(&value, e.span)?, e.span)
     }
 
     /// The value of a local now.
     pub fn local(&mut self, id: LocalId) -> Eval<Const> {
         let value = self.inner.local(id)?;
-        as_const(&value, Span::default())
+        self.budget.keep(as_const(&value, Span::default())?, Span::default())
     }
 }
 
@@ -162,6 +185,7 @@ type OnStream<'c> = dyn FnMut(&mut StreamScope<'_>, &StreamStmt, Span) -> Eval<(
 struct Builder<'c, 'p> {
     on_stream: Option<&'c mut OnStream<'p>>,
     portals: &'c mut u32,
+    budget: &'c Budget,
 }
 
 impl Host for Builder<'_, '_> {
@@ -174,8 +198,9 @@ impl Host for Builder<'_, '_> {
         let Some(on_stream) = self.on_stream.take() else {
             return Err(EvalError::new(EvalErrorKind::NotAvailable("building a stream".into()), span));
         };
+        let budget = self.budget;
         let mut inner = Composite { machine, host: self };
-        let result = on_stream(&mut StreamScope { inner: &mut inner }, stmt, span);
+        let result = on_stream(&mut StreamScope { inner: &mut inner, budget }, stmt, span);
         self.on_stream = Some(on_stream);
         result
     }
@@ -189,10 +214,11 @@ pub fn run_composite(
     args: &[Const],
     steps: &mut u64,
     portals: &mut u32,
+    budget: &Budget,
     on_stream: &mut OnStream<'_>,
 ) -> Eval<()> {
-    let mut m = machine(globals, &[], &[], *steps);
-    let mut host = Builder { on_stream: Some(on_stream), portals };
+    let mut m = machine(globals, &[], &[], budget).with_limits(Limits::with_fuel(*steps));
+    let mut host = Builder { on_stream: Some(on_stream), portals, budget };
     let result = m.call(f, locals(globals, f, args), &mut host);
     *steps = m.fuel();
     result.map(|_| ())

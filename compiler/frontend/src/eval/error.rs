@@ -78,6 +78,12 @@ pub enum EvalErrorKind {
         /// How many were wanted; `None` where that is beyond all counting.
         items: Option<u64>,
     },
+    /// The constants of the program have too many elements.
+    TooManyConstants,
+    /// The `init` blocks of the program print too much.
+    PrintsTooMuch,
+    /// The local variables of all the functions under way have too many elements.
+    LocalsTooLarge,
     /// An array size below zero.
     NegativeSize(i32),
     /// An array copied to one of another size.
@@ -143,6 +149,11 @@ impl fmt::Display for EvalErrorKind {
             NotAvailable(what) => write!(f, "{what} is not available at compile time"),
             ArrayTooLarge { items: Some(n) } => write!(f, "an array of {n} elements is too large"),
             ArrayTooLarge { items: None } => f.write_str("this array is too large"),
+            TooManyConstants => f.write_str("the arrays of the program are too large: more than 2^25 elements in all"),
+            PrintsTooMuch => f.write_str("the program prints too much at compile time: more than 64 MiB"),
+            LocalsTooLarge => {
+                f.write_str("the variables of the functions under way are too large: more than 2^25 elements")
+            }
             NegativeSize(n) => write!(f, "an array cannot have {n} elements"),
             SizesDiffer { to, from } => write!(f, "an array of {from} elements does not fit one of {to}"),
             NoResult(name) => write!(f, "`{name}` ended without giving its value"),

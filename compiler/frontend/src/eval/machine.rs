@@ -3,6 +3,7 @@
 //! Takes functions, fields, statics. Gives results of calls. What must hold: a function's locals lie in one stretch of the stack,
 //! the parameters first; the machine is as before after a call, whether it ended well or not.
 
+use super::budget::MAX_HELD;
 use super::error::{Eval, EvalError, EvalErrorKind};
 use super::value::{Maker, Value};
 use crate::ids::{FnId, LocalId, NativeId, PortalId, StaticId};
@@ -134,6 +135,11 @@ impl Statics {
         Some(cell.get_or_init(|| Value::from_const(&def.value, &def.ty, globals)).clone())
     }
 
+    /// Those that were used.
+    pub(super) fn touched(&self) -> impl Iterator<Item = (StaticId, &Value)> {
+        self.0.iter().enumerate().filter_map(|(i, v)| Some((StaticId::from(i), v.get()?)))
+    }
+
     /// The place of one of them, for the code of `static` blocks.
     pub(super) fn slot(&mut self, id: StaticId, globals: &Globals) -> Option<&mut Value> {
         self.get(id, globals)?;
@@ -183,6 +189,8 @@ pub struct Machine<'a> {
     limits: Limits,
     batch: u64,
     stack_start: usize,
+    /// Elements of the aggregates in all locals.
+    held: u64,
 }
 
 const BATCH: u64 = 1 << 16;
@@ -201,7 +209,8 @@ impl<'a> Machine<'a> {
             depth: 0,
             limits: Limits::endless(),
             batch: 0,
-            stack_start: 0,
+            stack_start: stack_position(),
+            held: 0,
         }
     }
 
@@ -245,7 +254,7 @@ impl<'a> Machine<'a> {
         args: Vec<Value>,
         inside: impl FnOnce(&mut Self) -> Eval<R>,
     ) -> Eval<R> {
-        let (height, frame, depth) = (self.stack.len(), self.frame, self.depth);
+        let (height, frame, depth, held) = (self.stack.len(), self.frame, self.depth, self.held);
         self.stack.extend(args);
         self.stack.resize(height + f.locals.len(), Value::Void);
         self.frame = Frame { base: height, function: Some(f) };
@@ -257,6 +266,7 @@ impl<'a> Machine<'a> {
         self.stack.truncate(height);
         self.frame = frame;
         self.depth = depth;
+        self.held = held;
         result
     }
 
@@ -273,9 +283,11 @@ impl<'a> Machine<'a> {
         self.stack.resize(base + f.locals.len(), Value::Void);
         let frame = std::mem::replace(&mut self.frame, Frame { base, function: Some(f) });
         self.depth += 1;
+        let held = self.held;
         // on an error everything is unwound, and `in_frame` puts the machine in order
         let flow = self.body(f, host)?;
         self.depth -= 1;
+        self.held = held;
         self.stack.truncate(base);
         self.frame = frame;
         self.finish(f, flow)
@@ -329,6 +341,12 @@ impl<'a> Machine<'a> {
         }
         self.batch -= steps;
         Ok(())
+    }
+
+    /// A variable with so many elements came to be.
+    pub(super) fn hold(&mut self, items: u64, span: Span) -> Eval<()> {
+        self.held = self.held.saturating_add(items);
+        if self.held > MAX_HELD { Err(EvalError::new(EvalErrorKind::LocalsTooLarge, span)) } else { Ok(()) }
     }
 
     /// The value of a local of the current frame; an aggregate as a handle.

@@ -14,6 +14,7 @@
 //!
 //! At compile time use the functions of [`compile_time`], re-exported here. To run filters, see [`Machine`].
 
+pub mod budget;
 pub mod compile_time;
 pub mod error;
 mod expr;
@@ -22,9 +23,8 @@ mod place;
 mod stmt;
 pub mod value;
 
-pub use compile_time::{
-    COMPILE_TIME_FUEL, GUESS_FUEL, StreamScope, constant, in_frame, run_composite, run_init, run_static, zero,
-};
+pub use budget::{Budget, COMPILE_TIME_FUEL};
+pub use compile_time::{GUESS_FUEL, StreamScope, constant, in_frame, run_composite, run_init, run_static, zero};
 pub use error::{Eval, EvalError, EvalErrorKind};
 pub use machine::{Host, Limits, Machine, Message, NoHost, Statics};
 pub use value::{Aggregate, Items, MAX_ITEMS, Value};

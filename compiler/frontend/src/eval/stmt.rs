@@ -5,7 +5,7 @@
 use super::error::{Eval, EvalError, EvalErrorKind};
 use super::expr::ill_typed;
 use super::machine::{Flow, Host, Machine, Message};
-use super::value::{Items, Value};
+use super::value::{Items, Value, size};
 use crate::ids::LocalId;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
@@ -159,7 +159,12 @@ impl<'a> Machine<'a> {
                 value
             }
         };
-        match self.stack.get_mut(self.frame.base + local.index()) {
+        let slot = self.frame.base + local.index();
+        if ty.is_aggregate() && matches!(self.stack.get(slot), Some(Value::Void)) {
+            let items = size(ty, self.globals).unwrap_or(0);
+            self.hold(items, span)?;
+        }
+        match self.stack.get_mut(slot) {
             Some(slot) => {
                 *slot = value;
                 Ok(())

@@ -1,0 +1,94 @@
+//! What all evaluation at compile time may use up together.
+//!
+//! A single loop is bounded by its steps; but a program can have thousands of `init` blocks, each within its bound. So the steps of all
+//! of them, and the elements of the arrays that stay as constants, are taken from one budget for the whole compilation.
+
+use super::error::{Eval, EvalError, EvalErrorKind};
+use crate::constant::Const;
+use crate::ty::Ty;
+use crate::typed::Globals;
+use sluice_grammar::span::Span;
+use std::cell::Cell;
+
+/// Steps of all constant expressions, `init` and static blocks.
+pub const COMPILE_TIME_FUEL: u64 = 100_000_000;
+
+/// Elements of arrays and fields of structs that constants hold, all together.
+pub const MAX_HELD: u64 = 1 << 25;
+
+/// Bytes that all `init` blocks print.
+pub const MAX_PRINTED: u64 = 1 << 26;
+
+/// What is left.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    steps: Cell<u64>,
+    held: Cell<u64>,
+    printed: Cell<u64>,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget::with_steps(COMPILE_TIME_FUEL)
+    }
+}
+
+impl Budget {
+    /// A budget with so many steps.
+    pub fn with_steps(steps: u64) -> Budget {
+        Budget { steps: Cell::new(steps), held: Cell::new(MAX_HELD), printed: Cell::new(MAX_PRINTED) }
+    }
+
+    /// Steps left.
+    pub fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    /// So many are left now.
+    pub(super) fn set_steps(&self, steps: u64) {
+        self.steps.set(steps);
+    }
+
+    /// So many elements will be held. An error where they are too many.
+    pub fn hold(&self, items: u64) -> Result<(), EvalErrorKind> {
+        take(&self.held, items).ok_or(EvalErrorKind::TooManyConstants)
+    }
+
+    /// So many bytes were printed.
+    pub(super) fn print(&self, bytes: usize) -> Result<(), EvalErrorKind> {
+        take(&self.printed, bytes as u64).ok_or(EvalErrorKind::PrintsTooMuch)
+    }
+
+    /// A value that stays; an error where it is one too many.
+    pub(super) fn keep(&self, c: Const, span: Span) -> Eval<Const> {
+        match self.hold(held(&c)) {
+            Ok(()) => Ok(c),
+            Err(kind) => Err(EvalError::new(kind, span)),
+        }
+    }
+
+    /// The zero of a type, as [`super::value::zero_const`].
+    pub fn zero(&self, globals: &Globals, ty: &Ty) -> Option<Const> {
+        if ty.is_aggregate() {
+            self.hold(super::value::size(ty, globals).ok()?).ok()?;
+        }
+        super::value::zero_const(globals, ty)
+    }
+}
+
+fn take(from: &Cell<u64>, n: u64) -> Option<()> {
+    let left = from.get().checked_sub(n);
+    from.set(left.unwrap_or(0));
+    left.map(|_| ())
+}
+
+/// Elements in a constant, inner ones included.
+fn held(c: &Const) -> u64 {
+    match c {
+        Const::Array(items) | Const::Struct(items) => match items.first() {
+            Some(Const::Array(_) | Const::Struct(_)) => items.iter().map(held).sum::<u64>() + items.len() as u64,
+            _ => items.len() as u64 + if matches!(c, Const::Struct(_)) { items.iter().map(held).sum() } else { 0 },
+        },
+        _ => 0,
+    }
+}
