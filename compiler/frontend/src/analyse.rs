@@ -212,7 +212,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         match messages::with_messages(&graph, steady, precedences) {
             Ok(s) => steady = s,
             Err(d) => {
-                w.report(d);
+                w.report(*d);
                 return finish(w, None, trees);
             }
         }

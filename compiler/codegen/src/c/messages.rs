@@ -172,8 +172,8 @@ pub fn emit(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<
     let _ = writeln!(text, "union sl_message {{ {} }};", largest.join(" "));
     text.push_str("enum { SL_MESSAGE = sizeof(union sl_message) };\n");
     for (ty, name, list, none) in [
-        ("sl_link", "sl_links", &links, "{0}"),
-        ("sl_wait", "sl_waits", &waits, "{0}"),
+        ("sl_link", "sl_links", &links, "{NULL, {NULL, 0, 0, 0}, 0, 0, 0, 0}"),
+        ("sl_wait", "sl_waits", &waits, "{{NULL, 0, 0, 0}, 0}"),
         ("uint32_t", "sl_nexts", &nexts, "0"),
     ] {
         let list = if list.is_empty() { none.to_string() } else { list.join(",\n    ") };

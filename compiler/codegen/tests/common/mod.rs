@@ -367,6 +367,7 @@ fn filter_text(k: usize, c: &FilterCode, first_site: usize) -> FilterText {
     let sites =
         if *name == "Check" { vec![site(SiteKind::Index(4)), site(SiteKind::DivisionByZero)] } else { Vec::new() };
     FilterText {
+        sends: Vec::new(),
         state: format!("struct sl_state_{k} {{ int64_t iter; {fields} }};\n"),
         prototypes: String::new(),
         functions,

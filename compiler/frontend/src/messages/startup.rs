@@ -24,7 +24,7 @@ pub fn with_messages(
     graph: &SdfGraph,
     steady: SteadyState,
     precedences: Vec<Precedence>,
-) -> Result<SteadyState, Diagnostic> {
+) -> Result<SteadyState, Box<Diagnostic>> {
     let mut w = Waiting::new(graph, &steady, &precedences);
     let done = w.initialisation().and_then(|init| {
         w.run(&init)?;
@@ -45,9 +45,10 @@ pub fn with_messages(
         Err(Stuck(sender, receiver)) => {
             let (s, r) = (graph.node(sender), graph.node(receiver));
             let why = format!("`{}` waits for messages that `{}` could only send later", r.path, s.path);
-            Err(Diagnostic::error("E0313", "the latencies of these messages cannot all be kept", r.span, why)
+            let d = Diagnostic::error("E0313", "the latencies of these messages cannot all be kept", r.span, why)
                 .label(s.span, "this filter sends them")
-                .help("give the messages greater latencies, or best effort: `[*]`"))
+                .help("give the messages greater latencies, or best effort: `[*]`");
+            Err(Box::new(d))
         }
     }
 }
