@@ -72,6 +72,18 @@ impl Elaborator<'_> {
             self.report(d);
             return None;
         }
+        if ws.iter().map(|w| u64::from(*w)).sum::<u64>() > i32::MAX as u64 {
+            self.report(
+                Diagnostic::error(
+                    "E0304",
+                    "the weights of a splitter or joiner are too large",
+                    span,
+                    "together more than 2^31 - 1 items in each round",
+                )
+                .help("weights that share a factor can all be divided by it"),
+            );
+            return None;
+        }
         Some((Dealing::RoundRobin(ws), span))
     }
 
