@@ -72,13 +72,16 @@ impl Elaborator<'_> {
             self.report(d);
             return None;
         }
-        let sum = ws.iter().try_fold(0u32, |a, w| a.checked_add(*w));
-        if sum.is_none_or(|s| s > i32::MAX as u32) {
-            let d = Diagnostic::error("E0304", "the weights are too large", span, "their sum is more than 2147483647")
-                .help(
-                    "a splitter or joiner needs all the items of one round at once: divide all weights by one number",
-                );
-            self.report(d);
+        if ws.iter().map(|w| u64::from(*w)).sum::<u64>() > i32::MAX as u64 {
+            self.report(
+                Diagnostic::error(
+                    "E0304",
+                    "the weights of a splitter or joiner are too large",
+                    span,
+                    "together more than 2^31 - 1 items in each round",
+                )
+                .help("weights that share a factor can all be divided by it"),
+            );
             return None;
         }
         Some((Dealing::RoundRobin(ws), span))
