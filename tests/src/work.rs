@@ -2,7 +2,7 @@
 
 use crate::generate::{self, Case};
 use crate::message::Message;
-use crate::run::{Mode, Outcome, check, difference, run};
+use crate::run::{Feed, Make, Outcome, check, compile, difference, run};
 use sluice_driver::exit::Exit;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,10 +33,11 @@ fn carry_out(job: &Message, folder: &Path) -> Message {
             Err(why) => Message::new("refused").with("why", why),
         },
         "interpret" => match check(&job.text("source")) {
-            Ok(checked) => told(run(&checked, &case(job), Mode::Interpreted, folder)),
+            Ok(checked) => told(run(&checked, &case(job), None, Feed::default(), folder)),
             Err(why) => Message::new("refused").with("why", why),
         },
-        "differ" => differ(&case(job), mode(job), folder),
+        "differ" => differ(job, folder),
+        "windows" => windows(job, folder),
         other => Message::new("cannot").with("why", other),
     }
 }
@@ -69,17 +70,17 @@ pub fn job(kind: &str, case: &Case) -> Message {
 /// Indices outside, divisions by zero, peeks beyond the rate: errors of programs that may fail.
 const CERTAIN: [&str; 4] = ["E0225", "E0226", "E0227", "E0239"];
 
-fn mode(job: &Message) -> Mode {
+fn make(job: &Message) -> Make {
     let level = job.number("level").unwrap_or(1) as u8;
     let is = |name| job.bytes(name).is_some();
-    Mode::Native { level, small_buffers: is("small-buffers"), unchecked: is("unchecked") }
+    Make { level, small_buffers: is("small-buffers"), unchecked: is("unchecked") }
 }
 
 fn told(outcome: Outcome) -> Message {
     match outcome {
-        Outcome::Done { printed, written } => {
+        Outcome::Done { printed, mut written, .. } => {
             let m = Message::new("done").with("printed", printed);
-            match written {
+            match written.remove("out.bin") {
                 Some(w) => m.with("written", w),
                 None => m,
             }
@@ -93,8 +94,49 @@ pub fn errors(why: &str) -> BTreeSet<&str> {
     why.lines().filter_map(|l| l.strip_prefix('[')?.split(']').next()).filter(|code| code.starts_with('E')).collect()
 }
 
+/// Inputs up to this length are all tried, then some longer ones.
+pub const SHORT: u32 = 200;
+
+/// Runs the windows of a seed both ways, with inputs of many lengths. The answer is as that of [`differ`], with the length's
+/// bytes; `lanes` says in how many filters several firings run at once.
+fn windows(job: &Message, folder: &Path) -> Message {
+    let seed = job.number("seed").unwrap_or_default();
+    let (case, size) = windows_case(seed);
+    let checked = match check(&case.source) {
+        Ok(checked) => checked,
+        Err(why) => return Message::new("refused").with("why", why),
+    };
+    let code = match compile(&checked, make(job)) {
+        Ok(code) => code,
+        Err(why) => return Message::new("different").with("why", format!("it cannot be compiled: {why}")),
+    };
+    let all = case.input.as_deref().unwrap_or_default();
+    let longer = (0..6).map(|i| all.len() - i * 1717 % all.len().max(1));
+    let lengths = (0..=SHORT as usize).map(|n| n * size + usize::from(n % 7 == 3)).chain(longer);
+    for bytes in lengths {
+        let part = Case { input: Some(all[..bytes.min(all.len())].to_vec()), ..case.clone() };
+        let interpreted = run(&checked, &part, None, Feed::default(), folder);
+        if let Outcome::Failed(_, why) = &interpreted {
+            return Message::new("refused").with("why", format!("the interpreter fails: {why}"));
+        }
+        let native = run(&checked, &part, Some(&code), Feed::default(), folder);
+        if let Some(why) = difference(&interpreted, &native, true) {
+            let why = format!("input of {bytes} bytes, interpreted and compiled: {why}");
+            return Message::new("different").with("why", why).with("bytes", bytes.to_string());
+        }
+    }
+    Message::new("same").with("lanes", code.lanes.to_string())
+}
+
+/// The program of [`windows`], and the bytes of an item.
+pub fn windows_case(seed: u64) -> (Case, usize) {
+    generate::windows(seed, 5000)
+}
+
 /// Runs a program both ways. The answer is `same`, `refused` or `different`, with why.
-fn differ(case: &Case, mode: Mode, folder: &Path) -> Message {
+fn differ(job: &Message, folder: &Path) -> Message {
+    let (case, make) = (&case(job), make(job));
+    let feed = Feed { pipe: job.number("pipe"), to_stdout: job.bytes("to-stdout").is_some() };
     let checked = match check(&case.source) {
         Ok(checked) => checked,
         // what would go wrong in every firing is found by the compiler
@@ -103,27 +145,23 @@ fn differ(case: &Case, mode: Mode, folder: &Path) -> Message {
         }
         Err(why) => return Message::new("refused").with("why", why),
     };
-    let interpreted = run(&checked, case, Mode::Interpreted, folder);
+    let interpreted = run(&checked, case, None, Feed { pipe: None, ..feed }, folder);
     if let Outcome::Failed(exit, why) = &interpreted
         && !(case.hazards && *exit == Exit::Program)
     {
         return Message::new("refused").with("why", format!("the interpreter fails: {why}"));
     }
-    let native = run(&checked, case, mode, folder);
-    match difference(&interpreted, &native) {
-        Some(why) => Message::new("different").with("why", format!("interpreted and compiled: {why}")),
-        None => {
-            let failed = matches!(interpreted, Outcome::Failed(..));
-            let empty = matches!(&interpreted, Outcome::Done { printed, written }
-                if printed.is_empty() && written.as_ref().is_none_or(Vec::is_empty));
-            let how = if failed {
-                "failed"
-            } else if empty {
-                "empty"
-            } else {
-                "output"
-            };
-            Message::new("same").with("how", how)
-        }
+    let native = match compile(&checked, make) {
+        Ok(code) => run(&checked, case, Some(&code), feed, folder),
+        Err(why) => return Message::new("different").with("why", format!("it cannot be compiled: {why}")),
+    };
+    if let Some(why) = difference(&interpreted, &native, case.iterations.is_none() && feed.pipe.is_none()) {
+        return Message::new("different").with("why", format!("interpreted and compiled: {why}"));
     }
+    let how = match &interpreted {
+        Outcome::Failed(..) => "failed",
+        Outcome::Done { printed, written, .. } if printed.is_empty() && written.values().all(Vec::is_empty) => "empty",
+        Outcome::Done { .. } => "output",
+    };
+    Message::new("same").with("how", how)
 }
