@@ -3,7 +3,9 @@
 // tests touch files, processes, clocks and the environment; clippy.toml bans them elsewhere
 #![allow(clippy::disallowed_methods)]
 
+pub mod examine;
 pub mod generate;
+pub mod mangle;
 pub mod message;
 pub mod pool;
 pub mod run;

@@ -1,0 +1,4 @@
+use super::*;
+pub fn trials(_: &Arc<Pool>) -> Vec<Trial> {
+    vec![]
+}
