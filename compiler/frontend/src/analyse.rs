@@ -160,8 +160,13 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     drop(e);
     // streams the program never instantiates: their faults are warnings
     let used: HashSet<DeclId> = used.into_iter().collect();
-    for (from, to, id) in owner {
-        if !used.contains(&id) {
+    owner.retain(|(_, _, id)| !used.contains(id));
+    let mut unused = vec![false; w.diagnostics.len()];
+    owner.iter().for_each(|(from, to, _)| unused[*from..*to].fill(true));
+    let others = w.diagnostics.iter().zip(unused).any(|(d, unused)| d.is_error() && !unused);
+    // where nothing else is wrong and there is no program, a fault in one of them is why: a parameter of no known type, say
+    if inst.is_some() || others {
+        for (from, to, _) in owner {
             for d in &mut w.diagnostics[from..to] {
                 if d.is_error() {
                     d.severity = Severity::Warning;
