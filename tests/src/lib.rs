@@ -4,7 +4,9 @@
 #![allow(clippy::disallowed_methods)]
 
 pub mod differ;
+pub mod examine;
 pub mod generate;
+pub mod mangle;
 pub mod message;
 pub mod pool;
 pub mod run;

@@ -3,10 +3,13 @@
 use crate::generate::{self, Case};
 use crate::message::Message;
 use crate::run::{Feed, Make, Outcome, check, compile, difference, run};
+use crate::{examine, mangle};
 use sluice_driver::exit::Exit;
+use sluice_frontend::elaborate::Limits;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Stack for a job: deep programs recurse.
 const STACK: usize = 256 << 20;
@@ -38,6 +41,14 @@ fn carry_out(job: &Message, folder: &Path) -> Message {
         },
         "differ" => differ(job, folder),
         "windows" => windows(job, folder),
+        "examine" => match examine::examine(job.bytes("source").unwrap_or_default(), Limits::default()) {
+            Ok(found) => {
+                let codes: Vec<&str> = found.errors.into_iter().collect();
+                Message::new(if found.accepted { "accepted" } else { "refused" }).with("codes", codes.join(" "))
+            }
+            Err(why) => Message::new("fault").with("why", why),
+        },
+        "examine-many" => examine_many(job),
         other => Message::new("cannot").with("why", other),
     }
 }
@@ -87,6 +98,26 @@ fn told(outcome: Outcome) -> Message {
         }
         Outcome::Failed(exit, why) => Message::new("failed").with("exit", exit.code().to_string()).with("why", why),
     }
+}
+
+/// Looks at the texts of some numbers. Answers with how many were accepted, and how many ran; or with the first fault.
+fn examine_many(job: &Message) -> Message {
+    static PROGRAMS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
+    let programs = PROGRAMS.get_or_init(|| mangle::programs(Path::new(&job.text("root"))));
+    let first = job.number("first").unwrap_or(0);
+    let (mut accepted, mut ran) = (0, 0);
+    for number in first..first + job.number("count").unwrap_or(0) {
+        // now and then with the limits that users have
+        let limits = if number % 50 == 17 { Limits::default() } else { examine::small_limits() };
+        match examine::examine(&mangle::text(number, programs), limits) {
+            Ok(found) => {
+                accepted += u64::from(found.accepted);
+                ran += u64::from(found.ran);
+            }
+            Err(why) => return Message::new("fault").with("number", number.to_string()).with("why", why),
+        }
+    }
+    Message::new("done").with("accepted", accepted.to_string()).with("ran", ran.to_string())
 }
 
 /// The codes of the errors in rendered diagnostics.

@@ -17,6 +17,7 @@ use sluice_grammar::ast::Item;
 use sluice_grammar::diagnostic::{Diagnostic, Severity};
 use sluice_grammar::span::{FileId, SourceMap, Span};
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One source file given to the compiler.
 #[derive(Clone, Debug)]
@@ -126,11 +127,13 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     for (_, t) in &trees {
         w.add_program(t.clone(), false);
     }
+    let first = FileId(w.sources.len() as u32);
     for (name, text) in sluice_stdlib::FILES {
-        let file = w.sources.add(format!("<stdlib>/{name}"), *text);
-        let (tree, diagnostics) = sluice_grammar::parse(file, text);
-        diagnostics.into_iter().for_each(|d| w.report(d));
-        w.add_program(tree, true);
+        w.sources.add(format!("<stdlib>/{name}"), *text);
+    }
+    for (tree, diagnostics) in library(first).iter() {
+        diagnostics.iter().for_each(|d| w.report(d.clone()));
+        w.add_program(tree.clone(), true);
     }
     check::globals::globals(&mut w);
     let user = w.decls.iter().filter(|d| !d.library).count();
@@ -160,8 +163,13 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     drop(e);
     // streams the program never instantiates: their faults are warnings
     let used: HashSet<DeclId> = used.into_iter().collect();
-    for (from, to, id) in owner {
-        if !used.contains(&id) {
+    owner.retain(|(_, _, id)| !used.contains(id));
+    let mut unused = vec![false; w.diagnostics.len()];
+    owner.iter().for_each(|(from, to, _)| unused[*from..*to].fill(true));
+    let others = w.diagnostics.iter().zip(unused).any(|(d, unused)| d.is_error() && !unused);
+    // where nothing else is wrong and there is no program, a fault in one of them is why: a parameter of no known type, say
+    if inst.is_some() || others {
+        for (from, to, _) in owner {
             for d in &mut w.diagnostics[from..to] {
                 if d.is_error() {
                     d.severity = Severity::Warning;
@@ -223,6 +231,25 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     finish(w, Some(program), trees)
 }
 
+/// What parsing gives, for each file.
+type Parsed = Vec<(sluice_grammar::ast::Program, Vec<Diagnostic>)>;
+
+/// The standard library's trees, whose files are numbered from `first` on. Parsing it takes longer than all else that is done to a small
+/// program, so the trees are kept for the next one (an editor's, a test's) with as many files.
+fn library(first: FileId) -> Arc<Parsed> {
+    static KEPT: Mutex<Option<(FileId, Arc<Parsed>)>> = Mutex::new(None);
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((at, trees)) = kept.as_ref()
+        && *at == first
+    {
+        return trees.clone();
+    }
+    let files = sluice_stdlib::FILES.iter().zip(first.0..);
+    let trees = Arc::new(files.map(|((_, text), id)| sluice_grammar::parse(FileId(id), text)).collect::<Parsed>());
+    *kept = Some((first, trees.clone()));
+    trees
+}
+
 /// Trees of instances are dropped here, on the deep stack.
 fn drop_deep<T>(value: T) {
     drop(value);
@@ -256,6 +283,10 @@ fn parse_all(
 }
 
 fn finish(mut w: World, program: Option<Elaborated>, trees: Vec<(FileId, sluice_grammar::ast::Program)>) -> Analysis {
+    // code with errors in it can break any rule when it is evaluated: that follows from what has been said
+    if w.diagnostics.iter().any(|d| d.is_error() && d.code != "E0999") {
+        w.diagnostics.retain(|d| d.code != "E0999");
+    }
     w.diagnostics.sort_by_key(|d| (d.span().file, d.span().start, d.code));
     let failed = w.diagnostics.iter().any(Diagnostic::is_error);
     Analysis { sources: w.sources, diagnostics: w.diagnostics, program: program.filter(|_| !failed), trees }

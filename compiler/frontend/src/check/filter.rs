@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 /// A failed compile-time evaluation as a diagnostic.
 pub fn evaluation_failed(e: &EvalError, when: &str) -> Diagnostic {
-    Diagnostic::error("E0403", format!("{} {when}", e.message()), e.span, "found here at compile time")
+    let code = if matches!(e.kind, eval::EvalErrorKind::IllTyped(_)) { "E0999" } else { "E0403" };
+    Diagnostic::error(code, format!("{} {when}", e.message()), e.span, "found here at compile time")
 }
 
 /// A value's type, sizes taken from the value.
