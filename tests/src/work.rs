@@ -41,7 +41,7 @@ fn carry_out(job: &Message, folder: &Path) -> Message {
         },
         "differ" => differ(job, folder),
         "windows" => windows(job, folder),
-        "examine" => match examine::examine(job.bytes("source").unwrap_or_default(), Limits::default()) {
+        "examine" => match examine::examine(job.bytes("source").unwrap_or_default(), limits(job)) {
             Ok(found) => {
                 let codes: Vec<&str> = found.errors.into_iter().collect();
                 Message::new(if found.accepted { "accepted" } else { "refused" }).with("codes", codes.join(" "))
@@ -98,6 +98,12 @@ fn told(outcome: Outcome) -> Message {
         }
         Outcome::Failed(exit, why) => Message::new("failed").with("exit", exit.code().to_string()).with("why", why),
     }
+}
+
+/// The usual limits, but for what a job says of evaluation.
+fn limits(job: &Message) -> Limits {
+    let usual = Limits::default();
+    Limits { constants: job.number("constants").unwrap_or(usual.constants), ..usual }
 }
 
 /// Looks at the texts of some numbers. Answers with how many were accepted, and how many ran; or with the first fault.

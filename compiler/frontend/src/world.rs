@@ -53,7 +53,7 @@ pub struct Group {
 }
 
 /// Each search looks at all names of a kind.
-const MAX_SEARCHES: u32 = 200;
+const MAX_SEARCHES: u32 = 50;
 
 /// All declarations.
 #[derive(Clone, Debug, Default)]
@@ -225,12 +225,17 @@ impl World {
         &self.struct_asts
     }
 
+    /// Does [`World::nearest`] still look?
+    pub fn searches(&self) -> bool {
+        self.searches.get() < MAX_SEARCHES
+    }
+
     /// The known name nearest to a misspelt one, if one is near. In a program full of faults it gives up looking.
     pub fn nearest<'a>(&self, name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-        self.searches.set(self.searches.get() + 1);
-        if self.searches.get() > MAX_SEARCHES {
+        if !self.searches() {
             return None;
         }
+        self.searches.set(self.searches.get() + 1);
         let mut best: Option<(usize, &str)> = None;
         for k in known {
             let d = distance(name, k);

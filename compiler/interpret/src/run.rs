@@ -5,6 +5,7 @@ use crate::fire::Firing;
 use crate::mail::Mail;
 use crate::order::{Next, Order};
 use crate::{Outside, items};
+use sluice_frontend::eval::value;
 use sluice_frontend::eval::{EvalError, EvalErrorKind, Machine, Statics, Value};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, FnId, NodeId};
@@ -49,6 +50,9 @@ pub fn run(program: Program<'_>, outside: &mut dyn Outside, options: Options) ->
     Run::new(program, options)?.all(outside)
 }
 
+/// The most that may lie on all channels together, in words of 32 bytes: an item takes one, an array one more for 8 elements.
+const MOST_HELD: u64 = 1 << 26;
+
 struct Run<'a> {
     program: Program<'a>,
     order: Order<'a>,
@@ -58,6 +62,9 @@ struct Run<'a> {
     mail: Mail<'a>,
     /// The number of each reader among readers, and writer among writers.
     ends: Vec<usize>,
+    /// What an item of each channel weighs, and all items on channels now.
+    weights: Vec<u64>,
+    held: u64,
     pushed: Vec<Value>,
     bytes: Vec<u8>,
 }
@@ -103,7 +110,10 @@ impl<'a> Run<'a> {
             .collect();
         let order = Order::new(graph, steady, options.iterations);
         let mail = Mail::new(messages, graph.nodes.len());
-        Ok(Run { program, order, channels, machines, mail, ends, pushed: Vec::new(), bytes: Vec::new() })
+        let weights: Vec<u64> =
+            graph.channels.iter().map(|c| 1 + value::size(&c.ty, globals).unwrap_or(0) / 8).collect();
+        let held = weights.iter().zip(&order.fill).map(|(w, n)| w * n).sum();
+        Ok(Run { program, order, channels, machines, mail, ends, weights, held, pushed: Vec::new(), bytes: Vec::new() })
     }
 
     fn all(mut self, outside: &mut dyn Outside) -> Result<Summary, RunError> {
@@ -131,6 +141,16 @@ impl<'a> Run<'a> {
     fn fire(&mut self, id: NodeId, outside: &mut dyn Outside, stopped: &mut bool) -> Result<(), RunError> {
         let graph = self.program.graph;
         let node = graph.node(id);
+        let fired = self.order.fired[id.index()];
+        let made: u64 =
+            node.outputs.iter().map(|c| self.weights[c.index()] * u64::from(graph.produced_by_firing(*c, fired))).sum();
+        if self.held.saturating_add(made) > MOST_HELD {
+            return Err(RunError::host(
+                &node.path,
+                fired,
+                "more items wait on channels than the interpreter holds".into(),
+            ));
+        }
         match &node.kind {
             NodeKind::Filter { code, .. } => {
                 if !self.filter(id, *code, outside, stopped)? {
@@ -162,9 +182,18 @@ impl<'a> Run<'a> {
                 self.deal(&node.inputs, weights, &node.outputs, &[sum]);
             }
         }
+        let before: u64 = self.weight_around(id);
         self.order.fire(id);
+        self.held = (self.held + self.weight_around(id)).saturating_sub(before);
         debug_assert!(node.inputs.iter().all(|c| self.channels[c.index()].len() as u64 == self.order.fill[c.index()]));
         Ok(())
+    }
+
+    /// What lies on the channels of a node.
+    fn weight_around(&self, id: NodeId) -> u64 {
+        let node = self.program.graph.node(id);
+        let all = node.inputs.iter().chain(&node.outputs);
+        all.map(|c| self.weights[c.index()] * self.order.fill[c.index()]).sum()
     }
 
     /// Puts an item on a channel, unless nobody will ever take it.

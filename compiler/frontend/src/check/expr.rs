@@ -137,7 +137,9 @@ impl Checker<'_> {
             span,
             "not declared in any scope around this",
         );
-        let locals: Vec<Name> = self.visible().into_iter().map(|(n, _)| n).collect();
+        // a list of all names for each of a thousand faults would take long
+        let near = if self.w.searches() { self.visible() } else { Vec::new() };
+        let locals: Vec<Name> = near.into_iter().map(|(n, _)| n).collect();
         let known = (locals.iter().map(|n| &**n))
             .chain(self.field_names.keys().map(|n| &**n))
             .chain(self.scalars.keys().map(|n| &**n))

@@ -196,7 +196,7 @@ impl Elaborator<'_> {
                     span,
                     "this is one too many",
                 )
-                .help("is the loop around it longer than meant? `--max-streams N` raises the limit"),
+                .help("is the loop around it longer than meant? `--max-filters N` raises the limit"),
             );
             return None;
         }

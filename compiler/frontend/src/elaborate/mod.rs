@@ -218,7 +218,7 @@ impl<'w> Elaborator<'w> {
                     added,
                     "this is one too many",
                 )
-                .help("is a loop or a recursion longer than meant? `--max-streams N` raises the limit"),
+                .help("is a loop or a recursion longer than meant? `--max-filters N` raises the limit"),
             );
             return None;
         }
