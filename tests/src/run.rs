@@ -1,12 +1,14 @@
 //! Running a program from its text, in this process: by the interpreter, and compiled.
 
 use crate::generate::Case;
+use crate::generate::random::Random;
+use sluice_codegen::c::print::Site;
 use sluice_driver::cc::CcOptions;
-use sluice_driver::exit::Exit;
+use sluice_driver::exit::{Exit, Fault};
 use sluice_driver::io::format::Format;
 use sluice_driver::io::host::{self, Bindings, Host};
 use sluice_driver::io::sink::Out;
-use sluice_driver::native::NativeEnd;
+use sluice_driver::native::{Native, NativeEnd};
 use sluice_driver::options::{CodeOptions, ProgramOptions, ScheduleKind};
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::render::Renderer;
@@ -15,35 +17,44 @@ use sluice_driver::session::Session;
 use sluice_driver::{compiled, interpreted};
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
 use std::cell::RefCell;
-use std::io::Write;
+use std::collections::BTreeMap;
+use std::io::{PipeReader, Write};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Duration;
 
-/// How to run.
+/// How native code is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// The reference interpreter.
-    Interpreted,
-    /// Compiled at this level, with the smallest buffers or the smallest code.
-    Native {
-        /// 0 to 3.
-        level: u8,
-        /// The minimum-latency schedule?
-        small_buffers: bool,
-        /// Without checks?
-        unchecked: bool,
-    },
+pub struct Make {
+    /// Level of the C compiler, 0 to 3.
+    pub level: u8,
+    /// The minimum-latency schedule?
+    pub small_buffers: bool,
+    /// Without checks?
+    pub unchecked: bool,
+}
+
+/// How a run is joined to the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Feed {
+    /// The open input is a pipe into which somebody writes a little at a time (in parts that depend on this number).
+    pub pipe: Option<u64>,
+    /// The open output goes to standard output, among what is printed.
+    pub to_stdout: bool,
 }
 
 /// What came out of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It ended well: standard output, and the bytes of the output file (nothing where there is none).
+    /// It ended well.
     Done {
-        /// Prints.
+        /// Standard output.
         printed: Vec<u8>,
-        /// The open end, or `out.bin`.
-        written: Option<Vec<u8>>,
+        /// The files it wrote (`out.bin` is the open end's), with their bytes.
+        written: BTreeMap<String, Vec<u8>>,
+        /// What there was to remark about the input.
+        remarks: Vec<String>,
     },
     /// It failed: the exit code, and why.
     Failed(Exit, String),
@@ -75,58 +86,111 @@ impl Write for Tape {
     }
 }
 
-/// Runs a checked program. The current folder must be `folder`: files of the program are relative to it.
-pub fn run(checked: &Checked, case: &Case, mode: Mode, folder: &Path) -> Outcome {
-    match try_run(checked, case, mode, folder) {
+/// Compiled code of a program.
+pub struct Compiled {
+    native: Native,
+    sites: Vec<Site>,
+}
+
+/// Compiles a checked program and loads it.
+pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
+    let made = || {
+        let mut session = Session::new(&ProgramOptions::default(), false)?;
+        let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
+        let cc = CcOptions { level: make.level, ..CcOptions::default() };
+        let code = CodeOptions { cc, schedule, unchecked: make.unchecked };
+        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
+        Ok(Compiled { native: compiled::load(&mut session, &c, &code)?, sites: c.sites })
+    };
+    made().map_err(|halt| match halt {
+        Halt::Fault(f) => f.message,
+        Halt::Done(_) => "stopped".into(),
+    })
+}
+
+/// Runs a checked program, interpreted where there is no code. Its files are in `folder`, which must be the current one.
+pub fn run(checked: &Checked, case: &Case, code: Option<&Compiled>, feed: Feed, folder: &Path) -> Outcome {
+    match try_run(checked, case, code, feed, folder) {
         Ok(outcome) => outcome,
-        Err(Halt::Fault(f)) => Outcome::Failed(f.exit, f.message),
-        Err(Halt::Done(exit)) => Outcome::Failed(exit, "stopped".into()),
+        Err(f) => Outcome::Failed(f.exit, f.message),
     }
 }
 
-fn try_run(checked: &Checked, case: &Case, mode: Mode, folder: &Path) -> Result<Outcome, Halt> {
+/// The files that programs may write, as they are now.
+fn written(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
+    let ours = names.filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("out")));
+    ours.filter_map(|p| Some((p.file_name()?.to_string_lossy().into_owned(), std::fs::read(&p).ok()?))).collect()
+}
+
+/// A pipe that is filled a little at a time by another thread; gives its reading end.
+fn trickle(bytes: Vec<u8>, seed: u64) -> std::io::Result<PipeReader> {
+    let (from, mut to) = std::io::pipe()?;
+    std::thread::spawn(move || {
+        let mut r = Random::new(seed);
+        let mut at = 0;
+        while at < bytes.len() {
+            let most = if r.chance(50) { 12 } else { 400 };
+            let n = (r.range(1, most) as usize).min(bytes.len() - at);
+            // whoever reads may have seen enough
+            if to.write_all(&bytes[at..at + n]).is_err() {
+                return;
+            }
+            at += n;
+            if r.chance(30) {
+                std::thread::sleep(Duration::from_micros(u64::from(r.below(300))));
+            }
+        }
+    });
+    Ok(from)
+}
+
+fn try_run(
+    checked: &Checked,
+    case: &Case,
+    code: Option<&Compiled>,
+    feed: Feed,
+    folder: &Path,
+) -> Result<Outcome, Fault> {
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     let path = |name: &str| folder.join(name).display().to_string();
-    let (input, output) = (path("in.bin"), path("out.bin"));
-    let _ = std::fs::remove_file(&output);
+    let mut input = path("in.bin");
+    for name in written(folder).into_keys() {
+        let _ = std::fs::remove_file(folder.join(name));
+    }
     if let Some(bytes) = &case.input {
-        std::fs::write(&input, bytes).map_err(|e| sluice_driver::exit::Fault::file("write", &input, &e))?;
+        std::fs::write(&input, bytes).map_err(|e| Fault::file("write", &input, &e))?;
     }
     let open = |ends: &[host::End]| ends.iter().any(|e| e.endpoint == sluice_frontend::graph::Endpoint::Open);
     let (reads, writes) = (open(&readers), open(&writers));
+    let mut pipe = None;
+    if let (true, Some(seed), Some(bytes)) = (reads, feed.pipe, &case.input) {
+        let from = trickle(bytes.clone(), seed).map_err(|e| Fault::file("make", "a pipe", &e))?;
+        input = format!("/dev/fd/{}", from.as_raw_fd());
+        pipe = Some(from);
+    }
     let bindings = Bindings {
         input: reads.then_some(input),
         input_format: reads.then_some(Format::Raw),
-        output: writes.then(|| output.clone()),
+        output: (writes && !feed.to_stdout).then(|| path("out.bin")),
         output_format: writes.then_some(Format::Raw),
         ..Bindings::default()
     };
-    let native = match mode {
-        Mode::Interpreted => None,
-        Mode::Native { level, small_buffers, unchecked } => {
-            let mut session = Session::new(&ProgramOptions::default(), false)?;
-            let schedule = if small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
-            let cc = CcOptions { level, ..CcOptions::default() };
-            let code = CodeOptions { cc, schedule, unchecked };
-            let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
-            Some((compiled::load(&mut session, &c, &code)?, c.sites))
-        }
-    };
     let tape = Tape::default();
     let mut host = Host::open_to(&readers, &writers, &bindings, Out::to(Box::new(tape.clone())))?;
-    let end = match &native {
+    drop(pipe);
+    let end = match code {
         None => interpreted::run(program, &readers, case.iterations, &mut host),
-        Some((native, sites)) => native.run(&readers, &writers, case.iterations, &mut host).map_err(|e| match e {
+        Some(c) => c.native.run(&readers, &writers, case.iterations, &mut host).map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),
-            NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, sites),
+            NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
         }),
     };
     Ok(match end {
         Ok(()) => {
-            host.finish()?;
-            let printed = tape.0.borrow().clone();
-            Outcome::Done { printed, written: std::fs::read(&output).ok() }
+            let remarks = host.finish()?;
+            Outcome::Done { printed: tape.0.borrow().clone(), written: written(folder), remarks }
         }
         Err(RunEnd::Fault(f)) => {
             host.abandon();
@@ -140,23 +204,30 @@ fn try_run(checked: &Checked, case: &Case, mode: Mode, folder: &Path) -> Result<
     })
 }
 
-/// What differs between two outcomes, in a few words; nothing where they are the same.
-pub fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
+/// What differs between two outcomes, in a few words; nothing where they are the same. Remarks are compared where `all` is read.
+pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
     match (a, b) {
-        (Outcome::Done { printed: p, written: w }, Outcome::Done { printed: q, written: x }) => {
+        (
+            Outcome::Done { printed: p, written: w, remarks: r },
+            Outcome::Done { printed: q, written: x, remarks: s },
+        ) => {
             if p != q {
                 return Some(text_difference(p, q));
             }
-            match (w, x) {
-                (Some(w), Some(x)) if w != x => {
-                    let at = w.iter().zip(x).position(|(a, b)| a != b).unwrap_or(w.len().min(x.len()));
-                    let show =
-                        |b: &[u8]| format!("{:02x?}", b.get(at / 4 * 4..(at / 4 * 4 + 8).min(b.len())).unwrap_or(&[]));
-                    Some(format!("byte {at} of {} and {}: {} and {}", w.len(), x.len(), show(w), show(x)))
-                }
-                (Some(_), Some(_)) | (None, None) => None,
-                _ => Some("one wrote its output file, the other did not".into()),
+            let (names, others): (Vec<&String>, Vec<&String>) = (w.keys().collect(), x.keys().collect());
+            if names != others {
+                return Some(format!("the one wrote {names:?}, the other {others:?}"));
             }
+            if let Some((name, (w, x))) =
+                w.iter().zip(x.values()).map(|((n, w), x)| (n, (w, x))).find(|(_, (w, x))| w != x)
+            {
+                let at = w.iter().zip(x).position(|(a, b)| a != b).unwrap_or(w.len().min(x.len()));
+                let show =
+                    |b: &[u8]| format!("{:02x?}", b.get(at / 4 * 4..(at / 4 * 4 + 8).min(b.len())).unwrap_or(&[]));
+                let (wrote, other) = (w.len(), x.len());
+                return Some(format!("{name}: byte {at} of {wrote} and {other}: {} and {}", show(w), show(x)));
+            }
+            (all && r != s).then(|| format!("the one remarks {r:?}, the other {s:?}"))
         }
         (Outcome::Failed(e, why), Outcome::Failed(f, why_too)) => {
             // fast native code does not know which of many firings went wrong

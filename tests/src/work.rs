@@ -2,7 +2,7 @@
 
 use crate::generate::{self, Case};
 use crate::message::Message;
-use crate::run::{Mode, Outcome, check, difference, run};
+use crate::run::{Feed, Make, Outcome, check, compile, difference, run};
 use sluice_driver::exit::Exit;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,10 +33,10 @@ fn carry_out(job: &Message, folder: &Path) -> Message {
             Err(why) => Message::new("refused").with("why", why),
         },
         "interpret" => match check(&job.text("source")) {
-            Ok(checked) => told(run(&checked, &case(job), Mode::Interpreted, folder)),
+            Ok(checked) => told(run(&checked, &case(job), None, Feed::default(), folder)),
             Err(why) => Message::new("refused").with("why", why),
         },
-        "differ" => differ(&case(job), mode(job), folder),
+        "differ" => differ(job, folder),
         other => Message::new("cannot").with("why", other),
     }
 }
@@ -69,17 +69,17 @@ pub fn job(kind: &str, case: &Case) -> Message {
 /// Indices outside, divisions by zero, peeks beyond the rate: errors of programs that may fail.
 const CERTAIN: [&str; 4] = ["E0225", "E0226", "E0227", "E0239"];
 
-fn mode(job: &Message) -> Mode {
+fn make(job: &Message) -> Make {
     let level = job.number("level").unwrap_or(1) as u8;
     let is = |name| job.bytes(name).is_some();
-    Mode::Native { level, small_buffers: is("small-buffers"), unchecked: is("unchecked") }
+    Make { level, small_buffers: is("small-buffers"), unchecked: is("unchecked") }
 }
 
 fn told(outcome: Outcome) -> Message {
     match outcome {
-        Outcome::Done { printed, written } => {
+        Outcome::Done { printed, mut written, .. } => {
             let m = Message::new("done").with("printed", printed);
-            match written {
+            match written.remove("out.bin") {
                 Some(w) => m.with("written", w),
                 None => m,
             }
@@ -94,7 +94,9 @@ pub fn errors(why: &str) -> BTreeSet<&str> {
 }
 
 /// Runs a program both ways. The answer is `same`, `refused` or `different`, with why.
-fn differ(case: &Case, mode: Mode, folder: &Path) -> Message {
+fn differ(job: &Message, folder: &Path) -> Message {
+    let (case, make) = (&case(job), make(job));
+    let feed = Feed { pipe: job.number("pipe"), to_stdout: job.bytes("to-stdout").is_some() };
     let checked = match check(&case.source) {
         Ok(checked) => checked,
         // what would go wrong in every firing is found by the compiler
@@ -103,27 +105,23 @@ fn differ(case: &Case, mode: Mode, folder: &Path) -> Message {
         }
         Err(why) => return Message::new("refused").with("why", why),
     };
-    let interpreted = run(&checked, case, Mode::Interpreted, folder);
+    let interpreted = run(&checked, case, None, Feed { pipe: None, ..feed }, folder);
     if let Outcome::Failed(exit, why) = &interpreted
         && !(case.hazards && *exit == Exit::Program)
     {
         return Message::new("refused").with("why", format!("the interpreter fails: {why}"));
     }
-    let native = run(&checked, case, mode, folder);
-    match difference(&interpreted, &native) {
-        Some(why) => Message::new("different").with("why", format!("interpreted and compiled: {why}")),
-        None => {
-            let failed = matches!(interpreted, Outcome::Failed(..));
-            let empty = matches!(&interpreted, Outcome::Done { printed, written }
-                if printed.is_empty() && written.as_ref().is_none_or(Vec::is_empty));
-            let how = if failed {
-                "failed"
-            } else if empty {
-                "empty"
-            } else {
-                "output"
-            };
-            Message::new("same").with("how", how)
-        }
+    let native = match compile(&checked, make) {
+        Ok(code) => run(&checked, case, Some(&code), feed, folder),
+        Err(why) => return Message::new("different").with("why", format!("it cannot be compiled: {why}")),
+    };
+    if let Some(why) = difference(&interpreted, &native, case.iterations.is_none() && feed.pipe.is_none()) {
+        return Message::new("different").with("why", format!("interpreted and compiled: {why}"));
     }
+    let how = match &interpreted {
+        Outcome::Failed(..) => "failed",
+        Outcome::Done { printed, written, .. } if printed.is_empty() && written.values().all(Vec::is_empty) => "empty",
+        Outcome::Done { .. } => "output",
+    };
+    Message::new("same").with("how", how)
 }

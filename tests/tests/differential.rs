@@ -28,6 +28,12 @@ fn job(seed: u64, case: &generate::Case) -> Message {
     if seed % 7 == 2 && !case.hazards {
         job = job.with("unchecked", "");
     }
+    if seed % 11 == 3 {
+        job = job.with("pipe", seed.to_string());
+    }
+    if seed % 5 == 4 {
+        job = job.with("to-stdout", "");
+    }
     job
 }
 

@@ -66,7 +66,11 @@ pub fn case(seed: u64) -> Case {
         _ => Ends::Files,
     };
     let input = if matches!(ends, Ends::Closed | Ends::Open(false, _)) { Ty::Void } else { g.item_type() };
-    let output = if matches!(ends, Ends::Closed | Ends::Open(_, false)) { Ty::Void } else { g.item_type() };
+    let output = match ends {
+        Ends::Closed | Ends::Open(_, false) => Ty::Void,
+        _ if input != Ty::Void && g.r.chance(30) => input.clone(),
+        _ => g.item_type(),
+    };
     let want = |input: &Ty, output: &Ty| Wanted {
         input: input.clone(),
         output: output.clone(),

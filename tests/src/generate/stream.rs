@@ -93,8 +93,8 @@ impl Gen {
             return self.filter(w, false);
         }
         let through = u32::from(w.input != Ty::Void && w.output != Ty::Void);
-        let loops = if through > 0 { 9 } else { 4 };
-        match self.r.weighted(&[30, 25, 22, loops, 8 * through, 4 * through, 4 * through]) {
+        let loops = if through > 0 { 14 } else { 6 };
+        match self.r.weighted(&[30, 25, 22, loops, 8 * through, 4 * through, 6 * through]) {
             0 => self.filter(w, false),
             1 => self.composite(w, Gen::pipeline),
             2 => self.composite(w, Gen::splitjoin),
@@ -282,7 +282,11 @@ impl Gen {
     pub fn pipeline(&mut self, w: &Wanted) -> (&'static str, String, Sig) {
         let n = self.r.range(1 + u32::from(self.r.clone().chance(80)), 4);
         let mut types = vec![w.input.clone()];
-        (1..n).for_each(|_| types.push(self.item_type()));
+        for i in 1..n as usize {
+            let again = types[i - 1] != Ty::Void && self.r.chance(40);
+            let ty = if again { types[i - 1].clone() } else { self.item_type() };
+            types.push(ty);
+        }
         types.push(w.output.clone());
         let mut body = self.locals(w);
         let mut w = w.clone();
