@@ -90,6 +90,8 @@ impl Write for Tape {
 pub struct Compiled {
     native: Native,
     sites: Vec<Site>,
+    /// Filters of which several firings run at once.
+    pub lanes: usize,
 }
 
 /// Compiles a checked program and loads it.
@@ -100,7 +102,8 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
         let cc = CcOptions { level: make.level, ..CcOptions::default() };
         let code = CodeOptions { cc, schedule, unchecked: make.unchecked };
         let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
-        Ok(Compiled { native: compiled::load(&mut session, &c, &code)?, sites: c.sites })
+        let lanes = c.source.matches("while (n >= SL_LANES)").count();
+        Ok(Compiled { native: compiled::load(&mut session, &c, &code)?, sites: c.sites, lanes })
     };
     made().map_err(|halt| match halt {
         Halt::Fault(f) => f.message,

@@ -37,6 +37,7 @@ fn carry_out(job: &Message, folder: &Path) -> Message {
             Err(why) => Message::new("refused").with("why", why),
         },
         "differ" => differ(job, folder),
+        "windows" => windows(job, folder),
         other => Message::new("cannot").with("why", other),
     }
 }
@@ -91,6 +92,45 @@ fn told(outcome: Outcome) -> Message {
 /// The codes of the errors in rendered diagnostics.
 pub fn errors(why: &str) -> BTreeSet<&str> {
     why.lines().filter_map(|l| l.strip_prefix('[')?.split(']').next()).filter(|code| code.starts_with('E')).collect()
+}
+
+/// Inputs up to this length are all tried, then some longer ones.
+pub const SHORT: u32 = 200;
+
+/// Runs the windows of a seed both ways, with inputs of many lengths. The answer is as that of [`differ`], with the length's
+/// bytes; `lanes` says in how many filters several firings run at once.
+fn windows(job: &Message, folder: &Path) -> Message {
+    let seed = job.number("seed").unwrap_or_default();
+    let (case, size) = windows_case(seed);
+    let checked = match check(&case.source) {
+        Ok(checked) => checked,
+        Err(why) => return Message::new("refused").with("why", why),
+    };
+    let code = match compile(&checked, make(job)) {
+        Ok(code) => code,
+        Err(why) => return Message::new("different").with("why", format!("it cannot be compiled: {why}")),
+    };
+    let all = case.input.as_deref().unwrap_or_default();
+    let longer = (0..6).map(|i| all.len() - i * 1717 % all.len().max(1));
+    let lengths = (0..=SHORT as usize).map(|n| n * size + usize::from(n % 7 == 3)).chain(longer);
+    for bytes in lengths {
+        let part = Case { input: Some(all[..bytes.min(all.len())].to_vec()), ..case.clone() };
+        let interpreted = run(&checked, &part, None, Feed::default(), folder);
+        if let Outcome::Failed(_, why) = &interpreted {
+            return Message::new("refused").with("why", format!("the interpreter fails: {why}"));
+        }
+        let native = run(&checked, &part, Some(&code), Feed::default(), folder);
+        if let Some(why) = difference(&interpreted, &native, true) {
+            let why = format!("input of {bytes} bytes, interpreted and compiled: {why}");
+            return Message::new("different").with("why", why).with("bytes", bytes.to_string());
+        }
+    }
+    Message::new("same").with("lanes", code.lanes.to_string())
+}
+
+/// The program of [`windows`], and the bytes of an item.
+pub fn windows_case(seed: u64) -> (Case, usize) {
+    generate::windows(seed, 5000)
 }
 
 /// Runs a program both ways. The answer is `same`, `refused` or `different`, with why.

@@ -6,17 +6,15 @@
 #![allow(clippy::disallowed_methods)] // the number of programs comes from outside
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use sluice_tests::differ::{self, LIMIT, complaint};
 use sluice_tests::generate;
 use sluice_tests::message::Message;
-use sluice_tests::pool::{Lost, Pool, number_from_environment};
-use sluice_tests::{shrink, work};
+use sluice_tests::pool::{Pool, number_from_environment};
+use sluice_tests::work;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Programs of one test.
 const BLOCK: u64 = 25;
-/// Time for one program: minutes below what it could ever take.
-const LIMIT: Duration = Duration::from_secs(90);
 
 /// How this seed is compiled: mostly quickly, every fourth as users have it.
 fn job(seed: u64, case: &generate::Case) -> Message {
@@ -37,47 +35,13 @@ fn job(seed: u64, case: &generate::Case) -> Message {
     job
 }
 
-/// What is wrong with an answer.
-fn complaint(answer: &Result<Message, Lost>) -> Option<String> {
-    match answer {
-        Ok(m) if m.text("kind") == "same" => None,
-        Ok(m) => Some(format!("{}: {}", m.text("kind"), m.text("why"))),
-        Err(lost) => Some(lost.to_string()),
-    }
-}
-
-/// What kind of complaint: shrinking must not turn one into another.
-fn kind(answer: &Result<Message, Lost>) -> String {
-    match answer {
-        Ok(m) => {
-            // a refused program stays refused for the same reason, and no other
-            format!("{} {:?}", m.text("kind"), work::errors(&m.text("why")))
-        }
-        Err(Lost::Crashed(_)) => "crashed".into(),
-        Err(Lost::Hung) => "hung".into(),
-    }
-}
-
 fn one(pool: &Pool, seed: u64) -> Result<String, String> {
     let case = generate::case(seed);
     let answer = pool.ask(&job(seed, &case), LIMIT);
     let Some(why) = complaint(&answer) else {
         return Ok(answer.map(|m| m.text("how")).unwrap_or_default());
     };
-    let first = kind(&answer);
-    let tries = number_from_environment("SLUICE_SHRINK", 400) as u32;
-    if tries == 0 {
-        return Err(format!("seed {seed} {why}"));
-    }
-    let small = shrink::shrink(&case, tries, &mut |c| {
-        let answer = pool.ask(&job(seed, c), Duration::from_secs(20));
-        complaint(&answer).is_some() && kind(&answer) == first
-    });
-    let last = complaint(&pool.ask(&job(seed, &small), LIMIT)).unwrap_or(why.clone());
-    Err(format!(
-        "seed {seed} (SLUICE_SEED={seed} runs it alone)\n{why}\n\nshrunk, it says\n{last}\n\n{}\niterations {:?}, input {:02x?}\n",
-        small.source, small.iterations, small.input
-    ))
+    Err(differ::report(pool, seed, &case, &answer, &why, &|c| job(seed, c)))
 }
 
 fn block(pool: &Pool, seeds: std::ops::Range<u64>) -> Result<(), Failed> {

@@ -18,6 +18,7 @@ pub mod types;
 mod window;
 
 use body::{Body, Gen, Place, Var};
+use filter::Rates;
 use random::Random;
 use stream::{Sig, Wanted, join};
 use types::{SCALARS, Struct, Ty};
@@ -123,6 +124,43 @@ pub fn case(seed: u64) -> Case {
     let order = g.r.index(g.decls.len());
     g.decls.rotate_left(order);
     Case { source: g.decls.join("\n"), input: bytes, iterations, hazards: g.hazards < risky }
+}
+
+/// A program of a seed, all of whose filters look at windows of their input and have no state; the bytes of an item; and an
+/// input of so many items.
+pub fn windows(seed: u64, items: u32) -> (Case, usize) {
+    const ITEMS: [Ty; 3] = [Ty::Float, Ty::Int, Ty::Complex];
+    let mut g = Gen::new(seed ^ 0x57A1_7E55);
+    let n = g.r.weighted(&[0, 60, 30, 10]);
+    let types: Vec<Ty> = (0..=n).map(|_| ITEMS[g.r.weighted(&[6, 3, 2])].clone()).collect();
+    let mut body = String::new();
+    for t in types.windows(2) {
+        let mut rate = |often: u32| if g.r.chance(often) { g.r.range(1, 3) } else { g.r.range(1, 20) };
+        let (pop, push) = (rate(60), rate(70));
+        let ahead = match g.r.below(4) {
+            0 => 0,
+            1 => g.r.range(1, 8),
+            2 => g.r.range(1, 70),
+            _ => pop * g.r.range(0, 6),
+        };
+        let name = g.name("W");
+        let made = window::members(&mut g, &t[0], &t[1], Rates { pop, peek: pop + ahead, push }, Vec::new(), 1);
+        let io = format!("{}->{}", g.show(&t[0]), g.show(&t[1]));
+        g.decls.push(format!("{io} filter {name} {{\n{}}}\n", made.text));
+        // copies side by side take turns
+        body += &match g.r.below(6) {
+            0 => format!(
+                "    add splitjoin {{\n        split duplicate;\n        add {name};\n        add {name};\n        join roundrobin({push});\n    }}\n"
+            ),
+            _ => format!("    add {name};\n"),
+        };
+    }
+    let io = format!("{}->{}", g.show(&types[0]), g.show(&types[n]));
+    g.decls.push(format!("{io} pipeline Main {{\n{body}}}\n"));
+    let mut bytes = Vec::new();
+    (0..items).for_each(|_| types[0].sample(&[], &mut g.r, &mut bytes));
+    let size = if types[0] == Ty::Complex { 8 } else { 4 };
+    (Case { source: g.decls.join("\n"), input: Some(bytes), iterations: None, hazards: false }, size)
 }
 
 /// A program from a source to a sink that prints.
