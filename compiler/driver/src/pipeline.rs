@@ -67,7 +67,7 @@ pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool
         return Err(Halt::Done(Exit::Program));
     }
     if let Some(program) = &analysis.program {
-        dump(session, "elaborate", || dumps::graph(program))?;
+        dump(session, "elaborate", || sluice_frontend::graph_text::print(&program.graph))?;
         dump(session, "steady-state", || dumps::steady_state(program))?;
     }
     Ok(analysis)

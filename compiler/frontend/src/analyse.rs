@@ -172,6 +172,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         return finish(w, None, trees);
     }
     let (graph, portals) = flatten(&inst, &codes);
+    crate::graph_verify::debug_verify(&graph, "elaborate");
     drop_deep(inst);
     let pending = pending(&codes, &graph, &globals);
     let dynamic =

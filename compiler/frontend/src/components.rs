@@ -50,6 +50,27 @@ pub fn components_of(nodes: &[NodeId], edges: &[(NodeId, NodeId)]) -> Vec<Vec<No
     out
 }
 
+/// What is left of a component when the channels are cut that hold all that an iteration (`counts` firings of its nodes, which are in
+/// ascending order) takes from them: components again, in an order in which they can go through the iteration one after the other.
+/// One only: the iteration ties all of it together. Source: S. S. Bhattacharyya, P. K. Murthy, E. A. Lee, "Software Synthesis from
+/// Dataflow Graphs", 1996, chapter 7 (loose interdependence).
+pub fn loose_parts(graph: &SdfGraph, part: &[NodeId], counts: &[u64], fill: &[u64]) -> Vec<Vec<NodeId>> {
+    let mut uncut = Vec::new();
+    for n in part {
+        for id in &graph.node(*n).outputs {
+            let c = graph.channel(*id);
+            let Some(firings) = part.binary_search(&c.to.0).ok().map(|i| counts[i]).filter(|f| *f > 0) else {
+                continue;
+            };
+            let whole = u128::from(firings) * u128::from(c.consume) + u128::from(c.peek.saturating_sub(c.consume));
+            if u128::from(fill[id.index()]) < whole {
+                uncut.push((c.from.0, c.to.0));
+            }
+        }
+    }
+    components_of(part, &uncut)
+}
+
 /// Successors of each vertex, in one array.
 struct Lists {
     starts: Vec<usize>,

@@ -10,6 +10,8 @@ pub mod elaborate;
 pub mod entry;
 pub mod eval;
 pub mod graph;
+pub mod graph_text;
+pub mod graph_verify;
 pub mod ids;
 pub mod ops;
 pub mod steady_state;

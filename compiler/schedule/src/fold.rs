@@ -23,6 +23,7 @@ pub fn fold(mut steps: Vec<Step>) -> Vec<Step> {
     steps
 }
 
+/// Folds once, the bodies of the loops that this makes too.
 fn pass(steps: Vec<Step>) -> Vec<Step> {
     let mut out: Vec<Step> = Vec::new();
     let mut i = 0;
@@ -44,7 +45,7 @@ fn pass(steps: Vec<Step>) -> Vec<Step> {
                 None => out.push(Step::Loop { times: times as u64, body: steps[i..=i].to_vec() }),
             },
             step if times == 1 => out.push(step.clone()),
-            _ => out.push(Step::Loop { times: times as u64, body: steps[i..i + len].to_vec() }),
+            _ => out.push(Step::Loop { times: times as u64, body: pass(steps[i..i + len].to_vec()) }),
         }
         i += len * times;
     }

@@ -13,7 +13,7 @@
 
 use crate::fold::fold;
 use crate::sequential::{SequentialSchedule, Step, push_fire};
-use sluice_frontend::components::{components, components_of};
+use sluice_frontend::components::{components, loose_parts};
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::*;
 use sluice_frontend::steady_state::SteadyState;
@@ -90,21 +90,9 @@ struct Solver<'g> {
 impl Solver<'_> {
     /// One iteration of some nodes that form a component; channels from outside hold what is wanted.
     fn iteration(&mut self, part: &[NodeId], counts: &[u64]) -> Result<Vec<Step>, Failure> {
-        let graph = self.graph;
         let count = |n: NodeId| part.binary_search(&n).ok().map(|i| counts[i]);
-        let mut uncut = Vec::new();
-        for n in part {
-            for id in &graph.node(*n).outputs {
-                let c = graph.channel(*id);
-                let Some(firings) = count(c.to.0).filter(|f| *f > 0) else { continue };
-                let whole = u128::from(firings) * u128::from(c.consume) + u128::from(c.peek - c.consume);
-                if u128::from(self.fill[id.index()]) < whole {
-                    uncut.push((c.from.0, c.to.0));
-                }
-            }
-        }
-        let parts = components_of(part, &uncut);
-        if parts.len() == 1 && (part.len() > 1 || !uncut.is_empty()) {
+        let parts = loose_parts(self.graph, part, counts, &self.fill);
+        if let [_] = parts[..] {
             let steps = self.greedy_iteration(part, |n| count(n).unwrap_or(0))?;
             return Ok(fold(steps));
         }

@@ -108,8 +108,7 @@ fn missing(
         loops.iter().zip(more).for_each(|(c, m)| raised[c.index()] = initial[c.index()] + m);
         let initial = &raised;
         if regular {
-            bench.put(part, initial);
-            return start.live(bench, part).is_ok();
+            return start.live(bench, part, initial).is_ok();
         }
         start.startup(initial, PATIENCE / 64).is_ok()
     };

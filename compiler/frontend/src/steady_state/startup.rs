@@ -14,7 +14,7 @@
 use super::SteadyState;
 use super::bench::{Bench, Halt};
 use super::repetitions::{FIRINGS, gcd};
-use crate::components::components;
+use crate::components::{components, loose_parts};
 use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
 use std::collections::VecDeque;
@@ -110,16 +110,63 @@ impl<'g> Start<'g> {
     }
 
     /// Can a regular component go on for ever, given what it wants from outside?
-    pub fn live(&self, bench: &mut Bench, part: &[NodeId]) -> Result<(), Stuck> {
+    pub fn live(&self, bench: &mut Bench, part: &[NodeId], initial: &[u64]) -> Result<(), Stuck> {
         let all = part.iter().fold(0, |g, n| gcd(g, self.r[n.index()].into())).max(1) as u64;
-        self.run(bench, part, |n| 1 + self.r[n.index()] / all)
+        let once: Vec<u64> = part.iter().map(|n| self.r[n.index()] / all).collect();
+        // as between steady states: no prework to come, and what is peeked at is there
+        let steady = |c: &ChannelId| {
+            let channel = self.graph.channel(*c);
+            !self.inside(*c) || initial[c.index()] >= u64::from(channel.peek.saturating_sub(channel.consume))
+        };
+        if part.iter().any(|n| self.prework(*n) || !self.graph.node(*n).inputs.iter().all(steady)) {
+            bench.put(part, initial);
+            return self.run(bench, part, part, |n| 1 + part.binary_search(&n).map_or(0, |i| once[i]));
+        }
+        self.iteration(bench, part, part, &once, initial)
     }
 
-    fn run(&self, bench: &mut Bench, part: &[NodeId], target: impl Fn(NodeId) -> u64) -> Result<(), Stuck> {
-        bench.run(part, |c| self.inside(c), target).map_err(|halt| match halt {
-            Halt::Waits(waiting) => Stuck::Deadlock(vec![Blocked { part: part.to_vec(), waiting }]),
+    /// Can a part of a component, which is one itself, go through this iteration from its initial items? As in
+    /// `single-appearance`, parts that one iteration does not tie together are looked at one by one.
+    fn iteration(
+        &self,
+        bench: &mut Bench,
+        component: &[NodeId],
+        part: &[NodeId],
+        counts: &[u64],
+        initial: &[u64],
+    ) -> Result<(), Stuck> {
+        let parts = loose_parts(self.graph, part, counts, initial);
+        if let [_] = parts[..] {
+            bench.put(part, initial);
+            return self.run(bench, component, part, |n| part.binary_search(&n).map_or(0, |i| counts[i]));
+        }
+        for p in parts.iter().filter(|p| self.cyclic(p)) {
+            let own: Vec<u64> = p.iter().filter_map(|n| Some(counts[part.binary_search(n).ok()?])).collect();
+            let all = own.iter().fold(0, |g, n| gcd(g, (*n).into())).max(1) as u64;
+            let once: Vec<u64> = own.iter().map(|n| n / all).collect();
+            self.iteration(bench, component, p, &once, initial)?;
+        }
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        bench: &mut Bench,
+        component: &[NodeId],
+        part: &[NodeId],
+        goal: impl Fn(NodeId) -> u64,
+    ) -> Result<(), Stuck> {
+        let within = |n: NodeId| part.len() == component.len() || part.binary_search(&n).is_ok();
+        let inside =
+            |c: ChannelId| self.inside(c) && within(self.graph.channel(c).from.0) && within(self.graph.channel(c).to.0);
+        bench.run(part, inside, goal).map_err(|halt| match halt {
+            Halt::Waits(waiting) => Stuck::Deadlock(vec![Blocked { part: component.to_vec(), waiting }]),
             Halt::Patience(n) => Stuck::TooLong(n),
         })
+    }
+
+    fn prework(&self, n: NodeId) -> bool {
+        matches!(self.graph.node(n).kind, NodeKind::Filter { prework: Some(_), .. })
     }
 
     /// The initialisation, and proof that it and a steady state can run.
@@ -134,8 +181,7 @@ impl<'g> Start<'g> {
         let mut bench = Bench::new(graph, patience);
         let mut blocked = Vec::new();
         for part in self.parts.iter().filter(|p| self.cyclic(p) && self.regular(p)) {
-            bench.put(part, initial);
-            match self.live(&mut bench, part) {
+            match self.live(&mut bench, part, initial) {
                 Err(Stuck::Deadlock(b)) => blocked.extend(b),
                 other => other?,
             }
@@ -160,16 +206,15 @@ impl<'g> Start<'g> {
         }
         for part in self.parts.iter().filter(|p| self.cyclic(p) && !self.regular(p)) {
             bench.put(part, initial);
-            self.run(&mut bench, part, |n| state.init[n.index()])?;
-            self.run(&mut bench, part, |n| state.init[n.index()] + r[n.index()])?;
+            self.run(&mut bench, part, part, |n| state.init[n.index()])?;
+            self.run(&mut bench, part, part, |n| state.init[n.index()] + r[n.index()])?;
         }
         Ok(state)
     }
 
     fn firings_before(&self, initial: &[u64], bench: &mut Bench) -> Result<Vec<u64>, Stuck> {
         let (graph, r) = (self.graph, self.r);
-        let prework = |n: NodeId| matches!(graph.node(n).kind, NodeKind::Filter { prework: Some(_), .. });
-        let mut init: Vec<u64> = graph.node_ids().map(|n| u64::from(prework(n) && r[n.index()] > 0)).collect();
+        let mut init: Vec<u64> = graph.node_ids().map(|n| u64::from(self.prework(n) && r[n.index()] > 0)).collect();
         for part in self.parts.iter().rev() {
             if self.cyclic(part) {
                 self.settle(part, initial, &mut init, bench)?;
@@ -248,7 +293,7 @@ impl<'g> Start<'g> {
                     }
                 }
                 bench.put(part, initial);
-                self.run(bench, part, |n| init[n.index()])?;
+                self.run(bench, part, part, |n| init[n.index()])?;
             }
         }
         Ok(())

@@ -1,0 +1,10 @@
+//! Steady states, schedules and the judge: textbook values, wrong schedules refused by name, random graphs against naive simulation.
+
+mod graphs;
+mod judge;
+mod mutation;
+mod naive;
+mod random;
+mod scale;
+mod suggestions;
+mod textbook;
