@@ -4,7 +4,7 @@
 //! initial items shown. Input: graph and steady state. Output: SVG text. The layout is our own ([`crate::layout`]): stream
 //! graphs are series-parallel but for their loops.
 
-use crate::layout::{GAP, Layout, Placed, Rect, layout, node_label, title};
+use crate::layout::{Layout, Placed, Rect, layout, node_label, title};
 use crate::text::{escape, width};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::*;
@@ -217,14 +217,7 @@ fn channel(out: &mut String, graph: &SdfGraph, steady: &SteadyState, l: &Layout,
         (lx2, ly2) = (tx + 10.0, ty - 6.0);
         middle = half;
     } else {
-        // sideways only in the gap beside the splitter or joiner; the rest of the way lies in the branch's own column
-        let long = (y2 - y1).abs() > GAP;
-        let splits = matches!(graph.node(c.from.0).kind, NodeKind::Duplicate | NodeKind::SplitRoundRobin(_));
-        let (from, to) = match (long, splits) {
-            (false, _) => (y1, y2),
-            (true, true) => (y1, y1 + d1 * GAP),
-            (true, false) => (y2 - d2 * GAP, y2),
-        };
+        let (from, to) = l.gap(graph, c.from.0, c.to.0, a.up).unwrap_or((y1, y2));
         let bend = (to - from).abs() * 0.5;
         let (bent, half) = curve((x1, from), (x1, from + d1 * bend), (x2, to - d2 * bend), (x2, to));
         let first = if from == y1 { String::new() } else { format!("V{from:.1}") };

@@ -7,6 +7,7 @@ use crate::text;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::*;
 use sluice_grammar::ast::StreamKind;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Space between streams that follow each other: room for the rates on the channel.
 pub const GAP: f64 = 46.0;
@@ -52,10 +53,45 @@ pub struct Layout {
     pub nodes: Vec<Option<Placed>>,
     /// Composites: which, and where.
     pub boxes: Vec<(HierId, Rect)>,
+    /// The same by composite.
+    box_of: BTreeMap<HierId, Rect>,
     /// Notes that stand for branches left out.
     pub notes: Vec<(Rect, String)>,
     /// Size of it all.
     pub size: (f64, f64),
+}
+
+impl Layout {
+    /// The heights between which a channel may go sideways, from its producer's to its consumer's: the free space between what
+    /// holds the one and not the other. The rest of its way it stays in the column of its end.
+    pub fn gap(&self, graph: &SdfGraph, from: NodeId, to: NodeId, up: bool) -> Option<(f64, f64)> {
+        let around = |n: NodeId| {
+            let node = graph.node(n);
+            let first = (!is_open_end(&node.kind)).then_some(node.hier);
+            std::iter::successors(first, |h| graph.hierarchy[h.index()].parent)
+        };
+        // the outermost box that holds one of the two alone, else the node
+        let alone = |n: NodeId, other: NodeId| {
+            let others: BTreeSet<HierId> = around(other).collect();
+            let boxed = around(n).take_while(|h| !others.contains(h)).filter_map(|h| self.box_of.get(&h));
+            match boxed.last() {
+                Some(r) => Some((*r, true)),
+                None => self.nodes[n.index()].map(|p| (p.at, false)),
+            }
+        };
+        let ((a, a_boxed), (b, b_boxed)) = (alone(from, to)?, alone(to, from)?);
+        let (start, end) = if up { (a.y, b.y + b.h) } else { (a.y + a.h, b.y) };
+        let room = if up { start - end } else { end - start };
+        let forward = if up { -GAP } else { GAP };
+        let splits = !a_boxed && matches!(graph.node(from).kind, NodeKind::Duplicate | NodeKind::SplitRoundRobin(_));
+        let joins = !b_boxed && matches!(graph.node(to).kind, NodeKind::JoinRoundRobin(_));
+        // a short branch beside a tall one: only beside the splitter or joiner is all of the width free
+        match (room > GAP + 0.5, splits, joins) {
+            (true, true, _) => Some((start, start + forward)),
+            (true, false, true) => Some((end - forward, end)),
+            _ => Some((start, end)),
+        }
+    }
 }
 
 /// A part of the drawing, with its width and height.
@@ -241,6 +277,7 @@ fn place(l: &mut Layout, p: &Part, x: f64, y: f64, up: bool) {
         What::Note(t) => l.notes.push((here, t.clone())),
         What::Box(id, inner) => {
             l.boxes.push((*id, here));
+            l.box_of.insert(*id, here);
             place(l, inner, x + (w - inner.size.0) / 2.0, y + TITLE + PAD, up);
         }
         What::Stack(ps) => {

@@ -130,6 +130,30 @@ fn points(d: &str) -> Vec<(f64, f64)> {
     out
 }
 
+/// Points along a path.
+fn along(d: &str) -> Vec<(f64, f64)> {
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    let starts: Vec<usize> = d.match_indices(|c: char| c.is_ascii_alphabetic()).map(|(i, _)| i).collect();
+    for (i, start) in starts.iter().enumerate() {
+        let end = starts.get(i + 1).copied().unwrap_or(d.len());
+        let from = out.last().copied().unwrap_or_default();
+        let text = &d[*start..end];
+        // completed by the point before it: lines along one axis need it
+        let all = points(&format!("M{} {}{text}", from.0, from.1));
+        for step in 0..=40 {
+            let t = f64::from(step) / 40.0;
+            let mut left = if text.starts_with('M') { all[1..].to_vec() } else { all.clone() };
+            // de Casteljau
+            while left.len() > 1 {
+                left =
+                    left.windows(2).map(|p| (p[0].0 + t * (p[1].0 - p[0].0), p[0].1 + t * (p[1].1 - p[0].1))).collect();
+            }
+            out.push(left[0]);
+        }
+    }
+    out
+}
+
 fn on_border(r: &Rect, (x, y): (f64, f64)) -> bool {
     let close = |a: f64, b: f64| (a - b).abs() < 0.11;
     let (in_x, in_y) = (x > r.x - 0.11 && x < r.x + r.w + 0.11, y > r.y - 0.11 && y < r.y + r.h + 0.11);
@@ -163,6 +187,16 @@ fn check_svg(p: &Elaborated) {
         let (first, last) = (all[0], all[all.len() - 1]);
         assert!(on_border(&a.at, first), "{id}: {first:?} is not at {a:?}");
         assert!(on_border(&b.at, last), "{id}: {last:?} is not at {b:?}");
+        for (x, y) in along(path.attribute("d").unwrap()) {
+            // forward channels pass by all nodes but their own
+            let meets = |r: &Rect| x > r.x && x < r.x + r.w && y > r.y && y < r.y + r.h;
+            let forward = path.attribute("class") == Some("c");
+            for (n, place) in l.nodes.iter().enumerate() {
+                let own = n == c.from.0.index() || n == c.to.0.index();
+                let crossed = forward && !own && place.is_some_and(|p| meets(&p.at));
+                assert!(!crossed, "{id} crosses {}", p.graph.nodes[n].path);
+            }
+        }
         for (x, y) in all {
             assert!(x > -1.0 && x < w + 1.0 && y > -1.0 && y < h + 1.0, "{id}: ({x}, {y}) is not in the picture");
         }
