@@ -140,13 +140,27 @@ fn node(out: &mut String, graph: &SdfGraph, steady: &SteadyState, n: NodeId, p: 
     out.push_str("</g>\n");
 }
 
-/// Where a channel leaves or enters a node: the point, and the direction of flow there.
-fn end(graph: &SdfGraph, n: NodeId, port: u32, p: &Placed, leaves: bool) -> (f64, f64, f64) {
+/// Where a channel leaves or enters a node: the point, and the direction of flow there. Ports whose channels are not drawn take no
+/// room.
+fn end(graph: &SdfGraph, l: &Layout, n: NodeId, id: ChannelId, p: &Placed, leaves: bool) -> (f64, f64, f64) {
     let node = graph.node(n);
-    let ports = if leaves { node.outputs.len() } else { node.inputs.len() };
-    let x = p.at.x + p.at.w * (f64::from(port) + 0.5) / ports.max(1) as f64;
+    let ports = if leaves { &node.outputs } else { &node.inputs };
+    let drawn = |c: &ChannelId| {
+        let c = graph.channel(*c);
+        l.nodes[c.from.0.index()].is_some() && l.nodes[c.to.0.index()].is_some()
+    };
+    let shown: Vec<ChannelId> = ports.iter().copied().filter(drawn).collect();
+    let port = shown.iter().position(|c| *c == id).unwrap_or(0);
+    let x = p.at.x + p.at.w * (port as f64 + 0.5) / shown.len().max(1) as f64;
     let down = leaves != p.up;
     (x, if down { p.at.y + p.at.h } else { p.at.y }, if p.up { -1.0 } else { 1.0 })
+}
+
+/// A Bézier curve's text, without its first point, and its middle.
+fn curve(a: (f64, f64), b: (f64, f64), c: (f64, f64), d: (f64, f64)) -> (String, (f64, f64)) {
+    let middle = |a: f64, b: f64, c: f64, d: f64| (a + 3.0 * b + 3.0 * c + d) / 8.0;
+    let text = format!("C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", b.0, b.1, c.0, c.1, d.0, d.1);
+    (text, (middle(a.0, b.0, c.0, d.0), middle(a.1, b.1, c.1, d.1)))
 }
 
 fn channel(out: &mut String, graph: &SdfGraph, steady: &SteadyState, l: &Layout, id: ChannelId) {
@@ -169,8 +183,8 @@ fn channel(out: &mut String, graph: &SdfGraph, steady: &SteadyState, l: &Layout,
     let enters_back = a.up != b.up && b.at.y < a.at.y || c.feedback && !b.up;
     let class = if leaves_back || enters_back || c.feedback { "c f" } else { "c" };
     let marker = if class == "c" { "a" } else { "b" };
-    let (x1, y1, d1) = end(graph, c.from.0, c.from.1, &a, true);
-    let (x2, y2, d2) = end(graph, c.to.0, c.to.1, &b, false);
+    let (x1, y1, d1) = end(graph, l, c.from.0, id, &a, true);
+    let (x2, y2, d2) = end(graph, l, c.to.0, id, &b, false);
     let (path, (lx1, ly1), (lx2, ly2), middle);
     if leaves_back && enters_back && a.up == b.up {
         let ((sx, sy), (tx, ty)) = (side(&a), side(&b));
@@ -190,22 +204,28 @@ fn channel(out: &mut String, graph: &SdfGraph, steady: &SteadyState, l: &Layout,
         middle = (x, (sy + ty) / 2.0);
     } else if leaves_back && !a.up && b.up {
         let (sx, sy) = side(&a);
-        path = format!("M{sx:.1} {sy:.1}C{x2:.1} {sy:.1} {x2:.1} {:.1} {x2:.1} {y2:.1}", y2 + 40.0);
+        let (bent, half) = curve((sx, sy), (x2, sy), (x2, y2 + 40.0), (x2, y2));
+        path = format!("M{sx:.1} {sy:.1}{bent}");
         (lx1, ly1) = (sx + 6.0, sy + 13.0);
         (lx2, ly2) = (x2 + 7.0, y2 + 14.0);
-        middle = (x2, (sy + y2) / 2.0);
+        middle = half;
     } else if a.up && !b.up {
         let (tx, ty) = side(&b);
-        path = format!("M{x1:.1} {y1:.1}C{x1:.1} {:.1} {:.1} {ty:.1} {tx:.1} {ty:.1}", y1 - 40.0, tx + 50.0);
+        let (bent, half) = curve((x1, y1), (x1, y1 - 40.0), (tx + 50.0, ty), (tx, ty));
+        path = format!("M{x1:.1} {y1:.1}{bent}");
         (lx1, ly1) = (x1 + 7.0, y1 - 6.0);
         (lx2, ly2) = (tx + 10.0, ty - 6.0);
-        middle = (x1, (y1 + ty) / 2.0);
+        middle = half;
     } else {
-        let bend = ((y2 - y1).abs() * 0.5).min(60.0);
-        path = format!("M{x1:.1} {y1:.1}C{x1:.1} {:.1} {x2:.1} {:.1} {x2:.1} {y2:.1}", y1 + d1 * bend, y2 - d2 * bend);
+        let (from, to) = l.gap(graph, c.from.0, c.to.0, a.up).unwrap_or((y1, y2));
+        let bend = (to - from).abs() * 0.5;
+        let (bent, half) = curve((x1, from), (x1, from + d1 * bend), (x2, to - d2 * bend), (x2, to));
+        let first = if from == y1 { String::new() } else { format!("V{from:.1}") };
+        let last = if to == y2 { String::new() } else { format!("V{y2:.1}") };
+        path = format!("M{x1:.1} {y1:.1}{first}{bent}{last}");
         (lx1, ly1) = (x1 + 5.0, if d1 > 0.0 { y1 + 12.0 } else { y1 - 5.0 });
         (lx2, ly2) = (x2 + 5.0, if d2 > 0.0 { y2 - 7.0 } else { y2 + 14.0 });
-        middle = ((x1 + x2) / 2.0, (y1 + y2) / 2.0);
+        middle = half;
     }
     let _ = write!(
         out,

@@ -7,6 +7,7 @@ use crate::text;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::*;
 use sluice_grammar::ast::StreamKind;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Space between streams that follow each other: room for the rates on the channel.
 pub const GAP: f64 = 46.0;
@@ -52,13 +53,54 @@ pub struct Layout {
     pub nodes: Vec<Option<Placed>>,
     /// Composites: which, and where.
     pub boxes: Vec<(HierId, Rect)>,
+    /// The same by composite.
+    box_of: BTreeMap<HierId, Rect>,
     /// Notes that stand for branches left out.
     pub notes: Vec<(Rect, String)>,
     /// Size of it all.
     pub size: (f64, f64),
 }
 
-enum Part {
+impl Layout {
+    /// The heights between which a channel may go sideways, from its producer's to its consumer's: the free space between what
+    /// holds the one and not the other. The rest of its way it stays in the column of its end.
+    pub fn gap(&self, graph: &SdfGraph, from: NodeId, to: NodeId, up: bool) -> Option<(f64, f64)> {
+        let around = |n: NodeId| {
+            let node = graph.node(n);
+            let first = (!is_open_end(&node.kind)).then_some(node.hier);
+            std::iter::successors(first, |h| graph.hierarchy[h.index()].parent)
+        };
+        // the outermost box that holds one of the two alone, else the node
+        let alone = |n: NodeId, other: NodeId| {
+            let others: BTreeSet<HierId> = around(other).collect();
+            let boxed = around(n).take_while(|h| !others.contains(h)).filter_map(|h| self.box_of.get(&h));
+            match boxed.last() {
+                Some(r) => Some((*r, true)),
+                None => self.nodes[n.index()].map(|p| (p.at, false)),
+            }
+        };
+        let ((a, a_boxed), (b, b_boxed)) = (alone(from, to)?, alone(to, from)?);
+        let (start, end) = if up { (a.y, b.y + b.h) } else { (a.y + a.h, b.y) };
+        let room = if up { start - end } else { end - start };
+        let forward = if up { -GAP } else { GAP };
+        let splits = !a_boxed && matches!(graph.node(from).kind, NodeKind::Duplicate | NodeKind::SplitRoundRobin(_));
+        let joins = !b_boxed && matches!(graph.node(to).kind, NodeKind::JoinRoundRobin(_));
+        // a short branch beside a tall one: only beside the splitter or joiner is all of the width free
+        match (room > GAP + 0.5, splits, joins) {
+            (true, true, _) => Some((start, start + forward)),
+            (true, false, true) => Some((end - forward, end)),
+            _ => Some((start, end)),
+        }
+    }
+}
+
+/// A part of the drawing, with its width and height.
+struct Part {
+    size: (f64, f64),
+    what: What,
+}
+
+enum What {
     Node(NodeId),
     Note(String),
     Box(HierId, Box<Part>),
@@ -107,6 +149,7 @@ pub fn layout(graph: &SdfGraph) -> Layout {
     if graph.hierarchy.is_empty() {
         return l;
     }
+    let node = |n: NodeId| sized(graph, What::Node(n));
     let root = part(graph, HierId(0));
     // the open ends stand around the program
     let end = |reader: bool| {
@@ -115,15 +158,14 @@ pub fn layout(graph: &SdfGraph) -> Layout {
             NodeKind::Writer(e) => !reader && *e == sluice_frontend::graph::Endpoint::Open,
             _ => false,
         };
-        graph.hierarchy[0].nodes.iter().copied().find(wanted).map(Part::Node)
+        graph.hierarchy[0].nodes.iter().copied().find(wanted).map(node)
     };
     let mut column: Vec<Part> = end(true).into_iter().collect();
     column.push(root);
     column.extend(end(false));
-    let whole = Part::Stack(column);
-    let (w, h) = measure(graph, &whole);
-    place(graph, &mut l, &whole, 24.0, 24.0, false);
-    l.size = (w + 48.0, h + 48.0);
+    let whole = sized(graph, What::Stack(column));
+    place(&mut l, &whole, 24.0, 24.0, false);
+    l.size = (whole.size.0 + 48.0, whole.size.1 + 48.0);
     l
 }
 
@@ -134,26 +176,34 @@ fn is_open_end(kind: &NodeKind) -> bool {
 
 fn part(graph: &SdfGraph, h: HierId) -> Part {
     let hier = &graph.hierarchy[h.index()];
+    let node = |n: NodeId| sized(graph, What::Node(n));
     let own: Vec<NodeId> = hier.nodes.iter().copied().filter(|n| !is_open_end(&graph.node(*n).kind)).collect();
     let joiner = |n: &&NodeId| matches!(graph.node(**n).kind, NodeKind::JoinRoundRobin(_));
-    let join = own.iter().find(joiner).copied().map(Part::Node);
-    let split = own.iter().find(|n| !joiner(n)).copied().map(Part::Node);
+    let join = own.iter().find(joiner).copied().map(node);
+    let split = own.iter().find(|n| !joiner(n)).copied().map(node);
     let inner = match hier.kind {
-        StreamKind::Filter => return own.first().map_or(Part::Stack(Vec::new()), |n| Part::Node(*n)),
-        StreamKind::Pipeline => Part::Stack(children(graph, &hier.children)),
+        StreamKind::Filter => {
+            return own.first().map_or_else(|| sized(graph, What::Stack(Vec::new())), |n| node(*n));
+        }
+        StreamKind::Pipeline => What::Stack(children(graph, &hier.children)),
         StreamKind::SplitJoin => {
-            let row = Part::Row(children(graph, &hier.children));
-            Part::Stack(split.into_iter().chain([row]).chain(join).collect())
+            let row = sized(graph, What::Row(children(graph, &hier.children)));
+            What::Stack(split.into_iter().chain([row]).chain(join).collect())
         }
         StreamKind::FeedbackLoop => {
             let mut parts = hier.children.iter().map(|c| part(graph, *c));
             let body = parts.next();
             let back = parts.next().map(Box::new);
             let column = join.into_iter().chain(body).chain(split).collect();
-            Part::Loop(Box::new(Part::Stack(column)), back)
+            What::Loop(Box::new(sized(graph, What::Stack(column))), back)
         }
     };
-    Part::Box(h, Box::new(inner))
+    let inner = sized(graph, inner);
+    sized(graph, What::Box(h, Box::new(inner)))
+}
+
+fn note(graph: &SdfGraph, text: String) -> Part {
+    sized(graph, What::Note(text))
 }
 
 fn children(graph: &SdfGraph, all: &[HierId]) -> Vec<Part> {
@@ -170,49 +220,47 @@ fn children(graph: &SdfGraph, all: &[HierId]) -> Vec<Part> {
         if run > 4 {
             out.push(part(graph, all[i]));
             out.push(part(graph, all[i + 1]));
-            out.push(Part::Note(format!(
-                "… {} more {}",
-                run - 3,
-                text::shorten(if name.starts_with("anonymous") { hier_word } else { name }, 24)
-            )));
+            out.push(note(
+                graph,
+                format!(
+                    "… {} more {}",
+                    run - 3,
+                    text::shorten(if name.starts_with("anonymous") { hier_word } else { name }, 24)
+                ),
+            ));
             out.push(part(graph, all[i + run - 1]));
         } else {
             out.extend(all[i..i + run].iter().map(|c| part(graph, *c)));
         }
         i += run;
         if out.len() > 4 * SHOWN && i < all.len() {
-            out.push(Part::Note(format!("… {} more", all.len() - i)));
+            out.push(note(graph, format!("… {} more", all.len() - i)));
             break;
         }
     }
     out
 }
 
-fn measure(graph: &SdfGraph, p: &Part) -> (f64, f64) {
-    match p {
-        Part::Node(n) => node_size(graph, *n),
-        Part::Note(t) => (text::width(t, 12.0) + 16.0, 30.0),
-        Part::Box(h, inner) => {
-            let (w, height) = measure(graph, inner);
+/// A part with its size, from the sizes of what is in it.
+fn sized(graph: &SdfGraph, what: What) -> Part {
+    let widest = |ps: &[Part]| ps.iter().fold(0.0, |m: f64, p| m.max(p.size.0));
+    let highest = |ps: &[Part]| ps.iter().fold(0.0, |m: f64, p| m.max(p.size.1));
+    let between = |ps: &[Part], space: f64| space * ps.len().saturating_sub(1) as f64;
+    let size = match &what {
+        What::Node(n) => node_size(graph, *n),
+        What::Note(t) => (text::width(t, 12.0) + 16.0, 30.0),
+        What::Box(h, inner) => {
             let title = text::width(&title(graph, *h), 12.0) + 24.0;
-            (w.max(title) + 2.0 * PAD, height + TITLE + 2.0 * PAD)
+            (inner.size.0.max(title) + 2.0 * PAD, inner.size.1 + TITLE + 2.0 * PAD)
         }
-        Part::Stack(ps) => {
-            let sizes: Vec<_> = ps.iter().map(|p| measure(graph, p)).collect();
-            let w = sizes.iter().fold(0.0, |m: f64, s| m.max(s.0));
-            (w, sizes.iter().map(|s| s.1).sum::<f64>() + GAP * sizes.len().saturating_sub(1) as f64)
+        What::Stack(ps) => (widest(ps), ps.iter().map(|p| p.size.1).sum::<f64>() + between(ps, GAP)),
+        What::Row(ps) => (ps.iter().map(|p| p.size.0).sum::<f64>() + between(ps, SIDE), highest(ps)),
+        What::Loop(f, b) => {
+            let (bw, bh) = b.as_ref().map_or((40.0, 0.0), |b| b.size);
+            (f.size.0 + 2.0 * SIDE + bw + 30.0, f.size.1.max(bh + 2.0 * GAP))
         }
-        Part::Row(ps) => {
-            let sizes: Vec<_> = ps.iter().map(|p| measure(graph, p)).collect();
-            let h = sizes.iter().fold(0.0, |m: f64, s| m.max(s.1));
-            (sizes.iter().map(|s| s.0).sum::<f64>() + SIDE * sizes.len().saturating_sub(1) as f64, h)
-        }
-        Part::Loop(f, b) => {
-            let (fw, fh) = measure(graph, f);
-            let (bw, bh) = b.as_ref().map_or((40.0, 0.0), |b| measure(graph, b));
-            (fw + 2.0 * SIDE + bw + 30.0, fh.max(bh + 2.0 * GAP))
-        }
-    }
+    };
+    Part { size, what }
 }
 
 /// The title of a composite's box.
@@ -221,39 +269,36 @@ pub fn title(graph: &SdfGraph, h: HierId) -> String {
     if hier.name.starts_with("anonymous") { hier.kind.keyword().into() } else { text::shorten(&hier.display, 44) }
 }
 
-fn place(graph: &SdfGraph, l: &mut Layout, p: &Part, x: f64, y: f64, up: bool) {
-    let (w, h) = measure(graph, p);
-    match p {
-        Part::Node(n) => l.nodes[n.index()] = Some(Placed { at: Rect { x, y, w, h }, up }),
-        Part::Note(t) => l.notes.push((Rect { x, y, w, h }, t.clone())),
-        Part::Box(id, inner) => {
-            l.boxes.push((*id, Rect { x, y, w, h }));
-            let (iw, _) = measure(graph, inner);
-            place(graph, l, inner, x + (w - iw) / 2.0, y + TITLE + PAD, up);
+fn place(l: &mut Layout, p: &Part, x: f64, y: f64, up: bool) {
+    let (w, h) = p.size;
+    let here = Rect { x, y, w, h };
+    match &p.what {
+        What::Node(n) => l.nodes[n.index()] = Some(Placed { at: here, up }),
+        What::Note(t) => l.notes.push((here, t.clone())),
+        What::Box(id, inner) => {
+            l.boxes.push((*id, here));
+            l.box_of.insert(*id, here);
+            place(l, inner, x + (w - inner.size.0) / 2.0, y + TITLE + PAD, up);
         }
-        Part::Stack(ps) => {
+        What::Stack(ps) => {
             let mut top = y;
             let order: Vec<&Part> = if up { ps.iter().rev().collect() } else { ps.iter().collect() };
             for p in order {
-                let (pw, ph) = measure(graph, p);
-                place(graph, l, p, x + (w - pw) / 2.0, top, up);
-                top += ph + GAP;
+                place(l, p, x + (w - p.size.0) / 2.0, top, up);
+                top += p.size.1 + GAP;
             }
         }
-        Part::Row(ps) => {
+        What::Row(ps) => {
             let mut left = x;
             for p in ps {
-                let (pw, ph) = measure(graph, p);
-                place(graph, l, p, left, y + (h - ph) / 2.0, up);
-                left += pw + SIDE;
+                place(l, p, left, y + (h - p.size.1) / 2.0, up);
+                left += p.size.0 + SIDE;
             }
         }
-        Part::Loop(f, b) => {
-            let (fw, fh) = measure(graph, f);
-            place(graph, l, f, x, y + (h - fh) / 2.0, up);
+        What::Loop(f, b) => {
+            place(l, f, x, y + (h - f.size.1) / 2.0, up);
             if let Some(b) = b {
-                let (_, bh) = measure(graph, b);
-                place(graph, l, b, x + fw + 2.0 * SIDE, y + (h - bh) / 2.0, !up);
+                place(l, b, x + f.size.0 + 2.0 * SIDE, y + (h - b.size.1) / 2.0, !up);
             }
         }
     }

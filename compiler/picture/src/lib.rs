@@ -2,5 +2,5 @@
 
 pub mod graph_dot;
 pub mod graph_svg;
-mod layout;
+pub mod layout;
 mod text;

@@ -15,7 +15,6 @@ fn root() -> PathBuf {
 /// Codes that no small program can show, with the reason.
 const WITHOUT_PROGRAM: &[(&str, &str)] = &[
     ("E0022", "needs a file of 1 GiB"),
-    ("E0306", "needs minutes"),
     ("E0903", "waits for a language feature that a back end lacks"),
     ("E0955", "tested in the evaluator: compilers give other depths"),
     ("E0956", "only composites have sizes that are not constants"),

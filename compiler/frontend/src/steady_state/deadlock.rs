@@ -9,7 +9,7 @@ use sluice_grammar::diagnostic::Diagnostic;
 /// Loops reported one by one.
 const SHOWN: usize = 10;
 /// Steps that the search for the missing items may take, all loops together.
-const PATIENCE: u64 = 10_000_000;
+const PATIENCE: u64 = 4_000_000;
 /// Loops times nodes beyond which the search is not worth its time.
 const LARGEST: usize = 1 << 16;
 /// The most items that are looked for.

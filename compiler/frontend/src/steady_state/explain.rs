@@ -72,7 +72,7 @@ pub fn stuck(start: &Start, initial: &[u64], stuck: &Stuck) -> Vec<Diagnostic> {
                 "E0305",
                 format!("`{}` can never see the items it needs", to.name),
                 to.span,
-                format!("waits for {} more for ever", items(*missing)),
+                format!("waits for ever for {} more", items(*missing)),
             )
             .label(from.span, format!("`{}` never gives that many", from.name))
         }

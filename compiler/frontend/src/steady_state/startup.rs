@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 /// The most items that a channel may hold or carry in one epoch.
 pub const ITEMS: u64 = 1 << 62;
 /// Bulk firings and steps of demand tried before the check gives up.
-pub const PATIENCE: u64 = 50_000_000;
+pub const PATIENCE: u64 = 10_000_000;
 
 /// Why a program cannot start.
 #[derive(Clone, Debug)]

@@ -81,3 +81,20 @@ fn standard_input_can_be_the_program() {
     Place::new().run_with(&["check", "-"], COUNT.as_bytes()).ends(0);
     Place::new().run_with(&["check", "-"], b"?").ends(1).says("<stdin>:1");
 }
+
+#[test]
+fn every_pass_can_be_dumped() {
+    let place = Place::new().with("a.str", COUNT);
+    let refused = place.run(&["check", "a.str", "--dump-after", "nonsense"]).ends(2);
+    let (_, names) = refused.stderr.split_once("the passes are ").expect("the help names them");
+    let names: Vec<&str> = names.trim().split(", ").collect();
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        let done = place.run(&["build", "a.str", "--emit", "c", "-o", "out.c", "--dump-after", name]).ends(0);
+        assert_eq!(place.files().contains(&"out.c".to_string()), name == "compile-c", "{name}");
+        assert!(!done.text().is_empty() || name == "compile-c", "{name}");
+    }
+    let graph = place.run(&["check", "a.str", "--dump-after", "elaborate"]).ends(0);
+    assert!(graph.text().starts_with("h0 pipeline "), "{}", graph.text());
+    assert!(graph.text().contains("\nc0 n0.0 -> n1.0 int push 1 pop 1\n"), "{}", graph.text());
+}
