@@ -234,8 +234,7 @@ fn large() -> Vec<Case> {
              int[1000000]->void filter Z { work pop 1 { pop(); } }\n\
              void->void pipeline Main { add A; add int[1000000]->int[1000000] feedbackloop { join roundrobin(1, 1); \
              body Identity<int[1000000]>; split roundrobin(1, 1); int[1000000] x; \
-             for (int i = 0; i < 100000; i++) enqueue x; }; add Z; }"
-                .to_string(),
+             for (int i = 0; i < 100000; i++) enqueue x; }; add Z; }",
         ),
         case("long_name", "", {
             let n = "a".repeat(1_000_000);
