@@ -71,6 +71,12 @@ impl Checker<'_> {
             let args = self.arguments(&name.name, args, &f.params, Some(f.span), span);
             return Expr { kind: ExprKind::Call(Callee::Own(id), args), ty: f.ret, span };
         }
+        let sibling = self.group.as_ref().and_then(|g| self.w.groups.get(g)?.functions.get(&name.name));
+        if let Some(f) = sibling {
+            let (callee, params, ret, at) = (f.callee, f.params.clone(), f.ret.clone(), f.ast.name.span());
+            let args = self.arguments(&name.name, args, &params, Some(at), span);
+            return Expr { kind: ExprKind::Call(callee, args), ty: ret, span };
+        }
         match &*name.name {
             "float2" | "float3" | "float4" | "complex" => return self.compose(&name.name, args, span),
             "print" | "println" => {

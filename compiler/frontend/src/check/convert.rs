@@ -104,8 +104,7 @@ impl Checker<'_> {
             }
             Fit::Widens => self.convert(e.expr, to).into(),
             Fit::NeedsCast => {
-                // the literals 0 and 1 are bits and truth values as they stand
-                if matches!(to, Ty::Bit | Ty::Bool) && matches!(e.expr.kind, ExprKind::Const(Const::Int(0 | 1))) {
+                if matches!(to, Ty::Bit | Ty::Bool) && is_truth_value(&e.expr) {
                     return self.convert(e.expr, to).into();
                 }
                 let (from, into) = (self.show(&e.expr.ty), self.show(to));
@@ -172,6 +171,23 @@ impl Checker<'_> {
             }
             _ => None,
         }
+    }
+}
+
+/// Is this int only ever 0 or 1, as written? The literals 0 and 1 are bits and truth values as they stand, and so is what `&`, `|`, `^`
+/// and `?:` make of them and of bits (`b ^ 1`, `x > 3 ? 1 : 0`).
+pub fn is_truth_value(e: &Expr) -> bool {
+    let operand = |e: &Expr| match &e.kind {
+        ExprKind::Convert(inner) => matches!(inner.ty, Ty::Bit | Ty::Bool),
+        _ => is_truth_value(e),
+    };
+    match &e.kind {
+        ExprKind::Const(Const::Int(k)) => matches!(k, 0 | 1),
+        ExprKind::Binary(BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor, a, b) => {
+            e.ty == Ty::Int && operand(a) && operand(b)
+        }
+        ExprKind::Ternary(_, a, b) => e.ty == Ty::Int && operand(a) && operand(b),
+        _ => false,
     }
 }
 

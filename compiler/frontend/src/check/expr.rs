@@ -16,6 +16,10 @@ impl Checker<'_> {
         let constant = |c: Const, ty: Ty| Checked::from(Expr { kind: ExprKind::Const(c), ty, span });
         match &e.kind {
             A::Int { value, hex, text } => {
+                // the lexer has told of all beyond 2^31; of that one it cannot know whether a minus stands before it
+                if !hex && *value > 1 << 31 {
+                    return self.broken(span).into();
+                }
                 if !hex && *value > i32::MAX as u64 {
                     self.report(
                         Diagnostic::error(
@@ -399,6 +403,7 @@ impl Checker<'_> {
     fn binary(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked {
         let mut l = self.expr(a);
         let mut r = self.expr(b);
+        self.unlike_c(op, a, b, span);
         if l.expr.ty == Ty::Error || r.expr.ty == Ty::Error {
             return self.broken(span).into();
         }
@@ -425,12 +430,51 @@ impl Checker<'_> {
         Checked { expr: self.operation(op, l, r, result, span), literal }
     }
 
+    /// The lint for the two places where C would group the operands differently: shifts bind like `*`, and `&`, `|`, `^` share a level.
+    fn unlike_c(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) {
+        let inside = |e: &ast::Expr| match e.kind {
+            A::Binary(op, ..) => Some(op),
+            _ => None,
+        };
+        // how tightly C binds, for the operators that differ
+        let strength = |op: BinaryOp| match op {
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 6,
+            BinaryOp::Add | BinaryOp::Sub => 5,
+            BinaryOp::Shl | BinaryOp::Shr => 4,
+            BinaryOp::BitAnd => 3,
+            BinaryOp::BitXor => 2,
+            BinaryOp::BitOr => 1,
+            _ => 0,
+        };
+        let differs = |inner: &BinaryOp| strength(op) > 0 && (1..strength(op)).contains(&strength(*inner));
+        let Some((inner, at)) = [a, b].into_iter().find_map(|e| Some((inside(e).filter(differs)?, e.span()))) else {
+            return;
+        };
+        let (inner, op) = (inner.symbol(), op.symbol());
+        let text = self.w.sources.text(at).to_string();
+        let fixed = format!("({text})");
+        self.report(
+            Diagnostic::warning(
+                "W0203",
+                format!("C would group this differently: here `{inner}` binds before `{op}`"),
+                span,
+                format!("`{op}` applies last"),
+            )
+            .label(at, "this is computed first")
+            .help(format!("if it is meant, parentheses make it plain: `{}`", super::convert::shorten(&fixed)))
+            .fix(at, fixed),
+        );
+    }
+
     fn operation(&mut self, op: BinaryOp, l: Expr, r: Expr, ty: Ty, span: Span) -> Expr {
         if let (ExprKind::Const(x), ExprKind::Const(y)) = (&l.kind, &r.kind) {
             match crate::ops::binary(op, x, y) {
                 Ok(Some(c)) => return Expr { kind: ExprKind::Const(c), ty, span },
                 Ok(None) => {}
-                Err(_) => self.error("E0227", "division by zero", r.span, "this is zero"),
+                Err(_) => {
+                    self.error("E0227", "division by zero", r.span, "this is zero");
+                    return self.broken(span);
+                }
             }
         }
         Expr { kind: ExprKind::Binary(op, Box::new(l), Box::new(r)), ty, span }

@@ -4,6 +4,7 @@
 //! Input: the declaration, the values of parameters and captured variables. Output: typed code with its fields at their values
 //! after `init`, its rates, and what the analyses found. Invariant: see [`crate::typed`].
 
+use super::initialiser::{calls, uses_own};
 use super::stmt::assigned_names;
 use super::{Checker, FieldInfo, OwnFn, Place};
 use crate::analyses;
@@ -125,11 +126,13 @@ pub fn show_argument(c: &Const) -> String {
 #[derive(Clone, Copy, Debug)]
 pub struct NotConstant;
 
-struct Parts<'a> {
+/// The members of a filter that are no fields.
+pub(super) struct Parts<'a> {
     init: Option<&'a ast::Block>,
     prework: Option<&'a ast::Work>,
     work: Option<&'a ast::Work>,
-    functions: Vec<(&'a ast::FnDecl, bool)>,
+    /// Functions, and handlers (true).
+    pub functions: Vec<(&'a ast::FnDecl, bool)>,
 }
 
 impl Checker<'_> {
@@ -154,19 +157,15 @@ impl Checker<'_> {
             return None;
         }
         let parts = self.parts(decl, members);
+        let mut init_output = String::new();
         for m in members {
             if let Member::Field(d) = m {
-                self.field_decl(d);
+                self.field_decl(d, &parts, &mut init_output);
             }
         }
-        for (f, handler) in &parts.functions {
-            let ret = if *handler { Ty::Void } else { self.ty(&f.ret) };
-            let params = f.params.iter().map(|p| self.ty(&p.ty)).collect();
-            self.add_own(&f.name.name, OwnFn { params, ret, span: f.name.span() });
-        }
-        let mut init_output = String::new();
+        self.signatures(&parts);
         if let Some(init) = parts.init {
-            init_output = self.run_init(init, &parts)?;
+            init_output += &self.run_init(init, &parts)?;
         }
         let mut functions = self.own_functions(&parts);
         let body = |c: &mut Self, w: &ast::Work, name: &str| {
@@ -278,7 +277,19 @@ impl Checker<'_> {
         p
     }
 
-    fn field_decl(&mut self, d: &ast::VarDecl) {
+    /// Makes the filter's functions known, once: after its fields, or before the first field whose initialiser calls one.
+    fn signatures(&mut self, parts: &Parts) {
+        if !self.own.is_empty() {
+            return;
+        }
+        for (f, handler) in &parts.functions {
+            let ret = if *handler { Ty::Void } else { self.ty(&f.ret) };
+            let params = f.params.iter().map(|p| self.ty(&p.ty)).collect();
+            self.add_own(&f.name.name, OwnFn { params, ret, span: f.name.span() });
+        }
+    }
+
+    fn field_decl(&mut self, d: &ast::VarDecl, parts: &Parts, printed: &mut String) {
         self.place = Place::FilterInit;
         let ty = self.ty(&d.ty);
         if ty == Ty::Void {
@@ -288,6 +299,10 @@ impl Checker<'_> {
             self.error("E0220", "a portal is declared in a composite", d.ty.at.0, "filters receive it as a parameter");
         }
         for (name, init) in &d.vars {
+            let own = |name: &str| parts.functions.iter().any(|(f, _)| &*f.name.name == name);
+            if init.as_ref().is_some_and(|e| calls(e, &own)) {
+                self.signatures(parts);
+            }
             self.begin(Ty::Void, HashSet::new());
             let typed = init.as_ref().map(|e| self.expr_as(e, &ty, &format!("the field `{}`", name.name)));
             self.end();
@@ -301,6 +316,7 @@ impl Checker<'_> {
                         }
                         zero
                     }
+                    Some(e) if uses_own(e) => self.run_initialiser(e, &ty, parts, printed),
                     Some(e) => match self.evaluate(e, eval::COMPILE_TIME_FUEL) {
                         Ok(v) => Some(v),
                         Err(err) => {
@@ -515,6 +531,10 @@ impl Checker<'_> {
             }
         }
         self.constant_arguments(code);
+        if self.errors > 0 {
+            // rates that are no constants have no meaning to compare the bodies with
+            return;
+        }
         if let (Some(at), None) = (decl.stateful, code.stateful) {
             self.report(
                 Diagnostic::warning(

@@ -162,6 +162,7 @@ fn helpers(w: &mut World) {
             None => (Vec::new(), Ty::Error),
         };
         let mut c = Checker::new(w, Place::Helper, None, false);
+        c.group = Some(group);
         let function = c.function(&f, &params, ret);
         c.locals_fit(&function);
         w.globals.helpers.push(function);

@@ -13,6 +13,7 @@ pub mod convert;
 pub mod expr;
 pub mod filter;
 pub mod globals;
+pub mod initialiser;
 pub mod stmt;
 pub mod types;
 
@@ -107,6 +108,8 @@ pub struct Checker<'w> {
     /// Own functions.
     pub own: Vec<OwnFn>,
     own_names: HashMap<Name, FnId>,
+    /// The helper group whose function this is: its functions call each other by their bare names.
+    pub group: Option<Name>,
     /// Input and output item type; `None` where still to be inferred.
     pub io: (Option<Ty>, Option<Ty>),
     /// Where io is declared.
@@ -134,6 +137,7 @@ impl<'w> Checker<'w> {
             scalars: HashMap::new(),
             own: Vec::new(),
             own_names: HashMap::new(),
+            group: None,
             io: (None, None),
             io_span: Span::default(),
             f: FnCtx::default(),

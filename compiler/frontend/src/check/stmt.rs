@@ -142,6 +142,13 @@ impl Checker<'_> {
         if let (Some(d), Ty::Double) = (v.literal, &place.ty) {
             v.expr = Expr { kind: ExprKind::Const(Const::Double(d)), ty: Ty::Double, span: v.expr.span };
         }
+        // `b ^= 1` of a bit stays among bits
+        if matches!(place.ty, Ty::Bit | Ty::Bool)
+            && matches!(op, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor)
+            && super::convert::is_truth_value(&v.expr)
+        {
+            v.expr = self.convert(v.expr, &place.ty);
+        }
         let Some((in_ty, result)) = self.operator_type(op, &place.ty, &v.expr.ty) else {
             self.operator_clash(op, &place, &v.expr, span);
             return nothing;
@@ -186,7 +193,7 @@ impl Checker<'_> {
         let before = self.errors;
         let typed = self.expr(e).expr;
         let useful = matches!(typed.kind, ExprKind::Call(..) | ExprKind::Pop | ExprKind::IncDec { .. });
-        if !useful && self.errors == before {
+        if !useful && typed.ty != Ty::Error && self.errors == before {
             self.report(
                 Diagnostic::warning("W0201", "this statement has no effect", span, "its value is not used")
                     .help("assign the value, or remove the statement"),
