@@ -53,18 +53,19 @@ fn the_example_in_c() {
     let folder = tempfile::tempdir().unwrap();
     let b = smooth();
     library(&b, folder.path(), &["-O1"]);
-    assert_eq!(used(folder.path(), "smooth", include_str!("../examples/use_library.c"), &[]), wanted(&b));
+    assert_eq!(used(folder.path(), "smooth", include_str!("../../../examples/library/use_library.c"), &[]), wanted(&b));
 }
 
 #[test]
 fn the_example_in_python() {
     if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: there is no python3");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let b = smooth();
     library(&b, folder.path(), &["-O1"]);
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/use_library.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/library/use_library.py");
     let out = Command::new("python3").arg(script).arg(folder.path().join("libsmooth.so")).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     assert_eq!(String::from_utf8(out.stdout).unwrap(), wanted(&b));
@@ -83,11 +84,12 @@ fn instances_in_threads() {
 #[test]
 fn memory_is_taken_by_create_only() {
     if Command::new("valgrind").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: there is no valgrind");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     library(&smooth(), folder.path(), &["-O1", "-g"]);
-    used(folder.path(), "smooth", include_str!("../examples/use_library.c"), &[]);
+    used(folder.path(), "smooth", include_str!("../../../examples/library/use_library.c"), &[]);
     let out = Command::new("valgrind")
         .args(["--error-exitcode=9", "--leak-check=full", "--track-origins=yes"])
         .arg(folder.path().join("user"))

@@ -117,7 +117,7 @@ pub fn build(options: &ProgramOptions, code: &CodeOptions, product: BuildProduct
             BuildProduct::Library => {
                 let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
                 compiled::product(session, &c, code, Product::Shared, &output)?;
-                let header = Path::new(&output).with_extension("h");
+                let header = Path::new(&output).with_file_name(format!("{name}.h"));
                 write(&header.display().to_string(), &c.header.unwrap_or_default())?;
             }
         }

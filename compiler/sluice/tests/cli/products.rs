@@ -53,8 +53,37 @@ fn c_and_a_library() {
     let place = Place::new().with("a.str", TWICE);
     assert!(place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().contains('{'));
     place.run(&["build", "a.str", "--lib", "-o", "libtwice.so"]).ends(0);
-    assert_eq!(place.files(), ["a.str", "libtwice.h", "libtwice.so"]);
+    assert_eq!(place.files(), ["a.str", "libtwice.so", "twice.h"]);
     place.run(&["build", "a.str", "--lib", "--emit", "c"]).ends(2);
+}
+
+/// The examples of docs/library.md, as it says.
+#[test]
+fn a_library_is_used_from_c_and_from_python() {
+    const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/library");
+    let place = Place::new();
+    for name in ["smooth.str", "use_library.c", "use_library.py"] {
+        std::fs::copy(format!("{EXAMPLES}/{name}"), place.path(name)).unwrap();
+    }
+    place.run(&["build", "--lib", "smooth.str", "-o", "libsmooth.so"]).ends(0);
+    // the average of i, i + 1 and i + 2
+    let wanted: String = (1..99).map(|i| format!("{i}\n")).collect();
+    let in_place = |program: &str, arguments: &[&str]| {
+        let out = Command::new(program).args(arguments).current_dir(place.path(".")).output();
+        out.unwrap_or_else(|e| panic!("{program}: {e}"))
+    };
+    let cc = in_place(
+        "cc",
+        &["-Wall", "-Wextra", "-Werror", "use_library.c", "-L.", "-lsmooth", "-Wl,-rpath,.", "-o", "use_library"],
+    );
+    assert!(cc.status.success(), "{}", String::from_utf8_lossy(&cc.stderr));
+    assert_eq!(String::from_utf8_lossy(&in_place("./use_library", &[]).stdout), wanted);
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: there is no python3");
+        return;
+    }
+    let python = in_place("python3", &["use_library.py", "./libsmooth.so"]);
+    assert_eq!(String::from_utf8_lossy(&python.stdout), wanted, "{}", String::from_utf8_lossy(&python.stderr));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-/* Uses a stream program as a library. With a program `int->int pipeline Smooth { ... }`:
+/* Uses a stream program as a library:
  *
  *     sluice build --lib smooth.str -o libsmooth.so      (makes libsmooth.so and smooth.h)
- *     cc use_library.c -L. -lsmooth -o use_library
+ *     cc use_library.c -L. -lsmooth -Wl,-rpath,. -o use_library
  */
 #include "smooth.h"
 

@@ -1,4 +1,4 @@
-"""Uses a stream program as a library, through ctypes. With a program `int->int pipeline Smooth { ... }`:
+"""Uses a stream program as a library, through ctypes:
 
     sluice build --lib smooth.str -o libsmooth.so
     python3 use_library.py ./libsmooth.so
