@@ -36,7 +36,8 @@ fn every_program_goes_round() {
             let (a, b) =
                 (format!("{:?}", without_places(program.graph)), format!("{:?}", without_places(again.clone())));
             assert!(a == b, "{name}:\n{a}\n{b}");
-            if program.steady.repetitions.iter().any(|r| *r > 0) {
+            // messages add to the steady state what the graph alone does not say
+            if program.steady.repetitions.iter().any(|r| *r > 0) && program.steady.precedences.is_empty() {
                 assert_eq!(steady_state(&again).unwrap(), program.steady, "{name}");
             }
             seen += 1;

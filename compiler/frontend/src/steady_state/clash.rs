@@ -1,6 +1,6 @@
 //! What does not balance, in the words of streams, and what would balance it.
 
-use super::explain::{inside, items, power};
+use super::explain::{inside, items, path, power};
 use super::repetitions::{Clash, FIRINGS, Fraction, gcd};
 use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
@@ -47,7 +47,7 @@ pub fn clash(graph: &SdfGraph, clash: &Clash) -> Diagnostic {
                 "E0304",
                 "the rates of this program are too large",
                 node.span,
-                format!("`{}` would fire {} times or more in one steady state", node.path, power(FIRINGS)),
+                format!("`{}` would fire {} times or more in one steady state", path(graph, *n), power(FIRINGS)),
             )
             .help("rates that share factors keep the steady state small: 48 to 44 rather than 48000 to 44099")
         }

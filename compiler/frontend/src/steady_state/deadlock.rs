@@ -1,7 +1,7 @@
 //! Feedback loops that cannot start: who waits for whom, and how many items have to be enqueued.
 
 use super::bench::Bench;
-use super::explain::{inside, items};
+use super::explain::{inside, items, path};
 use super::startup::{Blocked, Start};
 use crate::ids::*;
 use sluice_grammar::diagnostic::Diagnostic;
@@ -62,8 +62,8 @@ fn component(start: &Start, initial: &[u64], b: &Blocked, bench: &mut Bench, out
             format!("the joiner waits for its feedback: {enqueued}"),
         );
         for (n, c, lacks) in b.waiting.iter().filter(|(n, c, _)| c != back && inside(graph, *n, node.hier)).take(4) {
-            let (waiter, from) = (graph.node(*n), graph.node(graph.channel(*c).from.0));
-            d = d.note(format!("`{}` lacks {} from `{}`", waiter.path, items(*lacks), from.path));
+            let (waiter, from) = (path(graph, *n), path(graph, graph.channel(*c).from.0));
+            d = d.note(format!("`{waiter}` lacks {} from `{from}`", items(*lacks)));
         }
         out.push(match &missing {
             Some(more) => {
@@ -80,7 +80,7 @@ fn component(start: &Start, initial: &[u64], b: &Blocked, bench: &mut Bench, out
         && let Some((n, c, lacks)) = b.waiting.first()
     {
         let (waiter, from) = (graph.node(*n), graph.node(graph.channel(*c).from.0));
-        let label = format!("`{}` lacks {}", waiter.path, items(*lacks));
+        let label = format!("`{}` lacks {}", path(graph, *n), items(*lacks));
         out.push(
             Diagnostic::error("E0303", "the program cannot start", waiter.span, label)
                 .label(from.span, "waits for this in turn"),

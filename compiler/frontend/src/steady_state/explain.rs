@@ -24,6 +24,19 @@ pub fn inside(graph: &SdfGraph, n: NodeId, h: HierId) -> bool {
     false
 }
 
+/// A node's path, of a deep one only the end.
+pub fn path(graph: &SdfGraph, n: NodeId) -> String {
+    const LONGEST: usize = 100;
+    let path = &graph.node(n).path;
+    let count = path.chars().count();
+    if count <= LONGEST {
+        return path.clone();
+    }
+    let end: String = path.chars().skip(count - LONGEST).collect();
+    // from a whole name on
+    format!("….{}", end.split_once('.').map_or(end.as_str(), |(_, rest)| rest))
+}
+
 /// A power of two for people.
 pub fn power(n: u64) -> String {
     format!("2^{}", n.ilog2())
@@ -39,7 +52,11 @@ pub fn stuck(start: &Start, initial: &[u64], stuck: &Stuck) -> Vec<Diagnostic> {
                 "E0304",
                 "the rates of this program are too large",
                 node.span,
-                format!("`{}` would fire {} times or more before the first steady state", node.path, power(FIRINGS)),
+                format!(
+                    "`{}` would fire {} times or more before the first steady state",
+                    path(graph, *n),
+                    power(FIRINGS)
+                ),
             )
             .help("smaller `peek` rates, and rates that share factors, keep the initialisation small")
         }
@@ -50,7 +67,7 @@ pub fn stuck(start: &Start, initial: &[u64], stuck: &Stuck) -> Vec<Diagnostic> {
                 "E0304",
                 "the rates of this program are too large",
                 from.span,
-                format!("`{}` would give more than {} items at once", from.path, power(ITEMS)),
+                format!("`{}` would give more than {} items at once", path(graph, c.from.0), power(ITEMS)),
             )
             .label(to.span, "for this")
             .help("rates that share factors keep the steady state small: 48 to 44 rather than 48000 to 44099")
@@ -61,7 +78,11 @@ pub fn stuck(start: &Start, initial: &[u64], stuck: &Stuck) -> Vec<Diagnostic> {
                 "E0306",
                 "the steady state is too long to check",
                 node.span,
-                format!("the loop through `{}` takes more than {} million steps", node.path, PATIENCE / 1_000_000),
+                format!(
+                    "the loop through `{}` takes more than {} million steps",
+                    path(graph, *n),
+                    PATIENCE / 1_000_000
+                ),
             )
             .help("rates that share factors, or more `enqueue`d items, make it shorter")
         }

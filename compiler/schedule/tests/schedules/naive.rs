@@ -55,7 +55,7 @@ impl<'g> Queues<'g> {
 }
 
 /// Beyond so many firings a demand is taken to grow for ever. (The graphs are small.)
-const MANY: u64 = 3000;
+const MANY: u64 = 500;
 
 /// init(v), one firing more at a time; `None` where it grows for ever or items can never come.
 pub fn init(g: &SdfGraph, r: &[u64]) -> Option<Vec<u64>> {

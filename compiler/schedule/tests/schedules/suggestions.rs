@@ -196,3 +196,15 @@ fn weights_too_large() {
     );
     assert_eq!(errors(&check(&text))[0].code, "E0304");
 }
+
+#[test]
+fn deep_paths_are_shortened() {
+    let text = format!(
+        "{PARTS}float->float pipeline Deep(int n) {{ add Rate(2, 4); if (n > 0) add Deep(n - 1); }}
+        float->float pipeline Top {{ add Deep(200); }}"
+    );
+    let a = check(&text);
+    let d = errors(&a)[0];
+    assert_eq!(d.code, "E0304");
+    assert!(d.labels[0].text.chars().count() < 200 && d.labels[0].text.contains("`….Deep.Deep"), "{d:?}");
+}
