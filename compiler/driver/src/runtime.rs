@@ -104,6 +104,7 @@ fn kind_of_site(site: &Site, value: i64) -> EvalErrorKind {
         SiteKind::PushBeyond(declared) => EvalErrorKind::PushBeyond { declared },
         SiteKind::PushedLess(declared) => EvalErrorKind::PushedLess { pushed: small.unsigned_abs(), declared },
         SiteKind::NoResult => EvalErrorKind::NoResult("a function".into()),
+        SiteKind::Recursion => EvalErrorKind::RecursionTooDeep,
     }
 }
 

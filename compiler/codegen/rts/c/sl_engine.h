@@ -210,6 +210,7 @@ struct sl_ctx {
     int64_t epoch;      /* the one that runs, or that ran last */
     int64_t pace;       /* steady states at once, so that a batch takes some milliseconds at most */
     int64_t handed;     /* when everything was last handed to the host, in milliseconds */
+    uintptr_t base;     /* where the stack was when the run began */
     int32_t node;       /* that fires, -1 for none */
     int32_t last_end;   /* whose items are staged: a writer, -1 for text, -2 for none */
     int64_t firing;     /* its number from 1, or 0 */
@@ -223,6 +224,12 @@ struct sl_ctx {
 
 /* Ends the run: a place in the program's text went wrong. */
 _Noreturn static void sl_fail(sl_ctx *ctx, int32_t site, int64_t value) SL_COLD;
+/* Is the stack all but used up, by calls that are nested too deeply? */
+#define SL_STACK_BYTES (4u << 20)
+static inline SL_UNUSED int sl_too_deep(const sl_ctx *ctx) {
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return (here > ctx->base ? here - ctx->base : ctx->base - here) > SL_STACK_BYTES;
+}
 /* Ends the run for another reason. */
 _Noreturn static void sl_stop_run(sl_ctx *ctx, int32_t code, const char *what) SL_COLD;
 

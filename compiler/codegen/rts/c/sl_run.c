@@ -235,6 +235,7 @@ static int32_t sl_run(sl_ctx *ctx, int64_t until) {
     if (ctx->error.code != 0) {
         return ctx->error.code;
     }
+    ctx->base = (uintptr_t)__builtin_frame_address(0);
     if (setjmp(ctx->escape) == 0) {
         int32_t result = sl_go(ctx, until);
         sl_flush(ctx);

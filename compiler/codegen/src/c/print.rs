@@ -99,6 +99,8 @@ pub enum SiteKind {
     PushedLess(u32),
     /// A function ended without giving its value.
     NoResult,
+    /// A function called itself too often.
+    Recursion,
 }
 
 impl SiteKind {
@@ -116,6 +118,7 @@ impl SiteKind {
             SiteKind::PushBeyond(n) => format!("more items are pushed than the declared {n}"),
             SiteKind::PushedLess(n) => format!("only %lld items were pushed, but the declared rate is {n}"),
             SiteKind::NoResult => "a function ended without giving its value".into(),
+            SiteKind::Recursion => "calls are nested too deeply: is it an endless recursion?".into(),
         }
     }
 }

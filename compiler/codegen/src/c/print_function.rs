@@ -187,6 +187,10 @@ impl<'a> Printer<'a> {
     }
 
     fn own_head(&self, id: FuncId) -> String {
+        self.head_named(id, &self.own_name(id))
+    }
+
+    fn head_named(&self, id: FuncId, name: &str) -> String {
         let f = self.kernel.function(id);
         let k = self.k;
         let mut params = vec!["sl_ctx *ctx".to_string(), format!("struct sl_state_{k} *st")];
@@ -198,7 +202,7 @@ impl<'a> Printer<'a> {
             let star = if l.by_ref { "*" } else { "" };
             params.push(format!("{} {star}{}", c_type(&l.ty), field_name(i, &l.name)));
         }
-        format!("static {} {}({})", c_type(&f.ret), self.own_name(id), params.join(", "))
+        format!("static {} {name}({})", c_type(&f.ret), params.join(", "))
     }
 
     /// A comment that names a function and its place.
@@ -219,13 +223,66 @@ impl<'a> Printer<'a> {
         self.start(id);
         let f = self.function();
         self.head_comment(f);
-        let head = self.own_head(id);
+        let recursive = self.recursive(id);
+        let name = if recursive { self.deep_name(id) } else { self.own_name(id) };
+        let head = self.head_named(id, &name);
         let _ = writeln!(self.out, "{head}\n{{\n    (void)ctx, (void)st;");
         if self.spread() && self.handler_index(id).is_none() {
             self.out.push_str("    (void)in, (void)out;\n");
         }
         self.body(&f.body, 1);
         self.out.push_str("}\n\n");
+        if recursive {
+            self.guard(id);
+        }
+    }
+
+    fn deep_name(&self, id: FuncId) -> String {
+        format!("sl_deep_{}_{}", self.k, id.0)
+    }
+
+    /// Can a function come to call itself?
+    fn recursive(&self, id: FuncId) -> bool {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![id]);
+        while let Some(f) = next.pop() {
+            walk::each_stmt(&self.kernel.function(f).body, &mut |s| {
+                if let StmtKind::Call { callee: Callee::Func(called), .. } = &s.kind
+                    && seen.insert(called.0)
+                {
+                    next.push(*called);
+                }
+            });
+        }
+        seen.contains(&id.0)
+    }
+
+    /// What others call in place of a recursive function: it stops the program before the stack ends. What follows the call keeps the C compiler
+    /// from making a loop of it, which would have no end.
+    fn guard(&mut self, id: FuncId) {
+        let f = self.kernel.function(id);
+        let site = self.site(super::print::SiteKind::Recursion, f.span);
+        let mut args = vec!["ctx".to_string(), "st".to_string()];
+        if self.spread() && self.handler_index(id).is_none() {
+            args.extend(["in".to_string(), "out".to_string()]);
+        }
+        args.extend(f.locals[..f.params as usize].iter().enumerate().map(|(i, l)| field_name(i, &l.name)));
+        let call = format!("{}({})", self.deep_name(id), args.join(", "));
+        let (keep, back) = match &f.ret {
+            Ty::Void => (format!("{call};"), String::new()),
+            ret => (format!("{} result = {call};", c_type(ret)), "    return result;\n".to_string()),
+        };
+        let head = self.own_head(id);
+        let _ = write!(
+            self.out,
+            "{head}\n{{\n    if (SL_UNLIKELY(sl_too_deep(ctx))) sl_fail(ctx, {site}, 0);\n    {keep}\n    \
+             __asm__ volatile(\"\" ::: \"memory\");\n{back}}}\n\n"
+        );
+    }
+
+    /// A new place where the program can stop.
+    fn site(&mut self, kind: super::print::SiteKind, span: Span) -> usize {
+        self.sites.push(Site { kind, filter: self.kernel.display.clone(), span });
+        self.options.first_site as usize + self.sites.len() - 1
     }
 
     /// `sl_fire` or `sl_prework`.
@@ -482,8 +539,7 @@ impl<'a> Printer<'a> {
             // gone after lower_channels
             Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed => return,
         };
-        let site = self.options.first_site as usize + self.sites.len();
-        self.sites.push(Site { kind, filter: self.kernel.display.clone(), span });
+        let site = self.site(kind, span);
         let _ = match kind {
             SiteKind::NoResult => writeln!(self.out, "{pad}sl_fail(ctx, {site}, 0);"),
             _ => writeln!(self.out, "{pad}if (SL_UNLIKELY({wrong})) sl_fail(ctx, {site}, {value});"),

@@ -42,7 +42,7 @@ pub fn composite(w: &mut World, id: DeclId) -> Option<Arc<CompositeCode>> {
         param_dims.push(spec.dims);
     }
     c.stream_params = c.f.locals.len();
-    let io = decl.ast.io.as_ref().map(|(i, o)| (c.type_spec(i), c.type_spec(o)));
+    let io = decl.ast.io.as_ref().map(|(i, o)| (c.item_type(i), c.item_type(o)));
     let typed = c.block(body);
     let errors = c.errors;
     let locals = c.end();

@@ -10,7 +10,7 @@ use sluice_grammar::diagnostic::Diagnostic;
 pub struct Checked {
     /// The expression.
     pub expr: Expr,
-    /// For a real literal (or a sum, product, negation of such): its value in double precision.
+    /// For a real literal (or a sum, product, negation of such, also with int literals): its value in double precision.
     pub literal: Option<f64>,
 }
 

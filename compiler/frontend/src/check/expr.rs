@@ -419,7 +419,9 @@ impl Checker<'_> {
             self.operator_clash(op, &l.expr, &r.expr, span);
             return self.broken(span).into();
         };
-        let literal = match (l.literal, r.literal, op) {
+        let real = l.literal.is_some() || r.literal.is_some();
+        let literal = match (literal_value(&l, a), literal_value(&r, b), op) {
+            _ if !real => None,
             (Some(x), Some(y), BinaryOp::Add) => Some(x + y),
             (Some(x), Some(y), BinaryOp::Sub) => Some(x - y),
             (Some(x), Some(y), BinaryOp::Mul) => Some(x * y),
@@ -632,5 +634,22 @@ impl Checker<'_> {
             return self.broken(span);
         }
         checked
+    }
+}
+
+/// The value that an operand brings into a sum or product of literals: that of a real literal, or of an int one (`1.0 / 3`, `2 * pi`).
+fn literal_value(c: &Checked, e: &ast::Expr) -> Option<f64> {
+    match &c.expr.kind {
+        ExprKind::Const(Const::Int(k)) if literals_only(e) => Some(f64::from(*k)),
+        _ => c.literal,
+    }
+}
+
+fn literals_only(e: &ast::Expr) -> bool {
+    match &e.kind {
+        A::Int { .. } | A::Char { .. } => true,
+        A::Paren(e) | A::Unary(UnaryOp::Neg, e) => literals_only(e),
+        A::Binary(_, a, b) => literals_only(a) && literals_only(b),
+        _ => false,
     }
 }

@@ -148,7 +148,7 @@ impl Checker<'_> {
         self.io = match &decl.io {
             Some((i, o)) => {
                 self.io_span = i.at.0.to(o.at.0);
-                (Some(self.ty(i)), Some(self.ty(o)))
+                (Some(self.item_type(i).ty), Some(self.item_type(o).ty))
             }
             None => inferred,
         };

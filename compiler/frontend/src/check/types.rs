@@ -108,6 +108,23 @@ impl Checker<'_> {
         TypeSpec { ty, dims, span }
     }
 
+    /// The type of a stream's items: any but a portal.
+    pub fn item_type(&mut self, t: &ast::Type) -> TypeSpec {
+        let mut spec = self.type_spec(t);
+        let mut base = &spec.ty;
+        while let Ty::Array(elem, _) = base {
+            base = elem;
+        }
+        if matches!(base, Ty::Portal(_)) {
+            self.report(
+                Diagnostic::error("E0222", "portals cannot be items", t.at.0, "no channel carries portals")
+                    .help("hand the portal to the filter that sends, as a parameter"),
+            );
+            spec.ty = Ty::Error;
+        }
+        spec
+    }
+
     /// A type whose sizes must be known now (or may stay unknown where parameters are).
     pub fn ty(&mut self, t: &ast::Type) -> Ty {
         self.type_spec(t).ty

@@ -1,6 +1,7 @@
 //! Composite bodies at compile time: what they request, and their children.
 
 use super::{Elaborator, Inst, InstKind};
+use crate::check::convert::{Fit, fit};
 use crate::check::filter::{evaluation_failed, refine};
 use crate::constant::Const;
 use crate::eval::{self, EvalError};
@@ -13,6 +14,7 @@ use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::Span;
 
 /// What is requested in one `add`, `body` or `loop`.
+#[derive(Clone)]
 pub enum Wanted {
     /// A declaration with arguments.
     Stream(DeclId, Vec<Const>),
@@ -274,6 +276,11 @@ impl Elaborator<'_> {
         Some(inst)
     }
 
+    /// Is it declared without a type?
+    fn leaves_type_open(&self, what: &Wanted) -> bool {
+        matches!(what, Wanted::Stream(id, _) if self.w.decl(*id).ast.io.is_none())
+    }
+
     fn pipeline(
         &mut self,
         requests: Vec<Request>,
@@ -283,6 +290,8 @@ impl Elaborator<'_> {
         let mut children: Vec<Inst> = Vec::new();
         let count = requests.len();
         let mut failed = false;
+        // how to make the last child again, if it leaves its type to its neighbours
+        let mut untyped: Option<(Wanted, Vec<PortalId>, Option<Ty>)> = None;
         for (i, r) in requests.into_iter().enumerate() {
             let Request::Child { what, portals, span, .. } = r else { continue };
             let before = match children.last() {
@@ -291,6 +300,7 @@ impl Elaborator<'_> {
                 None => None,
             };
             let after = if i + 1 == count { around.1.clone() } else { None };
+            let again = self.leaves_type_open(&what).then(|| (what.clone(), portals.clone(), before.clone()));
             // the other children are instantiated all the same: one run shows all faults
             let Some(child) = self.child(what, portals, span, (before, after)) else {
                 failed = true;
@@ -299,6 +309,15 @@ impl Elaborator<'_> {
                 }
                 continue;
             };
+            // what takes its items decides what such a child gives: `add filter { ... push(1); }` before a float filter gives floats
+            if let (Some(previous), Some((what, portals, before))) = (children.last_mut(), untyped.take())
+                && !failed
+                && fit(&previous.io.1, &child.io.0) == Fit::Widens
+            {
+                let added = previous.added;
+                *previous = self.child(what, portals, added, (before, Some(child.io.0.clone())))?;
+            }
+            untyped = again;
             if let Some(previous) = children.last()
                 && !failed
                 && previous.io.1 != child.io.0

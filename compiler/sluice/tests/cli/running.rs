@@ -172,3 +172,18 @@ fn many_runs_share_the_cache() {
         }
     });
 }
+
+/// Whether the C compiler could make a loop of the calls or not: an endless recursion is a fault of the program, with its place.
+#[test]
+fn endless_recursion_is_reported() {
+    for body in [
+        "int f(int n) { return f(n + 1); } work { println(f(0)); }",
+        "int f(int n) { return f(n + 1) + f(n + 2); } work { println(f(0)); }",
+        "S f(S s) { s.n++; return g(s); } S g(S s) { return f(s); } work { S s; s = f(s); println(s.n); }",
+        "void f(int n) { f(n + 1); } work { f(0); }",
+    ] {
+        let program = format!("struct S {{ float[300] a; int n; }}\nvoid->void filter Main {{ {body} }}");
+        let place = Place::new().with("a.str", program);
+        both(&place, &["a.str", "-n", "1"], b"").ends(1).says("E0955");
+    }
+}
