@@ -49,6 +49,24 @@ fn an_executable_of_its_own() {
 }
 
 #[test]
+fn dependence_of_firings() {
+    let program = "void->int filter Two { work push 2 { push(1); push(2); } }
+int->int filter Three { work pop 3 push 1 { push(pop()); pop(); pop(); } }
+int->void filter Sink { work pop 1 { println(pop()); } }
+void->void pipeline Main { add Two; add Three; add pipeline { add Sink; }; }";
+    let place = Place::new().with("a.str", program);
+    let table = place.run(&["sdep", "a.str", "Two", "Sink"]).ends(0);
+    let rows: Vec<Vec<&str>> = table.text().lines().skip(3).map(|l| l.split_whitespace().collect()).collect();
+    // A pushes 2, B pops 3: the m-th firing needs ⌈3m/2⌉
+    assert_eq!(rows[..4], [["1", "2"], ["2", "3"], ["3", "5"], ["4", "6"]]);
+    let json = place.run(&["sdep", "a.str", "Main.Two", "Main.Three", "--format", "json"]).ends(0);
+    assert!(json.text().contains("\"period\": 2") && json.text().contains("\"step\": 3"), "{}", json.text());
+    place.run(&["sdep", "a.str", "Sink", "Two"]).ends(2).says("no items flow");
+    place.run(&["sdep", "a.str", "Tow", "Sink"]).ends(2).says("is it `Two`?");
+    place.run(&["sdep", "a.str", "Two"]).ends(2).says("two streams");
+}
+
+#[test]
 fn c_and_a_library() {
     let place = Place::new().with("a.str", TWICE);
     assert!(place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().contains('{'));
