@@ -34,13 +34,15 @@ pub fn flatten(entry: &Inst, codes: &[FilterCode]) -> (SdfGraph, Vec<(PortalId, 
     let mut f = Flattener { graph: SdfGraph::default(), codes, portals: Vec::new() };
     let root = f.hier(entry, None);
     let mut input = None;
+    // the entry itself may have such a name
+    let end = |name: &str| if *entry.name == *name { format!("{name}#2") } else { name.to_string() };
     if entry.io.0 != Ty::Void {
-        let n = f.node("input".into(), "input".into(), NodeKind::Reader(Endpoint::Open), entry.added, root);
+        let n = f.node(end("input"), "input".into(), NodeKind::Reader(Endpoint::Open), entry.added, root);
         input = Some(Open { node: n, port: 0, produce: 1, ty: entry.io.0.clone() });
     }
     let out = f.emit(entry, root, entry.name.clone(), input);
     if let Some(out) = out {
-        let n = f.node("output".into(), "output".into(), NodeKind::Writer(Endpoint::Open), entry.added, root);
+        let n = f.node(end("output"), "output".into(), NodeKind::Writer(Endpoint::Open), entry.added, root);
         f.connect(out, n, 0, 1, 1);
     }
     (f.graph, f.portals)
