@@ -50,8 +50,20 @@ void fm_free(fm *f) {
 
 size_t fm_run(fm *f, const float *in, size_t n, float *out) {
     const float complex *x = (const float complex *)in;
-    size_t made = 0;
-    for (size_t i = 0; i < n; i++) {
+    size_t made = 0, i = 0;
+    // whole blocks where nothing is held back, the rest sample by sample
+    enum { SOUNDS = 256 };
+    float complex z[5 * SOUNDS];
+    float demodulated[5 * SOUNDS], sound[SOUNDS];
+    while (f->n_held == 0 && f->n_sound == 0 && n - i >= 20 * SOUNDS) {
+        firdecim_crcf_execute_block(f->channel, (float complex *)x + i, 5 * SOUNDS, z);
+        freqdem_demodulate_block(f->demod, z, 5 * SOUNDS, demodulated);
+        firdecim_rrrf_execute_block(f->audio, demodulated, SOUNDS, sound);
+        iirfilt_rrrf_execute_block(f->emphasis, sound, SOUNDS, out + made);
+        made += SOUNDS;
+        i += 20 * SOUNDS;
+    }
+    for (; i < n; i++) {
         f->held[f->n_held++] = x[i];
         if (f->n_held < 4) continue;
         f->n_held = 0;
