@@ -185,7 +185,11 @@ fn front_end() -> Vec<Row> {
         of_wide.push(seconds(|| drop(analyse(&wide))));
     }
     vec![
-        Row::against_limit("parse and check 5,000 lines (the standard library, kept parsed, comes on top once: 2 ms)", spread(of_long), 0.050),
+        Row::against_limit(
+            "parse and check 5,000 lines (the standard library, kept parsed, comes on top once: 2 ms)",
+            spread(of_long),
+            0.050,
+        ),
         Row::against_limit("elaborate and balance 10,000 filters", spread(of_wide), 1.0),
     ]
 }

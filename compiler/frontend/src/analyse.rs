@@ -209,7 +209,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     };
     let (mut messages, precedences, found) = match dynamic {
         true => Default::default(),
-        false => messages::bind(&graph, &codes, &steady.repetitions, &portals),
+        false => messages::bind(&graph, &codes, &steady.repetitions, &portals, &globals),
     };
     let failed = found.iter().any(Diagnostic::is_error);
     found.into_iter().for_each(|d| w.report(d));

@@ -32,6 +32,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("E0312", "the latency is impossible"),
     ("E0313", "messages that wait for each other"),
     ("E0314", "the steady state is too long for messages"),
+    ("E0315", "a message whose arguments do not fit the handler"),
     ("W0310", "nobody receives this message"),
 ];
 

@@ -7,10 +7,12 @@ use super::counts::Counts;
 use super::sdep::{LONGEST, TooLong, sdep};
 use super::{Direction, Link, Messages, Precedence};
 use crate::analyses::walk;
+use crate::check::show_type;
 use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
 use crate::steady_state::SteadyState;
-use crate::typed::{FilterCode, Name, StmtKind};
+use crate::ty::Ty;
+use crate::typed::{FilterCode, Function, Globals, Name, StmtKind};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::Span;
 use std::collections::HashMap;
@@ -18,8 +20,14 @@ use std::collections::HashMap;
 /// Diagnostics of one kind after which no more are given.
 const ENOUGH: usize = 10;
 
-/// A send in a filter's code: through which portal, to which handler, with which latency, where.
-type Site = (PortalId, Name, Option<(i32, i32)>, Span);
+/// A send in a filter's code.
+struct Site<'a> {
+    portal: PortalId,
+    handler: &'a Name,
+    latency: Option<(i32, i32)>,
+    args: Vec<&'a Ty>,
+    span: Span,
+}
 
 /// SDEP, remembered.
 struct Dependence<'a> {
@@ -46,18 +54,20 @@ pub fn bind(
     codes: &[FilterCode],
     repetitions: &[u64],
     portals: &[(PortalId, NodeId)],
+    globals: &Globals,
 ) -> (Messages, Vec<Precedence>, Vec<Diagnostic>) {
     let mut registered: HashMap<PortalId, Vec<NodeId>> = HashMap::new();
     for (portal, node) in portals {
         registered.entry(*portal).or_default().push(*node);
     }
-    let sites: Vec<Vec<Site>> = codes.iter().map(sends).collect();
+    let sites: Vec<Vec<Site<'_>>> = codes.iter().map(sends).collect();
     let mut dependence = Dependence { graph, repetitions, known: HashMap::new() };
     let (mut messages, mut precedences, mut diagnostics) = (Messages::default(), Vec::new(), Vec::new());
     let mut deserted: Vec<Span> = Vec::new();
     for sender in graph.node_ids() {
         let NodeKind::Filter { code, .. } = graph.node(sender).kind else { continue };
-        for (portal, name, latency, span) in &sites[code.index()] {
+        for site in &sites[code.index()] {
+            let Site { portal, handler: name, latency, span, .. } = site;
             let receivers = registered.get(portal).map_or(&[][..], Vec::as_slice);
             if receivers.is_empty() && !deserted.contains(span) {
                 deserted.push(*span);
@@ -67,13 +77,19 @@ pub fn bind(
                 );
             }
             for receiver in receivers {
-                let Some(handler) = handler(graph, codes, *receiver, name) else { continue };
+                let Some((handler, function)) = handler(graph, codes, *receiver, name) else { continue };
+                if let Some(d) = misfit(graph, site, *receiver, function, globals) {
+                    if diagnostics.len() < ENOUGH && !diagnostics.contains(&d) {
+                        diagnostics.push(d);
+                    }
+                    continue;
+                }
                 let link = Link {
                     sender,
                     receiver: *receiver,
                     portal: *portal,
                     handler,
-                    name: name.clone(),
+                    name: (*name).clone(),
                     latency: *latency,
                     direction: Direction::Unbound,
                     due: Counts::constant(1),
@@ -97,14 +113,17 @@ pub fn bind(
     (messages, precedences, diagnostics)
 }
 
-/// The sends of a filter, each portal, handler and latency once.
-fn sends(code: &FilterCode) -> Vec<Site> {
-    let mut out: Vec<Site> = Vec::new();
+/// The sends of a filter, each portal, handler, latency and shape of arguments once.
+fn sends(code: &FilterCode) -> Vec<Site<'_>> {
+    let mut out: Vec<Site<'_>> = Vec::new();
     for f in &code.functions {
         walk::statements(&f.body, &mut |s| {
             if let StmtKind::Send(send) = &s.kind {
-                let new = (send.portal, send.handler.clone(), send.latency, s.span);
-                if !out.iter().any(|o| (o.0, &o.1, o.2) == (new.0, &new.1, new.2)) {
+                let args = send.args.iter().map(|e| &e.ty).collect();
+                let new =
+                    Site { portal: send.portal, handler: &send.handler, latency: send.latency, args, span: s.span };
+                let key = |s: &Site<'_>| (s.portal, s.handler.clone(), s.latency);
+                if !out.iter().any(|o| key(o) == key(&new) && o.args == new.args) {
                     out.push(new);
                 }
             }
@@ -113,9 +132,25 @@ fn sends(code: &FilterCode) -> Vec<Site> {
     out
 }
 
-fn handler(graph: &SdfGraph, codes: &[FilterCode], node: NodeId, name: &Name) -> Option<FnId> {
+fn handler<'a>(graph: &SdfGraph, codes: &'a [FilterCode], node: NodeId, name: &Name) -> Option<(FnId, &'a Function)> {
     let NodeKind::Filter { code, .. } = graph.node(node).kind else { return None };
-    codes[code.index()].handlers.iter().find(|h| h.name == *name).map(|h| h.function)
+    let code = &codes[code.index()];
+    let handler = code.handlers.iter().find(|h| h.name == *name)?;
+    Some((handler.function, code.function(handler.function)))
+}
+
+/// Arguments that do not fit this receiver's handler: its arrays may have sizes of its own.
+fn misfit(graph: &SdfGraph, site: &Site<'_>, receiver: NodeId, f: &Function, globals: &Globals) -> Option<Diagnostic> {
+    let params = f.locals[..f.params as usize].iter();
+    let (given, param) = site.args.iter().zip(params).find(|(given, param)| **given != &param.ty)?;
+    let r = graph.node(receiver);
+    let (given, wanted) = (show_type(globals, given), show_type(globals, &param.ty));
+    let why = format!("an argument is {given}, but `{}` of `{}` is {wanted}", param.name, r.path);
+    Some(
+        Diagnostic::error("E0315", "the message does not fit its handler", site.span, why)
+            .label(f.span, "the handler")
+            .label(r.span, "this receiver"),
+    )
 }
 
 /// Is there a way along the channels, over at most those that are not feedback?
