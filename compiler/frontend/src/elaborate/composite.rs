@@ -341,15 +341,32 @@ impl Elaborator<'_> {
         if failed {
             return None;
         }
+        if children.is_empty()
+            && let Some(ty) = passed_on(around)
+        {
+            // the end of a recursion, a loop that runs no time: items pass through
+            children.push(self.child(Wanted::Identity(ty), Vec::new(), header, around.clone())?);
+        }
         let (Some(first), Some(last)) = (children.first(), children.last()) else {
             self.report(
-                Diagnostic::error("E0413", "this pipeline is empty", header, "it adds no stream")
-                    .help("add at least one stream; `Identity<T>` passes items on"),
+                Diagnostic::error("E0413", "this pipeline is empty", header, "it adds no stream").help(
+                    "add at least one stream: only where input and output have the same type do items pass through",
+                ),
             );
             return None;
         };
         let io = (first.io.0.clone(), last.io.1.clone());
         Some((InstKind::Pipeline(children), io))
+    }
+}
+
+/// The type of the items that an empty pipeline passes on, where it can.
+fn passed_on(around: &(Option<Ty>, Option<Ty>)) -> Option<Ty> {
+    match around {
+        (Some(Ty::Void), _) | (_, Some(Ty::Void)) => None,
+        (Some(a), Some(b)) if a == b => Some(a.clone()),
+        (Some(a), None) | (None, Some(a)) => Some(a.clone()),
+        _ => None,
     }
 }
 
