@@ -57,7 +57,7 @@ pub enum Outcome {
         remarks: Vec<String>,
     },
     /// It failed: the exit code, and why.
-    Failed(Exit, String),
+    Failed(Exit, String, Vec<u8>),
 }
 
 /// Checks a program; its diagnostics in words where it has errors.
@@ -115,7 +115,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
 pub fn run(checked: &Checked, case: &Case, code: Option<&Compiled>, feed: Feed, folder: &Path) -> Outcome {
     match try_run(checked, case, code, feed, folder) {
         Ok(outcome) => outcome,
-        Err(f) => Outcome::Failed(f.exit, f.message),
+        Err(f) => Outcome::Failed(f.exit, f.message, Vec::new()),
     }
 }
 
@@ -197,12 +197,13 @@ fn try_run(
         }
         Err(RunEnd::Fault(f)) => {
             host.abandon();
-            Outcome::Failed(f.exit, f.message)
+            Outcome::Failed(f.exit, f.message, tape.0.borrow().clone())
         }
         Err(RunEnd::Program(d)) => {
             host.abandon();
             let at = d.span();
-            Outcome::Failed(Exit::Program, format!("{} {} at {}..{}", d.code, d.title, at.start, at.end))
+            let why = format!("{} {} at {}..{}", d.code, d.title, at.start, at.end);
+            Outcome::Failed(Exit::Program, why, tape.0.borrow().clone())
         }
     })
 }
@@ -232,13 +233,17 @@ pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
             }
             (all && r != s).then(|| format!("the one remarks {r:?}, the other {s:?}"))
         }
-        (Outcome::Failed(e, why), Outcome::Failed(f, why_too)) => {
-            // fast native code does not know which of many firings went wrong
-            let same = why == why_too || without_firing(why) == *why_too || *why == without_firing(why_too);
-            (e != f || !same).then(|| format!("the one fails with `{why}`, the other with `{why_too}`"))
+        (Outcome::Failed(e, why, p), Outcome::Failed(f, why_too, q)) => {
+            // native code that holds much state does not know which of many firings went wrong, and what was printed before
+            let exactly = why == why_too;
+            let same = exactly || without_firing(why) == *why_too || *why == without_firing(why_too);
+            if e != f || !same {
+                return Some(format!("the one fails with `{why}`, the other with `{why_too}`"));
+            }
+            (exactly && p != q).then(|| format!("before the fault: {}", text_difference(p, q)))
         }
-        (Outcome::Done { .. }, Outcome::Failed(_, why)) => Some(format!("only the second fails: {why}")),
-        (Outcome::Failed(_, why), Outcome::Done { .. }) => Some(format!("only the first fails: {why}")),
+        (Outcome::Done { .. }, Outcome::Failed(_, why, _)) => Some(format!("only the second fails: {why}")),
+        (Outcome::Failed(_, why, _), Outcome::Done { .. }) => Some(format!("only the first fails: {why}")),
     }
 }
 

@@ -96,7 +96,7 @@ fn told(outcome: Outcome) -> Message {
                 None => m,
             }
         }
-        Outcome::Failed(exit, why) => Message::new("failed").with("exit", exit.code().to_string()).with("why", why),
+        Outcome::Failed(exit, why, _) => Message::new("failed").with("exit", exit.code().to_string()).with("why", why),
     }
 }
 
@@ -153,7 +153,7 @@ fn windows(job: &Message, folder: &Path) -> Message {
     for bytes in lengths {
         let part = Case { input: Some(all[..bytes.min(all.len())].to_vec()), ..case.clone() };
         let interpreted = run(&checked, &part, None, Feed::default(), folder);
-        if let Outcome::Failed(_, why) = &interpreted {
+        if let Outcome::Failed(_, why, _) = &interpreted {
             return Message::new("refused").with("why", format!("the interpreter fails: {why}"));
         }
         let native = run(&checked, &part, Some(&code), Feed::default(), folder);
@@ -183,7 +183,7 @@ fn differ(job: &Message, folder: &Path) -> Message {
         Err(why) => return Message::new("refused").with("why", why),
     };
     let interpreted = run(&checked, case, None, Feed { pipe: None, ..feed }, folder);
-    if let Outcome::Failed(exit, why) = &interpreted
+    if let Outcome::Failed(exit, why, _) = &interpreted
         && !(case.hazards && *exit == Exit::Program)
     {
         return Message::new("refused").with("why", format!("the interpreter fails: {why}"));

@@ -148,6 +148,9 @@ static void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
     sl_stage *s = &ctx->written[writer];
     char *stage = ctx->arena + end->stage;
     char *from = items;
+    const int64_t out = sl_already_out(ctx, writer, n);
+    from += (uint64_t)out * end->type->size;
+    n -= out;
     sl_turn(ctx, (int32_t)writer);
     sl_canonical(end->type, from, n);
     if (end->flat && n >= (int64_t)end->capacity / 2) {

@@ -199,6 +199,12 @@ struct sl_ctx {
     sl_set ready; /* nodes that can fire, by number */
     sl_set below; /* nodes below their quota, by rank */
     sl_mail mail;
+    char *saved;          /* states and items left, as they were before the batch; NULL where nothing is saved */
+    int64_t *again;       /* by reader: where its stage began then */
+    int64_t *handed_over; /* by writer, then text: what the batch has put out */
+    int64_t *left_out;    /* by writer, then text: what a batch that was undone had put out */
+    uint32_t in_batch;
+    uint32_t slow_only; /* a batch was undone */
     uint32_t path_length;
     uint32_t alive; /* nodes that are neither dead nor free */
     uint32_t has_readers;
@@ -259,6 +265,9 @@ static void sl_fire_node(sl_ctx *ctx, uint32_t v, int64_t n) SL_UNUSED;
 static void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *message) SL_UNUSED;
 /* What takes effect before the node's next firing (`fired` are complete) does so. Gives how many of the next `n` firings can follow. */
 static long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) SL_UNUSED;
+
+/* Of `n` items for a writer, or bytes of text for the index after the last writer: how many came out already. */
+static int64_t sl_already_out(sl_ctx *ctx, uint32_t end, int64_t n) SL_UNUSED;
 
 /* A step of a schedule as a table: `n` firings of a node, or a loop over the next `length` steps. */
 typedef struct sl_step {

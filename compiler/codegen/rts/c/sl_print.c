@@ -23,6 +23,9 @@ static void sl_flush_print(sl_ctx *ctx) {
 }
 
 static void sl_print_text(sl_ctx *ctx, const char *text, size_t length) {
+    const size_t out = (size_t)sl_already_out(ctx, ctx->program->abi->writer_count, (int64_t)length);
+    text += out;
+    length -= out;
     sl_turn(ctx, -1);
     while (length > 0) {
         size_t room = SL_PRINT_BYTES - ctx->print_length;

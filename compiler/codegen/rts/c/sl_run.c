@@ -76,6 +76,9 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     const uint64_t sets = sl_part(&at, 2 * sl_set_words(nodes) * sizeof(uint64_t));
     const uint64_t boxes = sl_part(&at, p->link_count > 0 ? nodes * sizeof(sl_box) : 0);
     const uint64_t stages = sl_part(&at, (p->abi->reader_count + p->abi->writer_count) * sizeof(sl_stage));
+    const uint64_t saved_bytes = sl_saved_bytes(p), ends = (uint64_t)p->abi->reader_count + p->abi->writer_count;
+    const uint64_t counts = sl_part(&at, saved_bytes > 0 ? (2 * ends + 2) * sizeof(int64_t) : 0);
+    const uint64_t saved = sl_part(&at, saved_bytes);
     const uint64_t states = sl_part(&at, p->state_bytes);
     const uint64_t arena = sl_part(&at, p->arena_bytes);
     sl_part(&at, 0);
@@ -102,6 +105,12 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     ctx->rank = ctx->stack + nodes + 1;
     sl_set_place(&ctx->below, nodes, sl_set_place(&ctx->ready, nodes, (uint64_t *)(void *)(block + sets)));
     ctx->mail.boxes = (sl_box *)(void *)(block + boxes);
+    if (saved_bytes > 0) {
+        ctx->saved = block + saved;
+        ctx->again = (int64_t *)(void *)(block + counts);
+        ctx->handed_over = ctx->again + p->abi->reader_count;
+        ctx->left_out = ctx->handed_over + p->abi->writer_count + 1;
+    }
     ctx->read = (sl_stage *)(void *)(block + stages);
     ctx->written = ctx->read + p->abi->reader_count;
     ctx->has_readers = p->abi->reader_count > 0;
@@ -201,10 +210,12 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
                 return SLUICE_STOPPED;
             }
             int64_t before = sl_breathe(ctx);
-            if (!ctx->ordered && !ctx->any_dead) {
+            if (!ctx->ordered && !ctx->any_dead && !ctx->slow_only) {
                 int64_t k = sl_ready_batch(ctx, until);
                 if (k > 0) {
+                    sl_save(ctx);
                     p->steady(ctx, k);
+                    ctx->in_batch = 0;
                     sl_pace(ctx, k, sl_now() - before);
                     ctx->node = -1;
                     ctx->epoch += k;
@@ -236,10 +247,16 @@ static int32_t sl_run(sl_ctx *ctx, int64_t until) {
         return ctx->error.code;
     }
     ctx->base = (uintptr_t)__builtin_frame_address(0);
-    if (setjmp(ctx->escape) == 0) {
-        int32_t result = sl_go(ctx, until);
-        sl_flush(ctx);
-        return result;
+    /* once more, slowly, after a fault in a batch */
+    for (int32_t turn = 0; turn < 2; turn++) {
+        if (setjmp(ctx->escape) == 0) {
+            int32_t result = sl_go(ctx, until);
+            sl_flush(ctx);
+            return result;
+        }
+        if (ctx->error.code != SLUICE_FAILED || !sl_restore(ctx)) {
+            break;
+        }
     }
     if (ctx->error.code == SLUICE_FAILED && setjmp(ctx->escape) == 0) {
         /* what came before the fault still goes out */

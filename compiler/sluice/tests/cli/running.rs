@@ -187,3 +187,26 @@ fn endless_recursion_is_reported() {
         both(&place, &["a.str", "-n", "1"], b"").ends(1).says("E0955");
     }
 }
+
+/// A fault in the middle of a batch: what came before it comes out, as from the interpreter, and the firing is known.
+#[test]
+fn what_comes_before_a_fault_comes_out() {
+    let program = "void->int filter Count { int n; work push 1 { push(n++); } }
+int->int filter Divide { work pop 1 push 1 { push(1000 / (700 - pop())); } }
+int->int filter Sum { int s; work peek 3 pop 1 push 1 { s += peek(2); push(s + pop()); } }
+int->void filter Show { work pop 1 { println(pop()); } }
+void->void pipeline Main { add Count; add Divide; add Sum; add Show; }";
+    let place = Place::new().with("a.str", program);
+    let wanted = place.run(&["run", "a.str", "--interpret"]).ends(1);
+    assert_eq!(wanted.text().lines().count(), 698);
+    for options in [&["-O0"][..], &["-O3"], &["--schedule", "minimum-latency"]] {
+        let done = place.run(&[&["run", "a.str"], options].concat()).ends(1).says("firing 701: division by zero");
+        assert!(done.stdout == wanted.stdout, "{options:?}");
+    }
+    // items of an open end, too
+    let open = program.replace("void->void pipeline Main", "void->int pipeline Main").replace(" add Show;", "");
+    let place = Place::new().with("b.str", open);
+    let wanted = place.run(&["run", "b.str", "--interpret"]).ends(1);
+    let done = place.run(&["run", "b.str", "-O1"]).ends(1);
+    assert!(done.stdout == wanted.stdout, "{} and {} bytes", done.stdout.len(), wanted.stdout.len());
+}
