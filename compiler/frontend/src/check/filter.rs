@@ -14,9 +14,8 @@ use crate::ids::*;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
 use crate::world::World;
-use sluice_grammar::ast::{self, Member, RateKind};
+use sluice_grammar::ast::{self, Member};
 use sluice_grammar::diagnostic::Diagnostic;
-use sluice_grammar::span::Span;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -121,10 +120,6 @@ pub fn show_argument(c: &Const) -> String {
         Const::Portal(_) => "portal".into(),
     }
 }
-
-/// An expression whose value depends on the run.
-#[derive(Clone, Copy, Debug)]
-pub struct NotConstant;
 
 /// The members of a filter that are no fields.
 pub(super) struct Parts<'a> {
@@ -429,90 +424,6 @@ impl Checker<'_> {
         true
     }
 
-    fn rate_exprs(&mut self, r: &ast::RateSpec) -> Vec<Option<Expr>> {
-        let exprs: Vec<Option<&ast::Expr>> = match &r.rate {
-            ast::Rate::Static(e) => vec![Some(e)],
-            ast::Rate::Dynamic { min, avg, max } => vec![min.as_ref(), avg.as_ref(), max.as_ref()],
-        };
-        exprs.into_iter().map(|e| e.map(|e| self.expr_as(e, &Ty::Int, "a rate"))).collect()
-    }
-
-    fn rates(&mut self, work: &ast::Work, function: FnId, decl: &ast::StreamDecl) -> WorkDef {
-        let mut rates = Rates::default();
-        let mut dynamic = DynamicRates::default();
-        let mut any_dynamic = false;
-        let mut span = work.keyword.0;
-        for r in &work.rates {
-            let at = r.at.0;
-            span = span.to(at);
-            let name = rate_name(r.kind);
-            // the grammar reports a rate given twice
-            let values: Vec<Option<u32>> =
-                self.rate_exprs(r).into_iter().map(|e| e.and_then(|e| self.rate_value(&e, name))).collect();
-            let slot = match r.kind {
-                RateKind::Peek => (&mut rates.peek, &mut dynamic.peek),
-                RateKind::Pop => (&mut rates.pop, &mut dynamic.pop),
-                RateKind::Push => (&mut rates.push, &mut dynamic.push),
-            };
-            match &r.rate {
-                ast::Rate::Static(_) => *slot.0 = values[0].unwrap_or(0),
-                ast::Rate::Dynamic { .. } => {
-                    any_dynamic = true;
-                    *slot.1 = Some(DynamicRate { min: values[0].unwrap_or(0), avg: values[1], max: values[2] });
-                }
-            }
-            let void = match r.kind {
-                RateKind::Peek | RateKind::Pop => self.io.0 == Some(Ty::Void),
-                RateKind::Push => self.io.1 == Some(Ty::Void),
-            };
-            let zero = matches!(&r.rate, ast::Rate::Static(_)) && (values[0] == Some(0) || self.generic);
-            if void && !zero {
-                let io = self.io_span;
-                let side = if r.kind == RateKind::Push { "output" } else { "input" };
-                self.report(
-                    Diagnostic::error(
-                        "E0235",
-                        format!("a {name} rate in a filter without {side}"),
-                        at,
-                        "items of type void?",
-                    )
-                    .label(io, format!("the {side} type is void")),
-                );
-            }
-        }
-        let _ = decl;
-        rates.peek = rates.peek.max(rates.pop);
-        WorkDef {
-            function,
-            rates,
-            dynamic: any_dynamic.then_some(dynamic),
-            counts_proved: false,
-            peeks_proved: false,
-            span,
-        }
-    }
-
-    fn rate_value(&mut self, e: &Expr, name: &str) -> Option<u32> {
-        if e.ty == Ty::Error {
-            return None;
-        }
-        match self.constant(e) {
-            Ok(Some(Const::Int(n))) if n >= 0 => Some(n as u32),
-            Ok(Some(Const::Int(n))) => {
-                self.error("E0234", format!("the {name} rate is negative"), e.span, format!("this is {n}"));
-                None
-            }
-            Ok(_) => None,
-            Err(NotConstant) => {
-                self.report(
-                    Diagnostic::error("E0233", format!("the {name} rate is not a constant"), e.span, "not known at compile time")
-                        .help("use parameters, statics, literals, and fields that no firing changes; or declare a dynamic rate: `*` or `[min, max]`"),
-                );
-                None
-            }
-        }
-    }
-
     fn analyse(&mut self, code: &mut FilterCode, decl: &ast::StreamDecl, parts: &Parts) {
         analyses::state::analyse(code, &self.w.globals);
         for (id, at) in std::mem::take(&mut self.fields_as_constants) {
@@ -584,106 +495,6 @@ impl Checker<'_> {
             );
         }
     }
-
-    /// The value of an expression known at compile time. `Ok(None)`: it depends on a parameter that is not known now, or
-    /// something was reported; `Err`: it is not a constant.
-    pub fn constant(&mut self, e: &Expr) -> Result<Option<Const>, NotConstant> {
-        if let ExprKind::Const(c) = &e.kind {
-            return Ok((e.ty != Ty::Error).then(|| c.clone()));
-        }
-        let mut uses = Uses::default();
-        if !self.constant_shape(e, &mut uses) {
-            return Err(NotConstant);
-        }
-        if uses.unknown {
-            return Ok(None);
-        }
-        self.fields_as_constants.extend(uses.fields);
-        match self.evaluate(e, eval::COMPILE_TIME_FUEL) {
-            Ok(v) => Ok(Some(v)),
-            Err(err) => {
-                self.report(evaluation_failed(&err, "in a constant expression"));
-                Ok(None)
-            }
-        }
-    }
-
-    /// The value of a local's initialiser, where it is easily known; `Some(None)` where it depends on a parameter that is not
-    /// known now. Fields other than parameters would be bound to be constant by this, and are left alone.
-    /// What goes wrong here goes wrong when the code runs, if it ever does.
-    pub fn known(&self, e: &Expr) -> Option<Option<Const>> {
-        if let ExprKind::Const(c) = &e.kind {
-            return (e.ty != Ty::Error).then(|| Some(c.clone()));
-        }
-        let mut uses = Uses::default();
-        if !self.constant_shape(e, &mut uses) || uses.fields.iter().any(|(id, _)| !self.fields[id.index()].param) {
-            return None;
-        }
-        if uses.unknown {
-            return Some(None);
-        }
-        self.evaluate(e, eval::GUESS_FUEL).ok().map(Some)
-    }
-
-    fn constant_shape(&self, e: &Expr, uses: &mut Uses) -> bool {
-        let mut all = |es: &[&Expr]| es.iter().all(|e| self.constant_shape(e, uses));
-        match &e.kind {
-            ExprKind::Const(_) | ExprKind::Static(_) => true,
-            ExprKind::Local(id) => match self.f.constants.get(id) {
-                Some(value) => {
-                    uses.unknown |= value.is_none();
-                    true
-                }
-                None => false,
-            },
-            ExprKind::Field(id) => {
-                uses.unknown |= self.fields[id.index()].value.is_none();
-                uses.fields.push((*id, e.span));
-                true
-            }
-            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => all(&[a, b]),
-            ExprKind::Member(a, _) | ExprKind::Component(a, _) | ExprKind::Unary(_, a) | ExprKind::Convert(a) => {
-                all(&[a])
-            }
-            ExprKind::Ternary(a, b, c) => all(&[a, b, c]),
-            ExprKind::Builtin(_, args) | ExprKind::Compose(args) | ExprKind::Array(args) => {
-                args.iter().all(|e| self.constant_shape(e, uses))
-            }
-            ExprKind::Call(Callee::Helper(_), args) => args.iter().all(|e| self.constant_shape(e, uses)),
-            _ => false,
-        }
-    }
-
-    fn evaluate(&self, e: &Expr, most: u64) -> Result<Const, EvalError> {
-        let mut e = e.clone();
-        self.fill_constants(&mut e);
-        let fields: Vec<(Ty, Const)> =
-            (self.fields.iter()).map(|f| (f.ty.clone(), f.value.clone().unwrap_or(Const::Int(0)))).collect();
-        eval::constant(&self.w.globals, &fields, &e, &self.w.budget, most)
-    }
-
-    /// Replaces locals whose value is known.
-    fn fill_constants(&self, e: &mut Expr) {
-        match &mut e.kind {
-            ExprKind::Local(id) => {
-                if let Some(Some(c)) = self.f.constants.get(id) {
-                    e.kind = ExprKind::Const(c.clone());
-                }
-            }
-            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
-                self.fill_constants(a);
-                self.fill_constants(b);
-            }
-            ExprKind::Member(a, _) | ExprKind::Component(a, _) | ExprKind::Unary(_, a) | ExprKind::Convert(a) => {
-                self.fill_constants(a);
-            }
-            ExprKind::Ternary(a, b, c) => [a, b, c].into_iter().for_each(|e| self.fill_constants(e)),
-            ExprKind::Builtin(_, args) | ExprKind::Compose(args) | ExprKind::Array(args) | ExprKind::Call(_, args) => {
-                args.iter_mut().for_each(|e| self.fill_constants(e));
-            }
-            _ => {}
-        }
-    }
 }
 
 /// The filter's own functions that are called somewhere.
@@ -695,21 +506,4 @@ fn own_calls(body: &[Stmt]) -> Vec<FnId> {
         }
     });
     out
-}
-
-/// What a constant expression depends on.
-#[derive(Default)]
-struct Uses {
-    fields: Vec<(FieldId, Span)>,
-    /// Is one of them, or of the locals, without a value now?
-    unknown: bool,
-}
-
-/// The keyword of a rate.
-pub fn rate_name(kind: RateKind) -> &'static str {
-    match kind {
-        RateKind::Peek => "peek",
-        RateKind::Pop => "pop",
-        RateKind::Push => "push",
-    }
 }

@@ -9,11 +9,13 @@
 
 pub mod call;
 pub mod composite;
+pub mod constants;
 pub mod convert;
 pub mod expr;
 pub mod filter;
 pub mod globals;
 pub mod initialiser;
+pub mod rates;
 pub mod stmt;
 pub mod types;
 

@@ -1,6 +1,6 @@
 //! Statements of functions and composites.
 
-use super::filter::NotConstant;
+use super::constants::NotConstant;
 use super::{Checker, Place};
 use crate::constant::Const;
 use crate::ids::PortalId;

@@ -143,7 +143,7 @@ impl Checker<'_> {
                 Dim::Unknown
             }
             Ok(_) => Dim::Unknown,
-            Err(super::filter::NotConstant) => {
+            Err(super::constants::NotConstant) => {
                 if !matches!(self.place, Place::Composite(_)) {
                     self.report(
                         Diagnostic::error(
