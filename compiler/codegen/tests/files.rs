@@ -124,9 +124,9 @@ fn a_fault_of_the_program_says_where() {
         let (folder, exe) = built(&b);
         let (out, err, code) = told(&exe, &["-o", "out"], &ints([1, 0, 2]));
         assert_eq!((code, out.as_slice()), (1, &b"1\n0\n2\n"[..]));
-        assert!(err.contains("Check#2: division by zero (test.str:"), "{err}");
+        assert!(err.contains("Check#2, firing 3: division by zero (test.str:"), "{err}");
         assert!(!folder.path().join("out").exists());
-        // with the output on standard output the order can be seen, and the firing is known
+        // with the output on standard output the order can be seen
         let (_, err, code) = told(&exe, &[], &ints([1, 0, -3]));
         assert_eq!(code, 1);
         let want = "Check#2, firing 3: index -3 is outside of the array, whose indices run from 0 to 3";
