@@ -9,6 +9,8 @@ use sluice_driver::io::format::Format;
 use sluice_driver::io::host::{self, Bindings, Host};
 use sluice_driver::io::sink::Out;
 use sluice_driver::native::{Native, NativeEnd};
+use sluice_driver::natives::Natives;
+use sluice_driver::natives::foreign::Foreign;
 use sluice_driver::options::{CodeOptions, ProgramOptions, ScheduleKind};
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::render::Renderer;
@@ -103,7 +105,11 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
         let code = CodeOptions { cc, schedule, unchecked: make.unchecked };
         let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
-        Ok(Compiled { native: compiled::load(&mut session, &c, &code)?, sites: c.sites, lanes })
+        Ok(Compiled {
+            native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
+            sites: c.sites,
+            lanes,
+        })
     };
     made().map_err(|halt| match halt {
         Halt::Fault(f) => f.message,
@@ -184,7 +190,7 @@ fn try_run(
     let mut host = Host::open_to(&readers, &writers, &bindings, Out::to(Box::new(tape.clone())))?;
     drop(pipe);
     let end = match code {
-        None => interpreted::run(program, &readers, case.iterations, &mut host),
+        None => interpreted::run(program, &readers, case.iterations, &mut host, &mut Foreign::none()),
         Some(c) => c.native.run(&readers, &writers, case.iterations, &mut host).map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),
             NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),

@@ -10,7 +10,9 @@ use crate::interpreted;
 use crate::interrupt;
 use crate::io::host::{self, Host};
 use crate::native::NativeEnd;
-use crate::options::{CodeOptions, ProgramOptions, RunOptions};
+use crate::natives::Natives;
+use crate::natives::foreign::Foreign;
+use crate::options::{CodeOptions, NativeOptions, ProgramOptions, RunOptions};
 use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
@@ -92,22 +94,32 @@ pub fn refuse_pending(session: &Session, checked: &Checked) -> Result<(), Halt> 
 }
 
 /// Runs a program: with the interpreter, or compiled and loaded.
-pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options: &RunOptions) -> Result<Exit, Halt> {
+pub fn run(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    options: &RunOptions,
+    natives: &NativeOptions,
+) -> Result<Exit, Halt> {
     refuse_pending(session, checked)?;
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
+    let mut foreign = Foreign::none();
     let native = if options.interpret {
+        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+        foreign = Foreign::load(session, checked, &natives, code)?;
         None
     } else {
         let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
-        let native = compiled::load(session, &c, code)?;
+        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+        let native = compiled::load(session, checked, &c, code, &natives)?;
         Some((native, c.sites))
     };
     interrupt::listen();
     let mut host = Host::open(&readers, &writers, &options.bindings)?;
     let end = session.pass("run", || match &native {
-        None => interpreted::run(program, &readers, options.iterations, &mut host),
+        None => interpreted::run(program, &readers, options.iterations, &mut host, &mut foreign),
         Some((native, sites)) => native.run(&readers, &writers, options.iterations, &mut host).map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),
             NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, sites),

@@ -319,9 +319,6 @@ fn pending(codes: &[FilterCode], graph: &SdfGraph, _globals: &Globals) -> Vec<Di
         if c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()) {
             not_yet("E0901", "dynamic rates", c.work.span);
         }
-        if let Some(span) = c.calls_native {
-            not_yet("E0902", "native functions", span);
-        }
     }
     out
 }

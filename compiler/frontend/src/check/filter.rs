@@ -21,6 +21,9 @@ use std::sync::Arc;
 
 /// A failed compile-time evaluation as a diagnostic.
 pub fn evaluation_failed(e: &EvalError, when: &str) -> Diagnostic {
+    if let eval::EvalErrorKind::NativeCall { name, declared } = &e.kind {
+        return super::natives::at_compile_time(name, *declared, e.span, when);
+    }
     let code = if matches!(e.kind, eval::EvalErrorKind::IllTyped(_)) { "E0999" } else { "E0403" };
     Diagnostic::error(code, format!("{} {when}", e.message()), e.span, "found here at compile time")
 }
