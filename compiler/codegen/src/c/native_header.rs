@@ -12,7 +12,7 @@
 //! sluice tells the C compiler of each function's type by a macro ([`type_macros`]).
 
 use super::ends::type_name;
-use sluice_frontend::check::natives::C_WORDS;
+use sluice_frontend::check::natives::is_c_word;
 use sluice_frontend::ty::{Dim, Ty};
 use sluice_frontend::typed::{Globals, NativeFn};
 use std::collections::{BTreeSet, HashMap};
@@ -115,7 +115,7 @@ const TAKEN: [&str; 9] = [
 
 /// A name as C can have it: words of C get an underscore.
 fn plain(name: &str) -> String {
-    if C_WORDS.contains(&name) || TAKEN.contains(&name) { format!("{name}_") } else { name.to_string() }
+    if is_c_word(name) || TAKEN.contains(&name) { format!("{name}_") } else { name.to_string() }
 }
 
 /// Names as C can have them, all different.

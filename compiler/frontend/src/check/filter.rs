@@ -5,6 +5,7 @@
 //! after `init`, its rates, and what the analyses found. Invariant: see [`crate::typed`].
 
 use super::initialiser::{calls, uses_own};
+use super::natives::begun;
 use super::stmt::assigned_names;
 use super::{Checker, FieldInfo, OwnFn, Place};
 use crate::analyses;
@@ -318,7 +319,7 @@ impl Checker<'_> {
                     Some(e) => match self.evaluate(e, eval::COMPILE_TIME_FUEL) {
                         Ok(v) => Some(v),
                         Err(err) => {
-                            self.report(evaluation_failed(&err, "in a field's initialiser"));
+                            self.report(begun(evaluation_failed(&err, "in a field's initialiser"), e.span));
                             None
                         }
                     },
@@ -404,7 +405,7 @@ impl Checker<'_> {
                 Some(output)
             }
             Err(e) => {
-                self.report(evaluation_failed(&e, "in init"));
+                self.report(begun(evaluation_failed(&e, "in init"), init.at.0));
                 None
             }
         }

@@ -16,216 +16,28 @@ use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::Span;
 use std::collections::{HashMap, HashSet};
 
-/// Words of C and C++ that no function can be called.
-pub const C_WORDS: &[&str] = &[
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "asm",
-    "auto",
-    "bitand",
-    "bitor",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "class",
-    "compl",
-    "concept",
-    "const",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "const_cast",
-    "continue",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "decltype",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "dynamic_cast",
-    "else",
-    "enum",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "not",
-    "not_eq",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "reinterpret_cast",
-    "requires",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "static_assert",
-    "static_cast",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "typeof",
-    "typeof_unqual",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "while",
-    "xor",
-    "xor_eq",
-];
+/// Words of C and C++ that nothing can be called.
+const C_WORDS: &str = "\
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval \
+    constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast else \
+    enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq \
+    nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return short signed \
+    sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename \
+    typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq";
 
 /// Functions of the C library that compiled programs call themselves: one of the program's own would take their place.
-const USED_BY_PROGRAMS: &[&str] = &[
-    "_exit",
-    "abort",
-    "acos",
-    "acosf",
-    "acosh",
-    "acoshf",
-    "aligned_alloc",
-    "asin",
-    "asinf",
-    "asinh",
-    "asinhf",
-    "atan",
-    "atan2",
-    "atan2f",
-    "atanf",
-    "atanh",
-    "atanhf",
-    "atexit",
-    "calloc",
-    "ceil",
-    "ceilf",
-    "clock_gettime",
-    "close",
-    "cos",
-    "cosf",
-    "cosh",
-    "coshf",
-    "dup",
-    "errno",
-    "exit",
-    "exp",
-    "expf",
-    "expm1",
-    "expm1f",
-    "fabs",
-    "fabsf",
-    "floor",
-    "floorf",
-    "fmod",
-    "fmodf",
-    "fprintf",
-    "fputs",
-    "free",
-    "fstat",
-    "fwrite",
-    "getpid",
-    "isatty",
-    "ldexp",
-    "log",
-    "log10",
-    "log10f",
-    "logf",
-    "longjmp",
-    "main",
-    "malloc",
-    "memchr",
-    "memcmp",
-    "memcpy",
-    "memmove",
-    "memset",
-    "open",
-    "poll",
-    "pow",
-    "powf",
-    "printf",
-    "pwrite",
-    "read",
-    "realloc",
-    "realpath",
-    "rename",
-    "rint",
-    "rintf",
-    "round",
-    "roundf",
-    "setjmp",
-    "sigaction",
-    "sin",
-    "sinf",
-    "sinh",
-    "sinhf",
-    "snprintf",
-    "sprintf",
-    "sqrt",
-    "sqrtf",
-    "stat",
-    "stderr",
-    "stdin",
-    "stdout",
-    "strcasecmp",
-    "strchr",
-    "strcmp",
-    "strdup",
-    "strerror",
-    "strlen",
-    "strncmp",
-    "strpbrk",
-    "strrchr",
-    "strspn",
-    "strtod",
-    "strtof",
-    "strtoll",
-    "strtoull",
-    "tan",
-    "tanf",
-    "tanh",
-    "tanhf",
-    "trunc",
-    "truncf",
-    "unlink",
-    "vsnprintf",
-    "write",
-];
+const USED_BY_PROGRAMS: &str = "\
+    _exit abort acos acosf acosh acoshf aligned_alloc asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf atexit \
+    calloc ceil ceilf clock_gettime close cos cosf cosh coshf dup errno exit exp expf expm1 expm1f fabs fabsf floor floorf \
+    fmod fmodf fprintf fputs free fstat fwrite getpid isatty ldexp log log10 log10f logf longjmp malloc memchr memcmp memcpy \
+    memmove memset open poll pow powf printf pwrite read realloc realpath rename rint rintf round roundf setjmp sigaction \
+    sin sinf sinh sinhf snprintf sprintf sqrt sqrtf stat stderr stdin stdout strcasecmp strchr strcmp strdup strerror strlen \
+    strncmp strpbrk strrchr strspn strtod strtof strtoll strtoull tan tanf tanh tanhf trunc truncf unlink vsnprintf write";
+
+/// Is this a word of C or C++, which nothing can be called?
+pub fn is_c_word(name: &str) -> bool {
+    C_WORDS.split_whitespace().any(|w| w == name)
+}
 
 /// The diagnostic of a native function that is called while the program is compiled.
 pub(super) fn at_compile_time(name: &str, declared: Span, call: Span, when: &str) -> Diagnostic {
@@ -242,6 +54,13 @@ pub(super) fn at_compile_time(name: &str, declared: Span, call: Span, when: &str
     )
     .label(declared, "the C function is there only when the program runs")
     .help(mend)
+}
+
+/// Says where the evaluation began, where the call is elsewhere: in a function that is called from there.
+pub(super) fn begun(d: Diagnostic, origin: Span) -> Diagnostic {
+    let at = d.span();
+    let inside = at.file == origin.file && origin.start <= at.start && at.end <= origin.end;
+    if inside || d.code != "E0421" { d } else { d.label(origin, "called from here, at compile time") }
 }
 
 /// Checks all declarations.
@@ -279,9 +98,11 @@ impl Checker<'_> {
     fn name_in_c(&mut self, n: &NativeFn) {
         let name = &*n.name;
         let reserved = name.starts_with("sl_") || name.starts_with("sluice_") || name.starts_with("__");
-        let why = if C_WORDS.contains(&name) {
+        let why = if name == "main" {
+            "programs of their own start there"
+        } else if is_c_word(name) {
             "a word of C or C++"
-        } else if USED_BY_PROGRAMS.contains(&name) {
+        } else if USED_BY_PROGRAMS.split_whitespace().any(|w| w == name) {
             "compiled programs use the C library's own function of that name"
         } else if reserved {
             "names that start like this belong to compilers"
