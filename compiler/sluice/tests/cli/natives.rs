@@ -316,6 +316,11 @@ void->void filter Main { work {
             place.run(&[&["run", "a.str", "-n", "1", "--native", "own.c", "--native-flag=-w"], interpret].concat());
         assert_eq!(done.ends(0).text(), "4 5.000000 12 -5 36\n", "{interpret:?}");
     }
+    tool(&place, "cc", &["-w", "-shared", "-fPIC", "own.c", "-o", "libown.so"]);
+    for interpret in [&[][..], &["--interpret"]] {
+        let done = place.run(&[&["run", "a.str", "-n", "1", "-O0", "--native", "libown.so"], interpret].concat());
+        assert_eq!(done.ends(0).text(), "4 5.000000 12 -5 36\n", "{interpret:?}");
+    }
 }
 
 #[test]
