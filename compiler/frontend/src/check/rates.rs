@@ -65,7 +65,8 @@ impl Checker<'_> {
             }
         }
         let _ = decl;
-        rates.peek = rates.peek.max(rates.pop);
+        let least = |r: Option<DynamicRate>| r.map_or(0, |r| r.min);
+        rates.peek = rates.peek.max(rates.pop).max(least(dynamic.peek)).max(least(dynamic.pop));
         WorkDef {
             function,
             rates,

@@ -153,14 +153,14 @@ fn misfit(graph: &SdfGraph, site: &Site<'_>, receiver: NodeId, f: &Function, glo
     )
 }
 
-/// Is there a way along the channels, over at most those that are not feedback?
+/// Is there a way along channels that are not dynamic, over at most those that are not feedback?
 fn reaches(graph: &SdfGraph, from: NodeId, to: NodeId, feedback: bool) -> bool {
     let mut seen = vec![false; graph.nodes.len()];
     let mut todo = vec![from];
     while let Some(n) = todo.pop() {
         for c in &graph.node(n).outputs {
             let c = graph.channel(*c);
-            if (feedback || !c.feedback) && !std::mem::replace(&mut seen[c.to.0.index()], true) {
+            if (feedback || !c.feedback) && !c.dynamic && !std::mem::replace(&mut seen[c.to.0.index()], true) {
                 if c.to.0 == to {
                     return true;
                 }
@@ -304,8 +304,12 @@ fn bounded(start: u64, period: u64) -> Result<u64, TooLong> {
     if start.saturating_add(period) > 4 * LONGEST { Err(TooLong) } else { Ok(start) }
 }
 
-/// Gives best-effort links their timing: a message takes effect when the steady state in which it was sent is over.
+/// Gives best-effort links their timing: a message takes effect when the steady state in which it was sent is over. In a program with
+/// dynamic rates there is no such time: it takes effect before the receiver's next firing, in the reference order.
 pub fn timed(messages: &mut Messages, steady: &mut SteadyState) {
+    if steady.islands.is_some() {
+        return;
+    }
     for link in &mut messages.links {
         if link.direction != Direction::Unbound {
             continue;
