@@ -15,6 +15,8 @@ pub struct Islands {
     pub of: Vec<u32>,
     /// By island: do its nodes stop at the boundary of an epoch? The others run as their data allow.
     pub quota: Vec<bool>,
+    /// By island: does a dynamic channel lead into it? In the others a steady state bounds what lies on channels.
+    pub fed: Vec<bool>,
 }
 
 impl Islands {
@@ -29,7 +31,7 @@ impl Islands {
             return None;
         }
         let none = u32::MAX;
-        let mut islands = Islands { of: vec![none; graph.nodes.len()], quota: Vec::new() };
+        let mut islands = Islands { of: vec![none; graph.nodes.len()], quota: Vec::new(), fed: Vec::new() };
         for first in graph.node_ids() {
             if islands.of[first.index()] != none {
                 continue;
@@ -49,6 +51,7 @@ impl Islands {
                 todo.extend(still.map(|c| if c.from.0 == n { c.to.0 } else { c.from.0 }));
             }
             islands.quota.push(source || !fed);
+            islands.fed.push(fed);
         }
         Some(islands)
     }
