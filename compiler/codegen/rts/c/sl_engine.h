@@ -154,6 +154,7 @@ typedef struct sl_program {
     uint32_t tables;  /* `steady` moves the cursors in `ctx->at` */
     uint32_t dynamic; /* there are dynamic rates: buffers grow */
     uint64_t channel_limit; /* the most items on a channel then */
+    uint32_t natives; /* filters call native functions: what those did cannot be undone */
     uint64_t arena_bytes, state_bytes, message_bytes;
     /* `k` steady states, a multiple of `unit` and at most `batch`; from boundary to boundary. */
     void (*steady)(sl_ctx *ctx, int64_t k);
