@@ -40,6 +40,7 @@ typedef struct sl_code {
     const char *text; /* what `init` printed */
     uint64_t state_bytes;
     uint32_t attempt; /* a firing decides on its rates */
+    uint64_t most_looked, most_pushed; /* the bounds of those of `work`; UINT64_MAX without */
 } sl_code;
 
 /* A node. */
