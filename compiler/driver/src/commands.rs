@@ -115,7 +115,6 @@ pub fn build(
             write(&output, &native_header(&checked, &output, &options.files)?)?;
             return Ok(Exit::Ok);
         }
-        pipeline::refuse_pending(session, &checked)?;
         let name = library_name(&output);
         match product {
             BuildProduct::C | BuildProduct::NativeHeader => {

@@ -80,7 +80,7 @@ impl Outside for World<'_> {
 pub fn run(
     program: &Elaborated,
     readers: &[End],
-    iterations: Option<u64>,
+    options: Options,
     host: &mut Host,
     natives: &mut Foreign,
 ) -> Result<(), RunEnd> {
@@ -90,8 +90,7 @@ pub fn run(
         .collect();
     let mut world = World { host, natives, globals: &program.globals, blocks, fault: None };
     let Elaborated { globals, codes, graph, steady, messages, .. } = program;
-    let result =
-        sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, Options { iterations });
+    let result = sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, options);
     if let Some(fault) = world.fault {
         return Err(fault.into());
     }

@@ -84,15 +84,6 @@ pub fn dump(session: &Session, pass: &str, text: impl FnOnce() -> String) -> Res
     Err(Halt::Done(Exit::Ok))
 }
 
-/// Ends the command where the program needs what no back end can do yet.
-pub fn refuse_pending(session: &Session, checked: &Checked) -> Result<(), Halt> {
-    if checked.program.pending.is_empty() {
-        return Ok(());
-    }
-    session.report(&checked.sources, &checked.program.pending)?;
-    Err(Halt::Done(Exit::Program))
-}
-
 /// Runs a program: with the interpreter, or compiled and loaded.
 pub fn run(
     session: &mut Session,
@@ -101,7 +92,6 @@ pub fn run(
     options: &RunOptions,
     natives: &NativeOptions,
 ) -> Result<Exit, Halt> {
-    refuse_pending(session, checked)?;
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
@@ -119,7 +109,11 @@ pub fn run(
     interrupt::listen();
     let mut host = Host::open(&readers, &writers, &options.bindings)?;
     let end = session.pass("run", || match &native {
-        None => interpreted::run(program, &readers, options.iterations, &mut host, &mut foreign),
+        None => {
+            let settings =
+                sluice_interpret::Options { iterations: options.iterations, channel_limit: code.channel_limit };
+            interpreted::run(program, &readers, settings, &mut host, &mut foreign)
+        }
         Some((native, sites)) => native.run(&readers, &writers, options.iterations, &mut host).map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),
             NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, sites),
