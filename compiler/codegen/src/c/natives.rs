@@ -44,6 +44,47 @@ fn functions(globals: &Globals, called: impl IntoIterator<Item = NativeId>) -> V
     called.into_iter().filter_map(of).collect()
 }
 
+/// What generated code calls instead where its firing may be abandoned and begun again: this makes each call once ([`once`]).
+pub fn once_name(native: &Native) -> String {
+    format!("sl_once_{}_{}", native.id.0, native.name)
+}
+
+/// For programs with dynamic rates: functions that call the native ones, or recall what the same call gave back when an attempt
+/// made it that was abandoned.
+pub fn once(globals: &Globals, called: impl IntoIterator<Item = NativeId>) -> String {
+    let mut out = String::new();
+    for n in &functions(globals, called) {
+        let types = n.params.iter().enumerate().map(|(i, ty)| format!(", {} p{i}", parameter(ty)));
+        let args: Vec<String> = (0..n.params.len()).map(|i| format!("p{i}")).collect();
+        let arrays = (n.params.iter().enumerate())
+            .filter(|(_, ty)| matches!(ty, Ty::Array(..)))
+            .map(|(i, ty)| (format!("p{i}"), size_align(ty, globals).map_or(0, |(size, _)| size)));
+        let mut kept: Vec<(String, u64)> = arrays.collect();
+        let ret = c_type(&n.ret);
+        let _ = writeln!(out, "SL_FN {ret} {}(sl_ctx *ctx{})\n{{", once_name(n), types.collect::<String>());
+        let mut call = format!("{}({});", c_name(n), args.join(", "));
+        if n.ret != Ty::Void {
+            let size = size_align(&n.ret, globals).map_or(0, |(size, _)| size);
+            kept.push(("&result".into(), size));
+            let _ = writeln!(out, "    {ret} result;");
+            call.insert_str(0, "result = ");
+        }
+        let each = |what: &str| -> String {
+            kept.iter().map(|(place, size)| format!("        {what}(ctx, {place}, {size});\n")).collect()
+        };
+        let _ = write!(
+            out,
+            "    if (sl_called(ctx, {0})) {{\n{1}    }} else {{\n        {call}\n        \
+             sl_note_call(ctx, &(uint32_t){{{0}}}, sizeof(uint32_t));\n{2}    }}\n",
+            n.id.0,
+            each("sl_recall"),
+            each("sl_note_call")
+        );
+        out.push_str(if n.ret == Ty::Void { "}\n" } else { "    return result;\n}\n" });
+    }
+    out
+}
+
 /// Declarations of the native functions that a program calls, and of what cleans up after them. All are referred to, so that one that is
 /// missing is missed whatever the compilers optimise away.
 pub fn declarations(globals: &Globals, called: impl IntoIterator<Item = NativeId>) -> String {
