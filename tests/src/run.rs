@@ -33,6 +33,8 @@ pub struct Make {
     pub small_buffers: bool,
     /// Without checks?
     pub unchecked: bool,
+    /// The most items on a channel of a program with dynamic rates.
+    pub channel_limit: Option<u64>,
 }
 
 /// How a run is joined to the world.
@@ -100,7 +102,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
         let cc = CcOptions { level: make.level, ..CcOptions::default() };
-        let code = CodeOptions { cc, schedule, unchecked: make.unchecked };
+        let code = CodeOptions { cc, schedule, unchecked: make.unchecked, channel_limit: make.channel_limit };
         let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
         Ok(Compiled { native: compiled::load(&mut session, &c, &code)?, sites: c.sites, lanes })
@@ -184,7 +186,10 @@ fn try_run(
     let mut host = Host::open_to(&readers, &writers, &bindings, Out::to(Box::new(tape.clone())))?;
     drop(pipe);
     let end = match code {
-        None => interpreted::run(program, &readers, case.iterations, &mut host),
+        None => {
+            let options = sluice_interpret::Options { iterations: case.iterations, channel_limit: case.channel_limit };
+            interpreted::run(program, &readers, options, &mut host)
+        }
         Some(c) => c.native.run(&readers, &writers, case.iterations, &mut host).map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),
             NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),

@@ -62,6 +62,7 @@ pub fn case(job: &Message) -> Case {
             input: job.bytes("input").map(<[u8]>::to_vec),
             iterations: job.number("iterations"),
             hazards: job.bytes("hazards").is_some(),
+            channel_limit: job.number("channel-limit"),
         },
     }
 }
@@ -75,6 +76,9 @@ pub fn job(kind: &str, case: &Case) -> Message {
     if let Some(n) = case.iterations {
         m = m.with("iterations", n.to_string());
     }
+    if let Some(n) = case.channel_limit {
+        m = m.with("channel-limit", n.to_string());
+    }
     if case.hazards { m.with("hazards", "") } else { m }
 }
 
@@ -84,7 +88,8 @@ const CERTAIN: [&str; 4] = ["E0225", "E0226", "E0227", "E0239"];
 fn make(job: &Message) -> Make {
     let level = job.number("level").unwrap_or(1) as u8;
     let is = |name| job.bytes(name).is_some();
-    Make { level, small_buffers: is("small-buffers"), unchecked: is("unchecked") }
+    let channel_limit = job.number("channel-limit");
+    Make { level, small_buffers: is("small-buffers"), unchecked: is("unchecked"), channel_limit }
 }
 
 fn told(outcome: Outcome) -> Message {

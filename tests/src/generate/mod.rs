@@ -34,6 +34,8 @@ pub struct Case {
     pub iterations: Option<u64>,
     /// Could it fail when it runs?
     pub hazards: bool,
+    /// The most items on a channel, where rates are dynamic.
+    pub channel_limit: Option<u64>,
 }
 
 /// What stands at the program's ends.
@@ -123,7 +125,7 @@ pub fn case(seed: u64) -> Case {
     };
     let order = g.r.index(g.decls.len());
     g.decls.rotate_left(order);
-    Case { source: g.decls.join("\n"), input: bytes, iterations, hazards: g.hazards < risky }
+    Case { source: g.decls.join("\n"), input: bytes, iterations, hazards: g.hazards < risky, channel_limit: None }
 }
 
 /// A program of a seed, all of whose filters look at windows of their input and have no state; the bytes of an item; and an
@@ -160,7 +162,7 @@ pub fn windows(seed: u64, items: u32) -> (Case, usize) {
     let mut bytes = Vec::new();
     (0..items).for_each(|_| types[0].sample(&[], &mut g.r, &mut bytes));
     let size = if types[0] == Ty::Complex { 8 } else { 4 };
-    (Case { source: g.decls.join("\n"), input: Some(bytes), iterations: None, hazards: false }, size)
+    (Case { source: g.decls.join("\n"), input: Some(bytes), iterations: None, hazards: false, channel_limit: None }, size)
 }
 
 /// A program from a source to a sink that prints.
