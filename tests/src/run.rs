@@ -213,8 +213,17 @@ fn try_run(
     })
 }
 
-/// What differs between two outcomes, in a few words; nothing where they are the same. Remarks are compared where `all` is read.
-pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
+/// What is compared besides the output of runs that end well, and why others do not.
+#[derive(Clone, Copy, Debug)]
+pub struct Compare {
+    /// Remarks about the input: where all of it is read.
+    pub remarks: bool,
+    /// Not what was printed before a fault.
+    pub faults_only: bool,
+}
+
+/// What differs between two outcomes, in a few words; nothing where they are the same.
+pub fn difference(a: &Outcome, b: &Outcome, compare: Compare) -> Option<String> {
     match (a, b) {
         (
             Outcome::Done { printed: p, written: w, remarks: r },
@@ -236,7 +245,7 @@ pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
                 let (wrote, other) = (w.len(), x.len());
                 return Some(format!("{name}: byte {at} of {wrote} and {other}: {} and {}", show(w), show(x)));
             }
-            (all && r != s).then(|| format!("the one remarks {r:?}, the other {s:?}"))
+            (compare.remarks && r != s).then(|| format!("the one remarks {r:?}, the other {s:?}"))
         }
         (Outcome::Failed(e, why, p), Outcome::Failed(f, why_too, q)) => {
             // native code that holds much state does not know which of many firings went wrong, and what was printed before
@@ -245,7 +254,7 @@ pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
             if e != f || !same {
                 return Some(format!("the one fails with `{why}`, the other with `{why_too}`"));
             }
-            (exactly && p != q).then(|| format!("before the fault: {}", text_difference(p, q)))
+            (exactly && p != q && !compare.faults_only).then(|| format!("before the fault: {}", text_difference(p, q)))
         }
         (Outcome::Done { .. }, Outcome::Failed(_, why, _)) => Some(format!("only the second fails: {why}")),
         (Outcome::Failed(_, why, _), Outcome::Done { .. }) => Some(format!("only the first fails: {why}")),
