@@ -150,6 +150,21 @@ impl SdfGraph {
         (0..self.channels.len()).map(ChannelId::from)
     }
 
+    /// Items that a firing of a channel's producer gives; `None` where the firing decides.
+    pub fn gives(&self, channel: ChannelId) -> Option<u32> {
+        let c = self.channel(channel);
+        // a filter that has an output and never pushes is refused
+        let decides = c.dynamic && c.produce == 0 && self.is_dynamic(c.from.0);
+        (!decides).then_some(c.produce)
+    }
+
+    /// Items that a firing of a channel's consumer takes; `None` where the firing decides.
+    pub fn takes(&self, channel: ChannelId) -> Option<u32> {
+        let c = self.channel(channel);
+        let decides = c.dynamic && c.consume == 0 && self.is_dynamic(c.to.0);
+        (!decides).then_some(c.consume)
+    }
+
     /// Does a node's firing decide on one of its rates?
     pub fn is_dynamic(&self, id: NodeId) -> bool {
         matches!(self.node(id).kind, NodeKind::Filter { dynamic: true, .. })

@@ -283,7 +283,8 @@ impl Build {
             steady: &steady,
             messages: &Default::default(),
         };
-        let end = sluice_interpret::run(program, &mut log, sluice_interpret::Options { iterations, ..Default::default() });
+        let end =
+            sluice_interpret::run(program, &mut log, sluice_interpret::Options { iterations, ..Default::default() });
         Told { all: log.all, items: log.items, text: log.text, fault: end.err().map(|e| e.to_string()) }
     }
 }

@@ -171,6 +171,21 @@ fn reaches(graph: &SdfGraph, from: NodeId, to: NodeId, feedback: bool) -> bool {
     false
 }
 
+/// Is there any way along the channels?
+fn flows(graph: &SdfGraph, from: NodeId, to: NodeId) -> bool {
+    let mut seen = vec![false; graph.nodes.len()];
+    let mut todo = vec![from];
+    while let Some(n) = todo.pop() {
+        if n == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[n.index()], true) {
+            todo.extend(graph.node(n).outputs.iter().map(|c| graph.channel(*c).to.0));
+        }
+    }
+    false
+}
+
 /// Which way a message goes: along a way without feedback if there is one.
 fn direction(graph: &SdfGraph, sender: NodeId, receiver: NodeId) -> Option<Direction> {
     use Direction::*;
@@ -337,6 +352,12 @@ fn places(graph: &SdfGraph, link: &Link, d: Diagnostic) -> Diagnostic {
 }
 
 fn unrelated(graph: &SdfGraph, link: &Link) -> Diagnostic {
+    let (s, r) = (link.sender, link.receiver);
+    if flows(graph, s, r) || flows(graph, r, s) {
+        let why = "with dynamic rates, no firing of the one says how often the other has fired";
+        let d = Diagnostic::error("E0316", "dynamic rates lie between the sender and the receiver", link.span, why);
+        return places(graph, link, d).help("send it with best effort: `[*]`");
+    }
     let d = Diagnostic::error(
         "E0311",
         "no items flow between the sender and the receiver of this message",
