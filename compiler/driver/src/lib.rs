@@ -16,6 +16,7 @@ pub mod io;
 pub mod native;
 pub mod options;
 pub mod pipeline;
+pub mod project;
 pub mod rates;
 pub mod render;
 pub mod render_json;

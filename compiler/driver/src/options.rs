@@ -2,6 +2,8 @@
 
 use crate::cc::CcOptions;
 use crate::io::host::Bindings;
+use crate::project::Manifest;
+use std::sync::Arc;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -16,7 +18,8 @@ pub enum MessageFormat {
 /// Options of all commands that read a program.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramOptions {
-    /// The files, `-` for standard input.
+    /// The files, `-` for standard input. On the command line: these, or a project, or none for the nearest project
+    /// ([`crate::project::resolve`] puts its files here).
     pub files: Vec<String>,
     /// The entry stream, where several could be.
     pub top: Option<String>,
@@ -28,6 +31,8 @@ pub struct ProgramOptions {
     pub dump_after: Option<String>,
     /// The most nodes that the program may elaborate to, where not the default.
     pub max_filters: Option<usize>,
+    /// The project that the files belong to.
+    pub manifest: Option<Arc<Manifest>>,
 }
 
 /// Which steady-state schedule.
@@ -38,6 +43,56 @@ pub enum ScheduleKind {
     SingleAppearance,
     /// The smallest buffers.
     MinimumLatency,
+}
+
+impl ScheduleKind {
+    /// The names of both.
+    pub const NAMES: [(&str, ScheduleKind); 2] =
+        [("single-appearance", ScheduleKind::SingleAppearance), ("minimum-latency", ScheduleKind::MinimumLatency)];
+}
+
+/// What someone said about generated code: the command line, a test, a manifest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodeChoices {
+    /// Level of optimisation, 0 to 3.
+    pub level: Option<u8>,
+    /// Debug information.
+    pub debug: Option<bool>,
+    /// Leave out the checks of array bounds and division.
+    pub unchecked: Option<bool>,
+    /// Faster arithmetic with other bytes.
+    pub fast_math: Option<bool>,
+    /// The schedule.
+    pub schedule: Option<ScheduleKind>,
+}
+
+impl CodeChoices {
+    /// These, and where they say nothing, those.
+    #[must_use]
+    pub fn or(self, those: CodeChoices) -> CodeChoices {
+        CodeChoices {
+            level: self.level.or(those.level),
+            debug: self.debug.or(those.debug),
+            unchecked: self.unchecked.or(those.unchecked),
+            fast_math: self.fast_math.or(those.fast_math),
+            schedule: self.schedule.or(those.schedule),
+        }
+    }
+
+    /// The options for a program; its project is asked where these choices say nothing.
+    pub fn options(self, program: &ProgramOptions) -> CodeOptions {
+        let all = self.or(program.manifest.as_ref().map(|m| m.build).unwrap_or_default());
+        let usual = CcOptions::default();
+        CodeOptions {
+            cc: CcOptions {
+                level: all.level.unwrap_or(usual.level),
+                debug: all.debug.unwrap_or(usual.debug),
+                fast_math: all.fast_math.unwrap_or(usual.fast_math),
+            },
+            unchecked: all.unchecked.unwrap_or(false),
+            schedule: all.schedule.unwrap_or_default(),
+        }
+    }
 }
 
 /// Options about generated code.

@@ -60,7 +60,10 @@ pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool
         limits.instances = n;
     }
     let settings = Options { top: options.top.clone(), parse_only, limits, ..Options::default() };
-    let analysis = session.pass("analyse", || sluice_frontend::analyse(inputs, &settings, &mut files));
+    let mut analysis = session.pass("analyse", || sluice_frontend::analyse(inputs, &settings, &mut files));
+    if let Some(manifest) = &options.manifest {
+        manifest.explain_entry(&mut analysis, options.top.as_deref());
+    }
     session.report(&analysis.sources, &analysis.diagnostics)?;
     dump(session, "parse", || analysis.trees.iter().map(|(_, tree)| sluice_grammar::print::print(tree)).collect())?;
     if analysis.failed() {

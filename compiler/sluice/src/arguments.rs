@@ -2,7 +2,6 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use sluice_driver::cc::CcOptions;
 use sluice_driver::commands;
 use sluice_driver::exit::Exit;
 use sluice_driver::io::format::Format;
@@ -53,7 +52,7 @@ enum Command {
     },
     /// Show on how many firings of one stream those of another depend
     #[command(
-        override_usage = "sluice sdep [OPTIONS] <FILE>... <FROM> <TO>",
+        override_usage = "sluice sdep [OPTIONS] [FILE]... <FROM> <TO>",
         after_help = "FROM and TO are streams, by the names or paths that `sluice rates` shows; items flow from FROM to TO."
     )]
     Sdep {
@@ -103,6 +102,14 @@ enum Command {
         #[command(flatten)]
         run: RunArgs,
     },
+    /// Make a project: a folder with a manifest, a small program and tests
+    New {
+        /// The folder, not there yet or empty; `.` for the current one
+        path: String,
+        /// The project's name; by default the folder's
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+    },
     /// Explain the code of a message
     Explain {
         /// Such as E0123
@@ -114,8 +121,8 @@ enum Command {
 
 #[derive(Args, Debug)]
 struct ProgramArgs {
-    /// Source files of one program; `-` for standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Source files of one program, `-` for standard input; or a project's folder; by default the nearest project
+    #[arg(value_name = "FILE")]
     files: Vec<String>,
     /// The entry stream, where several could be
     #[arg(long, value_name = "NAME")]
@@ -136,21 +143,21 @@ struct ProgramArgs {
 
 #[derive(Args, Debug)]
 struct CodeArgs {
-    /// Level of optimisation
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
-    level: u8,
+    /// Level of optimisation [default: 3]
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: Option<u8>,
     /// Keep debug information
-    #[arg(long)]
-    debug: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    debug: Option<bool>,
     /// Leave out the checks of array bounds and integer division
-    #[arg(long)]
-    unchecked: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    unchecked: Option<bool>,
     /// Let the C compiler reorder float arithmetic: faster, and other bytes
-    #[arg(long)]
-    fast_math: bool,
-    /// The steady-state schedule
-    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
-    schedule: ScheduleArg,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    fast_math: Option<bool>,
+    /// The steady-state schedule [default: single-appearance]
+    #[arg(long, value_enum, value_name = "KIND")]
+    schedule: Option<ScheduleArg>,
 }
 
 #[derive(Args, Debug)]
@@ -213,10 +220,9 @@ enum EmitArg {
     C,
 }
 
-#[derive(ValueEnum, Clone, Copy, Debug, Default)]
+#[derive(ValueEnum, Clone, Copy, Debug)]
 enum ScheduleArg {
     /// Small code: each filter appears once
-    #[default]
     SingleAppearance,
     /// Small buffers
     MinimumLatency,
@@ -243,19 +249,22 @@ impl ProgramArgs {
             time_passes: self.time_passes,
             dump_after: self.dump_after,
             max_filters: self.max_filters,
+            manifest: None,
         }
     }
 }
 
 impl CodeArgs {
-    fn options(&self) -> CodeOptions {
-        CodeOptions {
-            cc: CcOptions { level: self.level, debug: self.debug, fast_math: self.fast_math },
+    fn choices(&self) -> CodeChoices {
+        CodeChoices {
+            level: self.level,
+            debug: self.debug,
             unchecked: self.unchecked,
-            schedule: match self.schedule {
+            fast_math: self.fast_math,
+            schedule: self.schedule.map(|s| match s {
                 ScheduleArg::SingleAppearance => ScheduleKind::SingleAppearance,
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
-            },
+            }),
         }
     }
 }
@@ -302,9 +311,10 @@ impl Arguments {
                     (None, true) => BuildProduct::Library,
                     (None, false) => BuildProduct::Executable,
                 };
-                commands::build(&program.options(), &code.options(), product, output.as_deref())
+                commands::build(&program.options(), code.choices(), product, output.as_deref())
             }
-            Command::Run { program, code, run } => commands::run(&program.options(), &code.options(), &run.options()),
+            Command::Run { program, code, run } => commands::run(&program.options(), code.choices(), run.options()),
+            Command::New { path, name } => commands::new(&path, name.as_deref()),
             Command::Explain { code } => commands::explain(&code),
             Command::Clean => commands::clean(),
         }
