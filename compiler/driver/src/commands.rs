@@ -11,6 +11,7 @@ use crate::project;
 use crate::rates;
 use crate::sdep;
 use crate::session::{self, Session};
+use crate::testing::{self, TestOptions};
 use sluice_codegen::Flavour;
 use sluice_frontend::graph::{Endpoint, NodeKind};
 use std::path::Path;
@@ -180,6 +181,21 @@ pub fn run(options: &ProgramOptions, code: CodeChoices, mut run: RunOptions) -> 
             manifest.fill_run(&mut run, input, output);
         }
         pipeline::run(session, &checked, &code.options(options), &run)
+    })
+}
+
+/// `sluice test`
+pub fn test(options: &TestOptions) -> Exit {
+    let program = ProgramOptions { messages: options.messages, ..ProgramOptions::default() };
+    with_session(&program, true, |session| testing::test(session, options))
+}
+
+/// `sluice run-test`, which `sluice test` starts.
+pub fn run_test() -> Exit {
+    let program = ProgramOptions { messages: MessageFormat::Json, ..ProgramOptions::default() };
+    with_session(&program, false, |session| {
+        let request = testing::child::request()?;
+        testing::child::run(session, &request)
     })
 }
 

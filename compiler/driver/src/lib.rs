@@ -24,3 +24,4 @@ pub mod runtime;
 pub mod sdep;
 pub mod session;
 pub mod source;
+pub mod testing;

@@ -2,6 +2,7 @@
 
 use crate::cc::CcOptions;
 use crate::io::host::Bindings;
+use crate::pipeline::Confinement;
 use crate::project::Manifest;
 use std::sync::Arc;
 
@@ -126,6 +127,8 @@ pub struct RunOptions {
     pub iterations: Option<u64>,
     /// Interpret instead of compiling.
     pub interpret: bool,
+    /// The run is watched by another process.
+    pub confinement: Option<Confinement>,
 }
 
 /// How `rates` writes its table.

@@ -7,6 +7,8 @@ use sluice_driver::exit::Exit;
 use sluice_driver::io::format::Format;
 use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
+use sluice_driver::testing::TestOptions;
+use sluice_driver::testing::spec::BackEnds;
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
@@ -102,6 +104,36 @@ enum Command {
         #[command(flatten)]
         run: RunArgs,
     },
+    /// Run the tests of a project
+    #[command(
+        after_help = "A test is an input tests/NAME.in.txt and the output tests/NAME.out.txt that it must give; docs/projects.md \
+        tells of the other kinds. The exit code is 1 where a test fails."
+    )]
+    Test {
+        /// Parts of the names of the tests to run; by default all
+        #[arg(value_name = "FILTER")]
+        filters: Vec<String>,
+        /// The project's folder; by default the nearest
+        #[arg(long, value_name = "DIR")]
+        project: Option<String>,
+        /// Write down what comes as what is expected from now on
+        #[arg(long)]
+        bless: bool,
+        /// With what to run; both must do the same
+        #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+        back_end: BackEndArg,
+        /// Tests at the same time; by default as many as there are processors
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        jobs: Option<u16>,
+        /// How messages are written
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+        message_format: MessageArg,
+        #[command(flatten)]
+        code: CodeArgs,
+    },
+    /// A single run for `sluice test`, told on standard input what to do
+    #[command(hide = true)]
+    RunTest,
     /// Make a project: a folder with a manifest, a small program and tests
     New {
         /// The folder, not there yet or empty; `.` for the current one
@@ -206,6 +238,17 @@ enum RatesArg {
     Json,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug, Default)]
+enum BackEndArg {
+    /// Native code and the interpreter
+    #[default]
+    Both,
+    /// Native code
+    Native,
+    /// The reference interpreter
+    Interpret,
+}
+
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum GraphArg {
     /// A picture
@@ -237,15 +280,31 @@ impl From<RatesArg> for RatesFormat {
     }
 }
 
+impl From<MessageArg> for MessageFormat {
+    fn from(format: MessageArg) -> MessageFormat {
+        match format {
+            MessageArg::Human => MessageFormat::Human,
+            MessageArg::Json => MessageFormat::Json,
+        }
+    }
+}
+
+impl From<BackEndArg> for BackEnds {
+    fn from(kind: BackEndArg) -> BackEnds {
+        match kind {
+            BackEndArg::Both => BackEnds::Both,
+            BackEndArg::Native => BackEnds::Native,
+            BackEndArg::Interpret => BackEnds::Interpret,
+        }
+    }
+}
+
 impl ProgramArgs {
     fn options(self) -> ProgramOptions {
         ProgramOptions {
             files: self.files,
             top: self.top,
-            messages: match self.message_format {
-                MessageArg::Human => MessageFormat::Human,
-                MessageArg::Json => MessageFormat::Json,
-            },
+            messages: self.message_format.into(),
             time_passes: self.time_passes,
             dump_after: self.dump_after,
             max_filters: self.max_filters,
@@ -280,9 +339,11 @@ impl RunArgs {
                 output: self.output,
                 rate: self.rate,
                 channels: self.channels,
+                written: None,
             },
             iterations: self.iterations,
             interpret: self.interpret,
+            confinement: None,
         }
     }
 }
@@ -314,6 +375,18 @@ impl Arguments {
                 commands::build(&program.options(), code.choices(), product, output.as_deref())
             }
             Command::Run { program, code, run } => commands::run(&program.options(), code.choices(), run.options()),
+            Command::Test { filters, project, bless, back_end, jobs, message_format, code } => {
+                commands::test(&TestOptions {
+                    filters,
+                    project,
+                    bless,
+                    back_ends: back_end.into(),
+                    jobs: jobs.map(usize::from),
+                    code: code.choices(),
+                    messages: message_format.into(),
+                })
+            }
+            Command::RunTest => commands::run_test(),
             Command::New { path, name } => commands::new(&path, name.as_deref()),
             Command::Explain { code } => commands::explain(&code),
             Command::Clean => commands::clean(),

@@ -71,21 +71,17 @@ pub fn read(session: &Session, path: &Path) -> Result<Manifest, Halt> {
     }
 }
 
-/// The manifest of a folder, or of the nearest one that has one.
-pub fn project(session: &Session, folder: Option<&str>) -> Result<Manifest, Halt> {
-    let path = match folder {
-        Some(word) => named(word)?,
-        None => nearest()?,
-    };
-    read(session, &path)
+/// The manifest that a word names, or the nearest one.
+pub fn manifest_path(word: Option<&str>) -> Result<PathBuf, Fault> {
+    word.map_or_else(nearest, named)
 }
 
 /// Fills in what a project says about a program, where the command line names one, or no files at all.
 pub fn resolve(session: &Session, options: &ProgramOptions) -> Result<ProgramOptions, Halt> {
     let mut options = options.clone();
     let manifest = match &options.files[..] {
-        [] => project(session, None)?,
-        [word] if is_project(word) => project(session, Some(word))?,
+        [] => read(session, &manifest_path(None)?)?,
+        [word] if is_project(word) => read(session, &manifest_path(Some(word))?)?,
         files => match files.iter().find(|f| is_project(f)) {
             None => return Ok(options),
             Some(word) => {

@@ -103,8 +103,9 @@ pub fn make(path: &str, name: Option<&str>) -> Result<Made, Fault> {
     };
     if there && let Some(entry) = in_the_way(folder).map_err(fault)? {
         let what = if path == "." { "this folder" } else { path };
-        return Err(Fault::usage(format!("{what} is not empty: it has {entry}"))
-            .help("name a folder that is not there yet; to turn a folder with programs into a project, write a sluice.toml"));
+        return Err(Fault::usage(format!("{what} is not empty: it has {entry}")).help(
+            "name a folder that is not there yet; to turn a folder with programs into a project, write a sluice.toml",
+        ));
     }
     // Beside the folder, or in it: on the same disk, so that moving is all that is left to do.
     let parent = match there {

@@ -138,9 +138,7 @@ impl<'t> Table<'t> {
         let At { value, span } = self.take(key)?;
         match value {
             DeValue::String(text) => Some(StringOrTable::String(At { value: text.into_owned(), span })),
-            DeValue::Table(table) => {
-                Some(StringOrTable::Table(Table::of(table, format!("`{key}`"), faults), span))
-            }
+            DeValue::Table(table) => Some(StringOrTable::Table(Table::of(table, format!("`{key}`"), faults), span)),
             other => {
                 faults.add(wrong(key, span, &other, "a text or a table"));
                 None

@@ -63,7 +63,9 @@ pub fn given(root: &Path, patterns: &[At<String>], tests: &Path) -> Result<Vec<S
             match matches(root, value, tests) {
                 Ok(found) if found.is_empty() => {
                     let d = fault(format!("no file matches `{value}`"), "named here");
-                    Err(d.help("`*` stands for part of a name, `**` for any folders; the folder of the tests is left out"))
+                    Err(d.help(
+                        "`*` stands for part of a name, `**` for any folders; the folder of the tests is left out",
+                    ))
                 }
                 Ok(found) => Ok(found),
                 Err(why) => Err(fault(format!("the pattern `{value}` cannot be used: {why}"), "this pattern")),
@@ -121,7 +123,8 @@ mod tests {
         assert_eq!(found, ["/main.str", "/src/deep/er/a.str", "/src/z.str"]);
         let found: Vec<String> = names(&["tests/t.str"]).unwrap();
         assert_eq!(found, ["/tests/t.str"]);
-        for (bad, part) in [("none.str", "no file"), ("x*.str", "no file matches"), ("src", "folder"), ("a***", "cannot")]
+        for (bad, part) in
+            [("none.str", "no file"), ("x*.str", "no file matches"), ("src", "folder"), ("a***", "cannot")]
         {
             let faults: Vec<Diagnostic> = names(&[bad]).map(|f: Vec<String>| f).unwrap_err();
             assert!(faults[0].title.contains(part), "{bad}: {}", faults[0].title);
