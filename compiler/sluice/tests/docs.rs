@@ -213,7 +213,8 @@ fn examples() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 7] = ["check", "rates", "graph", "build", "run", "explain", "clean"];
+const COMMANDS: [&str; 10] =
+    ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "explain", "clean"];
 
 /// The options a command knows.
 fn help(command: &str) -> Result<BTreeSet<String>, Failed> {
@@ -301,6 +302,19 @@ fn all_links() -> Tested {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
 }
 
+/// A manifest, or the description of a test, that brings about a code.
+fn index_manifest(code: &str, text: &str) -> Tested {
+    let folder = tempfile::tempdir()?;
+    let of_a_test = code == "E0706";
+    std::fs::create_dir(folder.path().join("tests"))?;
+    std::fs::write(folder.path().join("program.str"), "void->void filter Main { work { println(1); } }")?;
+    std::fs::write(folder.path().join("sluice.toml"), if of_a_test { "" } else { text })?;
+    std::fs::write(folder.path().join("tests/example.toml"), text)?;
+    let out = sluice(folder.path(), &[if of_a_test { "test" } else { "check" }])?;
+    let said = String::from_utf8_lossy(&[out.stderr, out.stdout].concat()).into_owned();
+    if said.contains(&format!("[{code}]")) { Ok(()) } else { Err(format!("{code} is not reported:\n{said}").into()) }
+}
+
 /// The example of a code's entry in the error index brings about that code.
 fn index_example(code: &str, text: &str) -> Tested {
     let folder = tempfile::tempdir()?;
@@ -320,8 +334,12 @@ fn index_example(code: &str, text: &str) -> Tested {
 fn error_index(trials: &mut Vec<Trial>) {
     for entry in read("docs/errors.md").split("\n## ").skip(1) {
         let code = entry.split(':').next().unwrap_or("").to_string();
-        if let Some(example) = blocks(entry).into_iter().find(|b| b.info == "text") {
-            trials.push(Trial::test(format!("index::{code}"), move || index_example(&code, &example.text)));
+        let name = format!("index::{code}");
+        if let Some(example) = blocks(entry).into_iter().find(|b| b.info == "text" || b.info == "toml") {
+            trials.push(Trial::test(name, move || match example.info.as_str() {
+                "toml" => index_manifest(&code, &example.text),
+                _ => index_example(&code, &example.text),
+            }));
         }
     }
 }

@@ -194,6 +194,16 @@ impl<'t> Table<'t> {
 
     /// A whole number within limits.
     pub fn integer(&mut self, key: &'static str, limits: RangeInclusive<u64>, faults: &mut Faults) -> Option<u64> {
+        self.integer_at(key, limits, faults).map(|n| n.value)
+    }
+
+    /// A whole number within limits, and its place.
+    pub fn integer_at(
+        &mut self,
+        key: &'static str,
+        limits: RangeInclusive<u64>,
+        faults: &mut Faults,
+    ) -> Option<At<u64>> {
         let At { value, span } = self.take(key)?;
         let DeValue::Integer(number) = value else {
             faults.add(wrong(key, span, &value, "a whole number"));
@@ -207,7 +217,7 @@ impl<'t> Table<'t> {
             };
             faults.add(Diagnostic::error("E0703", format!("`{key}` is a whole number, {range}"), span, "this is not"));
         }
-        found
+        found.map(|value| At { value, span })
     }
 
     /// A finite number that is not negative.

@@ -287,22 +287,21 @@ enum Source {
     Text(At<String>),
 }
 
+/// The only one of a test's files of a kind.
+fn single(files: &[String]) -> Option<&String> {
+    if let [one] = files { Some(one) } else { None }
+}
+
 /// Makes a test of its files.
 pub fn read(group: &Group, project: &Manifest) -> Result<Test, Broken> {
-    if let [a, b, ..] = &group.inputs[..] {
-        return Err(format!("the test has two inputs, {a} and {b}: keep one, or name it in {}.toml", group.stem).into());
-    }
-    if let [a, b, ..] = &group.outputs[..] {
-        return Err(format!("the test expects two outputs, {a} and {b}: keep one").into());
-    }
     let file = |path: &String, format| Expected { place: Place::File(path.clone()), format };
     let mut test = Test {
         name: group.name.clone(),
         files: group.program.clone().map_or_else(|| project.sources.clone(), |p| vec![p]),
         entry: None,
         program: group.program.clone(),
-        input: group.inputs.first().map(|p| Input::File(p.clone(), None)),
-        output: group.outputs.first().map(|p| file(p, None)),
+        input: single(&group.inputs).map(|p| Input::File(p.clone(), None)),
+        output: single(&group.outputs).map(|p| file(p, None)),
         prints: group.prints.as_ref().map(|p| file(p, Some(Format::Text))),
         writes: Vec::new(),
         error: None,
@@ -318,6 +317,13 @@ pub fn read(group: &Group, project: &Manifest) -> Result<Test, Broken> {
     };
     if let Some(toml) = &group.description {
         describe(&mut test, toml, project)?;
+    }
+    let toml = format!("{}.toml", group.stem);
+    if let ([a, b, ..], None) = (&group.inputs[..], &test.input) {
+        return Err(format!("the test has two inputs, {a} and {b}: keep one, or name the one that is meant in {toml}").into());
+    }
+    if let ([a, b, ..], None) = (&group.outputs[..], &test.output) {
+        return Err(format!("the test expects two outputs, {a} and {b}: keep one, or name the one that is meant in {toml}").into());
     }
     if test.entry.is_none() && test.program.is_none() {
         test.entry = project.entry.as_ref().map(|e| e.value.clone());
@@ -361,13 +367,12 @@ fn describe(test: &mut Test, toml: &str, project: &Manifest) -> Result<(), Broke
         }
     }
     test.error = r.error(&mut top);
-    test.exit = top.integer("exit", 0..=255, &mut r.faults).map(|n| n as u8);
-    if let (Some(code), Some(exit)) = (&test.error, test.exit)
-        && exit != 1
-    {
-        // the place of neither is known any more: the title says it all
-        let title = format!("a program that ends with {code} has the exit code 1, not {exit}");
-        r.faults.add(contradiction(&title, Span::new(FileId(0), 0, 0), "leave out `exit`"));
+    if let Some(exit) = top.integer_at("exit", 0..=255, &mut r.faults) {
+        test.exit = Some(exit.value as u8);
+        if let Some(code) = test.error.as_ref().filter(|_| exit.value != 1) {
+            let title = format!("a program that ends with {code} has the exit code 1, not {}", exit.value);
+            r.faults.add(contradiction(&title, exit.span, "leave out `exit`"));
+        }
     }
     if let Some(n) = top.integer("iterations", 0..=u64::MAX, &mut r.faults) {
         test.iterations = Some(n);

@@ -5,5 +5,7 @@
 mod hostile;
 mod messages;
 mod products;
+mod projects;
 mod running;
 mod support;
+mod testing;
