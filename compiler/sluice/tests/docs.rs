@@ -213,8 +213,7 @@ fn examples() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 10] =
-    ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "explain", "clean"];
+const COMMANDS: [&str; 10] = ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "explain", "clean"];
 
 /// The options a command knows.
 fn help(command: &str) -> Result<BTreeSet<String>, Failed> {

@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files, `@NAME@` standing for the name, in paths and texts. The manifest comes last: with it the folder is a project.
+/// The files, `@NAME@` standing for the name, in paths and texts, `@C_NAME@` for the same in C. The manifest comes last: with it the folder is a project.
 const FILES: [(&str, &str); 7] = [
     ("README.md", include_str!("template/README.md")),
     (".gitignore", include_str!("template/gitignore")),
@@ -58,7 +58,7 @@ fn write_all(folder: &Path, name: &str) -> io::Result<()> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        fs::write(path, text.replace("@NAME@", name))?;
+        fs::write(path, text.replace("@NAME@", name).replace("@C_NAME@", &name.replace('-', "_")))?;
     }
     Ok(())
 }
@@ -85,6 +85,9 @@ fn move_all(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Makes a project in `path`, a folder that is not there yet, or empty.
 pub fn make(path: &str, name: Option<&str>) -> Result<Made, Fault> {
+    if path.is_empty() {
+        return Err(Fault::usage("the project's folder has no name").help("such as: sluice new radio"));
+    }
     let folder = Path::new(path);
     let name = match name {
         Some(name) => name.to_string(),

@@ -201,7 +201,7 @@ fn disagreements(runs: &[Named]) -> Vec<Failure> {
     let [(_, native), (_, interpreted)] = runs else { return Vec::new() };
     let mut all = Vec::new();
     let exact = Tolerance::default();
-    let names = [INTERPRET, NATIVE];
+    let names = ["interpreter", "native"];
     if native.ended != interpreted.ended || native.codes != interpreted.codes {
         let say = |ran: &Ran| match (&ran.ended, &ran.codes[..]) {
             (Ended::Exit(code), []) => format!("exit code {code}"),

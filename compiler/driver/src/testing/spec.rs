@@ -320,10 +320,15 @@ pub fn read(group: &Group, project: &Manifest) -> Result<Test, Broken> {
     }
     let toml = format!("{}.toml", group.stem);
     if let ([a, b, ..], None) = (&group.inputs[..], &test.input) {
-        return Err(format!("the test has two inputs, {a} and {b}: keep one, or name the one that is meant in {toml}").into());
+        return Err(
+            format!("the test has two inputs, {a} and {b}: keep one, or name the one that is meant in {toml}").into()
+        );
     }
     if let ([a, b, ..], None) = (&group.outputs[..], &test.output) {
-        return Err(format!("the test expects two outputs, {a} and {b}: keep one, or name the one that is meant in {toml}").into());
+        return Err(format!(
+            "the test expects two outputs, {a} and {b}: keep one, or name the one that is meant in {toml}"
+        )
+        .into());
     }
     if test.entry.is_none() && test.program.is_none() {
         test.entry = project.entry.as_ref().map(|e| e.value.clone());

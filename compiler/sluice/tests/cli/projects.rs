@@ -17,7 +17,11 @@ fn inside(place: &Place, folder: &str, arguments: &[&str]) -> Done {
 fn a_new_project_works_at_once() {
     let place = Place::new();
     let made = place.run(&["new", "my-average"]).ends(0);
-    assert!(made.text().starts_with("made the project my-average: cd my-average, then `sluice run`"), "{}", made.text());
+    assert!(
+        made.text().starts_with("made the project my-average: cd my-average, then `sluice run`"),
+        "{}",
+        made.text()
+    );
     assert_eq!(place.files(), ["my-average"]);
     let smooth = "0.0\n0.25\n0.5\n0.75\n1.0\n0.75\n0.5\n0.25\n0.0\n";
     for folder in ["my-average", "my-average/src"] {
@@ -38,8 +42,7 @@ fn a_new_project_works_at_once() {
     program.stderr(std::process::Stdio::piped());
     assert_eq!(finish(program, &floats(&[4.0, 0.0, 0.0, 0.0])).ends(0).stdout, floats(&[1.0]));
     // what was made is what its .gitignore names
-    for name in ["my-average", "my-average.c", "my-average.h", "libmy-average.so"] {
-        let made = name.replace("my-average.h", "my_average.h");
+    for made in ["my-average", "my-average.c", "my_average.h", "libmy-average.so"] {
         assert!(place.path(&format!("my-average/{made}")).exists(), "{made}");
         assert!(place.read("my-average/.gitignore").contains(&format!("/{made}\n")), "{made}");
     }
@@ -129,13 +132,11 @@ fn the_command_line_wins() {
     };
     assert!(told(&[]).contains(" -O1 ") && told(&[]).contains("-ffast-math"), "{}", told(&[]));
     assert!(told(&["-O2"]).contains(" -O2 ") && !told(&["--fast-math=false"]).contains("-ffast-math"));
+    let indexes = "float->float filter Gain { int[4] a; int i; work pop 1 push 1 { i++; push(a[i] + pop()); } }";
+    let place = place.with("p/gain.str", indexes);
     let lowered = |arguments: &[&str]| {
-        place.run(&[&["run", "p", "--dump-after", "lower"], arguments].concat()).ends(0).text().to_string()
-    };
-    let place = place.with("p/gain.str", "float->float filter Gain { int[4] a; int i; work pop 1 push 1 { i++; push(a[i] + pop()); } }");
-    let lowered = |arguments: &[&str]| {
-        let _ = &lowered;
-        place.run(&[&["run", "p", "--dump-after", "lower"], arguments].concat()).ends(0).text().to_string()
+        let all = [&["run", "p", "--dump-after", "lower"], arguments].concat();
+        place.run(&all).ends(0).text().to_string()
     };
     assert_ne!(lowered(&[]), lowered(&["--unchecked=false"]));
     assert_eq!(lowered(&[]), lowered(&["--unchecked"]));
@@ -144,7 +145,8 @@ fn the_command_line_wins() {
 
 #[test]
 fn ends_that_another_entry_lacks_are_no_fault() {
-    let manifest = "[program]\nentry = \"Gain\"\n[run]\ninput = \"in.txt\"\noutput = \"out.txt\"\nrate = 8000\nchannels = 2\n";
+    let manifest =
+        "[program]\nentry = \"Gain\"\n[run]\ninput = \"in.txt\"\noutput = \"out.txt\"\nrate = 8000\nchannels = 2\n";
     let place = Place::new().with("sluice.toml", manifest).with("p.str", format!("{GAIN}{COUNT}")).with("in.txt", "5");
     place.run(&["run"]).ends(0);
     assert_eq!(place.read("out.txt"), "15.0\n");
