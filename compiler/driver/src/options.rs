@@ -4,6 +4,7 @@ use crate::cc::CcOptions;
 use crate::io::host::Bindings;
 use crate::pipeline::Confinement;
 use crate::project::Manifest;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// How messages are written.
@@ -37,7 +38,7 @@ pub struct ProgramOptions {
 }
 
 /// Which steady-state schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ScheduleKind {
     /// The smallest code: each node appears once.
     #[default]
@@ -53,7 +54,7 @@ impl ScheduleKind {
 }
 
 /// What someone said about generated code: the command line, a test, a manifest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeChoices {
     /// Level of optimisation, 0 to 3.
     pub level: Option<u8>,
@@ -65,6 +66,8 @@ pub struct CodeChoices {
     pub fast_math: Option<bool>,
     /// The schedule.
     pub schedule: Option<ScheduleKind>,
+    /// The most items on a channel of a program with dynamic rates.
+    pub channel_limit: Option<u64>,
 }
 
 impl CodeChoices {
@@ -77,6 +80,7 @@ impl CodeChoices {
             unchecked: self.unchecked.or(those.unchecked),
             fast_math: self.fast_math.or(those.fast_math),
             schedule: self.schedule.or(those.schedule),
+            channel_limit: self.channel_limit.or(those.channel_limit),
         }
     }
 
@@ -92,6 +96,7 @@ impl CodeChoices {
             },
             unchecked: all.unchecked.unwrap_or(false),
             schedule: all.schedule.unwrap_or_default(),
+            channel_limit: all.channel_limit,
         }
     }
 }
@@ -105,6 +110,8 @@ pub struct CodeOptions {
     pub unchecked: bool,
     /// The schedule.
     pub schedule: ScheduleKind,
+    /// The most items on a channel of a program with dynamic rates, where not the default.
+    pub channel_limit: Option<u64>,
 }
 
 /// What `build` makes.

@@ -190,6 +190,9 @@ struct CodeArgs {
     /// The steady-state schedule [default: single-appearance]
     #[arg(long, value_enum, value_name = "KIND")]
     schedule: Option<ScheduleArg>,
+    /// The most items on a channel of a program with dynamic rates [default: 16777216]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    channel_limit: Option<u64>,
 }
 
 #[derive(Args, Debug)]
@@ -324,6 +327,7 @@ impl CodeArgs {
                 ScheduleArg::SingleAppearance => ScheduleKind::SingleAppearance,
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
             }),
+            channel_limit: self.channel_limit,
         }
     }
 }

@@ -6,12 +6,11 @@
 //! FileWriters write), a [`Report`] about them in [`REPORT`], JSON messages on standard error, and the exit code of `sluice run`.
 
 use super::shape::Shape;
-use crate::cc::CcOptions;
 use crate::exit::{Exit, Fault};
 use crate::io::format::{Format, WavSample};
 use crate::io::host::{self, Bindings, End};
 use crate::io::item::{ItemType, Scalar};
-use crate::options::{CodeOptions, ProgramOptions, RunOptions, ScheduleKind};
+use crate::options::{CodeChoices, ProgramOptions, RunOptions};
 use crate::pipeline::{self, Confinement, Halt};
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
@@ -59,14 +58,8 @@ pub struct Request {
     pub iterations: Option<u64>,
     /// The interpreter, instead of native code.
     pub interpret: bool,
-    /// Level of optimisation.
-    pub level: u8,
-    /// Faster arithmetic with other bytes.
-    pub fast_math: bool,
-    /// Without checks.
-    pub unchecked: bool,
-    /// The schedule with small buffers.
-    pub minimum_latency: bool,
+    /// How code is made.
+    pub code: CodeChoices,
     /// The folder for all that comes out.
     pub folder: PathBuf,
 }
@@ -103,14 +96,6 @@ impl Request {
             top = sluice_frontend::entry::of_file(&tree).map(|n| n.to_string());
         }
         ProgramOptions { files: self.files.clone(), top, ..ProgramOptions::default() }
-    }
-
-    fn code(&self) -> CodeOptions {
-        CodeOptions {
-            cc: CcOptions { level: self.level, debug: false, fast_math: self.fast_math },
-            unchecked: self.unchecked,
-            schedule: if self.minimum_latency { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance },
-        }
     }
 
     fn input_format(&self) -> Option<Format> {
@@ -198,7 +183,8 @@ pub fn request() -> Result<Request, Fault> {
 
 /// Runs it.
 pub fn run(session: &mut Session, request: &Request) -> Result<Exit, Halt> {
-    let checked = pipeline::check(session, &request.program())?;
+    let options = request.program();
+    let checked = pipeline::check(session, &options)?;
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     check(request, &readers, &writers, program.graph.nodes.len())?;
@@ -214,7 +200,7 @@ pub fn run(session: &mut Session, request: &Request) -> Result<Exit, Halt> {
         .and_then(|()| std::fs::create_dir(path(WRITTEN)))
         .map_err(|e| Fault::file("write to", request.folder.display(), &e))?;
     let wav = matches!(format, Format::Wav(_)) && open.is_some();
-    let options = RunOptions {
+    let run = RunOptions {
         bindings: Bindings {
             input: request.input.clone(),
             input_format: request.input_format(),
@@ -228,5 +214,5 @@ pub fn run(session: &mut Session, request: &Request) -> Result<Exit, Halt> {
         interpret: request.interpret,
         confinement: Some(Confinement { started: path(STARTED), most_bytes: MOST_BYTES }),
     };
-    pipeline::run(session, &checked, &request.code(), &options)
+    pipeline::run(session, &checked, &request.code.options(&options), &run)
 }

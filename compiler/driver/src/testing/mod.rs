@@ -20,7 +20,7 @@ pub mod tolerance;
 use crate::cc::Compiler;
 use crate::exit::{Exit, Fault};
 use crate::interrupt;
-use crate::options::{CodeChoices, MessageFormat, ProgramOptions, ScheduleKind};
+use crate::options::{CodeChoices, MessageFormat};
 use crate::pipeline::Halt;
 use crate::project::{self, Manifest, manifest};
 use crate::session::{self, Session};
@@ -64,7 +64,6 @@ enum Done {
 
 /// The request for a run of a test.
 fn request(test: &Test, choices: CodeChoices, interpret: bool) -> Result<Request, String> {
-    let code = choices.or(test.code).options(&ProgramOptions::default());
     let (input, format) = match &test.input {
         Some(Input::File(path, format)) => (Some(path.clone()), *format),
         _ => (None, None),
@@ -82,10 +81,7 @@ fn request(test: &Test, choices: CodeChoices, interpret: bool) -> Result<Request
         channels: test.channels,
         iterations: test.iterations,
         interpret,
-        level: code.cc.level,
-        fast_math: code.cc.fast_math,
-        unchecked: code.unchecked,
-        minimum_latency: code.schedule == ScheduleKind::MinimumLatency,
+        code: choices.or(test.code),
         folder: Default::default(),
     })
 }
