@@ -5,6 +5,8 @@
 
 #[path = "docs/markdown.rs"]
 mod markdown;
+#[path = "docs/session.rs"]
+mod session;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use markdown::{Block, blocks, links, options_in, slugs};
@@ -213,6 +215,17 @@ fn examples() -> Tested {
     Ok(())
 }
 
+/// The example that is a project: its tests pass, and it does what its manifest says.
+fn example_project() -> Tested {
+    let folder = root().join("examples/dtmf");
+    let said = well(&folder, &["test"])?;
+    same("sluice test", &said, "call ... ok\ndial ... ok\npower ... ok\nshort ... ok\n\n4 passed; 0 failed")?;
+    for mode in [&["run"][..], &["run", "--interpret"]] {
+        same("sluice run", &well(&folder.join("src"), mode)?, "5\n0\n2\n2\n#")?;
+    }
+    Ok(())
+}
+
 const COMMANDS: [&str; 10] = ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "explain", "clean"];
 
 /// The options a command knows.
@@ -353,6 +366,8 @@ fn main() {
     }
     trials.push(Trial::test("lesson::10_speed", part_of_lesson_10));
     trials.push(Trial::test("examples", examples));
+    trials.push(Trial::test("example_project", example_project));
+    trials.push(Trial::test("session::projects", || session::session("docs/projects.md")));
     trials.push(Trial::test("options", options));
     trials.push(Trial::test("links", all_links));
     libtest_mimic::run(&arguments, trials).exit();
