@@ -21,6 +21,8 @@ Examples:
   sluice rates fm.str                           rates, repetitions and buffers of every filter
   sluice graph fm.str -o fm.svg                 draw the stream graph
   sluice build fm.str -o fm                     a program of its own
+  sluice new radio                              a project; in its folder no files need to be named
+  sluice test                                   the project's tests
   sluice explain E0123                          what a message means
 
 Exit codes: 0 all is well, 1 the program is at fault, 2 the command line, 3 the input or the system, 4 sluice itself.
