@@ -114,6 +114,39 @@ pub struct CodeOptions {
     pub channel_limit: Option<u64>,
 }
 
+/// Where native functions come from: `--native` and its like, or the manifest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NativeOptions {
+    /// C sources, objects, archives, shared libraries; which of these a file is, its extension says.
+    pub files: Vec<String>,
+    /// Libraries by name, as the C compiler's `-l` has them.
+    pub libraries: Vec<String>,
+    /// Folders with headers and libraries.
+    pub paths: Vec<String>,
+    /// What the C compiler is told besides, where it compiles the sources.
+    pub flags: Vec<String>,
+}
+
+impl NativeOptions {
+    /// These, and where a list is empty, those.
+    #[must_use]
+    pub fn or(&self, those: &NativeOptions) -> NativeOptions {
+        let pick = |a: &Vec<String>, b: &Vec<String>| if a.is_empty() { b.clone() } else { a.clone() };
+        NativeOptions {
+            files: pick(&self.files, &those.files),
+            libraries: pick(&self.libraries, &those.libraries),
+            paths: pick(&self.paths, &those.paths),
+            flags: pick(&self.flags, &those.flags),
+        }
+    }
+
+    /// These, and where they say nothing, what the program's project says.
+    #[must_use]
+    pub fn over(&self, program: &ProgramOptions) -> NativeOptions {
+        program.manifest.as_ref().map_or_else(|| self.clone(), |m| self.or(&m.native))
+    }
+}
+
 /// What `build` makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildProduct {
@@ -123,6 +156,8 @@ pub enum BuildProduct {
     C,
     /// A shared library and its header.
     Library,
+    /// The C header of the native functions.
+    NativeHeader,
 }
 
 /// Options of `run`.

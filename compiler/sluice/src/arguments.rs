@@ -42,6 +42,8 @@ enum Command {
     Check {
         #[command(flatten)]
         program: ProgramArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         /// Only look at the syntax
         #[arg(long)]
         parse_only: bool,
@@ -83,6 +85,8 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         code: CodeArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         /// File to write; `-` for standard output (C only)
         #[arg(short, long, value_name = "FILE")]
         output: Option<String>,
@@ -103,6 +107,8 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         code: CodeArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         #[command(flatten)]
         run: RunArgs,
     },
@@ -198,6 +204,22 @@ struct CodeArgs {
 }
 
 #[derive(Args, Debug)]
+struct NativeArgs {
+    /// C source, object, archive or shared library with native functions; may be given several times
+    #[arg(long, value_name = "FILE")]
+    native: Vec<String>,
+    /// Library with native functions, or that they need, by its name
+    #[arg(long, value_name = "NAME")]
+    native_lib: Vec<String>,
+    /// Folder with headers and libraries for native functions
+    #[arg(long, value_name = "DIR")]
+    native_path: Vec<String>,
+    /// Further flag for the C compiler where it compiles native sources, such as --native-flag=-DSIZE=3
+    #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
+    native_flag: Vec<String>,
+}
+
+#[derive(Args, Debug)]
 struct RunArgs {
     /// File for the entry's open input; `-` (the default) is standard input
     #[arg(short, long, value_name = "FILE")]
@@ -266,6 +288,8 @@ enum GraphArg {
 enum EmitArg {
     /// C text
     C,
+    /// The C header of the native functions
+    NativeHeader,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
@@ -334,6 +358,17 @@ impl CodeArgs {
     }
 }
 
+impl NativeArgs {
+    fn options(self) -> NativeOptions {
+        NativeOptions {
+            files: self.native,
+            libraries: self.native_lib,
+            paths: self.native_path,
+            flags: self.native_flag,
+        }
+    }
+}
+
 impl RunArgs {
     fn options(self) -> RunOptions {
         let format = |name: Option<String>| name.and_then(|n| Format::named(&n));
@@ -358,7 +393,9 @@ impl Arguments {
     /// Does what was asked.
     pub fn run(self) -> Exit {
         match self.command {
-            Command::Check { program, parse_only } => commands::check(&program.options(), parse_only),
+            Command::Check { program, native, parse_only } => {
+                commands::check(&program.options(), &native.options(), parse_only)
+            }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Sdep { program, format } => {
                 let mut options = program.options();
@@ -372,15 +409,19 @@ impl Arguments {
                 });
                 commands::graph(&program.options(), &output, format)
             }
-            Command::Build { program, code, output, emit, lib } => {
+            Command::Build { program, code, native, output, emit, lib } => {
                 let product = match (emit, lib) {
                     (Some(EmitArg::C), _) => BuildProduct::C,
+                    (Some(EmitArg::NativeHeader), _) => BuildProduct::NativeHeader,
                     (None, true) => BuildProduct::Library,
                     (None, false) => BuildProduct::Executable,
                 };
-                commands::build(&program.options(), code.choices(), product, output.as_deref())
+                let natives = native.options();
+                commands::build(&program.options(), code.choices(), &natives, product, output.as_deref())
             }
-            Command::Run { program, code, run } => commands::run(&program.options(), code.choices(), run.options()),
+            Command::Run { program, code, native, run } => {
+                commands::run(&program.options(), code.choices(), &native.options(), run.options())
+            }
             Command::Test { filters, project, bless, back_end, jobs, message_format, code } => {
                 commands::test(&TestOptions {
                     filters,

@@ -6,7 +6,7 @@
 use super::schema::{self, At, Faults, Table};
 use super::sources;
 use crate::io::format::Format;
-use crate::options::{CodeChoices, RunOptions, ScheduleKind};
+use crate::options::{CodeChoices, NativeOptions, RunOptions, ScheduleKind};
 use sluice_frontend::Analysis;
 use sluice_grammar::diagnostic::{Diagnostic, Label};
 use sluice_grammar::span::{FileId, SourceMap, Span};
@@ -37,24 +37,13 @@ pub struct Manifest {
     /// The program's files.
     pub sources: Vec<String>,
     /// `[native]`
-    pub native: NativeSection,
+    pub native: NativeOptions,
     /// `[build]`
     pub build: CodeChoices,
     /// `[run]`
     pub run: RunDefaults,
     /// `[test]`
     pub test: TestSection,
-}
-
-/// What native functions are made of.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NativeSection {
-    /// C files.
-    pub sources: Vec<String>,
-    /// Libraries, as the linker calls them.
-    pub libraries: Vec<String>,
-    /// Folders in which to look for libraries and headers.
-    pub paths: Vec<String>,
 }
 
 /// How `sluice run` runs where the command line does not say.
@@ -107,6 +96,29 @@ pub fn build(table: &mut Table<'_>, faults: &mut Faults) -> CodeChoices {
         schedule: table.choice("schedule", &ScheduleKind::NAMES, faults),
         channel_limit: table.integer("channel-limit", 1..=1 << 40, faults),
     }
+}
+
+/// The keys of `[native]`, in the manifest and in tests. Paths are relative to `root`; patterns leave out `without`.
+pub fn native(table: &mut Table<'_>, root: &Path, without: Option<&Path>, faults: &mut Faults) -> NativeOptions {
+    let mut list = |key, faults: &mut Faults| table.strings(key, faults).map(|l| l.value).unwrap_or_default();
+    let plain = |l: Vec<At<String>>| l.into_iter().map(|a| a.value).collect::<Vec<String>>();
+    let files = match sources::given(root, &list("sources", faults), without) {
+        Ok(files) => files,
+        Err(all) => {
+            all.into_iter().for_each(|d| faults.add(d));
+            Vec::new()
+        }
+    };
+    let libraries = plain(list("libraries", faults));
+    let mut paths = Vec::new();
+    for At { value, span } in list("paths", faults) {
+        let path = joined(root, &value);
+        if !Path::new(&path).is_dir() {
+            faults.add(Diagnostic::error("E0704", format!("there is no folder `{value}`"), span, "named here"));
+        }
+        paths.push(path);
+    }
+    NativeOptions { files, libraries, paths, flags: plain(list("flags", faults)) }
 }
 
 /// A time limit in seconds.
@@ -168,7 +180,7 @@ impl Manifest {
             name: String::new(),
             entry: None,
             sources: Vec::new(),
-            native: NativeSection::default(),
+            native: NativeOptions::default(),
             build: CodeChoices::default(),
             run: RunDefaults::default(),
             test: TestSection { folder: "tests".into(), timeout: TIMEOUT, iterations: None },
@@ -184,7 +196,7 @@ impl Manifest {
             table.finish(&mut faults);
         }
         if let Some(mut table) = top.table("native", &mut faults) {
-            manifest.read_native(&mut table, &mut faults);
+            manifest.native = native(&mut table, root, Some(&root.join(&manifest.test.folder)), &mut faults);
             table.finish(&mut faults);
         }
         if let Some(mut table) = top.table("build", &mut faults) {
@@ -198,7 +210,7 @@ impl Manifest {
         }
         top.finish(&mut faults);
         let tests = root.join(&manifest.test.folder);
-        match named.map(|patterns| sources::given(root, &patterns, &tests)) {
+        match named.map(|patterns| sources::given(root, &patterns, Some(&tests))) {
             Some(Ok(files)) => manifest.sources = files,
             Some(Err(all)) => all.into_iter().for_each(|d| faults.add(d)),
             None => match sources::default(root, &tests) {
@@ -241,18 +253,6 @@ impl Manifest {
             faults.add(d.help("leave the key out for all programs in src"));
         }
         Some(sources.value)
-    }
-
-    fn read_native(&mut self, table: &mut Table<'_>, faults: &mut Faults) {
-        let mut list = |key, faults: &mut Faults| table.strings(key, faults).map(|l| l.value).unwrap_or_default();
-        let sources = list("sources", faults);
-        let plain = |l: Vec<At<String>>| l.into_iter().map(|a| a.value).collect::<Vec<String>>();
-        self.native.libraries = plain(list("libraries", faults));
-        self.native.paths = plain(list("paths", faults)).iter().map(|p| joined(&self.root, p)).collect();
-        match sources::given(&self.root, &sources, &self.root.join(&self.test.folder)) {
-            Ok(files) => self.native.sources = files,
-            Err(all) => all.into_iter().for_each(|d| faults.add(d)),
-        }
     }
 
     fn read_run(&mut self, table: &mut Table<'_>, faults: &mut Faults) {

@@ -21,7 +21,7 @@ pub fn below(root: &Path, path: &str) -> PathBuf {
 }
 
 /// The files of one pattern; `without` is a folder whose files no pattern means.
-fn matches(root: &Path, pattern: &str, without: &Path) -> Result<Vec<String>, String> {
+fn matches(root: &Path, pattern: &str, without: Option<&Path>) -> Result<Vec<String>, String> {
     let folder = root.to_str().ok_or("the project's folder has a name that is not UTF-8")?;
     let whole = match folder {
         "" => pattern.to_string(),
@@ -30,7 +30,7 @@ fn matches(root: &Path, pattern: &str, without: &Path) -> Result<Vec<String>, St
     let mut found = Vec::new();
     for entry in glob::glob_with(&whole, OPTIONS).map_err(|e| e.msg.to_string())? {
         let path = entry.map_err(|e| format!("{}: {}", e.path().display(), crate::exit::plain_io_error(e.error())))?;
-        if path.is_dir() || path.starts_with(without) {
+        if path.is_dir() || without.is_some_and(|w| path.starts_with(w)) {
             continue;
         }
         let name = path.to_str().ok_or_else(|| format!("{}: the name is not UTF-8", path.display()))?;
@@ -40,8 +40,8 @@ fn matches(root: &Path, pattern: &str, without: &Path) -> Result<Vec<String>, St
     Ok(found)
 }
 
-/// The files that the manifest names.
-pub fn given(root: &Path, patterns: &[At<String>], tests: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
+/// The files that a manifest or a test names; its patterns leave out `without`.
+pub fn given(root: &Path, patterns: &[At<String>], without: Option<&Path>) -> Result<Vec<String>, Vec<Diagnostic>> {
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for At { value, span } in patterns {
         let fault = |title: String, label: &str| Diagnostic::error("E0704", title, *span, label.to_string());
@@ -50,7 +50,7 @@ pub fn given(root: &Path, patterns: &[At<String>], tests: &Path) -> Result<Vec<S
         // A name without signs is meant as it is: also a file of the tests.
         let found = if plain && !root.join(path).exists() {
             let d = fault(format!("there is no file `{value}`"), "named here");
-            Err(d.help("paths are relative to the manifest's folder"))
+            Err(d.help("paths are relative to the folder of the file that names them"))
         } else if plain && root.join(path).is_dir() {
             let d = fault(format!("`{value}` is a folder"), "sources are files");
             Err(d.help(format!("\"{}/**/*.str\" stands for all programs in it", value.trim_end_matches('/'))))
@@ -60,7 +60,7 @@ pub fn given(root: &Path, patterns: &[At<String>], tests: &Path) -> Result<Vec<S
                 None => Err(fault("the project's folder has a name that is not UTF-8".into(), "relative to it")),
             }
         } else {
-            match matches(root, value, tests) {
+            match matches(root, value, without) {
                 Ok(found) if found.is_empty() => {
                     let d = fault(format!("no file matches `{value}`"), "named here");
                     Err(d.help(
@@ -86,7 +86,7 @@ pub fn given(root: &Path, patterns: &[At<String>], tests: &Path) -> Result<Vec<S
 /// The files of a manifest that names none.
 pub fn default(root: &Path, tests: &Path) -> Result<Vec<String>, String> {
     for pattern in DEFAULTS {
-        let found = matches(root, pattern, tests)?;
+        let found = matches(root, pattern, Some(tests))?;
         if !found.is_empty() {
             return Ok(found);
         }
@@ -114,7 +114,7 @@ mod tests {
         }
         let names = |patterns: &[&str]| {
             let patterns: Vec<_> = patterns.iter().map(|p| at(p)).collect();
-            let found = given(&root, &patterns, &root.join("tests"));
+            let found = given(&root, &patterns, Some(&root.join("tests")));
             found.map(|f| f.iter().map(|n| n.strip_prefix(root.to_str().unwrap()).unwrap().to_string()).collect())
         };
         let found: Vec<String> = names(&["main.str", "src/**/*.str", "src/z.str"]).unwrap();

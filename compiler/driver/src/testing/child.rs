@@ -10,7 +10,7 @@ use crate::exit::{Exit, Fault};
 use crate::io::format::{Format, WavSample};
 use crate::io::host::{self, Bindings, End};
 use crate::io::item::{ItemType, Scalar};
-use crate::options::{CodeChoices, ProgramOptions, RunOptions};
+use crate::options::{CodeChoices, NativeOptions, ProgramOptions, RunOptions};
 use crate::pipeline::{self, Confinement, Halt};
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,8 @@ pub struct Request {
     pub interpret: bool,
     /// How code is made.
     pub code: CodeChoices,
+    /// Where native functions come from.
+    pub natives: NativeOptions,
     /// The folder for all that comes out.
     pub folder: PathBuf,
 }
@@ -214,5 +216,5 @@ pub fn run(session: &mut Session, request: &Request) -> Result<Exit, Halt> {
         interpret: request.interpret,
         confinement: Some(Confinement { started: path(STARTED), most_bytes: MOST_BYTES }),
     };
-    pipeline::run(session, &checked, &request.code.options(&options), &run)
+    pipeline::run(session, &checked, &request.code.options(&options), &run, &request.natives)
 }

@@ -82,6 +82,7 @@ fn request(test: &Test, choices: CodeChoices, interpret: bool) -> Result<Request
         iterations: test.iterations,
         interpret,
         code: choices.or(test.code),
+        natives: test.natives.clone(),
         folder: Default::default(),
     })
 }

@@ -7,7 +7,7 @@ use super::find::Group;
 use super::items;
 use super::tolerance::Tolerance;
 use crate::io::format::Format;
-use crate::options::CodeChoices;
+use crate::options::{CodeChoices, NativeOptions};
 use crate::project::Manifest;
 use crate::project::manifest;
 use crate::project::schema::{self, At, Faults, StringOrTable, Table};
@@ -140,6 +140,8 @@ pub struct Test {
     pub back_ends: BackEnds,
     /// How code is made.
     pub code: CodeChoices,
+    /// Where native functions come from.
+    pub natives: NativeOptions,
     /// The path of files that `--bless` makes where nothing is expected yet: `.out` and `.out.txt` go behind it.
     pub stem: String,
 }
@@ -313,6 +315,7 @@ pub fn read(group: &Group, project: &Manifest) -> Result<Test, Broken> {
         timeout: project.test.timeout,
         back_ends: BackEnds::Both,
         code: project.build,
+        natives: project.native.clone(),
         stem: group.stem.clone(),
     };
     if let Some(toml) = &group.description {
@@ -404,6 +407,11 @@ fn describe(test: &mut Test, toml: &str, project: &Manifest) -> Result<(), Broke
     }
     if let Some(mut table) = top.table("build", &mut r.faults) {
         test.code = manifest::build(&mut table, &mut r.faults).or(project.build);
+        table.finish(&mut r.faults);
+    }
+    if let Some(mut table) = top.table("native", &mut r.faults) {
+        let folder = Path::new(toml).parent().unwrap_or(Path::new(""));
+        test.natives = manifest::native(&mut table, folder, None, &mut r.faults).or(&project.native);
         table.finish(&mut r.faults);
     }
     top.finish(&mut r.faults);

@@ -184,3 +184,42 @@ fn broken_manifests() {
     let first: serde_json::Value = serde_json::from_str(done.text().lines().next().unwrap()).unwrap();
     assert_eq!((&first["code"], &first["labels"][0]["file"]), (&"E0703".into(), &"sluice.toml".into()));
 }
+
+/// C functions that the manifest names; those of the command line and of a test go before them.
+#[test]
+fn native_functions_of_a_project() {
+    let program = "native Signal { float change(float x); }
+float->float filter Change { work pop 1 push 1 { push(Signal.change(pop())); } }";
+    let c = |what: &str| format!("#include \"factor.h\"\nfloat change(float x) {{ return x {what} FACTOR; }}\n");
+    let place = Place::new()
+        .with("p/sluice.toml", "[native]\nsources = [\"c/*.c\"]\npaths = [\"include\"]\nflags = [\"-DTIMES=4\"]\n[run]\noutput-format = \"text\"")
+        .with("p/include/factor.h", "#define FACTOR TIMES\n")
+        .with("p/c/change.c", c("*"))
+        .with("p/src/change.str", program)
+        .with("minus.c", c("-"))
+        .with("p/tests/a.in.txt", "1 2")
+        .with("p/tests/a.out.txt", "4 8")
+        .with("p/tests/plus.in.txt", "1 2")
+        .with("p/tests/plus.out.txt", "5 6")
+        .with("p/tests/plus.toml", "[native]\nsources = [\"plus.c\"]")
+        .with("p/tests/plus.c", c("+"))
+        .with("p/tests/hang.in.txt", "1")
+        .with("p/tests/hang.toml", "timeout = 0.5\noutput = { text = \"1\" }\n[native]\nsources = [\"hang.c\"]")
+        .with("p/tests/hang.c", "float change(float x) { for (;;) x *= x; }")
+        .with("in.txt", "10");
+    place.run(&["check", "p"]).ends(0);
+    assert_eq!(place.run(&["run", "p", "-i", "in.txt"]).ends(0).text(), "40.0\n");
+    assert_eq!(place.run(&["run", "p", "-i", "in.txt", "--interpret"]).ends(0).text(), "40.0\n");
+    assert_eq!(place.run(&["run", "p", "-i", "in.txt", "--native", "minus.c"]).ends(0).text(), "6.0\n");
+    let wanted = "a ... ok
+hang ... FAILED
+  the run had not ended after 0.5 s; `timeout` sets another limit
+
+plus ... ok
+
+2 passed; 1 failed
+";
+    assert_eq!(place.run(&["test", "--project", "p"]).ends(1).text(), wanted);
+    let place = place.with("p/sluice.toml", "[native]\nsources = [\"c/none.c\"]\npaths = [\"includes\"]");
+    place.run(&["check", "p"]).ends(1).says("there is no file `c/none.c`").says("there is no folder `includes`");
+}
