@@ -5,6 +5,8 @@
 
 #[path = "docs/markdown.rs"]
 mod markdown;
+#[path = "docs/session.rs"]
+mod session;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use markdown::{Block, blocks, links, options_in, slugs};
@@ -232,7 +234,18 @@ fn examples() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 7] = ["check", "rates", "graph", "build", "run", "explain", "clean"];
+/// The example that is a project: its tests pass, and it does what its manifest says.
+fn example_project() -> Tested {
+    let folder = root().join("examples/dtmf");
+    let said = well(&folder, &["test"])?;
+    same("sluice test", &said, "call ... ok\ndial ... ok\npower ... ok\nshort ... ok\n\n4 passed; 0 failed")?;
+    for mode in [&["run"][..], &["run", "--interpret"]] {
+        same("sluice run", &well(&folder.join("src"), mode)?, "5\n0\n2\n2\n#")?;
+    }
+    Ok(())
+}
+
+const COMMANDS: [&str; 10] = ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "explain", "clean"];
 
 /// The options a command knows.
 fn help(command: &str) -> Result<BTreeSet<String>, Failed> {
@@ -320,6 +333,19 @@ fn all_links() -> Tested {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
 }
 
+/// A manifest, or the description of a test, that brings about a code.
+fn index_manifest(code: &str, text: &str) -> Tested {
+    let folder = tempfile::tempdir()?;
+    let of_a_test = code == "E0706";
+    std::fs::create_dir(folder.path().join("tests"))?;
+    std::fs::write(folder.path().join("program.str"), "void->void filter Main { work { println(1); } }")?;
+    std::fs::write(folder.path().join("sluice.toml"), if of_a_test { "" } else { text })?;
+    std::fs::write(folder.path().join("tests/example.toml"), text)?;
+    let out = sluice(folder.path(), &[if of_a_test { "test" } else { "check" }])?;
+    let said = String::from_utf8_lossy(&[out.stderr, out.stdout].concat()).into_owned();
+    if said.contains(&format!("[{code}]")) { Ok(()) } else { Err(format!("{code} is not reported:\n{said}").into()) }
+}
+
 /// The example of a code's entry in the error index brings about that code.
 fn index_example(code: &str, text: &str) -> Tested {
     let folder = tempfile::tempdir()?;
@@ -339,8 +365,12 @@ fn index_example(code: &str, text: &str) -> Tested {
 fn error_index(trials: &mut Vec<Trial>) {
     for entry in read("docs/errors.md").split("\n## ").skip(1) {
         let code = entry.split(':').next().unwrap_or("").to_string();
-        if let Some(example) = blocks(entry).into_iter().find(|b| b.info == "text") {
-            trials.push(Trial::test(format!("index::{code}"), move || index_example(&code, &example.text)));
+        let name = format!("index::{code}");
+        if let Some(example) = blocks(entry).into_iter().find(|b| b.info == "text" || b.info == "toml") {
+            trials.push(Trial::test(name, move || match example.info.as_str() {
+                "toml" => index_manifest(&code, &example.text),
+                _ => index_example(&code, &example.text),
+            }));
         }
     }
 }
@@ -355,6 +385,8 @@ fn main() {
     }
     trials.push(Trial::test("lesson::10_speed", part_of_lesson_10));
     trials.push(Trial::test("examples", examples));
+    trials.push(Trial::test("example_project", example_project));
+    trials.push(Trial::test("session::projects", || session::session("docs/projects.md")));
     trials.push(Trial::test("options", options));
     trials.push(Trial::test("links", all_links));
     libtest_mimic::run(&arguments, trials).exit();

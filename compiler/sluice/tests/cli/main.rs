@@ -6,5 +6,7 @@ mod hostile;
 mod messages;
 mod natives;
 mod products;
+mod projects;
 mod running;
 mod support;
+mod testing;
