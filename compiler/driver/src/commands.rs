@@ -107,15 +107,15 @@ pub fn build(options: &ProgramOptions, code: &CodeOptions, product: BuildProduct
         let name = library_name(&output);
         match product {
             BuildProduct::C => {
-                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
                 write(&output, &c.source)?;
             }
             BuildProduct::Executable => {
-                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
                 compiled::product(session, &c, code, Product::Executable, &output)?;
             }
             BuildProduct::Library => {
-                let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Library, &name, false)?;
                 compiled::product(session, &c, code, Product::Shared, &output)?;
                 let header = Path::new(&output).with_file_name(format!("{name}.h"));
                 write(&header.display().to_string(), &c.header.unwrap_or_default())?;

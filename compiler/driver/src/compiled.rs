@@ -23,13 +23,14 @@ use sluice_schedule::sequential::SequentialSchedule;
 use sluice_schedule::single_appearance::{self, single_appearance};
 use std::path::{Path, PathBuf};
 
-/// Schedules, lowers and prints a program as C.
+/// Schedules, lowers and prints a program as C; with `stats`, one that counts.
 pub fn emit(
     session: &mut Session,
     checked: &Checked,
     code: &CodeOptions,
     flavour: Flavour,
     name: &str,
+    stats: bool,
 ) -> Result<CProgram, Halt> {
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
@@ -55,7 +56,7 @@ pub fn emit(
             dump(session, name, || print_kernels(&kernels))?;
         }
     }
-    let options = sluice_codegen::ProgramOptions { flavour, ..sluice_codegen::ProgramOptions::default() };
+    let options = sluice_codegen::ProgramOptions { flavour, stats, ..sluice_codegen::ProgramOptions::default() };
     let input = ProgramInput {
         name,
         globals: &program.globals,

@@ -6,7 +6,9 @@ use crate::exit::Fault;
 use crate::io::host::{End, Host};
 use crate::io::reader::Got;
 use crate::runtime::{self, RunEnd, RunFault};
+use crate::stats::watch::{HostTime, Timed};
 use sluice_frontend::Elaborated;
+use sluice_interpret::observe::Observer;
 use sluice_interpret::{Options, Outside, Program};
 
 /// Bytes taken from the host at once.
@@ -68,14 +70,34 @@ impl Outside for World<'_> {
 
 /// Runs a program to its end.
 pub fn run(program: &Elaborated, readers: &[End], iterations: Option<u64>, host: &mut Host) -> Result<(), RunEnd> {
+    watch(program, readers, iterations, host, None, None)
+}
+
+/// Runs a program to its end, before the eyes of an observer and with a clock around the host, where these are given.
+pub fn watch(
+    program: &Elaborated,
+    readers: &[End],
+    iterations: Option<u64>,
+    host: &mut Host,
+    observer: Option<&mut dyn Observer>,
+    clock: Option<&HostTime>,
+) -> Result<(), RunEnd> {
     let blocks = readers
         .iter()
         .map(|r| Block { bytes: vec![0; (BLOCK / r.item.bytes).max(1) * r.item.bytes], at: 0, end: 0 })
         .collect();
     let mut world = World { host, blocks, fault: None };
     let Elaborated { globals, codes, graph, steady, messages, .. } = program;
-    let result =
-        sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, Options { iterations });
+    let program = Program { globals, codes, graph, steady, messages };
+    let options = Options { iterations };
+    let run = |world: &mut dyn Outside| match observer {
+        None => sluice_interpret::run(program, world, options),
+        Some(observer) => sluice_interpret::watch(program, world, options, observer),
+    };
+    let result = match clock {
+        None => run(&mut world),
+        Some(clock) => run(&mut Timed::new(&mut world, clock)),
+    };
     if let Some(fault) = world.fault {
         return Err(fault.into());
     }

@@ -2,6 +2,8 @@
 
 use crate::cc::CcOptions;
 use crate::io::host::Bindings;
+use crate::stats::StatsOptions;
+use crate::trace::TraceOptions;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -71,6 +73,10 @@ pub struct RunOptions {
     pub iterations: Option<u64>,
     /// Interpret instead of compiling.
     pub interpret: bool,
+    /// Show what happens, firing by firing; the interpreter runs then.
+    pub trace: Option<TraceOptions>,
+    /// Count firings and measure time.
+    pub stats: Option<StatsOptions>,
 }
 
 /// How `rates` writes its table.

@@ -6,14 +6,16 @@
 use crate::compiled;
 use crate::dumps;
 use crate::exit::{Exit, Fault};
-use crate::interpreted;
 use crate::interrupt;
 use crate::io::host::{self, Host};
+use crate::io::sink::Out;
 use crate::native::NativeEnd;
 use crate::options::{CodeOptions, ProgramOptions, RunOptions};
 use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
+use crate::stats::Ending;
+use crate::watched::{self, Watched};
 use sluice_codegen::Flavour;
 use sluice_frontend::elaborate::Limits;
 use sluice_frontend::{Analysis, Elaborated, Options};
@@ -97,35 +99,48 @@ pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
-    let native = if options.interpret {
+    watched::check_outputs(&writers, options)?;
+    let counts = options.stats.is_some();
+    // only the interpreter tells what each firing does
+    let native = if options.interpret || options.trace.is_some() {
         None
     } else {
-        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
+        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program", counts)?;
         let native = compiled::load(session, &c, code)?;
-        Some((native, c.sites))
+        Some((native, c))
     };
     interrupt::listen();
-    let mut host = Host::open(&readers, &writers, &options.bindings)?;
+    let out = Out::stdout();
+    let mut host = Host::open_to(&readers, &writers, &options.bindings, out.clone())?;
+    let mut watched = Watched::open(checked, options, &out, &mut host)?;
     let end = session.pass("run", || match &native {
-        None => interpreted::run(program, &readers, options.iterations, &mut host),
-        Some((native, sites)) => native.run(&readers, &writers, options.iterations, &mut host).map_err(|e| match e {
-            NativeEnd::Fault(fault) => RunEnd::Fault(fault),
-            NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, sites),
-        }),
+        None => watched.interpret(&readers, options.iterations, &mut host),
+        Some((native, c)) => {
+            let end = watched.run(native, (&readers, &writers), options.iterations, &mut host, c.fills.as_ref());
+            end.map_err(|e| match e {
+                NativeEnd::Fault(fault) => RunEnd::Fault(fault),
+                NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
+            })
+        }
     });
+    let Err(end) = end else {
+        let ending = if host.wants_stop() { Ending::Stopped } else { Ending::Complete };
+        let finished = host.finish();
+        for remark in finished.iter().flatten() {
+            session.remark(remark);
+        }
+        let watched = watched.close(ending);
+        finished?;
+        watched?;
+        return Ok(Exit::Ok);
+    };
+    host.abandon();
+    if let Err(fault) = watched.close(Ending::Failed) {
+        session.fault(&fault);
+    }
     match end {
-        Ok(()) => {
-            for remark in host.finish()? {
-                session.remark(&remark);
-            }
-            Ok(Exit::Ok)
-        }
-        Err(RunEnd::Fault(fault)) => {
-            host.abandon();
-            Err(fault.into())
-        }
-        Err(RunEnd::Program(diagnostic)) => {
-            host.abandon();
+        RunEnd::Fault(fault) => Err(fault.into()),
+        RunEnd::Program(diagnostic) => {
             session.report(&checked.sources, &[*diagnostic])?;
             Ok(Exit::Program)
         }

@@ -4,6 +4,7 @@
 
 use crate::Outside;
 use crate::mail::Mail;
+use crate::observe::{Effects, Sent};
 use sluice_frontend::eval::{EvalErrorKind, Host, Message, Value};
 use sluice_frontend::ids::{NativeId, NodeId};
 use sluice_frontend::typed::Rates;
@@ -19,6 +20,8 @@ pub(crate) struct Firing<'a, 'm> {
     pub rates: Rates,
     /// Items popped.
     pub popped: u32,
+    /// Items looked at, those popped among them.
+    pub seen: u32,
     /// The filter.
     pub node: NodeId,
     /// Completed firings.
@@ -29,6 +32,8 @@ pub(crate) struct Firing<'a, 'm> {
     pub outside: &'a mut dyn Outside,
     /// Set when the world wants no more.
     pub stopped: &'a mut bool,
+    /// Where to note prints and messages, if someone watches.
+    pub effects: Option<&'a mut Effects>,
 }
 
 impl Firing<'_, '_> {
@@ -46,6 +51,7 @@ impl Host for Firing<'_, '_> {
         }
         let position = self.popped as usize;
         self.popped += 1;
+        self.seen = self.seen.max(self.popped);
         Ok(std::mem::replace(self.item(position)?, Value::Void))
     }
 
@@ -55,6 +61,7 @@ impl Host for Firing<'_, '_> {
         if position >= self.rates.peek.into() {
             return Err(EvalErrorKind::PeekBeyond { needed: position + 1, declared: self.rates.peek });
         }
+        self.seen = self.seen.max(position as u32 + 1);
         Ok(self.item(position as usize)?.deep_copy())
     }
 
@@ -67,6 +74,9 @@ impl Host for Firing<'_, '_> {
     }
 
     fn print(&mut self, text: &str) -> Result<(), EvalErrorKind> {
+        if let Some(effects) = &mut self.effects {
+            effects.printed.push_str(text);
+        }
         self.outside.print(text).map_err(|why| EvalErrorKind::Host(why.into()))
     }
 
@@ -79,7 +89,13 @@ impl Host for Firing<'_, '_> {
     }
 
     fn send(&mut self, message: Message) -> Result<(), EvalErrorKind> {
-        self.mail.send(self.node, self.fired + 1, &message);
+        let firing = self.fired + 1;
+        if let Some(effects) = &mut self.effects {
+            let to = self.mail.addressees(self.node, firing, &message);
+            let args = message.args.iter().map(Value::deep_copy).collect();
+            effects.sent.push(Sent { handler: message.handler.clone(), args, to });
+        }
+        self.mail.send(self.node, firing, &message);
         Ok(())
     }
 

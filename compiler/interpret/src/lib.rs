@@ -9,11 +9,13 @@ pub mod error;
 mod fire;
 pub mod items;
 mod mail;
+pub mod observe;
 mod order;
 mod run;
+mod watch;
 
 pub use error::RunError;
-pub use run::{Options, Program, Summary, run};
+pub use run::{Options, Program, Summary, run, watch};
 
 /// The program's ends. Readers and writers are numbered apart, each in program order.
 pub trait Outside {

@@ -5,11 +5,15 @@
 
 use sluice_frontend::eval::{Message, Value};
 use sluice_frontend::ids::{FnId, NodeId};
-use sluice_frontend::messages::{Direction, Messages};
+use sluice_frontend::messages::{Direction, Link, Messages};
 use std::collections::{BTreeMap, HashMap};
 
 /// A message for a filter.
 pub(crate) struct Letter {
+    /// From whom.
+    pub sender: NodeId,
+    /// Sent in which of its firings, from 1.
+    pub firing: u64,
     /// The function of the receiver to call.
     pub handler: FnId,
     /// Its arguments.
@@ -38,16 +42,26 @@ impl<'a> Mail<'a> {
         Mail { messages, links, waiting: (0..nodes).map(|_| BTreeMap::new()).collect(), sent: 0 }
     }
 
+    /// The links that a message goes along.
+    fn ways(&self, sender: NodeId, message: &Message) -> impl Iterator<Item = &'a Link> {
+        let key = (message.portal, message.handler.clone(), message.latency);
+        let links = self.links.get(&sender).into_iter().flatten().map(|i| &self.messages.links[*i]);
+        links.filter(move |l| (l.portal, &l.name, l.latency) == (key.0, &key.1, key.2))
+    }
+
+    /// Whom a message that is sent in a firing (counted from 1) will reach, and before which firing there.
+    pub fn addressees(&self, sender: NodeId, firing: u64, message: &Message) -> Vec<(NodeId, u64)> {
+        self.ways(sender, message).map(|l| (l.receiver, l.due.at(firing))).collect()
+    }
+
     /// A filter sends in a firing (counted from 1). The arguments are copied for each receiver.
     pub fn send(&mut self, sender: NodeId, firing: u64, message: &Message) {
-        for link in self.links.get(&sender).into_iter().flatten().map(|i| &self.messages.links[*i]) {
-            if (link.portal, &link.name, link.latency) != (message.portal, &message.handler, message.latency) {
-                continue;
-            }
+        let ways: Vec<&Link> = self.ways(sender, message).collect();
+        for link in ways {
             self.sent += 1;
             let args = message.args.iter().map(Value::deep_copy).collect();
             let key = (link.due.at(firing), sender, firing, self.sent);
-            let letter = Letter { handler: link.handler, args };
+            let letter = Letter { sender, firing, handler: link.handler, args };
             self.waiting[link.receiver.index()].insert(key, (letter, link.direction));
         }
     }

@@ -2,13 +2,15 @@
 
 use crate::error::RunError;
 use crate::fire::Firing;
-use crate::mail::Mail;
+use crate::mail::{Letter, Mail};
+use crate::observe::{Observer, Outcome, changes};
 use crate::order::{Next, Order};
+use crate::watch::Watch;
 use crate::{Outside, items};
 use sluice_frontend::eval::value;
 use sluice_frontend::eval::{EvalError, EvalErrorKind, Machine, Statics, Value};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
-use sluice_frontend::ids::{ChannelId, CodeId, FnId, NodeId};
+use sluice_frontend::ids::{ChannelId, CodeId, NodeId};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::typed::{FilterCode, Globals, Rates};
@@ -41,13 +43,25 @@ pub struct Options {
 pub struct Summary {
     /// Firings, by node.
     pub fired: Vec<u64>,
+    /// Whole steady states.
+    pub steady_states: u64,
     /// Did the world stop the run?
     pub stopped: bool,
 }
 
 /// Runs a program to its end.
 pub fn run(program: Program<'_>, outside: &mut dyn Outside, options: Options) -> Result<Summary, RunError> {
-    Run::new(program, options)?.all(outside)
+    Run::new(program, options, Watch::default())?.all(outside)
+}
+
+/// The same, before the eyes of an observer.
+pub fn watch(
+    program: Program<'_>,
+    outside: &mut dyn Outside,
+    options: Options,
+    observer: &mut dyn Observer,
+) -> Result<Summary, RunError> {
+    Run::new(program, options, Watch::new(Some(observer)))?.all(outside)
 }
 
 /// The most that may lie on all channels together, in words of 32 bytes: an item takes one, an array one more for 8 elements.
@@ -67,10 +81,11 @@ struct Run<'a> {
     held: u64,
     pushed: Vec<Value>,
     bytes: Vec<u8>,
+    watch: Watch<'a>,
 }
 
 impl<'a> Run<'a> {
-    fn new(program: Program<'a>, options: Options) -> Result<Run<'a>, RunError> {
+    fn new(program: Program<'a>, options: Options, watch: Watch<'a>) -> Result<Run<'a>, RunError> {
         let Program { globals, codes, graph, steady, messages } = program;
         let statics = Statics::new(globals);
         let mut prepared: Vec<Option<Vec<Value>>> = vec![None; codes.len()];
@@ -113,16 +128,27 @@ impl<'a> Run<'a> {
         let weights: Vec<u64> =
             graph.channels.iter().map(|c| 1 + value::size(&c.ty, globals).unwrap_or(0) / 8).collect();
         let held = weights.iter().zip(&order.fill).map(|(w, n)| w * n).sum();
-        Ok(Run { program, order, channels, machines, mail, ends, weights, held, pushed: Vec::new(), bytes: Vec::new() })
+        let (pushed, bytes) = (Vec::new(), Vec::new());
+        Ok(Run { program, order, channels, machines, mail, ends, weights, held, pushed, bytes, watch })
     }
 
     fn all(mut self, outside: &mut dyn Outside) -> Result<Summary, RunError> {
+        let result = self.steps(outside);
+        let steady_states = self.order.completed;
+        self.watch.finished(steady_states);
+        result.map(|stopped| Summary { fired: self.order.fired, steady_states, stopped })
+    }
+
+    /// The whole run; did the world stop it?
+    fn steps(&mut self, outside: &mut dyn Outside) -> Result<bool, RunError> {
         let mut stopped = false;
-        for node in &self.program.graph.nodes {
+        for id in self.program.graph.node_ids() {
+            let node = self.program.graph.node(id);
             if let NodeKind::Filter { code, .. } = node.kind
                 && let Some(code) = self.program.codes.get(code.index())
                 && !code.init_output.is_empty()
             {
+                self.watch.initialised(id, &code.init_output);
                 outside.print(&code.init_output).map_err(|why| RunError::host(&node.path, 0, why))?;
             }
         }
@@ -130,15 +156,39 @@ impl<'a> Run<'a> {
             match self.order.next() {
                 Next::End => {
                     self.last_messages(outside, &mut stopped)?;
-                    return Ok(Summary { fired: self.order.fired, stopped });
+                    return Ok(stopped);
                 }
                 Next::Fire(id) => self.fire(id, outside, &mut stopped)?,
             }
         }
-        Ok(Summary { fired: self.order.fired, stopped: true })
+        Ok(true)
     }
 
+    /// One firing, and what follows from it.
     fn fire(&mut self, id: NodeId, outside: &mut dyn Outside, stopped: &mut bool) -> Result<(), RunError> {
+        let graph = self.program.graph;
+        let node = graph.node(id);
+        let fired = self.order.fired[id.index()];
+        let prework = fired == 0 && matches!(node.kind, NodeKind::Filter { prework: Some(_), .. });
+        self.watch.begins(graph, id, (fired, self.order.epoch, prework), &self.channels);
+        match self.act(id, outside, stopped) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(e) => {
+                self.watch.breaks(Some(&e));
+                return Err(e);
+            }
+        }
+        let before: u64 = self.weight_around(id);
+        self.order.fire(id);
+        self.held = (self.held + self.weight_around(id)).saturating_sub(before);
+        debug_assert!(node.inputs.iter().all(|c| self.channels[c.index()].len() as u64 == self.order.fill[c.index()]));
+        self.watch.ends(id, &self.order.fill);
+        Ok(())
+    }
+
+    /// What a node does in one firing; false where there was none.
+    fn act(&mut self, id: NodeId, outside: &mut dyn Outside, stopped: &mut bool) -> Result<bool, RunError> {
         let graph = self.program.graph;
         let node = graph.node(id);
         let fired = self.order.fired[id.index()];
@@ -154,13 +204,15 @@ impl<'a> Run<'a> {
         match &node.kind {
             NodeKind::Filter { code, .. } => {
                 if !self.filter(id, *code, outside, stopped)? {
-                    return Ok(());
+                    self.watch.breaks(None);
+                    return Ok(false);
                 }
             }
             NodeKind::Reader(_) => {
                 if !self.read(id, outside)? {
                     self.order.exhausted(id);
-                    return Ok(());
+                    self.watch.forget();
+                    return Ok(false);
                 }
             }
             NodeKind::Writer(_) => self.write(id, outside)?,
@@ -182,11 +234,7 @@ impl<'a> Run<'a> {
                 self.deal(&node.inputs, weights, &node.outputs, &[sum]);
             }
         }
-        let before: u64 = self.weight_around(id);
-        self.order.fire(id);
-        self.held = (self.held + self.weight_around(id)).saturating_sub(before);
-        debug_assert!(node.inputs.iter().all(|c| self.channels[c.index()].len() as u64 == self.order.fill[c.index()]));
-        Ok(())
+        Ok(true)
     }
 
     /// What lies on the channels of a node.
@@ -198,7 +246,9 @@ impl<'a> Run<'a> {
 
     /// Puts an item on a channel, unless nobody will ever take it.
     fn put(&mut self, channel: ChannelId, item: Value) {
-        if !self.order.drops(channel) {
+        let dropped = self.order.drops(channel);
+        self.watch.put(channel, &item, dropped);
+        if !dropped {
             self.channels[channel.index()].push_back(item);
         }
     }
@@ -235,29 +285,38 @@ impl<'a> Run<'a> {
             _ => &code.work,
         };
         while let Some(letter) = self.mail.next(id, fired + 1) {
-            if !self.handle(id, letter.handler, letter.args, outside, stopped)? {
+            if !self.handle(id, letter, outside, stopped)? {
                 return Ok(false);
             }
         }
         let Some(machine) = self.machines[id.index()].as_mut() else { return Ok(true) };
         self.pushed.clear();
+        let fields = if self.watch.is_on() { self.watch.fields(machine, &code.fields) } else { None };
         let mut firing = Firing {
             input: node.inputs.first().map(|c| &mut self.channels[c.index()]),
             output: &mut self.pushed,
             rates: def.rates,
             popped: 0,
+            seen: 0,
             node: id,
             fired,
             mail: &mut self.mail,
             outside,
             stopped,
+            effects: self.watch.effects(),
         };
         let result = machine.call_own(def.function, Vec::new(), &mut firing);
-        if *firing.stopped {
+        let (popped, seen, stopped) = (firing.popped, firing.seen, *firing.stopped);
+        if let (Some(before), Some(effects)) = (fields, firing.effects) {
+            effects.changes = changes(&before, &machine.fields);
+        }
+        let pushed = self.pushed.len() as u32;
+        let broken = stopped || result.is_err() || pushed < def.rates.push;
+        self.watch.ran(popped, seen, broken.then_some(&self.pushed));
+        if stopped {
             return Ok(false);
         }
         result.map_err(|e| RunError::new(&node.path, fired, &e))?;
-        let pushed = self.pushed.len() as u32;
         if pushed < def.rates.push {
             let kind = EvalErrorKind::PushedLess { pushed, declared: def.rates.push };
             return Err(RunError::new(&node.path, fired, &EvalError::new(kind, def.span)));
@@ -282,37 +341,57 @@ impl<'a> Run<'a> {
     fn handle(
         &mut self,
         id: NodeId,
-        handler: FnId,
-        args: Vec<Value>,
+        letter: Letter,
         outside: &mut dyn Outside,
         stopped: &mut bool,
     ) -> Result<bool, RunError> {
-        let Some(machine) = self.machines[id.index()].as_mut() else { return Ok(true) };
+        let node = self.program.graph.node(id);
+        let (Some(machine), NodeKind::Filter { code, .. }) = (self.machines[id.index()].as_mut(), &node.kind) else {
+            return Ok(true);
+        };
         let fired = self.order.fired[id.index()];
+        let mut told = self.watch.delivery(id, (fired, self.order.epoch), &letter);
+        let defs = &self.program.codes[code.index()].fields;
+        let fields = if told.is_some() { self.watch.fields(machine, defs) } else { None };
         let mut between = Firing {
             input: None,
             output: &mut self.pushed,
             rates: Rates::default(),
             popped: 0,
+            seen: 0,
             node: id,
             fired,
             mail: &mut self.mail,
             outside,
             stopped,
+            effects: told.as_mut().map(|t| &mut t.effects),
         };
-        let result = machine.call_own(handler, args, &mut between);
-        if *between.stopped {
-            return Ok(false);
+        let result = machine.call_own(letter.handler, letter.args, &mut between);
+        let stopped = *between.stopped;
+        let result = result.map_err(|e| RunError::new(&node.path, fired, &e));
+        if let Some(mut told) = told {
+            told.effects.changes = fields.map_or(Vec::new(), |before| changes(&before, &machine.fields));
+            self.watch.delivered(
+                &told,
+                match &result {
+                    _ if stopped => Outcome::Abandoned,
+                    Ok(_) => Outcome::Complete,
+                    Err(e) => Outcome::Failed(e),
+                },
+            );
+            if stopped || result.is_err() {
+                // the firing that was to follow never began
+                self.watch.forget();
+            }
         }
-        result.map_err(|e| RunError::new(&self.program.graph.node(id).path, fired, &e))?;
-        Ok(true)
+        Ok(!stopped && result.map(|_| true)?)
     }
 
     /// What takes effect after the last firing of its receiver.
     fn last_messages(&mut self, outside: &mut dyn Outside, stopped: &mut bool) -> Result<(), RunError> {
         for id in self.program.graph.node_ids() {
             while let Some(letter) = self.mail.last(id, self.order.fired[id.index()]) {
-                if !self.handle(id, letter.handler, letter.args, outside, stopped)? {
+                if !self.handle(id, letter, outside, stopped)? {
                     return Ok(());
                 }
             }

@@ -9,6 +9,8 @@ use sluice_driver::io::format::Format;
 use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
 
+use crate::watch_arguments::{StatsArgs, TraceArgs};
+
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
 const EXAMPLES: &str = "\
@@ -179,6 +181,10 @@ struct RunArgs {
     /// Interpret instead of compiling
     #[arg(long)]
     interpret: bool,
+    #[command(flatten)]
+    trace: TraceArgs,
+    #[command(flatten)]
+    stats: StatsArgs,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
@@ -274,6 +280,8 @@ impl RunArgs {
             },
             iterations: self.iterations,
             interpret: self.interpret,
+            trace: self.trace.options(),
+            stats: self.stats.options(),
         }
     }
 }

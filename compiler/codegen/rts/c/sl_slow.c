@@ -265,6 +265,9 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
             }
         }
     }
+#ifdef SL_STATS
+    sl_stamp(ctx);
+#endif
     if (first) {
         const sl_code *code = &p->codes[n->what];
         uint32_t in = n->ins > 0 ? p->ports[n->first_in] : 0, out = n->outs > 0 ? p->ports[n->first_out] : 0;
@@ -279,6 +282,9 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
     } else {
         sl_fire_node(ctx, v, 1);
     }
+#ifdef SL_STATS
+    sl_tick(ctx, v, 1);
+#endif
     ctx->node = -1;
     ctx->firing = 0;
     ctx->fired[v]++;
@@ -294,6 +300,9 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
             sl_refresh(ctx, w);
         }
     }
+#ifdef SL_STATS
+    sl_stats_fill(ctx, v);
+#endif
     sl_cut_path(ctx, v);
     sl_refresh(ctx, v);
     sl_refresh_next(ctx, v);

@@ -2,6 +2,7 @@
 //! `steady` the steady state, `ends` what the host is told, `header` the library's header; `program` puts all together.
 
 pub mod ends;
+pub mod fills;
 pub mod header;
 pub mod layout;
 mod messages;
