@@ -8,7 +8,7 @@ use sluice_interpret::RunError;
 use sluice_interpret::observe::{Delivered, Effects, Fired, Outcome, Sent};
 
 /// Letters up to which the first columns are made equally long.
-const WIDEST: usize = 60;
+const WIDEST: usize = 80;
 /// Ports, receivers, fields that a line shows.
 const MOST: usize = 8;
 /// Letters of printed text that a line shows.
