@@ -130,6 +130,9 @@ fn watched(program: &Path) -> Tested {
     if told.written.is_empty() && told.printed != printed {
         return Err(format!("the trace prints\n{}and the program\n{printed}", told.printed).into());
     }
+    if told.delivered == 0 && program.file_name().is_some_and(|n| n.to_string_lossy().starts_with("message_")) {
+        return Err("no message was delivered".into());
+    }
     // the statistics count what the trace shows
     let interpreted = read_stats(&path("interpreted"))?;
     let counted = counts(&interpreted);
@@ -173,6 +176,38 @@ fn watched(program: &Path) -> Tested {
     Ok(())
 }
 
+/// The C text of a program that counts is that of one that does not, and lines that count: taken away, not a byte differs.
+fn only_adds_lines(program: &Path) -> Tested {
+    let flags = flags(program)?;
+    let dump = ["--dump-after", "emit-c"];
+    let ordinary = well(program, &flags, &dump)?;
+    let mut counting = well(program, &flags, &[&["--stats"], &dump[..]].concat())?;
+    for file in ["sl_stats.h", "sl_stats.c"] {
+        let text = std::fs::read_to_string(root().join("compiler/codegen/rts/c").join(file))?;
+        let lines = text.lines().filter(|l| !l.starts_with("#include \""));
+        let part: String = lines.flat_map(|l| [l, "\n"]).chain(["\n"]).collect();
+        let (before, after) = counting.split_once(&part).ok_or_else(|| format!("{file} is not there"))?;
+        counting = format!("{before}{after}");
+    }
+    let (mut rest, mut inside, mut ticks) = (String::new(), false, 0);
+    for line in counting.lines() {
+        inside |= line == "#ifdef SL_STATS";
+        let tick = line.trim_start().starts_with("sl_tick(");
+        ticks += usize::from(tick);
+        if !inside && !tick && line != "#define SL_STATS 1" {
+            rest.push_str(line);
+            rest.push('\n');
+        }
+        inside &= line != "#endif";
+    }
+    if rest != ordinary {
+        let at = rest.lines().zip(ordinary.lines()).position(|(a, b)| a != b);
+        return Err(format!("line {at:?} of the ordinary text differs").into());
+    }
+    let plain = !ordinary.contains("SL_STATS") && !ordinary.contains("sl_stat") && !ordinary.contains("sl_tick");
+    if plain && ticks > 0 { Ok(()) } else { Err(format!("{ticks} lines that count, plain: {plain}").into()) }
+}
+
 /// What the writer of a trace popped is what stands in the file.
 fn written(item: &str, convert: &str) -> Tested {
     let folder = tempfile::tempdir()?;
@@ -214,7 +249,9 @@ fn main() {
     let mut count = 0;
     for p in programs("tests/run") {
         if p.with_extension("expect").exists() {
+            let q = p.clone();
             trials.push(Trial::test(format!("watched::{}", stem(&p)), move || watched(&p)));
+            trials.push(Trial::test(format!("only_adds_lines::{}", stem(&q)), move || only_adds_lines(&q)));
             count += 1;
         }
     }

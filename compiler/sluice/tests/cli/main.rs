@@ -7,3 +7,4 @@ mod messages;
 mod products;
 mod running;
 mod support;
+mod watching;
