@@ -110,7 +110,8 @@ impl<'a> Watched<'a> {
         out: &SharedOut,
         host: &mut Host,
     ) -> Result<Watched<'a>, Fault> {
-        let trace = options.trace.as_ref().map(|t| Trace::open(&checked.program, &checked.sources, t, out)).transpose()?;
+        let trace =
+            options.trace.as_ref().map(|t| Trace::open(&checked.program, &checked.sources, t, out)).transpose()?;
         let stats = options.stats.as_ref().map(|s| Stats::open(s, out)).transpose()?;
         if trace.as_ref().is_some_and(Trace::is_on_standard_error) {
             host.quiet();
@@ -119,12 +120,7 @@ impl<'a> Watched<'a> {
     }
 
     /// Interprets.
-    pub fn interpret(
-        &mut self,
-        readers: &[End],
-        iterations: Option<u64>,
-        host: &mut Host,
-    ) -> Result<(), RunEnd> {
+    pub fn interpret(&mut self, readers: &[End], iterations: Option<u64>, host: &mut Host) -> Result<(), RunEnd> {
         let program = &self.checked.program;
         if self.trace.is_none() && self.stats.is_none() {
             return interpreted::run(program, readers, iterations, host);

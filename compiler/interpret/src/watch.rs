@@ -59,9 +59,7 @@ impl<'o> Watch<'o> {
             steady_state,
             prework,
             inputs: node.inputs.iter().map(taken).collect(),
-            outputs: (node.outputs.iter())
-                .map(|c| Given { channel: *c, items: Vec::new(), dropped: false })
-                .collect(),
+            outputs: (node.outputs.iter()).map(|c| Given { channel: *c, items: Vec::new(), dropped: false }).collect(),
             effects: Effects::default(),
         }));
     }

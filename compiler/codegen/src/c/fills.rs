@@ -41,9 +41,7 @@ impl Fills {
             for step in &self.steps {
                 let scaled = match step {
                     Step::Fire { node, times: n } => Step::Fire { node: *node, times: n.saturating_mul(times) },
-                    Step::Loop { times: n, body } => {
-                        Step::Loop { times: n.saturating_mul(times), body: body.clone() }
-                    }
+                    Step::Loop { times: n, body } => Step::Loop { times: n.saturating_mul(times), body: body.clone() },
                 };
                 follow(&mut all, &effects_of(graph, &scaled));
             }
@@ -99,7 +97,10 @@ fn repeat(once: &Effects, times: u64) -> Effects {
     let times = i128::from(times);
     let scaled = |e: &Effect| {
         let before_last = e.change.saturating_mul(times.saturating_sub(1)).max(0);
-        Effect { change: e.change.saturating_mul(times), most: if times > 0 { e.most.saturating_add(before_last) } else { 0 } }
+        Effect {
+            change: e.change.saturating_mul(times),
+            most: if times > 0 { e.most.saturating_add(before_last) } else { 0 },
+        }
     };
     once.iter().map(|(c, e)| (*c, scaled(e))).collect()
 }

@@ -93,7 +93,10 @@ pub(super) fn report(program: &Elaborated, sources: &SourceMap, counted: &Counte
         graph.nodes.iter().zip(&counted.streams).filter(|(n, _)| is(&n.kind)).map(|(_, c)| c.firings).sum()
     };
     let has = |reader: bool| {
-        graph.nodes.iter().any(|n| matches!((&n.kind, reader), (NodeKind::Reader(_), true) | (NodeKind::Writer(_), false)))
+        graph
+            .nodes
+            .iter()
+            .any(|n| matches!((&n.kind, reader), (NodeKind::Reader(_), true) | (NodeKind::Writer(_), false)))
     };
     let speed = |reader: bool| has(reader).then(|| (ends(reader) as f64 * 1e9 / total).round());
     let of_streams: f64 = counted.streams.iter().map(|s| s.time).sum();

@@ -41,8 +41,11 @@ fn row(c: &Counts) -> [String; 9] {
     let path = &c.stream.path;
     let length = path.chars().count();
     // the end of a path says more than its start
-    let shown =
-        if length > WIDEST { format!("...{}", path.chars().skip(length - WIDEST + 3).collect::<String>()) } else { path.clone() };
+    let shown = if length > WIDEST {
+        format!("...{}", path.chars().skip(length - WIDEST + 3).collect::<String>())
+    } else {
+        path.clone()
+    };
     [
         time(c.nanoseconds),
         share(c.share),
@@ -139,7 +142,11 @@ fn summary(report: &Report) -> String {
         None => text.push_str("interpreted: these are not the times of compiled code\n"),
         Some(fast) => {
             let (states, most) = (report.fast_steady_states.unwrap_or(0), report.largest_batch.unwrap_or(0));
-            text.push_str(&format!("fast: {} in {}", plural(states, "steady state"), plural(fast, "batch").replace("batchs", "batches")));
+            text.push_str(&format!(
+                "fast: {} in {}",
+                plural(states, "steady state"),
+                plural(fast, "batch").replace("batchs", "batches")
+            ));
             if fast > 0 {
                 text.push_str(&format!(" of up to {most}"));
             }
@@ -150,7 +157,11 @@ fn summary(report: &Report) -> String {
             let calls: u64 = report.streams.iter().map(|s| s.calls).sum();
             let cost = report.time.measuring.unwrap_or(0);
             let part = cost as f64 * 100.0 / report.time.total.max(1) as f64;
-            text.push_str(&format!("\nmeasured in {}; reading the clock took about {} ({part:.1} %)\n", plural(calls, "call"), time(cost)));
+            text.push_str(&format!(
+                "\nmeasured in {}; reading the clock took about {} ({part:.1} %)\n",
+                plural(calls, "call"),
+                time(cost)
+            ));
         }
     }
     text

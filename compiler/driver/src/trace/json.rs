@@ -188,11 +188,8 @@ pub(super) fn initialised(names: &Names<'_>, node: NodeId, printed: &str) -> Str
 }
 
 pub(super) fn fired(names: &Names<'_>, firing: &Fired, outcome: Outcome<'_>) -> String {
-    let row = |c: ChannelId, items| Row {
-        items,
-        ty: &names.program.graph.channel(c).ty,
-        globals: &names.program.globals,
-    };
+    let row =
+        |c: ChannelId, items| Row { items, ty: &names.program.graph.channel(c).ty, globals: &names.program.globals };
     let taken = |t: &'_ observe::Taken| -> (usize, usize) {
         let popped = t.popped.min(t.items.len());
         (popped, t.gone.clamp(popped, t.items.len()))

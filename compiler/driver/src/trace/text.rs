@@ -103,9 +103,8 @@ impl Layout {
         effects(names, message.receiver, &message.effects, &mut parts);
         ending(names, outcome, &mut parts);
         // the handler's own line
-        let place = handler.map_or(names.streams[message.receiver.index()].place.clone(), |h| {
-            Place::of(names.sources, h.span)
-        });
+        let place =
+            handler.map_or(names.streams[message.receiver.index()].place.clone(), |h| Place::of(names.sources, h.span));
         let name = format!("{place}: {}", names.path(message.receiver));
         self.line(&name, &format!("before {}", message.before), &parts)
     }

@@ -51,9 +51,8 @@ fn a_trace_needs_no_c_compiler() {
 #[test]
 fn streams_and_firings_are_chosen() {
     let place = Place::new().with("a.str", BANDS);
-    let trace = |options: &[&str]| {
-        shown(&place.run(&[&["run", "a.str", "-n", "3", "--trace"], options].concat()).ends(0))
-    };
+    let trace =
+        |options: &[&str]| shown(&place.run(&[&["run", "a.str", "-n", "3", "--trace"], options].concat()).ends(0));
     assert_eq!(trace(&["--trace-filter", "Source"]), ["Main.Source 1", "Main.Source 2", "Main.Source 3"]);
     let bands = ["Main.Bank.Band#2 2", "Main.Bank.Band 2"];
     assert_eq!(trace(&["--trace-filter", "Band", "--trace-firings", "2"]), bands);
@@ -75,9 +74,8 @@ fn a_limit_ends_the_trace_and_not_the_run() {
     let done = place.run(&["run", "a.str", "-n", "300", "--trace", "--trace-limit", "5"]).ends(0);
     assert_eq!((shown(&done).len(), done.text().lines().count()), (5, 600));
     assert!(done.stderr.ends_with("-- 5 firings shown, and no more: --trace-limit sets how many (0: all)\n"));
-    let all = |limit: &[&str]| {
-        shown(&place.run(&[&["run", "a.str", "-n", "300", "--trace"], limit].concat()).ends(0)).len()
-    };
+    let all =
+        |limit: &[&str]| shown(&place.run(&[&["run", "a.str", "-n", "300", "--trace"], limit].concat()).ends(0)).len();
     assert_eq!((all(&[]), all(&["--trace-limit", "0"]), all(&["--trace-limit", "2100"])), (1000, 2100, 2100));
     let exact = place.run(&["run", "a.str", "-n", "300", "--trace", "--trace-limit", "2100"]).ends(0);
     assert!(!exact.stderr.contains("no more"));
@@ -152,13 +150,19 @@ fn statistics_as_a_table() {
 
 #[test]
 fn tables_of_large_programs_are_short() {
-    let mut program = String::from("void->int filter A { work push 1 { push(1); } }\nint->int filter B { work pop 1 push 1 { push(pop()); } }\nint->void filter C { work pop 1 { pop(); } }\n");
+    let mut program = String::from(
+        "void->int filter A { work push 1 { push(1); } }\nint->int filter B { work pop 1 push 1 { push(pop()); } }\nint->void filter C { work pop 1 { pop(); } }\n",
+    );
     program.push_str("void->void pipeline Main { add A; for (int i = 0; i < 1000; i++) add B; add C; }");
     let place = Place::new().with("a.str", program);
     let rows = |options: &[&str]| -> Vec<String> {
         let all = [&["run", "a.str", "-n", "100", "-O0", "--stats"], options].concat();
         let done = place.run(&all).ends(0);
-        done.stderr.lines().filter(|l| l.contains("a.str:")).map(|l| l.split_whitespace().nth(9).unwrap().into()).collect()
+        done.stderr
+            .lines()
+            .filter(|l| l.contains("a.str:"))
+            .map(|l| l.split_whitespace().nth(9).unwrap().into())
+            .collect()
     };
     assert_eq!(rows(&[]).len(), 30);
     let done = place.run(&["run", "a.str", "-n", "100", "-O0", "--stats"]).ends(0).says("(972 other streams)");

@@ -159,13 +159,21 @@ pub fn raw(values: &[Value], item: &str) -> Option<Vec<u8>> {
         flatten(value, &mut |v| {
             let real = || match v {
                 Value::String(s) if s == "NaN" => f64::NAN,
-                Value::String(s) => if s.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY },
+                Value::String(s) => {
+                    if s.starts_with('-') {
+                        f64::NEG_INFINITY
+                    } else {
+                        f64::INFINITY
+                    }
+                }
                 _ => v.as_f64().unwrap_or(0.0),
             };
             match scalar {
                 "int" => out.extend((v.as_i64().unwrap_or(0) as i32).to_le_bytes()),
                 "boolean" => out.push(u8::from(v == &Value::Bool(true))),
-                "double" => out.extend(if real().is_nan() { 0x7ff8_0000_0000_0000 } else { real().to_bits() }.to_le_bytes()),
+                "double" => {
+                    out.extend(if real().is_nan() { 0x7ff8_0000_0000_0000 } else { real().to_bits() }.to_le_bytes())
+                }
                 "bit" => bits.push(v == &Value::from(1)),
                 _ => out.extend(if real().is_nan() { 0x7fc0_0000 } else { (real() as f32).to_bits() }.to_le_bytes()),
             }
