@@ -5,8 +5,9 @@ use crate::cc::Product;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
 use crate::io::sink;
+use crate::natives::{Natives, sources};
 use crate::options::*;
-use crate::pipeline::{self, Halt};
+use crate::pipeline::{self, Checked, Halt};
 use crate::rates;
 use crate::sdep;
 use crate::session::{self, Session};
@@ -38,8 +39,9 @@ fn report(fault: &Fault) -> Exit {
 }
 
 /// `sluice check`
-pub fn check(options: &ProgramOptions, parse_only: bool) -> Exit {
+pub fn check(options: &ProgramOptions, natives: &NativeOptions, parse_only: bool) -> Exit {
     with_session(options, true, |session| {
+        sources::check_files(natives)?;
         pipeline::analyse(session, options, parse_only)?;
         Ok(Exit::Ok)
     })
@@ -96,33 +98,56 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
 }
 
 /// `sluice build`
-pub fn build(options: &ProgramOptions, code: &CodeOptions, product: BuildProduct, output: Option<&str>) -> Exit {
+pub fn build(
+    options: &ProgramOptions,
+    code: &CodeOptions,
+    natives: &NativeOptions,
+    product: BuildProduct,
+    output: Option<&str>,
+) -> Exit {
     with_session(options, false, |session| {
         let checked = pipeline::check(session, options)?;
-        pipeline::refuse_pending(session, &checked)?;
         let output = output.map_or_else(|| default_output(&options.files, product), str::to_string);
-        if output == "-" && product != BuildProduct::C {
+        if output == "-" && !matches!(product, BuildProduct::C | BuildProduct::NativeHeader) {
             return Err(Fault::usage("only C can be written to standard output").help("name a file with -o").into());
+        }
+        if product == BuildProduct::NativeHeader {
+            write(&output, &native_header(&checked, &output, &options.files)?)?;
+            return Ok(Exit::Ok);
         }
         let name = library_name(&output);
         match product {
-            BuildProduct::C => {
+            BuildProduct::C | BuildProduct::NativeHeader => {
                 let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
                 write(&output, &c.source)?;
             }
             BuildProduct::Executable => {
                 let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
-                compiled::product(session, &c, code, Product::Executable, &output)?;
+                let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
+                compiled::product(session, &checked, &c, code, &natives, Product::Executable, &output)?;
             }
             BuildProduct::Library => {
                 let c = compiled::emit(session, &checked, code, Flavour::Library, &name, false)?;
-                compiled::product(session, &c, code, Product::Shared, &output)?;
+                let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
+                compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
                 let header = Path::new(&output).with_file_name(format!("{name}.h"));
                 write(&header.display().to_string(), &c.header.unwrap_or_default())?;
             }
         }
         Ok(Exit::Ok)
     })
+}
+
+/// The header of a program's native functions, named after its file (on standard output: after the program's).
+fn native_header(checked: &Checked, output: &str, files: &[String]) -> Result<String, Fault> {
+    let globals = &checked.program.globals;
+    if globals.natives.is_empty() {
+        return Err(Fault::program("the program declares no native functions")
+            .help("a group such as `native Filters { float smooth(float x); }` declares them"));
+    }
+    let named = if output == "-" { default_output(files, BuildProduct::NativeHeader) } else { output.to_string() };
+    let stem = Path::new(&named).file_stem().and_then(|s| s.to_str()).unwrap_or("program").to_string();
+    Ok(sluice_codegen::c::native_header::native_header(globals, &stem))
 }
 
 /// Writes text to a file (complete or not at all), or to standard output.
@@ -142,6 +167,7 @@ fn default_output(files: &[String], product: BuildProduct) -> String {
         BuildProduct::Executable => stem.to_string(),
         BuildProduct::C => format!("{stem}.c"),
         BuildProduct::Library => format!("lib{stem}.so"),
+        BuildProduct::NativeHeader => format!("{stem}-native.h"),
     }
 }
 
@@ -157,10 +183,10 @@ fn library_name(output: &str) -> String {
 }
 
 /// `sluice run`
-pub fn run(options: &ProgramOptions, code: &CodeOptions, run: &RunOptions) -> Exit {
+pub fn run(options: &ProgramOptions, code: &CodeOptions, natives: &NativeOptions, run: &RunOptions) -> Exit {
     with_session(options, false, |session| {
         let checked = pipeline::check(session, options)?;
-        pipeline::run(session, &checked, code, run)
+        pipeline::run(session, &checked, code, run, natives)
     })
 }
 

@@ -15,6 +15,7 @@ pub mod interrupt;
 pub mod io;
 pub mod native;
 pub mod native_stats;
+pub mod natives;
 pub mod options;
 pub mod pipeline;
 pub mod rates;

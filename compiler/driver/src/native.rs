@@ -3,7 +3,8 @@
 //! Purpose: a compiled program, loaded into this process and joined to a [`Host`]. The interface is
 //! `compiler/codegen/rts/c/sluice_abi.h`; the structs here mirror it.
 //!
-//! This module and `native_stats` are those of the driver with `unsafe`: they load machine code, call it and read what it has written.
+//! This module, `native_stats` and `natives::foreign` are those of the driver with `unsafe`: they load machine code, call it and read what it
+//! has written.
 
 #![allow(unsafe_code)]
 

@@ -18,6 +18,9 @@ struct RawStream {
     firings: u64,
     calls: u64,
     ticks: u64,
+    taken: u64,
+    given: u64,
+    abandoned: u64,
 }
 
 /// `sluice_stats`
@@ -42,11 +45,28 @@ struct RawStats {
     clock: u64,
 }
 
+/// What a node has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NativeStream {
+    /// Firings.
+    pub firings: u64,
+    /// Calls of its code.
+    pub calls: u64,
+    /// Time in its code.
+    pub time: f64,
+    /// Items popped and pushed, where its firings decide on that.
+    pub taken: u64,
+    /// See `taken`.
+    pub given: u64,
+    /// Attempts abandoned.
+    pub abandoned: u64,
+}
+
 /// What an instance has counted. Times are in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NativeStats {
-    /// By node: firings, calls of its code, time.
-    pub streams: Vec<(u64, u64, f64)>,
+    /// By node.
+    pub streams: Vec<NativeStream>,
     /// By channel: the most items on it while the program ran slowly.
     pub highest: Vec<u64>,
     /// Whole steady states.
@@ -98,7 +118,16 @@ pub unsafe fn read(library: &Library, instance: *mut c_void) -> Option<NativeSta
     let tick = if raw.ticks > 0 { raw.nanoseconds as f64 / raw.ticks as f64 } else { 0.0 };
     let time = |ticks: u64| ticks as f64 * tick;
     Some(NativeStats {
-        streams: streams.iter().map(|s| (s.firings, s.calls, time(s.ticks))).collect(),
+        streams: (streams.iter())
+            .map(|s| NativeStream {
+                firings: s.firings,
+                calls: s.calls,
+                time: time(s.ticks),
+                taken: s.taken,
+                given: s.given,
+                abandoned: s.abandoned,
+            })
+            .collect(),
         highest: highest.to_vec(),
         steady_states: raw.steady_states,
         fast: (raw.fast_batches, raw.fast_states),

@@ -51,6 +51,21 @@ pub struct CodeOptions {
     pub unchecked: bool,
     /// The schedule.
     pub schedule: ScheduleKind,
+    /// The most items on a channel of a program with dynamic rates, where not the default.
+    pub channel_limit: Option<u64>,
+}
+
+/// Where native functions come from: `--native` and its like, or the manifest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NativeOptions {
+    /// C sources, objects, archives, shared libraries; which of these a file is, its extension says.
+    pub files: Vec<String>,
+    /// Libraries by name, as the C compiler's `-l` has them.
+    pub libraries: Vec<String>,
+    /// Folders with headers and libraries.
+    pub paths: Vec<String>,
+    /// What the C compiler is told besides, where it compiles the sources.
+    pub flags: Vec<String>,
 }
 
 /// What `build` makes.
@@ -62,6 +77,8 @@ pub enum BuildProduct {
     C,
     /// A shared library and its header.
     Library,
+    /// The C header of the native functions.
+    NativeHeader,
 }
 
 /// Options of `run`.

@@ -10,7 +10,9 @@ use crate::interrupt;
 use crate::io::host::{self, Host};
 use crate::io::sink::Out;
 use crate::native::NativeEnd;
-use crate::options::{CodeOptions, ProgramOptions, RunOptions};
+use crate::natives::Natives;
+use crate::natives::foreign::Foreign;
+use crate::options::{CodeOptions, NativeOptions, ProgramOptions, RunOptions};
 use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
@@ -84,29 +86,28 @@ pub fn dump(session: &Session, pass: &str, text: impl FnOnce() -> String) -> Res
     Err(Halt::Done(Exit::Ok))
 }
 
-/// Ends the command where the program needs what no back end can do yet.
-pub fn refuse_pending(session: &Session, checked: &Checked) -> Result<(), Halt> {
-    if checked.program.pending.is_empty() {
-        return Ok(());
-    }
-    session.report(&checked.sources, &checked.program.pending)?;
-    Err(Halt::Done(Exit::Program))
-}
-
 /// Runs a program: with the interpreter, or compiled and loaded.
-pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options: &RunOptions) -> Result<Exit, Halt> {
-    refuse_pending(session, checked)?;
+pub fn run(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    options: &RunOptions,
+    natives: &NativeOptions,
+) -> Result<Exit, Halt> {
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
     watched::check_outputs(&writers, options)?;
-    let counts = options.stats.is_some();
+    let mut foreign = Foreign::none();
     // only the interpreter tells what each firing does
     let native = if options.interpret || options.trace.is_some() {
+        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+        foreign = Foreign::load(session, checked, &natives, code)?;
         None
     } else {
-        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program", counts)?;
-        let native = compiled::load(session, &c, code)?;
+        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program", options.stats.is_some())?;
+        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+        let native = compiled::load(session, checked, &c, code, &natives)?;
         Some((native, c))
     };
     interrupt::listen();
@@ -114,7 +115,11 @@ pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options
     let mut host = Host::open_to(&readers, &writers, &options.bindings, out.clone())?;
     let mut watched = Watched::open(checked, options, &out, &mut host)?;
     let end = session.pass("run", || match &native {
-        None => watched.interpret(&readers, options.iterations, &mut host),
+        None => {
+            let settings =
+                sluice_interpret::Options { iterations: options.iterations, channel_limit: code.channel_limit };
+            watched.interpret(&readers, settings, &mut host, &mut foreign)
+        }
         Some((native, c)) => {
             let end = watched.run(native, (&readers, &writers), options.iterations, &mut host, c.fills.as_ref());
             end.map_err(|e| match e {

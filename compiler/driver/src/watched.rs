@@ -8,6 +8,7 @@ use crate::interpreted;
 use crate::io::host::{End, Host};
 use crate::io::sink::SharedOut;
 use crate::native::{Native, NativeEnd};
+use crate::natives::foreign::Foreign;
 use crate::options::RunOptions;
 use crate::pipeline::Checked;
 use crate::runtime::RunEnd;
@@ -17,6 +18,7 @@ use crate::trace::Trace;
 use sluice_codegen::c::fills::Fills;
 use sluice_frontend::graph::Endpoint;
 use sluice_frontend::ids::NodeId;
+use sluice_interpret::Options;
 use sluice_interpret::observe::{Delivered, Fired, Observer, Outcome};
 
 /// Files of a run that would overwrite each other.
@@ -86,9 +88,15 @@ impl Observer for Both<'_, '_> {
         }
     }
 
-    fn ends(&mut self, node: NodeId, fill: &[u64]) {
+    fn ends(&mut self, node: NodeId, moved: Option<(u64, u64)>, fill: &[u64]) {
         if let Some(c) = &mut self.counter {
-            c.ends(node, fill);
+            c.ends(node, moved, fill);
+        }
+    }
+
+    fn abandoned(&mut self, node: NodeId) {
+        if let Some(c) = &mut self.counter {
+            c.abandoned(node);
         }
     }
 
@@ -120,16 +128,22 @@ impl<'a> Watched<'a> {
     }
 
     /// Interprets.
-    pub fn interpret(&mut self, readers: &[End], iterations: Option<u64>, host: &mut Host) -> Result<(), RunEnd> {
+    pub fn interpret(
+        &mut self,
+        readers: &[End],
+        options: Options,
+        host: &mut Host,
+        natives: &mut Foreign,
+    ) -> Result<(), RunEnd> {
         let program = &self.checked.program;
         if self.trace.is_none() && self.stats.is_none() {
-            return interpreted::run(program, readers, iterations, host);
+            return interpreted::run(program, readers, options, host, natives);
         }
         let clock = HostTime::default();
         let counter = self.stats.as_ref().map(|_| Counter::new(program, &clock));
         let timed = counter.as_ref().map(|_| &clock);
         let mut both = Both { trace: self.trace.as_mut(), counter };
-        let end = interpreted::watch(program, readers, iterations, host, Some(&mut both), timed);
+        let end = interpreted::watch(program, readers, options, (host, natives), Some(&mut both), timed);
         self.counted = both.counter.map(Counter::counted);
         end
     }

@@ -72,8 +72,6 @@ pub struct Elaborated {
     pub portals: Vec<(PortalId, NodeId)>,
     /// Who sends messages to whom, and when they take effect.
     pub messages: Messages,
-    /// What the back ends cannot do yet: errors for those who want to run the program.
-    pub pending: Vec<Diagnostic>,
 }
 
 /// All that is known about a program.
@@ -185,32 +183,15 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     let (graph, portals) = flatten(&inst, &codes);
     crate::graph_verify::debug_verify(&graph, "elaborate");
     drop_deep(inst);
-    let pending = pending(&codes, &graph, &globals);
-    let dynamic =
-        codes.iter().any(|c| c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()));
-    let steady = if dynamic {
-        let zeros = vec![0; graph.nodes.len()];
-        let empty = vec![0; graph.channels.len()];
-        SteadyState {
-            repetitions: zeros.clone(),
-            init: zeros,
-            boundary_fill: empty.clone(),
-            init_peak: empty,
-            precedences: Vec::new(),
-        }
-    } else {
-        match steady_state(&graph) {
-            Ok(s) => s,
-            Err(ds) => {
-                ds.into_iter().for_each(|d| w.report(d));
-                return finish(w, None, trees);
-            }
+    let steady = match steady_state(&graph) {
+        Ok(s) => s,
+        Err(ds) => {
+            ds.into_iter().for_each(|d| w.report(d));
+            return finish(w, None, trees);
         }
     };
-    let (mut messages, precedences, found) = match dynamic {
-        true => Default::default(),
-        false => messages::bind(&graph, &codes, &steady.repetitions, &portals, &globals),
-    };
+    let cut = graph.cut();
+    let (mut messages, precedences, found) = messages::bind(&cut, &codes, &steady.repetitions, &portals, &globals);
     let failed = found.iter().any(Diagnostic::is_error);
     found.into_iter().for_each(|d| w.report(d));
     if failed {
@@ -218,7 +199,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     }
     let mut steady = steady;
     if !precedences.is_empty() {
-        match messages::with_messages(&graph, steady, precedences) {
+        match messages::with_messages(&cut, steady, precedences) {
             Ok(s) => steady = s,
             Err(d) => {
                 w.report(*d);
@@ -227,7 +208,8 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         }
     }
     messages::timed(&mut messages, &mut steady);
-    let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages, pending };
+    drop(cut);
+    let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages };
     finish(w, Some(program), trees)
 }
 
@@ -290,38 +272,4 @@ fn finish(mut w: World, program: Option<Elaborated>, trees: Vec<(FileId, sluice_
     w.diagnostics.sort_by_key(|d| (d.span().file, d.span().start, d.code));
     let failed = w.diagnostics.iter().any(Diagnostic::is_error);
     Analysis { sources: w.sources, diagnostics: w.diagnostics, program: program.filter(|_| !failed), trees }
-}
-
-/// What no back end can do yet.
-fn pending(codes: &[FilterCode], graph: &SdfGraph, _globals: &Globals) -> Vec<Diagnostic> {
-    let mut out = Vec::new();
-    let used: HashSet<CodeId> = (graph.nodes.iter())
-        .filter_map(|n| match n.kind {
-            crate::graph::NodeKind::Filter { code, .. } => Some(code),
-            _ => None,
-        })
-        .collect();
-    for (i, c) in codes.iter().enumerate() {
-        if !used.contains(&CodeId::from(i)) {
-            continue;
-        }
-        let mut not_yet = |code, what: &str, span| {
-            out.push(
-                Diagnostic::error(
-                    code,
-                    format!("{what} cannot be run yet"),
-                    span,
-                    "checked, but no back end carries it out",
-                )
-                .help("`sluice check` accepts the program; running it will come with a later version"),
-            );
-        };
-        if c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()) {
-            not_yet("E0901", "dynamic rates", c.work.span);
-        }
-        if let Some(span) = c.calls_native {
-            not_yet("E0902", "native functions", span);
-        }
-    }
-    out
 }

@@ -45,9 +45,14 @@ pub trait Observer {
         let _ = (firing, outcome);
     }
 
-    /// A firing is complete; `fill` is what lies on each channel now.
-    fn ends(&mut self, node: NodeId, fill: &[u64]) {
-        let _ = (node, fill);
+    /// A firing is complete. One that decided on its rates popped and pushed so many items; `fill` is what lies on each channel now.
+    fn ends(&mut self, node: NodeId, moved: Option<(u64, u64)>, fill: &[u64]) {
+        let _ = (node, moved, fill);
+    }
+
+    /// An attempt was abandoned: there was no firing.
+    fn abandoned(&mut self, node: NodeId) {
+        let _ = node;
     }
 
     /// The run is over, well or not, after so many whole steady states.
@@ -63,8 +68,13 @@ pub enum Outcome<'a> {
     Complete,
     /// It ended the run.
     Failed(&'a RunError),
-    /// It counts as never begun: the world stopped the run in the middle of it.
-    Abandoned,
+    /// It was an attempt that asked for items that are not there: so many it waits for. It counts as never begun.
+    Abandoned {
+        /// From the first item of the firing on.
+        wants: u64,
+    },
+    /// The world stopped the run in the middle of it: it counts as never begun.
+    Stopped,
 }
 
 /// A firing.

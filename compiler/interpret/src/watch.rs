@@ -2,11 +2,10 @@
 //!
 //! Without an observer every method is one test and nothing more.
 
-use crate::error::RunError;
 use crate::mail::Letter;
 use crate::observe::*;
 use sluice_frontend::eval::{Machine, Value};
-use sluice_frontend::graph::SdfGraph;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::typed::FieldDef;
 use std::collections::VecDeque;
@@ -19,11 +18,13 @@ pub(crate) struct Watch<'o> {
     now: Option<Box<Fired>>,
     /// The output port that was given to last.
     port: usize,
+    /// Items that the code of the filter under way looked at.
+    looked: Option<usize>,
 }
 
 impl<'o> Watch<'o> {
     pub fn new(observer: Option<&'o mut dyn Observer>) -> Watch<'o> {
-        Watch { observer, now: None, port: 0 }
+        Watch { observer, now: None, port: 0, looked: None }
     }
 
     pub fn initialised(&mut self, node: NodeId, printed: &str) {
@@ -37,7 +38,7 @@ impl<'o> Watch<'o> {
         &mut self,
         graph: &SdfGraph,
         id: NodeId,
-        (fired, steady_state, prework): (u64, u64, bool),
+        (fired, steady_state): (u64, u64),
         channels: &[VecDeque<Value>],
     ) {
         let Some(o) = &mut self.observer else { return };
@@ -46,13 +47,19 @@ impl<'o> Watch<'o> {
             return;
         }
         let node = graph.node(id);
+        let prework = fired == 0 && matches!(node.kind, NodeKind::Filter { prework: Some(_), .. });
+        // an attempt leaves its items as they are until it is complete
+        let dynamic = graph.is_dynamic(id);
         let taken = |c: &ChannelId| {
+            if dynamic {
+                return Taken { channel: *c, items: Vec::new(), popped: 0, gone: 0 };
+            }
             let seen = graph.needed_by_firing(*c, fired) as usize;
             let gone = graph.consumed_by_firing(*c, fired) as usize;
             let items = channels[c.index()].iter().take(seen.max(gone)).map(Value::deep_copy).collect();
             Taken { channel: *c, items, popped: gone, gone }
         };
-        self.port = 0;
+        (self.port, self.looked) = (0, None);
         self.now = Some(Box::new(Fired {
             node: id,
             firing: fired + 1,
@@ -69,30 +76,38 @@ impl<'o> Watch<'o> {
         self.now.as_mut().map(|n| &mut n.effects)
     }
 
-    /// Is the firing under way wanted?
-    pub fn is_on(&self) -> bool {
-        self.now.is_some()
-    }
-
-    /// The fields before something wanted happens, where their changes are wanted, too.
+    /// The fields before something happens, where their changes are wanted.
     pub fn fields(&self, machine: &Machine<'_>, defs: &[FieldDef]) -> Option<Vec<Value>> {
         let wanted = self.observer.as_ref().is_some_and(|o| o.wants_fields());
         wanted.then(|| copy_fields(&machine.fields, defs))
     }
 
-    /// The filter's code has run: so many items were popped, so many looked at, and these pushed (which do not go onto the channel
-    /// where the firing failed).
-    pub fn ran(&mut self, popped: u32, seen: u32, pushed: Option<&[Value]>) {
+    /// The filter's code has run: so many items were popped, so many looked at, and these pushed. Of an attempt, the items are still on
+    /// the channel.
+    pub fn ran(&mut self, popped: u32, looked: u64, pushed: &[Value], channel: Option<&VecDeque<Value>>) {
         let Some(now) = &mut self.now else { return };
         if let Some(input) = now.inputs.first_mut() {
-            input.popped = popped as usize;
-            if pushed.is_some() {
-                input.gone = input.popped;
+            if let Some(channel) = channel {
+                input.items = channel.iter().take(looked as usize).map(Value::deep_copy).collect();
             }
-            input.items.truncate(input.gone.max(seen as usize));
+            input.popped = popped as usize;
+            // what is complete takes all that it declares: `takes` says so
+            input.gone = input.popped;
+            self.looked = Some(looked as usize);
         }
-        if let (Some(output), Some(pushed)) = (now.outputs.first_mut(), pushed) {
+        if let Some(output) = now.outputs.first_mut() {
             output.items = pushed.iter().map(Value::deep_copy).collect();
+        }
+    }
+
+    /// The filter's firing is complete and takes so many items off its channel; what it pushed comes by [`Watch::put`].
+    pub fn takes(&mut self, taken: u32) {
+        let Some(now) = &mut self.now else { return };
+        if let Some(input) = now.inputs.first_mut() {
+            input.gone = taken as usize;
+        }
+        if let Some(output) = now.outputs.first_mut() {
+            output.items.clear();
         }
     }
 
@@ -112,18 +127,27 @@ impl<'o> Watch<'o> {
     }
 
     /// The firing is complete.
-    pub fn ends(&mut self, id: NodeId, fill: &[u64]) {
-        let Some(o) = &mut self.observer else { return };
-        if let Some(now) = self.now.take() {
-            o.fired(&now, Outcome::Complete);
+    pub fn ends(&mut self, id: NodeId, moved: Option<(u64, u64)>, fill: &[u64]) {
+        self.tell(Outcome::Complete);
+        if let Some(o) = &mut self.observer {
+            o.ends(id, moved, fill);
         }
-        o.ends(id, fill);
     }
 
-    /// The firing failed, or (without an error) never was. What was not a filter's has nothing to tell then.
-    pub fn breaks(&mut self, error: Option<&RunError>) {
-        let (Some(o), Some(now)) = (&mut self.observer, self.now.take()) else { return };
-        o.fired(&now, error.map_or(Outcome::Abandoned, Outcome::Failed));
+    /// The firing is not complete.
+    pub fn breaks(&mut self, id: NodeId, outcome: Outcome<'_>) {
+        self.tell(outcome);
+        if let (Some(o), Outcome::Abandoned { .. }) = (&mut self.observer, outcome) {
+            o.abandoned(id);
+        }
+    }
+
+    fn tell(&mut self, outcome: Outcome<'_>) {
+        let (Some(o), Some(mut now)) = (&mut self.observer, self.now.take()) else { return };
+        if let (Some(input), Some(looked)) = (now.inputs.first_mut(), self.looked.take()) {
+            input.items.truncate(input.gone.max(looked));
+        }
+        o.fired(&now, outcome);
     }
 
     /// Nothing comes of the firing, and nothing is told of it: a reader at its end.

@@ -41,6 +41,8 @@ enum Command {
     Check {
         #[command(flatten)]
         program: ProgramArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         /// Only look at the syntax
         #[arg(long)]
         parse_only: bool,
@@ -82,6 +84,8 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         code: CodeArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         /// File to write; `-` for standard output (C only)
         #[arg(short, long, value_name = "FILE")]
         output: Option<String>,
@@ -102,6 +106,8 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         code: CodeArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         #[command(flatten)]
         run: RunArgs,
     },
@@ -153,6 +159,25 @@ struct CodeArgs {
     /// The steady-state schedule
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     schedule: ScheduleArg,
+    /// The most items on a channel of a program with dynamic rates [default: 16777216]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    channel_limit: Option<u64>,
+}
+
+#[derive(Args, Debug)]
+struct NativeArgs {
+    /// C source, object, archive or shared library with native functions; may be given several times
+    #[arg(long, value_name = "FILE")]
+    native: Vec<String>,
+    /// Library with native functions, or that they need, by its name
+    #[arg(long, value_name = "NAME")]
+    native_lib: Vec<String>,
+    /// Folder with headers and libraries for native functions
+    #[arg(long, value_name = "DIR")]
+    native_path: Vec<String>,
+    /// Further flag for the C compiler where it compiles native sources, such as --native-flag=-DSIZE=3
+    #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
+    native_flag: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -217,6 +242,8 @@ enum GraphArg {
 enum EmitArg {
     /// C text
     C,
+    /// The C header of the native functions
+    NativeHeader,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
@@ -262,6 +289,18 @@ impl CodeArgs {
                 ScheduleArg::SingleAppearance => ScheduleKind::SingleAppearance,
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
             },
+            channel_limit: self.channel_limit,
+        }
+    }
+}
+
+impl NativeArgs {
+    fn options(self) -> NativeOptions {
+        NativeOptions {
+            files: self.native,
+            libraries: self.native_lib,
+            paths: self.native_path,
+            flags: self.native_flag,
         }
     }
 }
@@ -290,7 +329,9 @@ impl Arguments {
     /// Does what was asked.
     pub fn run(self) -> Exit {
         match self.command {
-            Command::Check { program, parse_only } => commands::check(&program.options(), parse_only),
+            Command::Check { program, native, parse_only } => {
+                commands::check(&program.options(), &native.options(), parse_only)
+            }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Sdep { program, format } => {
                 let mut options = program.options();
@@ -304,15 +345,19 @@ impl Arguments {
                 });
                 commands::graph(&program.options(), &output, format)
             }
-            Command::Build { program, code, output, emit, lib } => {
+            Command::Build { program, code, native, output, emit, lib } => {
                 let product = match (emit, lib) {
                     (Some(EmitArg::C), _) => BuildProduct::C,
+                    (Some(EmitArg::NativeHeader), _) => BuildProduct::NativeHeader,
                     (None, true) => BuildProduct::Library,
                     (None, false) => BuildProduct::Executable,
                 };
-                commands::build(&program.options(), &code.options(), product, output.as_deref())
+                let natives = native.options();
+                commands::build(&program.options(), &code.options(), &natives, product, output.as_deref())
             }
-            Command::Run { program, code, run } => commands::run(&program.options(), &code.options(), &run.options()),
+            Command::Run { program, code, native, run } => {
+                commands::run(&program.options(), &code.options(), &native.options(), &run.options())
+            }
             Command::Explain { code } => commands::explain(&code),
             Command::Clean => commands::clean(),
         }

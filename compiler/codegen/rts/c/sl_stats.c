@@ -96,6 +96,13 @@ static void sl_stats_batch(sl_ctx *ctx, int64_t k) {
     t->largest_batch = (uint64_t)k > t->largest_batch ? (uint64_t)k : t->largest_batch;
 }
 
+static void sl_stats_moved(sl_ctx *ctx, uint32_t v, int64_t taken, int64_t given) {
+    ctx->stats->streams[v].taken += (uint64_t)taken;
+    ctx->stats->streams[v].given += (uint64_t)given;
+}
+
+static void sl_stats_abandoned(sl_ctx *ctx, uint32_t v) { ctx->stats->streams[v].abandoned++; }
+
 static void sl_stats_undo(sl_ctx *ctx) {
     for (uint32_t v = 0; v < ctx->program->node_count; v++) {
         ctx->stats->streams[v].firings = (uint64_t)ctx->fired[v];

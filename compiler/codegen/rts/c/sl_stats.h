@@ -14,6 +14,8 @@
 /* Of a node. */
 typedef struct sluice_stream_stats {
     uint64_t firings, calls, ticks;
+    /* Where its firings decide on their rates: items popped and pushed, and attempts that were abandoned. */
+    uint64_t taken, given, abandoned;
 } sluice_stream_stats;
 
 /* What `sluice_stats_v1` gives. */
@@ -86,9 +88,12 @@ static void sl_stats_begin(sl_ctx *ctx) SL_UNUSED;
 static void sl_stats_end(sl_ctx *ctx) SL_UNUSED;
 /* A fast batch of `k` steady states is complete. */
 static void sl_stats_batch(sl_ctx *ctx, int64_t k) SL_UNUSED;
+/* A firing that decided on its rates is complete; or it was abandoned. */
+static void sl_stats_moved(sl_ctx *ctx, uint32_t v, int64_t taken, int64_t given) SL_UNUSED;
+static void sl_stats_abandoned(sl_ctx *ctx, uint32_t v) SL_UNUSED;
 /* A fast batch was undone. */
 static void sl_stats_undo(sl_ctx *ctx) SL_UNUSED;
-/* One firing of a node has changed what lies on its channels. */
+/* A node has fired, and changed what lies on its channels. */
 static void sl_stats_fill(sl_ctx *ctx, uint32_t v) SL_UNUSED;
 
 #endif

@@ -15,9 +15,10 @@ use super::fills::Fills;
 use super::layout::{self, Layout, Limits};
 use super::messages::Mail;
 use super::print::{FilterOptions, FilterText, Site, emit_filter};
-use super::steady::Steady;
+use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{ends, header, messages, rts, types};
+use super::{ends, header, messages, natives, rts, types};
+use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
@@ -80,6 +81,8 @@ pub struct ProgramOptions {
     pub table_above: usize,
     /// Count firings and measure time, for `sluice run --stats`. Without, the text has no trace of it.
     pub stats: bool,
+    /// The most items on a channel of a program with dynamic rates.
+    pub channel_limit: u64,
 }
 
 impl Default for ProgramOptions {
@@ -91,6 +94,7 @@ impl Default for ProgramOptions {
             batch: None,
             table_above: 3000,
             stats: false,
+            channel_limit: 1 << 24,
         }
     }
 }
@@ -187,7 +191,8 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
             limit: options.buffer_limit,
         },
     )?;
-    let steady = Steady {
+    let dynamic = input.steady.islands.is_some();
+    let steps = Steady {
         graph: input.graph,
         layout: &layout,
         numbers: &facts.numbers,
@@ -197,8 +202,15 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         repeat: !input.steady.precedences.is_empty(),
         receives: &messages::receivers(input),
         stats: options.stats,
-    }
-    .emit()?;
+    };
+    let steady = match dynamic {
+        false => steps.emit()?,
+        true => SteadyText {
+            text: "static void sl_steady(sl_ctx *ctx, int64_t k) { sl_flow(ctx, k); }\n".into(),
+            tables: true,
+            scaled: false,
+        },
+    };
 
     let mut out = String::new();
     let _ = writeln!(out, "/* {}: made by sluice. */", comment(input.name));
@@ -254,7 +266,7 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
     }
     append(&mut out, rts::QUICK[1]);
     let fills =
-        options.stats.then(|| Fills { steps: schedule.steady.clone(), unit: schedule.batch, scaled: steady.scaled });
+        (options.stats && !dynamic).then(|| Fills { steps: schedule.steady.clone(), unit: schedule.batch, scaled: steady.scaled });
     Ok(CProgram { source: out, header: library_header, sites, batch: layout.batch, bytes: layout.bytes, fills })
 }
 
@@ -306,15 +318,7 @@ fn tally(steps: &[Step], times: u64, fired: &mut [u64]) -> Option<()> {
 /// Types, statics, and prototypes of native functions.
 fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
     let used: Vec<&Kernel> = input.kernels.iter().zip(filters).filter_map(|(k, f)| f.as_ref().map(|_| k)).collect();
-    let structs: Vec<_> = input
-        .globals
-        .structs
-        .iter()
-        .map(|s| sluice_kernel::ir::StructType {
-            name: s.name.to_string(),
-            fields: s.fields.iter().map(|(n, t)| (n.to_string(), t.clone())).collect(),
-        })
-        .collect();
+    let structs = natives::structs(input.globals);
     let statics: BTreeSet<_> = filters.iter().flatten().flat_map(|f| f.statics.iter().copied()).collect();
     let mut tys: Vec<_> = input.graph.channels.iter().map(|c| c.ty.clone()).collect();
     tys.extend(used.iter().flat_map(|k| types::used_types(k)));
@@ -322,7 +326,7 @@ fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Str
     let mut out = types::emit_types(&structs, &tys);
     out.push_str(&tables::size_checks(input));
     out.push_str(&types::emit_statics(input.globals, &statics));
-    out.push_str(&types::emit_natives(used));
+    out.push_str(&natives::declarations(input.globals, called(input.codes, input.graph, input.globals).into_keys()));
     out
 }
 
@@ -336,8 +340,10 @@ fn descriptor(
     mail: &Mail,
 ) -> String {
     let graph = input.graph;
+    let dynamic = input.steady.islands.is_some();
     let (readers, writers) = layout::ends(graph);
     let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
+    let natives = !called(input.codes, graph, input.globals).is_empty();
     let mut out = String::new();
     let _ = write!(
         out,
@@ -354,10 +360,14 @@ fn descriptor(
     let _ = write!(
         out,
         "static const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
         mail.links,
-        u8::from(facts.ordered),
+        // with dynamic rates, when a message takes effect can depend on the order of firings
+        u8::from(facts.ordered || dynamic && mail.links > 0),
         u8::from(tables),
+        u8::from(dynamic),
+        input.options.channel_limit,
+        u8::from(natives),
         layout.bytes,
         layout.batch,
         input.schedule.schedule().batch,

@@ -96,6 +96,8 @@ pub struct StreamCount {
     pub items_in: u64,
     /// Items that it put onto its output channels.
     pub items_out: u64,
+    /// Attempts that were abandoned, because an item was missing.
+    pub abandoned: u64,
     /// Calls of its code: one for many firings in native code.
     pub calls: u64,
     /// Time in its code.
@@ -136,9 +138,9 @@ fn items(graph: &SdfGraph, id: NodeId, firings: u64) -> (u64, u64) {
 pub fn of_native(program: &Elaborated, raw: NativeStats, fills: Option<&Fills>) -> Counted {
     let graph = &program.graph;
     let count = |id: NodeId| {
-        let (firings, calls, time) = raw.streams.get(id.index()).copied().unwrap_or_default();
-        let (items_in, items_out) = items(graph, id, firings);
-        StreamCount { firings, items_in, items_out, calls, time }
+        let s = raw.streams.get(id.index()).copied().unwrap_or_default();
+        let (items_in, items_out) = if graph.is_dynamic(id) { (s.taken, s.given) } else { items(graph, id, s.firings) };
+        StreamCount { firings: s.firings, items_in, items_out, abandoned: s.abandoned, calls: s.calls, time: s.time }
     };
     let mut highest = raw.highest;
     if let (Some(fills), true) = (fills, raw.largest_batch > 0) {

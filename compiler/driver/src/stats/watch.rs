@@ -2,7 +2,8 @@
 
 use super::{Counted, StreamCount};
 use sluice_frontend::Elaborated;
-use sluice_frontend::ids::NodeId;
+use sluice_frontend::eval::Value;
+use sluice_frontend::ids::{NativeId, NodeId};
 use sluice_interpret::Outside;
 use sluice_interpret::observe::Observer;
 use std::cell::Cell;
@@ -55,6 +56,10 @@ impl Outside for Timed<'_> {
         timed(&self.time.writing, || self.world.print(text))
     }
 
+    fn native(&mut self, function: NativeId, args: &[Value]) -> Result<Value, String> {
+        self.world.native(function, args)
+    }
+
     fn wants_stop(&mut self) -> bool {
         self.world.wants_stop()
     }
@@ -89,6 +94,17 @@ impl<'a> Counter<'a> {
     }
 }
 
+impl Counter<'_> {
+    /// The code of a node has run.
+    fn took(&mut self, node: NodeId) {
+        let (start, host) = self.began;
+        let took = start.elapsed().saturating_sub(self.host.all().saturating_sub(host));
+        let count = &mut self.counted.streams[node.index()];
+        count.calls += 1;
+        count.time += nanoseconds(took);
+    }
+}
+
 fn nanoseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e9
 }
@@ -98,23 +114,29 @@ impl Observer for Counter<'_> {
         self.began = (Instant::now(), self.host.all());
     }
 
-    fn ends(&mut self, node: NodeId, fill: &[u64]) {
-        let (start, host) = self.began;
-        let took = start.elapsed().saturating_sub(self.host.all().saturating_sub(host));
+    fn ends(&mut self, node: NodeId, moved: Option<(u64, u64)>, fill: &[u64]) {
+        self.took(node);
         let graph = &self.program.graph;
         let count = &mut self.counted.streams[node.index()];
         let n = graph.node(node);
-        for c in &n.inputs {
-            count.items_in += u64::from(graph.consumed_by_firing(*c, count.firings));
-        }
+        let first = count.firings;
+        let declared = || {
+            let taken = n.inputs.iter().map(|c| u64::from(graph.consumed_by_firing(*c, first))).sum();
+            (taken, n.outputs.iter().map(|c| u64::from(graph.produced_by_firing(*c, first))).sum())
+        };
+        let (taken, given) = moved.unwrap_or_else(declared);
+        count.items_in += taken;
+        count.items_out += given;
         for c in &n.outputs {
-            count.items_out += u64::from(graph.produced_by_firing(*c, count.firings));
             let highest = &mut self.counted.highest[c.index()];
             *highest = (*highest).max(fill[c.index()]);
         }
         count.firings += 1;
-        count.calls += 1;
-        count.time += nanoseconds(took);
+    }
+
+    fn abandoned(&mut self, node: NodeId) {
+        self.took(node);
+        self.counted.streams[node.index()].abandoned += 1;
     }
 
     fn finished(&mut self, steady_states: u64) {

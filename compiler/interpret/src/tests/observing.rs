@@ -28,7 +28,8 @@ fn ending(outcome: Outcome<'_>) -> String {
     match outcome {
         Outcome::Complete => String::new(),
         Outcome::Failed(e) => format!(" failed {}", e.message()),
-        Outcome::Abandoned => " abandoned".into(),
+        Outcome::Abandoned { wants } => format!(" waits for {wants}"),
+        Outcome::Stopped => " stopped".into(),
     }
 }
 
@@ -71,7 +72,7 @@ impl Observer for Diary {
         self.lines.push(line + &ending(outcome));
     }
 
-    fn ends(&mut self, node: NodeId, fill: &[u64]) {
+    fn ends(&mut self, node: NodeId, _: Option<(u64, u64)>, fill: &[u64]) {
         self.count.1 += 1;
         if self.only.is_none() {
             self.lines.push(format!("{node} leaves {fill:?}"));
@@ -91,7 +92,7 @@ fn told(b: &Build, world: &mut Memory, iterations: Option<u64>, diary: &mut Diar
         steady: &b.steady,
         messages: &Default::default(),
     };
-    watch(program, world, Options { iterations }, diary)
+    watch(program, world, Options { iterations, ..Options::default() }, diary)
 }
 
 /// A reader, the filters of the text in a row, a writer; one item each.
@@ -213,7 +214,7 @@ fn the_firing_that_is_stopped() {
     let mut diary = Diary { only: Some(NodeId(1)), ..Diary::default() };
     let mut m = Memory { patience: Some(5), ..Memory::of_ints(&[3]) };
     assert!(told(&b, &mut m, None, &mut diary).unwrap().stopped);
-    assert_eq!(diary.lines, ["n1.1 in 1 -[3||] +[3] abandoned", "finished 0"]);
+    assert_eq!(diary.lines, ["n1.1 in 1 -[3||] +[3] stopped", "finished 0"]);
     assert_eq!(diary.count, (2, 1));
 }
 

@@ -7,6 +7,7 @@ use super::super::walk as tree;
 use super::BUDGET;
 use super::domain::{Jumps, State, Watch, join};
 use crate::ids::LocalId;
+use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::span::Span;
 
@@ -18,7 +19,7 @@ const DEPTH: u32 = 24;
 pub(super) struct Walk<'a> {
     code: &'a FilterCode,
     globals: &'a Globals,
-    rates: Rates,
+    bounds: Bounds,
     steps: u64,
     depth: u32,
     /// The function whose body is looked at.
@@ -33,7 +34,7 @@ pub(super) fn run<'a>(code: &'a FilterCode, def: &WorkDef, globals: &'a Globals)
     let mut w = Walk {
         code,
         globals,
-        rates: def.rates,
+        bounds: def.bounds(),
         steps: 0,
         depth: 0,
         current: None,
@@ -145,7 +146,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The type of a local, by what initialises it or by the zero it gets; only scalars matter.
-    fn local_ty(&self, id: LocalId, init: Option<&'a Expr>) -> Option<&'a crate::ty::Ty> {
+    fn local_ty(&self, id: LocalId, init: Option<&'a Expr>) -> Option<&'a Ty> {
         if let Some(e) = init {
             return Some(&e.ty);
         }
@@ -318,7 +319,13 @@ impl<'a> Walk<'a> {
         let values: Vec<Known<'a>> = args.iter().map(|a| self.expr(a, st)).collect();
         let code = self.code;
         let globals = self.globals;
-        let Some(f) = super::super::state::function(code, globals, callee) else { return Known::any(&e.ty) };
+        let Some(f) = super::super::state::function(code, globals, callee) else {
+            // a native function: it may write every array that it gets
+            for a in args.iter().filter(|a| matches!(a.ty, Ty::Array(..))) {
+                self.assign_unknown(a, st);
+            }
+            return Known::any(&e.ty);
+        };
         // arrays that the callee writes
         for a in args.iter().zip(&f.locals).filter(|(_, l)| l.by_ref && l.written).map(|(a, _)| a) {
             self.assign_unknown(a, st);
@@ -355,7 +362,7 @@ impl<'a> Walk<'a> {
             }
         };
         st.locals = outer;
-        if f.ret == crate::ty::Ty::Int && !matches!(result, Known::Int(..)) { interval::ANY_INT } else { result }
+        if f.ret == Ty::Int && !matches!(result, Known::Int(..)) { interval::ANY_INT } else { result }
     }
 
     fn assign_unknown(&mut self, place: &'a Expr, st: &mut State<'a>) {
@@ -395,13 +402,14 @@ impl<'a> Walk<'a> {
         }
         let w = &mut self.watch;
         w.looked = w.looked.max(st.looked.hi);
-        if w.pop.is_none() && st.pops.lo > self.rates.pop.into() {
+        let above = |n: Count, most: Option<u32>| most.is_some_and(|m| n.lo > u64::from(m));
+        if w.pop.is_none() && above(st.pops, self.bounds.pop.1) {
             w.pop = Some(span);
         }
-        if w.peek.is_none() && st.looked.lo > self.rates.peek.into() {
+        if w.peek.is_none() && above(st.looked, self.bounds.look.1) {
             w.peek = Some(span);
         }
-        if w.push.is_none() && st.pushes.lo > self.rates.push.into() {
+        if w.push.is_none() && above(st.pushes, self.bounds.push.1) {
             w.push = Some(span);
         }
     }
