@@ -28,6 +28,9 @@ pub struct TraceArgs {
     /// Show which fields changed, too
     #[arg(long, requires = "trace")]
     trace_state: bool,
+    /// Show also attempts to fire that were abandoned because an item was missing (dynamic rates)
+    #[arg(long, requires = "trace")]
+    trace_attempts: bool,
     /// How to show it
     #[arg(long, value_enum, value_name = "FORMAT", requires = "trace", default_value_t)]
     trace_format: TraceArg,
@@ -93,6 +96,7 @@ impl TraceArgs {
             firings: self.trace_firings,
             limit: (self.trace_limit > 0).then_some(self.trace_limit),
             state: self.trace_state,
+            attempts: self.trace_attempts,
             format: match self.trace_format {
                 TraceArg::Text => TraceFormat::Text,
                 TraceArg::Json => TraceFormat::Json,

@@ -28,18 +28,25 @@ static PAGE: LazyLock<String> =
 static TRACE: LazyLock<Schema> = LazyLock::new(|| Schema::of(&PAGE, "--trace-format"));
 static STATS: LazyLock<Schema> = LazyLock::new(|| Schema::of(&PAGE, "--stats-format"));
 
+fn directives<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let lines = text.lines().take(6);
+    lines.filter_map(move |l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+}
+
 fn directive<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    text.lines().take(6).find_map(|l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+    directives(text, name).next()
 }
 
 /// What a program's first lines ask for.
 fn flags(program: &Path) -> std::io::Result<Vec<String>> {
     let text = String::from_utf8_lossy(&std::fs::read(program)?).into_owned();
     let mut all: Vec<String> = Vec::new();
+    let folder = program.parent().unwrap_or(Path::new("."));
     let input = directive(&text, "input");
-    if let Some(input) = input {
-        let folder = program.parent().unwrap_or(Path::new("."));
-        all.extend(["--input".to_string(), folder.join(input).display().to_string()]);
+    for (option, file) in
+        input.map(|i| ("--input", i)).into_iter().chain(directives(&text, "native").map(|n| ("--native", n)))
+    {
+        all.extend([option.to_string(), folder.join(file).display().to_string()]);
     }
     match directive(&text, "flags") {
         Some(flags) => all.extend(flags.split_whitespace().map(String::from)),

@@ -265,8 +265,11 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         }
     }
     append(&mut out, rts::QUICK[1]);
-    let fills =
-        (options.stats && !dynamic).then(|| Fills { steps: schedule.steady.clone(), unit: schedule.batch, scaled: steady.scaled });
+    let fills = (options.stats && !dynamic).then(|| Fills {
+        steps: schedule.steady.clone(),
+        unit: schedule.batch,
+        scaled: steady.scaled,
+    });
     Ok(CProgram { source: out, header: library_header, sites, batch: layout.batch, bytes: layout.bytes, fills })
 }
 

@@ -134,6 +134,7 @@ struct Changed<'a> {
 #[derive(Serialize)]
 struct Ending {
     outcome: &'static str,
+    waits_for: Option<u64>,
     failure: Option<Failure>,
 }
 
@@ -262,13 +263,14 @@ fn effects<'a>(names: &'a Names<'_>, node: NodeId, effects: &'a Effects) -> Effe
 
 fn ending(names: &Names<'_>, outcome: Outcome<'_>) -> Ending {
     match outcome {
-        Outcome::Complete => Ending { outcome: "complete", failure: None },
-        Outcome::Abandoned => Ending { outcome: "abandoned", failure: None },
+        Outcome::Complete => Ending { outcome: "complete", waits_for: None, failure: None },
+        Outcome::Stopped => Ending { outcome: "stopped", waits_for: None, failure: None },
+        Outcome::Abandoned { wants } => Ending { outcome: "abandoned", waits_for: Some(wants), failure: None },
         Outcome::Failed(e) => {
             let at = e.span.map(|s| (Place::of(names.sources, s), names.sources.line_col(s.file, s.start).column));
             let (file, line) = at.as_ref().map_or((None, None), |(p, _)| (Some(p.file.clone()), Some(p.line)));
             let failure = Failure { message: e.message(), file, line, column: at.map(|(_, column)| column) };
-            Ending { outcome: "failed", failure: Some(failure) }
+            Ending { outcome: "failed", waits_for: None, failure: Some(failure) }
         }
     }
 }

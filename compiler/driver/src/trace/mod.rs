@@ -55,6 +55,8 @@ pub struct TraceOptions {
     pub limit: Option<u64>,
     /// Show the fields that change, too.
     pub state: bool,
+    /// Show attempts that were abandoned, too.
+    pub attempts: bool,
     /// How.
     pub format: TraceFormat,
     /// Where to; without, standard error.
@@ -264,6 +266,9 @@ impl Observer for Trace<'_> {
     }
 
     fn fired(&mut self, firing: &Fired, outcome: Outcome<'_>) {
+        if matches!(outcome, Outcome::Abandoned { .. }) && !self.options.attempts {
+            return;
+        }
         self.heading(firing.steady_state);
         self.shown += 1;
         let line = match self.options.format {

@@ -162,7 +162,8 @@ fn sent(names: &Names<'_>, sent: &Sent) -> String {
 fn ending(names: &Names<'_>, outcome: Outcome<'_>, parts: &mut Vec<String>) {
     match outcome {
         Outcome::Complete => {}
-        Outcome::Abandoned => parts.push("abandoned".into()),
+        Outcome::Stopped => parts.push("stopped".into()),
+        Outcome::Abandoned { wants } => parts.push(format!("abandoned: lacks item {wants}")),
         Outcome::Failed(e) => parts.push(failed(names, e)),
     }
 }
