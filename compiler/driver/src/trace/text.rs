@@ -77,7 +77,7 @@ impl Layout {
             let from =
                 if several { format!(" from {}", names.path(graph.channel(t.channel).from.0)) } else { String::new() };
             let (popped, rest) = t.items.split_at(t.popped.min(t.items.len()));
-            let (dropped, peeked) = rest.split_at((t.gone - t.popped).min(rest.len()));
+            let (dropped, peeked) = rest.split_at(t.gone.saturating_sub(t.popped).min(rest.len()));
             for (what, list) in [("pop", popped), ("drop", dropped), ("peek", peeked)] {
                 if !list.is_empty() {
                     parts.push(format!("{what} {}{from}", items(t.channel, list)));
