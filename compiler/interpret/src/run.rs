@@ -1,7 +1,7 @@
 //! Runs a program: the reference order, with real items.
 
 use crate::error::RunError;
-use crate::fire::{Attempt, Firing};
+use crate::fire::{Attempt, Call, Firing};
 use crate::mail::{Letter, Mail};
 use crate::observe::{Observer, Outcome, changes};
 use crate::order::{Next, Order};
@@ -14,7 +14,7 @@ use sluice_frontend::ids::{ChannelId, CodeId, NodeId};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::typed::{Bounds, FilterCode, Globals, Rates};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// What is run.
 #[derive(Clone, Copy)]
@@ -89,6 +89,8 @@ struct Run<'a> {
     /// The fields of each filter.
     machines: Vec<Option<Machine<'a>>>,
     mail: Mail<'a>,
+    /// Native functions called by attempts that were abandoned, by node.
+    calls: HashMap<NodeId, Vec<Call>>,
     /// The number of each reader among readers, and writer among writers.
     ends: Vec<usize>,
     /// What an item of each channel weighs, and all items on channels now.
@@ -142,7 +144,8 @@ impl<'a> Run<'a> {
             graph.channels.iter().map(|c| 1 + value::size(&c.ty, globals).unwrap_or(0) / 8).collect();
         let held = weights.iter().zip(&order.fill).map(|(w, n)| w * n).sum();
         let (pushed, bytes) = (Vec::new(), Vec::new());
-        Ok(Run { program, order, channels, machines, mail, ends, weights, held, limit, pushed, bytes, watch })
+        let calls = HashMap::new();
+        Ok(Run { program, order, channels, machines, mail, calls, ends, weights, held, limit, pushed, bytes, watch })
     }
 
     fn all(mut self, outside: &mut dyn Outside) -> Result<Summary, RunError> {
@@ -323,6 +326,8 @@ impl<'a> Run<'a> {
             _ => &code.work,
         };
         while let Some(letter) = self.mail.next(id, fired + 1) {
+            // what an abandoned attempt did was for another firing than this one will be
+            self.calls.remove(&id);
             if !self.handle(id, letter, outside, stopped)? {
                 return Ok(Fired::Not);
             }
@@ -348,6 +353,7 @@ impl<'a> Run<'a> {
             attempt: dynamic.then(|| Attempt {
                 room: self.limit.unwrap_or(CHANNEL_LIMIT),
                 to: node.outputs.first().map(|c| graph.node(graph.channel(*c).to.0).path.as_str()),
+                calls: self.calls.remove(&id).unwrap_or_default(),
                 ..Attempt::default()
             }),
             node: id,
@@ -360,7 +366,7 @@ impl<'a> Run<'a> {
         };
         let result = machine.call_own(def.function, Vec::new(), &mut firing);
         let (popped, looked, stopped) = (firing.popped, firing.looked, *firing.stopped);
-        let (attempt, effects) = (firing.attempt.take(), firing.effects);
+        let (mut attempt, effects) = (firing.attempt.take(), firing.effects);
         if let (Some(before), Some(effects)) = (told, effects) {
             effects.changes = changes(&before, &machine.fields);
         }
@@ -369,7 +375,12 @@ impl<'a> Run<'a> {
         if stopped {
             return Ok(Fired::Not);
         }
-        if let Some(wants) = attempt.as_ref().and_then(|a| a.wants) {
+        if let Some(attempt) = &mut attempt
+            && let Some(wants) = attempt.wants
+        {
+            if !attempt.calls.is_empty() {
+                self.calls.insert(id, std::mem::take(&mut attempt.calls));
+            }
             for (field, before) in machine.fields.iter_mut().zip(fields) {
                 if let Some(before) = before {
                     *field = before;
