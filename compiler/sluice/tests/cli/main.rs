@@ -10,3 +10,4 @@ mod projects;
 mod running;
 mod support;
 mod testing;
+mod watching;
