@@ -59,8 +59,14 @@ fn same(what: &str, got: &str, want: &str) -> Tested {
 }
 
 /// `// name: value` in the first lines.
+fn directives<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let lines = text.lines().take(6);
+    lines.filter_map(move |l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+}
+
+/// The first of them.
 fn directive<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    text.lines().take(6).find_map(|l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+    directives(text, name).next()
 }
 
 /// Runs a program as its first lines say, both ways; it must give this.
@@ -71,6 +77,7 @@ fn gives(folder: &Path, program: &str, text: &str, want: &str) -> Tested {
         if let Some(input) = directive(text, "input") {
             args.extend(["--input", input]);
         }
+        args.extend(directives(text, "native").flat_map(|file| ["--native", file]));
         match directive(text, "flags") {
             Some(flags) => args.extend(flags.split_whitespace()),
             None => args.extend(["--iterations", "4"]),
@@ -81,7 +88,7 @@ fn gives(folder: &Path, program: &str, text: &str, want: &str) -> Tested {
 }
 
 /// A program on a page: it runs and gives what the page says.
-fn on_page(page: &str, block: &Block, output: Option<&Block>) -> Tested {
+fn on_page(page: &str, block: &Block, output: Option<&Block>, sources: &[Block]) -> Tested {
     let folder = tempfile::tempdir()?;
     // what it imports and reads lies beside the page
     for entry in std::fs::read_dir(root().join(page).parent().unwrap_or(Path::new("")))?.flatten() {
@@ -92,6 +99,17 @@ fn on_page(page: &str, block: &Block, output: Option<&Block>) -> Tested {
     }
     let name = "shown.str";
     std::fs::write(folder.path().join(name), &block.text)?;
+    // its native functions are shown on the page: each file with its header
+    for file in directives(&block.text, "native") {
+        let wanted = format!("c {file}");
+        let source = sources.iter().find(|b| b.info == wanted).ok_or(format!("the page does not show {file}"))?;
+        let header = file.replace(".c", ".h");
+        if !source.text.contains(&format!("#include \"{header}\"")) {
+            return Err(format!("{file} does not include {header}").into());
+        }
+        std::fs::write(folder.path().join(file), &source.text)?;
+        well(folder.path(), &["build", name, "--emit", "native-header", "-o", &header])?;
+    }
     let Some(output) = output else { return well(folder.path(), &["check", name]).map(|_| ()) };
     // a session in a shell: the command, then what it says
     match output.text.strip_prefix("$ sluice run ") {
@@ -118,11 +136,12 @@ fn programs_on_pages(trials: &mut Vec<Trial>) {
         for (i, block) in all.iter().enumerate() {
             let name = format!("page::{page}:{}", block.line);
             let (page, block) = (page.clone(), block.clone());
+            let sources: Vec<Block> = all.iter().filter(|b| b.info.starts_with("c ")).cloned().collect();
             match block.info.as_str() {
                 "str" => {
                     let mut output = all[i + 1..].iter().take_while(|b| !b.info.starts_with("str"));
                     let output = output.find(|b| b.info == "output" || b.text.starts_with("$ sluice run ")).cloned();
-                    trials.push(Trial::test(name, move || on_page(&page, &block, output.as_ref())));
+                    trials.push(Trial::test(name, move || on_page(&page, &block, output.as_ref(), &sources)));
                     count += 1;
                 }
                 "str fragment" => trials.push(Trial::test(name, move || fragment(&block))),

@@ -132,6 +132,7 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         if (!sure) {
             memcpy(ctx->undo, state, code->state_bytes);
         }
+        sl_begin_calls(ctx, v, sure);
         const int why = setjmp(ctx->attempt);
         if (why == 0) {
             (first ? code->prework : code->fire)(ctx, state, n->ins > 0 ? sl_head(ctx, in) : NULL,
@@ -154,6 +155,7 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         sl_make_room(ctx, out, 2 * ctx->room < p->channel_limit ? 2 * ctx->room : p->channel_limit);
     }
     sl_let_go(ctx);
+    sl_forget_calls(ctx, v);
     int64_t took = 0, gave = 0;
     if (n->ins > 0) {
         took = ctx->took;
