@@ -68,7 +68,11 @@ pub fn rates(options: &ProgramOptions, format: RatesFormat) -> Exit {
 /// `sluice sdep`
 pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> Exit {
     with_session(options, false, |session| {
-        let [from, to] = names else {
+        // A file where the first stream should be: the second one is missing, whatever project this may be.
+        let a_file = |name: &String| name == "-" || Path::new(name).exists();
+        let (Some([from, to]), false) =
+            (names.first_chunk(), options.files.is_empty() && names.first().is_some_and(a_file))
+        else {
             return Err(Fault::usage("the names of two streams are needed")
                 .help("sluice sdep FILE... FROM TO, such as: sluice sdep radio.str LowPass Demodulate")
                 .into());
