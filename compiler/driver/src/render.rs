@@ -124,7 +124,7 @@ impl<'a> Renderer<'a> {
         for note in &d.notes {
             report.add_note(note);
         }
-        if let Some(help) = &d.help {
+        for help in helps(d) {
             report.add_help(help);
         }
         let mut out = Vec::new();
@@ -171,11 +171,17 @@ impl<'a> Renderer<'a> {
         for note in &d.notes {
             let _ = writeln!(text, "  note: {note}");
         }
-        if let Some(help) = &d.help {
+        for help in helps(d) {
             let _ = writeln!(text, "  help: {help}");
         }
         text
     }
+}
+
+/// What the user can do: the help, and the fixes, where it does not speak of the only one.
+fn helps(d: &Diagnostic) -> Vec<&str> {
+    let fixes = d.fixes.iter().map(|f| f.title.as_str()).filter(|_| d.help.is_none() || d.fixes.len() > 1);
+    d.help.iter().map(String::as_str).chain(fixes).collect()
 }
 
 /// The nearest character boundary at or before a byte offset.

@@ -13,6 +13,8 @@ pub mod graph;
 pub mod graph_text;
 pub mod graph_verify;
 pub mod ids;
+pub mod lints;
+pub mod mend;
 pub mod messages;
 pub mod ops;
 pub mod steady_state;

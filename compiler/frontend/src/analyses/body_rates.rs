@@ -17,6 +17,7 @@ use crate::typed::*;
 use sluice_grammar::ast::{self, RateKind};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
 
 mod domain;
 mod walk;
@@ -37,6 +38,10 @@ pub struct Facts {
     pub pushes: Option<Count>,
     /// Items looked at, popped ones included, from the firing's first.
     pub looked: Option<Count>,
+    /// The most items that a firing looks at, popped ones included, wherever it goes; `None` where that is not known.
+    pub reach: Option<u32>,
+    /// Ints that become floats by themselves: the expressions' places, with the least and the most that they can be.
+    pub widened: BTreeMap<Span, (i64, i64)>,
     /// What is certainly wrong.
     pub findings: Vec<Finding>,
 }
@@ -75,9 +80,11 @@ pub enum FindingKind {
 pub fn analyse(code: &FilterCode, def: &WorkDef, globals: &Globals) -> Facts {
     let rates = def.rates;
     let dynamic = def.dynamic.unwrap_or_default();
-    let (end, watch) = walk::run(code, def, globals);
+    let (end, watch) = walk::run(code, def, globals, false);
     let mut facts = Facts {
         peeks_proved: watch.looked <= u64::from(rates.peek) && dynamic.peek.is_none() && dynamic.pop.is_none(),
+        reach: u32::try_from(watch.looked).ok(),
+        widened: watch.widened,
         ..Facts::default()
     };
     let Some(end) = end else { return facts };
@@ -107,6 +114,13 @@ pub fn analyse(code: &FilterCode, def: &WorkDef, globals: &Globals) -> Facts {
         }
     }
     facts
+}
+
+/// The array fields, by number, that a firing of `work` fills before it reads them, as far as that can be shown.
+pub fn filled_first(code: &FilterCode, globals: &Globals) -> BTreeSet<usize> {
+    let (end, watch) = walk::run(code, &code.work, globals, true);
+    let followed = end.map_or_else(Vec::new, |end| end.filled);
+    (0..followed.len()).filter(|f| !followed[*f].is_empty() && !watch.exposed.contains(f)).collect()
 }
 
 impl Facts {

@@ -6,7 +6,7 @@ use crate::constant::Const;
 use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast::{self, ExprKind as A};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
 
 impl Checker<'_> {
@@ -34,7 +34,8 @@ impl Checker<'_> {
                 }
                 constant(Const::Int(*value as u32 as i32), Ty::Int)
             }
-            A::Real { value, .. } => {
+            A::Real { value, text } => {
+                self.real_literal(*value, text, span);
                 Checked { literal: Some(*value), ..constant(Const::Float(*value as f32), Ty::Float) }
             }
             A::Imaginary { value, .. } => constant(Const::Complex(0.0, *value as f32), Ty::Complex),
@@ -149,7 +150,7 @@ impl Checker<'_> {
             .chain(self.scalars.keys().map(|n| &**n))
             .chain(self.w.statics.keys().map(|n| &**n));
         if let Some(n) = self.w.nearest(&name.name, known) {
-            d = d.help(format!("did you mean `{n}`?")).fix(span, n);
+            d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), span, n));
         } else if self.w.streams.contains_key(&name.name) {
             d = d.help("a stream of that name exists, but streams are no values: use `add`");
         }
@@ -396,6 +397,7 @@ impl Checker<'_> {
                 this.expr.kind = ExprKind::Const(Const::Double(v));
                 this.expr.ty = Ty::Double;
                 this.literal = None;
+                self.became_double(this.expr.span);
             }
         }
     }
@@ -403,7 +405,7 @@ impl Checker<'_> {
     fn binary(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked {
         let mut l = self.expr(a);
         let mut r = self.expr(b);
-        self.unlike_c(op, a, b, span);
+        self.precedence(op, (a, b), (&l.expr.ty, &r.expr.ty), span);
         if l.expr.ty == Ty::Error || r.expr.ty == Ty::Error {
             return self.broken(span).into();
         }
@@ -428,44 +430,11 @@ impl Checker<'_> {
             (Some(x), Some(y), BinaryOp::Div) => Some(x / y),
             _ => None,
         };
+        self.literal_division(op, a, b, span);
+        self.widens(&l.expr, &operands);
+        self.widens(&r.expr, &operands);
         let (l, r) = (self.convert(l.expr, &operands), self.convert(r.expr, &operands));
         Checked { expr: self.operation(op, l, r, result, span), literal }
-    }
-
-    /// The lint for the two places where C would group the operands differently: shifts bind like `*`, and `&`, `|`, `^` share a level.
-    fn unlike_c(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) {
-        let inside = |e: &ast::Expr| match e.kind {
-            A::Binary(op, ..) => Some(op),
-            _ => None,
-        };
-        // how tightly C binds, for the operators that differ
-        let strength = |op: BinaryOp| match op {
-            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 6,
-            BinaryOp::Add | BinaryOp::Sub => 5,
-            BinaryOp::Shl | BinaryOp::Shr => 4,
-            BinaryOp::BitAnd => 3,
-            BinaryOp::BitXor => 2,
-            BinaryOp::BitOr => 1,
-            _ => 0,
-        };
-        let differs = |inner: &BinaryOp| strength(op) > 0 && (1..strength(op)).contains(&strength(*inner));
-        let Some((inner, at)) = [a, b].into_iter().find_map(|e| Some((inside(e).filter(differs)?, e.span()))) else {
-            return;
-        };
-        let (inner, op) = (inner.symbol(), op.symbol());
-        let text = self.w.sources.text(at).to_string();
-        let fixed = format!("({text})");
-        self.report(
-            Diagnostic::warning(
-                "W0203",
-                format!("C would group this differently: here `{inner}` binds before `{op}`"),
-                span,
-                format!("`{op}` applies last"),
-            )
-            .label(at, "this is computed first")
-            .help(format!("if it is meant, parentheses make it plain: `{}`", super::convert::shorten(&fixed)))
-            .fix(at, fixed),
-        );
     }
 
     fn operation(&mut self, op: BinaryOp, l: Expr, r: Expr, ty: Ty, span: Span) -> Expr {
@@ -545,6 +514,7 @@ impl Checker<'_> {
         let to = self.ty(ty);
         let e = self.expr(inner);
         if let (Some(v), Ty::Double) = (e.literal, &to) {
+            self.became_double(span);
             return Expr { kind: ExprKind::Const(Const::Double(v)), ty: Ty::Double, span };
         }
         let from = e.expr.ty.clone();

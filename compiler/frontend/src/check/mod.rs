@@ -20,6 +20,7 @@ pub mod stmt;
 pub mod types;
 
 use crate::constant::Const;
+use crate::lints::precision::Literals;
 use crate::ids::*;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
@@ -90,6 +91,8 @@ pub struct FnCtx {
     pub loops: u32,
     /// Depth of switches.
     pub switches: u32,
+    /// Literals of which is not known yet what they become.
+    pub literals: Literals,
 }
 
 /// Checks one body after another.
@@ -209,6 +212,7 @@ impl<'w> Checker<'w> {
 
     /// Ends it: the locals.
     pub fn end(&mut self) -> Vec<Local> {
+        self.literals_done();
         std::mem::take(&mut self.f).locals
     }
 

@@ -140,6 +140,7 @@ impl Checker<'_> {
             return nothing;
         }
         if let (Some(d), Ty::Double) = (v.literal, &place.ty) {
+            self.became_double(v.expr.span);
             v.expr = Expr { kind: ExprKind::Const(Const::Double(d)), ty: Ty::Double, span: v.expr.span };
         }
         // `b ^= 1` of a bit stays among bits
@@ -167,6 +168,7 @@ impl Checker<'_> {
             );
             return nothing;
         }
+        self.widens(&v.expr, &in_ty);
         let value = self.convert(v.expr, &in_ty);
         StmtKind::AssignOp { place, op, in_ty, value }
     }
