@@ -118,10 +118,13 @@ impl Fault {
             FaultKind::IntTooLarge => {
                 let diagnostic = error("E0006", "this number is too large for an int", "an int ends at 2147483647");
                 let value = literal::int_value(source);
+                let real = format!("{source}.0");
+                let diagnostic = diagnostic.fix(Fix::new(format!("for a real number write `{real}`"), at, real));
                 if value <= u64::from(u32::MAX) {
-                    diagnostic.help(format!("for the bit pattern write it in hexadecimal, 0x{value:X}; for a real number write `{source}.0`"))
+                    let bits = format!("0x{value:X}");
+                    diagnostic.fix(Fix::new(format!("for the bit pattern write `{bits}`"), at, bits))
                 } else {
-                    diagnostic.help(format!("for a real number write `{source}.0`"))
+                    diagnostic
                 }
             }
             FaultKind::RealTooLarge => {

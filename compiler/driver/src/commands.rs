@@ -4,6 +4,7 @@ use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
+use crate::fix;
 use crate::io::sink;
 use crate::options::*;
 use crate::pipeline::{self, Halt};
@@ -38,9 +39,12 @@ fn report(fault: &Fault) -> Exit {
 }
 
 /// `sluice check`
-pub fn check(options: &ProgramOptions, parse_only: bool) -> Exit {
+pub fn check(options: &ProgramOptions, check: CheckOptions) -> Exit {
     with_session(options, true, |session| {
-        pipeline::analyse(session, options, parse_only)?;
+        if check.fix || check.dry_run {
+            return fix::fix(session, options, check);
+        }
+        pipeline::analyse(session, options, check.parse_only)?;
         Ok(Exit::Ok)
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::cc::CcOptions;
 use crate::io::host::Bindings;
+pub use sluice_frontend::lints::levels::Level;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -28,6 +29,19 @@ pub struct ProgramOptions {
     pub dump_after: Option<String>,
     /// The most nodes that the program may elaborate to, where not the default.
     pub max_filters: Option<usize>,
+    /// Codes of warnings, or `warnings`, and how loudly they are told.
+    pub levels: Vec<(String, Level)>,
+}
+
+/// What `check` does besides looking.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckOptions {
+    /// Only look at the syntax.
+    pub parse_only: bool,
+    /// Make the safe fixes.
+    pub fix: bool,
+    /// Show what would change instead of writing it.
+    pub dry_run: bool,
 }
 
 /// Which steady-state schedule.

@@ -3,6 +3,7 @@
 use crate::exit::Fault;
 use crate::render::{Renderer, Tally, severity_name};
 use serde::Serialize;
+use sluice_frontend::mend::Done;
 use sluice_grammar::diagnostic::{self, Diagnostic};
 use sluice_grammar::span::{SourceMap, Span};
 
@@ -23,9 +24,22 @@ enum Line<'a> {
     Summary {
         errors: usize,
         warnings: usize,
+        fixable: usize,
     },
     Remark {
         message: &'a str,
+    },
+    Fix {
+        code: &'a str,
+        title: &'a str,
+        file: &'a str,
+        line: u32,
+        column: u32,
+        made: bool,
+    },
+    Change {
+        file: &'a str,
+        diff: &'a str,
     },
     Fault {
         exit: u8,
@@ -116,13 +130,24 @@ pub fn diagnostics(map: &SourceMap, all: &[Diagnostic]) -> String {
         })
         .collect();
     let tally = Tally::of(all);
-    text.push_str(&write(&Line::Summary { errors: tally.errors, warnings: tally.warnings }));
+    text.push_str(&write(&Line::Summary { errors: tally.errors, warnings: tally.warnings, fixable: tally.fixable }));
     text
 }
 
 /// A fault on a line.
 pub fn fault(fault: &Fault) -> String {
     write(&Line::Fault { exit: fault.exit.code(), message: &fault.message, help: fault.help.as_deref() })
+}
+
+/// A fix that was made, or refused, on a line.
+pub fn fixed(done: &Done, made: bool) -> String {
+    let (line, column) = done.at;
+    write(&Line::Fix { code: done.code, title: &done.title, file: &done.file, line, column, made })
+}
+
+/// How a file would change, on a line.
+pub fn change(file: &str, diff: &str) -> String {
+    write(&Line::Change { file, diff })
 }
 
 /// A remark on a line.
@@ -153,7 +178,7 @@ mod tests {
         assert_eq!(lines[0]["fixes"][1]["applicability"], "look");
         assert_eq!(lines[0]["fixes"][1]["title"], "remove it");
         assert_eq!(lines[0]["help"], serde_json::Value::Null);
-        assert_eq!(lines[1], serde_json::json!({"type": "summary", "errors": 1, "warnings": 0}));
+        assert_eq!(lines[1], serde_json::json!({"type": "summary", "errors": 1, "warnings": 0, "fixable": 1}));
         let f: serde_json::Value = serde_json::from_str(&fault(&Fault::input("gone").help("look"))).unwrap();
         assert_eq!(f, serde_json::json!({"type": "fault", "exit": 3, "message": "gone", "help": "look"}));
     }

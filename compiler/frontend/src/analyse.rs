@@ -14,7 +14,7 @@ use crate::messages::{self, Messages};
 use crate::steady_state::{SteadyState, steady_state};
 use crate::typed::*;
 use crate::world::World;
-use crate::{check, entry};
+use crate::{check, enqueues, entry};
 use sluice_grammar::ast::Item;
 use sluice_grammar::diagnostic::{Diagnostic, Severity};
 use sluice_grammar::span::{FileId, SourceMap, Span};
@@ -208,7 +208,8 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     } else {
         match steady_state(&graph) {
             Ok(s) => s,
-            Err(ds) => {
+            Err(mut ds) => {
+                enqueues::place(&w.sources, &trees, &mut ds);
                 ds.into_iter().for_each(|d| w.report(d));
                 return finish(w, None, trees, &options.levels);
             }

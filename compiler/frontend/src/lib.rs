@@ -7,6 +7,7 @@ pub mod cmath;
 pub mod components;
 pub mod constant;
 pub mod elaborate;
+pub mod enqueues;
 pub mod entry;
 pub mod eval;
 pub mod graph;

@@ -59,9 +59,11 @@ pub struct Mended {
 
 /// Makes the safe fixes.
 pub fn mend(inputs: Vec<SourceInput>, options: &Options, loader: &mut (dyn Loader + Send)) -> Mended {
+    // what is denied is an error only in the end: until then there is a program to compare with
+    let lenient = Options { levels: options.levels.lenient(), ..options.clone() };
     let mut bench = Bench {
         inputs,
-        options,
+        options: &lenient,
         files: Overlay { inner: loader, texts: HashMap::new(), loaded: HashMap::new() },
         left: ANALYSES,
     };
@@ -101,6 +103,10 @@ pub fn mend(inputs: Vec<SourceInput>, options: &Options, loader: &mut (dyn Loade
             Some(Changed { file, before, after })
         })
         .collect();
+    if options.levels != lenient.levels {
+        bench.options = options;
+        analysis = bench.analyse();
+    }
     Mended { analysis, changed, made, refused }
 }
 
@@ -161,7 +167,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn analyse(&mut self) -> Analysis {
-        self.left -= 1;
+        self.left = self.left.saturating_sub(1);
         let mut inputs = self.inputs.clone();
         for i in &mut inputs {
             if let Some(text) = self.files.texts.get(&i.name) {
@@ -194,15 +200,16 @@ impl Bench<'_> {
 /// Are the chosen diagnostics gone, and has nothing else come?
 fn is_better(before: &Analysis, chosen: &[Choice<'_>], edits: &Edits, after: &Analysis) -> bool {
     let moved = |d: &Diagnostic| key(before, d, edits.moved(d.span().file, d.span().start));
-    let fixed: HashSet<Key> = chosen.iter().map(|(d, _)| moved(d)).collect();
+    // what takes the place of something removed may have the same fault
+    let fixed: HashSet<(Key, &str)> = chosen.iter().map(|(d, _)| (moved(d), d.title.as_str())).collect();
     let known: HashSet<Key> = before.diagnostics.iter().map(moved).collect();
     let failed = before.failed();
     for d in &after.diagnostics {
-        let key = key(after, d, d.span().start);
+        let key = (key(after, d, d.span().start), d.title.as_str());
         if fixed.contains(&key) {
             return false;
         }
-        if known.contains(&key) {
+        if known.contains(&key.0) {
             continue;
         }
         // an error hides what follows it, but not what comes before it: the syntax

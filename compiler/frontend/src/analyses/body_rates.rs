@@ -15,7 +15,7 @@
 use super::interval::Count;
 use crate::typed::*;
 use sluice_grammar::ast::{self, RateKind};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -177,5 +177,33 @@ fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(Ra
         FindingKind::PushesMore | FindingKind::PushesLess => "push",
         FindingKind::PeeksBeyond => "peek",
     };
-    help(d, keyword)
+    let kind = match keyword {
+        "pop" => RateKind::Pop,
+        "push" => RateKind::Push,
+        _ => RateKind::Peek,
+    };
+    match fix(f, work, kind, keyword) {
+        Some(fix) => help(d, keyword).fix(fix),
+        None => help(d, keyword),
+    }
+}
+
+/// The rate as it should be, where the body leaves no doubt and the rate is no expression that differs among instances.
+fn fix(f: &Finding, work: &ast::Work, kind: RateKind, keyword: &str) -> Option<Fix> {
+    let title = format!("declare `{keyword} {}`", f.actual);
+    if !f.exact {
+        return None;
+    }
+    match work.rates.iter().find(|r| r.kind == kind) {
+        Some(r) => match &r.rate {
+            ast::Rate::Static(e) if matches!(e.unparen().kind, ast::ExprKind::Int { .. }) => {
+                Some(Fix::new(title, e.span(), f.actual.to_string()))
+            }
+            _ => None,
+        },
+        None => {
+            let last = work.rates.last().map_or(work.keyword.0, |r| r.at.0);
+            Some(Fix::new(title, Span { start: last.end, ..last }, format!(" {keyword} {}", f.actual)))
+        }
+    }
 }

@@ -28,7 +28,12 @@ impl Checker<'_> {
                             span,
                             "the largest int is 2147483647",
                         )
-                        .help("write it as a real number (with `.0`), or in hexadecimal for a bit pattern"),
+                        .fix(Fix::new(format!("for a real number write `{text}.0`"), span, format!("{text}.0")))
+                        .fix(Fix::new(
+                            format!("for the bit pattern write `0x{value:X}`"),
+                            span,
+                            format!("0x{value:X}"),
+                        )),
                     );
                     return self.broken(span).into();
                 }
@@ -160,16 +165,13 @@ impl Checker<'_> {
 
     fn member(&mut self, base: &ast::Expr, name: &ast::Ident, span: Span) -> Expr {
         let b = self.expr(base).expr;
-        let unknown = |c: &mut Self, what: String, has: String| {
-            c.report(
-                Diagnostic::error(
-                    "E0106",
-                    format!("{what} has no field `{}`", name.name),
-                    name.span(),
-                    "no such field",
-                )
-                .help(has),
-            );
+        let unknown = |c: &mut Self, what: String, has: String, known: &[&str]| {
+            let title = format!("{what} has no field `{}`", name.name);
+            let mut d = Diagnostic::error("E0106", title, name.span(), "no such field").help(has);
+            if let Some(n) = c.w.nearest(&name.name, known.iter().copied()) {
+                d = d.fix(Fix::new(format!("change to `{n}`"), name.span(), n));
+            }
+            c.report(d);
             c.broken(span)
         };
         match b.ty.clone() {
@@ -183,7 +185,9 @@ impl Checker<'_> {
                     }
                     None => {
                         let names: Vec<String> = s.fields.iter().map(|(n, _)| format!("`{n}`")).collect();
-                        unknown(self, format!("struct {}", s.name), format!("its fields are {}", names.join(", ")))
+                        let known: Vec<&str> = s.fields.iter().map(|(n, _)| &**n).collect();
+                        let has = format!("its fields are {}", names.join(", "));
+                        unknown(self, format!("struct {}", s.name), has, &known)
                     }
                 }
             }
@@ -192,18 +196,21 @@ impl Checker<'_> {
                     let i = u8::from(&*name.name == "imag");
                     Expr { kind: ExprKind::Component(Box::new(b), i), ty: Ty::Float, span }
                 }
-                _ => unknown(self, "complex".into(), "a complex number has `.real` and `.imag`".into()),
+                _ => {
+                    let has = "a complex number has `.real` and `.imag`".into();
+                    unknown(self, "complex".into(), has, &["real", "imag"])
+                }
             },
             Ty::Vec(n) => match ["x", "y", "z", "w"].iter().take(n.into()).position(|c| *c == &*name.name) {
                 Some(i) => Expr { kind: ExprKind::Component(Box::new(b), i as u8), ty: Ty::Float, span },
                 None => {
                     let has = ["`.x`", "`.y`", "`.z`", "`.w`"][..n.into()].join(", ");
-                    unknown(self, format!("float{n}"), format!("its components are {has}"))
+                    unknown(self, format!("float{n}"), format!("its components are {has}"), &[])
                 }
             },
             other => {
                 let other = self.show(&other);
-                unknown(self, other, "only structs, complex numbers and vectors have fields".into())
+                unknown(self, other, "only structs, complex numbers and vectors have fields".into(), &[])
             }
         }
     }
@@ -249,10 +256,13 @@ impl Checker<'_> {
             Fit::Same | Fit::Widens => self.coerce(e, &Ty::Int).expr,
             _ => {
                 let ty = self.show(&e.expr.ty);
-                self.report(
-                    Diagnostic::error("E0207", format!("{what} must be an int"), span, format!("this is {ty}"))
-                        .help("cast it: `(int)(...)` truncates toward zero"),
-                );
+                let mut d = Diagnostic::error("E0207", format!("{what} must be an int"), span, format!("this is {ty}"))
+                    .help("cast it: `(int)(...)` truncates toward zero");
+                if e.expr.ty.is_real_number() {
+                    let text = format!("(int)({})", self.w.sources.text(span));
+                    d = d.fix(Fix::new(format!("write `{}`", super::convert::shorten(&text)), span, text));
+                }
+                self.report(d);
                 Expr { kind: ExprKind::Const(Const::Int(0)), ty: Ty::Error, span }
             }
         }
@@ -464,6 +474,11 @@ impl Checker<'_> {
         .label(r.span, format!("this is {y}"));
         if op == BinaryOp::Rem && l.ty.is_real_number() && r.ty.is_real_number() {
             d = d.help("`%` is for int; for real numbers use `fmod(a, b)`");
+            // (`a %= b` has another place)
+            if l.span.to(r.span) == span {
+                let text = format!("fmod({}, {})", self.w.sources.text(l.span), self.w.sources.text(r.span));
+                d = d.fix(Fix::new(format!("write `{}`", super::convert::shorten(&text)), span, text));
+            }
         } else if l.ty.is_aggregate() || r.ty.is_aggregate() {
             d = d.help("arrays and structs have no operators: work on their elements");
         }

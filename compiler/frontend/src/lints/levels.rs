@@ -55,6 +55,14 @@ impl Levels {
         self.codes.get(code).copied()
     }
 
+    /// The same, with all that is denied told as warnings.
+    #[must_use]
+    pub fn lenient(&self) -> Levels {
+        let warn = |l: Level| if l == Level::Deny { Level::Warn } else { l };
+        let codes = self.codes.iter().map(|(code, l)| (*code, warn(*l))).collect();
+        Levels { codes, warnings: self.warnings.map(warn) }
+    }
+
     fn of(&self, code: &str) -> Level {
         self.asked(code).or(self.warnings).unwrap_or(Level::Warn)
     }

@@ -2,7 +2,7 @@
 //!
 //! Purpose: a `peek` rate deeper than any firing looks: the items wait longer, and the last ones of an input are never seen.
 //! Input: a filter's tree and its [`Instance`]s. Output: warnings. The fix lowers the rate: more firings happen at the end of the
-//! input, fewer items are needed at the start. It is offered where the rate is a literal, or too large by the same number everywhere.
+//! input, fewer items are needed at the start. It is offered where the rate is too large by the same number in all instances.
 
 use super::instances::{Instance, Reach, rate};
 use sluice_grammar::ast::*;
@@ -56,12 +56,15 @@ fn lower(sources: &SourceMap, work: &Work, at: Span, written: &Expr, all: &[(&Re
         return Some(Fix::new(format!("write `peek {needed}`"), written.span(), needed.to_string()));
     }
     let less = first.rates.peek - needed;
-    let differ = all.iter().any(|(r, _)| r.rates.peek != first.rates.peek);
-    if !differ || all.iter().any(|(r, needed)| r.rates.peek - needed != less) {
+    if all.iter().any(|(r, needed)| r.rates.peek - needed != less) {
         return None;
     }
     let text = sources.text(written.span());
-    let simple = matches!(written.kind, ExprKind::Var(_) | ExprKind::Paren(_) | ExprKind::Call { .. });
-    let text = if simple { format!("{text} - {less}") } else { format!("({text}) - {less}") };
+    let loose = match written.kind {
+        ExprKind::Binary(op, ..) => op.precedence() < BinaryOp::Sub.precedence(),
+        ExprKind::Ternary(..) => true,
+        _ => false,
+    };
+    let text = if loose { format!("({text}) - {less}") } else { format!("{text} - {less}") };
     Some(Fix::new(format!("write `peek {text}`"), written.span(), text))
 }

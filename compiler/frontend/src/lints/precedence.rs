@@ -43,7 +43,7 @@ impl Checker<'_> {
             for n in &unlike_c {
                 d = d.label(n.inside.span(), "this is computed first");
             }
-            self.report(self.parenthesised(d, &unlike_c, "what C computes"));
+            self.report(self.parenthesised(d, &unlike_c, "for what C computes"));
             return;
         }
         let bits = matches!(op, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
@@ -106,7 +106,7 @@ impl Checker<'_> {
                 (shown, n.other.span(), x.span())
             }
         };
-        let title = format!("`{}` for {otherwise}", shorten(&shown));
+        let title = format!("`{}` {otherwise}", shorten(&shown));
         d.fix(Fix::new(title, before(from), "(").and(behind(to), ")"))
     }
 }

@@ -154,7 +154,7 @@ pub fn lint(sources: &SourceMap, instances: &[Instance], out: &mut Vec<Diagnosti
         let cast = if simple { format!("(float){text}") } else { format!("(float)({text})") };
         out.push(
             Diagnostic::warning("W0220", "this int becomes a float, which holds ints up to 2^24 exactly", *at, format!("this can be {most}"))
-                .fix(Fix::safe(format!("write `{cast}` if it is meant"), *at, cast)),
+                .fix(Fix::new(format!("write `{cast}` if it is meant"), *at, cast)),
         );
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{removal, tree};
 use sluice_grammar::ast::*;
-use sluice_grammar::diagnostic::Applicability::{NeedsALook, Safe};
+use sluice_grammar::diagnostic::Applicability::NeedsALook;
 use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::SourceMap;
 
@@ -19,9 +19,8 @@ pub fn lint(sources: &SourceMap, program: &Program, out: &mut Vec<Diagnostic>) {
             let title = format!("`{}` is assigned to itself", sources.text(target.span()));
             let mut d = Diagnostic::warning("W0206", title, s.at.0, "this changes nothing");
             if listed {
-                // an index may be out of bounds: then the statement stops the program
-                let how = if tree::is_pure(target) { Safe } else { NeedsALook };
-                d = d.fix(Fix::of("remove the statement", vec![removal::whole(sources, s.at.0)], how));
+                // no change of what it does, but was another variable meant?
+                d = d.fix(Fix::of("remove the statement", vec![removal::whole(sources, s.at.0)], NeedsALook));
             }
             out.push(d);
         }

@@ -27,6 +27,6 @@ fn shift(op: BinaryOp, count: &Expr, out: &mut Vec<Diagnostic>) {
     let title = format!("`{}` by {n} shifts by {really}", op.symbol());
     out.push(
         Diagnostic::warning("W0208", title, count.span(), "shift counts are taken modulo 32")
-            .fix(Fix::safe(format!("write {really} if it is meant"), count.span(), really.to_string())),
+            .fix(Fix::new(format!("write {really} if it is meant"), count.span(), really.to_string())),
     );
 }
