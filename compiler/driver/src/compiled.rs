@@ -55,7 +55,8 @@ pub fn emit(
             dump(session, name, || print_kernels(&kernels))?;
         }
     }
-    let options = sluice_codegen::ProgramOptions { flavour, ..sluice_codegen::ProgramOptions::default() };
+    let mut options = sluice_codegen::ProgramOptions { flavour, ..sluice_codegen::ProgramOptions::default() };
+    options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
     let input = ProgramInput {
         name,
         globals: &program.globals,
@@ -102,7 +103,7 @@ fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Di
 
 /// A steady-state schedule that the judge has passed.
 fn schedule(program: &Elaborated, kind: ScheduleKind) -> Result<Verified<SequentialSchedule>, Fault> {
-    let (graph, steady) = (&program.graph, &program.steady);
+    let (graph, steady) = (&*program.graph.cut(), &program.steady);
     let smallest_buffers = || {
         minimum_latency(graph, steady).map_err(|e| match e {
             minimum_latency::Failure::TooLong(n) => {

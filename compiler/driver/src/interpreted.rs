@@ -67,15 +67,14 @@ impl Outside for World<'_> {
 }
 
 /// Runs a program to its end.
-pub fn run(program: &Elaborated, readers: &[End], iterations: Option<u64>, host: &mut Host) -> Result<(), RunEnd> {
+pub fn run(program: &Elaborated, readers: &[End], options: Options, host: &mut Host) -> Result<(), RunEnd> {
     let blocks = readers
         .iter()
         .map(|r| Block { bytes: vec![0; (BLOCK / r.item.bytes).max(1) * r.item.bytes], at: 0, end: 0 })
         .collect();
     let mut world = World { host, blocks, fault: None };
     let Elaborated { globals, codes, graph, steady, messages, .. } = program;
-    let result =
-        sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, Options { iterations });
+    let result = sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, options);
     if let Some(fault) = world.fault {
         return Err(fault.into());
     }

@@ -63,6 +63,8 @@ pub struct CodeOptions {
     pub unchecked: bool,
     /// The schedule.
     pub schedule: ScheduleKind,
+    /// The most items on a channel of a program with dynamic rates, where not the default.
+    pub channel_limit: Option<u64>,
 }
 
 /// What `build` makes.

@@ -119,7 +119,11 @@ pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options
     interrupt::listen();
     let mut host = Host::open(&readers, &writers, &options.bindings)?;
     let end = session.pass("run", || match &native {
-        None => interpreted::run(program, &readers, options.iterations, &mut host),
+        None => {
+            let settings =
+                sluice_interpret::Options { iterations: options.iterations, channel_limit: code.channel_limit };
+            interpreted::run(program, &readers, settings, &mut host)
+        }
         Some((native, sites)) => native.run(&readers, &writers, options.iterations, &mut host).map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),
             NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, sites),

@@ -193,32 +193,16 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     crate::graph_verify::debug_verify(&graph, "elaborate");
     drop_deep(inst);
     let pending = pending(&codes, &graph, &globals);
-    let dynamic =
-        codes.iter().any(|c| c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()));
-    let steady = if dynamic {
-        let zeros = vec![0; graph.nodes.len()];
-        let empty = vec![0; graph.channels.len()];
-        SteadyState {
-            repetitions: zeros.clone(),
-            init: zeros,
-            boundary_fill: empty.clone(),
-            init_peak: empty,
-            precedences: Vec::new(),
-        }
-    } else {
-        match steady_state(&graph) {
-            Ok(s) => s,
-            Err(mut ds) => {
-                enqueues::place(&w.sources, &trees, &mut ds);
-                ds.into_iter().for_each(|d| w.report(d));
-                return finish(w, None, trees, &options.levels);
-            }
+    let steady = match steady_state(&graph) {
+        Ok(s) => s,
+        Err(mut ds) => {
+            enqueues::place(&w.sources, &trees, &mut ds);
+            ds.into_iter().for_each(|d| w.report(d));
+            return finish(w, None, trees, &options.levels);
         }
     };
-    let (mut messages, precedences, found) = match dynamic {
-        true => Default::default(),
-        false => messages::bind(&graph, &codes, &steady.repetitions, &portals, &globals),
-    };
+    let cut = graph.cut();
+    let (mut messages, precedences, found) = messages::bind(&cut, &codes, &steady.repetitions, &portals, &globals);
     let failed = found.iter().any(Diagnostic::is_error);
     found.into_iter().for_each(|d| w.report(d));
     if failed {
@@ -226,7 +210,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     }
     let mut steady = steady;
     if !precedences.is_empty() {
-        match messages::with_messages(&graph, steady, precedences) {
+        match messages::with_messages(&cut, steady, precedences) {
             Ok(s) => steady = s,
             Err(d) => {
                 w.report(*d);
@@ -235,6 +219,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         }
     }
     messages::timed(&mut messages, &mut steady);
+    drop(cut);
     let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages, pending };
     lint_all(&mut w, &trees, Some((top, options.top.is_some())), Some(&program), &options.levels);
     finish(w, Some(program), trees, &options.levels)
@@ -331,9 +316,6 @@ fn pending(codes: &[FilterCode], graph: &SdfGraph, _globals: &Globals) -> Vec<Di
                 .help("`sluice check` accepts the program; running it will come with a later version"),
             );
         };
-        if c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()) {
-            not_yet("E0901", "dynamic rates", c.work.span);
-        }
         if let Some(span) = c.calls_native {
             not_yet("E0902", "native functions", span);
         }

@@ -26,27 +26,34 @@ pub(crate) struct Mail<'a> {
     links: HashMap<NodeId, Vec<usize>>,
     waiting: Vec<BTreeMap<Key, (Letter, Direction)>>,
     sent: u64,
+    /// Are there dynamic rates? Then best effort is the receiver's next firing.
+    dynamic: bool,
 }
 
 impl<'a> Mail<'a> {
     /// No messages yet, for so many nodes.
-    pub fn new(messages: &'a Messages, nodes: usize) -> Mail<'a> {
+    pub fn new(messages: &'a Messages, nodes: usize, dynamic: bool) -> Mail<'a> {
         let mut links: HashMap<NodeId, Vec<usize>> = HashMap::new();
         for (i, link) in messages.links.iter().enumerate() {
             links.entry(link.sender).or_default().push(i);
         }
-        Mail { messages, links, waiting: (0..nodes).map(|_| BTreeMap::new()).collect(), sent: 0 }
+        Mail { messages, links, waiting: (0..nodes).map(|_| BTreeMap::new()).collect(), sent: 0, dynamic }
     }
 
-    /// A filter sends in a firing (counted from 1). The arguments are copied for each receiver.
-    pub fn send(&mut self, sender: NodeId, firing: u64, message: &Message) {
+    /// A filter sends in a firing (counted from 1), at a time when the nodes have completed these firings. The arguments are copied for
+    /// each receiver.
+    pub fn send(&mut self, sender: NodeId, firing: u64, message: &Message, fired: &[u64]) {
         for link in self.links.get(&sender).into_iter().flatten().map(|i| &self.messages.links[*i]) {
             if (link.portal, &link.name, link.latency) != (message.portal, &message.handler, message.latency) {
                 continue;
             }
             self.sent += 1;
             let args = message.args.iter().map(Value::deep_copy).collect();
-            let key = (link.due.at(firing), sender, firing, self.sent);
+            let due = match link.direction {
+                Direction::Unbound if self.dynamic => fired[link.receiver.index()] + 1,
+                _ => link.due.at(firing),
+            };
+            let key = (due, sender, firing, self.sent);
             let letter = Letter { handler: link.handler, args };
             self.waiting[link.receiver.index()].insert(key, (letter, link.direction));
         }

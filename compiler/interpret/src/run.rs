@@ -1,7 +1,7 @@
 //! Runs a program: the reference order, with real items.
 
 use crate::error::RunError;
-use crate::fire::Firing;
+use crate::fire::{Attempt, Firing};
 use crate::mail::Mail;
 use crate::order::{Next, Order};
 use crate::{Outside, items};
@@ -11,7 +11,7 @@ use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, FnId, NodeId};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
-use sluice_frontend::typed::{FilterCode, Globals, Rates};
+use sluice_frontend::typed::{Bounds, FilterCode, Globals, Rates};
 use std::collections::VecDeque;
 
 /// What is run.
@@ -34,7 +34,12 @@ pub struct Program<'a> {
 pub struct Options {
     /// Steady states after the initialisation; `None` is without end.
     pub iterations: Option<u64>,
+    /// The most items on a channel of a program with dynamic rates; `None` is [`CHANNEL_LIMIT`].
+    pub channel_limit: Option<u64>,
 }
+
+/// The most items on a channel of a program with dynamic rates, where nothing else is said.
+pub const CHANNEL_LIMIT: u64 = 1 << 24;
 
 /// What happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +58,16 @@ pub fn run(program: Program<'_>, outside: &mut dyn Outside, options: Options) ->
 /// The most that may lie on all channels together, in words of 32 bytes: an item takes one, an array one more for 8 elements.
 const MOST_HELD: u64 = 1 << 26;
 
+/// What came of a filter's firing.
+enum Fired {
+    /// It moved the items that its rates say.
+    Static,
+    /// It decided on its rates.
+    Dynamic { popped: u64, pushed: u64, looked: u64 },
+    /// It did not happen: an attempt was abandoned, or the world stopped the run.
+    Not,
+}
+
 struct Run<'a> {
     program: Program<'a>,
     order: Order<'a>,
@@ -65,6 +80,8 @@ struct Run<'a> {
     /// What an item of each channel weighs, and all items on channels now.
     weights: Vec<u64>,
     held: u64,
+    /// The most items on one channel, where that is not known beforehand.
+    limit: Option<u64>,
     pushed: Vec<Value>,
     bytes: Vec<u8>,
 }
@@ -83,11 +100,6 @@ impl<'a> Run<'a> {
                     let Some(c) = codes.get(code.index()) else {
                         return Err(RunError::host(&node.path, 0, "there is no code for this filter".into()));
                     };
-                    let dynamic = c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some());
-                    if dynamic {
-                        let kind = EvalErrorKind::Unsupported("a dynamic rate".into());
-                        return Err(RunError::new(&node.path, 0, &EvalError::new(kind, c.work.span)));
-                    }
                     let fields = prepared[code.index()].get_or_insert_with(|| {
                         c.fields.iter().map(|f| Value::from_const(&f.initial, &f.ty, globals)).collect()
                     });
@@ -109,11 +121,13 @@ impl<'a> Run<'a> {
             .map(|c| c.initial.iter().map(|v| Value::from_const(v, &c.ty, globals)).collect())
             .collect();
         let order = Order::new(graph, steady, options.iterations);
-        let mail = Mail::new(messages, graph.nodes.len());
+        let mail = Mail::new(messages, graph.nodes.len(), steady.islands.is_some());
+        let limit = steady.islands.as_ref().map(|_| options.channel_limit.unwrap_or(CHANNEL_LIMIT));
         let weights: Vec<u64> =
             graph.channels.iter().map(|c| 1 + value::size(&c.ty, globals).unwrap_or(0) / 8).collect();
         let held = weights.iter().zip(&order.fill).map(|(w, n)| w * n).sum();
-        Ok(Run { program, order, channels, machines, mail, ends, weights, held, pushed: Vec::new(), bytes: Vec::new() })
+        let (pushed, bytes) = (Vec::new(), Vec::new());
+        Ok(Run { program, order, channels, machines, mail, ends, weights, held, limit, pushed, bytes })
     }
 
     fn all(mut self, outside: &mut dyn Outside) -> Result<Summary, RunError> {
@@ -142,21 +156,20 @@ impl<'a> Run<'a> {
         let graph = self.program.graph;
         let node = graph.node(id);
         let fired = self.order.fired[id.index()];
+        // a firing that decides on its rates is checked as it goes
         let made: u64 =
             node.outputs.iter().map(|c| self.weights[c.index()] * u64::from(graph.produced_by_firing(*c, fired))).sum();
         if self.held.saturating_add(made) > MOST_HELD {
-            return Err(RunError::host(
-                &node.path,
-                fired,
-                "more items wait on channels than the interpreter holds".into(),
-            ));
+            return Err(self.held_too_much(id, fired));
         }
+        let before: u64 = self.weight_around(id);
+        let mut moved = None;
         match &node.kind {
-            NodeKind::Filter { code, .. } => {
-                if !self.filter(id, *code, outside, stopped)? {
-                    return Ok(());
-                }
-            }
+            NodeKind::Filter { code, .. } => match self.filter(id, *code, outside, stopped)? {
+                Fired::Static => {}
+                Fired::Dynamic { popped, pushed, looked } => moved = Some((popped, pushed, looked)),
+                Fired::Not => return Ok(()),
+            },
             NodeKind::Reader(_) => {
                 if !self.read(id, outside)? {
                     self.order.exhausted(id);
@@ -182,11 +195,33 @@ impl<'a> Run<'a> {
                 self.deal(&node.inputs, weights, &node.outputs, &[sum]);
             }
         }
-        let before: u64 = self.weight_around(id);
-        self.order.fire(id);
+        match moved {
+            None => self.order.fire(id),
+            Some((popped, pushed, looked)) => self.order.attempted(id, popped, pushed, looked),
+        }
         self.held = (self.held + self.weight_around(id)).saturating_sub(before);
+        self.full(id, fired)?;
         debug_assert!(node.inputs.iter().all(|c| self.channels[c.index()].len() as u64 == self.order.fill[c.index()]));
         Ok(())
+    }
+
+    /// Does more wait on a node's outputs, or on all channels, than may?
+    fn full(&self, id: NodeId, fired: u64) -> Result<(), RunError> {
+        let graph = self.program.graph;
+        let node = graph.node(id);
+        if let Some(limit) = self.limit
+            && let Some(c) = node.outputs.iter().find(|c| self.order.fill[c.index()] > limit)
+        {
+            let to = graph.node(graph.channel(*c).to.0).path.as_str().into();
+            let kind = EvalErrorKind::ChannelFull { limit, to };
+            return Err(RunError::new(&node.path, fired, &EvalError::new(kind, node.span)));
+        }
+        if self.held > MOST_HELD { Err(self.held_too_much(id, fired)) } else { Ok(()) }
+    }
+
+    fn held_too_much(&self, id: NodeId, fired: u64) -> RunError {
+        let why = "more items wait on channels than the interpreter holds";
+        RunError::host(&self.program.graph.node(id).path, fired, why.into())
     }
 
     /// What lies on the channels of a node.
@@ -218,14 +253,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// One firing of a filter; false where the world stopped it.
+    /// One firing of a filter, or an attempt of one.
     fn filter(
         &mut self,
         id: NodeId,
         code: CodeId,
         outside: &mut dyn Outside,
         stopped: &mut bool,
-    ) -> Result<bool, RunError> {
+    ) -> Result<Fired, RunError> {
         let graph = self.program.graph;
         let node = graph.node(id);
         let code = &self.program.codes[code.index()];
@@ -236,46 +271,90 @@ impl<'a> Run<'a> {
         };
         while let Some(letter) = self.mail.next(id, fired + 1) {
             if !self.handle(id, letter.handler, letter.args, outside, stopped)? {
-                return Ok(false);
+                return Ok(Fired::Not);
             }
         }
-        let Some(machine) = self.machines[id.index()].as_mut() else { return Ok(true) };
+        let Some(machine) = self.machines[id.index()].as_mut() else { return Ok(Fired::Static) };
         self.pushed.clear();
+        let bounds = def.bounds();
+        let dynamic = code.dynamic();
+        // what an attempt that is abandoned leaves as it was
+        let fields: Vec<Option<Value>> = match dynamic {
+            false => Vec::new(),
+            true => {
+                code.fields.iter().zip(&machine.fields).map(|(f, v)| (!f.constant).then(|| v.deep_copy())).collect()
+            }
+        };
         let mut firing = Firing {
             input: node.inputs.first().map(|c| &mut self.channels[c.index()]),
             output: &mut self.pushed,
-            rates: def.rates,
+            bounds,
             popped: 0,
+            looked: 0,
+            attempt: dynamic.then(|| Attempt {
+                room: self.limit.unwrap_or(CHANNEL_LIMIT),
+                to: node.outputs.first().map(|c| graph.node(graph.channel(*c).to.0).path.as_str()),
+                ..Attempt::default()
+            }),
             node: id,
             fired,
             mail: &mut self.mail,
+            firings: &self.order.fired,
             outside,
             stopped,
         };
         let result = machine.call_own(def.function, Vec::new(), &mut firing);
         if *firing.stopped {
-            return Ok(false);
+            return Ok(Fired::Not);
+        }
+        let (popped, looked, attempt) = (firing.popped, firing.looked, firing.attempt.take());
+        if let Some(wants) = attempt.as_ref().and_then(|a| a.wants) {
+            for (field, before) in machine.fields.iter_mut().zip(fields) {
+                if let Some(before) = before {
+                    *field = before;
+                }
+            }
+            self.order.abandoned(id, wants);
+            return Ok(Fired::Not);
+        }
+        if let Some(attempt) = attempt {
+            if !attempt.text.is_empty() {
+                outside.print(&attempt.text).map_err(|why| RunError::host(&node.path, fired, why))?;
+            }
+            for message in &attempt.messages {
+                self.mail.send(id, fired + 1, message, &self.order.fired);
+            }
         }
         result.map_err(|e| RunError::new(&node.path, fired, &e))?;
         let pushed = self.pushed.len() as u32;
-        if pushed < def.rates.push {
-            let kind = EvalErrorKind::PushedLess { pushed, declared: def.rates.push };
+        let less = if pushed < bounds.push.0 {
+            Some(EvalErrorKind::PushedLess { pushed, declared: bounds.push.0 })
+        } else if dynamic && bounds.pop.1 != Some(bounds.pop.0) && popped < bounds.pop.0 {
+            Some(EvalErrorKind::PoppedLess { popped, declared: bounds.pop.0 })
+        } else {
+            None
+        };
+        if let Some(kind) = less {
             return Err(RunError::new(&node.path, fired, &EvalError::new(kind, def.span)));
         }
         // what was declared but not popped is dropped
+        let taken = if def.dynamic.is_some_and(|d| d.pop.is_some()) { popped } else { def.rates.pop };
         if let Some(c) = node.inputs.first() {
             let channel = &mut self.channels[c.index()];
-            let n = (def.rates.pop as usize).min(channel.len());
+            let n = (taken as usize).min(channel.len());
             channel.drain(..n);
         }
-        let mut pushed = std::mem::take(&mut self.pushed);
+        let mut items = std::mem::take(&mut self.pushed);
         if let Some(c) = node.outputs.first() {
-            for item in pushed.drain(..) {
+            for item in items.drain(..) {
                 self.put(*c, item);
             }
         }
-        self.pushed = pushed;
-        Ok(true)
+        self.pushed = items;
+        Ok(match dynamic {
+            false => Fired::Static,
+            true => Fired::Dynamic { popped: taken.into(), pushed: pushed.into(), looked },
+        })
     }
 
     /// A message takes effect; false where the world stopped it.
@@ -292,11 +371,14 @@ impl<'a> Run<'a> {
         let mut between = Firing {
             input: None,
             output: &mut self.pushed,
-            rates: Rates::default(),
+            bounds: Bounds::of(Rates::default(), None),
             popped: 0,
+            looked: 0,
+            attempt: None,
             node: id,
             fired,
             mail: &mut self.mail,
+            firings: &self.order.fired,
             outside,
             stopped,
         };

@@ -65,6 +65,7 @@ impl Build {
             prework: c.prework.as_ref().map(|p| p.rates),
             stateful: c.stateful.is_some(),
             prints: c.prints,
+            dynamic: c.dynamic(),
         };
         self.node(name, kind, repetitions)
     }
@@ -77,7 +78,17 @@ impl Build {
         self.graph.nodes[to.index()].inputs.push(id);
         let (from, to) = ((from, a as u32), (to, b as u32));
         let initial = Vec::new();
-        self.graph.channels.push(Channel { from, to, ty, produce, consume, peek, initial, feedback: false });
+        self.graph.channels.push(Channel {
+            from,
+            to,
+            ty,
+            produce,
+            consume,
+            peek,
+            initial,
+            feedback: false,
+            dynamic: false,
+        });
         id
     }
 
@@ -96,7 +107,7 @@ impl Build {
             steady: &self.steady,
             messages: &Default::default(),
         };
-        run(program, world, Options { iterations })
+        run(program, world, Options { iterations, ..Options::default() })
     }
 }
 

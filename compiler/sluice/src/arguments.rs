@@ -167,6 +167,9 @@ struct CodeArgs {
     /// The steady-state schedule
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     schedule: ScheduleArg,
+    /// The most items on a channel of a program with dynamic rates [default: 16777216]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    channel_limit: Option<u64>,
 }
 
 #[derive(Args, Debug)]
@@ -275,6 +278,7 @@ impl CodeArgs {
                 ScheduleArg::SingleAppearance => ScheduleKind::SingleAppearance,
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
             },
+            channel_limit: self.channel_limit,
         }
     }
 }

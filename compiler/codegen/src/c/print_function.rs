@@ -534,15 +534,36 @@ impl<'a> Printer<'a> {
             ),
             Check::PopBeyond { pop, .. } => (SiteKind::PopBeyond(*pop), format!("{e} >= {pop}"), e),
             Check::PushBeyond { push, .. } => (SiteKind::PushBeyond(*push), format!("{e} >= {push}"), e),
-            Check::PushedLess { push, .. } => (SiteKind::PushedLess(*push), format!("{e} != {push}"), e),
+            Check::PushedLess { push, .. } => (SiteKind::PushedLess(*push), format!("{e} < {push}"), e),
+            Check::PoppedLess { least, .. } => (SiteKind::PoppedLess(*least), format!("{e} < {least}"), e),
+            Check::Item(_) | Check::Room(_) | Check::Took(_) | Check::Gave(_) => return self.attempt(c, &e, pad),
             Check::NoResult => (SiteKind::NoResult, "1".into(), "0".into()),
             // gone after lower_channels
-            Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed => return,
+            Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed | Check::Popped => return,
         };
         let site = self.site(kind, span);
         let _ = match kind {
             SiteKind::NoResult => writeln!(self.out, "{pad}sl_fail(ctx, {site}, 0);"),
             _ => writeln!(self.out, "{pad}if (SL_UNLIKELY({wrong})) sl_fail(ctx, {site}, {value});"),
+        };
+    }
+}
+
+impl Printer<'_> {
+    /// What a firing that decides on its rates does beside computing. (Positions may have wrapped: they count as unsigned.)
+    fn attempt(&mut self, c: &Check, e: &str, pad: &str) {
+        let kernel = self.kernel;
+        // only a firing that may move nothing at all must know how far it has looked
+        let works = [Some(kernel.work), kernel.prework].into_iter().flatten();
+        let idle = works.map(|w| w.bounds()).any(|b| b.pop.0 == 0 && b.push.0 == 0);
+        let _ = match c {
+            Check::Item(_) if idle => writeln!(self.out, "{pad}sl_look(ctx, (uint32_t){e});"),
+            Check::Item(_) => {
+                writeln!(self.out, "{pad}if (SL_UNLIKELY((uint32_t){e} >= ctx->have)) sl_want(ctx, (uint32_t){e});")
+            }
+            Check::Room(_) => writeln!(self.out, "{pad}if (SL_UNLIKELY((uint32_t){e} >= ctx->room)) sl_full(ctx);"),
+            Check::Took(_) => writeln!(self.out, "{pad}ctx->took = {e};"),
+            _ => writeln!(self.out, "{pad}ctx->gave = {e};"),
         };
     }
 }

@@ -14,7 +14,7 @@
 use super::layout::{self, Layout, Limits};
 use super::messages::Mail;
 use super::print::{FilterOptions, FilterText, Site, emit_filter};
-use super::steady::Steady;
+use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
 use super::{ends, header, messages, rts, types};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
@@ -77,6 +77,8 @@ pub struct ProgramOptions {
     pub batch: Option<u64>,
     /// Steps of a schedule beyond which it becomes a table.
     pub table_above: usize,
+    /// The most items on a channel of a program with dynamic rates.
+    pub channel_limit: u64,
 }
 
 impl Default for ProgramOptions {
@@ -87,6 +89,7 @@ impl Default for ProgramOptions {
             buffer_target: 128 << 10,
             batch: None,
             table_above: 3000,
+            channel_limit: 1 << 24,
         }
     }
 }
@@ -181,7 +184,8 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
             limit: options.buffer_limit,
         },
     )?;
-    let steady = Steady {
+    let dynamic = input.steady.islands.is_some();
+    let steps = Steady {
         graph: input.graph,
         layout: &layout,
         numbers: &facts.numbers,
@@ -190,8 +194,14 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         table_above: options.table_above,
         repeat: !input.steady.precedences.is_empty(),
         receives: &messages::receivers(input),
-    }
-    .emit()?;
+    };
+    let steady = match dynamic {
+        false => steps.emit()?,
+        true => SteadyText {
+            text: "static void sl_steady(sl_ctx *ctx, int64_t k) { sl_flow(ctx, k); }\n".into(),
+            tables: true,
+        },
+    };
 
     let mut out = String::new();
     let _ = writeln!(out, "/* {}: made by sluice. */", comment(input.name));
@@ -317,6 +327,7 @@ fn descriptor(
     mail: &Mail,
 ) -> String {
     let graph = input.graph;
+    let dynamic = input.steady.islands.is_some();
     let (readers, writers) = layout::ends(graph);
     let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
     let mut out = String::new();
@@ -335,10 +346,13 @@ fn descriptor(
     let _ = write!(
         out,
         "static const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
         mail.links,
-        u8::from(facts.ordered),
+        // with dynamic rates, when a message takes effect can depend on the order of firings
+        u8::from(facts.ordered || dynamic && mail.links > 0),
         u8::from(tables),
+        u8::from(dynamic),
+        input.options.channel_limit,
         layout.bytes,
         layout.batch,
         input.schedule.schedule().batch,

@@ -71,6 +71,20 @@ pub enum EvalErrorKind {
         /// The declared push rate.
         declared: u32,
     },
+    /// Fewer items popped than the least declared.
+    PoppedLess {
+        /// How many.
+        popped: u32,
+        /// The least that is declared.
+        declared: u32,
+    },
+    /// A channel of a program with dynamic rates holds more items than it may.
+    ChannelFull {
+        /// The most that it may hold.
+        limit: u64,
+        /// Path of the node that does not take them.
+        to: Box<str>,
+    },
     /// Something that needs a firing, or the world outside: `pop()`, a native function.
     NotAvailable(Box<str>),
     /// An array with more elements than the limit, in all its dimensions together.
@@ -146,6 +160,10 @@ impl fmt::Display for EvalErrorKind {
             PushedLess { pushed, declared } => {
                 write!(f, "only {pushed} items were pushed, but the declared rate is {declared}")
             }
+            PoppedLess { popped, declared } => {
+                write!(f, "only {popped} items were popped, but the declared rate is at least {declared}")
+            }
+            ChannelFull { limit, to } => write!(f, "more than {limit} items wait on the channel to `{to}`"),
             NotAvailable(what) => write!(f, "{what} is not available at compile time"),
             ArrayTooLarge { items: Some(n) } => write!(f, "an array of {n} elements is too large"),
             ArrayTooLarge { items: None } => f.write_str("this array is too large"),

@@ -20,7 +20,7 @@ const DEPTH: u32 = 24;
 pub(super) struct Walk<'a> {
     code: &'a FilterCode,
     globals: &'a Globals,
-    rates: Rates,
+    bounds: Bounds,
     steps: u64,
     depth: u32,
     /// The function whose body is looked at.
@@ -42,7 +42,7 @@ pub(super) fn run<'a>(
     let mut w = Walk {
         code,
         globals,
-        rates: def.rates,
+        bounds: def.bounds(),
         steps: 0,
         depth: 0,
         current: None,
@@ -434,13 +434,14 @@ impl<'a> Walk<'a> {
         }
         let w = &mut self.watch;
         w.looked = w.looked.max(st.looked.hi);
-        if w.pop.is_none() && st.pops.lo > self.rates.pop.into() {
+        let above = |n: Count, most: Option<u32>| most.is_some_and(|m| n.lo > u64::from(m));
+        if w.pop.is_none() && above(st.pops, self.bounds.pop.1) {
             w.pop = Some(span);
         }
-        if w.peek.is_none() && st.looked.lo > self.rates.peek.into() {
+        if w.peek.is_none() && above(st.looked, self.bounds.look.1) {
             w.peek = Some(span);
         }
-        if w.push.is_none() && st.pushes.lo > self.rates.push.into() {
+        if w.push.is_none() && above(st.pushes, self.bounds.push.1) {
             w.push = Some(span);
         }
     }
