@@ -41,10 +41,8 @@ pub fn examine(bytes: &[u8], limits: Limits) -> Result<Found, String> {
     if let Some(program) = &analysis.program {
         found.accepted = true;
         look_at_program(&analysis, program);
-        if program.pending.is_empty() {
-            run(program)?;
-            found.ran = true;
-        }
+        run(program)?;
+        found.ran = true;
     }
     Ok(found)
 }
@@ -114,7 +112,7 @@ impl Outside for Briefly {
 fn run(program: &Elaborated) -> Result<(), String> {
     let Elaborated { globals, codes, graph, steady, messages, .. } = program;
     let program = sluice_interpret::Program { globals, codes, graph, steady, messages };
-    let options = sluice_interpret::Options { iterations: Some(3) };
+    let options = sluice_interpret::Options { iterations: Some(3), ..Default::default() };
     match sluice_interpret::run(program, &mut Briefly { items: 0, patience: PATIENCE }, options) {
         Err(e) if matches!(e.kind, EvalErrorKind::IllTyped(_)) => Err(format!("while it ran: {e}")),
         _ => Ok(()),

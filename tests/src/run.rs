@@ -9,6 +9,8 @@ use sluice_driver::io::format::Format;
 use sluice_driver::io::host::{self, Bindings, Host};
 use sluice_driver::io::sink::Out;
 use sluice_driver::native::{Native, NativeEnd};
+use sluice_driver::natives::Natives;
+use sluice_driver::natives::foreign::Foreign;
 use sluice_driver::options::{CodeOptions, ProgramOptions, ScheduleKind};
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::render::Renderer;
@@ -65,8 +67,7 @@ pub fn check(source: &str) -> Result<Checked, String> {
     let input = SourceInput { name: "program.str".into(), text: source.into() };
     let analysis = analyse(vec![input], &Options::default(), &mut NoImports);
     match analysis.program {
-        Some(program) if program.pending.is_empty() => Ok(Checked { sources: analysis.sources, program }),
-        Some(program) => Err(Renderer::new(&analysis.sources, false).all(&program.pending)),
+        Some(program) => Ok(Checked { sources: analysis.sources, program }),
         None => Err(Renderer::new(&analysis.sources, false).all(&analysis.diagnostics)),
     }
 }
@@ -100,10 +101,14 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
         let cc = CcOptions { level: make.level, ..CcOptions::default() };
-        let code = CodeOptions { cc, schedule, unchecked: make.unchecked };
+        let code = CodeOptions { cc, schedule, unchecked: make.unchecked, ..Default::default() };
         let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
-        Ok(Compiled { native: compiled::load(&mut session, &c, &code)?, sites: c.sites, lanes })
+        Ok(Compiled {
+            native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
+            sites: c.sites,
+            lanes,
+        })
     };
     made().map_err(|halt| match halt {
         Halt::Fault(f) => f.message,
@@ -184,7 +189,10 @@ fn try_run(
     let mut host = Host::open_to(&readers, &writers, &bindings, Out::to(Box::new(tape.clone())))?;
     drop(pipe);
     let end = match code {
-        None => interpreted::run(program, &readers, case.iterations, &mut host),
+        None => {
+            let options = sluice_interpret::Options { iterations: case.iterations, ..Default::default() };
+            interpreted::run(program, &readers, options, &mut host, &mut Foreign::none())
+        }
         Some(c) => c.native.run(&readers, &writers, case.iterations, &mut host).map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),
             NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),

@@ -6,8 +6,9 @@ use crate::compiled;
 use crate::exit::{Exit, Fault};
 use crate::fix;
 use crate::io::sink;
+use crate::natives::{Natives, sources};
 use crate::options::*;
-use crate::pipeline::{self, Halt};
+use crate::pipeline::{self, Checked, Halt};
 use crate::rates;
 use crate::sdep;
 use crate::session::{self, Session};
@@ -39,8 +40,9 @@ fn report(fault: &Fault) -> Exit {
 }
 
 /// `sluice check`
-pub fn check(options: &ProgramOptions, check: CheckOptions) -> Exit {
+pub fn check(options: &ProgramOptions, natives: &NativeOptions, check: CheckOptions) -> Exit {
     with_session(options, true, |session| {
+        sources::check_files(natives)?;
         if check.fix || check.dry_run {
             return fix::fix(session, options, check);
         }
@@ -100,33 +102,56 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
 }
 
 /// `sluice build`
-pub fn build(options: &ProgramOptions, code: &CodeOptions, product: BuildProduct, output: Option<&str>) -> Exit {
+pub fn build(
+    options: &ProgramOptions,
+    code: &CodeOptions,
+    natives: &NativeOptions,
+    product: BuildProduct,
+    output: Option<&str>,
+) -> Exit {
     with_session(options, false, |session| {
         let checked = pipeline::check(session, options)?;
-        pipeline::refuse_pending(session, &checked)?;
         let output = output.map_or_else(|| default_output(&options.files, product), str::to_string);
-        if output == "-" && product != BuildProduct::C {
+        if output == "-" && !matches!(product, BuildProduct::C | BuildProduct::NativeHeader) {
             return Err(Fault::usage("only C can be written to standard output").help("name a file with -o").into());
+        }
+        if product == BuildProduct::NativeHeader {
+            write(&output, &native_header(&checked, &output, &options.files)?)?;
+            return Ok(Exit::Ok);
         }
         let name = library_name(&output);
         match product {
-            BuildProduct::C => {
+            BuildProduct::C | BuildProduct::NativeHeader => {
                 let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
                 write(&output, &c.source)?;
             }
             BuildProduct::Executable => {
                 let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
-                compiled::product(session, &c, code, Product::Executable, &output)?;
+                let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
+                compiled::product(session, &checked, &c, code, &natives, Product::Executable, &output)?;
             }
             BuildProduct::Library => {
                 let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
-                compiled::product(session, &c, code, Product::Shared, &output)?;
+                let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
+                compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
                 let header = Path::new(&output).with_file_name(format!("{name}.h"));
                 write(&header.display().to_string(), &c.header.unwrap_or_default())?;
             }
         }
         Ok(Exit::Ok)
     })
+}
+
+/// The header of a program's native functions, named after its file (on standard output: after the program's).
+fn native_header(checked: &Checked, output: &str, files: &[String]) -> Result<String, Fault> {
+    let globals = &checked.program.globals;
+    if globals.natives.is_empty() {
+        return Err(Fault::program("the program declares no native functions")
+            .help("a group such as `native Filters { float smooth(float x); }` declares them"));
+    }
+    let named = if output == "-" { default_output(files, BuildProduct::NativeHeader) } else { output.to_string() };
+    let stem = Path::new(&named).file_stem().and_then(|s| s.to_str()).unwrap_or("program").to_string();
+    Ok(sluice_codegen::c::native_header::native_header(globals, &stem))
 }
 
 /// Writes text to a file (complete or not at all), or to standard output.
@@ -146,6 +171,7 @@ fn default_output(files: &[String], product: BuildProduct) -> String {
         BuildProduct::Executable => stem.to_string(),
         BuildProduct::C => format!("{stem}.c"),
         BuildProduct::Library => format!("lib{stem}.so"),
+        BuildProduct::NativeHeader => format!("{stem}-native.h"),
     }
 }
 
@@ -161,10 +187,10 @@ fn library_name(output: &str) -> String {
 }
 
 /// `sluice run`
-pub fn run(options: &ProgramOptions, code: &CodeOptions, run: &RunOptions) -> Exit {
+pub fn run(options: &ProgramOptions, code: &CodeOptions, natives: &NativeOptions, run: &RunOptions) -> Exit {
     with_session(options, false, |session| {
         let checked = pipeline::check(session, options)?;
-        pipeline::run(session, &checked, code, run)
+        pipeline::run(session, &checked, code, run, natives)
     })
 }
 

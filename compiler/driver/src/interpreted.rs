@@ -5,8 +5,12 @@
 use crate::exit::Fault;
 use crate::io::host::{End, Host};
 use crate::io::reader::Got;
+use crate::natives::foreign::Foreign;
 use crate::runtime::{self, RunEnd, RunFault};
 use sluice_frontend::Elaborated;
+use sluice_frontend::eval::Value;
+use sluice_frontend::ids::NativeId;
+use sluice_frontend::typed::Globals;
 use sluice_interpret::{Options, Outside, Program};
 
 /// Bytes taken from the host at once.
@@ -21,6 +25,8 @@ struct Block {
 
 struct World<'h> {
     host: &'h mut Host,
+    natives: &'h mut Foreign,
+    globals: &'h Globals,
     blocks: Vec<Block>,
     fault: Option<Fault>,
 }
@@ -61,18 +67,28 @@ impl Outside for World<'_> {
         self.note(result)
     }
 
+    fn native(&mut self, function: NativeId, args: &[Value]) -> Result<Value, String> {
+        self.natives.call(function, args, self.globals)
+    }
+
     fn wants_stop(&mut self) -> bool {
         self.host.wants_stop()
     }
 }
 
 /// Runs a program to its end.
-pub fn run(program: &Elaborated, readers: &[End], options: Options, host: &mut Host) -> Result<(), RunEnd> {
+pub fn run(
+    program: &Elaborated,
+    readers: &[End],
+    options: Options,
+    host: &mut Host,
+    natives: &mut Foreign,
+) -> Result<(), RunEnd> {
     let blocks = readers
         .iter()
         .map(|r| Block { bytes: vec![0; (BLOCK / r.item.bytes).max(1) * r.item.bytes], at: 0, end: 0 })
         .collect();
-    let mut world = World { host, blocks, fault: None };
+    let mut world = World { host, natives, globals: &program.globals, blocks, fault: None };
     let Elaborated { globals, codes, graph, steady, messages, .. } = program;
     let result = sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, options);
     if let Some(fault) = world.fault {

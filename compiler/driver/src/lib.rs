@@ -16,6 +16,7 @@ pub mod interpreted;
 pub mod interrupt;
 pub mod io;
 pub mod native;
+pub mod natives;
 pub mod options;
 pub mod pipeline;
 pub mod rates;

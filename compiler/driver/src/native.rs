@@ -3,7 +3,7 @@
 //! Purpose: a compiled program, loaded into this process and joined to a [`Host`]. The interface is
 //! `compiler/codegen/rts/c/sluice_abi.h`; the structs here mirror it.
 //!
-//! This is the one module of the driver with `unsafe`: it loads machine code and calls it.
+//! This module and `natives::foreign` are those of the driver with `unsafe`: they load machine code and call it.
 
 #![allow(unsafe_code)]
 

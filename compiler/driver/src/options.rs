@@ -67,6 +67,19 @@ pub struct CodeOptions {
     pub channel_limit: Option<u64>,
 }
 
+/// Where native functions come from: `--native` and its like, or the manifest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NativeOptions {
+    /// C sources, objects, archives, shared libraries; which of these a file is, its extension says.
+    pub files: Vec<String>,
+    /// Libraries by name, as the C compiler's `-l` has them.
+    pub libraries: Vec<String>,
+    /// Folders with headers and libraries.
+    pub paths: Vec<String>,
+    /// What the C compiler is told besides, where it compiles the sources.
+    pub flags: Vec<String>,
+}
+
 /// What `build` makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildProduct {
@@ -76,6 +89,8 @@ pub enum BuildProduct {
     C,
     /// A shared library and its header.
     Library,
+    /// The C header of the native functions.
+    NativeHeader,
 }
 
 /// Options of `run`.

@@ -10,7 +10,9 @@ use crate::interpreted;
 use crate::interrupt;
 use crate::io::host::{self, Host};
 use crate::native::NativeEnd;
-use crate::options::{CodeOptions, ProgramOptions, RunOptions};
+use crate::natives::Natives;
+use crate::natives::foreign::Foreign;
+use crate::options::{CodeOptions, NativeOptions, ProgramOptions, RunOptions};
 use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
@@ -94,26 +96,26 @@ pub fn dump(session: &Session, pass: &str, text: impl FnOnce() -> String) -> Res
     Err(Halt::Done(Exit::Ok))
 }
 
-/// Ends the command where the program needs what no back end can do yet.
-pub fn refuse_pending(session: &Session, checked: &Checked) -> Result<(), Halt> {
-    if checked.program.pending.is_empty() {
-        return Ok(());
-    }
-    session.report(&checked.sources, &checked.program.pending)?;
-    Err(Halt::Done(Exit::Program))
-}
-
 /// Runs a program: with the interpreter, or compiled and loaded.
-pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options: &RunOptions) -> Result<Exit, Halt> {
-    refuse_pending(session, checked)?;
+pub fn run(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    options: &RunOptions,
+    natives: &NativeOptions,
+) -> Result<Exit, Halt> {
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
+    let mut foreign = Foreign::none();
     let native = if options.interpret {
+        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+        foreign = Foreign::load(session, checked, &natives, code)?;
         None
     } else {
         let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
-        let native = compiled::load(session, &c, code)?;
+        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+        let native = compiled::load(session, checked, &c, code, &natives)?;
         Some((native, c.sites))
     };
     interrupt::listen();
@@ -122,7 +124,7 @@ pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options
         None => {
             let settings =
                 sluice_interpret::Options { iterations: options.iterations, channel_limit: code.channel_limit };
-            interpreted::run(program, &readers, settings, &mut host)
+            interpreted::run(program, &readers, settings, &mut host, &mut foreign)
         }
         Some((native, sites)) => native.run(&readers, &writers, options.iterations, &mut host).map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),

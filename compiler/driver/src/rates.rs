@@ -258,7 +258,11 @@ pub fn table(report: &Report) -> String {
     }
     let t = &report.totals;
     if let Some(islands) = t.islands {
-        let islands = if islands == 1 { "1 island".into() } else { format!("{islands} islands, each with repetitions of its own") };
+        let islands = if islands == 1 {
+            "1 island".into()
+        } else {
+            format!("{islands} islands, each with repetitions of its own")
+        };
         text.push_str(&format!("\n{} streams, {} channels; {islands}\n* depends on the data\n", t.streams, t.channels));
         return text;
     }

@@ -61,7 +61,13 @@ fn code(kind: &EvalErrorKind) -> Option<(&'static str, Option<&'static str>)> {
         RecursionTooDeep | OutOfFuel => ("E0955", None),
         ArrayTooLarge { .. } | LocalsTooLarge | NegativeSize(_) | SizesDiffer { .. } => ("E0956", None),
         NoResult(_) => ("E0957", Some("every way through a function with a result ends in `return`")),
-        TooManyConstants | PrintsTooMuch | NotAvailable(_) | Unsupported(_) | Host(_) | IllTyped(_) => return None,
+        TooManyConstants
+        | PrintsTooMuch
+        | NotAvailable(_)
+        | NativeCall { .. }
+        | Unsupported(_)
+        | Host(_)
+        | IllTyped(_) => return None,
     })
 }
 

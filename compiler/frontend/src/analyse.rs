@@ -76,8 +76,6 @@ pub struct Elaborated {
     pub portals: Vec<(PortalId, NodeId)>,
     /// Who sends messages to whom, and when they take effect.
     pub messages: Messages,
-    /// What the back ends cannot do yet: errors for those who want to run the program.
-    pub pending: Vec<Diagnostic>,
 }
 
 /// All that is known about a program.
@@ -192,7 +190,6 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     let (graph, portals) = flatten(&inst, &codes);
     crate::graph_verify::debug_verify(&graph, "elaborate");
     drop_deep(inst);
-    let pending = pending(&codes, &graph, &globals);
     let steady = match steady_state(&graph) {
         Ok(s) => s,
         Err(mut ds) => {
@@ -220,7 +217,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     }
     messages::timed(&mut messages, &mut steady);
     drop(cut);
-    let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages, pending };
+    let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages };
     lint_all(&mut w, &trees, Some((top, options.top.is_some())), Some(&program), &options.levels);
     finish(w, Some(program), trees, &options.levels)
 }
@@ -290,35 +287,4 @@ fn finish(
     w.diagnostics.sort_by_key(|d| (d.span().file, d.span().start, d.code));
     let failed = w.diagnostics.iter().any(Diagnostic::is_error);
     Analysis { sources: w.sources, diagnostics: w.diagnostics, program: program.filter(|_| !failed), trees }
-}
-
-/// What no back end can do yet.
-fn pending(codes: &[FilterCode], graph: &SdfGraph, _globals: &Globals) -> Vec<Diagnostic> {
-    let mut out = Vec::new();
-    let used: HashSet<CodeId> = (graph.nodes.iter())
-        .filter_map(|n| match n.kind {
-            crate::graph::NodeKind::Filter { code, .. } => Some(code),
-            _ => None,
-        })
-        .collect();
-    for (i, c) in codes.iter().enumerate() {
-        if !used.contains(&CodeId::from(i)) {
-            continue;
-        }
-        let mut not_yet = |code, what: &str, span| {
-            out.push(
-                Diagnostic::error(
-                    code,
-                    format!("{what} cannot be run yet"),
-                    span,
-                    "checked, but no back end carries it out",
-                )
-                .help("`sluice check` accepts the program; running it will come with a later version"),
-            );
-        };
-        if let Some(span) = c.calls_native {
-            not_yet("E0902", "native functions", span);
-        }
-    }
-    out
 }

@@ -183,13 +183,14 @@ pub struct FilterCode {
     pub work: WorkDef,
     /// Message handlers.
     pub handlers: Vec<HandlerDef>,
-    /// Does a firing (or handler) write a field that a later firing can read? The place that shows it.
+    /// Does a firing (or handler) write a field that a later firing can read, or call a native function (which may keep
+    /// something from one call to the next)? The place that shows it.
     pub stateful: Option<Span>,
     /// Can a firing print?
     pub prints: bool,
     /// Does a firing ask for `iter()`?
     pub uses_iter: bool,
-    /// Where a firing (or init) sends a message or calls a native function.
+    /// Where a firing sends a message.
     pub sends: Option<Span>,
     /// Where it calls a native function.
     pub calls_native: Option<Span>,
@@ -516,7 +517,8 @@ pub enum ExprKind {
     /// `c ? a : b`, both of the expression's type.
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
     /// The operand as the expression's type: widening, or a cast (`(int)` truncates and saturates; `(bit)` of an int takes
-    /// its lowest bit; `(boolean)` of a number is `!= 0`; real to complex; float to a vector sets all components).
+    /// its lowest bit; `(boolean)` of a number is `!= 0`; real to complex; float to a vector sets all components). An array that
+    /// is passed to a native function as its own type is passed as a copy.
     Convert(Box<Expr>),
     /// A mathematical function; arguments have equal types but for `pow`-like ones, which are equal too.
     Builtin(Builtin, Vec<Expr>),

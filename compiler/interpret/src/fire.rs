@@ -121,8 +121,8 @@ impl Host for Firing<'_, '_> {
         Ok(self.fired as i32)
     }
 
-    fn native(&mut self, _: NativeId, _: &[Value]) -> Result<Value, EvalErrorKind> {
-        Err(EvalErrorKind::Unsupported("calling a native function in the interpreter".into()))
+    fn native(&mut self, function: NativeId, args: &[Value]) -> Result<Value, EvalErrorKind> {
+        self.outside.native(function, args).map_err(|why| EvalErrorKind::Host(why.into()))
     }
 
     fn send(&mut self, message: Message) -> Result<(), EvalErrorKind> {

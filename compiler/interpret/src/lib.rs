@@ -15,6 +15,9 @@ mod run;
 pub use error::RunError;
 pub use run::{Options, Program, Summary, run};
 
+use sluice_frontend::eval::Value;
+use sluice_frontend::ids::NativeId;
+
 /// The program's ends. Readers and writers are numbered apart, each in program order.
 pub trait Outside {
     /// Fills `item` with the next item of a reader, in the form that [`items`] describes. False at the end, and ever after.
@@ -25,6 +28,12 @@ pub trait Outside {
 
     /// Prints text.
     fn print(&mut self, text: &str) -> Result<(), String>;
+
+    /// Calls a native function; it may write the arrays among its arguments, which are references.
+    fn native(&mut self, function: NativeId, args: &[Value]) -> Result<Value, String> {
+        let _ = (function, args);
+        Err("there are no native functions here".into())
+    }
 
     /// Asked now and then, and before every firing: should the run stop here? It then ends without an error.
     fn wants_stop(&mut self) -> bool {

@@ -40,6 +40,8 @@ enum Command {
     Check {
         #[command(flatten)]
         program: ProgramArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         /// Only look at the syntax
         #[arg(long)]
         parse_only: bool,
@@ -87,6 +89,8 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         code: CodeArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         /// File to write; `-` for standard output (C only)
         #[arg(short, long, value_name = "FILE")]
         output: Option<String>,
@@ -107,6 +111,8 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         code: CodeArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         #[command(flatten)]
         run: RunArgs,
     },
@@ -173,6 +179,22 @@ struct CodeArgs {
 }
 
 #[derive(Args, Debug)]
+struct NativeArgs {
+    /// C source, object, archive or shared library with native functions; may be given several times
+    #[arg(long, value_name = "FILE")]
+    native: Vec<String>,
+    /// Library with native functions, or that they need, by its name
+    #[arg(long, value_name = "NAME")]
+    native_lib: Vec<String>,
+    /// Folder with headers and libraries for native functions
+    #[arg(long, value_name = "DIR")]
+    native_path: Vec<String>,
+    /// Further flag for the C compiler where it compiles native sources, such as --native-flag=-DSIZE=3
+    #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
+    native_flag: Vec<String>,
+}
+
+#[derive(Args, Debug)]
 struct RunArgs {
     /// File for the entry's open input; `-` (the default) is standard input
     #[arg(short, long, value_name = "FILE")]
@@ -230,6 +252,8 @@ enum GraphArg {
 enum EmitArg {
     /// C text
     C,
+    /// The C header of the native functions
+    NativeHeader,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
@@ -283,6 +307,17 @@ impl CodeArgs {
     }
 }
 
+impl NativeArgs {
+    fn options(self) -> NativeOptions {
+        NativeOptions {
+            files: self.native,
+            libraries: self.native_lib,
+            paths: self.native_path,
+            flags: self.native_flag,
+        }
+    }
+}
+
 impl RunArgs {
     fn options(self) -> RunOptions {
         let format = |name: Option<String>| name.and_then(|n| Format::named(&n));
@@ -305,8 +340,9 @@ impl Arguments {
     /// Does what was asked.
     pub fn run(self) -> Exit {
         match self.command {
-            Command::Check { program, parse_only, fix, diff } => {
-                commands::check(&program.options(), CheckOptions { parse_only, fix, dry_run: diff })
+            Command::Check { program, native, parse_only, fix, diff } => {
+                let check = CheckOptions { parse_only, fix, dry_run: diff };
+                commands::check(&program.options(), &native.options(), check)
             }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Sdep { program, format } => {
@@ -321,15 +357,19 @@ impl Arguments {
                 });
                 commands::graph(&program.options(), &output, format)
             }
-            Command::Build { program, code, output, emit, lib } => {
+            Command::Build { program, code, native, output, emit, lib } => {
                 let product = match (emit, lib) {
                     (Some(EmitArg::C), _) => BuildProduct::C,
+                    (Some(EmitArg::NativeHeader), _) => BuildProduct::NativeHeader,
                     (None, true) => BuildProduct::Library,
                     (None, false) => BuildProduct::Executable,
                 };
-                commands::build(&program.options(), &code.options(), product, output.as_deref())
+                let natives = native.options();
+                commands::build(&program.options(), &code.options(), &natives, product, output.as_deref())
             }
-            Command::Run { program, code, run } => commands::run(&program.options(), &code.options(), &run.options()),
+            Command::Run { program, code, native, run } => {
+                commands::run(&program.options(), &code.options(), &native.options(), &run.options())
+            }
             Command::Explain { code } => commands::explain(&code),
             Command::Clean => commands::clean(),
         }

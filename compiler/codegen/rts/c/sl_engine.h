@@ -40,6 +40,7 @@ typedef struct sl_code {
     const char *text; /* what `init` printed */
     uint64_t state_bytes;
     uint32_t attempt; /* a firing decides on its rates */
+    uint64_t most_looked, most_pushed; /* the bounds of those of `work`; UINT64_MAX without */
 } sl_code;
 
 /* A node. */
@@ -154,6 +155,7 @@ typedef struct sl_program {
     uint32_t tables;  /* `steady` moves the cursors in `ctx->at` */
     uint32_t dynamic; /* there are dynamic rates: buffers grow */
     uint64_t channel_limit; /* the most items on a channel then */
+    uint32_t natives; /* filters call native functions: what those did cannot be undone */
     uint64_t arena_bytes, state_bytes, message_bytes;
     /* `k` steady states, a multiple of `unit` and at most `batch`; from boundary to boundary. */
     void (*steady)(sl_ctx *ctx, int64_t k);

@@ -4,7 +4,7 @@
 //! What the rest of the program must know (the *contract*):
 //!
 //! - The program's text is put together in this order: `sl_math.h`; a header that declares `sl_ctx` and the functions below;
-//!   [`super::types::emit_types`] for all kernels and channels; [`super::types::emit_statics`]; [`super::types::emit_natives`]; for each
+//!   [`super::types::emit_types`] for all kernels and channels; [`super::types::emit_statics`]; [`super::natives::declarations`]; for each
 //!   filter `state`, then `functions`; then the assembly.
 //! - Items are of type [`super::types::c_type`]: `uint8_t` for bit and boolean (0 or 1), `int32_t`, `float`, `double`, `sl_complex`,
 //!   `sl_float2` to `sl_float4`, `struct sl_struct_<id>`, and array structs with one member `v`. Buffers are aligned to

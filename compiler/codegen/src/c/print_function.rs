@@ -13,6 +13,7 @@
 //!                                                        }
 //! ```
 
+use super::natives;
 use super::print::{FilterOptions, FilterText, Send, Site};
 use super::print_lanes::LaneLayout;
 use super::print_scope::Scopes;
@@ -345,15 +346,18 @@ impl<'a> Printer<'a> {
                 let (place, value) = (self.place(p), self.expr(e));
                 let _ = writeln!(self.out, "{pad}{ty}{place} = {value};");
             }
-            StmtKind::Call { dst, callee, args } => {
+            StmtKind::Call { dst: into, callee, args } => {
                 let call = self.call(*callee, args);
-                let dst = dst.as_ref().map_or(String::new(), |p| {
+                let dst = into.as_ref().map_or(String::new(), |p| {
                     let declares = p.as_local().filter(|id| self.scopes.declares(s, *id));
                     let ty = declares
                         .map_or(String::new(), |id| format!("{} ", c_type(&self.function().locals[id.index()].ty)));
                     format!("{ty}{} = ", self.place(p))
                 });
                 let _ = writeln!(self.out, "{pad}{dst}{call};");
+                if let Callee::Native(i) = callee {
+                    self.clean_truth(*i as usize, args, into.as_ref(), &pad);
+                }
             }
             StmtKind::Check(c) => self.check(c, s.span, &pad),
             StmtKind::If(c, a, b) => {
@@ -506,7 +510,7 @@ impl<'a> Printer<'a> {
                 }
                 self.own_name(id)
             }
-            Callee::Native(i) => self.kernel.natives[i as usize].name.clone(),
+            Callee::Native(i) => natives::c_name(&self.kernel.natives[i as usize]),
         };
         for a in args {
             list.push(match (a, callee) {
@@ -517,6 +521,21 @@ impl<'a> Printer<'a> {
             });
         }
         format!("{name}({})", list.join(", "))
+    }
+
+    /// After a call of a native function: what C may have left in bits and booleans becomes 0 or 1.
+    fn clean_truth(&mut self, native: usize, args: &[Arg], dst: Option<&Place>, pad: &str) {
+        let n = &self.kernel.natives[native];
+        let mut places: Vec<(String, &Ty)> = Vec::new();
+        for (a, ty) in args.iter().zip(&n.params) {
+            if let Arg::Ref(p) = a {
+                places.push((self.place(p), ty));
+            }
+        }
+        places.extend(dst.map(|p| (self.place(p), &n.ret)));
+        for (place, ty) in places {
+            self.out.push_str(&natives::clean(&place, ty, &self.kernel.structs, pad));
+        }
     }
 
     fn check(&mut self, c: &Check, span: Span, pad: &str) {

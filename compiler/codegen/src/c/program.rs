@@ -16,7 +16,8 @@ use super::messages::Mail;
 use super::print::{FilterOptions, FilterText, Site, emit_filter};
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{ends, header, messages, rts, types};
+use super::{ends, header, messages, natives, rts, types};
+use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
@@ -297,15 +298,7 @@ fn tally(steps: &[Step], times: u64, fired: &mut [u64]) -> Option<()> {
 /// Types, statics, and prototypes of native functions.
 fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
     let used: Vec<&Kernel> = input.kernels.iter().zip(filters).filter_map(|(k, f)| f.as_ref().map(|_| k)).collect();
-    let structs: Vec<_> = input
-        .globals
-        .structs
-        .iter()
-        .map(|s| sluice_kernel::ir::StructType {
-            name: s.name.to_string(),
-            fields: s.fields.iter().map(|(n, t)| (n.to_string(), t.clone())).collect(),
-        })
-        .collect();
+    let structs = natives::structs(input.globals);
     let statics: BTreeSet<_> = filters.iter().flatten().flat_map(|f| f.statics.iter().copied()).collect();
     let mut tys: Vec<_> = input.graph.channels.iter().map(|c| c.ty.clone()).collect();
     tys.extend(used.iter().flat_map(|k| types::used_types(k)));
@@ -313,7 +306,7 @@ fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Str
     let mut out = types::emit_types(&structs, &tys);
     out.push_str(&tables::size_checks(input));
     out.push_str(&types::emit_statics(input.globals, &statics));
-    out.push_str(&types::emit_natives(used));
+    out.push_str(&natives::declarations(input.globals, called(input.codes, input.graph, input.globals).into_keys()));
     out
 }
 
@@ -330,6 +323,7 @@ fn descriptor(
     let dynamic = input.steady.islands.is_some();
     let (readers, writers) = layout::ends(graph);
     let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
+    let natives = !called(input.codes, graph, input.globals).is_empty();
     let mut out = String::new();
     let _ = write!(
         out,
@@ -346,13 +340,14 @@ fn descriptor(
     let _ = write!(
         out,
         "static const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
         mail.links,
         // with dynamic rates, when a message takes effect can depend on the order of firings
         u8::from(facts.ordered || dynamic && mail.links > 0),
         u8::from(tables),
         u8::from(dynamic),
         input.options.channel_limit,
+        u8::from(natives),
         layout.bytes,
         layout.batch,
         input.schedule.schedule().batch,

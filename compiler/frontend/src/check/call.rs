@@ -154,7 +154,10 @@ impl Checker<'_> {
             return self.broken(span);
         };
         let (callee, params, ret, at) = (f.callee, f.params.clone(), f.ret.clone(), f.ast.name.span());
-        let args = self.arguments(&name.name, args, &params, Some(at), span);
+        let mut args = self.arguments(&name.name, args, &params, Some(at), span);
+        if matches!(callee, Callee::Native(_)) {
+            args = args.into_iter().map(|a| self.native_argument(a)).collect();
+        }
         Expr { kind: ExprKind::Call(callee, args), ty: ret, span }
     }
 

@@ -5,6 +5,7 @@
 //! after `init`, its rates, and what the analyses found. Invariant: see [`crate::typed`].
 
 use super::initialiser::{calls, uses_own};
+use super::natives::begun;
 use super::stmt::assigned_names;
 use super::{Checker, FieldInfo, OwnFn, Place};
 use crate::analyses;
@@ -22,6 +23,9 @@ use std::sync::Arc;
 
 /// A failed compile-time evaluation as a diagnostic.
 pub fn evaluation_failed(e: &EvalError, when: &str) -> Diagnostic {
+    if let eval::EvalErrorKind::NativeCall { name, declared } = &e.kind {
+        return super::natives::at_compile_time(name, *declared, e.span, when);
+    }
     let code = if matches!(e.kind, eval::EvalErrorKind::IllTyped(_)) { "E0999" } else { "E0403" };
     Diagnostic::error(code, format!("{} {when}", e.message()), e.span, "found here at compile time")
 }
@@ -316,7 +320,7 @@ impl Checker<'_> {
                     Some(e) => match self.evaluate(e, eval::COMPILE_TIME_FUEL) {
                         Ok(v) => Some(v),
                         Err(err) => {
-                            self.report(evaluation_failed(&err, "in a field's initialiser"));
+                            self.report(begun(evaluation_failed(&err, "in a field's initialiser"), e.span));
                             None
                         }
                     },
@@ -402,7 +406,7 @@ impl Checker<'_> {
                 Some(output)
             }
             Err(e) => {
-                self.report(evaluation_failed(&e, "in init"));
+                self.report(begun(evaluation_failed(&e, "in init"), init.at.0));
                 None
             }
         }

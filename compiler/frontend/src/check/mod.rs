@@ -15,6 +15,7 @@ pub mod expr;
 pub mod filter;
 pub mod globals;
 pub mod initialiser;
+pub mod natives;
 pub mod rates;
 pub mod stmt;
 pub mod types;

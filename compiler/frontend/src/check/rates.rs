@@ -46,7 +46,7 @@ impl Checker<'_> {
                     *slot.1 = Some(range);
                     if let Some(why) = disordered(&range) {
                         self.report(
-                            Diagnostic::error("E0241", format!("the range of the {name} rate is empty"), at, why)
+                            Diagnostic::error("E0243", format!("the range of the {name} rate is empty"), at, why)
                                 .help("a range is `[min, max]` or `[min, average, max]`, each a number or `*`"),
                         );
                     }

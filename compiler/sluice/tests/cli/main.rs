@@ -4,6 +4,7 @@
 
 mod hostile;
 mod messages;
+mod natives;
 mod products;
 mod running;
 mod support;

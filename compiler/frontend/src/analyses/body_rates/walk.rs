@@ -356,7 +356,13 @@ impl<'a> Walk<'a> {
         let values: Vec<Known<'a>> = args.iter().map(|a| self.expr(a, st)).collect();
         let code = self.code;
         let globals = self.globals;
-        let Some(f) = super::super::state::function(code, globals, callee) else { return Known::any(&e.ty) };
+        let Some(f) = super::super::state::function(code, globals, callee) else {
+            // a native function: it may write every array that it gets
+            for a in args.iter().filter(|a| matches!(a.ty, Ty::Array(..))) {
+                self.assign_unknown(a, st);
+            }
+            return Known::any(&e.ty);
+        };
         // arrays that the callee writes
         for a in args.iter().zip(&f.locals).filter(|(_, l)| l.by_ref && l.written).map(|(a, _)| a) {
             self.assign_unknown(a, st);
