@@ -225,7 +225,11 @@ impl Stumble<'_, '_> {
             closest(name, self.expected.keywords()).map(|meant| (name, meant, at))
         });
         if let Some((name, meant, at)) = misspelt {
-            return diagnostic.help(format!("did you mean `{meant}` instead of `{name}`?")).fix(Fix::new(format!("write `{meant}`"), at, meant));
+            return diagnostic.help(format!("did you mean `{meant}` instead of `{name}`?")).fix(Fix::new(
+                format!("write `{meant}`"),
+                at,
+                meant,
+            ));
         }
         match self.hint() {
             Some(hint) => diagnostic.help(hint),

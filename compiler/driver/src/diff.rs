@@ -120,7 +120,13 @@ fn walk_back(trace: &[Vec<isize>], last: isize, n: isize, m: isize) -> Vec<(usiz
         let down = k == -d || k != d && v(k - 1) < v(k + 1);
         let before = if down { k + 1 } else { k - 1 };
         let (from_x, from_y) = if d == 0 { (0, 0) } else { (v(before), v(before) - before) };
-        let stop_x = if d == 0 { 0 } else if down { from_x } else { from_x + 1 };
+        let stop_x = if d == 0 {
+            0
+        } else if down {
+            from_x
+        } else {
+            from_x + 1
+        };
         while x > stop_x && y > 0 {
             (x, y) = (x - 1, y - 1);
             equal.push((x as usize, y as usize));

@@ -80,7 +80,9 @@ mod tests {
 
     #[test]
     fn what_is_decoded_is_encoded_again() {
-        for bytes in [&b"plain"[..], "ä→".as_bytes(), b"\xef\xbb\xbfx", b"caf\xe9 \xff", b"\xef\xbb\xbfcaf\xe9", b"\xef\xbb\xe9"] {
+        for bytes in
+            [&b"plain"[..], "ä→".as_bytes(), b"\xef\xbb\xbfx", b"caf\xe9 \xff", b"\xef\xbb\xbfcaf\xe9", b"\xef\xbb\xe9"]
+        {
             let (text, encoding) = sluice_grammar::decode(bytes);
             assert_eq!(encode(&text, encoding), bytes);
         }

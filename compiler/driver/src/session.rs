@@ -142,7 +142,10 @@ impl Session {
                 };
                 let (line, column) = done.at;
                 let why = if made { "" } else { ": the program would not be the same" };
-                say(&format!("{colour}{word}{off} {}:{line}:{column} [{}]: {}{why}\n", done.file, done.code, done.title));
+                say(&format!(
+                    "{colour}{word}{off} {}:{line}:{column} [{}]: {}{why}\n",
+                    done.file, done.code, done.title
+                ));
                 Ok(())
             }
             MessageFormat::Json => self.json(&render_json::fixed(done, made)),
@@ -157,7 +160,9 @@ impl Session {
         let s = |n: usize| if n == 1 { "" } else { "s" };
         say(&match (made, dry_run) {
             (0, _) => "nothing to fix\n".to_string(),
-            (n, true) => format!("{n} fix{} would be made in {files} file{}\n", if n == 1 { "" } else { "es" }, s(files)),
+            (n, true) => {
+                format!("{n} fix{} would be made in {files} file{}\n", if n == 1 { "" } else { "es" }, s(files))
+            }
             (n, false) => format!("{n} fix{} made in {files} file{}\n", if n == 1 { "" } else { "es" }, s(files)),
         });
     }

@@ -102,7 +102,8 @@ pub fn closed(w: &World) -> Vec<DeclId> {
     free(w).into_iter().filter(|id| is_closed(&w.decl(*id).ast)).collect()
 }
 
-fn is_closed(ast: &ast::StreamDecl) -> bool {
+/// Is it `void->void`?
+pub fn is_closed(ast: &ast::StreamDecl) -> bool {
     ast.io.as_ref().is_none_or(|(i, o)| i.base == BaseType::Void && o.base == BaseType::Void)
 }
 

@@ -9,8 +9,8 @@ pub mod instances;
 pub mod levels;
 pub mod loops;
 pub mod names;
-pub(crate) mod precedence;
 pub mod peeks;
+pub(crate) mod precedence;
 pub mod precision;
 pub mod removal;
 pub mod scratch;
@@ -104,7 +104,8 @@ pub fn lint_all(
             precision::lint(sources, instances, &mut out);
         }
     }
-    if let Some(p) = program.filter(|p| !p.steady.repetitions.is_empty() && p.steady.repetitions.iter().any(|r| *r > 0)) {
+    if let Some(p) = program.filter(|p| !p.steady.repetitions.is_empty() && p.steady.repetitions.iter().any(|r| *r > 0))
+    {
         let ours = |at: Span| trees.iter().any(|(f, _)| *f == at.file);
         branches::lint(&p.graph, &p.steady, &p.codes, ours, &mut out);
     }

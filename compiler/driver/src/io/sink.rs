@@ -227,9 +227,9 @@ pub fn write_files(files: &[(PathBuf, Vec<u8>)]) -> Result<(), (PathBuf, io::Err
         file.write_all(bytes).and_then(|()| file.sync_all()).and(kept).map_err(|e| (path.clone(), e))
     });
     let done = prepared.and_then(|()| {
-        ready.iter().try_for_each(|(target, temporary)| {
-            std::fs::rename(temporary, target).map_err(|e| (target.clone(), e))
-        })
+        ready
+            .iter()
+            .try_for_each(|(target, temporary)| std::fs::rename(temporary, target).map_err(|e| (target.clone(), e)))
     });
     for (_, temporary) in &ready {
         if done.is_err() {

@@ -112,9 +112,11 @@ impl Checker<'_> {
         };
         if let Some(g) = groups.iter().min() {
             let before = Span { end: name.span().start, ..name.span() };
-            d = d
-                .help(format!("functions of a group are called with its name: `{g}.{}`", name.name))
-                .fix(Fix::new(format!("write `{g}.{}`", name.name), before, format!("{g}.")));
+            d = d.help(format!("functions of a group are called with its name: `{g}.{}`", name.name)).fix(Fix::new(
+                format!("write `{g}.{}`", name.name),
+                before,
+                format!("{g}."),
+            ));
         } else if let Some(n) = near {
             d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), name.span(), n));
         }

@@ -21,8 +21,8 @@ pub mod stmt;
 pub mod types;
 
 use crate::constant::Const;
-use crate::lints::precision::Literals;
 use crate::ids::*;
+use crate::lints::precision::Literals;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
 use crate::world::World;

@@ -389,9 +389,7 @@ impl Checker<'_> {
             )
             .label(at, "the portal is for this stream");
             if let Some(n) = self.w.nearest(&handler.name, handlers(&decl)) {
-                d = d
-                    .help(format!("did you mean `{n}`?"))
-                    .fix(Fix::new(format!("change to `{n}`"), handler.span(), n));
+                d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), handler.span(), n));
             }
             self.report(d);
             return nothing;

@@ -55,7 +55,11 @@ impl Checker<'_> {
                         let fix = fix(format!("change to `{n}`"), name.span(), n.to_string());
                         d = d.help(format!("here it is called `{n}`")).fix(fix);
                     } else if let Some(n) = self.w.nearest(&name.name, self.w.structs.keys().map(|k| &**k)) {
-                        d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), name.span(), n));
+                        d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(
+                            format!("change to `{n}`"),
+                            name.span(),
+                            n,
+                        ));
                     }
                     self.report(d);
                     Ty::Error

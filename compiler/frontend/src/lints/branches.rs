@@ -64,7 +64,8 @@ pub fn lint(
             }
         };
         if let Some(split) = ends(true).filter(|n| n.kind != NodeKind::Identity) {
-            let label = if dead == Dead::Starved { "the splitter passes it over" } else { "a copy of each item goes to it" };
+            let label =
+                if dead == Dead::Starved { "the splitter passes it over" } else { "a copy of each item goes to it" };
             d = d.label(split.span, label);
         }
         if let (Dead::Starved, Some(join)) = (dead, ends(false)) {

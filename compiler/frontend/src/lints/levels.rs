@@ -7,7 +7,7 @@
 //!
 //! A comment wins over the command line, and there a code wins over `warnings`.
 
-use super::{lint, LINTS};
+use super::{LINTS, lint};
 use crate::world::World;
 use sluice_grammar::ast::*;
 use sluice_grammar::diagnostic::{Diagnostic, Severity};

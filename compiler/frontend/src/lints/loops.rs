@@ -116,7 +116,13 @@ fn counted(s: &Stmt) -> Option<Counted<'_>> {
     }
     let by = match &step.kind {
         StmtKind::Expr(e) => match &e.unparen().kind {
-            ExprKind::IncDec { target, inc, .. } if variable(target) == Some(name) => if *inc { 1.0 } else { -1.0 },
+            ExprKind::IncDec { target, inc, .. } if variable(target) == Some(name) => {
+                if *inc {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
             _ => return None,
         },
         StmtKind::Assign { target, op: Some(op @ (BinaryOp::Add | BinaryOp::Sub)), value }

@@ -30,7 +30,8 @@ pub fn lint(sources: &SourceMap, decl: &StreamDecl, instances: &[Instance], out:
         let Some(all) = all.filter(|all| !all.is_empty()) else { continue };
         let (first, needed) = all[0];
         let items = |n: u32| if n == 1 { "1 item".to_string() } else { format!("{n} items") };
-        let title = format!("no firing looks further than {}, but `peek {}` is declared", items(needed), first.rates.peek);
+        let title =
+            format!("no firing looks further than {}, but `peek {}` is declared", items(needed), first.rates.peek);
         let mut d = Diagnostic::warning("W0241", title, peek.at.0, "deeper than any firing looks");
         if let Some(fix) = lower(sources, work, peek.at.0, written, &all) {
             d = d.fix(fix);

@@ -58,7 +58,9 @@ impl Checker<'_> {
             return;
         }
         let int = |e: &Expr| match &e.unparen().kind {
-            ExprKind::Int { .. } | ExprKind::Unary(..) => tree::number(e).filter(|v| v.fract() == 0.0).map(|v| v as i64),
+            ExprKind::Int { .. } | ExprKind::Unary(..) => {
+                tree::number(e).filter(|v| v.fract() == 0.0).map(|v| v as i64)
+            }
             _ => None,
         };
         if let (Some(x), Some(y)) = (int(a), int(b))
@@ -88,7 +90,8 @@ impl Checker<'_> {
             let title = format!("{x} / {y} is {} in ints", x / y);
             let dividend = Span { end: at.start, ..at };
             let real = self.w.sources.text(at).split('/').next().unwrap_or("").trim_end().to_string();
-            let mut d = Diagnostic::warning("W0221", title, at, "the remainder is lost before this becomes a real number");
+            let mut d =
+                Diagnostic::warning("W0221", title, at, "the remainder is lost before this becomes a real number");
             if real.bytes().all(|b| b.is_ascii_digit()) {
                 let end = at.start + real.len() as u32;
                 d = d.fix(Fix::new(format!("write `{real}.0`"), Span { start: end, end, ..dividend }, ".0"));
@@ -153,8 +156,13 @@ pub fn lint(sources: &SourceMap, instances: &[Instance], out: &mut Vec<Diagnosti
         let simple = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         let cast = if simple { format!("(float){text}") } else { format!("(float)({text})") };
         out.push(
-            Diagnostic::warning("W0220", "this int becomes a float, which holds ints up to 2^24 exactly", *at, format!("this can be {most}"))
-                .fix(Fix::new(format!("write `{cast}` if it is meant"), *at, cast)),
+            Diagnostic::warning(
+                "W0220",
+                "this int becomes a float, which holds ints up to 2^24 exactly",
+                *at,
+                format!("this can be {most}"),
+            )
+            .fix(Fix::new(format!("write `{cast}` if it is meant"), *at, cast)),
         );
     }
 }

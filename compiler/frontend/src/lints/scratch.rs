@@ -48,9 +48,8 @@ pub fn lint(
         let gone = match fields.vars[..] {
             [_] => removal::documented(sources, fields.at.0),
             _ => {
-                let items: Vec<Span> = (fields.vars.iter())
-                    .map(|(n, e)| e.as_ref().map_or(n.span(), |e| n.span().to(e.span())))
-                    .collect();
+                let items: Vec<Span> =
+                    (fields.vars.iter()).map(|(n, e)| e.as_ref().map_or(n.span(), |e| n.span().to(e.span()))).collect();
                 removal::item(&items, i)
             }
         };

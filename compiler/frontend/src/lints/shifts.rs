@@ -25,8 +25,9 @@ fn shift(op: BinaryOp, count: &Expr, out: &mut Vec<Diagnostic>) {
     let Some(n) = tree::number(count).filter(|n| n.fract() == 0.0 && !(0.0..32.0).contains(n)) else { return };
     let really = n.rem_euclid(32.0);
     let title = format!("`{}` by {n} shifts by {really}", op.symbol());
-    out.push(
-        Diagnostic::warning("W0208", title, count.span(), "shift counts are taken modulo 32")
-            .fix(Fix::new(format!("write {really} if it is meant"), count.span(), really.to_string())),
-    );
+    out.push(Diagnostic::warning("W0208", title, count.span(), "shift counts are taken modulo 32").fix(Fix::new(
+        format!("write {really} if it is meant"),
+        count.span(),
+        really.to_string(),
+    )));
 }

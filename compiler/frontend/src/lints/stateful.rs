@@ -12,13 +12,7 @@ use sluice_grammar::span::{SourceMap, Span};
 use sluice_grammar::token::{Token, lex};
 
 /// Warnings about one filter. `wanted`: the keyword is expected on filters with state.
-pub fn lint(
-    sources: &SourceMap,
-    decl: &StreamDecl,
-    instances: &[Instance],
-    wanted: bool,
-    out: &mut Vec<Diagnostic>,
-) {
+pub fn lint(sources: &SourceMap, decl: &StreamDecl, instances: &[Instance], wanted: bool, out: &mut Vec<Diagnostic>) {
     match decl.stateful {
         Some(at) if instances.iter().all(|i| i.stateful.is_none()) => {
             let title = "this filter is declared stateful, but has no state";
@@ -27,8 +21,11 @@ pub fn lint(
             let space = (rest.len() - rest.trim_start_matches([' ', '\t']).len()) as u32;
             let cut = Span { end: at.0.end + space, ..at.0 };
             out.push(
-                Diagnostic::warning("W0230", title, at.0, "nothing goes from one firing to the next")
-                    .fix(Fix::safe("remove `stateful`", cut, "")),
+                Diagnostic::warning("W0230", title, at.0, "nothing goes from one firing to the next").fix(Fix::safe(
+                    "remove `stateful`",
+                    cut,
+                    "",
+                )),
             );
         }
         None if wanted && instances.iter().all(|i| i.stateful.is_some()) => {

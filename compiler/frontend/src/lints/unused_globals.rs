@@ -2,7 +2,7 @@
 //!
 //! Purpose: streams that the program cannot come to, and statics, structs and functions of groups that nothing uses.
 //! Input: [`Names`] and the entry. Output: warnings, for the file that declares the entry only: the others may be libraries, of which
-//! a program uses a part. Without an entry nothing is said.
+//! a program uses a part. Without an entry nothing is said, nor where its ends are open: that may be a library, too.
 //! A stream is reached from the entry along `add`, `body`, `loop` and `portal`, whatever conditions stand before them. Where the entry
 //! is named on the command line, the other closed streams that nothing adds are entries, too.
 
@@ -27,6 +27,10 @@ pub fn lint(
     out: &mut Vec<Diagnostic>,
 ) {
     let top = w.decl(top);
+    // open ends: it may be one of a library's many
+    if !entry::is_closed(&top.ast) {
+        return;
+    }
     let Some(home) = top.ast.name.as_ref().map(|n| n.span().file) else { return };
     let Some((_, tree)) = trees.iter().find(|(f, _)| *f == home) else { return };
     let mut roots = vec![top.name.clone()];

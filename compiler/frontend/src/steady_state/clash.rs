@@ -220,7 +220,11 @@ fn feedback(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
     Some(match balanced_join(graph, join, returned) {
         Some((external, feedback)) => {
             let text = format!("join roundrobin({external}, {feedback});");
-            d.help(format!("`{text}` would balance it")).fix(Fix::new(format!("write `{text}`"), graph.node(join).span, text))
+            d.help(format!("`{text}` would balance it")).fix(Fix::new(
+                format!("write `{text}`"),
+                graph.node(join).span,
+                text,
+            ))
         }
         None => d.help("fewer items have to go back: a larger first weight in `split`, or lower rates in the loop"),
     })
