@@ -55,7 +55,7 @@ pub const LINTS: &[Lint] = &[
     Lint { code: "W0212", title: "unused field" },
     Lint { code: "W0213", title: "unused variable" },
     Lint { code: "W0214", title: "unused function of a filter" },
-    Lint { code: "W0215", title: "unused static, struct or function of a group" },
+    Lint { code: "W0215", title: "unused static, struct or helper" },
     Lint { code: "W0220", title: "int that a float does not hold exactly" },
     Lint { code: "W0221", title: "division of ints whose remainder is lost" },
     Lint { code: "W0222", title: "number beyond what a float holds" },
