@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// A program is analysed so many times at most.
 const ANALYSES: usize = 100;
 
-/// Warnings that the removal of something else may bring: a name that only it used, a variable that it alone read.
-const FOLLOW: &[&str] = &["W0210", "W0211", "W0212", "W0213", "W0214", "W0215", "W0231", "W0232"];
+/// Warnings that the removal of something else may bring: a name that only it used, a variable that it alone read, state that was all there was.
+const FOLLOW: &[&str] = &["W0210", "W0211", "W0212", "W0213", "W0214", "W0215", "W0230", "W0231", "W0232"];
 
 /// A fix that was made, or refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
