@@ -111,3 +111,20 @@ pub fn lint_all(
     }
     out.into_iter().for_each(|d| w.report(d));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_for_people_has_the_same_codes() {
+        let page = include_str!("../../../docs/lints.md");
+        let rows: Vec<&str> = page.lines().filter_map(|l| l.strip_prefix("| W")?.split(' ').next()).collect();
+        let codes: Vec<&str> = LINTS.iter().map(|l| &l.code[1..]).collect();
+        assert_eq!(rows, codes);
+        let errors = include_str!("../../../docs/errors.md");
+        for l in LINTS {
+            assert!(errors.contains(&format!("\n## {}: {}\n", l.code, l.title)), "{}: {}", l.code, l.title);
+        }
+    }
+}
