@@ -56,7 +56,7 @@ fn look_at_diagnostics(analysis: &Analysis) -> Result<(), String> {
         if d.code == "E0999" || format!("{d:?}").contains("breaks its own rules") {
             return Err(format!("an internal fault: {d:?}"));
         }
-        for span in d.labels.iter().map(|l| l.span).chain(d.fix.iter().map(|e| e.span)) {
+        for span in d.labels.iter().map(|l| l.span).chain(d.fixes.iter().flat_map(|f| &f.edits).map(|e| e.span)) {
             let file = analysis.sources.files().find(|(id, _)| *id == span.file);
             if file.and_then(|(_, f)| f.text.get(span.start as usize..span.end as usize)).is_none() {
                 return Err(format!("a place outside of the text: {d:?}"));

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use crate::stats::StatsOptions;
 use crate::trace::TraceOptions;
+pub use sluice_frontend::lints::levels::Level;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -37,6 +38,19 @@ pub struct ProgramOptions {
     pub max_filters: Option<usize>,
     /// The project that the files belong to.
     pub manifest: Option<Arc<Manifest>>,
+    /// Codes of warnings, or `warnings`, and how loudly they are told.
+    pub levels: Vec<(String, Level)>,
+}
+
+/// What `check` does besides looking.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckOptions {
+    /// Only look at the syntax.
+    pub parse_only: bool,
+    /// Make the safe fixes.
+    pub fix: bool,
+    /// Show what would change instead of writing it.
+    pub dry_run: bool,
 }
 
 /// Which steady-state schedule.
