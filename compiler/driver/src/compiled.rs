@@ -156,7 +156,7 @@ pub fn load(
     let mut attempts = 0;
     loop {
         let object = shared_object(session, checked, &compiler, natives, &c.source, code)?;
-        match session.pass("load", || Native::load(&object)) {
+        match session.pass("load", || Native::load_with(&object, natives.load_flags())) {
             Ok(native) => return Ok(native),
             // Another run may have removed the file (to make room) between the two steps, or a disk may have damaged it.
             Err(_) if attempts < 3 => {

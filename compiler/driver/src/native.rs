@@ -230,10 +230,16 @@ impl Drop for Instance<'_> {
 impl Native {
     /// Loads a shared object that sluice made, and checks that it is one.
     pub fn load(path: &Path) -> Result<Native, Fault> {
+        Native::load_with(path, 0)
+    }
+
+    /// As [`Native::load`], with further flags for `dlopen`.
+    pub fn load_with(path: &Path, flags: i32) -> Result<Native, Fault> {
         let fault = |what: String| Fault::internal(format!("cannot load {}: {what}", path.display()));
         // All symbols are resolved now: one that is missing is an error here, not the end of the process later.
         // SAFETY: the file is a product of our own code generator in a folder of the user's; it has no initialisers.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| fault(e.to_string()))?;
+        let library =
+            unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL | flags) }.map_err(|e| fault(e.to_string()))?;
         // SAFETY: the function has this type in sluice_abi.h.
         let abi = unsafe {
             let entry = library

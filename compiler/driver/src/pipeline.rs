@@ -20,6 +20,7 @@ use sluice_codegen::Flavour;
 use sluice_frontend::elaborate::Limits;
 use sluice_frontend::{Analysis, Elaborated, Options};
 use sluice_grammar::span::SourceMap;
+use std::path::PathBuf;
 
 /// Why a command goes no further.
 #[derive(Debug)]
@@ -33,6 +34,27 @@ pub enum Halt {
 impl From<Fault> for Halt {
     fn from(fault: Fault) -> Halt {
         Halt::Fault(fault)
+    }
+}
+
+/// What another process asks of a run that it watches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confinement {
+    /// A file to make as soon as the program itself starts.
+    pub started: PathBuf,
+    /// The most bytes that a file may grow to.
+    pub most_bytes: u64,
+}
+
+impl Confinement {
+    /// Sets the limits (where the system has them) and says that the program starts.
+    fn begin(&self) -> Result<(), Fault> {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        for (resource, most) in [(Resource::Fsize, self.most_bytes), (Resource::Core, 0)] {
+            let maximum = getrlimit(resource).maximum;
+            let _ = setrlimit(resource, Rlimit { current: Some(most.min(maximum.unwrap_or(most))), maximum });
+        }
+        std::fs::write(&self.started, "").map_err(|e| Fault::file("write", self.started.display(), &e))
     }
 }
 
@@ -62,7 +84,10 @@ pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool
         limits.instances = n;
     }
     let settings = Options { top: options.top.clone(), parse_only, limits, ..Options::default() };
-    let analysis = session.pass("analyse", || sluice_frontend::analyse(inputs, &settings, &mut files));
+    let mut analysis = session.pass("analyse", || sluice_frontend::analyse(inputs, &settings, &mut files));
+    if let Some(manifest) = &options.manifest {
+        manifest.explain_entry(&mut analysis, options.top.as_deref());
+    }
     session.report(&analysis.sources, &analysis.diagnostics)?;
     dump(session, "parse", || analysis.trees.iter().map(|(_, tree)| sluice_grammar::print::print(tree)).collect())?;
     if analysis.failed() {
@@ -107,6 +132,9 @@ pub fn run(
         Some((native, c.sites))
     };
     interrupt::listen();
+    if let Some(confinement) = &options.confinement {
+        confinement.begin()?;
+    }
     let mut host = Host::open(&readers, &writers, &options.bindings)?;
     let end = session.pass("run", || match &native {
         None => {

@@ -50,6 +50,16 @@ pub(crate) struct Attempt<'a> {
     /// The most items that it can push, and who would take them.
     pub room: u64,
     pub to: Option<&'a str>,
+    /// Native functions called: `repeated` of these calls by attempts of this firing that were abandoned, and repeated now.
+    pub calls: Vec<Call>,
+    pub repeated: usize,
+}
+
+/// A call of a native function: what it gave back, and left in the arrays among its arguments.
+pub(crate) struct Call {
+    function: NativeId,
+    result: Value,
+    arrays: Vec<Option<Value>>,
 }
 
 impl Firing<'_, '_> {
@@ -122,7 +132,28 @@ impl Host for Firing<'_, '_> {
     }
 
     fn native(&mut self, function: NativeId, args: &[Value]) -> Result<Value, EvalErrorKind> {
-        self.outside.native(function, args).map_err(|why| EvalErrorKind::Host(why.into()))
+        if let Some(attempt) = &mut self.attempt
+            && attempt.repeated < attempt.calls.len()
+        {
+            let call = &attempt.calls[attempt.repeated];
+            if call.function == function {
+                for (arg, left) in args.iter().zip(&call.arrays) {
+                    if let Some(left) = left {
+                        left.clone().copy_into(&mut arg.clone())?;
+                    }
+                }
+                attempt.repeated += 1;
+                return Ok(call.result.deep_copy());
+            }
+            attempt.calls.truncate(attempt.repeated);
+        }
+        let result = self.outside.native(function, args).map_err(|why| EvalErrorKind::Host(why.into()))?;
+        if let Some(attempt) = &mut self.attempt {
+            let arrays = args.iter().map(|a| matches!(a, Value::Array(_)).then(|| a.deep_copy())).collect();
+            attempt.calls.push(Call { function, result: result.deep_copy(), arrays });
+            attempt.repeated += 1;
+        }
+        Ok(result)
     }
 
     fn send(&mut self, message: Message) -> Result<(), EvalErrorKind> {

@@ -1,7 +1,7 @@
 //! Runs a program: the reference order, with real items.
 
 use crate::error::RunError;
-use crate::fire::{Attempt, Firing};
+use crate::fire::{Attempt, Call, Firing};
 use crate::mail::Mail;
 use crate::order::{Next, Order};
 use crate::{Outside, items};
@@ -12,7 +12,7 @@ use sluice_frontend::ids::{ChannelId, CodeId, FnId, NodeId};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::typed::{Bounds, FilterCode, Globals, Rates};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// What is run.
 #[derive(Clone, Copy)]
@@ -75,6 +75,8 @@ struct Run<'a> {
     /// The fields of each filter.
     machines: Vec<Option<Machine<'a>>>,
     mail: Mail<'a>,
+    /// Native functions called by attempts that were abandoned, by node.
+    calls: HashMap<NodeId, Vec<Call>>,
     /// The number of each reader among readers, and writer among writers.
     ends: Vec<usize>,
     /// What an item of each channel weighs, and all items on channels now.
@@ -127,7 +129,8 @@ impl<'a> Run<'a> {
             graph.channels.iter().map(|c| 1 + value::size(&c.ty, globals).unwrap_or(0) / 8).collect();
         let held = weights.iter().zip(&order.fill).map(|(w, n)| w * n).sum();
         let (pushed, bytes) = (Vec::new(), Vec::new());
-        Ok(Run { program, order, channels, machines, mail, ends, weights, held, limit, pushed, bytes })
+        let calls = HashMap::new();
+        Ok(Run { program, order, channels, machines, mail, calls, ends, weights, held, limit, pushed, bytes })
     }
 
     fn all(mut self, outside: &mut dyn Outside) -> Result<Summary, RunError> {
@@ -270,6 +273,8 @@ impl<'a> Run<'a> {
             _ => &code.work,
         };
         while let Some(letter) = self.mail.next(id, fired + 1) {
+            // what an abandoned attempt did was for another firing than this one will be
+            self.calls.remove(&id);
             if !self.handle(id, letter.handler, letter.args, outside, stopped)? {
                 return Ok(Fired::Not);
             }
@@ -294,6 +299,7 @@ impl<'a> Run<'a> {
             attempt: dynamic.then(|| Attempt {
                 room: self.limit.unwrap_or(CHANNEL_LIMIT),
                 to: node.outputs.first().map(|c| graph.node(graph.channel(*c).to.0).path.as_str()),
+                calls: self.calls.remove(&id).unwrap_or_default(),
                 ..Attempt::default()
             }),
             node: id,
@@ -307,8 +313,13 @@ impl<'a> Run<'a> {
         if *firing.stopped {
             return Ok(Fired::Not);
         }
-        let (popped, looked, attempt) = (firing.popped, firing.looked, firing.attempt.take());
-        if let Some(wants) = attempt.as_ref().and_then(|a| a.wants) {
+        let (popped, looked, mut attempt) = (firing.popped, firing.looked, firing.attempt.take());
+        if let Some(attempt) = &mut attempt
+            && let Some(wants) = attempt.wants
+        {
+            if !attempt.calls.is_empty() {
+                self.calls.insert(id, std::mem::take(&mut attempt.calls));
+            }
             for (field, before) in machine.fields.iter_mut().zip(fields) {
                 if let Some(before) = before {
                     *field = before;

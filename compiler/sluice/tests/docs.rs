@@ -5,6 +5,8 @@
 
 #[path = "docs/markdown.rs"]
 mod markdown;
+#[path = "docs/session.rs"]
+mod session;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use markdown::{Block, blocks, links, options_in, slugs};
@@ -57,8 +59,14 @@ fn same(what: &str, got: &str, want: &str) -> Tested {
 }
 
 /// `// name: value` in the first lines.
+fn directives<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let lines = text.lines().take(6);
+    lines.filter_map(move |l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+}
+
+/// The first of them.
 fn directive<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    text.lines().take(6).find_map(|l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+    directives(text, name).next()
 }
 
 /// Runs a program as its first lines say, both ways; it must give this.
@@ -69,6 +77,7 @@ fn gives(folder: &Path, program: &str, text: &str, want: &str) -> Tested {
         if let Some(input) = directive(text, "input") {
             args.extend(["--input", input]);
         }
+        args.extend(directives(text, "native").flat_map(|file| ["--native", file]));
         match directive(text, "flags") {
             Some(flags) => args.extend(flags.split_whitespace()),
             None => args.extend(["--iterations", "4"]),
@@ -79,7 +88,7 @@ fn gives(folder: &Path, program: &str, text: &str, want: &str) -> Tested {
 }
 
 /// A program on a page: it runs and gives what the page says.
-fn on_page(page: &str, block: &Block, output: Option<&Block>) -> Tested {
+fn on_page(page: &str, block: &Block, output: Option<&Block>, sources: &[Block]) -> Tested {
     let folder = tempfile::tempdir()?;
     // what it imports and reads lies beside the page
     for entry in std::fs::read_dir(root().join(page).parent().unwrap_or(Path::new("")))?.flatten() {
@@ -90,6 +99,17 @@ fn on_page(page: &str, block: &Block, output: Option<&Block>) -> Tested {
     }
     let name = "shown.str";
     std::fs::write(folder.path().join(name), &block.text)?;
+    // its native functions are shown on the page: each file with its header
+    for file in directives(&block.text, "native") {
+        let wanted = format!("c {file}");
+        let source = sources.iter().find(|b| b.info == wanted).ok_or(format!("the page does not show {file}"))?;
+        let header = file.replace(".c", ".h");
+        if !source.text.contains(&format!("#include \"{header}\"")) {
+            return Err(format!("{file} does not include {header}").into());
+        }
+        std::fs::write(folder.path().join(file), &source.text)?;
+        well(folder.path(), &["build", name, "--emit", "native-header", "-o", &header])?;
+    }
     let Some(output) = output else { return well(folder.path(), &["check", name]).map(|_| ()) };
     // a session in a shell: the command, then what it says
     match output.text.strip_prefix("$ sluice run ") {
@@ -116,11 +136,12 @@ fn programs_on_pages(trials: &mut Vec<Trial>) {
         for (i, block) in all.iter().enumerate() {
             let name = format!("page::{page}:{}", block.line);
             let (page, block) = (page.clone(), block.clone());
+            let sources: Vec<Block> = all.iter().filter(|b| b.info.starts_with("c ")).cloned().collect();
             match block.info.as_str() {
                 "str" => {
                     let mut output = all[i + 1..].iter().take_while(|b| !b.info.starts_with("str"));
                     let output = output.find(|b| b.info == "output" || b.text.starts_with("$ sluice run ")).cloned();
-                    trials.push(Trial::test(name, move || on_page(&page, &block, output.as_ref())));
+                    trials.push(Trial::test(name, move || on_page(&page, &block, output.as_ref(), &sources)));
                     count += 1;
                 }
                 "str fragment" => trials.push(Trial::test(name, move || fragment(&block))),
@@ -213,7 +234,18 @@ fn examples() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 7] = ["check", "rates", "graph", "build", "run", "explain", "clean"];
+/// The example that is a project: its tests pass, and it does what its manifest says.
+fn example_project() -> Tested {
+    let folder = root().join("examples/dtmf");
+    let said = well(&folder, &["test"])?;
+    same("sluice test", &said, "call ... ok\ndial ... ok\npower ... ok\nshort ... ok\n\n4 passed; 0 failed")?;
+    for mode in [&["run"][..], &["run", "--interpret"]] {
+        same("sluice run", &well(&folder.join("src"), mode)?, "5\n0\n2\n2\n#")?;
+    }
+    Ok(())
+}
+
+const COMMANDS: [&str; 10] = ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "explain", "clean"];
 
 /// The options a command knows.
 fn help(command: &str) -> Result<BTreeSet<String>, Failed> {
@@ -301,6 +333,19 @@ fn all_links() -> Tested {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
 }
 
+/// A manifest, or the description of a test, that brings about a code.
+fn index_manifest(code: &str, text: &str) -> Tested {
+    let folder = tempfile::tempdir()?;
+    let of_a_test = code == "E0706";
+    std::fs::create_dir(folder.path().join("tests"))?;
+    std::fs::write(folder.path().join("program.str"), "void->void filter Main { work { println(1); } }")?;
+    std::fs::write(folder.path().join("sluice.toml"), if of_a_test { "" } else { text })?;
+    std::fs::write(folder.path().join("tests/example.toml"), text)?;
+    let out = sluice(folder.path(), &[if of_a_test { "test" } else { "check" }])?;
+    let said = String::from_utf8_lossy(&[out.stderr, out.stdout].concat()).into_owned();
+    if said.contains(&format!("[{code}]")) { Ok(()) } else { Err(format!("{code} is not reported:\n{said}").into()) }
+}
+
 /// The example of a code's entry in the error index brings about that code.
 fn index_example(code: &str, text: &str) -> Tested {
     let folder = tempfile::tempdir()?;
@@ -320,8 +365,12 @@ fn index_example(code: &str, text: &str) -> Tested {
 fn error_index(trials: &mut Vec<Trial>) {
     for entry in read("docs/errors.md").split("\n## ").skip(1) {
         let code = entry.split(':').next().unwrap_or("").to_string();
-        if let Some(example) = blocks(entry).into_iter().find(|b| b.info == "text") {
-            trials.push(Trial::test(format!("index::{code}"), move || index_example(&code, &example.text)));
+        let name = format!("index::{code}");
+        if let Some(example) = blocks(entry).into_iter().find(|b| b.info == "text" || b.info == "toml") {
+            trials.push(Trial::test(name, move || match example.info.as_str() {
+                "toml" => index_manifest(&code, &example.text),
+                _ => index_example(&code, &example.text),
+            }));
         }
     }
 }
@@ -336,6 +385,8 @@ fn main() {
     }
     trials.push(Trial::test("lesson::10_speed", part_of_lesson_10));
     trials.push(Trial::test("examples", examples));
+    trials.push(Trial::test("example_project", example_project));
+    trials.push(Trial::test("session::projects", || session::session("docs/projects.md")));
     trials.push(Trial::test("options", options));
     trials.push(Trial::test("links", all_links));
     libtest_mimic::run(&arguments, trials).exit();

@@ -118,7 +118,7 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
     }
     for (;;) {
         if (n->outs > 0) {
-            sl_make_room(ctx, out, 1);
+            sl_make_room(ctx, out, code->most_pushed <= 65536 && code->most_pushed > 0 ? code->most_pushed : 1);
             const uint64_t room = ctx->capacity[out] - (uint64_t)ctx->at[out].tail;
             ctx->room = room < p->channel_limit ? room : p->channel_limit;
         }
@@ -126,7 +126,13 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         ctx->looked = 0;
         ctx->attempting = 1;
         const uint64_t sent = ctx->mail.sent;
-        memcpy(ctx->undo, state, code->state_bytes);
+        /* where no item and no room can be missing, nothing will be undone */
+        const int sure = !first && (n->ins == 0 || ctx->have >= code->most_looked) &&
+                         (n->outs == 0 || ctx->room >= code->most_pushed);
+        if (!sure) {
+            memcpy(ctx->undo, state, code->state_bytes);
+        }
+        sl_begin_calls(ctx, v, sure);
         const int why = setjmp(ctx->attempt);
         if (why == 0) {
             (first ? code->prework : code->fire)(ctx, state, n->ins > 0 ? sl_head(ctx, in) : NULL,
@@ -149,6 +155,7 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         sl_make_room(ctx, out, 2 * ctx->room < p->channel_limit ? 2 * ctx->room : p->channel_limit);
     }
     sl_let_go(ctx);
+    sl_forget_calls(ctx, v);
     int64_t took = 0, gave = 0;
     if (n->ins > 0) {
         took = ctx->took;

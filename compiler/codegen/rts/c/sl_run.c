@@ -85,6 +85,7 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     const uint64_t saved_bytes = sl_saved_bytes(p), ends = (uint64_t)p->abi->reader_count + p->abi->writer_count;
     const uint64_t counts = sl_part(&at, saved_bytes > 0 ? (2 * ends + 2) * sizeof(int64_t) : 0);
     const uint64_t saved = sl_part(&at, saved_bytes);
+    const uint64_t calls = sl_part(&at, p->dynamic && p->natives ? nodes * sizeof(sl_calls) : 0);
     const uint64_t undo = sl_part(&at, p->dynamic ? p->state_bytes : 0);
     const uint64_t states = sl_part(&at, p->state_bytes);
     const uint64_t arena = sl_part(&at, p->arena_bytes);
@@ -108,6 +109,7 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     ctx->capacity = (uint64_t *)(void *)(block + capacities);
     ctx->need = (int64_t *)(void *)(block + needs);
     ctx->undo = block + undo;
+    ctx->calls = p->dynamic && p->natives ? (sl_calls *)(void *)(block + calls) : NULL;
     ctx->fired = (int64_t *)(void *)(block + fired);
     ctx->dead = (uint8_t *)(block + dead);
     ctx->on_path = (uint32_t *)(void *)(block + numbers);
@@ -157,6 +159,7 @@ static void sl_destroy(sl_ctx *ctx) {
     if (ctx) {
         sl_free_mail(ctx);
         sl_free_buffers(ctx);
+        sl_free_calls(ctx);
     }
     free(ctx);
 }

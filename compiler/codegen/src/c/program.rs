@@ -306,7 +306,11 @@ fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Str
     let mut out = types::emit_types(&structs, &tys);
     out.push_str(&tables::size_checks(input));
     out.push_str(&types::emit_statics(input.globals, &statics));
-    out.push_str(&natives::declarations(input.globals, called(input.codes, input.graph, input.globals).into_keys()));
+    let called = called(input.codes, input.graph, input.globals);
+    out.push_str(&natives::declarations(input.globals, called.keys().copied()));
+    if input.steady.islands.is_some() {
+        out.push_str(&natives::once(input.globals, called.into_keys()));
+    }
     out
 }
 

@@ -9,12 +9,13 @@ pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
 /// Around text that is to be compiled quickly.
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// The engine.
-pub const ENGINE: [&str; 7] = [
+pub const ENGINE: [&str; 8] = [
     include_str!("../../rts/c/sl_print.c"),
     include_str!("../../rts/c/sl_ends.c"),
     include_str!("../../rts/c/sl_mail.c"),
     include_str!("../../rts/c/sl_replay.c"),
     include_str!("../../rts/c/sl_slow.c"),
+    include_str!("../../rts/c/sl_once.c"),
     include_str!("../../rts/c/sl_dynamic.c"),
     include_str!("../../rts/c/sl_run.c"),
 ];

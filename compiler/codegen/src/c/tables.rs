@@ -213,14 +213,18 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
             };
             let printed = codes.get(k).map_or("", |c| &c.init_output);
             let r = first_rates[k];
+            let bounds = input.kernels.get(k).map(|kernel| kernel.work.bounds());
+            let most = |n: Option<Option<u32>>| n.flatten().map_or("UINT64_MAX".to_string(), |n| n.to_string());
             format!(
-                "{{sl_call_{k}, {first}, sl_start_{k}, {}, {}, {}, {}, {}, sizeof(struct sl_state_{k}), {}}}",
+                "{{sl_call_{k}, {first}, sl_start_{k}, {}, {}, {}, {}, {}, sizeof(struct sl_state_{k}), {}, {}, {}}}",
                 r.peek.max(r.pop),
                 r.pop,
                 r.push,
                 printed.len(),
                 text(printed),
                 u8::from(input.kernels.get(k).is_some_and(|kernel| kernel.work.dynamic.is_some())),
+                most(bounds.map(|b| b.look.1)),
+                most(bounds.map(|b| b.push.1)),
             )
         })
         .collect();

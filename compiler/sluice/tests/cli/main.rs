@@ -7,5 +7,7 @@ mod language;
 mod messages;
 mod natives;
 mod products;
+mod projects;
 mod running;
 mod support;
+mod testing;
