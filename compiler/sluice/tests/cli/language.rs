@@ -32,18 +32,18 @@ float->float pipeline Main { add Gain(1, 2); }";
 /// Every type goes through a `FileReader` and a `FileWriter` as it lies in the file: without gaps, bits packed.
 #[test]
 fn files_hold_items_of_every_type() {
-    let bytes: Vec<u8> = (0..240u32).map(|i| (i * 37 % 113) as u8).collect();
+    let bytes: Vec<u8> = (0..384u32).map(|i| (i * 37 % 113) as u8).collect();
     for ty in
         ["bit", "int", "float", "double", "complex", "float2", "float3", "float4", "int[3]", "bit[4]", "S", "S[2]"]
     {
         let text = format!(
-            "struct S {{ int a; double[2] b; float3 c; bit[8] d; int e; float2 f; bit[24] g; }}
+            "struct S {{ int a; double[2] b; float3 c; int d; float2 e; complex f; int[3] g; }}
 void->void pipeline Main {{ add FileReader<{ty}>(\"in.bin\"); add FileWriter<{ty}>(\"out.bin\"); }}"
         );
         let place = Place::new().with("a.str", text).with("in.bin", &bytes);
         for extra in [&[][..], &["--interpret"]] {
             let done = place.run(&[&["run", "a.str", "-O0"], extra].concat()).ends(0);
-            // S: 4 + 16 + 12 + 8 bits + 4 + 8 + 24 bits: 48 bytes
+            // S: 4 + 16 + 12 + 4 + 8 + 8 + 12 is 64 bytes
             assert_eq!(
                 (std::fs::read(place.path("out.bin")).unwrap(), done.stderr.as_str()),
                 (bytes.clone(), ""),
@@ -59,6 +59,12 @@ void->void pipeline Main {{ add FileReader<{ty}>(\"in.bin\"); add FileWriter<{ty
     let place = place.with("in.bin", [0, 1, 0]);
     both(&place, &["a.str"], b"").ends(0);
     assert_eq!(std::fs::read(place.path("out.bin")).unwrap(), [1, 0, 1]);
+    // beside other parts, a bit takes a byte
+    let text = "struct T { bit b; int n; bit[2] c; }
+void->void pipeline Main { add FileReader<T>(\"in.bin\"); add FileWriter<T>(\"out.bin\"); }";
+    let place = Place::new().with("a.str", text).with("in.bin", [1, 5, 6, 7, 8, 0, 1]);
+    assert_eq!(both(&place, &["a.str"], b"").ends(0).stderr, "");
+    assert_eq!(std::fs::read(place.path("out.bin")).unwrap(), [1, 5, 6, 7, 8, 0, 1]);
 }
 
 #[test]
@@ -101,7 +107,7 @@ fn a_nan_has_one_pattern() {
 fn faults_of_a_run_name_the_filter_and_the_line() {
     for (body, code, what) in [
         ("int[3] a;\nwork pop 1 push 1 {\npush(a[pop()]); }", "E0950", "index 3 is outside"),
-        ("int[3] a;\nwork pop 1 push 1 {\na[pop() - 4] = 1; push(0); }", "E0950", "index -1 is outside"),
+        ("int[3] a;\nwork pop 1 push 1 {\na[2 - pop()] = 1; push(0); }", "E0950", "index -1 is outside"),
         ("int[2][3] a;\nwork pop 1 push 1 {\npush(a[1][pop()]); }", "E0950", "index 3 is outside"),
         ("\nwork pop 1 push 1 {\npush(7 / (3 - pop())); }", "E0951", "division by zero"),
         ("\nwork pop 1 push 1 {\npush(7 % (3 - pop())); }", "E0951", "division by zero"),
@@ -147,8 +153,8 @@ fn checks_are_left_out_where_they_are_proved_or_unwanted() {
         let checked = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0);
         let without = place.run(&["build", "a.str", "--emit", "c", "-o", "-", "--unchecked"]).ends(0);
         assert_eq!(checked.stdout != without.stdout, needed, "{text}");
-        assert_eq!(checked.text().contains("division by zero"), needed);
-        assert!(!without.text().contains("division by zero"));
+        let index = "is outside of the array, whose indices run from 0 to 3";
+        assert_eq!((checked.text().contains(index), without.text().contains(index)), (needed, false), "{text}");
     }
 }
 
@@ -167,8 +173,7 @@ fn counting_firings_is_no_state() {
         let place = Place::new().with("a.str", format!("int->int filter F {{ {body} }}"));
         let json = place.run(&["rates", "a.str", "--format", "json"]).ends(0);
         let json: serde_json::Value = serde_json::from_str(json.text()).unwrap();
-        let filters = json["streams"].as_array().unwrap().iter();
-        filters.filter(|s| s["kind"] == "filter" && s["name"].as_str() != Some("x")).any(|s| s["state"] == true)
+        json["streams"].as_array().unwrap().iter().any(|s| s["kind"] == "filter" && s["state"] == true)
     };
     assert!(!state("work pop 1 push 1 { push(pop() + iter()); }"));
     assert!(!state("int own() { return iter(); } int last; work pop 1 push 1 { last = pop() * own(); push(last); }"));
