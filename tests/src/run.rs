@@ -103,7 +103,13 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
         let cc = CcOptions { level: make.level, ..CcOptions::default() };
-        let code = CodeOptions { cc, schedule, unchecked: make.unchecked, channel_limit: make.channel_limit, ..Default::default() };
+        let code = CodeOptions {
+            cc,
+            schedule,
+            unchecked: make.unchecked,
+            channel_limit: make.channel_limit,
+            ..Default::default()
+        };
         let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
         Ok(Compiled {

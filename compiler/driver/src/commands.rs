@@ -68,7 +68,11 @@ pub fn rates(options: &ProgramOptions, format: RatesFormat) -> Exit {
 /// `sluice sdep`
 pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> Exit {
     with_session(options, false, |session| {
-        let [from, to] = names else {
+        // A file where the first stream should be: the second one is missing, whatever project this may be.
+        let a_file = |name: &String| name == "-" || Path::new(name).exists();
+        let (Some([from, to]), false) =
+            (names.first_chunk(), options.files.is_empty() && names.first().is_some_and(a_file))
+        else {
             return Err(Fault::usage("the names of two streams are needed")
                 .help("sluice sdep FILE... FROM TO, such as: sluice sdep radio.str LowPass Demodulate")
                 .into());
@@ -127,16 +131,16 @@ pub fn build(
         let name = library_name(&output);
         match product {
             BuildProduct::C | BuildProduct::NativeHeader => {
-                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
                 write(&output, &c.source)?;
             }
             BuildProduct::Executable => {
-                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Executable, &output)?;
             }
             BuildProduct::Library => {
-                let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Library, &name, false)?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
                 let header = Path::new(&output).with_file_name(format!("{name}.h"));

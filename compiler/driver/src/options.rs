@@ -6,6 +6,8 @@ use crate::pipeline::Confinement;
 use crate::project::Manifest;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use crate::stats::StatsOptions;
+use crate::trace::TraceOptions;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -171,6 +173,10 @@ pub struct RunOptions {
     pub interpret: bool,
     /// The run is watched by another process.
     pub confinement: Option<Confinement>,
+    /// Show what happens, firing by firing; the interpreter runs then.
+    pub trace: Option<TraceOptions>,
+    /// Count firings and measure time.
+    pub stats: Option<StatsOptions>,
 }
 
 /// How `rates` writes its table.

@@ -10,6 +10,8 @@ use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 use sluice_driver::testing::spec::BackEnds;
 
+use crate::watch_arguments::{StatsArgs, TraceArgs};
+
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
 const EXAMPLES: &str = "\
@@ -245,6 +247,10 @@ struct RunArgs {
     /// Interpret instead of compiling
     #[arg(long)]
     interpret: bool,
+    #[command(flatten)]
+    trace: TraceArgs,
+    #[command(flatten)]
+    stats: StatsArgs,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
@@ -385,6 +391,8 @@ impl RunArgs {
             iterations: self.iterations,
             interpret: self.interpret,
             confinement: None,
+            trace: self.trace.options(),
+            stats: self.stats.options(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Purpose: writes what came as what is expected from now on. Input: [`Change`]s. All files are made ready beside their places first, and
 //! only when that has worked take their names: a full disk or a folder that cannot be written leaves everything as it was.
 
-use super::judge::Change;
+use super::failure::Change;
 use super::spec::Place;
 use crate::exit::Fault;
 use crate::interrupt;

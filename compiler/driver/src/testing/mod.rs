@@ -7,6 +7,8 @@
 pub mod bless;
 pub mod child;
 pub mod compare;
+pub mod expect;
+pub mod failure;
 pub mod find;
 pub mod items;
 pub mod judge;
@@ -25,8 +27,8 @@ use crate::pipeline::Halt;
 use crate::project::{self, Manifest, manifest};
 use crate::session::{self, Session};
 use child::Request;
+use failure::{Change, Failure, Verdict};
 use find::Group;
-use judge::{Change, Verdict};
 use report::{Count, Outcome, Status};
 use sluice_grammar::similar::closest;
 use spec::{BackEnds, Input, Test};
@@ -212,7 +214,7 @@ pub fn test(session: &mut Session, options: &TestOptions) -> Result<Exit, Halt> 
                     Done::Skipped(only) => {
                         let only = BackEnds::NAMES.iter().find(|(_, b)| *b == only).map_or("", |(n, _)| n);
                         let message = format!("it says `back-end = \"{only}\"`");
-                        let failures = vec![judge::Failure { kind: "skipped", message, ..Default::default() }];
+                        let failures = vec![Failure { kind: "skipped", message, ..Default::default() }];
                         Outcome { name, status: Status::Skipped, failures, broken: None }
                     }
                     Done::Tested(test, verdict) => {

@@ -3,7 +3,7 @@
 //! Purpose: what `sluice test` says, as text for people and as the JSON lines of docs/json.md. Input: outcomes in the order of the
 //! tests' names.
 
-use super::judge::Failure;
+use super::failure::Failure;
 use super::spec::Broken;
 use crate::render::Renderer;
 use crate::render_json;

@@ -11,3 +11,4 @@ mod projects;
 mod running;
 mod support;
 mod testing;
+mod watching;
