@@ -181,6 +181,21 @@ fn keywords_and_names() {
     }
 }
 
+/// The list of the definition, word by word.
+#[test]
+fn the_keywords_of_the_definition() {
+    let words = "filter pipeline splitjoin feedbackloop stateful portal to handler iter add split join duplicate \
+        roundrobin body loop enqueue init prework work peek pop push boolean float bit int void double complex float2 \
+        float3 float4 struct native static helper if else while for do switch case default break continue return \
+        pi true false template";
+    for word in words.split_whitespace() {
+        let found = tokens(word);
+        assert!(found.len() == 1 && found[0].is_keyword(), "{word}: {found:?}");
+        assert!(!codes(&in_work(&format!("int {word} = 1;"))).is_empty(), "{word}");
+        good(&in_work(&format!("int {word}_ = 1;")));
+    }
+}
+
 #[test]
 fn operators_are_the_longest_possible() {
     use Token::*;

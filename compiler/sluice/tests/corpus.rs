@@ -2,6 +2,7 @@
 //!
 //! A program's first comment lines may say `// flags: ...`, `// input: FILE` and `// native: FILE` (beside the program), and
 //! `// tolerance: x` (relative, for the numbers in the text). Without a reader and without flags it runs for four steady states.
+//! `// row: 5.12` names rows of docs/conformance.md.
 
 #![allow(clippy::disallowed_methods)] // tests read files and start the command
 
