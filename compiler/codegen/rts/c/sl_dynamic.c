@@ -146,6 +146,9 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
             sl_unsend(ctx, v, sent);
         }
         if (why == 1) {
+#ifdef SL_STATS
+            sl_stats_abandoned(ctx, v);
+#endif
             ctx->need[v] = ctx->wanted;
             return 0;
         }
@@ -168,6 +171,9 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         gave = ctx->gave;
         ctx->at[out].tail += gave;
     }
+#ifdef SL_STATS
+    sl_stats_moved(ctx, v, took, gave);
+#endif
     return 1;
 }
 
@@ -216,6 +222,9 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
     if (times <= 0) {
         return 0;
     }
+#ifdef SL_STATS
+    sl_stamp(ctx);
+#endif
     if (n->kind == SL_FILTER && p->codes[n->what].attempt) {
         int64_t done = 0;
         while (done < times) {
@@ -236,6 +245,10 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
             sl_watch_limit(ctx, n);
             done++;
         }
+#ifdef SL_STATS
+        sl_tick(ctx, v, done);
+        sl_stats_fill(ctx, v);
+#endif
         return done > 0;
     }
     if (n->kind == SL_READER) {
@@ -261,6 +274,10 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
     } else {
         sl_fire_node(ctx, v, times);
     }
+#ifdef SL_STATS
+    sl_tick(ctx, v, times);
+    sl_stats_fill(ctx, v);
+#endif
     ctx->fired[v] += times;
     sl_watch_limit(ctx, n);
     return 1;

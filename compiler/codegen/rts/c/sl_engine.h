@@ -222,6 +222,9 @@ struct sl_ctx {
     int64_t *left_out;    /* by writer, then text: what a batch that was undone had put out */
     uint32_t in_batch;
     uint32_t slow_only; /* a batch was undone */
+#ifdef SL_STATS
+    struct sl_stats *stats;
+#endif
     uint32_t path_length;
     uint32_t alive; /* nodes that are neither dead nor free */
     uint32_t has_readers;
