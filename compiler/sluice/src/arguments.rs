@@ -109,7 +109,7 @@ enum Command {
         #[command(flatten)]
         native: NativeArgs,
         #[command(flatten)]
-        run: RunArgs,
+        run: Box<RunArgs>,
     },
     /// Explain the code of a message
     Explain {
@@ -290,6 +290,7 @@ impl CodeArgs {
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
             },
             channel_limit: self.channel_limit,
+            stats: false,
         }
     }
 }
