@@ -135,16 +135,16 @@ pub fn build(
         let name = library_name(&output);
         match product {
             BuildProduct::C | BuildProduct::NativeHeader => {
-                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
                 write(&output, &c.source)?;
             }
             BuildProduct::Executable => {
-                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Executable, &output)?;
             }
             BuildProduct::Library => {
-                let c = compiled::emit(session, &checked, code, Flavour::Library, &name, false)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
                 let header = Path::new(&output).with_file_name(format!("{name}.h"));

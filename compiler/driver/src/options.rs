@@ -128,6 +128,8 @@ pub struct CodeOptions {
     pub schedule: ScheduleKind,
     /// The most items on a channel of a program with dynamic rates, where not the default.
     pub channel_limit: Option<u64>,
+    /// Count firings and measure time while the program runs.
+    pub stats: bool,
 }
 
 /// Where native functions come from: `--native` and its like, or the manifest.

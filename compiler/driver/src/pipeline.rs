@@ -142,7 +142,8 @@ pub fn run(
         foreign = Foreign::load(session, checked, &natives, code)?;
         None
     } else {
-        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program", options.stats.is_some())?;
+        let code = &CodeOptions { stats: options.stats.is_some(), ..*code };
+        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
         let natives = Natives::prepare(session, checked, natives, &code.cc)?;
         let native = compiled::load(session, checked, &c, code, &natives)?;
         Some((native, c))

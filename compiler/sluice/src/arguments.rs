@@ -119,7 +119,7 @@ enum Command {
         #[command(flatten)]
         native: NativeArgs,
         #[command(flatten)]
-        run: RunArgs,
+        run: Box<RunArgs>,
     },
     /// Run the tests of a project
     #[command(
@@ -379,6 +379,7 @@ impl CodeArgs {
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
             }),
             channel_limit: self.channel_limit,
+            stats: false,
         }
     }
 }
