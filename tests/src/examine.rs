@@ -112,7 +112,7 @@ impl Outside for Briefly {
 fn run(program: &Elaborated) -> Result<(), String> {
     let Elaborated { globals, codes, graph, steady, messages, .. } = program;
     let program = sluice_interpret::Program { globals, codes, graph, steady, messages };
-    let options = sluice_interpret::Options { iterations: Some(3), ..Default::default() };
+    let options = sluice_interpret::Options { iterations: Some(3), channel_limit: Some(10_000), ..Default::default() };
     match sluice_interpret::run(program, &mut Briefly { items: 0, patience: PATIENCE }, options) {
         Err(e) if matches!(e.kind, EvalErrorKind::IllTyped(_)) => Err(format!("while it ran: {e}")),
         _ => Ok(()),

@@ -35,6 +35,8 @@ pub struct Make {
     pub small_buffers: bool,
     /// Without checks?
     pub unchecked: bool,
+    /// The most items on a channel of a program with dynamic rates.
+    pub channel_limit: Option<u64>,
 }
 
 /// How a run is joined to the world.
@@ -101,8 +103,14 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
         let cc = CcOptions { level: make.level, ..CcOptions::default() };
-        let code = CodeOptions { cc, schedule, unchecked: make.unchecked, ..Default::default() };
-        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
+        let code = CodeOptions {
+            cc,
+            schedule,
+            unchecked: make.unchecked,
+            channel_limit: make.channel_limit,
+            ..Default::default()
+        };
+        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program", false)?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
         Ok(Compiled {
             native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
@@ -190,7 +198,7 @@ fn try_run(
     drop(pipe);
     let end = match code {
         None => {
-            let options = sluice_interpret::Options { iterations: case.iterations, ..Default::default() };
+            let options = sluice_interpret::Options { iterations: case.iterations, channel_limit: case.channel_limit };
             interpreted::run(program, &readers, options, &mut host, &mut Foreign::none())
         }
         Some(c) => c.native.run(&readers, &writers, case.iterations, &mut host).map_err(|e| match e {
@@ -216,8 +224,17 @@ fn try_run(
     })
 }
 
-/// What differs between two outcomes, in a few words; nothing where they are the same. Remarks are compared where `all` is read.
-pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
+/// What is compared besides the output of runs that end well, and why others do not.
+#[derive(Clone, Copy, Debug)]
+pub struct Compare {
+    /// Remarks about the input: where all of it is read.
+    pub remarks: bool,
+    /// Not what was printed before a fault.
+    pub faults_only: bool,
+}
+
+/// What differs between two outcomes, in a few words; nothing where they are the same.
+pub fn difference(a: &Outcome, b: &Outcome, compare: Compare) -> Option<String> {
     match (a, b) {
         (
             Outcome::Done { printed: p, written: w, remarks: r },
@@ -239,7 +256,7 @@ pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
                 let (wrote, other) = (w.len(), x.len());
                 return Some(format!("{name}: byte {at} of {wrote} and {other}: {} and {}", show(w), show(x)));
             }
-            (all && r != s).then(|| format!("the one remarks {r:?}, the other {s:?}"))
+            (compare.remarks && r != s).then(|| format!("the one remarks {r:?}, the other {s:?}"))
         }
         (Outcome::Failed(e, why, p), Outcome::Failed(f, why_too, q)) => {
             // native code that holds much state does not know which of many firings went wrong, and what was printed before
@@ -248,7 +265,7 @@ pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
             if e != f || !same {
                 return Some(format!("the one fails with `{why}`, the other with `{why_too}`"));
             }
-            (exactly && p != q).then(|| format!("before the fault: {}", text_difference(p, q)))
+            (exactly && p != q && !compare.faults_only).then(|| format!("before the fault: {}", text_difference(p, q)))
         }
         (Outcome::Done { .. }, Outcome::Failed(_, why, _)) => Some(format!("only the second fails: {why}")),
         (Outcome::Failed(_, why, _), Outcome::Done { .. }) => Some(format!("only the first fails: {why}")),

@@ -25,13 +25,14 @@ use sluice_schedule::sequential::SequentialSchedule;
 use sluice_schedule::single_appearance::{self, single_appearance};
 use std::path::PathBuf;
 
-/// Schedules, lowers and prints a program as C.
+/// Schedules, lowers and prints a program as C; with `stats`, one that counts.
 pub fn emit(
     session: &mut Session,
     checked: &Checked,
     code: &CodeOptions,
     flavour: Flavour,
     name: &str,
+    stats: bool,
 ) -> Result<CProgram, Halt> {
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
@@ -57,7 +58,7 @@ pub fn emit(
             dump(session, name, || print_kernels(&kernels))?;
         }
     }
-    let mut options = sluice_codegen::ProgramOptions { flavour, ..sluice_codegen::ProgramOptions::default() };
+    let mut options = sluice_codegen::ProgramOptions { flavour, stats, ..sluice_codegen::ProgramOptions::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
     let input = ProgramInput {
         name,
@@ -156,7 +157,7 @@ pub fn load(
     let mut attempts = 0;
     loop {
         let object = shared_object(session, checked, &compiler, natives, &c.source, code)?;
-        match session.pass("load", || Native::load(&object)) {
+        match session.pass("load", || Native::load_with(&object, natives.load_flags())) {
             Ok(native) => return Ok(native),
             // Another run may have removed the file (to make room) between the two steps, or a disk may have damaged it.
             Err(_) if attempts < 3 => {

@@ -2,7 +2,13 @@
 
 use crate::cc::CcOptions;
 use crate::io::host::Bindings;
+use crate::pipeline::Confinement;
+use crate::project::Manifest;
+use crate::stats::StatsOptions;
+use crate::trace::TraceOptions;
+use serde::{Deserialize, Serialize};
 pub use sluice_frontend::lints::levels::Level;
+use std::sync::Arc;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -17,7 +23,8 @@ pub enum MessageFormat {
 /// Options of all commands that read a program.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramOptions {
-    /// The files, `-` for standard input.
+    /// The files, `-` for standard input. On the command line: these, or a project, or none for the nearest project
+    /// ([`crate::project::resolve`] puts its files here).
     pub files: Vec<String>,
     /// The entry stream, where several could be.
     pub top: Option<String>,
@@ -31,6 +38,8 @@ pub struct ProgramOptions {
     pub max_filters: Option<usize>,
     /// Codes of warnings, or `warnings`, and how loudly they are told.
     pub levels: Vec<(String, Level)>,
+    /// The project that the files belong to.
+    pub manifest: Option<Arc<Manifest>>,
 }
 
 /// What `check` does besides looking.
@@ -45,13 +54,67 @@ pub struct CheckOptions {
 }
 
 /// Which steady-state schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ScheduleKind {
     /// The smallest code: each node appears once.
     #[default]
     SingleAppearance,
     /// The smallest buffers.
     MinimumLatency,
+}
+
+impl ScheduleKind {
+    /// The names of both.
+    pub const NAMES: [(&str, ScheduleKind); 2] =
+        [("single-appearance", ScheduleKind::SingleAppearance), ("minimum-latency", ScheduleKind::MinimumLatency)];
+}
+
+/// What someone said about generated code: the command line, a test, a manifest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeChoices {
+    /// Level of optimisation, 0 to 3.
+    pub level: Option<u8>,
+    /// Debug information.
+    pub debug: Option<bool>,
+    /// Leave out the checks of array bounds and division.
+    pub unchecked: Option<bool>,
+    /// Faster arithmetic with other bytes.
+    pub fast_math: Option<bool>,
+    /// The schedule.
+    pub schedule: Option<ScheduleKind>,
+    /// The most items on a channel of a program with dynamic rates.
+    pub channel_limit: Option<u64>,
+}
+
+impl CodeChoices {
+    /// These, and where they say nothing, those.
+    #[must_use]
+    pub fn or(self, those: CodeChoices) -> CodeChoices {
+        CodeChoices {
+            level: self.level.or(those.level),
+            debug: self.debug.or(those.debug),
+            unchecked: self.unchecked.or(those.unchecked),
+            fast_math: self.fast_math.or(those.fast_math),
+            schedule: self.schedule.or(those.schedule),
+            channel_limit: self.channel_limit.or(those.channel_limit),
+        }
+    }
+
+    /// The options for a program; its project is asked where these choices say nothing.
+    pub fn options(self, program: &ProgramOptions) -> CodeOptions {
+        let all = self.or(program.manifest.as_ref().map(|m| m.build).unwrap_or_default());
+        let usual = CcOptions::default();
+        CodeOptions {
+            cc: CcOptions {
+                level: all.level.unwrap_or(usual.level),
+                debug: all.debug.unwrap_or(usual.debug),
+                fast_math: all.fast_math.unwrap_or(usual.fast_math),
+            },
+            unchecked: all.unchecked.unwrap_or(false),
+            schedule: all.schedule.unwrap_or_default(),
+            channel_limit: all.channel_limit,
+        }
+    }
 }
 
 /// Options about generated code.
@@ -68,7 +131,7 @@ pub struct CodeOptions {
 }
 
 /// Where native functions come from: `--native` and its like, or the manifest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NativeOptions {
     /// C sources, objects, archives, shared libraries; which of these a file is, its extension says.
     pub files: Vec<String>,
@@ -78,6 +141,26 @@ pub struct NativeOptions {
     pub paths: Vec<String>,
     /// What the C compiler is told besides, where it compiles the sources.
     pub flags: Vec<String>,
+}
+
+impl NativeOptions {
+    /// These, and where a list is empty, those.
+    #[must_use]
+    pub fn or(&self, those: &NativeOptions) -> NativeOptions {
+        let pick = |a: &Vec<String>, b: &Vec<String>| if a.is_empty() { b.clone() } else { a.clone() };
+        NativeOptions {
+            files: pick(&self.files, &those.files),
+            libraries: pick(&self.libraries, &those.libraries),
+            paths: pick(&self.paths, &those.paths),
+            flags: pick(&self.flags, &those.flags),
+        }
+    }
+
+    /// These, and where they say nothing, what the program's project says.
+    #[must_use]
+    pub fn over(&self, program: &ProgramOptions) -> NativeOptions {
+        program.manifest.as_ref().map_or_else(|| self.clone(), |m| self.or(&m.native))
+    }
 }
 
 /// What `build` makes.
@@ -102,6 +185,12 @@ pub struct RunOptions {
     pub iterations: Option<u64>,
     /// Interpret instead of compiling.
     pub interpret: bool,
+    /// The run is watched by another process.
+    pub confinement: Option<Confinement>,
+    /// Show what happens, firing by firing; the interpreter runs then.
+    pub trace: Option<TraceOptions>,
+    /// Count firings and measure time.
+    pub stats: Option<StatsOptions>,
 }
 
 /// How `rates` writes its table.

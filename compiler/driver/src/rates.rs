@@ -213,6 +213,9 @@ fn cell(rate: Option<u64>, range: Option<(u32, Option<u32>)>) -> String {
     }
 }
 
+/// A declared range.
+type Range = Option<(u32, Option<u32>)>;
+
 /// A table for people.
 pub fn table(report: &Report) -> String {
     const HEAD: [&str; 11] =
@@ -220,7 +223,7 @@ pub fn table(report: &Report) -> String {
     let number = |n: Option<u64>| n.map_or("*".to_string(), |n| n.to_string());
     let mut rows: Vec<[String; 11]> = vec![HEAD.map(String::from)];
     for s in &report.streams {
-        let range = |f: fn(&RangesJson) -> Option<(u32, Option<u32>)>| s.dynamic.as_ref().and_then(f);
+        let range = |f: fn(&RangesJson) -> Range| s.dynamic.as_ref().and_then(f);
         let same = s.peek == s.pop || range(|d| d.pop).is_some() && range(|d| d.peek).is_none();
         let peek = if same { "".to_string() } else { cell(s.peek, range(|d| d.peek)) };
         let side = |rate: String, ty: &str| if ty == "void" { String::new() } else { rate };

@@ -31,9 +31,14 @@ pub fn passes() -> Vec<&'static str> {
 
 /// Is standard error a terminal that wants colours?
 pub fn wants_colour() -> bool {
+    wants_colour_on(&std::io::stderr())
+}
+
+/// Is this a terminal that wants colours?
+pub fn wants_colour_on(stream: &impl IsTerminal) -> bool {
     let no = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
         || std::env::var_os("TERM").is_some_and(|t| t == "dumb");
-    !no && std::io::stderr().is_terminal()
+    !no && stream.is_terminal()
 }
 
 /// Writes to standard output; a reader that has gone is no error.

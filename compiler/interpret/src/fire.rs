@@ -5,6 +5,7 @@
 
 use crate::Outside;
 use crate::mail::Mail;
+use crate::observe::{Effects, Sent};
 use sluice_frontend::eval::{EvalErrorKind, Host, Message, Value};
 use sluice_frontend::ids::{NativeId, NodeId};
 use sluice_frontend::typed::Bounds;
@@ -36,6 +37,8 @@ pub(crate) struct Firing<'a, 'm> {
     pub outside: &'a mut dyn Outside,
     /// Set when the world wants no more.
     pub stopped: &'a mut bool,
+    /// Where to note prints and messages, if someone watches.
+    pub effects: Option<&'a mut Effects>,
 }
 
 /// What an attempt does, kept back until it is complete.
@@ -50,6 +53,16 @@ pub(crate) struct Attempt<'a> {
     /// The most items that it can push, and who would take them.
     pub room: u64,
     pub to: Option<&'a str>,
+    /// Native functions called: `repeated` of these calls by attempts of this firing that were abandoned, and repeated now.
+    pub calls: Vec<Call>,
+    pub repeated: usize,
+}
+
+/// A call of a native function: what it gave back, and left in the arrays among its arguments.
+pub(crate) struct Call {
+    function: NativeId,
+    result: Value,
+    arrays: Vec<Option<Value>>,
 }
 
 impl Firing<'_, '_> {
@@ -110,6 +123,9 @@ impl Host for Firing<'_, '_> {
     }
 
     fn print(&mut self, text: &str) -> Result<(), EvalErrorKind> {
+        if let Some(effects) = &mut self.effects {
+            effects.printed.push_str(text);
+        }
         if let Some(attempt) = &mut self.attempt {
             attempt.text.push_str(text);
             return Ok(());
@@ -122,15 +138,42 @@ impl Host for Firing<'_, '_> {
     }
 
     fn native(&mut self, function: NativeId, args: &[Value]) -> Result<Value, EvalErrorKind> {
-        self.outside.native(function, args).map_err(|why| EvalErrorKind::Host(why.into()))
+        if let Some(attempt) = &mut self.attempt
+            && attempt.repeated < attempt.calls.len()
+        {
+            let call = &attempt.calls[attempt.repeated];
+            if call.function == function {
+                for (arg, left) in args.iter().zip(&call.arrays) {
+                    if let Some(left) = left {
+                        left.clone().copy_into(&mut arg.clone())?;
+                    }
+                }
+                attempt.repeated += 1;
+                return Ok(call.result.deep_copy());
+            }
+            attempt.calls.truncate(attempt.repeated);
+        }
+        let result = self.outside.native(function, args).map_err(|why| EvalErrorKind::Host(why.into()))?;
+        if let Some(attempt) = &mut self.attempt {
+            let arrays = args.iter().map(|a| matches!(a, Value::Array(_)).then(|| a.deep_copy())).collect();
+            attempt.calls.push(Call { function, result: result.deep_copy(), arrays });
+            attempt.repeated += 1;
+        }
+        Ok(result)
     }
 
     fn send(&mut self, message: Message) -> Result<(), EvalErrorKind> {
+        let firing = self.fired + 1;
+        if let Some(effects) = &mut self.effects {
+            let to = self.mail.addressees(self.node, firing, &message, self.firings);
+            let args = message.args.iter().map(Value::deep_copy).collect();
+            effects.sent.push(Sent { handler: message.handler.clone(), args, to });
+        }
         match &mut self.attempt {
             Some(attempt) => {
                 attempt.messages.push(Message { args: message.args.iter().map(Value::deep_copy).collect(), ..message })
             }
-            None => self.mail.send(self.node, self.fired + 1, &message, self.firings),
+            None => self.mail.send(self.node, firing, &message, self.firings),
         }
         Ok(())
     }

@@ -2,12 +2,15 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use sluice_driver::cc::CcOptions;
 use sluice_driver::commands;
 use sluice_driver::exit::Exit;
 use sluice_driver::io::format::Format;
 use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
+use sluice_driver::testing::TestOptions;
+use sluice_driver::testing::spec::BackEnds;
+
+use crate::watch_arguments::{StatsArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
@@ -21,6 +24,8 @@ Examples:
   sluice rates fm.str                           rates, repetitions and buffers of every filter
   sluice graph fm.str -o fm.svg                 draw the stream graph
   sluice build fm.str -o fm                     a program of its own
+  sluice new radio                              a project; in its folder no files need to be named
+  sluice test                                   the project's tests
   sluice explain E0123                          what a message means
 
 Exit codes: 0 all is well, 1 the program is at fault, 2 the command line, 3 the input or the system, 4 sluice itself.
@@ -62,7 +67,7 @@ enum Command {
     },
     /// Show on how many firings of one stream those of another depend
     #[command(
-        override_usage = "sluice sdep [OPTIONS] <FILE>... <FROM> <TO>",
+        override_usage = "sluice sdep [OPTIONS] [FILE]... <FROM> <TO>",
         after_help = "FROM and TO are streams, by the names or paths that `sluice rates` shows; items flow from FROM to TO."
     )]
     Sdep {
@@ -116,6 +121,44 @@ enum Command {
         #[command(flatten)]
         run: RunArgs,
     },
+    /// Run the tests of a project
+    #[command(
+        after_help = "A test is an input tests/NAME.in.txt and the output tests/NAME.out.txt that it must give; docs/projects.md \
+        tells of the other kinds. The exit code is 1 where a test fails."
+    )]
+    Test {
+        /// Parts of the names of the tests to run; by default all
+        #[arg(value_name = "FILTER")]
+        filters: Vec<String>,
+        /// The project's folder; by default the nearest
+        #[arg(long, value_name = "DIR")]
+        project: Option<String>,
+        /// Write down what comes as what is expected from now on
+        #[arg(long)]
+        bless: bool,
+        /// With what to run; both must do the same
+        #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+        back_end: BackEndArg,
+        /// Tests at the same time; by default as many as there are processors
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        jobs: Option<u16>,
+        /// How messages are written
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+        message_format: MessageArg,
+        #[command(flatten)]
+        code: CodeArgs,
+    },
+    /// A single run for `sluice test`, told on standard input what to do
+    #[command(hide = true)]
+    RunTest,
+    /// Make a project: a folder with a manifest, a small program and tests
+    New {
+        /// The folder, not there yet or empty; `.` for the current one
+        path: String,
+        /// The project's name; by default the folder's
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+    },
     /// Explain the code of a message
     Explain {
         /// Such as E0123
@@ -127,8 +170,8 @@ enum Command {
 
 #[derive(Args, Debug)]
 struct ProgramArgs {
-    /// Source files of one program; `-` for standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Source files of one program, `-` for standard input; or a project's folder; by default the nearest project
+    #[arg(value_name = "FILE")]
     files: Vec<String>,
     /// The entry stream, where several could be
     #[arg(long, value_name = "NAME")]
@@ -158,21 +201,21 @@ struct ProgramArgs {
 
 #[derive(Args, Debug)]
 struct CodeArgs {
-    /// Level of optimisation
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
-    level: u8,
+    /// Level of optimisation [default: 3]
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: Option<u8>,
     /// Keep debug information
-    #[arg(long)]
-    debug: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    debug: Option<bool>,
     /// Leave out the checks of array bounds and integer division
-    #[arg(long)]
-    unchecked: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    unchecked: Option<bool>,
     /// Let the C compiler reorder float arithmetic: faster, and other bytes
-    #[arg(long)]
-    fast_math: bool,
-    /// The steady-state schedule
-    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
-    schedule: ScheduleArg,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    fast_math: Option<bool>,
+    /// The steady-state schedule [default: single-appearance]
+    #[arg(long, value_enum, value_name = "KIND")]
+    schedule: Option<ScheduleArg>,
     /// The most items on a channel of a program with dynamic rates [default: 16777216]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     channel_limit: Option<u64>,
@@ -220,6 +263,10 @@ struct RunArgs {
     /// Interpret instead of compiling
     #[arg(long)]
     interpret: bool,
+    #[command(flatten)]
+    trace: TraceArgs,
+    #[command(flatten)]
+    stats: StatsArgs,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
@@ -240,6 +287,17 @@ enum RatesArg {
     Json,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug, Default)]
+enum BackEndArg {
+    /// Native code and the interpreter
+    #[default]
+    Both,
+    /// Native code
+    Native,
+    /// The reference interpreter
+    Interpret,
+}
+
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum GraphArg {
     /// A picture
@@ -256,10 +314,9 @@ enum EmitArg {
     NativeHeader,
 }
 
-#[derive(ValueEnum, Clone, Copy, Debug, Default)]
+#[derive(ValueEnum, Clone, Copy, Debug)]
 enum ScheduleArg {
     /// Small code: each filter appears once
-    #[default]
     SingleAppearance,
     /// Small buffers
     MinimumLatency,
@@ -274,6 +331,25 @@ impl From<RatesArg> for RatesFormat {
     }
 }
 
+impl From<MessageArg> for MessageFormat {
+    fn from(format: MessageArg) -> MessageFormat {
+        match format {
+            MessageArg::Human => MessageFormat::Human,
+            MessageArg::Json => MessageFormat::Json,
+        }
+    }
+}
+
+impl From<BackEndArg> for BackEnds {
+    fn from(kind: BackEndArg) -> BackEnds {
+        match kind {
+            BackEndArg::Both => BackEnds::Both,
+            BackEndArg::Native => BackEnds::Native,
+            BackEndArg::Interpret => BackEnds::Interpret,
+        }
+    }
+}
+
 impl ProgramArgs {
     fn options(self) -> ProgramOptions {
         let levels = [(self.allow, Level::Allow), (self.warn, Level::Warn), (self.deny, Level::Deny)];
@@ -282,26 +358,26 @@ impl ProgramArgs {
             levels: levels.collect(),
             files: self.files,
             top: self.top,
-            messages: match self.message_format {
-                MessageArg::Human => MessageFormat::Human,
-                MessageArg::Json => MessageFormat::Json,
-            },
+            messages: self.message_format.into(),
             time_passes: self.time_passes,
             dump_after: self.dump_after,
             max_filters: self.max_filters,
+            manifest: None,
         }
     }
 }
 
 impl CodeArgs {
-    fn options(&self) -> CodeOptions {
-        CodeOptions {
-            cc: CcOptions { level: self.level, debug: self.debug, fast_math: self.fast_math },
+    fn choices(&self) -> CodeChoices {
+        CodeChoices {
+            level: self.level,
+            debug: self.debug,
             unchecked: self.unchecked,
-            schedule: match self.schedule {
+            fast_math: self.fast_math,
+            schedule: self.schedule.map(|s| match s {
                 ScheduleArg::SingleAppearance => ScheduleKind::SingleAppearance,
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
-            },
+            }),
             channel_limit: self.channel_limit,
         }
     }
@@ -329,9 +405,13 @@ impl RunArgs {
                 output: self.output,
                 rate: self.rate,
                 channels: self.channels,
+                written: None,
             },
             iterations: self.iterations,
             interpret: self.interpret,
+            confinement: None,
+            trace: self.trace.options(),
+            stats: self.stats.options(),
         }
     }
 }
@@ -365,11 +445,24 @@ impl Arguments {
                     (None, false) => BuildProduct::Executable,
                 };
                 let natives = native.options();
-                commands::build(&program.options(), &code.options(), &natives, product, output.as_deref())
+                commands::build(&program.options(), code.choices(), &natives, product, output.as_deref())
             }
             Command::Run { program, code, native, run } => {
-                commands::run(&program.options(), &code.options(), &native.options(), &run.options())
+                commands::run(&program.options(), code.choices(), &native.options(), run.options())
             }
+            Command::Test { filters, project, bless, back_end, jobs, message_format, code } => {
+                commands::test(&TestOptions {
+                    filters,
+                    project,
+                    bless,
+                    back_ends: back_end.into(),
+                    jobs: jobs.map(usize::from),
+                    code: code.choices(),
+                    messages: message_format.into(),
+                })
+            }
+            Command::RunTest => commands::run_test(),
+            Command::New { path, name } => commands::new(&path, name.as_deref()),
             Command::Explain { code } => commands::explain(&code),
             Command::Clean => commands::clean(),
         }

@@ -132,6 +132,7 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         if (!sure) {
             memcpy(ctx->undo, state, code->state_bytes);
         }
+        sl_begin_calls(ctx, v, sure);
         const int why = setjmp(ctx->attempt);
         if (why == 0) {
             (first ? code->prework : code->fire)(ctx, state, n->ins > 0 ? sl_head(ctx, in) : NULL,
@@ -145,6 +146,9 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
             sl_unsend(ctx, v, sent);
         }
         if (why == 1) {
+#ifdef SL_STATS
+            sl_stats_abandoned(ctx, v);
+#endif
             ctx->need[v] = ctx->wanted;
             return 0;
         }
@@ -154,6 +158,7 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         sl_make_room(ctx, out, 2 * ctx->room < p->channel_limit ? 2 * ctx->room : p->channel_limit);
     }
     sl_let_go(ctx);
+    sl_forget_calls(ctx, v);
     int64_t took = 0, gave = 0;
     if (n->ins > 0) {
         took = ctx->took;
@@ -166,6 +171,9 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         gave = ctx->gave;
         ctx->at[out].tail += gave;
     }
+#ifdef SL_STATS
+    sl_stats_moved(ctx, v, took, gave);
+#endif
     return 1;
 }
 
@@ -214,6 +222,9 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
     if (times <= 0) {
         return 0;
     }
+#ifdef SL_STATS
+    sl_stamp(ctx);
+#endif
     if (n->kind == SL_FILTER && p->codes[n->what].attempt) {
         int64_t done = 0;
         while (done < times) {
@@ -234,6 +245,10 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
             sl_watch_limit(ctx, n);
             done++;
         }
+#ifdef SL_STATS
+        sl_tick(ctx, v, done);
+        sl_stats_fill(ctx, v);
+#endif
         return done > 0;
     }
     if (n->kind == SL_READER) {
@@ -259,6 +274,10 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
     } else {
         sl_fire_node(ctx, v, times);
     }
+#ifdef SL_STATS
+    sl_tick(ctx, v, times);
+    sl_stats_fill(ctx, v);
+#endif
     ctx->fired[v] += times;
     sl_watch_limit(ctx, n);
     return 1;

@@ -188,6 +188,12 @@ typedef struct sl_mail {
     uint64_t sent;
 } sl_mail;
 
+/* What native functions gave back in attempts that were abandoned; the next attempt has come to `at`. */
+typedef struct sl_calls {
+    char *bytes;
+    size_t at, length, room;
+} sl_calls;
+
 #define SL_PRINT_BYTES 8192
 #define SL_MESSAGE_BYTES 1024
 
@@ -216,6 +222,9 @@ struct sl_ctx {
     int64_t *left_out;    /* by writer, then text: what a batch that was undone had put out */
     uint32_t in_batch;
     uint32_t slow_only; /* a batch was undone */
+#ifdef SL_STATS
+    struct sl_stats *stats;
+#endif
     uint32_t path_length;
     uint32_t alive; /* nodes that are neither dead nor free */
     uint32_t has_readers;
@@ -235,6 +244,8 @@ struct sl_ctx {
     int64_t took, gave, wanted;  /* items popped and pushed; items that it needs to begin again */
     int64_t flow_items;
     uint32_t attempting;
+    uint32_t noting;    /* this attempt may be abandoned */
+    sl_calls *calls;    /* by node; NULL without dynamic rates or native functions */
     uint32_t moved;     /* has a node fired in this epoch? */
     jmp_buf attempt;
     int32_t node;       /* that fires, -1 for none */
@@ -311,6 +322,14 @@ static void sl_let_go(sl_ctx *ctx) SL_UNUSED;
 static void sl_make_room(sl_ctx *ctx, uint32_t c, uint64_t n) SL_UNUSED;
 static void sl_watch_limit(sl_ctx *ctx, const sl_node *n) SL_UNUSED;
 static void sl_free_buffers(sl_ctx *ctx) SL_UNUSED;
+/* Has an abandoned attempt of this firing made this call of a native function? Then what it gave back and left in arrays is recalled,
+ * otherwise noted. */
+static int sl_called(sl_ctx *ctx, uint32_t native) SL_UNUSED;
+static void sl_recall(sl_ctx *ctx, void *to, size_t bytes) SL_UNUSED;
+static void sl_note_call(sl_ctx *ctx, const void *from, size_t bytes) SL_UNUSED;
+static void sl_begin_calls(sl_ctx *ctx, uint32_t v, int sure) SL_UNUSED;
+static void sl_forget_calls(sl_ctx *ctx, uint32_t v) SL_UNUSED;
+static void sl_free_calls(sl_ctx *ctx) SL_UNUSED;
 /* Runs several epochs of a program with dynamic rates. */
 static void sl_flow(sl_ctx *ctx, int64_t k) SL_UNUSED;
 _Noreturn static void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) SL_COLD;

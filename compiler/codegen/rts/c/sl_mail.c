@@ -112,6 +112,7 @@ static void sl_open_letter(sl_ctx *ctx, uint32_t v) {
     sl_letter *m = box->first;
     box->first = m->after;
     *(box->first ? &box->first->before : &box->last) = NULL;
+    sl_forget_calls(ctx, v);
     m->link->receive(ctx, ctx->states + ctx->program->nodes[v].state, sl_letter_text(m));
     m->after = ctx->mail.unused;
     ctx->mail.unused = m;

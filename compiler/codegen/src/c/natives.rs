@@ -44,6 +44,47 @@ fn functions(globals: &Globals, called: impl IntoIterator<Item = NativeId>) -> V
     called.into_iter().filter_map(of).collect()
 }
 
+/// What generated code calls instead where its firing may be abandoned and begun again: this makes each call once ([`once`]).
+pub fn once_name(native: &Native) -> String {
+    format!("sl_once_{}_{}", native.id.0, native.name)
+}
+
+/// For programs with dynamic rates: functions that call the native ones, or recall what the same call gave back when an attempt
+/// made it that was abandoned.
+pub fn once(globals: &Globals, called: impl IntoIterator<Item = NativeId>) -> String {
+    let mut out = String::new();
+    for n in &functions(globals, called) {
+        let types = n.params.iter().enumerate().map(|(i, ty)| format!(", {} p{i}", parameter(ty)));
+        let args: Vec<String> = (0..n.params.len()).map(|i| format!("p{i}")).collect();
+        let arrays = (n.params.iter().enumerate())
+            .filter(|(_, ty)| matches!(ty, Ty::Array(..)))
+            .map(|(i, ty)| (format!("p{i}"), size_align(ty, globals).map_or(0, |(size, _)| size)));
+        let mut kept: Vec<(String, u64)> = arrays.collect();
+        let ret = c_type(&n.ret);
+        let _ = writeln!(out, "SL_FN {ret} {}(sl_ctx *ctx{})\n{{", once_name(n), types.collect::<String>());
+        let mut call = format!("{}({});", c_name(n), args.join(", "));
+        if n.ret != Ty::Void {
+            let size = size_align(&n.ret, globals).map_or(0, |(size, _)| size);
+            kept.push(("&result".into(), size));
+            let _ = writeln!(out, "    {ret} result;");
+            call.insert_str(0, "result = ");
+        }
+        let each = |what: &str| -> String {
+            kept.iter().map(|(place, size)| format!("        {what}(ctx, {place}, {size});\n")).collect()
+        };
+        let _ = write!(
+            out,
+            "    if (sl_called(ctx, {0})) {{\n{1}    }} else {{\n        {call}\n        \
+             sl_note_call(ctx, &(uint32_t){{{0}}}, sizeof(uint32_t));\n{2}    }}\n",
+            n.id.0,
+            each("sl_recall"),
+            each("sl_note_call")
+        );
+        out.push_str(if n.ret == Ty::Void { "}\n" } else { "    return result;\n}\n" });
+    }
+    out
+}
+
 /// Declarations of the native functions that a program calls, and of what cleans up after them. All are referred to, so that one that is
 /// missing is missed whatever the compilers optimise away.
 pub fn declarations(globals: &Globals, called: impl IntoIterator<Item = NativeId>) -> String {
@@ -141,7 +182,7 @@ pub fn clean(place: &str, ty: &Ty, structs: &[StructType], pad: &str) -> String 
 pub fn callers(globals: &Globals, called: impl IntoIterator<Item = NativeId>) -> String {
     let (structs, natives) = (structs(globals), functions(globals, called));
     let mut out = String::from("/* Native functions for the interpreter: made by sluice. */\n");
-    rts::append(&mut out, rts::MATH);
+    rts::append(&mut out, rts::MATH, false);
     let types: Vec<Ty> = natives.iter().flat_map(|n| n.params.iter().chain([&n.ret])).cloned().collect();
     out.push_str(&emit_types(&structs, &types));
     let mut checked = BTreeSet::new();
@@ -174,4 +215,72 @@ pub fn callers(globals: &Globals, called: impl IntoIterator<Item = NativeId>) ->
         );
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_frontend::ids::StructId;
+    use sluice_frontend::typed::NativeFn;
+    use sluice_grammar::span::Span;
+
+    fn globals() -> Globals {
+        let fields = vec![("n".into(), Ty::Int), ("flags".into(), Ty::Bool.array(2))];
+        let def = StructDef { name: "S".into(), fields, span: Span::default() };
+        let f = |name: &str, params: &[Ty], ret: Ty| NativeFn {
+            group: "G".into(),
+            name: name.into(),
+            params: params.iter().map(|t| ("p".into(), t.clone())).collect(),
+            ret,
+            span: Span::default(),
+        };
+        let s = Ty::Struct(StructId(0));
+        let natives = vec![
+            f("first", &[Ty::Float.array(3).array(2), Ty::Complex], Ty::Void),
+            f("second", &[], s.clone()),
+            f("third", &[s.array(4)], Ty::Bit),
+        ];
+        Globals { structs: vec![def], natives, ..Globals::default() }
+    }
+
+    #[test]
+    fn only_what_is_called_is_declared() {
+        let g = globals();
+        assert_eq!(declarations(&g, []), "");
+        assert_eq!(
+            declarations(&g, [NativeId(0)]),
+            "extern void sl_native_0_first(float *, sl_complex) SL_SYMBOL(first);\n\
+             static const void *const sl_native_functions[] __attribute__((used)) = {(const void *)sl_native_0_first};\n"
+        );
+        let both = declarations(&g, [NativeId(1), NativeId(2)]);
+        assert!(both.contains("extern struct sl_struct_0 sl_native_1_second(void) SL_SYMBOL(second);"), "{both}");
+        assert!(both.contains("extern uint8_t sl_native_2_third(struct sl_struct_0 *) SL_SYMBOL(third);"), "{both}");
+        assert_eq!(both.matches("void sl_clean_0(").count(), 1);
+        assert!(both.contains("p->flags_1.v[sl_i0] = p->flags_1.v[sl_i0] != 0;"), "{both}");
+    }
+
+    #[test]
+    fn truth_is_cleaned_wherever_it_is() {
+        let structs = structs(&globals());
+        assert_eq!(clean("x", &Ty::Int.array(3), &structs, ""), "");
+        assert_eq!(clean("x", &Ty::Bit, &structs, "  "), "  x = x != 0;\n");
+        assert_eq!(
+            clean("x", &Ty::Struct(StructId(0)).array(3), &structs, ""),
+            "for (int32_t sl_i0 = 0; sl_i0 < 3; sl_i0++)\n    sl_clean_0(&x.v[sl_i0]);\n"
+        );
+    }
+
+    #[test]
+    fn callers_pass_on_what_they_get() {
+        let text = callers(&globals(), [NativeId(0), NativeId(1)]);
+        for part in [
+            "void sluice_native_0(void *const *args, void *result)",
+            "sl_native_0_first(args[0], *(const sl_complex *)args[1]);",
+            "*(struct sl_struct_0 *)result = sl_native_1_second();",
+            "_Static_assert(sizeof(struct sl_struct_0) == 8,",
+        ] {
+            assert!(text.contains(part), "no {part} in\n{text}");
+        }
+        assert!(!text.contains("third"));
+    }
 }

@@ -510,6 +510,10 @@ impl<'a> Printer<'a> {
                 }
                 self.own_name(id)
             }
+            Callee::Native(i) if self.kernel.work.dynamic.is_some() => {
+                list.push("ctx".into());
+                natives::once_name(&self.kernel.natives[i as usize])
+            }
             Callee::Native(i) => natives::c_name(&self.kernel.natives[i as usize]),
         };
         for a in args {

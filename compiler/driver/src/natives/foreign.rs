@@ -60,7 +60,8 @@ impl Foreign {
         let fault = |e: libloading::Error| sources::cannot_load(path, &e.to_string());
         // All symbols are resolved now: one that is missing is an error here, not the end of the process later.
         // SAFETY: the file was made of code that the user asks to be run in this process; initialisers are the user's own.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(fault)?;
+        let library =
+            unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL | natives.load_flags()) }.map_err(fault)?;
         let mut callers = BTreeMap::new();
         for id in natives.called.keys() {
             let name = format!("sluice_native_{}\0", id.0);

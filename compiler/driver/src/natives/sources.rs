@@ -235,6 +235,12 @@ impl Natives {
         Ok(cache::key(&parts.iter().map(String::as_str).collect::<Vec<_>>()))
     }
 
+    /// Flags for `dlopen`: functions of the user's libraries come before those of the same name that this process has.
+    pub fn load_flags(&self) -> i32 {
+        const RTLD_DEEPBIND: i32 = 8;
+        if self.given && cfg!(all(target_os = "linux", target_env = "gnu")) { RTLD_DEEPBIND } else { 0 }
+    }
+
     /// The files and libraries as they stand in a command, for people.
     pub fn shown(&self) -> String {
         let sources = self.sources.iter().map(|s| s.display().to_string());

@@ -401,7 +401,9 @@ impl Checker<'_> {
             Some(ast::Latency::BestEffort) => None,
             Some(ast::Latency::Range(min, max)) => {
                 let (a, b) = (self.latency(min), self.latency(max));
-                if a > b {
+                if let (Some(a), Some(b)) = (a, b)
+                    && a > b
+                {
                     self.error(
                         "E0310",
                         "the latency range is empty",
@@ -409,7 +411,7 @@ impl Checker<'_> {
                         format!("from {a} to {b}: the smaller latency stands first"),
                     );
                 }
-                Some((a, b))
+                Some((a.unwrap_or(0), b.unwrap_or(0)))
             }
         };
         let portal = match self.constant(&p) {
@@ -431,19 +433,19 @@ impl Checker<'_> {
         StmtKind::Send(Box::new(Send { portal, handler: handler.name.clone(), args, latency }))
     }
 
-    /// A latency, in firings: a constant. 0 in general, and where it was reported.
-    fn latency(&mut self, e: &ast::Expr) -> i32 {
+    /// A latency, in firings: a constant. None where no value is known in general, and where it was reported.
+    fn latency(&mut self, e: &ast::Expr) -> Option<i32> {
         let e = self.expr(e);
         let e = self.coerce_for(e, &Ty::Int, "a latency").expr;
         match self.constant(&e) {
-            Ok(Some(Const::Int(n))) => n,
-            Ok(_) => 0,
+            Ok(Some(Const::Int(n))) => Some(n),
+            Ok(_) => None,
             Err(NotConstant) => {
                 self.report(
                     Diagnostic::error("E0310", "the latency is not a constant", e.span, "not known at compile time")
                         .help("messages constrain the schedule: use parameters, statics, literals, and fields that no firing changes"),
                 );
-                0
+                None
             }
         }
     }

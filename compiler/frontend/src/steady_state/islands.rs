@@ -5,6 +5,7 @@
 //! What must hold afterwards: nodes on both ends of a channel that is not dynamic are in one island. Islands are numbered by their first
 //! nodes in program order.
 
+use crate::components::components_of;
 use crate::graph::SdfGraph;
 use crate::ids::NodeId;
 
@@ -31,6 +32,7 @@ impl Islands {
             return None;
         }
         let none = u32::MAX;
+        let begins = beginnings(graph);
         let mut islands = Islands { of: vec![none; graph.nodes.len()], quota: Vec::new(), fed: Vec::new() };
         for first in graph.node_ids() {
             if islands.of[first.index()] != none {
@@ -45,7 +47,7 @@ impl Islands {
                     continue;
                 }
                 let node = graph.node(n);
-                source |= node.inputs.is_empty();
+                source |= begins[n.index()];
                 fed |= node.inputs.iter().any(|c| graph.channel(*c).dynamic);
                 let still = node.inputs.iter().chain(&node.outputs).map(|c| graph.channel(*c)).filter(|c| !c.dynamic);
                 todo.extend(still.map(|c| if c.from.0 == n { c.to.0 } else { c.from.0 }));
@@ -55,4 +57,23 @@ impl Islands {
         }
         Some(islands)
     }
+}
+
+/// By node: do items begin here? Sources do, and the first nodes of loops into which nothing leads.
+fn beginnings(graph: &SdfGraph) -> Vec<bool> {
+    let nodes: Vec<NodeId> = graph.node_ids().collect();
+    let edges: Vec<(NodeId, NodeId)> = graph.channels.iter().map(|c| (c.from.0, c.to.0)).collect();
+    let parts = components_of(&nodes, &edges);
+    let mut part_of = vec![0; nodes.len()];
+    parts.iter().enumerate().for_each(|(i, part)| part.iter().for_each(|n| part_of[n.index()] = i));
+    let mut reached = vec![false; parts.len()];
+    for (from, to) in edges {
+        let (from, to) = (part_of[from.index()], part_of[to.index()]);
+        reached[to] |= from != to;
+    }
+    let mut begins = vec![false; nodes.len()];
+    for part in parts.iter().zip(reached).filter(|(_, reached)| !reached).map(|(part, _)| part) {
+        begins[part[0].index()] = true;
+    }
+    begins
 }

@@ -6,5 +6,8 @@ mod hostile;
 mod messages;
 mod natives;
 mod products;
+mod projects;
 mod running;
 mod support;
+mod testing;
+mod watching;

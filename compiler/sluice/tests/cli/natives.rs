@@ -7,10 +7,11 @@ use std::process::Command;
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/run");
 
 /// Programs of the corpus with native functions, and their C sources.
-const CORPUS: [(&str, &[&str]); 3] = [
+const CORPUS: [(&str, &[&str]); 4] = [
     ("native_types", &["native_types.c"]),
     ("native_arrays", &["native_arrays.c"]),
     ("native_order", &["native_order.c", "native_order_more.c"]),
+    ("native_dynamic", &["native_dynamic.c"]),
 ];
 
 /// A program of the corpus with its files, and what it prints.
@@ -316,6 +317,11 @@ void->void filter Main { work {
             place.run(&[&["run", "a.str", "-n", "1", "--native", "own.c", "--native-flag=-w"], interpret].concat());
         assert_eq!(done.ends(0).text(), "4 5.000000 12 -5 36\n", "{interpret:?}");
     }
+    tool(&place, "cc", &["-w", "-shared", "-fPIC", "own.c", "-o", "libown.so"]);
+    for interpret in [&[][..], &["--interpret"]] {
+        let done = place.run(&[&["run", "a.str", "-n", "1", "-O0", "--native", "libown.so"], interpret].concat());
+        assert_eq!(done.ends(0).text(), "4 5.000000 12 -5 36\n", "{interpret:?}");
+    }
 }
 
 #[test]
@@ -350,4 +356,47 @@ fn filters_with_native_calls_count_as_stateful() {
     // and may say so
     let place = place.with("b.str", HALF.replace("float->float filter", "float->float stateful filter"));
     assert_eq!(place.run(&["check", "b.str"]).ends(0).stderr, "");
+}
+
+#[test]
+fn attempts_call_once() {
+    // a firing that waits for items, is begun again, and grows its output's buffer; a message makes it another firing
+    let program = "native Log { int note(int x, int[1] a); }
+int->int filter Runs {
+    int[1] a;
+    int n;
+    work pop * push * {
+        n++;
+        int k = Log.note(pop(), a);
+        for (int i = 0; i < k % 97; i++) {
+            int x = pop();
+            for (int j = 0; j < 3; j++)
+                push(Log.note(x, a) + a[0]);
+        }
+        push(n);
+    }
+}
+";
+    let log = "static int n;\nint note(int x, int a[1]) { n++; a[0] = a[0] * 3 + x; return n; }\n";
+    let input: Vec<u8> = (0..20000).flat_map(|i: i32| (i * 7 % 1001).to_le_bytes()).collect();
+    let place = Place::new().with("a.str", program).with("log.c", log);
+    let run = |flags: &[&str]| {
+        place.run_with(&[&["run", "a.str", "--native", "log.c"], flags].concat(), &input).ends(0).stdout
+    };
+    let want = run(&["--interpret"]);
+    assert!(want.len() > 100_000, "{}", want.len());
+    for flags in [&["-O0"][..], &["-O3"]] {
+        assert!(run(flags) == want, "{flags:?}");
+    }
+    // bit by bit: every item begins an attempt
+    let mut slow = place.command(&["run", "a.str", "--native", "log.c", "-O0"]).spawn().unwrap();
+    let mut stdin = slow.stdin.take().unwrap();
+    for piece in input[..4000].chunks(52) {
+        std::io::Write::write_all(&mut stdin, piece).unwrap();
+        std::io::Write::flush(&mut stdin).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    drop(stdin);
+    let out = slow.wait_with_output().unwrap();
+    assert!(!out.stdout.is_empty() && want.starts_with(&out.stdout), "{} bytes", out.stdout.len());
 }
