@@ -79,7 +79,8 @@ fn integers_too_large() {
     for text in ["2147483649", "4294967295", "99999999999999999999999999"] {
         assert_eq!(codes(&in_work(&format!("x = {text};"))), ["E0006"], "{text}");
     }
-    let meant: Vec<String> = only(&in_work("x = 4294967295;")).fixes.into_iter().map(|f| f.edits[0].text.clone()).collect();
+    let meant: Vec<String> =
+        only(&in_work("x = 4294967295;")).fixes.into_iter().map(|f| f.edits[0].text.clone()).collect();
     assert_eq!(meant, ["4294967295.0", "0xFFFFFFFF"]);
 }
 

@@ -24,7 +24,10 @@ pub fn fix(session: &mut Session, options: &ProgramOptions, check: CheckOptions)
     let settings = pipeline::settings(options, check.parse_only)?;
     let mut files = Files::default();
     let inputs = session.pass("read", || files.read_all(&options.files))?;
-    let mended = session.pass("fix", || mend(inputs, &settings, &mut files));
+    let mut mended = session.pass("fix", || mend(inputs, &settings, &mut files));
+    if let Some(manifest) = &options.manifest {
+        manifest.explain_entry(&mut mended.analysis, options.top.as_deref());
+    }
     if check.dry_run {
         for c in &mended.changed {
             session.change(&c.file, &diff::unified(&c.file, &c.before, &c.after))?;

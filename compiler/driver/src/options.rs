@@ -4,11 +4,11 @@ use crate::cc::CcOptions;
 use crate::io::host::Bindings;
 use crate::pipeline::Confinement;
 use crate::project::Manifest;
-use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use crate::stats::StatsOptions;
 use crate::trace::TraceOptions;
+use serde::{Deserialize, Serialize};
 pub use sluice_frontend::lints::levels::Level;
+use std::sync::Arc;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -36,10 +36,10 @@ pub struct ProgramOptions {
     pub dump_after: Option<String>,
     /// The most nodes that the program may elaborate to, where not the default.
     pub max_filters: Option<usize>,
-    /// The project that the files belong to.
-    pub manifest: Option<Arc<Manifest>>,
     /// Codes of warnings, or `warnings`, and how loudly they are told.
     pub levels: Vec<(String, Level)>,
+    /// The project that the files belong to.
+    pub manifest: Option<Arc<Manifest>>,
 }
 
 /// What `check` does besides looking.

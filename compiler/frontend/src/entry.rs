@@ -74,30 +74,6 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
     }
 }
 
-/// The one stream of a file that could be the entry, as far as the file itself shows: closed ones go before those with open ends.
-pub fn of_file(tree: &ast::Program) -> Option<ast::Name> {
-    let streams = || {
-        tree.items.iter().filter_map(|item| match item {
-            ast::Item::Stream(decl) => Some(decl),
-            _ => None,
-        })
-    };
-    let mut added = HashSet::new();
-    for decl in streams() {
-        if let StreamBody::Composite(b) = &decl.body {
-            b.stmts.iter().for_each(|s| names_added(s, &mut added));
-        }
-    }
-    let free =
-        || streams().filter(|d| d.params.is_empty() && d.name.as_ref().is_some_and(|n| !added.contains(&*n.name)));
-    let closed: Vec<_> = free().filter(|d| is_closed(d)).collect();
-    let candidates = if closed.is_empty() { free().collect() } else { closed };
-    match candidates[..] {
-        [one] => one.name.as_ref().map(|n| n.name.clone()),
-        _ => None,
-    }
-}
-
 /// The user's streams that could be the entry: without parameters, and added by no other.
 fn free(w: &World) -> Vec<DeclId> {
     let mut added: HashSet<String> = HashSet::new();
@@ -124,6 +100,30 @@ fn free(w: &World) -> Vec<DeclId> {
 /// Those of them that are `void->void`.
 pub fn closed(w: &World) -> Vec<DeclId> {
     free(w).into_iter().filter(|id| is_closed(&w.decl(*id).ast)).collect()
+}
+
+/// The one stream of a file that could be the entry, as far as the file itself shows: closed ones go before those with open ends.
+pub fn of_file(tree: &ast::Program) -> Option<ast::Name> {
+    let streams = || {
+        tree.items.iter().filter_map(|item| match item {
+            ast::Item::Stream(decl) => Some(decl),
+            _ => None,
+        })
+    };
+    let mut added = HashSet::new();
+    for decl in streams() {
+        if let StreamBody::Composite(b) = &decl.body {
+            b.stmts.iter().for_each(|s| names_added(s, &mut added));
+        }
+    }
+    let free =
+        || streams().filter(|d| d.params.is_empty() && d.name.as_ref().is_some_and(|n| !added.contains(&*n.name)));
+    let closed: Vec<_> = free().filter(|d| is_closed(d)).collect();
+    let candidates = if closed.is_empty() { free().collect() } else { closed };
+    match candidates[..] {
+        [one] => one.name.as_ref().map(|n| n.name.clone()),
+        _ => None,
+    }
 }
 
 /// Is it `void->void`?

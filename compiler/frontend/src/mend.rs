@@ -10,7 +10,7 @@
 
 use crate::analyse::{Analysis, Loader, Options, SourceInput, analyse};
 use sluice_grammar::diagnostic::{Diagnostic, Fix, Severity};
-use sluice_grammar::edits::Edits;
+use sluice_grammar::edits::{Edits, Moves};
 use sluice_grammar::span::FileId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -151,7 +151,7 @@ fn choose<'a>(analysis: &'a Analysis, stubborn: &BTreeSet<Key>) -> Vec<Choice<'a
 }
 
 /// The keys as they are after some edits.
-fn moved(analysis: &Analysis, keys: &BTreeSet<Key>, edits: &Edits) -> BTreeSet<Key> {
+fn moved(analysis: &Analysis, keys: &BTreeSet<Key>, edits: &Moves) -> BTreeSet<Key> {
     let id = |name: &str| analysis.trees.iter().map(|(id, _)| *id).find(|id| analysis.sources.file(*id).name == name);
     keys.iter()
         .map(|(file, start, code)| (file.clone(), id(file).map_or(*start, |id| edits.moved(id, *start)), *code))
@@ -178,7 +178,7 @@ impl Bench<'_> {
     }
 
     /// Makes fixes, and keeps them where nothing gets worse.
-    fn attempt(&mut self, before: &Analysis, chosen: &[Choice<'_>]) -> Option<(Analysis, Edits)> {
+    fn attempt(&mut self, before: &Analysis, chosen: &[Choice<'_>]) -> Option<(Analysis, Moves)> {
         let mut edits = Edits::default();
         if !chosen.iter().all(|(_, fix)| edits.add(&fix.edits)) {
             return None;
@@ -189,8 +189,9 @@ impl Bench<'_> {
             self.files.texts.insert(file.name.clone(), edits.apply(id, &file.text)?);
         }
         let after = self.analyse();
-        if is_better(before, chosen, &edits, &after) {
-            return Some((after, edits));
+        let moves = edits.moves();
+        if is_better(before, chosen, &moves, &after) {
+            return Some((after, moves));
         }
         self.files.texts = kept;
         None
@@ -198,7 +199,7 @@ impl Bench<'_> {
 }
 
 /// Are the chosen diagnostics gone, and has nothing else come?
-fn is_better(before: &Analysis, chosen: &[Choice<'_>], edits: &Edits, after: &Analysis) -> bool {
+fn is_better(before: &Analysis, chosen: &[Choice<'_>], edits: &Moves, after: &Analysis) -> bool {
     let moved = |d: &Diagnostic| key(before, d, edits.moved(d.span().file, d.span().start));
     // what takes the place of something removed may have the same fault
     let fixed: HashSet<(Key, &str)> = chosen.iter().map(|(d, _)| (moved(d), d.title.as_str())).collect();

@@ -80,7 +80,9 @@ fn with_faults(text: &str) -> String {
         match line.strip_suffix("{\n") {
             Some(front) if filter => out += &format!("{front}{{\n    int[3] put_in; float put_in_too = 2.5;\n"),
             Some(front) if front.trim_start().starts_with("work ") => {
-                out += &format!("{front}{{\n        int put_in_here = 7, and_here;\n        int from_it = put_in_here + 1;\n");
+                out += &format!(
+                    "{front}{{\n        int put_in_here = 7, and_here;\n        int from_it = put_in_here + 1;\n"
+                );
             }
             _ => out += &line,
         }
@@ -158,7 +160,9 @@ fn levels() -> Result<(), Failed> {
     ] {
         let o = check(args)?;
         let (text, code) = (said(&o), o.status.code());
-        need(code == Some(ends) && text.contains(says) && !text.contains(says_not), || format!("{args:?}: {code:?}\n{text}"))?;
+        need(code == Some(ends) && text.contains(says) && !text.contains(says_not), || {
+            format!("{args:?}: {code:?}\n{text}")
+        })?;
     }
     // what is denied is mended, too
     let o = check(&["--deny", "warnings", "--fix"])?;
@@ -175,7 +179,9 @@ fn in_json() -> Result<(), Failed> {
     };
     let seen = lines(sluice(at, &["check", "a.str", "--message-format", "json"])?)?;
     let fixes = seen[0]["fixes"].as_array().cloned().unwrap_or_default();
-    need(fixes.len() == 2 && fixes[0]["applicability"] == "safe" && fixes[1]["applicability"] == "look", || format!("{seen:?}"))?;
+    need(fixes.len() == 2 && fixes[0]["applicability"] == "safe" && fixes[1]["applicability"] == "look", || {
+        format!("{seen:?}")
+    })?;
     need(fixes[0]["edits"][0]["text"] == "(" && fixes[0]["edits"][0]["file"] == "a.str", || format!("{seen:?}"))?;
     let made = lines(sluice(at, &["check", "a.str", "--fix", "--message-format", "json"])?)?;
     let of = |kind: &str| made.iter().find(|l| l["type"] == kind).cloned().unwrap_or_default();
@@ -185,7 +191,8 @@ fn in_json() -> Result<(), Failed> {
 
 fn programs(folder: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root().join(folder)).into_iter().flatten().flatten();
-    let mut all: Vec<PathBuf> = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "str")).collect();
+    let mut all: Vec<PathBuf> =
+        entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "str")).collect();
     all.sort();
     all
 }

@@ -93,8 +93,8 @@ pub fn not_a_choice(key: &str, found: &At<String>, names: &[&str]) -> Diagnostic
     let d = Diagnostic::error("E0703", title, found.span, "not one of the choices");
     let mut d = d.help(format!("choose from {}", names.join(", ")));
     if let Some(near) = closest(&found.value, names.iter().copied()) {
-        let fix = Fix::new(format!("write \"{near}\""), found.span, format!("\"{near}\""));
-        d = d.fix(fix).note(format!("\"{near}\" is similar"));
+        let text = format!("\"{near}\"");
+        d = d.fix(Fix::new(format!("write `{text}`"), found.span, text)).note(format!("\"{near}\" is similar"));
     }
     d
 }
@@ -279,12 +279,18 @@ impl<'t> Table<'t> {
             match closest(&key.value.replace('_', "-"), self.asked.iter().copied()) {
                 _ if self.asked.contains(&key.value.replace('_', "-").as_str()) => {
                     let near = key.value.replace('_', "-");
-                    d = d.help(format!("did you mean `{near}`?"));
-                    d = d.fix(Fix::new(format!("write `{near}`"), key.span, near));
+                    d = d.help(format!("did you mean `{near}`?")).fix(Fix::new(
+                        format!("change to `{near}`"),
+                        key.span,
+                        near,
+                    ));
                 }
                 Some(near) => {
-                    d = d.help(format!("did you mean `{near}`?"));
-                    d = d.fix(Fix::new(format!("write `{near}`"), key.span, near));
+                    d = d.help(format!("did you mean `{near}`?")).fix(Fix::new(
+                        format!("change to `{near}`"),
+                        key.span,
+                        near,
+                    ))
                 }
                 None => {
                     let mut names = self.asked.clone();
