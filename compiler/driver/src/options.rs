@@ -113,6 +113,7 @@ impl CodeChoices {
             unchecked: all.unchecked.unwrap_or(false),
             schedule: all.schedule.unwrap_or_default(),
             channel_limit: all.channel_limit,
+            stats: false,
         }
     }
 }

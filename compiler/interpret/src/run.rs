@@ -398,7 +398,13 @@ impl<'a> Run<'a> {
                 self.mail.send(id, fired + 1, message, &self.order.fired);
             }
         }
-        result.map_err(|e| RunError::new(&node.path, fired, &e))?;
+        result.map_err(|e| match e.kind {
+            // as after a firing: the channel is to blame, not the push
+            EvalErrorKind::ChannelFull { .. } => {
+                RunError::new(&node.path, fired, &EvalError::new(e.kind.clone(), node.span))
+            }
+            _ => RunError::new(&node.path, fired, &e),
+        })?;
         let pushed = self.pushed.len() as u32;
         let less = if pushed < bounds.push.0 {
             Some(EvalErrorKind::PushedLess { pushed, declared: bounds.push.0 })
