@@ -379,7 +379,6 @@ impl CodeArgs {
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
             }),
             channel_limit: self.channel_limit,
-            stats: false,
         }
     }
 }
