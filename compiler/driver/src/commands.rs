@@ -4,6 +4,7 @@ use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
+use crate::fix;
 use crate::io::sink;
 use crate::natives::{Natives, sources};
 use crate::options::*;
@@ -42,11 +43,14 @@ fn report(fault: &Fault) -> Exit {
 }
 
 /// `sluice check`
-pub fn check(options: &ProgramOptions, natives: &NativeOptions, parse_only: bool) -> Exit {
+pub fn check(options: &ProgramOptions, natives: &NativeOptions, check: CheckOptions) -> Exit {
     with_session(options, true, |session| {
         let options = &project::resolve(session, options)?;
         sources::check_files(&natives.over(options))?;
-        pipeline::analyse(session, options, parse_only)?;
+        if check.fix || check.dry_run {
+            return fix::fix(session, options, check);
+        }
+        pipeline::analyse(session, options, check.parse_only)?;
         Ok(Exit::Ok)
     })
 }
@@ -131,16 +135,16 @@ pub fn build(
         let name = library_name(&output);
         match product {
             BuildProduct::C | BuildProduct::NativeHeader => {
-                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
                 write(&output, &c.source)?;
             }
             BuildProduct::Executable => {
-                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name, false)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Executable, &output)?;
             }
             BuildProduct::Library => {
-                let c = compiled::emit(session, &checked, code, Flavour::Library, &name, false)?;
+                let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
                 let header = Path::new(&output).with_file_name(format!("{name}.h"));

@@ -25,14 +25,13 @@ use sluice_schedule::sequential::SequentialSchedule;
 use sluice_schedule::single_appearance::{self, single_appearance};
 use std::path::PathBuf;
 
-/// Schedules, lowers and prints a program as C; with `stats`, one that counts.
+/// Schedules, lowers and prints a program as C.
 pub fn emit(
     session: &mut Session,
     checked: &Checked,
     code: &CodeOptions,
     flavour: Flavour,
     name: &str,
-    stats: bool,
 ) -> Result<CProgram, Halt> {
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
@@ -58,7 +57,8 @@ pub fn emit(
             dump(session, name, || print_kernels(&kernels))?;
         }
     }
-    let mut options = sluice_codegen::ProgramOptions { flavour, stats, ..sluice_codegen::ProgramOptions::default() };
+    let mut options =
+        sluice_codegen::ProgramOptions { flavour, stats: code.stats, ..sluice_codegen::ProgramOptions::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
     let input = ProgramInput {
         name,

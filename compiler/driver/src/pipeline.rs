@@ -20,6 +20,7 @@ use crate::stats::Ending;
 use crate::watched::{self, Watched};
 use sluice_codegen::Flavour;
 use sluice_frontend::elaborate::Limits;
+use sluice_frontend::lints::levels::Levels;
 use sluice_frontend::{Analysis, Elaborated, Options};
 use sluice_grammar::span::SourceMap;
 use std::path::PathBuf;
@@ -79,13 +80,9 @@ pub fn check(session: &mut Session, options: &ProgramOptions) -> Result<Checked,
 
 /// Reads and analyses; reports all diagnostics, and ends where there are errors.
 pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool) -> Result<Analysis, Halt> {
+    let settings = settings(options, parse_only)?;
     let mut files = Files::default();
     let inputs = session.pass("read", || files.read_all(&options.files))?;
-    let mut limits = Limits::default();
-    if let Some(n) = options.max_filters {
-        limits.instances = n;
-    }
-    let settings = Options { top: options.top.clone(), parse_only, limits, ..Options::default() };
     let mut analysis = session.pass("analyse", || sluice_frontend::analyse(inputs, &settings, &mut files));
     if let Some(manifest) = &options.manifest {
         manifest.explain_entry(&mut analysis, options.top.as_deref());
@@ -100,6 +97,21 @@ pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool
         dump(session, "steady-state", || dumps::steady_state(program))?;
     }
     Ok(analysis)
+}
+
+/// What the front end is told.
+pub fn settings(options: &ProgramOptions, parse_only: bool) -> Result<Options, Fault> {
+    let mut limits = Limits::default();
+    if let Some(n) = options.max_filters {
+        limits.instances = n;
+    }
+    let mut levels = Levels::default();
+    for (what, level) in &options.levels {
+        levels.set(what, *level).map_err(|why| {
+            Fault::usage(why).help("docs/lints.md lists the warnings; `warnings` stands for all of them")
+        })?;
+    }
+    Ok(Options { top: options.top.clone(), parse_only, limits, levels, ..Options::default() })
 }
 
 /// Shows what a pass made, where it is the one asked for; then the command is done.
@@ -130,7 +142,8 @@ pub fn run(
         foreign = Foreign::load(session, checked, &natives, code)?;
         None
     } else {
-        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program", options.stats.is_some())?;
+        let code = &CodeOptions { stats: options.stats.is_some(), ..*code };
+        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
         let natives = Natives::prepare(session, checked, natives, &code.cc)?;
         let native = compiled::load(session, checked, &c, code, &natives)?;
         Some((native, c))

@@ -140,6 +140,7 @@ mod tests {
                 peek: consume,
                 initial,
                 feedback: false,
+                dynamic: false,
             });
         }
         g
