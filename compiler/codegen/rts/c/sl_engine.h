@@ -150,7 +150,7 @@ typedef struct sl_program {
     const sl_site *sites;
     const sl_end *readers, *writers;
     uint32_t node_count, channel_count, site_count, kept_count;
-    uint32_t link_count;
+    uint32_t link_count; /* 0: no filter looks for messages */
     uint32_t ordered; /* the order of firings can always be seen */
     uint32_t tables;  /* `steady` moves the cursors in `ctx->at` */
     uint32_t dynamic; /* there are dynamic rates: buffers grow */
