@@ -2,7 +2,7 @@
  *
  * Include this header in the C file that defines them: the C compiler then compares the definitions with what the program declares.
  *
- *     int: int32_t    float, double: the same    bit, boolean: bool    complex: sluice_complex    float2 to float4: sluice_float2 to 4
+ *     int: int32_t    float, double: the same    bit, boolean: bool    complex: sluice_complex    float2: sluice_float2, and so on
  *
  * An array is passed by reference: the function may change its elements, and must not keep the pointer. A struct is passed by value.
  * The calls of one filter come in the order of its firings.

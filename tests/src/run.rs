@@ -103,8 +103,14 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
         let cc = CcOptions { level: make.level, ..CcOptions::default() };
-        let code = CodeOptions { cc, schedule, unchecked: make.unchecked, channel_limit: make.channel_limit, ..Default::default() };
-        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
+        let code = CodeOptions {
+            cc,
+            schedule,
+            unchecked: make.unchecked,
+            channel_limit: make.channel_limit,
+            ..Default::default()
+        };
+        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program", false)?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
         Ok(Compiled {
             native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
@@ -190,32 +196,50 @@ fn try_run(
     let tape = Tape::default();
     let mut host = Host::open_to(&readers, &writers, &bindings, Out::to(Box::new(tape.clone())))?;
     drop(pipe);
-    let end = match code {
-        None => {
-            let options = sluice_interpret::Options { iterations: case.iterations, channel_limit: case.channel_limit };
-            interpreted::run(program, &readers, options, &mut host, &mut Foreign::none())
-        }
-        Some(c) => c.native.run(&readers, &writers, case.iterations, &mut host).map_err(|e| match e {
-            NativeEnd::Fault(fault) => RunEnd::Fault(fault),
-            NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
-        }),
-    };
-    Ok(match end {
+    Ok(match run_to(checked, case, code, &readers, &writers, &mut host) {
         Ok(()) => {
             let remarks = host.finish()?;
             Outcome::Done { printed: tape.0.borrow().clone(), written: written(folder), remarks }
         }
-        Err(RunEnd::Fault(f)) => {
+        Err(end) => {
             host.abandon();
-            Outcome::Failed(f.exit, f.message, tape.0.borrow().clone())
-        }
-        Err(RunEnd::Program(d)) => {
-            host.abandon();
-            let at = d.span();
-            let why = format!("{} {} at {}..{}", d.code, d.title, at.start, at.end);
-            Outcome::Failed(Exit::Program, why, tape.0.borrow().clone())
+            let (exit, why) = in_words(end);
+            Outcome::Failed(exit, why, tape.0.borrow().clone())
         }
     })
+}
+
+/// Runs to the end, with a host.
+pub(crate) fn run_to(
+    checked: &Checked,
+    case: &Case,
+    code: Option<&Compiled>,
+    readers: &[host::End],
+    writers: &[host::End],
+    host: &mut Host,
+) -> Result<(), RunEnd> {
+    let program = &checked.program;
+    match code {
+        None => {
+            let options = sluice_interpret::Options { iterations: case.iterations, channel_limit: case.channel_limit };
+            interpreted::run(program, readers, options, host, &mut Foreign::none())
+        }
+        Some(c) => c.native.run(readers, writers, case.iterations, host).map_err(|e| match e {
+            NativeEnd::Fault(fault) => RunEnd::Fault(fault),
+            NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
+        }),
+    }
+}
+
+/// How a run failed.
+pub(crate) fn in_words(end: RunEnd) -> (Exit, String) {
+    match end {
+        RunEnd::Fault(f) => (f.exit, f.message),
+        RunEnd::Program(d) => {
+            let at = d.span();
+            (Exit::Program, format!("{} {} at {}..{}", d.code, d.title, at.start, at.end))
+        }
+    }
 }
 
 /// What is compared besides the output of runs that end well, and why others do not.

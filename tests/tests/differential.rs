@@ -30,6 +30,9 @@ fn job(seed: u64, case: &generate::Case) -> Message {
     if seed % 11 == 3 {
         job = job.with("pipe", seed.to_string());
     }
+    if seed % 11 == 7 {
+        job = job.with("patient", "");
+    }
     if seed % 5 == 4 {
         job = job.with("to-stdout", "");
     }

@@ -4,6 +4,7 @@ use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
+use crate::fix;
 use crate::io::sink;
 use crate::natives::{Natives, sources};
 use crate::options::*;
@@ -42,11 +43,14 @@ fn report(fault: &Fault) -> Exit {
 }
 
 /// `sluice check`
-pub fn check(options: &ProgramOptions, natives: &NativeOptions, parse_only: bool) -> Exit {
+pub fn check(options: &ProgramOptions, natives: &NativeOptions, check: CheckOptions) -> Exit {
     with_session(options, true, |session| {
         let options = &project::resolve(session, options)?;
         sources::check_files(&natives.over(options))?;
-        pipeline::analyse(session, options, parse_only)?;
+        if check.fix || check.dry_run {
+            return fix::fix(session, options, check);
+        }
+        pipeline::analyse(session, options, check.parse_only)?;
         Ok(Exit::Ok)
     })
 }

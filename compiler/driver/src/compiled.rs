@@ -57,7 +57,8 @@ pub fn emit(
             dump(session, name, || print_kernels(&kernels))?;
         }
     }
-    let mut options = sluice_codegen::ProgramOptions { flavour, ..sluice_codegen::ProgramOptions::default() };
+    let mut options =
+        sluice_codegen::ProgramOptions { flavour, stats: code.stats, ..sluice_codegen::ProgramOptions::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
     let input = ProgramInput {
         name,

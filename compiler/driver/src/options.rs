@@ -4,7 +4,10 @@ use crate::cc::CcOptions;
 use crate::io::host::Bindings;
 use crate::pipeline::Confinement;
 use crate::project::Manifest;
+use crate::stats::StatsOptions;
+use crate::trace::TraceOptions;
 use serde::{Deserialize, Serialize};
+pub use sluice_frontend::lints::levels::Level;
 use std::sync::Arc;
 
 /// How messages are written.
@@ -33,8 +36,21 @@ pub struct ProgramOptions {
     pub dump_after: Option<String>,
     /// The most nodes that the program may elaborate to, where not the default.
     pub max_filters: Option<usize>,
+    /// Codes of warnings, or `warnings`, and how loudly they are told.
+    pub levels: Vec<(String, Level)>,
     /// The project that the files belong to.
     pub manifest: Option<Arc<Manifest>>,
+}
+
+/// What `check` does besides looking.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckOptions {
+    /// Only look at the syntax.
+    pub parse_only: bool,
+    /// Make the safe fixes.
+    pub fix: bool,
+    /// Show what would change instead of writing it.
+    pub dry_run: bool,
 }
 
 /// Which steady-state schedule.
@@ -97,6 +113,7 @@ impl CodeChoices {
             unchecked: all.unchecked.unwrap_or(false),
             schedule: all.schedule.unwrap_or_default(),
             channel_limit: all.channel_limit,
+            stats: false,
         }
     }
 }
@@ -112,6 +129,8 @@ pub struct CodeOptions {
     pub schedule: ScheduleKind,
     /// The most items on a channel of a program with dynamic rates, where not the default.
     pub channel_limit: Option<u64>,
+    /// Count firings and measure time while the program runs.
+    pub stats: bool,
 }
 
 /// Where native functions come from: `--native` and its like, or the manifest.
@@ -171,6 +190,10 @@ pub struct RunOptions {
     pub interpret: bool,
     /// The run is watched by another process.
     pub confinement: Option<Confinement>,
+    /// Show what happens, firing by firing; the interpreter runs then.
+    pub trace: Option<TraceOptions>,
+    /// Count firings and measure time.
+    pub stats: Option<StatsOptions>,
 }
 
 /// How `rates` writes its table.

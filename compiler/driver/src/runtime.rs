@@ -52,9 +52,10 @@ fn code(kind: &EvalErrorKind) -> Option<(&'static str, Option<&'static str>)> {
         PopBeyond { .. } | PoppedLess { .. } => {
             ("E0953", Some("declare the items that a firing pops, or a range: `[min, max]`"))
         }
-        PushBeyond { .. } | PushedLess { .. } => {
-            ("E0954", Some("every firing pushes exactly the declared number of items"))
-        }
+        PushBeyond { .. } | PushedLess { .. } => (
+            "E0954",
+            Some("every firing pushes the declared number of items, or one within the declared range: `[min, max]`"),
+        ),
         ChannelFull { .. } => {
             ("E0958", Some("let the filters behind it take as many items as come, or allow more: `--channel-limit N`"))
         }

@@ -5,6 +5,7 @@
 
 use crate::Outside;
 use crate::mail::Mail;
+use crate::observe::{Effects, Sent};
 use sluice_frontend::eval::{EvalErrorKind, Host, Message, Value};
 use sluice_frontend::ids::{NativeId, NodeId};
 use sluice_frontend::typed::Bounds;
@@ -36,6 +37,8 @@ pub(crate) struct Firing<'a, 'm> {
     pub outside: &'a mut dyn Outside,
     /// Set when the world wants no more.
     pub stopped: &'a mut bool,
+    /// Where to note prints and messages, if someone watches.
+    pub effects: Option<&'a mut Effects>,
 }
 
 /// What an attempt does, kept back until it is complete.
@@ -120,6 +123,9 @@ impl Host for Firing<'_, '_> {
     }
 
     fn print(&mut self, text: &str) -> Result<(), EvalErrorKind> {
+        if let Some(effects) = &mut self.effects {
+            effects.printed.push_str(text);
+        }
         if let Some(attempt) = &mut self.attempt {
             attempt.text.push_str(text);
             return Ok(());
@@ -157,11 +163,17 @@ impl Host for Firing<'_, '_> {
     }
 
     fn send(&mut self, message: Message) -> Result<(), EvalErrorKind> {
+        let firing = self.fired + 1;
+        if let Some(effects) = &mut self.effects {
+            let to = self.mail.addressees(self.node, firing, &message, self.firings);
+            let args = message.args.iter().map(Value::deep_copy).collect();
+            effects.sent.push(Sent { handler: message.handler.clone(), args, to });
+        }
         match &mut self.attempt {
             Some(attempt) => {
                 attempt.messages.push(Message { args: message.args.iter().map(Value::deep_copy).collect(), ..message })
             }
-            None => self.mail.send(self.node, self.fired + 1, &message, self.firings),
+            None => self.mail.send(self.node, firing, &message, self.firings),
         }
         Ok(())
     }

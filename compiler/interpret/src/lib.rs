@@ -9,11 +9,13 @@ pub mod error;
 mod fire;
 pub mod items;
 mod mail;
+pub mod observe;
 mod order;
 mod run;
+mod watch;
 
 pub use error::RunError;
-pub use run::{Options, Program, Summary, run};
+pub use run::{Options, Program, Summary, run, watch};
 
 use sluice_frontend::eval::Value;
 use sluice_frontend::ids::NativeId;

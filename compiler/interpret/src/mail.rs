@@ -5,11 +5,15 @@
 
 use sluice_frontend::eval::{Message, Value};
 use sluice_frontend::ids::{FnId, NodeId};
-use sluice_frontend::messages::{Direction, Messages};
+use sluice_frontend::messages::{Direction, Link, Messages};
 use std::collections::{BTreeMap, HashMap};
 
 /// A message for a filter.
 pub(crate) struct Letter {
+    /// From whom.
+    pub sender: NodeId,
+    /// Sent in which of its firings, from 1.
+    pub firing: u64,
     /// The function of the receiver to call.
     pub handler: FnId,
     /// Its arguments.
@@ -43,20 +47,31 @@ impl<'a> Mail<'a> {
     /// A filter sends in a firing (counted from 1), at a time when the nodes have completed these firings. The arguments are copied for
     /// each receiver.
     pub fn send(&mut self, sender: NodeId, firing: u64, message: &Message, fired: &[u64]) {
-        for link in self.links.get(&sender).into_iter().flatten().map(|i| &self.messages.links[*i]) {
-            if (link.portal, &link.name, link.latency) != (message.portal, &message.handler, message.latency) {
-                continue;
-            }
+        for (link, due) in self.ways(sender, firing, message, fired) {
             self.sent += 1;
             let args = message.args.iter().map(Value::deep_copy).collect();
-            let due = match link.direction {
-                Direction::Unbound if self.dynamic => fired[link.receiver.index()] + 1,
-                _ => link.due.at(firing),
-            };
             let key = (due, sender, firing, self.sent);
-            let letter = Letter { handler: link.handler, args };
+            let letter = Letter { sender, firing, handler: link.handler, args };
             self.waiting[link.receiver.index()].insert(key, (letter, link.direction));
         }
+    }
+
+    /// Whom such a message reaches, and before which firing there.
+    pub fn addressees(&self, sender: NodeId, firing: u64, message: &Message, fired: &[u64]) -> Vec<(NodeId, u64)> {
+        self.ways(sender, firing, message, fired).into_iter().map(|(link, due)| (link.receiver, due)).collect()
+    }
+
+    /// The links that a message goes along, and when it takes effect.
+    fn ways(&self, sender: NodeId, firing: u64, message: &Message, fired: &[u64]) -> Vec<(&'a Link, u64)> {
+        let links = self.links.get(&sender).into_iter().flatten().map(|i| &self.messages.links[*i]);
+        let key = (message.portal, &message.handler, message.latency);
+        links
+            .filter(|link| (link.portal, &link.name, link.latency) == key)
+            .map(|link| match link.direction {
+                Direction::Unbound if self.dynamic => (link, fired[link.receiver.index()] + 1),
+                _ => (link, link.due.at(firing)),
+            })
+            .collect()
     }
 
     /// The next message that takes effect before the receiver's firing number `firing` (from 1).

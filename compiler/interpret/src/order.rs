@@ -27,7 +27,10 @@ pub(crate) struct Order<'a> {
     /// Who waits for a node, by node.
     awaited: Vec<Vec<NodeId>>,
     iterations: Option<u64>,
-    epoch: u64,
+    /// The one that runs: 0 is the initialisation, J the J-th steady state.
+    pub epoch: u64,
+    /// Steady states that are complete.
+    pub completed: u64,
     /// Completed firings, by node.
     pub fired: Vec<u64>,
     /// Items on each channel.
@@ -86,6 +89,7 @@ impl<'a> Order<'a> {
             awaited,
             iterations,
             epoch: 0,
+            completed: 0,
             fired: vec![0; n],
             fill: graph.channels.iter().map(|c| c.initial.len() as u64).collect(),
             need: vec![0; n],
@@ -272,6 +276,7 @@ impl<'a> Order<'a> {
                 return Next::Fire(source);
             }
             // 4. next epoch
+            self.completed = self.epoch;
             if self.iterations == Some(self.epoch) {
                 return Next::End;
             }

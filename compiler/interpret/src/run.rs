@@ -2,13 +2,15 @@
 
 use crate::error::RunError;
 use crate::fire::{Attempt, Call, Firing};
-use crate::mail::Mail;
+use crate::mail::{Letter, Mail};
+use crate::observe::{Observer, Outcome, changes};
 use crate::order::{Next, Order};
+use crate::watch::Watch;
 use crate::{Outside, items};
 use sluice_frontend::eval::value;
 use sluice_frontend::eval::{EvalError, EvalErrorKind, Machine, Statics, Value};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
-use sluice_frontend::ids::{ChannelId, CodeId, FnId, NodeId};
+use sluice_frontend::ids::{ChannelId, CodeId, NodeId};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::typed::{Bounds, FilterCode, Globals, Rates};
@@ -46,25 +48,37 @@ pub const CHANNEL_LIMIT: u64 = 1 << 24;
 pub struct Summary {
     /// Firings, by node.
     pub fired: Vec<u64>,
+    /// Whole steady states.
+    pub steady_states: u64,
     /// Did the world stop the run?
     pub stopped: bool,
 }
 
 /// Runs a program to its end.
 pub fn run(program: Program<'_>, outside: &mut dyn Outside, options: Options) -> Result<Summary, RunError> {
-    Run::new(program, options)?.all(outside)
+    Run::new(program, options, Watch::default())?.all(outside)
+}
+
+/// The same, before the eyes of an observer.
+pub fn watch(
+    program: Program<'_>,
+    outside: &mut dyn Outside,
+    options: Options,
+    observer: &mut dyn Observer,
+) -> Result<Summary, RunError> {
+    Run::new(program, options, Watch::new(Some(observer)))?.all(outside)
 }
 
 /// The most that may lie on all channels together, in words of 32 bytes: an item takes one, an array one more for 8 elements.
 const MOST_HELD: u64 = 1 << 26;
 
-/// What came of a filter's firing.
+/// What came of a node's firing.
 enum Fired {
     /// It moved the items that its rates say.
     Static,
     /// It decided on its rates.
     Dynamic { popped: u64, pushed: u64, looked: u64 },
-    /// It did not happen: an attempt was abandoned, or the world stopped the run.
+    /// It did not happen: an attempt was abandoned, an input has ended, or the world stopped the run.
     Not,
 }
 
@@ -86,10 +100,11 @@ struct Run<'a> {
     limit: Option<u64>,
     pushed: Vec<Value>,
     bytes: Vec<u8>,
+    watch: Watch<'a>,
 }
 
 impl<'a> Run<'a> {
-    fn new(program: Program<'a>, options: Options) -> Result<Run<'a>, RunError> {
+    fn new(program: Program<'a>, options: Options, watch: Watch<'a>) -> Result<Run<'a>, RunError> {
         let Program { globals, codes, graph, steady, messages } = program;
         let statics = Statics::new(globals);
         let mut prepared: Vec<Option<Vec<Value>>> = vec![None; codes.len()];
@@ -130,16 +145,26 @@ impl<'a> Run<'a> {
         let held = weights.iter().zip(&order.fill).map(|(w, n)| w * n).sum();
         let (pushed, bytes) = (Vec::new(), Vec::new());
         let calls = HashMap::new();
-        Ok(Run { program, order, channels, machines, mail, calls, ends, weights, held, limit, pushed, bytes })
+        Ok(Run { program, order, channels, machines, mail, calls, ends, weights, held, limit, pushed, bytes, watch })
     }
 
     fn all(mut self, outside: &mut dyn Outside) -> Result<Summary, RunError> {
+        let result = self.steps(outside);
+        let steady_states = self.order.completed;
+        self.watch.finished(steady_states);
+        result.map(|stopped| Summary { fired: self.order.fired, steady_states, stopped })
+    }
+
+    /// The whole run; did the world stop it?
+    fn steps(&mut self, outside: &mut dyn Outside) -> Result<bool, RunError> {
         let mut stopped = false;
-        for node in &self.program.graph.nodes {
+        for id in self.program.graph.node_ids() {
+            let node = self.program.graph.node(id);
             if let NodeKind::Filter { code, .. } = node.kind
                 && let Some(code) = self.program.codes.get(code.index())
                 && !code.init_output.is_empty()
             {
+                self.watch.initialised(id, &code.init_output);
                 outside.print(&code.init_output).map_err(|why| RunError::host(&node.path, 0, why))?;
             }
         }
@@ -147,15 +172,47 @@ impl<'a> Run<'a> {
             match self.order.next() {
                 Next::End => {
                     self.last_messages(outside, &mut stopped)?;
-                    return Ok(Summary { fired: self.order.fired, stopped });
+                    return Ok(stopped);
                 }
                 Next::Fire(id) => self.fire(id, outside, &mut stopped)?,
             }
         }
-        Ok(Summary { fired: self.order.fired, stopped: true })
+        Ok(true)
     }
 
+    /// One firing, and what follows from it.
     fn fire(&mut self, id: NodeId, outside: &mut dyn Outside, stopped: &mut bool) -> Result<(), RunError> {
+        let graph = self.program.graph;
+        let node = graph.node(id);
+        let fired = self.order.fired[id.index()];
+        self.watch.begins(graph, id, (fired, self.order.epoch), &self.channels);
+        let before: u64 = self.weight_around(id);
+        let done = self.act(id, outside, stopped).and_then(|done| {
+            match done {
+                Fired::Static => self.order.fire(id),
+                Fired::Dynamic { popped, pushed, looked } => self.order.attempted(id, popped, pushed, looked),
+                Fired::Not => return Ok(done),
+            }
+            self.held = (self.held + self.weight_around(id)).saturating_sub(before);
+            self.full(id, fired).map(|()| done)
+        });
+        match done {
+            Ok(Fired::Not) => return Ok(()),
+            Ok(Fired::Static) => self.watch.ends(id, None, &self.order.fill),
+            Ok(Fired::Dynamic { popped, pushed, .. }) => {
+                self.watch.ends(id, Some((popped, pushed)), &self.order.fill);
+            }
+            Err(e) => {
+                self.watch.breaks(id, Outcome::Failed(&e));
+                return Err(e);
+            }
+        }
+        debug_assert!(node.inputs.iter().all(|c| self.channels[c.index()].len() as u64 == self.order.fill[c.index()]));
+        Ok(())
+    }
+
+    /// What a node does in one firing.
+    fn act(&mut self, id: NodeId, outside: &mut dyn Outside, stopped: &mut bool) -> Result<Fired, RunError> {
         let graph = self.program.graph;
         let node = graph.node(id);
         let fired = self.order.fired[id.index()];
@@ -165,18 +222,19 @@ impl<'a> Run<'a> {
         if self.held.saturating_add(made) > MOST_HELD {
             return Err(self.held_too_much(id, fired));
         }
-        let before: u64 = self.weight_around(id);
-        let mut moved = None;
         match &node.kind {
-            NodeKind::Filter { code, .. } => match self.filter(id, *code, outside, stopped)? {
-                Fired::Static => {}
-                Fired::Dynamic { popped, pushed, looked } => moved = Some((popped, pushed, looked)),
-                Fired::Not => return Ok(()),
-            },
+            NodeKind::Filter { code, .. } => {
+                let done = self.filter(id, *code, outside, stopped)?;
+                if *stopped {
+                    self.watch.breaks(id, Outcome::Stopped);
+                }
+                return Ok(done);
+            }
             NodeKind::Reader(_) => {
                 if !self.read(id, outside)? {
                     self.order.exhausted(id);
-                    return Ok(());
+                    self.watch.forget();
+                    return Ok(Fired::Not);
                 }
             }
             NodeKind::Writer(_) => self.write(id, outside)?,
@@ -198,14 +256,7 @@ impl<'a> Run<'a> {
                 self.deal(&node.inputs, weights, &node.outputs, &[sum]);
             }
         }
-        match moved {
-            None => self.order.fire(id),
-            Some((popped, pushed, looked)) => self.order.attempted(id, popped, pushed, looked),
-        }
-        self.held = (self.held + self.weight_around(id)).saturating_sub(before);
-        self.full(id, fired)?;
-        debug_assert!(node.inputs.iter().all(|c| self.channels[c.index()].len() as u64 == self.order.fill[c.index()]));
-        Ok(())
+        Ok(Fired::Static)
     }
 
     /// Does more wait on a node's outputs, or on all channels, than may?
@@ -236,7 +287,9 @@ impl<'a> Run<'a> {
 
     /// Puts an item on a channel, unless nobody will ever take it.
     fn put(&mut self, channel: ChannelId, item: Value) {
-        if !self.order.drops(channel) {
+        let dropped = self.order.drops(channel);
+        self.watch.put(channel, &item, dropped);
+        if !dropped {
             self.channels[channel.index()].push_back(item);
         }
     }
@@ -275,7 +328,7 @@ impl<'a> Run<'a> {
         while let Some(letter) = self.mail.next(id, fired + 1) {
             // what an abandoned attempt did was for another firing than this one will be
             self.calls.remove(&id);
-            if !self.handle(id, letter.handler, letter.args, outside, stopped)? {
+            if !self.handle(id, letter, outside, stopped)? {
                 return Ok(Fired::Not);
             }
         }
@@ -290,6 +343,7 @@ impl<'a> Run<'a> {
                 code.fields.iter().zip(&machine.fields).map(|(f, v)| (!f.constant).then(|| v.deep_copy())).collect()
             }
         };
+        let told = self.watch.fields(machine, &code.fields);
         let mut firing = Firing {
             input: node.inputs.first().map(|c| &mut self.channels[c.index()]),
             output: &mut self.pushed,
@@ -308,12 +362,19 @@ impl<'a> Run<'a> {
             firings: &self.order.fired,
             outside,
             stopped,
+            effects: self.watch.effects(),
         };
         let result = machine.call_own(def.function, Vec::new(), &mut firing);
-        if *firing.stopped {
+        let (popped, looked, stopped) = (firing.popped, firing.looked, *firing.stopped);
+        let (mut attempt, effects) = (firing.attempt.take(), firing.effects);
+        if let (Some(before), Some(effects)) = (told, effects) {
+            effects.changes = changes(&before, &machine.fields);
+        }
+        let channel = node.inputs.first().map(|c| &self.channels[c.index()]);
+        self.watch.ran(popped, looked, &self.pushed, channel.filter(|_| dynamic));
+        if stopped {
             return Ok(Fired::Not);
         }
-        let (popped, looked, mut attempt) = (firing.popped, firing.looked, firing.attempt.take());
         if let Some(attempt) = &mut attempt
             && let Some(wants) = attempt.wants
         {
@@ -326,6 +387,7 @@ impl<'a> Run<'a> {
                 }
             }
             self.order.abandoned(id, wants);
+            self.watch.breaks(id, Outcome::Abandoned { wants });
             return Ok(Fired::Not);
         }
         if let Some(attempt) = attempt {
@@ -336,7 +398,13 @@ impl<'a> Run<'a> {
                 self.mail.send(id, fired + 1, message, &self.order.fired);
             }
         }
-        result.map_err(|e| RunError::new(&node.path, fired, &e))?;
+        result.map_err(|e| match e.kind {
+            // as after a firing: the channel is to blame, not the push
+            EvalErrorKind::ChannelFull { .. } => {
+                RunError::new(&node.path, fired, &EvalError::new(e.kind.clone(), node.span))
+            }
+            _ => RunError::new(&node.path, fired, &e),
+        })?;
         let pushed = self.pushed.len() as u32;
         let less = if pushed < bounds.push.0 {
             Some(EvalErrorKind::PushedLess { pushed, declared: bounds.push.0 })
@@ -350,6 +418,7 @@ impl<'a> Run<'a> {
         }
         // what was declared but not popped is dropped
         let taken = if def.dynamic.is_some_and(|d| d.pop.is_some()) { popped } else { def.rates.pop };
+        self.watch.takes(taken);
         if let Some(c) = node.inputs.first() {
             let channel = &mut self.channels[c.index()];
             let n = (taken as usize).min(channel.len());
@@ -372,13 +441,17 @@ impl<'a> Run<'a> {
     fn handle(
         &mut self,
         id: NodeId,
-        handler: FnId,
-        args: Vec<Value>,
+        letter: Letter,
         outside: &mut dyn Outside,
         stopped: &mut bool,
     ) -> Result<bool, RunError> {
-        let Some(machine) = self.machines[id.index()].as_mut() else { return Ok(true) };
+        let node = self.program.graph.node(id);
+        let (Some(machine), NodeKind::Filter { code, .. }) = (self.machines[id.index()].as_mut(), &node.kind) else {
+            return Ok(true);
+        };
         let fired = self.order.fired[id.index()];
+        let mut told = self.watch.delivery(id, (fired, self.order.epoch), &letter);
+        let fields = self.watch.fields(machine, &self.program.codes[code.index()].fields);
         let mut between = Firing {
             input: None,
             output: &mut self.pushed,
@@ -392,20 +465,32 @@ impl<'a> Run<'a> {
             firings: &self.order.fired,
             outside,
             stopped,
+            effects: told.as_mut().map(|t| &mut t.effects),
         };
-        let result = machine.call_own(handler, args, &mut between);
-        if *between.stopped {
-            return Ok(false);
+        let result = machine.call_own(letter.handler, letter.args, &mut between);
+        let stopped = *between.stopped;
+        let result = result.map_err(|e| RunError::new(&node.path, fired, &e));
+        if let Some(mut told) = told {
+            told.effects.changes = fields.map_or(Vec::new(), |before| changes(&before, &machine.fields));
+            let outcome = match &result {
+                _ if stopped => Outcome::Stopped,
+                Ok(_) => Outcome::Complete,
+                Err(e) => Outcome::Failed(e),
+            };
+            self.watch.delivered(&told, outcome);
         }
-        result.map_err(|e| RunError::new(&self.program.graph.node(id).path, fired, &e))?;
-        Ok(true)
+        if stopped || result.is_err() {
+            // the firing that was to follow never began
+            self.watch.forget();
+        }
+        Ok(!stopped && result.map(|_| true)?)
     }
 
     /// What takes effect after the last firing of its receiver.
     fn last_messages(&mut self, outside: &mut dyn Outside, stopped: &mut bool) -> Result<(), RunError> {
         for id in self.program.graph.node_ids() {
             while let Some(letter) = self.mail.last(id, self.order.fired[id.index()]) {
-                if !self.handle(id, letter.handler, letter.args, outside, stopped)? {
+                if !self.handle(id, letter, outside, stopped)? {
                     return Ok(());
                 }
             }

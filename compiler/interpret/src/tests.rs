@@ -13,6 +13,8 @@ use sluice_frontend::typed::*;
 use sluice_frontend::world::World;
 use sluice_grammar::span::Span;
 
+mod observing;
+
 /// A program under construction.
 #[derive(Default)]
 struct Build {

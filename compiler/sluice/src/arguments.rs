@@ -10,6 +10,8 @@ use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 use sluice_driver::testing::spec::BackEnds;
 
+use crate::watch_arguments::{StatsArgs, TraceArgs};
+
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
 const EXAMPLES: &str = "\
@@ -18,6 +20,7 @@ Examples:
   sluice run eq.str --input in.wav --output out.wav
   rtl_sdr -f 98e6 -s 250k - | sluice run fm.str --input-format rtl --output fm.wav
   sluice check radio.str filters.str            look for errors; several files are one program
+  sluice check radio.str --fix                  mend what a machine can mend without a look
   sluice rates fm.str                           rates, repetitions and buffers of every filter
   sluice graph fm.str -o fm.svg                 draw the stream graph
   sluice build fm.str -o fm                     a program of its own
@@ -47,6 +50,12 @@ enum Command {
         /// Only look at the syntax
         #[arg(long)]
         parse_only: bool,
+        /// Make the fixes that are safe, and write the files
+        #[arg(long)]
+        fix: bool,
+        /// Show what `--fix` would change, as a diff, and write nothing
+        #[arg(long, visible_alias = "dry-run")]
+        diff: bool,
     },
     /// Show rates, repetitions, state and buffers of every stream
     Rates {
@@ -110,7 +119,7 @@ enum Command {
         #[command(flatten)]
         native: NativeArgs,
         #[command(flatten)]
-        run: RunArgs,
+        run: Box<RunArgs>,
     },
     /// Run the tests of a project
     #[command(
@@ -179,6 +188,15 @@ struct ProgramArgs {
     /// The most filters, splitters and joiners that the program may consist of
     #[arg(long, value_name = "N")]
     max_filters: Option<usize>,
+    /// Do not tell this warning (a code, or `warnings` for all)
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    allow: Vec<String>,
+    /// Tell this warning, also where it is not usual
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    warn: Vec<String>,
+    /// Make this warning an error
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    deny: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -245,6 +263,10 @@ struct RunArgs {
     /// Interpret instead of compiling
     #[arg(long)]
     interpret: bool,
+    #[command(flatten)]
+    trace: TraceArgs,
+    #[command(flatten)]
+    stats: StatsArgs,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
@@ -330,7 +352,10 @@ impl From<BackEndArg> for BackEnds {
 
 impl ProgramArgs {
     fn options(self) -> ProgramOptions {
+        let levels = [(self.allow, Level::Allow), (self.warn, Level::Warn), (self.deny, Level::Deny)];
+        let levels = levels.into_iter().flat_map(|(codes, level)| codes.into_iter().map(move |c| (c, level)));
         ProgramOptions {
+            levels: levels.collect(),
             files: self.files,
             top: self.top,
             messages: self.message_format.into(),
@@ -385,6 +410,8 @@ impl RunArgs {
             iterations: self.iterations,
             interpret: self.interpret,
             confinement: None,
+            trace: self.trace.options(),
+            stats: self.stats.options(),
         }
     }
 }
@@ -393,8 +420,9 @@ impl Arguments {
     /// Does what was asked.
     pub fn run(self) -> Exit {
         match self.command {
-            Command::Check { program, native, parse_only } => {
-                commands::check(&program.options(), &native.options(), parse_only)
+            Command::Check { program, native, parse_only, fix, diff } => {
+                let check = CheckOptions { parse_only, fix, dry_run: diff };
+                commands::check(&program.options(), &native.options(), check)
             }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Sdep { program, format } => {

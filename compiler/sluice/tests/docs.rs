@@ -69,7 +69,7 @@ fn directive<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     directives(text, name).next()
 }
 
-/// Runs a program as its first lines say, both ways; it must give this.
+/// Runs a program as its first lines say, both ways; it must give this. (A trace that ends with a fault is that of a run that fails.)
 fn gives(folder: &Path, program: &str, text: &str, want: &str) -> Tested {
     for mode in [&["--interpret"][..], &[]] {
         let mut args = vec!["run", program];
@@ -82,9 +82,52 @@ fn gives(folder: &Path, program: &str, text: &str, want: &str) -> Tested {
             Some(flags) => args.extend(flags.split_whitespace()),
             None => args.extend(["--iterations", "4"]),
         }
-        same(&format!("{args:?}"), &well(folder, &args)?, want)?;
+        let got = if want.contains("  failed: ") {
+            let out = sluice(folder, &args)?;
+            if out.status.code() != Some(1) {
+                return Err(format!("{args:?}: {}", out.status).into());
+            }
+            String::from_utf8_lossy(&out.stdout).into_owned()
+        } else {
+            well(folder, &args)?
+        };
+        same(&format!("{args:?}"), &got, want)?;
     }
     Ok(())
+}
+
+/// What a session in a shell types, up to where its output goes, and what it gets.
+fn session(block: &Block) -> Option<(Vec<&str>, &str)> {
+    let (command, want) = block.text.strip_prefix("$ sluice run ")?.split_once('\n')?;
+    let typed = command.split('>').next().unwrap_or("");
+    Some((typed.split_whitespace().collect(), want))
+}
+
+/// The statistics of a program on the page: the same streams with the same firings and items, the same lines below.
+fn counts(name: &str, program: &str, flags: &[&str], want: &str) -> Tested {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join(name), program)?;
+    let out = sluice(folder.path(), &[&["run", name], flags].concat())?;
+    // times and fills differ from run to run, and with them the order of the rows
+    let plain = |text: &str| {
+        let mut lines: Vec<Vec<String>> = Vec::new();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split([' ', '(', ')', ';', ',']).filter(|w| !w.is_empty()).collect();
+            let is_row = line.contains(".str:");
+            let is_unit = |i: usize| matches!(words.get(i), Some(&("ns" | "us" | "ms" | "s" | "%")));
+            let number = |w: &str| w.starts_with(|c: char| c.is_ascii_digit());
+            let kept = (0..words.len()).filter(|i| !is_unit(*i) && !is_unit(i + 1) && (is_row || !number(words[*i])));
+            let mut kept: Vec<String> = kept.map(|i| words[i].to_string()).collect();
+            if is_row && kept.len() == 6 {
+                kept.remove(3);
+            }
+            lines.push(kept);
+        }
+        lines.sort();
+        lines
+    };
+    let (got, want) = (plain(&String::from_utf8_lossy(&out.stderr)), plain(want));
+    if got == want { Ok(()) } else { Err(format!("{flags:?} gives\n{got:#?}\ninstead of\n{want:#?}").into()) }
 }
 
 /// A program on a page: it runs and gives what the page says.
@@ -97,7 +140,9 @@ fn on_page(page: &str, block: &Block, output: Option<&Block>, sources: &[Block])
             std::fs::copy(&path, folder.path().join(entry.file_name()))?;
         }
     }
-    let name = "shown.str";
+    // a session in a shell names the program
+    let session = output.and_then(session);
+    let name = session.as_ref().map_or("shown.str", |(typed, _)| typed[0]);
     std::fs::write(folder.path().join(name), &block.text)?;
     // its native functions are shown on the page: each file with its header
     for file in directives(&block.text, "native") {
@@ -111,13 +156,8 @@ fn on_page(page: &str, block: &Block, output: Option<&Block>, sources: &[Block])
         well(folder.path(), &["build", name, "--emit", "native-header", "-o", &header])?;
     }
     let Some(output) = output else { return well(folder.path(), &["check", name]).map(|_| ()) };
-    // a session in a shell: the command, then what it says
-    match output.text.strip_prefix("$ sluice run ") {
-        Some(session) => {
-            let (command, want) = session.split_once('\n').unwrap_or((session, ""));
-            let flags: Vec<&str> = command.split_whitespace().skip(1).collect();
-            gives(folder.path(), name, &format!("// flags: {}\n", flags.join(" ")), want)
-        }
+    match session {
+        Some((typed, want)) => gives(folder.path(), name, &format!("// flags: {}\n", typed[1..].join(" ")), want),
         None => gives(folder.path(), name, &block.text, &output.text),
     }
 }
@@ -129,10 +169,27 @@ fn fragment(block: &Block) -> Tested {
     well(folder.path(), &["check", "--parse-only", "part.str"]).map(|_| ())
 }
 
+/// Sessions that show statistics: their programs are on the page, with sessions of their own.
+fn statistics(page: &str, all: &[Block], trials: &mut Vec<Trial>) {
+    for block in all.iter().filter(|b| b.text.lines().next().is_some_and(|l| l.contains("--stats"))) {
+        let Some((typed, want)) = session(block) else { continue };
+        let named = |b: &Block| session(b).is_some_and(|(t, _)| t[0] == typed[0] && !t.contains(&"--stats"));
+        let at = all.iter().position(named).unwrap_or_else(|| panic!("{page}: where is {}?", typed[0]));
+        let program = all[..at].iter().rfind(|b| b.info == "str").map_or(String::new(), |b| b.text.clone());
+        let typed: Vec<String> = typed.iter().map(|t| t.to_string()).collect();
+        let want = want.to_string();
+        trials.push(Trial::test(format!("statistics::{page}:{}", block.line), move || {
+            let flags: Vec<&str> = typed[1..].iter().map(String::as_str).collect();
+            counts(&typed[0], &program, &flags, &want)
+        }));
+    }
+}
+
 fn programs_on_pages(trials: &mut Vec<Trial>) {
     let mut count = 0;
     for page in pages() {
         let all = blocks(&read(&page));
+        statistics(&page, &all, trials);
         for (i, block) in all.iter().enumerate() {
             let name = format!("page::{page}:{}", block.line);
             let (page, block) = (page.clone(), block.clone());

@@ -86,8 +86,17 @@ impl Filter<'_> {
         b.scope = b.vars.len();
         b.ensure(&output);
         let none = (0, 0);
-        let mut f =
-            Firing { b, sink, pop: none, push: none, look: 0, open: false, open_push: false, ends: Vec::new(), recursion };
+        let mut f = Firing {
+            b,
+            sink,
+            pop: none,
+            push: none,
+            look: 0,
+            open: false,
+            open_push: false,
+            ends: Vec::new(),
+            recursion,
+        };
         if keep {
             f.keeping(rates);
         } else if input != Ty::Void && keyword == "work" && !sink && f.b.g.r.chance(15) {

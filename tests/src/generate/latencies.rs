@@ -15,7 +15,7 @@ pub fn settle(source: String) -> String {
         let mut edits: Vec<(usize, String)> = Vec::new();
         for d in analysis.diagnostics.iter().filter(|d| d.is_error()) {
             let places = match d.code {
-                "E0311" | "E0312" | "E0314" => vec![d.span().start as usize],
+                "E0311" | "E0312" | "E0314" | "E0316" => vec![d.span().start as usize],
                 // together they cannot be kept
                 "E0313" => source.match_indices(MARK).map(|(at, _)| at).collect(),
                 _ => continue,

@@ -83,7 +83,8 @@ impl Gen {
                     format!("    handler {}({}) {{\n    }}\n", h.name, params.join(", "))
                 })
                 .collect();
-            let text = format!("int->int filter {} {{\n    work pop 1 push 1 {{\n        push(pop());\n    }}\n", r.name);
+            let text =
+                format!("int->int filter {} {{\n    work pop 1 push 1 {{\n        push(pop());\n    }}\n", r.name);
             self.decls.push(text + &handlers + "}\n");
             unused += &format!("    add {};\n", r.name);
         }
@@ -272,9 +273,8 @@ impl Body<'_> {
     }
 
     fn latency(&mut self) -> String {
-        let known: Vec<(String, i32)> = (self.visible().chain(&self.g.statics))
-            .filter_map(|v| v.value.map(|k| (v.name.clone(), k)))
-            .collect();
+        let known: Vec<(String, i32)> =
+            (self.visible().chain(&self.g.statics)).filter_map(|v| v.value.map(|k| (v.name.clone(), k))).collect();
         let r = &mut self.g.r;
         let most = match r.below(10) {
             0 | 1 => return String::new(),

@@ -12,8 +12,8 @@ mod deciding;
 mod expr;
 mod feedback;
 mod filter;
-mod mail;
 mod latencies;
+mod mail;
 pub mod random;
 mod stmt;
 mod stream;
@@ -196,7 +196,10 @@ pub fn windows(seed: u64, items: u32) -> (Case, usize) {
     let mut bytes = Vec::new();
     (0..items).for_each(|_| types[0].sample(&[], &mut g.r, &mut bytes));
     let size = if types[0] == Ty::Complex { 8 } else { 4 };
-    (Case { source: g.decls.join("\n"), input: Some(bytes), iterations: None, hazards: false, channel_limit: None }, size)
+    (
+        Case { source: g.decls.join("\n"), input: Some(bytes), iterations: None, hazards: false, channel_limit: None },
+        size,
+    )
 }
 
 /// A program from a source to a sink that prints.

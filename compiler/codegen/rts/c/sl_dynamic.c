@@ -26,11 +26,14 @@ _Noreturn static void sl_channel_full(sl_ctx *ctx, uint32_t c) {
     sl_escape(ctx, SLUICE_FULL, (int32_t)c, (int64_t)p->channel_limit);
 }
 
+/* Items on a channel. */
+static uint64_t sl_held(const sl_ctx *ctx, uint32_t c) { return (uint64_t)(ctx->at[c].tail - ctx->at[c].head); }
+
 /* After a firing: do its outputs hold more than they may? */
 static void sl_watch_limit(sl_ctx *ctx, const sl_node *n) {
     for (uint32_t i = 0; i < n->outs; i++) {
         const uint32_t c = ctx->program->ports[n->first_out + i];
-        if ((uint64_t)(ctx->at[c].tail - ctx->at[c].head) > ctx->program->channel_limit) {
+        if (sl_held(ctx, c) > ctx->program->channel_limit) {
             sl_channel_full(ctx, c);
         }
     }
@@ -103,7 +106,7 @@ static void sl_let_go(sl_ctx *ctx) {
     }
 }
 
-/* One attempt of a node to fire: 1 where it did; else `ctx->need[v]` says for how many items it waits. */
+/* One attempt of a node to fire: 1 where it did; else `ctx->need[v]` says for how many items it waits. (In a flow it may wait for room, too.) */
 static int sl_attempt(sl_ctx *ctx, uint32_t v) {
     const sl_program *const p = ctx->program;
     const sl_node *const n = &p->nodes[v];
@@ -111,6 +114,8 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
     const uint32_t in = n->ins > 0 ? p->ports[n->first_in] : 0, out = n->outs > 0 ? p->ports[n->first_out] : 0;
     char *const state = ctx->states + n->state;
     const int first = sl_first(ctx, n, v);
+    /* in a flow, channels are never filled beyond the limit: whether that is needed, the order shows */
+    const uint64_t limit = p->channel_limit - (ctx->flow_items > 0 && n->outs > 0 ? sl_held(ctx, out) : 0);
     ctx->node = (int32_t)v;
     ctx->firing = ctx->fired[v] + 1;
     if (p->link_count > 0) {
@@ -120,9 +125,9 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         if (n->outs > 0) {
             sl_make_room(ctx, out, code->most_pushed <= 65536 && code->most_pushed > 0 ? code->most_pushed : 1);
             const uint64_t room = ctx->capacity[out] - (uint64_t)ctx->at[out].tail;
-            ctx->room = room < p->channel_limit ? room : p->channel_limit;
+            ctx->room = room < limit ? room : limit;
         }
-        ctx->have = n->ins > 0 ? (uint64_t)(ctx->at[in].tail - ctx->at[in].head) : 0;
+        ctx->have = n->ins > 0 ? sl_held(ctx, in) : 0;
         ctx->looked = 0;
         ctx->attempting = 1;
         const uint64_t sent = ctx->mail.sent;
@@ -146,13 +151,19 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
             sl_unsend(ctx, v, sent);
         }
         if (why == 1) {
+#ifdef SL_STATS
+            sl_stats_abandoned(ctx, v);
+#endif
             ctx->need[v] = ctx->wanted;
             return 0;
         }
-        if (ctx->room >= p->channel_limit) {
+        if (ctx->room >= limit) {
+            if (ctx->flow_items > 0) {
+                return 0;
+            }
             sl_channel_full(ctx, out);
         }
-        sl_make_room(ctx, out, 2 * ctx->room < p->channel_limit ? 2 * ctx->room : p->channel_limit);
+        sl_make_room(ctx, out, 2 * ctx->room < limit ? 2 * ctx->room : limit);
     }
     sl_let_go(ctx);
     sl_forget_calls(ctx, v);
@@ -168,6 +179,9 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
         gave = ctx->gave;
         ctx->at[out].tail += gave;
     }
+#ifdef SL_STATS
+    sl_stats_moved(ctx, v, took, gave);
+#endif
     return 1;
 }
 
@@ -194,29 +208,34 @@ static int64_t sl_flow_times(sl_ctx *ctx, uint32_t v, int64_t most) {
 }
 
 /* How many items more a channel should get now. */
-static int64_t sl_flow_space(const sl_ctx *ctx, uint32_t c) {
-    return ctx->flow_items - (ctx->at[c].tail - ctx->at[c].head);
-}
+static int64_t sl_flow_space(const sl_ctx *ctx, uint32_t c) { return ctx->flow_items - (int64_t)sl_held(ctx, c); }
 
 /* Fires a node as often as its items and the channels behind it allow. Did it? */
 static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
     const sl_program *p = ctx->program;
     const sl_node *n = &p->nodes[v];
-    int64_t most = sl_quota(ctx, n) - ctx->fired[v], times = most;
+    const int first = sl_first(ctx, n, v), attempt = n->kind == SL_FILTER && p->codes[n->what].attempt;
+    int64_t times = sl_quota(ctx, n) - ctx->fired[v];
     for (uint32_t i = 0; i < n->outs && times > 0; i++) {
         const uint32_t c = p->ports[n->first_out + i];
-        const int64_t space = sl_flow_space(ctx, c), produce = p->channels[c].produce;
-        if (space <= 0) {
+        const int64_t space = sl_flow_space(ctx, c), produce = first ? p->codes[n->what].pre_push : p->channels[c].produce;
+        const int64_t room = (int64_t)p->channel_limit - (int64_t)sl_held(ctx, c);
+        if (space <= 0 || room <= 0) {
             return 0;
         }
-        if (produce > 0 && (space + produce - 1) / produce < times) {
-            times = (space + produce - 1) / produce;
+        if (produce > 0 && !attempt) {
+            const int64_t wanted = (space + produce - 1) / produce, most = room / produce;
+            times = wanted < times ? wanted : times;
+            times = most < times ? most : times;
         }
     }
     if (times <= 0) {
         return 0;
     }
-    if (n->kind == SL_FILTER && p->codes[n->what].attempt) {
+#ifdef SL_STATS
+    sl_stamp(ctx);
+#endif
+    if (attempt) {
         int64_t done = 0;
         while (done < times) {
             if (n->ins > 0) {
@@ -226,8 +245,11 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
                     break;
                 }
             }
-            if (n->outs > 0 && sl_flow_space(ctx, p->ports[n->first_out]) <= 0) {
-                break;
+            if (n->outs > 0) {
+                const uint32_t out = p->ports[n->first_out];
+                if (sl_flow_space(ctx, out) <= 0 || sl_held(ctx, out) >= p->channel_limit) {
+                    break;
+                }
             }
             if (!sl_attempt(ctx, v)) {
                 break;
@@ -236,6 +258,10 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
             sl_watch_limit(ctx, n);
             done++;
         }
+#ifdef SL_STATS
+        sl_tick(ctx, v, done);
+        sl_stats_fill(ctx, v);
+#endif
         return done > 0;
     }
     if (n->kind == SL_READER) {
@@ -249,7 +275,6 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
     if (times <= 0) {
         return 0;
     }
-    const int first = sl_first(ctx, n, v);
     for (uint32_t i = 0; i < n->outs; i++) {
         const uint32_t c = p->ports[n->first_out + i];
         sl_make_room(ctx, c, first ? p->codes[n->what].pre_push : (uint64_t)times * p->channels[c].produce);
@@ -261,6 +286,10 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
     } else {
         sl_fire_node(ctx, v, times);
     }
+#ifdef SL_STATS
+    sl_tick(ctx, v, times);
+    sl_stats_fill(ctx, v);
+#endif
     ctx->fired[v] += times;
     sl_watch_limit(ctx, n);
     return 1;
@@ -284,6 +313,7 @@ static void sl_flow(sl_ctx *ctx, int64_t k) {
             moved = 1;
         }
     } while (moved);
+    ctx->flow_items = 0;
     ctx->node = -1;
     ctx->firing = 0;
     moved = (int)ctx->moved;

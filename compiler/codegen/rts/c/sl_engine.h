@@ -150,7 +150,7 @@ typedef struct sl_program {
     const sl_site *sites;
     const sl_end *readers, *writers;
     uint32_t node_count, channel_count, site_count, kept_count;
-    uint32_t link_count;
+    uint32_t link_count; /* 0: no filter looks for messages */
     uint32_t ordered; /* the order of firings can always be seen */
     uint32_t tables;  /* `steady` moves the cursors in `ctx->at` */
     uint32_t dynamic; /* there are dynamic rates: buffers grow */
@@ -222,6 +222,9 @@ struct sl_ctx {
     int64_t *left_out;    /* by writer, then text: what a batch that was undone had put out */
     uint32_t in_batch;
     uint32_t slow_only; /* a batch was undone */
+#ifdef SL_STATS
+    struct sl_stats *stats;
+#endif
     uint32_t path_length;
     uint32_t alive; /* nodes that are neither dead nor free */
     uint32_t has_readers;

@@ -64,6 +64,9 @@ static int32_t sl_restore(sl_ctx *ctx) {
     memcpy(ctx->left_out, ctx->handed_over, (p->abi->writer_count + 1) * sizeof(int64_t));
     ctx->in_batch = 0;
     ctx->slow_only = 1;
+#ifdef SL_STATS
+    sl_stats_undo(ctx);
+#endif
     ctx->node = -1;
     ctx->firing = 0;
     ctx->error.code = 0;

@@ -151,12 +151,21 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
         }
     }
     sl_begin_epoch(ctx, 0);
+#ifdef SL_STATS
+    if (!sl_stats_create(ctx)) {
+        free(block);
+        return SLUICE_MEMORY;
+    }
+#endif
     *instance = ctx;
     return SLUICE_DONE;
 }
 
 static void sl_destroy(sl_ctx *ctx) {
     if (ctx) {
+#ifdef SL_STATS
+        free(ctx->stats);
+#endif
         sl_free_mail(ctx);
         sl_free_buffers(ctx);
         sl_free_calls(ctx);
@@ -231,12 +240,21 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
                 int64_t k = sl_ready_batch(ctx, until);
                 if (k > 0) {
                     if (p->dynamic) {
+#ifdef SL_STATS
+                        sl_stats_batch(ctx, k);
+#endif
                         p->steady(ctx, k);
                         sl_pace(ctx, k, sl_now() - before);
                         continue;
                     }
                     sl_save(ctx);
+#ifdef SL_STATS
+                    sl_stamp(ctx);
+#endif
                     p->steady(ctx, k);
+#ifdef SL_STATS
+                    sl_stats_batch(ctx, k);
+#endif
                     ctx->in_batch = 0;
                     sl_pace(ctx, k, sl_now() - before);
                     ctx->node = -1;
@@ -250,6 +268,9 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
                     continue;
                 }
             }
+#ifdef SL_STATS
+            ctx->stats->told.slow_states++;
+#endif
             sl_begin_epoch(ctx, ctx->epoch + 1);
         }
         int32_t result = sl_slow_epoch(ctx);
@@ -271,11 +292,17 @@ static int32_t sl_run(sl_ctx *ctx, int64_t until) {
         return ctx->error.code;
     }
     ctx->base = (uintptr_t)__builtin_frame_address(0);
+#ifdef SL_STATS
+    sl_stats_begin(ctx);
+#endif
     /* once more, slowly, after a fault in a batch */
     for (int32_t turn = 0; turn < 2; turn++) {
         if (setjmp(ctx->escape) == 0) {
             int32_t result = sl_go(ctx, until);
             sl_flush(ctx);
+#ifdef SL_STATS
+            sl_stats_end(ctx);
+#endif
             return result;
         }
         if (ctx->error.code != SLUICE_FAILED || !sl_restore(ctx)) {
@@ -292,6 +319,9 @@ static int32_t sl_run(sl_ctx *ctx, int64_t until) {
         ctx->error = error;
         memcpy(ctx->message, message, sizeof message);
     }
+#ifdef SL_STATS
+    sl_stats_end(ctx);
+#endif
     return ctx->error.code;
 }
 
@@ -303,6 +333,9 @@ static void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int6
                 i += steps[i].length;
             } else {
                 sl_fire_node(ctx, steps[i].node, (int64_t)steps[i].times);
+#ifdef SL_STATS
+                sl_tick(ctx, steps[i].node, (int64_t)steps[i].times);
+#endif
             }
         }
     }
@@ -316,6 +349,9 @@ static void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int
             i += steps[i].length;
         } else {
             sl_fire_node(ctx, steps[i].node, times);
+#ifdef SL_STATS
+            sl_tick(ctx, steps[i].node, times);
+#endif
         }
     }
 }

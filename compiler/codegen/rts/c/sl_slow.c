@@ -299,8 +299,14 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
     int first = sl_first(ctx, n, v);
     ctx->node = (int32_t)v;
     ctx->firing = ctx->fired[v] + 1;
+#ifdef SL_STATS
+    sl_stamp(ctx);
+#endif
     if (n->kind == SL_FILTER && p->codes[n->what].attempt) {
         if (!sl_attempt(ctx, v)) {
+#ifdef SL_STATS
+            sl_tick(ctx, v, 0);
+#endif
             ctx->node = -1;
             ctx->firing = 0;
             sl_cut_path(ctx, v);
@@ -329,6 +335,9 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
             sl_fire_node(ctx, v, 1);
         }
     }
+#ifdef SL_STATS
+    sl_tick(ctx, v, 1);
+#endif
     ctx->moved = 1;
     ctx->node = -1;
     ctx->firing = 0;
@@ -345,6 +354,9 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
             sl_refresh(ctx, w);
         }
     }
+#ifdef SL_STATS
+    sl_stats_fill(ctx, v);
+#endif
     if (p->dynamic) {
         ctx->firing = ctx->fired[v];
         sl_watch_limit(ctx, n);

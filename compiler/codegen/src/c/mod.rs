@@ -3,6 +3,7 @@
 //! authors; `program` puts all together.
 
 pub mod ends;
+pub mod fills;
 pub mod header;
 pub mod layout;
 mod messages;

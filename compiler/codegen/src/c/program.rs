@@ -11,6 +11,7 @@
 //! What the text establishes: the slow way of running follows docs/execution.md; the fast way makes the same firings; nothing is
 //! allocated once an instance is made; the same input gives the same text.
 
+use super::fills::Fills;
 use super::layout::{self, Layout, Limits};
 use super::messages::Mail;
 use super::print::{FilterOptions, FilterText, Site, emit_filter};
@@ -78,6 +79,8 @@ pub struct ProgramOptions {
     pub batch: Option<u64>,
     /// Steps of a schedule beyond which it becomes a table.
     pub table_above: usize,
+    /// Count firings and measure time, for `sluice run --stats`. Without, the text has no trace of it.
+    pub stats: bool,
     /// The most items on a channel of a program with dynamic rates.
     pub channel_limit: u64,
 }
@@ -90,6 +93,7 @@ impl Default for ProgramOptions {
             buffer_target: 128 << 10,
             batch: None,
             table_above: 3000,
+            stats: false,
             channel_limit: 1 << 24,
         }
     }
@@ -108,6 +112,8 @@ pub struct CProgram {
     pub batch: u64,
     /// Bytes of all buffers.
     pub bytes: u64,
+    /// How full channels get in a batch, for a program that counts.
+    pub fills: Option<Fills>,
 }
 
 /// Why there is no C text.
@@ -195,12 +201,14 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         table_above: options.table_above,
         repeat: !input.steady.precedences.is_empty(),
         receives: &messages::receivers(input),
+        stats: options.stats,
     };
     let steady = match dynamic {
         false => steps.emit()?,
         true => SteadyText {
             text: "static void sl_steady(sl_ctx *ctx, int64_t k) { sl_flow(ctx, k); }\n".into(),
             tables: true,
+            scaled: false,
         },
     };
 
@@ -209,8 +217,15 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
     if options.flavour != Flavour::Plugin {
         out.push_str("#define _GNU_SOURCE 1\n");
     }
+    if options.stats {
+        out.push_str("#define SL_STATS 1\n");
+    }
+    let append = |out: &mut String, text: &str| rts::append(out, text, options.stats);
     for text in [rts::MATH, rts::ABI, rts::ENGINE_HEADER] {
-        rts::append(&mut out, text);
+        append(&mut out, text);
+    }
+    if options.stats {
+        append(&mut out, rts::STATS[0]);
     }
     out.push_str(&declarations(input, filters));
     for text in filters.iter().flatten() {
@@ -218,11 +233,14 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         out.push_str(&text.functions);
         out.push('\n');
     }
-    rts::append(&mut out, rts::QUICK[0]);
+    append(&mut out, rts::QUICK[0]);
     for text in rts::ENGINE {
-        rts::append(&mut out, text);
+        append(&mut out, text);
     }
-    rts::append(&mut out, rts::QUICK[1]);
+    if options.stats {
+        append(&mut out, rts::STATS[1]);
+    }
+    append(&mut out, rts::QUICK[1]);
     out.push_str(&tables::wrappers(input, &facts));
     let mail = messages::emit(input, filters)?;
     out.push_str(&mail.text);
@@ -230,24 +248,29 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
     out.push_str(&tables::emit(input, &layout, &facts, &sites, &mail));
     out.push_str(&steady.text);
     out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables, &mail));
-    rts::append(&mut out, rts::QUICK[0]);
+    append(&mut out, rts::QUICK[0]);
     let mut library_header = None;
     match options.flavour {
         Flavour::Plugin => {}
         Flavour::Executable => {
-            rts::FILES.iter().for_each(|text| rts::append(&mut out, text));
-            rts::append(&mut out, rts::MAIN);
+            rts::FILES.iter().for_each(|text| append(&mut out, text));
+            append(&mut out, rts::MAIN);
         }
         Flavour::Library => {
-            rts::FILES.iter().for_each(|text| rts::append(&mut out, text));
-            rts::append(&mut out, rts::LIBRARY);
+            rts::FILES.iter().for_each(|text| append(&mut out, text));
+            append(&mut out, rts::LIBRARY);
             let made = header::library(input)?;
             out.push_str(&made.functions);
             library_header = Some(made.header);
         }
     }
-    rts::append(&mut out, rts::QUICK[1]);
-    Ok(CProgram { source: out, header: library_header, sites, batch: layout.batch, bytes: layout.bytes })
+    append(&mut out, rts::QUICK[1]);
+    let fills = (options.stats && !dynamic).then(|| Fills {
+        steps: schedule.steady.clone(),
+        unit: schedule.batch,
+        scaled: steady.scaled,
+    });
+    Ok(CProgram { source: out, header: library_header, sites, batch: layout.batch, bytes: layout.bytes, fills })
 }
 
 /// Do the parts belong together?
@@ -345,7 +368,8 @@ fn descriptor(
         out,
         "static const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
          {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
-        mail.links,
+        // receivers look for messages even where it turned out that none is ever sent
+        if input.messages.links.is_empty() { 0 } else { mail.links.max(1) },
         // with dynamic rates, when a message takes effect can depend on the order of firings
         u8::from(facts.ordered || dynamic && mail.links > 0),
         u8::from(tables),

@@ -157,6 +157,11 @@ impl Host {
         self.writers.iter().filter(|w| w.is_stdout()).count() as u32
     }
 
+    /// Shows no line of progress: something else is written to standard error.
+    pub fn quiet(&mut self) {
+        self.progress.clear();
+    }
+
     /// The run ended well: outputs become complete. Gives what there is to remark.
     pub fn finish(mut self) -> Result<Vec<String>, Fault> {
         self.progress.clear();

@@ -238,7 +238,7 @@ impl Natives {
     /// Flags for `dlopen`: functions of the user's libraries come before those of the same name that this process has.
     pub fn load_flags(&self) -> i32 {
         const RTLD_DEEPBIND: i32 = 8;
-        if self.given && cfg!(all(target_os = "linux", target_env = "gnu")) { RTLD_DEEPBIND } else { 0 }
+        if !self.link.is_empty() && cfg!(all(target_os = "linux", target_env = "gnu")) { RTLD_DEEPBIND } else { 0 }
     }
 
     /// The files and libraries as they stand in a command, for people.

@@ -4,7 +4,7 @@
 //! with their places, and diagnostics in the order of the text. Every key that nobody asks for is an error, with the key that may
 //! have been meant.
 
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::similar::closest;
 use sluice_grammar::span::{FileId, Span};
 use std::ops::RangeInclusive;
@@ -93,7 +93,8 @@ pub fn not_a_choice(key: &str, found: &At<String>, names: &[&str]) -> Diagnostic
     let d = Diagnostic::error("E0703", title, found.span, "not one of the choices");
     let mut d = d.help(format!("choose from {}", names.join(", ")));
     if let Some(near) = closest(&found.value, names.iter().copied()) {
-        d = d.fix(found.span, format!("\"{near}\"")).note(format!("\"{near}\" is similar"));
+        let text = format!("\"{near}\"");
+        d = d.fix(Fix::new(format!("write `{text}`"), found.span, text)).note(format!("\"{near}\" is similar"));
     }
     d
 }
@@ -278,9 +279,19 @@ impl<'t> Table<'t> {
             match closest(&key.value.replace('_', "-"), self.asked.iter().copied()) {
                 _ if self.asked.contains(&key.value.replace('_', "-").as_str()) => {
                     let near = key.value.replace('_', "-");
-                    d = d.help(format!("did you mean `{near}`?")).fix(key.span, near);
+                    d = d.help(format!("did you mean `{near}`?")).fix(Fix::new(
+                        format!("change to `{near}`"),
+                        key.span,
+                        near,
+                    ));
                 }
-                Some(near) => d = d.help(format!("did you mean `{near}`?")).fix(key.span, near),
+                Some(near) => {
+                    d = d.help(format!("did you mean `{near}`?")).fix(Fix::new(
+                        format!("change to `{near}`"),
+                        key.span,
+                        near,
+                    ))
+                }
                 None => {
                     let mut names = self.asked.clone();
                     names.sort_unstable();

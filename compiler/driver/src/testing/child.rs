@@ -214,6 +214,8 @@ pub fn run(session: &mut Session, request: &Request) -> Result<Exit, Halt> {
         },
         iterations: request.iterations,
         interpret: request.interpret,
+        trace: None,
+        stats: None,
         confinement: Some(Confinement { started: path(STARTED), most_bytes: MOST_BYTES }),
     };
     pipeline::run(session, &checked, &request.code.options(&options), &run, &request.natives)

@@ -15,8 +15,9 @@
 use super::interval::Count;
 use crate::typed::*;
 use sluice_grammar::ast::{self, RateKind};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
 
 mod domain;
 mod walk;
@@ -37,6 +38,10 @@ pub struct Facts {
     pub pushes: Option<Count>,
     /// Items looked at, popped ones included, from the firing's first.
     pub looked: Option<Count>,
+    /// The most items that a firing looks at, popped ones included, wherever it goes; `None` where that is not known.
+    pub reach: Option<u32>,
+    /// Ints that become floats by themselves: the expressions' places, with the least and the most that they can be.
+    pub widened: BTreeMap<Span, (i64, i64)>,
     /// What is certainly wrong.
     pub findings: Vec<Finding>,
 }
@@ -77,9 +82,11 @@ pub enum FindingKind {
 pub fn analyse(code: &FilterCode, def: &WorkDef, globals: &Globals) -> Facts {
     let rates = def.rates;
     let dynamic = def.dynamic.unwrap_or_default();
-    let (end, watch) = walk::run(code, def, globals);
+    let (end, watch) = walk::run(code, def, globals, false);
     let mut facts = Facts {
         peeks_proved: watch.looked <= u64::from(rates.peek) && dynamic.peek.is_none() && dynamic.pop.is_none(),
+        reach: u32::try_from(watch.looked).ok(),
+        widened: watch.widened,
         ..Facts::default()
     };
     let Some(end) = end else { return facts };
@@ -108,6 +115,13 @@ pub fn analyse(code: &FilterCode, def: &WorkDef, globals: &Globals) -> Facts {
         found(FindingKind::PushesLess, bounds.push.0, (end.pushes.hi, end.pushes), None);
     }
     facts
+}
+
+/// The array fields, by number, that a firing of `work` fills before it reads them, as far as that can be shown.
+pub fn filled_first(code: &FilterCode, globals: &Globals) -> BTreeSet<usize> {
+    let (end, watch) = walk::run(code, &code.work, globals, true);
+    let followed = end.map_or_else(Vec::new, |end| end.filled);
+    (0..followed.len()).filter(|f| !followed[*f].is_empty() && !watch.exposed.contains(f)).collect()
 }
 
 impl Facts {
@@ -184,5 +198,33 @@ fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(Ra
         FindingKind::PushesMore | FindingKind::PushesLess => "push",
         FindingKind::PeeksBeyond => "peek",
     };
-    help(d, keyword)
+    let kind = match keyword {
+        "pop" => RateKind::Pop,
+        "push" => RateKind::Push,
+        _ => RateKind::Peek,
+    };
+    match fix(f, work, kind, keyword) {
+        Some(fix) => help(d, keyword).fix(fix),
+        None => help(d, keyword),
+    }
+}
+
+/// The rate as it should be, where the body leaves no doubt and the rate is no expression that differs among instances.
+fn fix(f: &Finding, work: &ast::Work, kind: RateKind, keyword: &str) -> Option<Fix> {
+    let title = format!("declare `{keyword} {}`", f.actual);
+    if !f.exact {
+        return None;
+    }
+    match work.rates.iter().find(|r| r.kind == kind) {
+        Some(r) => match &r.rate {
+            ast::Rate::Static(e) if matches!(e.unparen().kind, ast::ExprKind::Int { .. }) => {
+                Some(Fix::new(title, e.span(), f.actual.to_string()))
+            }
+            _ => None,
+        },
+        None => {
+            let last = work.rates.last().map_or(work.keyword.0, |r| r.at.0);
+            Some(Fix::new(title, Span { start: last.end, ..last }, format!(" {keyword} {}", f.actual)))
+        }
+    }
 }

@@ -169,6 +169,17 @@ pub fn analyse(code: &mut FilterCode, globals: &Globals) {
     code.stateful = state.or(code.calls_native);
 }
 
+/// Fields that firings write, and read only after they have written them, on every way: nothing goes from one firing to the next in
+/// them. Scalars only.
+pub fn private_fields(code: &FilterCode, globals: &Globals) -> BTreeSet<FieldId> {
+    let entries = entries(code);
+    let reached = reachable(code, globals, &entries);
+    let written: BTreeSet<FieldId> = written_fields(code, globals, &reached).into_iter().map(|(id, _)| id).collect();
+    let exposed = Exposure::of(code, globals, &entries);
+    let scalar = |id: &FieldId| !code.fields[id.index()].ty.is_aggregate();
+    written.into_iter().filter(|id| scalar(id) && !exposed.contains(id)).collect()
+}
+
 /// `work`, `prework`, handlers.
 pub(super) fn entries(code: &FilterCode) -> Vec<FnId> {
     let mut all = vec![code.work.function];

@@ -12,6 +12,7 @@ use crate::analyses;
 use crate::constant::Const;
 use crate::eval::{self, EvalError};
 use crate::ids::*;
+use crate::lints::instances::Instance;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
 use crate::world::World;
@@ -223,7 +224,7 @@ impl Checker<'_> {
             calls_native: None,
             init_output,
         };
-        self.analyse(&mut code, decl, &parts);
+        self.analyse(&mut code, &parts);
         (self.errors == 0).then_some(code)
     }
 
@@ -428,7 +429,7 @@ impl Checker<'_> {
         true
     }
 
-    fn analyse(&mut self, code: &mut FilterCode, decl: &ast::StreamDecl, parts: &Parts) {
+    fn analyse(&mut self, code: &mut FilterCode, parts: &Parts) {
         analyses::state::analyse(code, &self.w.globals);
         for (id, at) in std::mem::take(&mut self.fields_as_constants) {
             let f = &code.fields[id.index()];
@@ -450,17 +451,9 @@ impl Checker<'_> {
             // rates that are no constants have no meaning to compare the bodies with
             return;
         }
-        if let (Some(at), None) = (decl.stateful, code.stateful) {
-            self.report(
-                Diagnostic::warning(
-                    "W0230",
-                    "this filter is declared stateful, but has no state",
-                    at.0,
-                    "nothing goes from one firing to the next",
-                )
-                .help("remove `stateful`"),
-            );
-        }
+        let ours = !self.w.decl(code.decl).library;
+        let known = self.w.instances.get(&code.decl).map_or(&[][..], |i| i);
+        let mut instance = ours.then(|| Instance::of(code, &self.w.globals, known));
         for (index, work) in [(0, parts.work), (1, parts.prework)] {
             let Some(ast) = work else { continue };
             let facts = {
@@ -473,9 +466,13 @@ impl Checker<'_> {
             }
             let def = if index == 0 { Some(&mut code.work) } else { code.prework.as_mut() };
             if let Some(def) = def {
+                instance.iter_mut().for_each(|i| i.add(index == 1, def, &facts));
                 def.counts_proved = facts.counts_proved;
                 def.peeks_proved = facts.peeks_proved;
             }
+        }
+        if let Some(instance) = instance {
+            self.w.instances.entry(code.decl).or_default().push(instance);
         }
     }
 

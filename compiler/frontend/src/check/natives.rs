@@ -97,7 +97,7 @@ impl Checker<'_> {
     /// Can C have a function of that name?
     fn name_in_c(&mut self, n: &NativeFn) {
         let name = &*n.name;
-        let reserved = name.starts_with("sl_") || name.starts_with("sluice_") || name.starts_with("__");
+        let reserved = name.starts_with("sl_") || name.starts_with("sluice_") || name.starts_with('_');
         let why = if name == "main" {
             "programs of their own start there"
         } else if is_c_word(name) {

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)] // tests start processes and write files
 
 mod hostile;
+mod language;
 mod messages;
 mod natives;
 mod products;
@@ -10,3 +11,4 @@ mod projects;
 mod running;
 mod support;
 mod testing;
+mod watching;

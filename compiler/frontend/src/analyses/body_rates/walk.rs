@@ -11,6 +11,7 @@ use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::span::Span;
 
+mod filled;
 mod loops;
 
 /// Calls within calls that are inlined.
@@ -26,11 +27,18 @@ pub(super) struct Walk<'a> {
     current: Option<&'a Function>,
     /// Counting from the start of a loop's body, not of the firing: no time to notice anything.
     relative: u32,
+    /// Within a place that is looked at as a whole.
+    inside: u32,
     watch: Watch,
 }
 
-/// Analyses a body: the state where it ends, if it does.
-pub(super) fn run<'a>(code: &'a FilterCode, def: &WorkDef, globals: &'a Globals) -> (Option<State<'a>>, Watch) {
+/// Analyses a body: the state where it ends, if it does. `follow` asks for [`Watch::exposed`].
+pub(super) fn run<'a>(
+    code: &'a FilterCode,
+    def: &WorkDef,
+    globals: &'a Globals,
+    follow: bool,
+) -> (Option<State<'a>>, Watch) {
     let mut w = Walk {
         code,
         globals,
@@ -39,6 +47,7 @@ pub(super) fn run<'a>(code: &'a FilterCode, def: &WorkDef, globals: &'a Globals)
         depth: 0,
         current: None,
         relative: 0,
+        inside: 0,
         watch: Watch::default(),
     };
     let Some(f) = code.functions.get(def.function.index()) else { return (None, w.watch) };
@@ -50,6 +59,7 @@ pub(super) fn run<'a>(code: &'a FilterCode, def: &WorkDef, globals: &'a Globals)
         looked: Count::default(),
         locals: f.locals.iter().map(|l| Known::any(&l.ty)).collect(),
         fields: fields.collect(),
+        filled: Walk::nothing_filled(code, follow),
         result: Known::Nothing,
     };
     let mut jumps = Jumps::default();
@@ -84,9 +94,11 @@ impl<'a> Walk<'a> {
                 set_local(st, *local, value);
             }
             StmtKind::Assign { place, value } => {
+                let part = self.part(place, st, true);
                 self.inside_place(place, st);
                 let value = self.expr(value, st);
                 self.assign(place, value, st);
+                Self::fills(part, st);
             }
             StmtKind::AssignOp { place, op, in_ty, value } => {
                 let old = self.expr(place, st);
@@ -221,20 +233,28 @@ impl<'a> Walk<'a> {
         match &e.kind {
             ExprKind::Const(c) => Known::of(c),
             ExprKind::Local(id) => st.locals.get(id.index()).copied().unwrap_or(Known::any(&e.ty)),
-            ExprKind::Field(id) => st.fields.get(id.index()).copied().unwrap_or(Known::any(&e.ty)),
+            ExprKind::Field(id) => {
+                if self.inside == 0 {
+                    self.reads(e, st);
+                }
+                st.fields.get(id.index()).copied().unwrap_or(Known::any(&e.ty))
+            }
             ExprKind::Static(id) => {
                 self.globals.statics.get(id.index()).map_or(Known::any(&e.ty), |s| Known::of(&s.value))
             }
             ExprKind::Index(base, index) => {
-                let base = self.expr(base, st);
-                match self.expr(index, st).int().and_then(|i| usize::try_from(i).ok()) {
+                let base = self.whole(e, base, st);
+                let inside = std::mem::take(&mut self.inside);
+                let index = self.expr(index, st);
+                self.inside = inside;
+                match index.int().and_then(|i| usize::try_from(i).ok()) {
                     Some(i) => base.part(i, &e.ty),
                     None => Known::any(&e.ty),
                 }
             }
-            ExprKind::Member(base, i) => self.expr(base, st).part(*i as usize, &e.ty),
+            ExprKind::Member(base, i) => self.whole(e, base, st).part(*i as usize, &e.ty),
             ExprKind::Component(base, i) => {
-                let whole = self.expr(base, st).exact();
+                let whole = self.whole(e, base, st).exact();
                 let part = whole.and_then(|s| s.component(*i)).map(crate::ops::Scalar::Float);
                 part.map_or(Known::Nothing, Known::scalar)
             }
@@ -289,8 +309,14 @@ impl<'a> Walk<'a> {
                     a.join(b)
                 }
             },
-            ExprKind::Convert(a) => {
-                let a = self.expr(a, st);
+            ExprKind::Convert(inner) => {
+                let a = self.expr(inner, st);
+                // a cast has a place of its own
+                if inner.ty == Ty::Int && e.ty == Ty::Float && inner.span == e.span {
+                    let (lo, hi) = if let Known::Int(lo, hi) = a { (lo, hi) } else { (i64::MIN, i64::MAX) };
+                    let seen = self.watch.widened.entry(e.span).or_insert((lo, hi));
+                    *seen = (seen.0.min(lo), seen.1.max(hi));
+                }
                 interval::convert(a, &e.ty)
             }
             ExprKind::Builtin(f, args) => {
@@ -313,6 +339,17 @@ impl<'a> Walk<'a> {
                 Known::Nothing
             }
         }
+    }
+
+    /// What `e`, a part of `base`, is a part of.
+    fn whole(&mut self, e: &'a Expr, base: &'a Expr, st: &mut State<'a>) -> Known<'a> {
+        if self.inside == 0 {
+            self.reads(e, st);
+        }
+        self.inside += 1;
+        let known = self.expr(base, st);
+        self.inside -= 1;
+        known
     }
 
     fn call(&mut self, callee: Callee, args: &'a [Expr], e: &'a Expr, st: &mut State<'a>) -> Known<'a> {
@@ -384,6 +421,7 @@ impl<'a> Walk<'a> {
         any(&mut st.pushes);
         any(&mut st.looked);
         self.watch.looked = u64::MAX;
+        self.reads_anything(st);
         self.forget_fields(st);
     }
 
