@@ -7,6 +7,7 @@ pub mod codes;
 pub mod diagnostic;
 mod expected;
 pub mod fault;
+pub mod format;
 pub mod layout;
 pub mod literal;
 pub mod parse;
