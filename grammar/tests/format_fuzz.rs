@@ -97,6 +97,16 @@ proptest! {
     }
 
     #[test]
+    fn printed_programs_are_formatted(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        let text = print(&Grow::new(&bytes).program());
+        // Long lines and array literals are the formatter's to break.
+        let array = |line: &str| ["({", "{{", "= {", ", {", "return {", "enqueue {"].iter().any(|end| line.ends_with(end));
+        if text.lines().all(|line| line.len() <= 100 && !array(line)) {
+            prop_assert_eq!(format(FileId(0), &text).map(|formatted| formatted.text), Ok(text));
+        }
+    }
+
+    #[test]
     fn any_text(text in "\\PC{0,60}|([a-z{}();=,/*\" \\n]{0,80})") {
         prop_assert!(check(&text).is_ok(), "{:?}", check(&text));
     }

@@ -23,7 +23,8 @@ pub(super) enum Rule {
     Group,
     /// When the stretch behind it does not fit here, but does on a line of its own; or not even up to where it may break itself.
     Fill(Stretch),
-    /// When the stretch behind it does not fit, as far as to where a line ends within it.
+    /// When the stretch behind it does not fit, as far as to where a line ends within it; or when the head before it took several
+    /// lines.
     Governed(Stretch),
     /// When the stretch behind it does not fit here, but does on a line of its own.
     Assign(Stretch),
@@ -364,7 +365,8 @@ impl Renderer<'_, '_> {
                 }
                 Rule::Governed(stretch) => {
                     let end = self.document.ends[stretch].min(self.next_end[i + 1]);
-                    !self.fits(i + 1, end, self.here() + u32::from(b.space))
+                    let broken_head = self.newline.is_none() && self.line_indent != self.top();
+                    broken_head || !self.fits(i + 1, end, self.here() + u32::from(b.space))
                 }
                 Rule::Assign(stretch) => {
                     let end = self.document.ends[stretch];

@@ -59,7 +59,7 @@ impl Writer<'_> {
 
     /// A comment at the end of a line, which ends there in any case.
     fn trailing(&mut self, i: u32) {
-        self.gap = Gap::End(self.line_end().behind_comment());
+        self.gap = Gap::End(self.line_end());
         self.put_at_line_end(i);
     }
 
@@ -92,8 +92,7 @@ impl Writer<'_> {
             if self.closes() {
                 self.gap = Gap::Nothing;
             }
-        } else if let Gap::End(end) = self.gap {
-            self.gap = Gap::End(end.behind_comment());
+        } else if let Gap::End(_) = self.gap {
             return self.put_at_line_end(i);
         } else {
             if !open {

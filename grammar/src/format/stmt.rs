@@ -341,9 +341,12 @@ impl Writer<'_> {
                 self.token(Token::Dot);
                 self.any_token();
                 self.args(args);
-                self.space();
+                self.push_line(STEP);
+                let stretch = self.fill_break();
                 self.token(Token::LBracket);
                 self.inside(|w| w.latency(latency), Token::RBracket);
+                self.document.end(stretch);
+                self.pop();
             }
             StmtKind::Split(kind) | StmtKind::Join(kind) => {
                 self.any_token();

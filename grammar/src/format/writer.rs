@@ -344,8 +344,8 @@ impl<'s> Writer<'s> {
     fn would_run_together(&self) -> bool {
         use Token::*;
         match (self.last, self.next()) {
-            (Some(Plus | Increment), Some(Plus | Increment)) => true,
-            (Some(Minus | Decrement), Some(Minus | Decrement)) => true,
+            (Some(Plus), Some(Plus | Increment)) | (Some(Increment), Some(Plus)) => true,
+            (Some(Minus), Some(Minus | Decrement)) | (Some(Decrement), Some(Minus)) => true,
             (Some(Int(_) | Real(_) | Imaginary(_)), Some(Dot)) => true,
             (Some(last), Some(next)) => is_word(&last) && is_word(&next),
             _ => false,
