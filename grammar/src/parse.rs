@@ -89,3 +89,18 @@ pub fn decode(bytes: &[u8]) -> (String, Encoding) {
         }
     }
 }
+
+/// The bytes of a text in the encoding in which [`decode`] found it; `None` if it has characters that Latin-1 lacks.
+pub fn encode(text: &str, encoding: Encoding) -> Option<Vec<u8>> {
+    match encoding {
+        Encoding::Utf8 => Some(text.as_bytes().to_vec()),
+        Encoding::Latin1 => {
+            let (mark, rest) = match text.strip_prefix('\u{feff}') {
+                Some(rest) => (&b"\xef\xbb\xbf"[..], rest),
+                None => (&[][..], text),
+            };
+            let bytes: Option<Vec<u8>> = rest.chars().map(|c| u8::try_from(c).ok()).collect();
+            Some([mark, &bytes?].concat())
+        }
+    }
+}

@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use sluice_driver::cc::CcOptions;
 use sluice_driver::commands;
 use sluice_driver::exit::Exit;
+use sluice_driver::fmt;
 use sluice_driver::io::format::Format;
 use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
@@ -20,6 +21,7 @@ Examples:
   sluice rates fm.str                           rates, repetitions and buffers of every filter
   sluice graph fm.str -o fm.svg                 draw the stream graph
   sluice build fm.str -o fm                     a program of its own
+  sluice fmt .                                  format every .str file here and below
   sluice explain E0123                          what a message means
 
 Exit codes: 0 all is well, 1 the program is at fault, 2 the command line, 3 the input or the system, 4 sluice itself.
@@ -102,6 +104,22 @@ enum Command {
         code: CodeArgs,
         #[command(flatten)]
         run: RunArgs,
+    },
+    /// Format source files in one canonical style
+    #[command(
+        after_help = "Files are changed in place, those that are right already are not touched. A text with syntax errors stays \
+        as it is. Exit code 1 says that --check found something to change, or that a file has syntax errors."
+    )]
+    Fmt {
+        /// Files, folders (searched for .str files), or `-` alone: from standard input to standard output
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
+        /// Change nothing; show as a diff what would be changed, and fail if anything would
+        #[arg(long)]
+        check: bool,
+        /// How messages are written
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+        message_format: MessageArg,
     },
     /// Explain the code of a message
     Explain {
@@ -231,15 +249,21 @@ impl From<RatesArg> for RatesFormat {
     }
 }
 
+impl From<MessageArg> for MessageFormat {
+    fn from(format: MessageArg) -> MessageFormat {
+        match format {
+            MessageArg::Human => MessageFormat::Human,
+            MessageArg::Json => MessageFormat::Json,
+        }
+    }
+}
+
 impl ProgramArgs {
     fn options(self) -> ProgramOptions {
         ProgramOptions {
             files: self.files,
             top: self.top,
-            messages: match self.message_format {
-                MessageArg::Human => MessageFormat::Human,
-                MessageArg::Json => MessageFormat::Json,
-            },
+            messages: self.message_format.into(),
             time_passes: self.time_passes,
             dump_after: self.dump_after,
             max_filters: self.max_filters,
@@ -305,6 +329,9 @@ impl Arguments {
                 commands::build(&program.options(), &code.options(), product, output.as_deref())
             }
             Command::Run { program, code, run } => commands::run(&program.options(), &code.options(), &run.options()),
+            Command::Fmt { files, check, message_format } => {
+                fmt::fmt(&FmtOptions { files, check, messages: message_format.into() })
+            }
             Command::Explain { code } => commands::explain(&code),
             Command::Clean => commands::clean(),
         }

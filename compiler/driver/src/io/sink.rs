@@ -228,3 +228,23 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     done
 }
+
+/// Replaces a file that exists, complete or not at all, and keeps its permissions. A file that may not be written stays.
+pub fn rewrite_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let target = std::fs::canonicalize(path)?;
+    let permissions = std::fs::metadata(&target)?.permissions();
+    if permissions.readonly() {
+        return Err(io::Error::other("it is read-only"));
+    }
+    // The folder may allow what the file does not.
+    drop(OpenOptions::new().write(true).open(&target)?);
+    let (mut file, temporary) = create_beside(&target)?;
+    interrupt::add_temporary(&temporary);
+    let written = file.write_all(bytes).and_then(|()| file.set_permissions(permissions));
+    let done = written.and_then(|()| std::fs::rename(&temporary, &target));
+    if done.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    interrupt::forget_temporary(&temporary);
+    done
+}
