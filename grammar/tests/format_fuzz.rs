@@ -160,3 +160,29 @@ fn programs_of_the_repository() {
     }
     assert!(formatted > 500, "{formatted}");
 }
+
+#[test]
+fn what_is_long_takes_time_in_proportion() {
+    let in_work = |body: String| common::in_work(&body);
+    let texts = [
+        in_work("/* c */ ".repeat(100_000)),
+        in_work(format!("f({}1);", "/* c */ ".repeat(100_000))),
+        in_work("/* c */\n".repeat(50_000)),
+        in_work("a = 1; ".repeat(50_000)),
+        in_work(format!("f({}1);", "1, ".repeat(100_000))),
+        in_work(format!("int[1] a = {{{}1}};", "1, ".repeat(100_000))),
+        in_work(format!("int[1] a = {{\n{}1\n}};", "1,  22, ".repeat(50_000))),
+        in_work(format!("int[1] a = {{\n{}{{1}}\n}};", "{1,  22}, {3, 4},\n ".repeat(20_000))),
+        in_work(format!("switch (x) {{ {} }}", "case 1: a = 1; /* c */ break; ".repeat(20_000))),
+        in_work(format!("switch (x) {{ {} }}", "case 1:\n a = 1;\n // c\n // d\n".repeat(20_000))),
+        "int->int filter F { } ".repeat(20_000),
+        "// c\n\n".repeat(50_000),
+    ];
+    let start = std::time::Instant::now();
+    for text in &texts {
+        if let Err(e) = format(FileId(0), text) {
+            panic!("{e:?}");
+        }
+    }
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}

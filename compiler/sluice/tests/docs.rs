@@ -213,7 +213,7 @@ fn examples() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 7] = ["check", "rates", "graph", "build", "run", "explain", "clean"];
+const COMMANDS: [&str; 8] = ["check", "rates", "graph", "build", "run", "fmt", "explain", "clean"];
 
 /// The options a command knows.
 fn help(command: &str) -> Result<BTreeSet<String>, Failed> {

@@ -1,8 +1,9 @@
 //! The texts of comments: comments of several lines move with what they belong to, and comments at the ends of lines one below
 //! the other keep a common column where they were written so.
 
-use super::document::{Rendered, STEP};
+use super::document::STEP;
 use super::pieces::Piece;
+use super::render::Rendered;
 
 /// The column behind a text that has no line end in it; tabs go to multiples of [`STEP`].
 pub(super) fn column(text: &str) -> u32 {
@@ -35,7 +36,7 @@ pub(super) fn write_lines(out: &mut String, piece: &Piece, line_end: &str) {
 }
 
 /// The lines of a comment without the space around them: what formatting does not change.
-pub(super) fn essence<'s>(comment: &'s str) -> impl Iterator<Item = &'s str> {
+pub(super) fn essence(comment: &str) -> impl Iterator<Item = &str> {
     comment.trim_end().split('\n').map(str::trim)
 }
 

@@ -10,14 +10,7 @@ use crate::span::{FileId, Span};
 
 /// The edits that make `new` of `source`, in which everything lies `shift` bytes further on. `order`: the pieces in the order in
 /// which `new` has them.
-pub(super) fn edits(
-    file: FileId,
-    shift: usize,
-    source: &str,
-    new: &str,
-    order: &[u32],
-    pieces: &[Piece],
-) -> Vec<Edit> {
+pub(super) fn edits(file: FileId, shift: usize, source: &str, new: &str, order: &[u32], pieces: &[Piece]) -> Vec<Edit> {
     let mut cuts = Cuts { file, shift, source, new, old_at: 0, new_at: 0, edits: Vec::new() };
     let (mut at, mut highest, mut seen) = (0, None, 0);
     let mut in_order = order.to_vec();
@@ -29,11 +22,11 @@ pub(super) fn edits(
         let old = &pieces[*piece as usize];
         // All that is above is above in both.
         let settled = highest.is_none_or(|highest| highest < *piece) && in_order.get(seen) == Some(piece);
-        let old_line = source[..old.start as usize].rfind('\n').map(|end| end + 1);
-        if let (true, Some(line), Some(old_line)) = (settled, line, old_line)
-            && source[old_line..old.start as usize].trim().is_empty()
+        let begins_line = piece.checked_sub(1).is_none_or(|before| pieces[before as usize].end_line < old.line);
+        if let (true, true, Some(line)) = (settled, begins_line, line)
+            && let Some(end) = source[..old.start as usize].rfind('\n')
         {
-            cuts.cut(old_line, line);
+            cuts.cut(end + 1, line);
         }
         at = behind(new, at, old.text);
         highest = highest.max(Some(*piece));

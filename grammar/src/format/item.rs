@@ -1,7 +1,8 @@
 //! Declarations: items, streams and their members.
 
+use super::body::{Inside, MOST_ON_A_LINE, is_simple};
 use super::document::{Op, WIDTH};
-use super::stmt::{HEAD, Inside, MOST_ON_A_LINE, is_simple};
+use super::stmt::HEAD;
 use super::writer::{Empty, Writer};
 use crate::ast::*;
 use crate::token::Token;

@@ -7,12 +7,14 @@
 //!
 //! The tree says what the tokens mean; the tokens themselves are taken from the text ([`pieces`]), with the comments between
 //! them. A walk over the tree ([`item`], [`stmt`], [`expr`], [`table`]) lays them down in a [`document`] of pieces and possible
-//! breaks ([`writer`], [`placing`]), which is then rendered. At the end the result is parsed and compared, so that a fault here
+//! breaks ([`writer`], [`placing`]), which is then rendered ([`render`]). At the end the result is parsed and compared, so that a fault here
 //! cannot spoil a program: it is [`Refusal::Changed`].
 //!
 //! Whether something was on one line or several decides where the reader would have an opinion: bodies in braces, the
 //! statement behind an `if` or loop, rows of array literals. Expressions and lists are broken by their width alone.
 
+mod ahead;
+mod body;
 mod comment;
 mod document;
 mod edits;
@@ -20,6 +22,7 @@ mod expr;
 mod item;
 mod pieces;
 mod placing;
+mod render;
 mod stmt;
 mod table;
 mod writer;

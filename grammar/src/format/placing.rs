@@ -26,10 +26,11 @@ impl Writer<'_> {
         }
     }
 
-    /// The same for comments that stand at the end of the line or, on lines of their own, to the right of this column.
-    pub fn comments_right_of(&mut self, column: u32) {
+    /// The same for comments that stand at the end of the line or, on lines of their own, further to the right than this piece.
+    pub fn comments_right_of(&mut self, piece: u32) {
+        let column = |w: &Self, i: u32| w.column(w.pieces[i as usize].start);
         while let Some(i) = self.next_comment()
-            && (!self.is_on_own_line(i) || self.column(self.pieces[i as usize].start) > column)
+            && (!self.is_on_own_line(i) || column(self, i) > column(self, piece))
         {
             self.comment(i);
         }
@@ -115,27 +116,35 @@ impl Writer<'_> {
         use Token::*;
         matches!(
             self.next(),
-            None | Some(
-                RParen | RBracket | RBrace | RBraceLit | RBraceTop | Comma | Semi | SemiFor | SemiTop
-            )
+            None | Some(RParen | RBracket | RBrace | RBraceLit | RBraceTop | Comma | Semi | SemiFor | SemiTop)
         )
     }
 
-    /// Does the line end between a comment and the next token?
-    fn line_ends_behind(&self, i: u32) -> bool {
-        let mut last = &self.pieces[i as usize];
+    /// Does the line end between a comment and the next token? The answer is the same for all the comments looked at.
+    fn line_ends_behind(&mut self, i: u32) -> bool {
+        if let Some((until, answer)) = self.line_end_behind
+            && i <= until
+        {
+            return answer;
+        }
+        let mut last = i;
         let token = self.next_piece();
+        let mut ends = false;
         for next in &self.comments[self.comments_done + 1..] {
-            if last.is_line_comment() || token.is_some_and(|token| *next > token) {
+            let piece = &self.pieces[last as usize];
+            if piece.is_line_comment() || token.is_some_and(|token| *next > token) {
                 break;
             }
-            let next = &self.pieces[*next as usize];
-            if next.line > last.end_line {
-                return true;
+            if self.pieces[*next as usize].line > piece.end_line {
+                ends = true;
+                break;
             }
-            last = next;
+            last = *next;
         }
-        last.is_line_comment() || self.piece_at(0).is_none_or(|next| next.line > last.end_line)
+        let piece = &self.pieces[last as usize];
+        ends |= piece.is_line_comment() || self.piece_at(0).is_none_or(|next| next.line > piece.end_line);
+        self.line_end_behind = Some((last, ends));
+        ends
     }
 
     /// The gap as a line end.

@@ -9,7 +9,7 @@
 //!
 //! Where numbers in rows were aligned in some way, they are aligned to the right in columns.
 
-use super::document::{Op, STEP, ROW_WIDTH};
+use super::document::{Op, ROW_WIDTH, STEP};
 use super::writer::{Empty, Writer};
 use crate::ast::*;
 use crate::token::Token;
@@ -121,7 +121,8 @@ impl Writer<'_> {
     /// May rows that are too long be filled anew? Not rows of rows, and not where comments stand between them.
     fn may_refill(&self, items: &[Expr]) -> bool {
         let nested = items.iter().any(|item| matches!(item.kind, ExprKind::ArrayLit(_)));
-        let comments = |(open, close)| self.pieces[open as usize..close as usize].iter().any(|piece| piece.is_comment());
+        let comments =
+            |(open, close)| self.pieces[open as usize..close as usize].iter().any(|piece| piece.is_comment());
         !nested && !self.next_bracket().is_some_and(comments)
     }
 
