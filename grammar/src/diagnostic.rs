@@ -33,6 +33,56 @@ pub struct Edit {
     pub text: String,
 }
 
+/// May a machine make the edits of a [`Fix`] without anybody looking?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Applicability {
+    /// Yes: the program means afterwards what it meant before, or, where it was wrong, what it can only have meant.
+    Safe,
+    /// No: the edits may change what the program does, or may not be what its author wants.
+    NeedsALook,
+}
+
+/// One way to mend a fault. All its edits belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, as an order: "remove `stateful`". One line, without a full stop.
+    pub title: String,
+    /// The replacements, none of which overlaps another, in any order.
+    pub edits: Vec<Edit>,
+    /// Can it be made without a look?
+    pub applicability: Applicability,
+}
+
+impl Fix {
+    /// Replaces `span` by `text`; needs a look.
+    pub fn new(title: impl Into<String>, span: Span, text: impl Into<String>) -> Fix {
+        let edits = vec![Edit { span, text: text.into() }];
+        Fix { title: title.into(), edits, applicability: Applicability::NeedsALook }
+    }
+
+    /// Replaces `span` by `text`; can be made without a look.
+    pub fn safe(title: impl Into<String>, span: Span, text: impl Into<String>) -> Fix {
+        Fix { applicability: Applicability::Safe, ..Fix::new(title, span, text) }
+    }
+
+    /// A fix of several edits.
+    pub fn of(title: impl Into<String>, edits: Vec<Edit>, applicability: Applicability) -> Fix {
+        Fix { title: title.into(), edits, applicability }
+    }
+
+    /// Replaces `span`, too.
+    #[must_use]
+    pub fn and(mut self, span: Span, text: impl Into<String>) -> Fix {
+        self.edits.push(Edit { span, text: text.into() });
+        self
+    }
+
+    /// Can it be made without a look?
+    pub fn is_safe(&self) -> bool {
+        self.applicability == Applicability::Safe
+    }
+}
+
 /// One thing to tell the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -48,8 +98,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Further remarks, one line each (the chain of instantiations, for example).
     pub notes: Vec<String>,
-    /// An edit that mends it, where a machine can.
-    pub fix: Vec<Edit>,
+    /// Ways to mend it by editing the text, the likeliest first; each stands for itself.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -62,7 +112,7 @@ impl Diagnostic {
             labels: vec![Label { span, text: label.into() }],
             help: None,
             notes: Vec::new(),
-            fix: Vec::new(),
+            fixes: Vec::new(),
         }
     }
 
@@ -92,10 +142,10 @@ impl Diagnostic {
         self
     }
 
-    /// Adds an edit that mends it.
+    /// Adds a way to mend it.
     #[must_use]
-    pub fn fix(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
-        self.fix.push(Edit { span, text: text.into() });
+    pub fn fix(mut self, fix: Fix) -> Diagnostic {
+        self.fixes.push(fix);
         self
     }
 

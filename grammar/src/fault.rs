@@ -1,6 +1,6 @@
 //! Lexical faults and how they are told.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::literal;
 use crate::span::{FileId, Span};
 
@@ -102,7 +102,11 @@ impl Fault {
                 let point = source.find('.').unwrap_or(0) + 1;
                 let whole = format!("{}0{}", &source[..point], &source[point..]);
                 let after = Span::new(file, self.start + point, self.start + point);
-                error("E0005", "a number needs digits after its point", &format!("write `{whole}`")).fix(after, "0")
+                error("E0005", "a number needs digits after its point", &format!("write `{whole}`")).fix(Fix::safe(
+                    format!("write `{whole}`"),
+                    after,
+                    "0",
+                ))
             }
             FaultKind::TwoPoints => error("E0005", "malformed number", "a number has one point"),
             FaultKind::EmptyExponent => error("E0005", "the exponent needs digits", "no digit follows the `e`"),
@@ -114,10 +118,13 @@ impl Fault {
             FaultKind::IntTooLarge => {
                 let diagnostic = error("E0006", "this number is too large for an int", "an int ends at 2147483647");
                 let value = literal::int_value(source);
+                let real = format!("{source}.0");
+                let diagnostic = diagnostic.fix(Fix::new(format!("for a real number write `{real}`"), at, real));
                 if value <= u64::from(u32::MAX) {
-                    diagnostic.help(format!("for the bit pattern write it in hexadecimal, 0x{value:X}; for a real number write `{source}.0`"))
+                    let bits = format!("0x{value:X}");
+                    diagnostic.fix(Fix::new(format!("for the bit pattern write `{bits}`"), at, bits))
                 } else {
-                    diagnostic.help(format!("for a real number write `{source}.0`"))
+                    diagnostic
                 }
             }
             FaultKind::RealTooLarge => {
@@ -135,14 +142,18 @@ fn unknown_char(source: &str, at: Span) -> Diagnostic {
         format!("`{c}`")
     };
     let diagnostic = Diagnostic::error("E0001", format!("{shown} has no meaning here"), at, "unknown character");
+    let typed = |help: &str, meant: &str| {
+        let title = if meant == " " { "write a space".to_string() } else { format!("write `{meant}`") };
+        diagnostic.clone().help(help).fix(Fix::safe(title, at, meant))
+    };
     match c {
         '#' => diagnostic.help(
             "there is no preprocessor: constants belong in a `static` block, files come in by `import \"file.str\";`",
         ),
-        '\u{201c}' | '\u{201d}' => diagnostic.help("this is a typographic quote; strings use `\"`").fix(at, "\""),
-        '\u{2018}' | '\u{2019}' => diagnostic.help("this is a typographic quote; characters use `'`").fix(at, "'"),
-        '\u{2212}' | '\u{2013}' => diagnostic.help("this is not the minus sign of the keyboard").fix(at, "-"),
-        '\u{a0}' => diagnostic.help("this is a no-break space").fix(at, " "),
+        '\u{201c}' | '\u{201d}' => typed("this is a typographic quote; strings use `\"`", "\""),
+        '\u{2018}' | '\u{2019}' => typed("this is a typographic quote; characters use `'`", "'"),
+        '\u{2212}' | '\u{2013}' => typed("this is not the minus sign of the keyboard", "-"),
+        '\u{a0}' => typed("this is a no-break space", " "),
         '\0' => diagnostic.help("is this a text file?"),
         '\\' => diagnostic.help("a backslash belongs into a string or character literal"),
         _ => diagnostic,

@@ -9,7 +9,7 @@
 //! Besides: keywords in places where only a name can stand become names (with a diagnostic), `import` becomes a keyword at top
 //! level, the `;` after an anonymous stream is made obligatory by putting it in, and nesting is limited.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::parse::ENOUGH_ERRORS;
 use crate::span::{FileId, Span};
 use crate::token::{Spanned, Token};
@@ -268,7 +268,7 @@ impl<'s> Layout<'s, '_> {
         self.tell(
             Diagnostic::error("E0010", format!("expected `{wanted}`, found `{}`", at.token), here, "the wrong bracket")
                 .label(self.span(open.start, open.start + 1), "this is still open")
-                .fix(here, wanted.spelling()),
+                .fix(Fix::new(format!("write `{wanted}`"), here, wanted.spelling())),
         );
         self.stack.pop();
         self.emit(wanted, at.start, at.end);
@@ -276,7 +276,8 @@ impl<'s> Layout<'s, '_> {
 
     fn stray(&mut self, here: Span, token: Token<'s>) {
         let title = format!("`{token}` without a partner");
-        self.tell(Diagnostic::error("E0010", title, here, "nothing is open that it could close").fix(here, ""));
+        let diagnostic = Diagnostic::error("E0010", title, here, "nothing is open that it could close");
+        self.tell(diagnostic.fix(Fix::new(format!("remove `{token}`"), here, "")));
     }
 
     fn close_brace(&mut self, i: usize) {
@@ -325,7 +326,7 @@ impl<'s> Layout<'s, '_> {
             self.tell(
                 Diagnostic::error("E0010", title, self.span(open.start, open.start + 1), "opened here")
                     .label(before, format!("`{closer}` is missing here"))
-                    .fix(before, closer.spelling()),
+                    .fix(Fix::new(format!("add `{closer}`"), before, closer.spelling())),
             );
             self.insert(closer);
         }
@@ -378,7 +379,7 @@ impl<'s> Layout<'s, '_> {
         if in_literal && goes_on {
             let here = self.span(at.start, at.end);
             let diagnostic = Diagnostic::error("E0008", "unexpected `;` in an array literal", here, "remove it");
-            return self.tell(diagnostic.fix(here, ""));
+            return self.tell(diagnostic.fix(Fix::safe("remove `;`", here, "")));
         }
         self.close_down_to(at.start, |kind| kind.is_brace() || matches!(kind, Kind::For(1..)));
         let token = match self.stack.last_mut() {

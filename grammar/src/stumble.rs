@@ -1,6 +1,7 @@
 //! Finds the words for a syntax error: what was expected, what is likely meant, what to do.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Applicability::{NeedsALook, Safe};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::expected::{Expected, describe_token};
 use crate::similar::closest;
 use crate::span::Span;
@@ -82,21 +83,24 @@ impl Stumble<'_, '_> {
         let (help, fix) = match signs {
             "&&=" => ("write `a = a && b`", None),
             "||=" => ("write `a = a || b`", None),
-            "===" => ("to compare, write `==`", Some("==")),
-            "!==" => ("to compare, write `!=`", Some("!=")),
-            "<>" => ("to compare, write `!=`", Some("!=")),
-            "=<" => ("to compare, write `<=`", Some("<=")),
+            "===" => ("to compare, write `==`", Some(("==", Safe))),
+            "!==" => ("to compare, write `!=`", Some(("!=", Safe))),
+            "<>" => ("to compare, write `!=`", Some(("!=", Safe))),
+            "=<" => ("to compare, write `<=`", Some(("<=", NeedsALook))),
             "**" => ("for a power, call `pow(x, y)`", None),
             ":=" => ("an assignment is written `=`", None),
             "=>" if self.expected.has("->") => ("between two types stands `->`", None),
-            "=>" => ("to compare, write `>=`", Some(">=")),
+            "=>" => ("to compare, write `>=`", Some((">=", NeedsALook))),
             _ => return None,
         };
         let both = if signs == self.joined { self.before_at.to(self.at) } else { self.at };
         let diagnostic =
             Diagnostic::error("E0008", format!("`{signs}` is no operator"), both, "no such operator").help(help);
         Some(match fix {
-            Some(fix) => diagnostic.fix(both, fix),
+            Some((meant, applicability)) => {
+                let edit = Edit { span: both, text: meant.into() };
+                diagnostic.fix(Fix::of(format!("write `{meant}`"), vec![edit], applicability))
+            }
             None => diagnostic,
         })
     }
@@ -153,7 +157,7 @@ impl Stumble<'_, '_> {
                     let title = format!("expected {}, found `{token}`", self.expected.describe());
                     Diagnostic::error("E0008", title, self.at, format!("unexpected `{token}`"))
                         .help(format!("did you mean `{meant}` instead of `{name}`?"))
-                        .fix(self.before_at, meant)
+                        .fix(Fix::new(format!("write `{meant}`"), self.before_at, meant))
                 }
                 None => diagnostic,
             },
@@ -221,7 +225,11 @@ impl Stumble<'_, '_> {
             closest(name, self.expected.keywords()).map(|meant| (name, meant, at))
         });
         if let Some((name, meant, at)) = misspelt {
-            return diagnostic.help(format!("did you mean `{meant}` instead of `{name}`?")).fix(at, meant);
+            return diagnostic.help(format!("did you mean `{meant}` instead of `{name}`?")).fix(Fix::new(
+                format!("write `{meant}`"),
+                at,
+                meant,
+            ));
         }
         match self.hint() {
             Some(hint) => diagnostic.help(hint),

@@ -1,7 +1,7 @@
 //! Which of the parser's errors are told, and where a semicolon is missing. [`crate::stumble`] finds the words.
 
 use crate::ast::Block;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::expected::Expected;
 use crate::parse::ENOUGH_ERRORS;
 use crate::span::Span;
@@ -163,7 +163,8 @@ impl<'s> State<'s> {
         let new_line = self.source(end, next.start).contains('\n');
         if self.is_news(next.start, 0, if new_line { QUIET_AFTER_LINE } else { QUIET_AFTER_GUESS }) {
             let here = self.span(end, end);
-            self.diagnostics.push(Diagnostic::error("E0009", "expected `;`", here, "expected `;` here").fix(here, ";"));
+            let diagnostic = Diagnostic::error("E0009", "expected `;`", here, "expected `;` here");
+            self.diagnostics.push(diagnostic.fix(Fix::safe("add `;`", here, ";")));
         }
     }
 }

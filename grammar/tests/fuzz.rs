@@ -25,7 +25,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     prop_assert!(diagnostics.len() <= MAX_ERRORS + 1);
     for diagnostic in &diagnostics {
         prop_assert!(sluice_grammar::codes::CODES.iter().any(|(code, _)| *code == diagnostic.code), "{diagnostic:?}");
-        let edits = diagnostic.fix.iter().map(|edit| edit.span);
+        let edits = diagnostic.fixes.iter().flat_map(|fix| &fix.edits).map(|edit| edit.span);
         for span in diagnostic.labels.iter().map(|label| label.span).chain(edits) {
             prop_assert!(text.get(span.start as usize..span.end as usize).is_some(), "{diagnostic:?}\n{text}");
         }

@@ -79,8 +79,9 @@ fn integers_too_large() {
     for text in ["2147483649", "4294967295", "99999999999999999999999999"] {
         assert_eq!(codes(&in_work(&format!("x = {text};"))), ["E0006"], "{text}");
     }
-    let hint = only(&in_work("x = 4294967295;")).help.unwrap();
-    assert!(hint.contains("0xFFFFFFFF"), "{hint}");
+    let meant: Vec<String> =
+        only(&in_work("x = 4294967295;")).fixes.into_iter().map(|f| f.edits[0].text.clone()).collect();
+    assert_eq!(meant, ["4294967295.0", "0xFFFFFFFF"]);
 }
 
 #[test]
@@ -178,6 +179,21 @@ fn keywords_and_names() {
     {
         assert_eq!(tokens(name), [Token::Ident(name)]);
         assert!(!Token::Ident(name).is_keyword());
+    }
+}
+
+/// The list of the definition, word by word.
+#[test]
+fn the_keywords_of_the_definition() {
+    let words = "filter pipeline splitjoin feedbackloop stateful portal to handler iter add split join duplicate \
+        roundrobin body loop enqueue init prework work peek pop push boolean float bit int void double complex float2 \
+        float3 float4 struct native static helper if else while for do switch case default break continue return \
+        pi true false template";
+    for word in words.split_whitespace() {
+        let found = tokens(word);
+        assert!(found.len() == 1 && found[0].is_keyword(), "{word}: {found:?}");
+        assert!(!codes(&in_work(&format!("int {word} = 1;"))).is_empty(), "{word}");
+        good(&in_work(&format!("int {word}_ = 1;")));
     }
 }
 

@@ -1,6 +1,8 @@
 //! All that `sluice check`, `rates` and `graph` do to a text, and a short run: whatever the text is, this ends in order.
 
+use sluice_driver::io::sink::Out;
 use sluice_driver::render::Renderer;
+use sluice_driver::trace::{Trace, TraceFormat, TraceOptions};
 use sluice_driver::{dumps, rates, render_json};
 use sluice_frontend::elaborate::Limits;
 use sluice_frontend::eval::EvalErrorKind;
@@ -41,10 +43,8 @@ pub fn examine(bytes: &[u8], limits: Limits) -> Result<Found, String> {
     if let Some(program) = &analysis.program {
         found.accepted = true;
         look_at_program(&analysis, program);
-        if program.pending.is_empty() {
-            run(program)?;
-            found.ran = true;
-        }
+        run(&analysis, program)?;
+        found.ran = true;
     }
     Ok(found)
 }
@@ -58,7 +58,7 @@ fn look_at_diagnostics(analysis: &Analysis) -> Result<(), String> {
         if d.code == "E0999" || format!("{d:?}").contains("breaks its own rules") {
             return Err(format!("an internal fault: {d:?}"));
         }
-        for span in d.labels.iter().map(|l| l.span).chain(d.fix.iter().map(|e| e.span)) {
+        for span in d.labels.iter().map(|l| l.span).chain(d.fixes.iter().flat_map(|f| &f.edits).map(|e| e.span)) {
             let file = analysis.sources.files().find(|(id, _)| *id == span.file);
             if file.and_then(|(_, f)| f.text.get(span.start as usize..span.end as usize)).is_none() {
                 return Err(format!("a place outside of the text: {d:?}"));
@@ -110,13 +110,19 @@ impl Outside for Briefly {
     }
 }
 
-/// A fault of the program is fine here, one of the compiler is not.
-fn run(program: &Elaborated) -> Result<(), String> {
+/// A fault of the program is fine here, one of the compiler is not. The run is traced, in one of the two ways.
+fn run(analysis: &Analysis, program: &Elaborated) -> Result<(), String> {
+    let format = if program.graph.channels.len().is_multiple_of(2) { TraceFormat::Text } else { TraceFormat::Json };
+    let output = Some("-".to_string());
+    let how = TraceOptions { state: true, attempts: true, format, output, ..TraceOptions::default() };
+    let nowhere = Out::to(Box::new(std::io::sink()));
+    let mut trace = Trace::open(program, &analysis.sources, &how, &nowhere).map_err(|f| f.message)?;
     let Elaborated { globals, codes, graph, steady, messages, .. } = program;
     let program = sluice_interpret::Program { globals, codes, graph, steady, messages };
-    let options = sluice_interpret::Options { iterations: Some(3) };
-    match sluice_interpret::run(program, &mut Briefly { items: 0, patience: PATIENCE }, options) {
+    let options = sluice_interpret::Options { iterations: Some(3), channel_limit: Some(10_000) };
+    let mut world = Briefly { items: 0, patience: PATIENCE };
+    match sluice_interpret::watch(program, &mut world, options, &mut trace) {
         Err(e) if matches!(e.kind, EvalErrorKind::IllTyped(_)) => Err(format!("while it ran: {e}")),
-        _ => Ok(()),
+        _ => trace.close().map_err(|f| f.message),
     }
 }

@@ -8,6 +8,7 @@ pub mod examine;
 pub mod generate;
 pub mod mangle;
 pub mod message;
+pub mod patient;
 pub mod pool;
 pub mod run;
 pub mod shrink;

@@ -9,6 +9,8 @@ use sluice_driver::io::format::Format;
 use sluice_driver::io::host::{self, Bindings, Host};
 use sluice_driver::io::sink::Out;
 use sluice_driver::native::{Native, NativeEnd};
+use sluice_driver::natives::Natives;
+use sluice_driver::natives::foreign::Foreign;
 use sluice_driver::options::{CodeOptions, ProgramOptions, ScheduleKind};
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::render::Renderer;
@@ -33,6 +35,8 @@ pub struct Make {
     pub small_buffers: bool,
     /// Without checks?
     pub unchecked: bool,
+    /// The most items on a channel of a program with dynamic rates.
+    pub channel_limit: Option<u64>,
 }
 
 /// How a run is joined to the world.
@@ -65,8 +69,7 @@ pub fn check(source: &str) -> Result<Checked, String> {
     let input = SourceInput { name: "program.str".into(), text: source.into() };
     let analysis = analyse(vec![input], &Options::default(), &mut NoImports);
     match analysis.program {
-        Some(program) if program.pending.is_empty() => Ok(Checked { sources: analysis.sources, program }),
-        Some(program) => Err(Renderer::new(&analysis.sources, false).all(&program.pending)),
+        Some(program) => Ok(Checked { sources: analysis.sources, program }),
         None => Err(Renderer::new(&analysis.sources, false).all(&analysis.diagnostics)),
     }
 }
@@ -100,10 +103,20 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
         let cc = CcOptions { level: make.level, ..CcOptions::default() };
-        let code = CodeOptions { cc, schedule, unchecked: make.unchecked };
-        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
+        let code = CodeOptions {
+            cc,
+            schedule,
+            unchecked: make.unchecked,
+            channel_limit: make.channel_limit,
+            ..Default::default()
+        };
+        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program", false)?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
-        Ok(Compiled { native: compiled::load(&mut session, &c, &code)?, sites: c.sites, lanes })
+        Ok(Compiled {
+            native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
+            sites: c.sites,
+            lanes,
+        })
     };
     made().map_err(|halt| match halt {
         Halt::Fault(f) => f.message,
@@ -183,33 +196,63 @@ fn try_run(
     let tape = Tape::default();
     let mut host = Host::open_to(&readers, &writers, &bindings, Out::to(Box::new(tape.clone())))?;
     drop(pipe);
-    let end = match code {
-        None => interpreted::run(program, &readers, case.iterations, &mut host),
-        Some(c) => c.native.run(&readers, &writers, case.iterations, &mut host).map_err(|e| match e {
-            NativeEnd::Fault(fault) => RunEnd::Fault(fault),
-            NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
-        }),
-    };
-    Ok(match end {
+    Ok(match run_to(checked, case, code, &readers, &writers, &mut host) {
         Ok(()) => {
             let remarks = host.finish()?;
             Outcome::Done { printed: tape.0.borrow().clone(), written: written(folder), remarks }
         }
-        Err(RunEnd::Fault(f)) => {
+        Err(end) => {
             host.abandon();
-            Outcome::Failed(f.exit, f.message, tape.0.borrow().clone())
-        }
-        Err(RunEnd::Program(d)) => {
-            host.abandon();
-            let at = d.span();
-            let why = format!("{} {} at {}..{}", d.code, d.title, at.start, at.end);
-            Outcome::Failed(Exit::Program, why, tape.0.borrow().clone())
+            let (exit, why) = in_words(end);
+            Outcome::Failed(exit, why, tape.0.borrow().clone())
         }
     })
 }
 
-/// What differs between two outcomes, in a few words; nothing where they are the same. Remarks are compared where `all` is read.
-pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
+/// Runs to the end, with a host.
+pub(crate) fn run_to(
+    checked: &Checked,
+    case: &Case,
+    code: Option<&Compiled>,
+    readers: &[host::End],
+    writers: &[host::End],
+    host: &mut Host,
+) -> Result<(), RunEnd> {
+    let program = &checked.program;
+    match code {
+        None => {
+            let options = sluice_interpret::Options { iterations: case.iterations, channel_limit: case.channel_limit };
+            interpreted::run(program, readers, options, host, &mut Foreign::none())
+        }
+        Some(c) => c.native.run(readers, writers, case.iterations, host).map_err(|e| match e {
+            NativeEnd::Fault(fault) => RunEnd::Fault(fault),
+            NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
+        }),
+    }
+}
+
+/// How a run failed.
+pub(crate) fn in_words(end: RunEnd) -> (Exit, String) {
+    match end {
+        RunEnd::Fault(f) => (f.exit, f.message),
+        RunEnd::Program(d) => {
+            let at = d.span();
+            (Exit::Program, format!("{} {} at {}..{}", d.code, d.title, at.start, at.end))
+        }
+    }
+}
+
+/// What is compared besides the output of runs that end well, and why others do not.
+#[derive(Clone, Copy, Debug)]
+pub struct Compare {
+    /// Remarks about the input: where all of it is read.
+    pub remarks: bool,
+    /// Not what was printed before a fault.
+    pub faults_only: bool,
+}
+
+/// What differs between two outcomes, in a few words; nothing where they are the same.
+pub fn difference(a: &Outcome, b: &Outcome, compare: Compare) -> Option<String> {
     match (a, b) {
         (
             Outcome::Done { printed: p, written: w, remarks: r },
@@ -231,7 +274,7 @@ pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
                 let (wrote, other) = (w.len(), x.len());
                 return Some(format!("{name}: byte {at} of {wrote} and {other}: {} and {}", show(w), show(x)));
             }
-            (all && r != s).then(|| format!("the one remarks {r:?}, the other {s:?}"))
+            (compare.remarks && r != s).then(|| format!("the one remarks {r:?}, the other {s:?}"))
         }
         (Outcome::Failed(e, why, p), Outcome::Failed(f, why_too, q)) => {
             // native code that holds much state does not know which of many firings went wrong, and what was printed before
@@ -240,7 +283,7 @@ pub fn difference(a: &Outcome, b: &Outcome, all: bool) -> Option<String> {
             if e != f || !same {
                 return Some(format!("the one fails with `{why}`, the other with `{why_too}`"));
             }
-            (exactly && p != q).then(|| format!("before the fault: {}", text_difference(p, q)))
+            (exactly && p != q && !compare.faults_only).then(|| format!("before the fault: {}", text_difference(p, q)))
         }
         (Outcome::Done { .. }, Outcome::Failed(_, why, _)) => Some(format!("only the second fails: {why}")),
         (Outcome::Failed(_, why, _), Outcome::Done { .. }) => Some(format!("only the first fails: {why}")),

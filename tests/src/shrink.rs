@@ -329,7 +329,13 @@ mod tests {
     fn takes_out_all_that_is_not_needed() {
         let source = "int->int filter F { int a = 3 + 4; work push 1 pop 1 { if (a > 2) { a = 5; } else { a = 6; } push(pop() * (7 - a)); } }\n\
                       int->int filter G { work push 1 pop 1 { push(pop()); } }";
-        let case = Case { source: source.into(), input: Some(vec![1; 64]), iterations: Some(9), hazards: false };
+        let case = Case {
+            source: source.into(),
+            input: Some(vec![1; 64]),
+            iterations: Some(9),
+            hazards: false,
+            channel_limit: None,
+        };
         let mut tries = 0;
         let small = shrink(&case, 500, &mut |c| {
             tries += 1;

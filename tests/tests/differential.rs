@@ -2,6 +2,7 @@
 //!
 //! `SLUICE_RANDOM_PROGRAMS` says how many (200); `SLUICE_FIRST_SEED` where to begin (0). A failure names the seed, and shows the
 //! program after shrinking (in at most `SLUICE_SHRINK` tries; with 0 not at all). `SLUICE_SEED=n` runs that one alone.
+//! `SLUICE_ONLY=dynamic` (or `messages`, `both`, `static`) passes over all seeds whose programs are of another kind.
 
 #![allow(clippy::disallowed_methods)] // the number of programs comes from outside
 
@@ -29,6 +30,9 @@ fn job(seed: u64, case: &generate::Case) -> Message {
     if seed % 11 == 3 {
         job = job.with("pipe", seed.to_string());
     }
+    if seed % 11 == 7 {
+        job = job.with("patient", "");
+    }
     if seed % 5 == 4 {
         job = job.with("to-stdout", "");
     }
@@ -44,8 +48,21 @@ fn one(pool: &Pool, seed: u64) -> Result<String, String> {
     Err(differ::report(pool, seed, &case, &answer, &why, &|c| job(seed, c)))
 }
 
+/// Is this seed's program of the kind asked for?
+fn wanted(seed: u64) -> bool {
+    let f = generate::flavour(seed);
+    match std::env::var("SLUICE_ONLY").as_deref() {
+        Ok("dynamic") => f.dynamic,
+        Ok("messages") => f.messages,
+        Ok("both") => f.dynamic && f.messages,
+        Ok("static") => !f.dynamic && !f.messages,
+        _ => true,
+    }
+}
+
 fn block(pool: &Pool, seeds: std::ops::Range<u64>) -> Result<(), Failed> {
-    let count = seeds.end - seeds.start;
+    let seeds: Vec<u64> = seeds.filter(|s| wanted(*s)).collect();
+    let count = seeds.len() as u64;
     let (mut failures, mut useful) = (Vec::new(), 0);
     for seed in seeds {
         match one(pool, seed) {

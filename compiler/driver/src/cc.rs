@@ -1,9 +1,10 @@
 //! The system's C compiler: which one, what it is, and how it is called.
 
 use crate::exit::Fault;
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// Flags that fix what the generated C means, whatever the level of optimisation.
 const MEANING: [&str; 6] =
@@ -87,32 +88,64 @@ impl Compiler {
         ))
     }
 
-    /// Translates C text in `source` to `target`.
-    pub fn compile(&self, source: &Path, target: &Path, options: &CcOptions, product: Product) -> Result<(), Fault> {
+    /// The compiler's name.
+    pub fn program(&self) -> &str {
+        self.command.first().map_or("cc", |c| c)
+    }
+
+    /// Runs the compiler.
+    pub fn call<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Result<Output, Fault> {
         let (program, first) =
             self.command.split_first().ok_or_else(|| Fault::internal("an empty compiler command"))?;
-        let result = Command::new(program)
+        // linkers are asked what is missing: in words that can be understood
+        Command::new(program)
             .args(first)
-            .args(options.flags(product))
-            .arg("-w")
-            .arg("-o")
-            .arg(target)
-            .arg(source)
-            .arg("-lm")
-            .arg("-lpthread")
+            .args(arguments)
+            .env("LC_ALL", "C")
             .stdin(Stdio::null())
             .output()
-            .map_err(|e| Fault::file("run", program, &e))?;
-        if result.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&result.stderr);
-        let lines: Vec<&str> = said.lines().take(20).collect();
-        if said.contains("No space left on device") {
-            return Err(Fault::input(format!("{program}: no space left on device")));
-        }
-        Err(Fault::internal(format!("{program} refused the generated C ({}):\n{}", result.status, lines.join("\n"))))
+            .map_err(|e| Fault::file("run", program, &e))
     }
+
+    /// Translates C text in `source` to `target`, together with `more` (objects, libraries, options). What the compiler says where it refuses.
+    pub fn translate(
+        &self,
+        source: &Path,
+        target: &Path,
+        options: &CcOptions,
+        product: Product,
+        more: &[OsString],
+    ) -> Result<Result<(), String>, Fault> {
+        let mut arguments: Vec<OsString> = options.flags(product).into_iter().map(OsString::from).collect();
+        arguments.extend(["-w", "-o"].map(OsString::from));
+        arguments.extend([target.as_os_str().to_os_string(), source.as_os_str().to_os_string()]);
+        arguments.extend(more.iter().cloned());
+        arguments.extend(["-lm", "-lpthread"].map(OsString::from));
+        let result = self.call(&arguments)?;
+        if result.status.success() {
+            return Ok(Ok(()));
+        }
+        let said = String::from_utf8_lossy(&result.stderr).into_owned();
+        if said.contains("No space left on device") {
+            return Err(Fault::input(format!("{}: no space left on device", self.program())));
+        }
+        Ok(Err(said))
+    }
+
+    /// Translates C text of our own in `source` to `target`.
+    pub fn compile(&self, source: &Path, target: &Path, options: &CcOptions, product: Product) -> Result<(), Fault> {
+        self.translate(source, target, options, product, &[])?.map_err(|said| self.refused(&said))
+    }
+
+    /// The compiler does not take C text of our own.
+    pub fn refused(&self, said: &str) -> Fault {
+        Fault::internal(format!("{} refused the generated C:\n{}", self.program(), first_lines(said, 20)))
+    }
+}
+
+/// The first lines of what a compiler says.
+pub fn first_lines(said: &str, count: usize) -> String {
+    said.lines().take(count).collect::<Vec<_>>().join("\n")
 }
 
 /// What a compiler says it is; `None` where it cannot be run.

@@ -4,13 +4,18 @@ use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
+use crate::fix;
 use crate::io::sink;
+use crate::natives::{Natives, sources};
 use crate::options::*;
-use crate::pipeline::{self, Halt};
+use crate::pipeline::{self, Checked, Halt};
+use crate::project;
 use crate::rates;
 use crate::sdep;
 use crate::session::{self, Session};
+use crate::testing::{self, TestOptions};
 use sluice_codegen::Flavour;
+use sluice_frontend::graph::{Endpoint, NodeKind};
 use std::path::Path;
 
 /// Opens a session, does the work, says how it ended.
@@ -38,9 +43,14 @@ fn report(fault: &Fault) -> Exit {
 }
 
 /// `sluice check`
-pub fn check(options: &ProgramOptions, parse_only: bool) -> Exit {
+pub fn check(options: &ProgramOptions, natives: &NativeOptions, check: CheckOptions) -> Exit {
     with_session(options, true, |session| {
-        pipeline::analyse(session, options, parse_only)?;
+        let options = &project::resolve(session, options)?;
+        sources::check_files(&natives.over(options))?;
+        if check.fix || check.dry_run {
+            return fix::fix(session, options, check);
+        }
+        pipeline::analyse(session, options, check.parse_only)?;
         Ok(Exit::Ok)
     })
 }
@@ -48,6 +58,7 @@ pub fn check(options: &ProgramOptions, parse_only: bool) -> Exit {
 /// `sluice rates`
 pub fn rates(options: &ProgramOptions, format: RatesFormat) -> Exit {
     with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
         let report = rates::report(&checked.program, &checked.sources);
         session::print(&match format {
@@ -61,11 +72,16 @@ pub fn rates(options: &ProgramOptions, format: RatesFormat) -> Exit {
 /// `sluice sdep`
 pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> Exit {
     with_session(options, false, |session| {
-        let ([from, to], false) = (names, options.files.is_empty()) else {
-            return Err(Fault::usage("a file and the names of two streams are needed")
+        // A file where the first stream should be: the second one is missing, whatever project this may be.
+        let a_file = |name: &String| name == "-" || Path::new(name).exists();
+        let (Some([from, to]), false) =
+            (names.first_chunk(), options.files.is_empty() && names.first().is_some_and(a_file))
+        else {
+            return Err(Fault::usage("the names of two streams are needed")
                 .help("sluice sdep FILE... FROM TO, such as: sluice sdep radio.str LowPass Demodulate")
                 .into());
         };
+        let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
         let report = sdep::report(&checked.program, from, to)?;
         session::print(&match format {
@@ -84,6 +100,7 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
             (None, Some("dot" | "gv")) => GraphFormat::Dot,
             (None, _) => GraphFormat::Svg,
         };
+        let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
         let (graph, steady) = (&checked.program.graph, &checked.program.steady);
         let text = session.pass("draw", || match format {
@@ -96,33 +113,58 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
 }
 
 /// `sluice build`
-pub fn build(options: &ProgramOptions, code: &CodeOptions, product: BuildProduct, output: Option<&str>) -> Exit {
+pub fn build(
+    options: &ProgramOptions,
+    code: CodeChoices,
+    natives: &NativeOptions,
+    product: BuildProduct,
+    output: Option<&str>,
+) -> Exit {
     with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
-        pipeline::refuse_pending(session, &checked)?;
-        let output = output.map_or_else(|| default_output(&options.files, product), str::to_string);
-        if output == "-" && product != BuildProduct::C {
+        let (code, natives) = (&code.options(options), &natives.over(options));
+        let output = output.map_or_else(|| default_output(options, product), str::to_string);
+        if output == "-" && !matches!(product, BuildProduct::C | BuildProduct::NativeHeader) {
             return Err(Fault::usage("only C can be written to standard output").help("name a file with -o").into());
+        }
+        if product == BuildProduct::NativeHeader {
+            write(&output, &native_header(&checked, &output, options)?)?;
+            return Ok(Exit::Ok);
         }
         let name = library_name(&output);
         match product {
-            BuildProduct::C => {
+            BuildProduct::C | BuildProduct::NativeHeader => {
                 let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
                 write(&output, &c.source)?;
             }
             BuildProduct::Executable => {
                 let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
-                compiled::product(session, &c, code, Product::Executable, &output)?;
+                let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
+                compiled::product(session, &checked, &c, code, &natives, Product::Executable, &output)?;
             }
             BuildProduct::Library => {
                 let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
-                compiled::product(session, &c, code, Product::Shared, &output)?;
+                let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
+                compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
                 let header = Path::new(&output).with_file_name(format!("{name}.h"));
                 write(&header.display().to_string(), &c.header.unwrap_or_default())?;
             }
         }
         Ok(Exit::Ok)
     })
+}
+
+/// The header of a program's native functions, named after its file (on standard output: after the program's).
+fn native_header(checked: &Checked, output: &str, options: &ProgramOptions) -> Result<String, Fault> {
+    let globals = &checked.program.globals;
+    if globals.natives.is_empty() {
+        return Err(Fault::program("the program declares no native functions")
+            .help("a group such as `native Filters { float smooth(float x); }` declares them"));
+    }
+    let named = if output == "-" { default_output(options, BuildProduct::NativeHeader) } else { output.to_string() };
+    let stem = Path::new(&named).file_stem().and_then(|s| s.to_str()).unwrap_or("program").to_string();
+    Ok(sluice_codegen::c::native_header::native_header(globals, &stem))
 }
 
 /// Writes text to a file (complete or not at all), or to standard output.
@@ -133,15 +175,19 @@ fn write(path: &str, text: &str) -> Result<(), Fault> {
     sink::write_file(Path::new(path), text.as_bytes()).map_err(|e| Fault::file("write", path, &e))
 }
 
-/// What `build` writes where nobody says: the first source's name, in the current folder.
-fn default_output(files: &[String], product: BuildProduct) -> String {
-    let first = files.first().filter(|f| *f != "-").map_or("program.str", |f| f.as_str());
-    let stem = Path::new(first).file_stem().and_then(|s| s.to_str()).unwrap_or("program");
+/// What `build` writes where nobody says: the project's or the first source's name, in the current folder.
+fn default_output(options: &ProgramOptions, product: BuildProduct) -> String {
+    let first = options.files.first().filter(|f| *f != "-").map_or("program.str", |f| f.as_str());
+    let stem = match &options.manifest {
+        Some(manifest) => &manifest.name,
+        None => Path::new(first).file_stem().and_then(|s| s.to_str()).unwrap_or("program"),
+    };
     match product {
         BuildProduct::Executable if stem == first => format!("{stem}.out"),
         BuildProduct::Executable => stem.to_string(),
         BuildProduct::C => format!("{stem}.c"),
         BuildProduct::Library => format!("lib{stem}.so"),
+        BuildProduct::NativeHeader => format!("{stem}-native.h"),
     }
 }
 
@@ -157,11 +203,49 @@ fn library_name(output: &str) -> String {
 }
 
 /// `sluice run`
-pub fn run(options: &ProgramOptions, code: &CodeOptions, run: &RunOptions) -> Exit {
+pub fn run(options: &ProgramOptions, code: CodeChoices, natives: &NativeOptions, mut run: RunOptions) -> Exit {
     with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
-        pipeline::run(session, &checked, code, run)
+        if let Some(manifest) = &options.manifest {
+            let graph = &checked.program.graph;
+            let open = |is: fn(&NodeKind) -> bool| graph.nodes.iter().any(|n| is(&n.kind));
+            let input = open(|k| matches!(k, NodeKind::Reader(Endpoint::Open)));
+            let output = open(|k| matches!(k, NodeKind::Writer(Endpoint::Open)));
+            manifest.fill_run(&mut run, input, output);
+        }
+        pipeline::run(session, &checked, &code.options(options), &run, &natives.over(options))
     })
+}
+
+/// `sluice test`
+pub fn test(options: &TestOptions) -> Exit {
+    let program = ProgramOptions { messages: options.messages, ..ProgramOptions::default() };
+    with_session(&program, true, |session| testing::test(session, options))
+}
+
+/// `sluice run-test`, which `sluice test` starts.
+pub fn run_test() -> Exit {
+    let program = ProgramOptions { messages: MessageFormat::Json, ..ProgramOptions::default() };
+    with_session(&program, false, |session| {
+        let request = testing::child::request()?;
+        testing::child::run(session, &request)
+    })
+}
+
+/// `sluice new`
+pub fn new(path: &str, name: Option<&str>) -> Exit {
+    let made = project::new::make(path, name).and_then(|made| {
+        let way = if made.folder == "." { String::new() } else { format!("cd {}, then ", made.folder) };
+        session::print(&format!(
+            "made the project {}: {way}`sluice run` runs it, `sluice test` tests it; sluice.toml says what it is made of\n",
+            made.name
+        ))
+    });
+    match made {
+        Ok(()) => Exit::Ok,
+        Err(fault) => report(&fault),
+    }
 }
 
 /// `sluice explain`
@@ -191,12 +275,14 @@ mod tests {
 
     #[test]
     fn names_of_products() {
-        let files = ["a/radio.str".to_string()];
-        assert_eq!(default_output(&files, BuildProduct::Executable), "radio");
-        assert_eq!(default_output(&files, BuildProduct::C), "radio.c");
-        assert_eq!(default_output(&files, BuildProduct::Library), "libradio.so");
-        assert_eq!(default_output(&["radio".to_string()], BuildProduct::Executable), "radio.out");
-        assert_eq!(default_output(&["-".to_string()], BuildProduct::Executable), "program");
+        let output = |file: &str, product| {
+            default_output(&ProgramOptions { files: vec![file.to_string()], ..ProgramOptions::default() }, product)
+        };
+        assert_eq!(output("a/radio.str", BuildProduct::Executable), "radio");
+        assert_eq!(output("a/radio.str", BuildProduct::C), "radio.c");
+        assert_eq!(output("a/radio.str", BuildProduct::Library), "libradio.so");
+        assert_eq!(output("radio", BuildProduct::Executable), "radio.out");
+        assert_eq!(output("-", BuildProduct::Executable), "program");
         assert_eq!(library_name("x/libfm-radio.so"), "fm_radio");
         assert_eq!(library_name("2x.so"), "_2x");
         assert_eq!(library_name("lib.so"), "lib");

@@ -8,6 +8,8 @@ use crate::dumps;
 use crate::exit::{Exit, Fault};
 use crate::io::sink;
 use crate::native::Native;
+use crate::natives::Natives;
+use crate::natives::sources::{self, Failure, Job};
 use crate::options::{CodeOptions, ScheduleKind};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
@@ -21,7 +23,7 @@ use sluice_schedule::judge::{self, Verified};
 use sluice_schedule::minimum_latency::{self, minimum_latency};
 use sluice_schedule::sequential::SequentialSchedule;
 use sluice_schedule::single_appearance::{self, single_appearance};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Schedules, lowers and prints a program as C.
 pub fn emit(
@@ -55,7 +57,9 @@ pub fn emit(
             dump(session, name, || print_kernels(&kernels))?;
         }
     }
-    let options = sluice_codegen::ProgramOptions { flavour, ..sluice_codegen::ProgramOptions::default() };
+    let mut options =
+        sluice_codegen::ProgramOptions { flavour, stats: code.stats, ..sluice_codegen::ProgramOptions::default() };
+    options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
     let input = ProgramInput {
         name,
         globals: &program.globals,
@@ -102,7 +106,7 @@ fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Di
 
 /// A steady-state schedule that the judge has passed.
 fn schedule(program: &Elaborated, kind: ScheduleKind) -> Result<Verified<SequentialSchedule>, Fault> {
-    let (graph, steady) = (&program.graph, &program.steady);
+    let (graph, steady) = (&*program.graph.cut(), &program.steady);
     let smallest_buffers = || {
         minimum_latency(graph, steady).map_err(|e| match e {
             minimum_latency::Failure::TooLong(n) => {
@@ -138,40 +142,69 @@ fn deadlock(program: &Elaborated, node: NodeId) -> Fault {
 }
 
 /// A program in memory: its shared object from the cache, or compiled now.
-pub fn load(session: &mut Session, c: &CProgram, code: &CodeOptions) -> Result<Native, Halt> {
+pub fn load(
+    session: &mut Session,
+    checked: &Checked,
+    c: &CProgram,
+    code: &CodeOptions,
+    natives: &Natives,
+) -> Result<Native, Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(Product::Shared).join(" ");
-    dump(session, "compile-c", || format!("{} {flags} program.c -o program.so -lm\n", compiler.command.join(" ")))?;
-    let cache = Cache::open()?;
-    let key = cache::key(&[&c.source, &compiler.identity, &flags, env!("CARGO_PKG_VERSION")]);
+    dump(session, "compile-c", || {
+        format!("{} {flags} program.c -o program.so {}-lm\n", compiler.command.join(" "), natives.shown())
+    })?;
     let mut attempts = 0;
     loop {
-        let make =
-            |target: &Path| translate(&compiler, &cache.temporary(&key, "c"), &c.source, target, code, Product::Shared);
-        let object = session.pass("compile-c", || cache.get(&key, "so", make))?;
-        match session.pass("load", || Native::load(&object)) {
+        let object = shared_object(session, checked, &compiler, natives, &c.source, code)?;
+        match session.pass("load", || Native::load_with(&object, natives.load_flags())) {
             Ok(native) => return Ok(native),
             // Another run may have removed the file (to make room) between the two steps, or a disk may have damaged it.
             Err(_) if attempts < 3 => {
                 attempts += 1;
                 let _ = std::fs::remove_file(&object);
             }
-            Err(fault) => return Err(fault.into()),
+            Err(fault) if natives.called.is_empty() => return Err(fault.into()),
+            Err(fault) => return Err(sources::cannot_load(&object, &fault.message).into()),
         }
     }
+}
+
+/// C text with the native functions it calls as a shared object, from the cache or made now.
+pub fn shared_object(
+    session: &mut Session,
+    checked: &Checked,
+    compiler: &Compiler,
+    natives: &Natives,
+    text: &str,
+    code: &CodeOptions,
+) -> Result<PathBuf, Halt> {
+    let flags = code.cc.flags(Product::Shared).join(" ");
+    let cache = Cache::open()?;
+    let key = cache::key(&[text, &compiler.identity, &flags, &natives.key, env!("CARGO_PKG_VERSION")]);
+    let job = Job { cache: &cache, compiler, text, code, product: Product::Shared };
+    let (mut remarks, mut parked) = (Vec::new(), None);
+    let made = session.pass("compile-c", || {
+        cache.get(&key, "so", |target| natives.build(&job, target, &mut remarks).map_err(|f| f.park(&mut parked)))
+    });
+    ended(session, checked, natives, made, &remarks, parked)
 }
 
 /// Compiles C text to a file of the user's: complete, or absent.
 pub fn product(
     session: &mut Session,
+    checked: &Checked,
     c: &CProgram,
     code: &CodeOptions,
+    natives: &Natives,
     product: Product,
     path: &str,
 ) -> Result<(), Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(product).join(" ");
-    dump(session, "compile-c", || format!("{} {flags} program.c -o {path} -lm\n", compiler.command.join(" ")))?;
+    dump(session, "compile-c", || {
+        format!("{} {flags} program.c -o {path} {}-lm\n", compiler.command.join(" "), natives.shown())
+    })?;
     let cache = Cache::open()?;
     let target = PathBuf::from(path);
     if target.is_dir() {
@@ -179,32 +212,31 @@ pub fn product(
     }
     let (_, temporary) = sink::create_beside(&target).map_err(|e| Fault::file("write", path, &e))?;
     crate::interrupt::add_temporary(&temporary);
-    let source = cache.temporary(&cache::key(&[&c.source]), "c");
+    let job = Job { cache: &cache, compiler: &compiler, text: &c.source, code, product };
+    let (mut remarks, mut parked) = (Vec::new(), None);
     let made = session.pass("compile-c", || {
-        translate(&compiler, &source, &c.source, &temporary, code, product)?;
+        natives.build(&job, &temporary, &mut remarks).map_err(|f| f.park(&mut parked))?;
         std::fs::rename(&temporary, &target).map_err(|e| Fault::file("write", path, &e))
     });
     if made.is_err() {
         let _ = std::fs::remove_file(&temporary);
     }
     crate::interrupt::forget_temporary(&temporary);
-    Ok(made?)
+    ended(session, checked, natives, made, &remarks, parked)
 }
 
-/// Writes C text beside other files on their way, has it compiled, and removes it.
-fn translate(
-    compiler: &Compiler,
-    source: &Path,
-    text: &str,
-    target: &Path,
-    code: &CodeOptions,
-    product: Product,
-) -> Result<(), Fault> {
-    crate::interrupt::add_temporary(source);
-    let done = std::fs::write(source, text)
-        .map_err(|e| Fault::file("write", source.display(), &e))
-        .and_then(|()| compiler.compile(source, target, &code.cc, product));
-    let _ = std::fs::remove_file(source);
-    crate::interrupt::forget_temporary(source);
-    done
+/// What there is to say after a compilation.
+fn ended<T>(
+    session: &Session,
+    checked: &Checked,
+    natives: &Natives,
+    made: Result<T, Fault>,
+    remarks: &[String],
+    parked: Option<Failure>,
+) -> Result<T, Halt> {
+    remarks.iter().for_each(|r| session.remark(r));
+    match parked {
+        Some(failure) => Err(failure.report(session, checked, natives)),
+        None => Ok(made?),
+    }
 }

@@ -9,6 +9,7 @@ use crate::exit::{Exit, Fault};
 use crate::interrupt;
 use crate::io::sink;
 use crate::options::{FmtOptions, ProgramOptions};
+use crate::project::{find, manifest};
 use crate::session::{self, Session};
 use crate::source::limited_bytes;
 use sluice_grammar::diagnostic::Diagnostic;
@@ -66,20 +67,28 @@ impl Run {
             }
             return self.standard_input();
         }
+        if files.is_empty() {
+            let manifest = find::manifest_path(None).map_err(|_| nothing_named())?;
+            self.folder(folder_of(&manifest));
+        }
         for file in files {
             let path = Path::new(file);
-            if !path.is_dir() {
-                self.file(path);
-                continue;
+            match path.file_name() {
+                Some(name) if name == manifest::NAME => self.folder(folder_of(path)),
+                _ if path.is_dir() => self.folder(path),
+                _ => self.file(path),
             }
-            let mut found = Vec::new();
-            self.walk(path, &mut found);
-            if found.is_empty() {
-                self.session.remark(&format!("no .{EXTENSION} files in {file}"));
-            }
-            found.iter().for_each(|path| self.file(path));
         }
         Ok(())
+    }
+
+    fn folder(&mut self, folder: &Path) {
+        let mut found = Vec::new();
+        self.walk(folder, &mut found);
+        if found.is_empty() {
+            self.session.remark(&format!("no .{EXTENSION} files in {}", folder.display()));
+        }
+        found.iter().for_each(|path| self.file(path));
     }
 
     fn fault(&mut self, fault: &Fault) {
@@ -132,7 +141,7 @@ impl Run {
             return self.show(name, &text, &formatted);
         }
         let bytes = bytes_of(&formatted, encoding, name)?;
-        sink::rewrite_file(path, &bytes).map_err(|e| Fault::file("write", name, &e))?;
+        sink::rewrite_file(path, bytes).map_err(|e| Fault::file("write", name, &e))?;
         session::print(&format!("formatted {name}\n"))
     }
 
@@ -172,7 +181,7 @@ impl Run {
     fn show(&mut self, name: &str, text: &str, formatted: &Formatted) -> Result<(), Fault> {
         self.unformatted += 1;
         self.worst = self.worst.max(Exit::Program);
-        session::print(&diff::unified(name, &format!("{name} (formatted)"), text, &formatted.edits))
+        self.session.change(name, &diff::unified(name, text, &formatted.text))
     }
 
     fn finish(mut self) -> Exit {
@@ -187,6 +196,16 @@ impl Run {
         }
         self.worst
     }
+}
+
+fn nothing_named() -> Fault {
+    Fault::usage(format!("no file is named, and neither this folder nor one above it has a {}", manifest::NAME))
+        .help("`sluice fmt .` formats every .str file here and below")
+}
+
+/// The folder of a project.
+fn folder_of(manifest: &Path) -> &Path {
+    manifest.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
 /// The bytes in the file's own encoding.

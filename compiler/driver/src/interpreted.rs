@@ -5,8 +5,14 @@
 use crate::exit::Fault;
 use crate::io::host::{End, Host};
 use crate::io::reader::Got;
+use crate::natives::foreign::Foreign;
 use crate::runtime::{self, RunEnd, RunFault};
+use crate::stats::watch::{HostTime, Timed};
 use sluice_frontend::Elaborated;
+use sluice_frontend::eval::Value;
+use sluice_frontend::ids::NativeId;
+use sluice_frontend::typed::Globals;
+use sluice_interpret::observe::Observer;
 use sluice_interpret::{Options, Outside, Program};
 
 /// Bytes taken from the host at once.
@@ -21,6 +27,8 @@ struct Block {
 
 struct World<'h> {
     host: &'h mut Host,
+    natives: &'h mut Foreign,
+    globals: &'h Globals,
     blocks: Vec<Block>,
     fault: Option<Fault>,
 }
@@ -61,21 +69,50 @@ impl Outside for World<'_> {
         self.note(result)
     }
 
+    fn native(&mut self, function: NativeId, args: &[Value]) -> Result<Value, String> {
+        self.natives.call(function, args, self.globals)
+    }
+
     fn wants_stop(&mut self) -> bool {
         self.host.wants_stop()
     }
 }
 
 /// Runs a program to its end.
-pub fn run(program: &Elaborated, readers: &[End], iterations: Option<u64>, host: &mut Host) -> Result<(), RunEnd> {
+pub fn run(
+    program: &Elaborated,
+    readers: &[End],
+    options: Options,
+    host: &mut Host,
+    natives: &mut Foreign,
+) -> Result<(), RunEnd> {
+    watch(program, readers, options, (host, natives), None, None)
+}
+
+/// The same before the eyes of an observer and with a clock around the host, where these are given.
+pub fn watch(
+    program: &Elaborated,
+    readers: &[End],
+    options: Options,
+    (host, natives): (&mut Host, &mut Foreign),
+    observer: Option<&mut dyn Observer>,
+    clock: Option<&HostTime>,
+) -> Result<(), RunEnd> {
     let blocks = readers
         .iter()
         .map(|r| Block { bytes: vec![0; (BLOCK / r.item.bytes).max(1) * r.item.bytes], at: 0, end: 0 })
         .collect();
-    let mut world = World { host, blocks, fault: None };
+    let mut world = World { host, natives, globals: &program.globals, blocks, fault: None };
     let Elaborated { globals, codes, graph, steady, messages, .. } = program;
-    let result =
-        sluice_interpret::run(Program { globals, codes, graph, steady, messages }, &mut world, Options { iterations });
+    let program = Program { globals, codes, graph, steady, messages };
+    let run = |world: &mut dyn Outside| match observer {
+        None => sluice_interpret::run(program, world, options),
+        Some(observer) => sluice_interpret::watch(program, world, options, observer),
+    };
+    let result = match clock {
+        None => run(&mut world),
+        Some(clock) => run(&mut Timed::new(&mut world, clock)),
+    };
     if let Some(fault) = world.fault {
         return Err(fault.into());
     }

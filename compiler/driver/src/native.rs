@@ -3,13 +3,15 @@
 //! Purpose: a compiled program, loaded into this process and joined to a [`Host`]. The interface is
 //! `compiler/codegen/rts/c/sluice_abi.h`; the structs here mirror it.
 //!
-//! This is the one module of the driver with `unsafe`: it loads machine code and calls it.
+//! This module, `native_stats` and `natives::foreign` are those of the driver with `unsafe`: they load machine code, call it and read what it
+//! has written.
 
 #![allow(unsafe_code)]
 
 use crate::exit::Fault;
 use crate::io::host::{End, Host};
 use crate::io::reader::Got;
+use crate::native_stats::{self, NativeStats};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -212,7 +214,7 @@ fn size(sizes: &[usize], end: u32, n: i64) -> Result<usize, Fault> {
 pub struct Native {
     abi: *const RawAbi,
     /// Keeps the code in memory; dropped last.
-    _library: Library,
+    library: Library,
 }
 
 /// An instance, destroyed when it goes.
@@ -230,10 +232,16 @@ impl Drop for Instance<'_> {
 impl Native {
     /// Loads a shared object that sluice made, and checks that it is one.
     pub fn load(path: &Path) -> Result<Native, Fault> {
+        Native::load_with(path, 0)
+    }
+
+    /// As [`Native::load`], with further flags for `dlopen`.
+    pub fn load_with(path: &Path, flags: i32) -> Result<Native, Fault> {
         let fault = |what: String| Fault::internal(format!("cannot load {}: {what}", path.display()));
         // All symbols are resolved now: one that is missing is an error here, not the end of the process later.
         // SAFETY: the file is a product of our own code generator in a folder of the user's; it has no initialisers.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| fault(e.to_string()))?;
+        let library =
+            unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL | flags) }.map_err(|e| fault(e.to_string()))?;
         // SAFETY: the function has this type in sluice_abi.h.
         let abi = unsafe {
             let entry = library
@@ -249,7 +257,7 @@ impl Native {
         if version != VERSION || (size as usize) < size_of::<RawAbi>() {
             return Err(fault(format!("it has version {version} of the interface, not {VERSION}")));
         }
-        Ok(Native { abi, _library: library })
+        Ok(Native { abi, library })
     }
 
     fn abi(&self) -> &RawAbi {
@@ -288,6 +296,18 @@ impl Native {
         iterations: Option<u64>,
         host: &mut Host,
     ) -> Result<(), NativeEnd> {
+        self.run_counting(readers, writers, iterations, host, &mut None)
+    }
+
+    /// The same; a program that was compiled to count says what it has counted, also where the run fails.
+    pub fn run_counting(
+        &self,
+        readers: &[End],
+        writers: &[End],
+        iterations: Option<u64>,
+        host: &mut Host,
+        counted: &mut Option<NativeStats>,
+    ) -> Result<(), NativeEnd> {
         self.check_ends(readers, writers).map_err(NativeEnd::Fault)?;
         let sizes = |ends: &[End]| ends.iter().map(|e| e.item.bytes).collect();
         let stdout_writers = host.stdout_writers();
@@ -316,6 +336,8 @@ impl Native {
                 }
             }
         }
+        // SAFETY: the instance (or null) is one of this library's, and is not running.
+        *counted = unsafe { native_stats::read(&self.library, instance.raw.cast()) };
         // SAFETY: as above.
         if let Some(fault) = unsafe { (*user).fault.take() } {
             return Err(NativeEnd::Fault(fault));

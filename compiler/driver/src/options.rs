@@ -2,6 +2,13 @@
 
 use crate::cc::CcOptions;
 use crate::io::host::Bindings;
+use crate::pipeline::Confinement;
+use crate::project::Manifest;
+use crate::stats::StatsOptions;
+use crate::trace::TraceOptions;
+use serde::{Deserialize, Serialize};
+pub use sluice_frontend::lints::levels::Level;
+use std::sync::Arc;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -16,7 +23,8 @@ pub enum MessageFormat {
 /// Options of all commands that read a program.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramOptions {
-    /// The files, `-` for standard input.
+    /// The files, `-` for standard input. On the command line: these, or a project, or none for the nearest project
+    /// ([`crate::project::resolve`] puts its files here).
     pub files: Vec<String>,
     /// The entry stream, where several could be.
     pub top: Option<String>,
@@ -28,16 +36,86 @@ pub struct ProgramOptions {
     pub dump_after: Option<String>,
     /// The most nodes that the program may elaborate to, where not the default.
     pub max_filters: Option<usize>,
+    /// Codes of warnings, or `warnings`, and how loudly they are told.
+    pub levels: Vec<(String, Level)>,
+    /// The project that the files belong to.
+    pub manifest: Option<Arc<Manifest>>,
+}
+
+/// What `check` does besides looking.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckOptions {
+    /// Only look at the syntax.
+    pub parse_only: bool,
+    /// Make the safe fixes.
+    pub fix: bool,
+    /// Show what would change instead of writing it.
+    pub dry_run: bool,
 }
 
 /// Which steady-state schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ScheduleKind {
     /// The smallest code: each node appears once.
     #[default]
     SingleAppearance,
     /// The smallest buffers.
     MinimumLatency,
+}
+
+impl ScheduleKind {
+    /// The names of both.
+    pub const NAMES: [(&str, ScheduleKind); 2] =
+        [("single-appearance", ScheduleKind::SingleAppearance), ("minimum-latency", ScheduleKind::MinimumLatency)];
+}
+
+/// What someone said about generated code: the command line, a test, a manifest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeChoices {
+    /// Level of optimisation, 0 to 3.
+    pub level: Option<u8>,
+    /// Debug information.
+    pub debug: Option<bool>,
+    /// Leave out the checks of array bounds and division.
+    pub unchecked: Option<bool>,
+    /// Faster arithmetic with other bytes.
+    pub fast_math: Option<bool>,
+    /// The schedule.
+    pub schedule: Option<ScheduleKind>,
+    /// The most items on a channel of a program with dynamic rates.
+    pub channel_limit: Option<u64>,
+}
+
+impl CodeChoices {
+    /// These, and where they say nothing, those.
+    #[must_use]
+    pub fn or(self, those: CodeChoices) -> CodeChoices {
+        CodeChoices {
+            level: self.level.or(those.level),
+            debug: self.debug.or(those.debug),
+            unchecked: self.unchecked.or(those.unchecked),
+            fast_math: self.fast_math.or(those.fast_math),
+            schedule: self.schedule.or(those.schedule),
+            channel_limit: self.channel_limit.or(those.channel_limit),
+        }
+    }
+
+    /// The options for a program; its project is asked where these choices say nothing.
+    pub fn options(self, program: &ProgramOptions) -> CodeOptions {
+        let all = self.or(program.manifest.as_ref().map(|m| m.build).unwrap_or_default());
+        let usual = CcOptions::default();
+        CodeOptions {
+            cc: CcOptions {
+                level: all.level.unwrap_or(usual.level),
+                debug: all.debug.unwrap_or(usual.debug),
+                fast_math: all.fast_math.unwrap_or(usual.fast_math),
+            },
+            unchecked: all.unchecked.unwrap_or(false),
+            schedule: all.schedule.unwrap_or_default(),
+            channel_limit: all.channel_limit,
+            stats: false,
+        }
+    }
 }
 
 /// Options about generated code.
@@ -49,6 +127,43 @@ pub struct CodeOptions {
     pub unchecked: bool,
     /// The schedule.
     pub schedule: ScheduleKind,
+    /// The most items on a channel of a program with dynamic rates, where not the default.
+    pub channel_limit: Option<u64>,
+    /// Count firings and measure time while the program runs.
+    pub stats: bool,
+}
+
+/// Where native functions come from: `--native` and its like, or the manifest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NativeOptions {
+    /// C sources, objects, archives, shared libraries; which of these a file is, its extension says.
+    pub files: Vec<String>,
+    /// Libraries by name, as the C compiler's `-l` has them.
+    pub libraries: Vec<String>,
+    /// Folders with headers and libraries.
+    pub paths: Vec<String>,
+    /// What the C compiler is told besides, where it compiles the sources.
+    pub flags: Vec<String>,
+}
+
+impl NativeOptions {
+    /// These, and where a list is empty, those.
+    #[must_use]
+    pub fn or(&self, those: &NativeOptions) -> NativeOptions {
+        let pick = |a: &Vec<String>, b: &Vec<String>| if a.is_empty() { b.clone() } else { a.clone() };
+        NativeOptions {
+            files: pick(&self.files, &those.files),
+            libraries: pick(&self.libraries, &those.libraries),
+            paths: pick(&self.paths, &those.paths),
+            flags: pick(&self.flags, &those.flags),
+        }
+    }
+
+    /// These, and where they say nothing, what the program's project says.
+    #[must_use]
+    pub fn over(&self, program: &ProgramOptions) -> NativeOptions {
+        program.manifest.as_ref().map_or_else(|| self.clone(), |m| self.or(&m.native))
+    }
 }
 
 /// What `build` makes.
@@ -60,6 +175,8 @@ pub enum BuildProduct {
     C,
     /// A shared library and its header.
     Library,
+    /// The C header of the native functions.
+    NativeHeader,
 }
 
 /// Options of `run`.
@@ -71,12 +188,18 @@ pub struct RunOptions {
     pub iterations: Option<u64>,
     /// Interpret instead of compiling.
     pub interpret: bool,
+    /// The run is watched by another process.
+    pub confinement: Option<Confinement>,
+    /// Show what happens, firing by firing; the interpreter runs then.
+    pub trace: Option<TraceOptions>,
+    /// Count firings and measure time.
+    pub stats: Option<StatsOptions>,
 }
 
 /// Options of `fmt`.
 #[derive(Clone, Debug, Default)]
 pub struct FmtOptions {
-    /// Files and folders, or `-` alone for standard input.
+    /// Files and folders, or `-` alone for standard input; none for the nearest project.
     pub files: Vec<String>,
     /// Change nothing: show what would be changed.
     pub check: bool,

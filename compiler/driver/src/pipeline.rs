@@ -6,18 +6,24 @@
 use crate::compiled;
 use crate::dumps;
 use crate::exit::{Exit, Fault};
-use crate::interpreted;
 use crate::interrupt;
 use crate::io::host::{self, Host};
+use crate::io::sink::Out;
 use crate::native::NativeEnd;
-use crate::options::{CodeOptions, ProgramOptions, RunOptions};
+use crate::natives::Natives;
+use crate::natives::foreign::Foreign;
+use crate::options::{CodeOptions, NativeOptions, ProgramOptions, RunOptions};
 use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
+use crate::stats::Ending;
+use crate::watched::{self, Watched};
 use sluice_codegen::Flavour;
 use sluice_frontend::elaborate::Limits;
+use sluice_frontend::lints::levels::Levels;
 use sluice_frontend::{Analysis, Elaborated, Options};
 use sluice_grammar::span::SourceMap;
+use std::path::PathBuf;
 
 /// Why a command goes no further.
 #[derive(Debug)]
@@ -31,6 +37,27 @@ pub enum Halt {
 impl From<Fault> for Halt {
     fn from(fault: Fault) -> Halt {
         Halt::Fault(fault)
+    }
+}
+
+/// What another process asks of a run that it watches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confinement {
+    /// A file to make as soon as the program itself starts.
+    pub started: PathBuf,
+    /// The most bytes that a file may grow to.
+    pub most_bytes: u64,
+}
+
+impl Confinement {
+    /// Sets the limits (where the system has them) and says that the program starts.
+    fn begin(&self) -> Result<(), Fault> {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        for (resource, most) in [(Resource::Fsize, self.most_bytes), (Resource::Core, 0)] {
+            let maximum = getrlimit(resource).maximum;
+            let _ = setrlimit(resource, Rlimit { current: Some(most.min(maximum.unwrap_or(most))), maximum });
+        }
+        std::fs::write(&self.started, "").map_err(|e| Fault::file("write", self.started.display(), &e))
     }
 }
 
@@ -53,14 +80,13 @@ pub fn check(session: &mut Session, options: &ProgramOptions) -> Result<Checked,
 
 /// Reads and analyses; reports all diagnostics, and ends where there are errors.
 pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool) -> Result<Analysis, Halt> {
+    let settings = settings(options, parse_only)?;
     let mut files = Files::default();
     let inputs = session.pass("read", || files.read_all(&options.files))?;
-    let mut limits = Limits::default();
-    if let Some(n) = options.max_filters {
-        limits.instances = n;
+    let mut analysis = session.pass("analyse", || sluice_frontend::analyse(inputs, &settings, &mut files));
+    if let Some(manifest) = &options.manifest {
+        manifest.explain_entry(&mut analysis, options.top.as_deref());
     }
-    let settings = Options { top: options.top.clone(), parse_only, limits, ..Options::default() };
-    let analysis = session.pass("analyse", || sluice_frontend::analyse(inputs, &settings, &mut files));
     session.report(&analysis.sources, &analysis.diagnostics)?;
     dump(session, "parse", || analysis.trees.iter().map(|(_, tree)| sluice_grammar::print::print(tree)).collect())?;
     if analysis.failed() {
@@ -73,6 +99,21 @@ pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool
     Ok(analysis)
 }
 
+/// What the front end is told.
+pub fn settings(options: &ProgramOptions, parse_only: bool) -> Result<Options, Fault> {
+    let mut limits = Limits::default();
+    if let Some(n) = options.max_filters {
+        limits.instances = n;
+    }
+    let mut levels = Levels::default();
+    for (what, level) in &options.levels {
+        levels.set(what, *level).map_err(|why| {
+            Fault::usage(why).help("docs/lints.md lists the warnings; `warnings` stands for all of them")
+        })?;
+    }
+    Ok(Options { top: options.top.clone(), parse_only, limits, levels, ..Options::default() })
+}
+
 /// Shows what a pass made, where it is the one asked for; then the command is done.
 pub fn dump(session: &Session, pass: &str, text: impl FnOnce() -> String) -> Result<(), Halt> {
     if !session.dumps(pass) {
@@ -82,50 +123,70 @@ pub fn dump(session: &Session, pass: &str, text: impl FnOnce() -> String) -> Res
     Err(Halt::Done(Exit::Ok))
 }
 
-/// Ends the command where the program needs what no back end can do yet.
-pub fn refuse_pending(session: &Session, checked: &Checked) -> Result<(), Halt> {
-    if checked.program.pending.is_empty() {
-        return Ok(());
-    }
-    session.report(&checked.sources, &checked.program.pending)?;
-    Err(Halt::Done(Exit::Program))
-}
-
 /// Runs a program: with the interpreter, or compiled and loaded.
-pub fn run(session: &mut Session, checked: &Checked, code: &CodeOptions, options: &RunOptions) -> Result<Exit, Halt> {
-    refuse_pending(session, checked)?;
+pub fn run(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    options: &RunOptions,
+    natives: &NativeOptions,
+) -> Result<Exit, Halt> {
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
-    let native = if options.interpret {
+    watched::check_outputs(&writers, options)?;
+    let mut foreign = Foreign::none();
+    // only the interpreter tells what each firing does
+    let native = if options.interpret || options.trace.is_some() {
+        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+        foreign = Foreign::load(session, checked, &natives, code)?;
         None
     } else {
+        let code = &CodeOptions { stats: options.stats.is_some(), ..*code };
         let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
-        let native = compiled::load(session, &c, code)?;
-        Some((native, c.sites))
+        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+        let native = compiled::load(session, checked, &c, code, &natives)?;
+        Some((native, c))
     };
     interrupt::listen();
-    let mut host = Host::open(&readers, &writers, &options.bindings)?;
+    if let Some(confinement) = &options.confinement {
+        confinement.begin()?;
+    }
+    let out = Out::stdout();
+    let mut host = Host::open_to(&readers, &writers, &options.bindings, out.clone())?;
+    let mut watched = Watched::open(checked, options, &out, &mut host)?;
     let end = session.pass("run", || match &native {
-        None => interpreted::run(program, &readers, options.iterations, &mut host),
-        Some((native, sites)) => native.run(&readers, &writers, options.iterations, &mut host).map_err(|e| match e {
-            NativeEnd::Fault(fault) => RunEnd::Fault(fault),
-            NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, sites),
-        }),
+        None => {
+            let settings =
+                sluice_interpret::Options { iterations: options.iterations, channel_limit: code.channel_limit };
+            watched.interpret(&readers, settings, &mut host, &mut foreign)
+        }
+        Some((native, c)) => {
+            let end = watched.run(native, (&readers, &writers), options.iterations, &mut host, c.fills.as_ref());
+            end.map_err(|e| match e {
+                NativeEnd::Fault(fault) => RunEnd::Fault(fault),
+                NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
+            })
+        }
     });
+    let Err(end) = end else {
+        let ending = if host.wants_stop() { Ending::Stopped } else { Ending::Complete };
+        let finished = host.finish();
+        for remark in finished.iter().flatten() {
+            session.remark(remark);
+        }
+        let watched = watched.close(ending);
+        finished?;
+        watched?;
+        return Ok(Exit::Ok);
+    };
+    host.abandon();
+    if let Err(fault) = watched.close(Ending::Failed) {
+        session.fault(&fault);
+    }
     match end {
-        Ok(()) => {
-            for remark in host.finish()? {
-                session.remark(&remark);
-            }
-            Ok(Exit::Ok)
-        }
-        Err(RunEnd::Fault(fault)) => {
-            host.abandon();
-            Err(fault.into())
-        }
-        Err(RunEnd::Program(diagnostic)) => {
-            host.abandon();
+        RunEnd::Fault(fault) => Err(fault.into()),
+        RunEnd::Program(diagnostic) => {
             session.report(&checked.sources, &[*diagnostic])?;
             Ok(Exit::Program)
         }

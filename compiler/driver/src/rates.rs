@@ -8,7 +8,7 @@ use serde::Serialize;
 use sluice_frontend::Elaborated;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::ChannelId;
-use sluice_frontend::typed::Rates;
+use sluice_frontend::typed::{DynamicRate, Rates};
 
 /// The document.
 #[derive(Debug, Serialize)]
@@ -30,9 +30,11 @@ struct Stream {
     peek: Option<u64>,
     pop: Option<u64>,
     push: Option<u64>,
+    dynamic: Option<RangesJson>,
     prework: Option<RatesJson>,
-    repetitions: Option<u64>,
-    initial_firings: Option<u64>,
+    repetitions: u64,
+    initial_firings: u64,
+    island: Option<u32>,
     state: bool,
     input: String,
     output: String,
@@ -47,6 +49,14 @@ struct RatesJson {
     push: u64,
 }
 
+/// Ranges of the rates that a firing decides on: the least and the most, which may be open.
+#[derive(Debug, Serialize)]
+struct RangesJson {
+    peek: Option<(u32, Option<u32>)>,
+    pop: Option<(u32, Option<u32>)>,
+    push: Option<(u32, Option<u32>)>,
+}
+
 #[derive(Debug, Serialize)]
 struct Channel {
     id: String,
@@ -58,6 +68,7 @@ struct Channel {
     peek: u64,
     initial_items: usize,
     feedback: bool,
+    dynamic: bool,
     boundary_items: Option<u64>,
     buffer_items: Option<u64>,
     buffer_bytes: Option<u64>,
@@ -71,6 +82,7 @@ struct Totals {
     buffer_items: Option<u64>,
     buffer_bytes: Option<u64>,
     dynamic: bool,
+    islands: Option<usize>,
 }
 
 /// Items and bytes of a buffer, where they are known.
@@ -80,13 +92,15 @@ type Size = (Option<u64>, Option<u64>);
 pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Report {
     let (graph, steady) = (&program.graph, &program.steady);
     let code = |id: sluice_frontend::ids::CodeId| program.codes.get(id.index());
-    let dynamic = graph.nodes.iter().any(|n| match n.kind {
-        NodeKind::Filter { code: id, .. } => code(id).is_some_and(|c| c.work.dynamic.is_some()),
-        _ => false,
-    });
-    let known = |n: u64| (!dynamic).then_some(n);
+    let islands = steady.islands.as_ref();
+    let dynamic = islands.is_some();
+    // what a steady state bounds
+    let bounded = |id: ChannelId| {
+        let c = graph.channel(id);
+        !c.dynamic && islands.is_none_or(|i| !i.fed[i.of[c.from.0.index()] as usize])
+    };
     let buffer = |id: ChannelId| -> Size {
-        let items = if dynamic { None } else { steady.capacity(graph, id, 1) };
+        let items = if bounded(id) { steady.capacity(graph, id, 1) } else { None };
         let size = ItemType::of(&graph.channel(id).ty, &program.globals).map(|t| t.bytes as u64);
         (items, items.zip(size).and_then(|(n, s)| n.checked_mul(s)))
     };
@@ -105,7 +119,8 @@ pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Re
                 peek: c.peek.into(),
                 initial_items: c.initial.len(),
                 feedback: c.feedback,
-                boundary_items: known(steady.boundary_fill[id.index()]),
+                dynamic: c.dynamic,
+                boundary_items: bounded(id).then(|| steady.boundary_fill[id.index()]),
                 buffer_items,
                 buffer_bytes,
             }
@@ -149,13 +164,18 @@ pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Re
                 peek: rate(moving.is_some_and(|d| d.peek.is_some()), sides(&n.inputs, &|c| graph.channel(c).peek)),
                 pop: rate(moving.is_some_and(|d| d.pop.is_some()), sides(&n.inputs, &|c| graph.channel(c).consume)),
                 push: rate(moving.is_some_and(|d| d.push.is_some()), sides(&n.outputs, &|c| graph.channel(c).produce)),
+                dynamic: moving.map(|d| {
+                    let range = |r: Option<DynamicRate>| r.map(|r| (r.min, r.max));
+                    RangesJson { peek: range(d.peek), pop: range(d.pop), push: range(d.push) }
+                }),
                 prework: prework.map(|Rates { peek, pop, push }| RatesJson {
                     peek: peek.into(),
                     pop: pop.into(),
                     push: push.into(),
                 }),
-                repetitions: known(steady.repetitions[id.index()]),
-                initial_firings: known(steady.init[id.index()]),
+                repetitions: steady.repetitions[id.index()],
+                initial_firings: steady.init[id.index()],
+                island: islands.map(|i| i.of[id.index()]),
                 state,
                 input: ty(&n.inputs),
                 output: ty(&n.outputs),
@@ -168,6 +188,7 @@ pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Re
         streams: streams.len(),
         channels: channels.len(),
         firings: if dynamic { None } else { steady.repetitions.iter().try_fold(0u64, |t, r| t.checked_add(*r)) },
+        islands: islands.map(|i| i.quota.len()),
         buffer_items: sum(|c| c.buffer_items),
         buffer_bytes: sum(|c| c.buffer_bytes),
         dynamic,
@@ -183,23 +204,39 @@ pub fn json(report: &Report) -> String {
     text
 }
 
+/// A rate as it is written: a number, `*`, or a range.
+fn cell(rate: Option<u64>, range: Option<(u32, Option<u32>)>) -> String {
+    match (rate, range) {
+        (Some(n), None) => n.to_string(),
+        (_, Some((0, None)) | None) => "*".into(),
+        (_, Some((min, max))) => format!("[{min},{}]", max.map_or("*".into(), |m| m.to_string())),
+    }
+}
+
+/// A declared range.
+type Range = Option<(u32, Option<u32>)>;
+
 /// A table for people.
 pub fn table(report: &Report) -> String {
-    const HEAD: [&str; 10] = ["stream", "kind", "peek", "pop", "push", "init", "reps", "state", "buffer", "bytes"];
+    const HEAD: [&str; 11] =
+        ["stream", "kind", "peek", "pop", "push", "init", "reps", "island", "state", "buffer", "bytes"];
     let number = |n: Option<u64>| n.map_or("*".to_string(), |n| n.to_string());
-    let mut rows: Vec<[String; 10]> = vec![HEAD.map(String::from)];
+    let mut rows: Vec<[String; 11]> = vec![HEAD.map(String::from)];
     for s in &report.streams {
-        let peek = if s.peek == s.pop { "".to_string() } else { number(s.peek) };
-        let side = |n: Option<u64>, ty: &str| if ty == "void" { String::new() } else { number(n) };
+        let range = |f: fn(&RangesJson) -> Range| s.dynamic.as_ref().and_then(f);
+        let same = s.peek == s.pop || range(|d| d.pop).is_some() && range(|d| d.peek).is_none();
+        let peek = if same { "".to_string() } else { cell(s.peek, range(|d| d.peek)) };
+        let side = |rate: String, ty: &str| if ty == "void" { String::new() } else { rate };
         let buffer = |n: Option<u64>| if s.input == "void" { String::new() } else { number(n) };
         rows.push([
             s.stream.clone(),
             s.kind.to_string(),
             peek,
-            side(s.pop, &s.input),
-            side(s.push, &s.output),
-            number(s.initial_firings),
-            number(s.repetitions),
+            side(cell(s.pop, range(|d| d.pop)), &s.input),
+            side(cell(s.push, range(|d| d.push)), &s.output),
+            s.initial_firings.to_string(),
+            s.repetitions.to_string(),
+            s.island.map_or(String::new(), |i| i.to_string()),
             if s.state { "state".into() } else { String::new() },
             buffer(s.buffer_items),
             buffer(s.buffer_bytes),
@@ -211,14 +248,27 @@ pub fn table(report: &Report) -> String {
     for row in &rows {
         let mut line = String::new();
         for (i, cell) in row.iter().enumerate() {
+            // a program without dynamic rates has no islands
+            if i == 7 && !report.totals.dynamic {
+                continue;
+            }
             let pad = " ".repeat(widths[i] - cell.chars().count());
-            let left = matches!(i, 0 | 1 | 7);
+            let left = matches!(i, 0 | 1 | 8);
             line.push_str(&if left { format!("{cell}{pad}  ") } else { format!("{pad}{cell}  ") });
         }
         text.push_str(line.trim_end());
         text.push('\n');
     }
     let t = &report.totals;
+    if let Some(islands) = t.islands {
+        let islands = if islands == 1 {
+            "1 island".into()
+        } else {
+            format!("{islands} islands, each with repetitions of its own")
+        };
+        text.push_str(&format!("\n{} streams, {} channels; {islands}\n* depends on the data\n", t.streams, t.channels));
+        return text;
+    }
     text.push_str(&format!(
         "\n{} streams, {} channels; a steady state has {} firings; buffers hold {} items in {} bytes\n",
         t.streams,
@@ -227,8 +277,5 @@ pub fn table(report: &Report) -> String {
         number(t.buffer_items),
         number(t.buffer_bytes)
     ));
-    if t.dynamic {
-        text.push_str("* depends on the data: the program has dynamic rates\n");
-    }
     text
 }

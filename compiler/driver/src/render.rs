@@ -6,7 +6,7 @@
 
 use crate::exit::{Exit, Fault};
 use ariadne::{CharSet, Color, Config, IndexType, Label, Report, ReportKind, Source};
-use sluice_grammar::diagnostic::{Diagnostic, Severity};
+use sluice_grammar::diagnostic::{Diagnostic, Fix, Severity};
 use sluice_grammar::span::{FileId, SourceMap, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,13 +26,16 @@ pub struct Tally {
     pub errors: usize,
     /// Warnings.
     pub warnings: usize,
+    /// How many of both have a fix that can be made without a look.
+    pub fixable: usize,
 }
 
 impl Tally {
     /// Counts.
     pub fn of(diagnostics: &[Diagnostic]) -> Tally {
         let count = |s| diagnostics.iter().filter(|d| d.severity == s).count();
-        Tally { errors: count(Severity::Error), warnings: count(Severity::Warning) }
+        let fixable = diagnostics.iter().filter(|d| d.fixes.iter().any(Fix::is_safe)).count();
+        Tally { errors: count(Severity::Error), warnings: count(Severity::Warning), fixable }
     }
 
     /// `3 errors, 1 warning`; `None` where there is nothing to count.
@@ -40,7 +43,11 @@ impl Tally {
         let part = |n: usize, word: &str| (n > 0).then(|| format!("{n} {word}{}", if n == 1 { "" } else { "s" }));
         let parts: Vec<String> =
             [part(self.errors, "error"), part(self.warnings, "warning")].into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
+        let fixes = match self.fixable {
+            0 => String::new(),
+            n => format!(" (`sluice check --fix` mends {n})"),
+        };
+        (!parts.is_empty()).then(|| parts.join(", ") + &fixes)
     }
 }
 
@@ -124,7 +131,7 @@ impl<'a> Renderer<'a> {
         for note in &d.notes {
             report.add_note(note);
         }
-        if let Some(help) = &d.help {
+        for help in helps(d) {
             report.add_help(help);
         }
         let mut out = Vec::new();
@@ -171,11 +178,17 @@ impl<'a> Renderer<'a> {
         for note in &d.notes {
             let _ = writeln!(text, "  note: {note}");
         }
-        if let Some(help) = &d.help {
+        for help in helps(d) {
             let _ = writeln!(text, "  help: {help}");
         }
         text
     }
+}
+
+/// What the user can do: the help, and the fixes, where it does not speak of the only one.
+fn helps(d: &Diagnostic) -> Vec<&str> {
+    let fixes = d.fixes.iter().map(|f| f.title.as_str()).filter(|_| d.help.is_none() || d.fixes.len() > 1);
+    d.help.iter().map(String::as_str).chain(fixes).collect()
 }
 
 /// The nearest character boundary at or before a byte offset.
@@ -277,8 +290,9 @@ mod tests {
 
     #[test]
     fn counts_in_words() {
-        assert_eq!(Tally { errors: 3, warnings: 1 }.line().as_deref(), Some("3 errors, 1 warning"));
-        assert_eq!(Tally { errors: 0, warnings: 2 }.line().as_deref(), Some("2 warnings"));
+        let line = |errors, warnings, fixable| Tally { errors, warnings, fixable }.line();
+        assert_eq!(line(3, 1, 0).as_deref(), Some("3 errors, 1 warning"));
+        assert_eq!(line(0, 2, 1).as_deref(), Some("2 warnings (`sluice check --fix` mends 1)"));
         assert_eq!(Tally::default().line(), None);
     }
 

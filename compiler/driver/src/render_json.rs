@@ -3,7 +3,8 @@
 use crate::exit::Fault;
 use crate::render::{Renderer, Tally, severity_name};
 use serde::Serialize;
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_frontend::mend::Done;
+use sluice_grammar::diagnostic::{self, Diagnostic};
 use sluice_grammar::span::{SourceMap, Span};
 
 /// One line of output.
@@ -17,15 +18,28 @@ enum Line<'a> {
         labels: Vec<Label<'a>>,
         help: Option<&'a str>,
         notes: &'a [String],
-        fix: Vec<Edit<'a>>,
+        fixes: Vec<Fix<'a>>,
         rendered: String,
     },
     Summary {
         errors: usize,
         warnings: usize,
+        fixable: usize,
     },
     Remark {
         message: &'a str,
+    },
+    Fix {
+        code: &'a str,
+        title: &'a str,
+        file: &'a str,
+        line: u32,
+        column: u32,
+        made: bool,
+    },
+    Change {
+        file: &'a str,
+        diff: &'a str,
     },
     Fault {
         exit: u8,
@@ -54,6 +68,13 @@ struct Label<'a> {
 }
 
 #[derive(Serialize)]
+struct Fix<'a> {
+    title: &'a str,
+    applicability: &'static str,
+    edits: Vec<Edit<'a>>,
+}
+
+#[derive(Serialize)]
 struct Edit<'a> {
     #[serde(flatten)]
     place: Place<'a>,
@@ -77,6 +98,11 @@ fn place(map: &SourceMap, span: Span) -> Place<'_> {
     }
 }
 
+fn fix<'a>(map: &'a SourceMap, fix: &'a diagnostic::Fix) -> Fix<'a> {
+    let edits = fix.edits.iter().map(|e| Edit { place: place(map, e.span), text: &e.text }).collect();
+    Fix { title: &fix.title, applicability: if fix.is_safe() { "safe" } else { "look" }, edits }
+}
+
 fn write(line: &Line<'_>) -> String {
     let mut text = serde_json::to_string(line).unwrap_or_default();
     text.push('\n');
@@ -98,19 +124,30 @@ pub fn diagnostics(map: &SourceMap, all: &[Diagnostic]) -> String {
                     .collect(),
                 help: d.help.as_deref(),
                 notes: &d.notes,
-                fix: d.fix.iter().map(|e| Edit { place: place(map, e.span), text: &e.text }).collect(),
+                fixes: d.fixes.iter().map(|f| fix(map, f)).collect(),
                 rendered: renderer.one(d),
             })
         })
         .collect();
     let tally = Tally::of(all);
-    text.push_str(&write(&Line::Summary { errors: tally.errors, warnings: tally.warnings }));
+    text.push_str(&write(&Line::Summary { errors: tally.errors, warnings: tally.warnings, fixable: tally.fixable }));
     text
 }
 
 /// A fault on a line.
 pub fn fault(fault: &Fault) -> String {
     write(&Line::Fault { exit: fault.exit.code(), message: &fault.message, help: fault.help.as_deref() })
+}
+
+/// A fix that was made, or refused, on a line.
+pub fn fixed(done: &Done, made: bool) -> String {
+    let (line, column) = done.at;
+    write(&Line::Fix { code: done.code, title: &done.title, file: &done.file, line, column, made })
+}
+
+/// How a file would change, on a line.
+pub fn change(file: &str, diff: &str) -> String {
+    write(&Line::Change { file, diff })
 }
 
 /// A remark on a line.
@@ -126,7 +163,9 @@ mod tests {
     fn one_line_each() {
         let mut map = SourceMap::new();
         let f = map.add("a.str", "ä\n\"b\"");
-        let d = Diagnostic::error("E0001", "a \"quoted\"\ntitle", Span::new(f, 3, 6), "l").fix(Span::new(f, 3, 3), "x");
+        let d = Diagnostic::error("E0001", "a \"quoted\"\ntitle", Span::new(f, 3, 6), "l")
+            .fix(diagnostic::Fix::safe("add x", Span::new(f, 3, 3), "x"))
+            .fix(diagnostic::Fix::new("remove it", Span::new(f, 3, 6), ""));
         let text = diagnostics(&map, &[d]);
         let lines: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         assert_eq!(lines.len(), 2);
@@ -134,9 +173,12 @@ mod tests {
         assert_eq!(lines[0]["labels"][0]["line"], 2);
         assert_eq!(lines[0]["labels"][0]["end_column"], 4);
         assert_eq!(lines[0]["labels"][0]["primary"], true);
-        assert_eq!(lines[0]["fix"][0]["text"], "x");
+        assert_eq!(lines[0]["fixes"][0]["edits"][0]["text"], "x");
+        assert_eq!(lines[0]["fixes"][0]["applicability"], "safe");
+        assert_eq!(lines[0]["fixes"][1]["applicability"], "look");
+        assert_eq!(lines[0]["fixes"][1]["title"], "remove it");
         assert_eq!(lines[0]["help"], serde_json::Value::Null);
-        assert_eq!(lines[1], serde_json::json!({"type": "summary", "errors": 1, "warnings": 0}));
+        assert_eq!(lines[1], serde_json::json!({"type": "summary", "errors": 1, "warnings": 0, "fixable": 1}));
         let f: serde_json::Value = serde_json::from_str(&fault(&Fault::input("gone").help("look"))).unwrap();
         assert_eq!(f, serde_json::json!({"type": "fault", "exit": 3, "message": "gone", "help": "look"}));
     }

@@ -49,14 +49,26 @@ fn code(kind: &EvalErrorKind) -> Option<(&'static str, Option<&'static str>)> {
             "E0952",
             Some("positions of `peek` count from the next item not popped, and end at the declared peek rate"),
         ),
-        PopBeyond { .. } => ("E0953", Some("declare the most items that a firing pops")),
-        PushBeyond { .. } | PushedLess { .. } => {
-            ("E0954", Some("every firing pushes exactly the declared number of items"))
+        PopBeyond { .. } | PoppedLess { .. } => {
+            ("E0953", Some("declare the items that a firing pops, or a range: `[min, max]`"))
+        }
+        PushBeyond { .. } | PushedLess { .. } => (
+            "E0954",
+            Some("every firing pushes the declared number of items, or one within the declared range: `[min, max]`"),
+        ),
+        ChannelFull { .. } => {
+            ("E0958", Some("let the filters behind it take as many items as come, or allow more: `--channel-limit N`"))
         }
         RecursionTooDeep | OutOfFuel => ("E0955", None),
         ArrayTooLarge { .. } | LocalsTooLarge | NegativeSize(_) | SizesDiffer { .. } => ("E0956", None),
         NoResult(_) => ("E0957", Some("every way through a function with a result ends in `return`")),
-        TooManyConstants | PrintsTooMuch | NotAvailable(_) | Unsupported(_) | Host(_) | IllTyped(_) => return None,
+        TooManyConstants
+        | PrintsTooMuch
+        | NotAvailable(_)
+        | NativeCall { .. }
+        | Unsupported(_)
+        | Host(_)
+        | IllTyped(_) => return None,
     })
 }
 
@@ -80,9 +92,20 @@ pub fn explain(fault: &RunFault) -> RunEnd {
     RunEnd::Program(Box::new(d))
 }
 
+/// `SLUICE_FULL`
+const FULL: i32 = -5;
+
 /// What a compiled program reports, in the interpreter's terms.
 pub fn of_native(error: &NativeError, graph: &SdfGraph, sites: &[Site]) -> RunEnd {
     let path = error.node.and_then(|n| graph.nodes.get(n)).map(|n| n.path.clone());
+    if error.code == FULL
+        && let Some(channel) = error.site.and_then(|c| graph.channels.get(c))
+    {
+        let (from, to) = (graph.node(channel.from.0), graph.node(channel.to.0));
+        let kind = EvalErrorKind::ChannelFull { limit: error.value.unsigned_abs(), to: to.path.as_str().into() };
+        let path = from.path.clone();
+        return explain(&RunFault { path, firing: error.firing, kind, span: Some(from.span) });
+    }
     match (path, error.site.and_then(|s| sites.get(s))) {
         (Some(path), Some(site)) => {
             let kind = kind_of_site(site, error.value);
@@ -103,6 +126,7 @@ fn kind_of_site(site: &Site, value: i64) -> EvalErrorKind {
         SiteKind::PopBeyond(declared) => EvalErrorKind::PopBeyond { declared },
         SiteKind::PushBeyond(declared) => EvalErrorKind::PushBeyond { declared },
         SiteKind::PushedLess(declared) => EvalErrorKind::PushedLess { pushed: small.unsigned_abs(), declared },
+        SiteKind::PoppedLess(declared) => EvalErrorKind::PoppedLess { popped: small.unsigned_abs(), declared },
         SiteKind::NoResult => EvalErrorKind::NoResult("a function".into()),
         SiteKind::Recursion => EvalErrorKind::RecursionTooDeep,
     }

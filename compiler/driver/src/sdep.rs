@@ -62,7 +62,7 @@ pub fn report(program: &Elaborated, from: &str, to: &str) -> Result<Report, Faul
     let graph = &program.graph;
     let (u, v) = (node(graph, from)?, node(graph, to)?);
     let paths = (graph.node(u).path.clone(), graph.node(v).path.clone());
-    let counts = sdep(graph, &program.steady.repetitions, &[u], v).ok().and_then(|mut c| c.pop());
+    let counts = sdep(&graph.cut(), &program.steady.repetitions, &[u], v).ok().and_then(|mut c| c.pop());
     let Some(Counts { head, period, step }) = counts else {
         return Err(Fault::program(format!(
             "`{}` never fires in a steady state, or SDEP does not repeat within {LONGEST} firings of it",
@@ -70,6 +70,13 @@ pub fn report(program: &Elaborated, from: &str, to: &str) -> Result<Report, Faul
         )));
     };
     if u != v && step == 0 && head.iter().all(|n| *n == 0) {
+        if program.steady.islands.is_some() {
+            return Err(Fault::usage(format!(
+                "no items flow from `{}` to `{}` without dynamic rates",
+                paths.0, paths.1
+            ))
+            .help("`sluice rates` shows the islands: within one of them SDEP is known"));
+        }
         return Err(Fault::usage(format!("no items flow from `{}` to `{}`", paths.0, paths.1))
             .help(format!("the other way round: sluice sdep ... {} {}", paths.1, paths.0)));
     }

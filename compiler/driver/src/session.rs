@@ -4,6 +4,7 @@ use crate::exit::{Exit, Fault};
 use crate::options::{MessageFormat, ProgramOptions};
 use crate::render::{self, Renderer, Tally};
 use crate::render_json;
+use sluice_frontend::mend::Done;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::SourceMap;
 use std::io::{IsTerminal, Write};
@@ -30,9 +31,14 @@ pub fn passes() -> Vec<&'static str> {
 
 /// Is standard error a terminal that wants colours?
 pub fn wants_colour() -> bool {
+    wants_colour_on(&std::io::stderr())
+}
+
+/// Is this a terminal that wants colours?
+pub fn wants_colour_on(stream: &impl IsTerminal) -> bool {
     let no = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
         || std::env::var_os("TERM").is_some_and(|t| t == "dumb");
-    !no && std::io::stderr().is_terminal()
+    !no && stream.is_terminal()
 }
 
 /// Writes to standard output; a reader that has gone is no error.
@@ -124,6 +130,51 @@ impl Session {
             }
         }
         fault.exit
+    }
+
+    /// Shows how a file would change.
+    pub fn change(&self, file: &str, diff: &str) -> Result<(), Fault> {
+        match self.messages {
+            MessageFormat::Human => print(diff),
+            MessageFormat::Json => self.json(&render_json::change(file, diff)),
+        }
+    }
+
+    /// Shows a fix that was made (or would be), or that was refused.
+    pub fn fixed(&self, done: &Done, made: bool, dry_run: bool) -> Result<(), Fault> {
+        match self.messages {
+            MessageFormat::Human => {
+                let (colour, off) = if self.colour { ("\x1b[32m", "\x1b[0m") } else { ("", "") };
+                let word = match (made, dry_run) {
+                    (true, false) => "fixed",
+                    (true, true) => "would fix",
+                    (false, _) => "left",
+                };
+                let (line, column) = done.at;
+                let why = if made { "" } else { ": the program would not be the same" };
+                say(&format!(
+                    "{colour}{word}{off} {}:{line}:{column} [{}]: {}{why}\n",
+                    done.file, done.code, done.title
+                ));
+                Ok(())
+            }
+            MessageFormat::Json => self.json(&render_json::fixed(done, made)),
+        }
+    }
+
+    /// Counts the fixes, for people.
+    pub fn fixes(&self, made: usize, files: usize, dry_run: bool) {
+        if self.messages == MessageFormat::Json {
+            return;
+        }
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        say(&match (made, dry_run) {
+            (0, _) => "nothing to fix\n".to_string(),
+            (n, true) => {
+                format!("{n} fix{} would be made in {files} file{}\n", if n == 1 { "" } else { "es" }, s(files))
+            }
+            (n, false) => format!("{n} fix{} made in {files} file{}\n", if n == 1 { "" } else { "es" }, s(files)),
+        });
     }
 
     /// Shows a remark that is no fault.

@@ -8,11 +8,13 @@ use crate::elaborate::{Elaborator, Limits};
 use crate::eval::Budget;
 use crate::graph::SdfGraph;
 use crate::ids::*;
+use crate::lints::levels::Levels;
+use crate::lints::{levels, lint_all};
 use crate::messages::{self, Messages};
 use crate::steady_state::{SteadyState, steady_state};
 use crate::typed::*;
 use crate::world::World;
-use crate::{check, entry};
+use crate::{check, enqueues, entry};
 use sluice_grammar::ast::Item;
 use sluice_grammar::diagnostic::{Diagnostic, Severity};
 use sluice_grammar::span::{FileId, SourceMap, Span};
@@ -55,6 +57,8 @@ pub struct Options {
     pub no_entry: bool,
     /// Bounds on elaboration.
     pub limits: Limits,
+    /// Which warnings are told.
+    pub levels: Levels,
 }
 
 /// A program ready to be scheduled.
@@ -72,8 +76,6 @@ pub struct Elaborated {
     pub portals: Vec<(PortalId, NodeId)>,
     /// Who sends messages to whom, and when they take effect.
     pub messages: Messages,
-    /// What the back ends cannot do yet: errors for those who want to run the program.
-    pub pending: Vec<Diagnostic>,
 }
 
 /// All that is known about a program.
@@ -120,7 +122,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     w.budget = Budget::with_steps(options.limits.constants);
     let trees = parse_all(&mut w, inputs, loader);
     if options.parse_only {
-        return finish(w, None, trees);
+        return finish(w, None, trees, &options.levels);
     }
     // a tree with holes can still be checked; what follows from the holes is not reported twice
     let broken = w.diagnostics.iter().any(Diagnostic::is_error);
@@ -152,10 +154,13 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         owner.push((before, w.diagnostics.len(), id));
     }
     if broken || options.no_entry || w.diagnostics[..mark].iter().any(Diagnostic::is_error) {
-        return finish(w, None, trees);
+        if !w.diagnostics.iter().any(Diagnostic::is_error) {
+            lint_all(&mut w, &trees, None, None, &options.levels);
+        }
+        return finish(w, None, trees, &options.levels);
     }
     let Some(top) = entry::entry(&mut w, options.top.as_deref()) else {
-        return finish(w, None, trees);
+        return finish(w, None, trees, &options.levels);
     };
     let mut e = Elaborator::new(&mut w, options.limits);
     let inst = e.entry(top);
@@ -178,57 +183,43 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
             }
         }
     }
-    let Some(inst) = inst else { return finish(w, None, trees) };
+    let Some(inst) = inst else { return finish(w, None, trees, &options.levels) };
     if w.diagnostics.iter().any(Diagnostic::is_error) {
-        return finish(w, None, trees);
+        return finish(w, None, trees, &options.levels);
     }
     let (graph, portals) = flatten(&inst, &codes);
     crate::graph_verify::debug_verify(&graph, "elaborate");
     drop_deep(inst);
-    let pending = pending(&codes, &graph, &globals);
-    let dynamic =
-        codes.iter().any(|c| c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()));
-    let steady = if dynamic {
-        let zeros = vec![0; graph.nodes.len()];
-        let empty = vec![0; graph.channels.len()];
-        SteadyState {
-            repetitions: zeros.clone(),
-            init: zeros,
-            boundary_fill: empty.clone(),
-            init_peak: empty,
-            precedences: Vec::new(),
-        }
-    } else {
-        match steady_state(&graph) {
-            Ok(s) => s,
-            Err(ds) => {
-                ds.into_iter().for_each(|d| w.report(d));
-                return finish(w, None, trees);
-            }
+    let steady = match steady_state(&graph) {
+        Ok(s) => s,
+        Err(mut ds) => {
+            enqueues::place(&w.sources, &trees, &mut ds);
+            ds.into_iter().for_each(|d| w.report(d));
+            return finish(w, None, trees, &options.levels);
         }
     };
-    let (mut messages, precedences, found) = match dynamic {
-        true => Default::default(),
-        false => messages::bind(&graph, &codes, &steady.repetitions, &portals, &globals),
-    };
+    let cut = graph.cut();
+    let (mut messages, precedences, found) = messages::bind(&cut, &codes, &steady.repetitions, &portals, &globals);
     let failed = found.iter().any(Diagnostic::is_error);
     found.into_iter().for_each(|d| w.report(d));
     if failed {
-        return finish(w, None, trees);
+        return finish(w, None, trees, &options.levels);
     }
     let mut steady = steady;
     if !precedences.is_empty() {
-        match messages::with_messages(&graph, steady, precedences) {
+        match messages::with_messages(&cut, steady, precedences) {
             Ok(s) => steady = s,
             Err(d) => {
                 w.report(*d);
-                return finish(w, None, trees);
+                return finish(w, None, trees, &options.levels);
             }
         }
     }
     messages::timed(&mut messages, &mut steady);
-    let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages, pending };
-    finish(w, Some(program), trees)
+    drop(cut);
+    let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages };
+    lint_all(&mut w, &trees, Some((top, options.top.is_some())), Some(&program), &options.levels);
+    finish(w, Some(program), trees, &options.levels)
 }
 
 /// What parsing gives, for each file.
@@ -282,46 +273,18 @@ fn parse_all(
     trees
 }
 
-fn finish(mut w: World, program: Option<Elaborated>, trees: Vec<(FileId, sluice_grammar::ast::Program)>) -> Analysis {
+fn finish(
+    mut w: World,
+    program: Option<Elaborated>,
+    trees: Vec<(FileId, sluice_grammar::ast::Program)>,
+    told: &Levels,
+) -> Analysis {
     // code with errors in it can break any rule when it is evaluated: that follows from what has been said
     if w.diagnostics.iter().any(|d| d.is_error() && d.code != "E0999") {
         w.diagnostics.retain(|d| d.code != "E0999");
     }
+    levels::apply(&mut w, &trees, told);
     w.diagnostics.sort_by_key(|d| (d.span().file, d.span().start, d.code));
     let failed = w.diagnostics.iter().any(Diagnostic::is_error);
     Analysis { sources: w.sources, diagnostics: w.diagnostics, program: program.filter(|_| !failed), trees }
-}
-
-/// What no back end can do yet.
-fn pending(codes: &[FilterCode], graph: &SdfGraph, _globals: &Globals) -> Vec<Diagnostic> {
-    let mut out = Vec::new();
-    let used: HashSet<CodeId> = (graph.nodes.iter())
-        .filter_map(|n| match n.kind {
-            crate::graph::NodeKind::Filter { code, .. } => Some(code),
-            _ => None,
-        })
-        .collect();
-    for (i, c) in codes.iter().enumerate() {
-        if !used.contains(&CodeId::from(i)) {
-            continue;
-        }
-        let mut not_yet = |code, what: &str, span| {
-            out.push(
-                Diagnostic::error(
-                    code,
-                    format!("{what} cannot be run yet"),
-                    span,
-                    "checked, but no back end carries it out",
-                )
-                .help("`sluice check` accepts the program; running it will come with a later version"),
-            );
-        };
-        if c.work.dynamic.is_some() || c.prework.as_ref().is_some_and(|p| p.dynamic.is_some()) {
-            not_yet("E0901", "dynamic rates", c.work.span);
-        }
-        if let Some(span) = c.calls_native {
-            not_yet("E0902", "native functions", span);
-        }
-    }
-    out
 }

@@ -10,10 +10,11 @@ use crate::ids::NodeId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The components of a whole graph, each in program order.
+/// The components of a whole graph, each in program order. Dynamic channels tie nothing together.
 pub fn components(graph: &SdfGraph) -> Vec<Vec<NodeId>> {
     let nodes: Vec<NodeId> = graph.node_ids().collect();
-    let edges: Vec<(NodeId, NodeId)> = graph.channels.iter().map(|c| (c.from.0, c.to.0)).collect();
+    let edges: Vec<(NodeId, NodeId)> =
+        graph.channels.iter().filter(|c| !c.dynamic).map(|c| (c.from.0, c.to.0)).collect();
     components_of(&nodes, &edges)
 }
 

@@ -40,26 +40,8 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
         }
         return Some(id);
     }
-    let mut added: HashSet<String> = HashSet::new();
-    for d in &w.decls {
-        if d.library {
-            continue;
-        }
-        if let StreamBody::Composite(b) = &d.ast.body {
-            let mut names = HashSet::new();
-            b.stmts.iter().for_each(|s| names_added(s, &mut names));
-            names.remove(&*d.name);
-            added.extend(names);
-        }
-    }
-    let free: Vec<DeclId> = (0..w.decls.len())
-        .map(DeclId::from)
-        .filter(|id| {
-            let d = w.decl(*id);
-            !d.library && d.parent.is_none() && d.ast.params.is_empty() && !added.contains(&*d.name)
-        })
-        .collect();
-    let closed: Vec<DeclId> = free.iter().copied().filter(|id| is_closed(&w.decl(*id).ast)).collect();
+    let free = free(w);
+    let closed = closed(w);
     let candidates = if closed.is_empty() { &free } else { &closed };
     match candidates[..] {
         [one] => Some(one),
@@ -92,7 +74,60 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
     }
 }
 
-fn is_closed(ast: &ast::StreamDecl) -> bool {
+/// The user's streams that could be the entry: without parameters, and added by no other.
+fn free(w: &World) -> Vec<DeclId> {
+    let mut added: HashSet<String> = HashSet::new();
+    for d in &w.decls {
+        if d.library {
+            continue;
+        }
+        if let StreamBody::Composite(b) = &d.ast.body {
+            let mut names = HashSet::new();
+            b.stmts.iter().for_each(|s| names_added(s, &mut names));
+            names.remove(&*d.name);
+            added.extend(names);
+        }
+    }
+    (0..w.decls.len())
+        .map(DeclId::from)
+        .filter(|id| {
+            let d = w.decl(*id);
+            !d.library && d.parent.is_none() && d.ast.params.is_empty() && !added.contains(&*d.name)
+        })
+        .collect()
+}
+
+/// Those of them that are `void->void`.
+pub fn closed(w: &World) -> Vec<DeclId> {
+    free(w).into_iter().filter(|id| is_closed(&w.decl(*id).ast)).collect()
+}
+
+/// The one stream of a file that could be the entry, as far as the file itself shows: closed ones go before those with open ends.
+pub fn of_file(tree: &ast::Program) -> Option<ast::Name> {
+    let streams = || {
+        tree.items.iter().filter_map(|item| match item {
+            ast::Item::Stream(decl) => Some(decl),
+            _ => None,
+        })
+    };
+    let mut added = HashSet::new();
+    for decl in streams() {
+        if let StreamBody::Composite(b) = &decl.body {
+            b.stmts.iter().for_each(|s| names_added(s, &mut added));
+        }
+    }
+    let free =
+        || streams().filter(|d| d.params.is_empty() && d.name.as_ref().is_some_and(|n| !added.contains(&*n.name)));
+    let closed: Vec<_> = free().filter(|d| is_closed(d)).collect();
+    let candidates = if closed.is_empty() { free().collect() } else { closed };
+    match candidates[..] {
+        [one] => one.name.as_ref().map(|n| n.name.clone()),
+        _ => None,
+    }
+}
+
+/// Is it `void->void`?
+pub fn is_closed(ast: &ast::StreamDecl) -> bool {
     ast.io.as_ref().is_none_or(|(i, o)| i.base == BaseType::Void && o.base == BaseType::Void)
 }
 

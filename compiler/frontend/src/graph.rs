@@ -57,6 +57,8 @@ pub enum NodeKind {
         stateful: bool,
         /// Can a firing print?
         prints: bool,
+        /// Does a firing decide on one of its rates? Then `rates` (and `prework`) have 0 for it, and `peek` is what a firing needs to begin.
+        dynamic: bool,
     },
     /// `Identity<T>`: one item in, the same item out.
     Identity,
@@ -100,6 +102,8 @@ pub struct Channel {
     pub initial: Vec<Const>,
     /// Does it close a feedback loop (from the loop stream to the joiner)?
     pub feedback: bool,
+    /// Does a firing of one of its ends decide how many items it gives, takes or looks at? Such channels cut the graph into islands.
+    pub dynamic: bool,
 }
 
 /// A stream instance.
@@ -146,6 +150,45 @@ impl SdfGraph {
         (0..self.channels.len()).map(ChannelId::from)
     }
 
+    /// Items that a firing of a channel's producer gives; `None` where the firing decides.
+    pub fn gives(&self, channel: ChannelId) -> Option<u32> {
+        let c = self.channel(channel);
+        // a filter that has an output and never pushes is refused
+        let decides = c.dynamic && c.produce == 0 && self.is_dynamic(c.from.0);
+        (!decides).then_some(c.produce)
+    }
+
+    /// Items that a firing of a channel's consumer takes; `None` where the firing decides.
+    pub fn takes(&self, channel: ChannelId) -> Option<u32> {
+        let c = self.channel(channel);
+        let decides = c.dynamic && c.consume == 0 && self.is_dynamic(c.to.0);
+        (!decides).then_some(c.consume)
+    }
+
+    /// Does a node's firing decide on one of its rates?
+    pub fn is_dynamic(&self, id: NodeId) -> bool {
+        matches!(self.node(id).kind, NodeKind::Filter { dynamic: true, .. })
+    }
+
+    /// The graph without what dynamic channels carry: nothing is given or taken there. What has a steady state is this.
+    pub fn cut(&self) -> std::borrow::Cow<'_, SdfGraph> {
+        if !self.channels.iter().any(|c| c.dynamic) {
+            return std::borrow::Cow::Borrowed(self);
+        }
+        let mut graph = self.clone();
+        for c in graph.channels.iter_mut().filter(|c| c.dynamic) {
+            (c.produce, c.consume, c.peek) = (0, 0, 0);
+            c.initial.clear();
+            for (end, gives) in [(c.from.0, true), (c.to.0, false)] {
+                let NodeKind::Filter { rates, prework, .. } = &mut graph.nodes[end.index()].kind else { continue };
+                for r in [Some(rates), prework.as_mut()].into_iter().flatten() {
+                    *r = if gives { Rates { push: 0, ..*r } } else { Rates { push: r.push, ..Rates::default() } };
+                }
+            }
+        }
+        std::borrow::Cow::Owned(graph)
+    }
+
     /// Items that firing number `firing` (from 0) of the channel's producer puts on it.
     pub fn produced_by_firing(&self, channel: ChannelId, firing: u64) -> u32 {
         let c = self.channel(channel);
@@ -164,7 +207,7 @@ impl SdfGraph {
         }
     }
 
-    /// Items that firing number `firing` (from 0) of the channel's consumer needs to see.
+    /// Items that firing number `firing` (from 0) of the channel's consumer needs to see (to begin, where that decides on more).
     pub fn needed_by_firing(&self, channel: ChannelId, firing: u64) -> u32 {
         let c = self.channel(channel);
         match &self.node(c.to.0).kind {

@@ -59,6 +59,9 @@ pub fn print(graph: &SdfGraph) -> String {
         if c.feedback {
             out.push_str(" feedback");
         }
+        if c.dynamic {
+            out.push_str(" dynamic");
+        }
         out.push('\n');
     }
     out
@@ -115,9 +118,9 @@ fn kind(kind: &NodeKind) -> String {
         Endpoint::Open => "open".into(),
     };
     match kind {
-        NodeKind::Filter { code, rates: work, prework, stateful, prints } => {
+        NodeKind::Filter { code, rates: work, prework, stateful, prints, dynamic } => {
             let first = prework.map_or(String::new(), |p| format!(" first{}", rates(p)));
-            let marks = [(*stateful, " stateful"), (*prints, " prints")];
+            let marks = [(*stateful, " stateful"), (*prints, " prints"), (*dynamic, " dynamic")];
             let marks: String = marks.iter().filter(|m| m.0).map(|m| m.1).collect();
             format!("filter {code}{}{first}{marks}", rates(*work))
         }

@@ -4,6 +4,7 @@
 //! - A filter has at most one input and one output; an identity, a splitter, a joiner, a reader, a writer have what they deal with.
 //! - What a channel carries per firing is what its ends say: rates, weights, or 1. `peek` is never less than `pop`, in a prework neither.
 //!   A splitter's or joiner's weights add up to 32 bits.
+//! - A dynamic channel has a dynamic filter at one end.
 //! - A channel's items have a type and a value; what splitters, joiners and identities pass on stays of one type; initial items have the
 //!   channel's type.
 //! - Paths are unique. Node order is program order: a channel leads to a later node unless it closes a feedback loop, and then it ends at
@@ -80,6 +81,8 @@ fn channel(graph: &SdfGraph, id: ChannelId) -> Result<(), String> {
     for item in &c.initial {
         must(fits(item, &c.ty), || format!("{item:?} is not {}", crate::graph_text::ty(&c.ty)))?;
     }
+    let decides = graph.is_dynamic(from) || graph.is_dynamic(to);
+    must(!c.dynamic || decides, || "dynamic, though neither of its ends is".into())?;
     must(c.feedback || from < to, || format!("{from} does not stand before {to}"))?;
     let joins = matches!(graph.node(to).kind, NodeKind::JoinRoundRobin(_));
     must(!c.feedback || joins && from > to, || "feedback leads back to a joiner".into())

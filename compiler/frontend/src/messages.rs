@@ -33,6 +33,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("E0313", "messages that wait for each other"),
     ("E0314", "the steady state is too long for messages"),
     ("E0315", "a message whose arguments do not fit the handler"),
+    ("E0316", "a latency across dynamic rates"),
     ("W0310", "nobody receives this message"),
 ];
 

@@ -10,9 +10,11 @@ mod bench;
 mod clash;
 mod deadlock;
 mod explain;
+mod islands;
 mod repetitions;
 mod startup;
 
+pub use self::islands::Islands;
 use self::startup::{PATIENCE, Start};
 use crate::graph::SdfGraph;
 use crate::ids::ChannelId;
@@ -43,6 +45,8 @@ pub struct SteadyState {
     pub init_peak: Vec<u64>,
     /// What an order of firings has to keep to besides the items: no message may come too late.
     pub precedences: Vec<Precedence>,
+    /// The islands of a program with dynamic rates; the numbers above are each island's own. `None` without dynamic rates.
+    pub islands: Option<Islands>,
 }
 
 impl SteadyState {
@@ -56,10 +60,13 @@ impl SteadyState {
     }
 }
 
-/// The steady state of a graph.
+/// The steady state of a graph; of one with dynamic rates, that of each of its islands ([`SdfGraph::cut`]).
 pub fn steady_state(graph: &SdfGraph) -> Result<SteadyState, Vec<Diagnostic>> {
+    let islands = Islands::of(graph);
+    let graph = &*graph.cut();
     let repetitions = repetitions::repetitions(graph).map_err(|clash| vec![clash::clash(graph, &clash)])?;
     let initial: Vec<u64> = graph.channels.iter().map(|c| c.initial.len() as u64).collect();
     let start = Start::new(graph, &repetitions);
-    start.startup(&initial, PATIENCE).map_err(|stuck| explain::stuck(&start, &initial, &stuck))
+    let state = start.startup(&initial, PATIENCE).map_err(|stuck| explain::stuck(&start, &initial, &stuck))?;
+    Ok(SteadyState { islands, ..state })
 }

@@ -100,12 +100,46 @@ pub struct DynamicRates {
     pub push: Option<DynamicRate>,
 }
 
+impl DynamicRates {
+    /// Does a firing decide how many items it takes or looks at?
+    pub fn input(&self) -> bool {
+        self.peek.is_some() || self.pop.is_some()
+    }
+}
+
+/// What a firing may do: the least and the most it pops and pushes, and the items it may look at. `None` is without bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    /// Items popped.
+    pub pop: (u32, Option<u32>),
+    /// Items looked at, popped ones included: what a firing needs to begin, and the most.
+    pub look: (u32, Option<u32>),
+    /// Items pushed.
+    pub push: (u32, Option<u32>),
+}
+
+impl Bounds {
+    /// The bounds of rates, some of which may be dynamic.
+    pub fn of(rates: Rates, dynamic: Option<DynamicRates>) -> Bounds {
+        let d = dynamic.unwrap_or_default();
+        let range = |r: Option<DynamicRate>, n: u32| r.map_or((n, Some(n)), |r| (r.min, r.max));
+        let pop = range(d.pop, rates.pop);
+        let most = match (d.peek, d.pop) {
+            (None, None) => Some(rates.peek),
+            // a peek that is not declared is pop
+            (None, Some(p)) => p.max.map(|m| m.max(rates.peek)),
+            (Some(p), _) => p.max.zip(pop.1).map(|(a, b)| a.max(b)),
+        };
+        Bounds { pop, look: (rates.peek, most), push: range(d.push, rates.push) }
+    }
+}
+
 /// `work` or `prework`.
 #[derive(Clone, Debug)]
 pub struct WorkDef {
     /// Its body (no parameters, no result).
     pub function: FnId,
-    /// Declared rates; 0 where dynamic.
+    /// Declared rates; 0 where dynamic, but `peek` is always the items that a firing needs to begin.
     pub rates: Rates,
     /// Rates that are not constant; `None` when all are.
     pub dynamic: Option<DynamicRates>,
@@ -115,6 +149,13 @@ pub struct WorkDef {
     pub peeks_proved: bool,
     /// From the keyword to the last rate.
     pub span: Span,
+}
+
+impl WorkDef {
+    /// What a firing may do.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::of(self.rates, self.dynamic)
+    }
 }
 
 /// A filter with its arguments folded in.
@@ -142,13 +183,14 @@ pub struct FilterCode {
     pub work: WorkDef,
     /// Message handlers.
     pub handlers: Vec<HandlerDef>,
-    /// Does a firing (or handler) write a field that a later firing can read? The place that shows it.
+    /// Does a firing (or handler) write a field that a later firing can read, or call a native function (which may keep
+    /// something from one call to the next)? The place that shows it.
     pub stateful: Option<Span>,
     /// Can a firing print?
     pub prints: bool,
     /// Does a firing ask for `iter()`?
     pub uses_iter: bool,
-    /// Where a firing (or init) sends a message or calls a native function.
+    /// Where a firing sends a message.
     pub sends: Option<Span>,
     /// Where it calls a native function.
     pub calls_native: Option<Span>,
@@ -157,6 +199,11 @@ pub struct FilterCode {
 }
 
 impl FilterCode {
+    /// Does a firing decide on one of its rates?
+    pub fn dynamic(&self) -> bool {
+        self.work.dynamic.is_some() || self.prework.as_ref().is_some_and(|p| p.dynamic.is_some())
+    }
+
     /// The function behind an id.
     pub fn function(&self, id: FnId) -> &Function {
         &self.functions[id.index()]
@@ -470,7 +517,8 @@ pub enum ExprKind {
     /// `c ? a : b`, both of the expression's type.
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
     /// The operand as the expression's type: widening, or a cast (`(int)` truncates and saturates; `(bit)` of an int takes
-    /// its lowest bit; `(boolean)` of a number is `!= 0`; real to complex; float to a vector sets all components).
+    /// its lowest bit; `(boolean)` of a number is `!= 0`; real to complex; float to a vector sets all components). An array that
+    /// is passed to a native function as its own type is passed as a copy.
     Convert(Box<Expr>),
     /// A mathematical function; arguments have equal types but for `pow`-like ones, which are equal too.
     Builtin(Builtin, Vec<Expr>),

@@ -6,13 +6,14 @@
 
 use crate::eval::Budget;
 use crate::ids::*;
+use crate::lints::instances::Instance;
 use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::{SourceMap, Span};
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// A stream declaration, named or anonymous.
@@ -91,6 +92,8 @@ pub struct World {
     pub composites: HashMap<DeclId, Option<Arc<CompositeCode>>>,
     /// Filters that were checked in general; false for one with errors.
     pub filters_checked: HashMap<DeclId, bool>,
+    /// What is known of the user's filters with their arguments.
+    pub instances: BTreeMap<DeclId, Vec<Instance>>,
 }
 
 /// A composite whose body is ready to be evaluated.

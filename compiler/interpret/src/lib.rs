@@ -9,11 +9,16 @@ pub mod error;
 mod fire;
 pub mod items;
 mod mail;
+pub mod observe;
 mod order;
 mod run;
+mod watch;
 
 pub use error::RunError;
-pub use run::{Options, Program, Summary, run};
+pub use run::{Options, Program, Summary, run, watch};
+
+use sluice_frontend::eval::Value;
+use sluice_frontend::ids::NativeId;
 
 /// The program's ends. Readers and writers are numbered apart, each in program order.
 pub trait Outside {
@@ -25,6 +30,12 @@ pub trait Outside {
 
     /// Prints text.
     fn print(&mut self, text: &str) -> Result<(), String>;
+
+    /// Calls a native function; it may write the arrays among its arguments, which are references.
+    fn native(&mut self, function: NativeId, args: &[Value]) -> Result<Value, String> {
+        let _ = (function, args);
+        Err("there are no native functions here".into())
+    }
 
     /// Asked now and then, and before every firing: should the run stop here? It then ends without an error.
     fn wants_stop(&mut self) -> bool {

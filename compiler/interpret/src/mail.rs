@@ -5,11 +5,15 @@
 
 use sluice_frontend::eval::{Message, Value};
 use sluice_frontend::ids::{FnId, NodeId};
-use sluice_frontend::messages::{Direction, Messages};
+use sluice_frontend::messages::{Direction, Link, Messages};
 use std::collections::{BTreeMap, HashMap};
 
 /// A message for a filter.
 pub(crate) struct Letter {
+    /// From whom.
+    pub sender: NodeId,
+    /// Sent in which of its firings, from 1.
+    pub firing: u64,
     /// The function of the receiver to call.
     pub handler: FnId,
     /// Its arguments.
@@ -26,30 +30,48 @@ pub(crate) struct Mail<'a> {
     links: HashMap<NodeId, Vec<usize>>,
     waiting: Vec<BTreeMap<Key, (Letter, Direction)>>,
     sent: u64,
+    /// Are there dynamic rates? Then best effort is the receiver's next firing.
+    dynamic: bool,
 }
 
 impl<'a> Mail<'a> {
     /// No messages yet, for so many nodes.
-    pub fn new(messages: &'a Messages, nodes: usize) -> Mail<'a> {
+    pub fn new(messages: &'a Messages, nodes: usize, dynamic: bool) -> Mail<'a> {
         let mut links: HashMap<NodeId, Vec<usize>> = HashMap::new();
         for (i, link) in messages.links.iter().enumerate() {
             links.entry(link.sender).or_default().push(i);
         }
-        Mail { messages, links, waiting: (0..nodes).map(|_| BTreeMap::new()).collect(), sent: 0 }
+        Mail { messages, links, waiting: (0..nodes).map(|_| BTreeMap::new()).collect(), sent: 0, dynamic }
     }
 
-    /// A filter sends in a firing (counted from 1). The arguments are copied for each receiver.
-    pub fn send(&mut self, sender: NodeId, firing: u64, message: &Message) {
-        for link in self.links.get(&sender).into_iter().flatten().map(|i| &self.messages.links[*i]) {
-            if (link.portal, &link.name, link.latency) != (message.portal, &message.handler, message.latency) {
-                continue;
-            }
+    /// A filter sends in a firing (counted from 1), at a time when the nodes have completed these firings. The arguments are copied for
+    /// each receiver.
+    pub fn send(&mut self, sender: NodeId, firing: u64, message: &Message, fired: &[u64]) {
+        for (link, due) in self.ways(sender, firing, message, fired) {
             self.sent += 1;
             let args = message.args.iter().map(Value::deep_copy).collect();
-            let key = (link.due.at(firing), sender, firing, self.sent);
-            let letter = Letter { handler: link.handler, args };
+            let key = (due, sender, firing, self.sent);
+            let letter = Letter { sender, firing, handler: link.handler, args };
             self.waiting[link.receiver.index()].insert(key, (letter, link.direction));
         }
+    }
+
+    /// Whom such a message reaches, and before which firing there.
+    pub fn addressees(&self, sender: NodeId, firing: u64, message: &Message, fired: &[u64]) -> Vec<(NodeId, u64)> {
+        self.ways(sender, firing, message, fired).into_iter().map(|(link, due)| (link.receiver, due)).collect()
+    }
+
+    /// The links that a message goes along, and when it takes effect.
+    fn ways(&self, sender: NodeId, firing: u64, message: &Message, fired: &[u64]) -> Vec<(&'a Link, u64)> {
+        let links = self.links.get(&sender).into_iter().flatten().map(|i| &self.messages.links[*i]);
+        let key = (message.portal, &message.handler, message.latency);
+        links
+            .filter(|link| (link.portal, &link.name, link.latency) == key)
+            .map(|link| match link.direction {
+                Direction::Unbound if self.dynamic => (link, fired[link.receiver.index()] + 1),
+                _ => (link, link.due.at(firing)),
+            })
+            .collect()
     }
 
     /// The next message that takes effect before the receiver's firing number `firing` (from 1).

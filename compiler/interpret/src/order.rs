@@ -27,11 +27,18 @@ pub(crate) struct Order<'a> {
     /// Who waits for a node, by node.
     awaited: Vec<Vec<NodeId>>,
     iterations: Option<u64>,
-    epoch: u64,
+    /// The one that runs: 0 is the initialisation, J the J-th steady state.
+    pub epoch: u64,
+    /// Steady states that are complete.
+    pub completed: u64,
     /// Completed firings, by node.
     pub fired: Vec<u64>,
     /// Items on each channel.
     pub fill: Vec<u64>,
+    /// Items that the next attempt of a node with dynamic rates waits for, by node; 0 where its rates say it.
+    need: Vec<u64>,
+    /// Has a node fired in this epoch?
+    moved: bool,
     quota: Vec<u64>,
     dead: Vec<bool>,
     free: Vec<bool>,
@@ -82,8 +89,11 @@ impl<'a> Order<'a> {
             awaited,
             iterations,
             epoch: 0,
+            completed: 0,
             fired: vec![0; n],
             fill: graph.channels.iter().map(|c| c.initial.len() as u64).collect(),
+            need: vec![0; n],
+            moved: false,
             quota: steady.init.clone(),
             dead: vec![false; n],
             free,
@@ -110,8 +120,19 @@ impl<'a> Order<'a> {
     /// Does a channel lack items for its consumer's next firing?
     fn lacks(&self, channel: ChannelId) -> bool {
         let consumer = self.graph.channel(channel).to.0;
+        self.fill[channel.index()] < self.needs(consumer, channel)
+    }
+
+    /// The items that a node's next firing needs on one of its channels.
+    fn needs(&self, consumer: NodeId, channel: ChannelId) -> u64 {
         let firing = self.fired[consumer.index()];
-        self.fill[channel.index()] < u64::from(self.graph.needed_by_firing(channel, firing))
+        self.need[consumer.index()].max(self.graph.needed_by_firing(channel, firing).into())
+    }
+
+    /// Is this a node whose next attempt needs no item, and finds none? It is taken for a source.
+    fn begins_with_nothing(&self, id: NodeId) -> bool {
+        self.graph.is_dynamic(id)
+            && self.graph.node(id).inputs.iter().all(|c| self.fill[c.index()] == 0 && self.needs(id, *c) == 0)
     }
 
     /// The sender that this node's next firing has to wait for.
@@ -125,7 +146,11 @@ impl<'a> Order<'a> {
     }
 
     fn below_quota(&self, id: NodeId) -> bool {
-        self.fired[id.index()] < self.quota[id.index()]
+        !self.has_quota(id) || self.fired[id.index()] < self.quota[id.index()]
+    }
+
+    fn has_quota(&self, id: NodeId) -> bool {
+        self.steady.islands.as_ref().is_none_or(|i| i.has_quota(id))
     }
 
     /// Enters a node into the ready set, or takes it out.
@@ -135,6 +160,7 @@ impl<'a> Order<'a> {
             && !self.dead[id.index()]
             && self.below_quota(id)
             && !inputs.iter().any(|c| self.lacks(*c))
+            && !self.begins_with_nothing(id)
             && self.waits_for(id).is_none();
         if ready {
             self.ready.insert(id);
@@ -145,8 +171,7 @@ impl<'a> Order<'a> {
 
     /// A node has fired: its items are counted. (What it pushed to dead nodes is dropped.)
     pub fn fire(&mut self, id: NodeId) {
-        let graph = self.graph;
-        let firing = self.fired[id.index()];
+        let (graph, firing) = (self.graph, self.fired[id.index()]);
         let node = graph.node(id);
         for c in &node.inputs {
             let taken = u64::from(graph.consumed_by_firing(*c, firing));
@@ -157,6 +182,39 @@ impl<'a> Order<'a> {
                 self.fill[c.index()] += u64::from(graph.produced_by_firing(*c, firing));
             }
         }
+        self.fired_once(id);
+    }
+
+    /// A filter has completed a firing that decided on its rates: so many items popped, pushed, and looked at.
+    pub fn attempted(&mut self, id: NodeId, popped: u64, pushed: u64, looked: u64) {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let needed = node.inputs.first().map_or(0, |c| self.needs(id, *c));
+        // one that moved nothing would do so for ever: the next one waits for another item
+        let idle = !node.inputs.is_empty() && popped == 0 && pushed == 0;
+        self.need[id.index()] = if idle { needed.max(looked) + 1 } else { 0 };
+        for c in &node.inputs {
+            self.fill[c.index()] = self.fill[c.index()].saturating_sub(popped);
+        }
+        for c in &node.outputs {
+            if !self.drops(*c) {
+                self.fill[c.index()] += pushed;
+            }
+        }
+        self.fired_once(id);
+    }
+
+    /// An attempt asked for items that are not there: for so many. It has not happened.
+    pub fn abandoned(&mut self, id: NodeId, wants: u64) {
+        self.need[id.index()] = wants;
+        self.look(id);
+        self.suspects.push(id);
+    }
+
+    fn fired_once(&mut self, id: NodeId) {
+        let graph = self.graph;
+        let node = graph.node(id);
+        self.moved = true;
         self.fired[id.index()] += 1;
         self.look(id);
         for c in &node.outputs {
@@ -218,9 +276,15 @@ impl<'a> Order<'a> {
                 return Next::Fire(source);
             }
             // 4. next epoch
+            self.completed = self.epoch;
             if self.iterations == Some(self.epoch) {
                 return Next::End;
             }
+            // dynamic rates can starve a program: then nothing will ever move again
+            if self.steady.islands.is_some() && self.epoch > 0 && !self.moved {
+                return Next::End;
+            }
+            self.moved = false;
             self.epoch += 1;
             let Some(quota) = self.boundary() else { return Next::End };
             self.quota = quota;
@@ -244,16 +308,19 @@ impl<'a> Order<'a> {
             while self.done[group] < end && idle(self, self.roots[self.done[group]]) {
                 self.done[group] += 1;
             }
+            let mut waits = false;
             for i in self.done[group]..end {
                 let root = self.roots[i];
-                if !idle(self, root)
-                    && let Some(source) = self.walk_up(root)
-                {
+                if idle(self, root) {
+                    continue;
+                }
+                if let Some(source) = self.walk_up(root) {
                     return Some(source);
                 }
+                waits |= self.has_quota(root);
             }
             // the free nodes have their turn only when the others are done
-            if self.done[group] < end {
+            if waits {
                 return None;
             }
         }
@@ -274,7 +341,8 @@ impl<'a> Order<'a> {
             } else if let Some(sender) = self.waits_for(at) {
                 at = sender;
             } else {
-                let source = inputs.is_empty() && self.below_quota(at) && !self.dead[at.index()];
+                let begins = inputs.is_empty() || self.begins_with_nothing(at);
+                let source = begins && self.below_quota(at) && !self.dead[at.index()];
                 return source.then_some(at);
             }
         }

@@ -13,6 +13,8 @@ use sluice_frontend::typed::*;
 use sluice_frontend::world::World;
 use sluice_grammar::span::Span;
 
+mod observing;
+
 /// A program under construction.
 #[derive(Default)]
 struct Build {
@@ -65,6 +67,7 @@ impl Build {
             prework: c.prework.as_ref().map(|p| p.rates),
             stateful: c.stateful.is_some(),
             prints: c.prints,
+            dynamic: c.dynamic(),
         };
         self.node(name, kind, repetitions)
     }
@@ -77,7 +80,17 @@ impl Build {
         self.graph.nodes[to.index()].inputs.push(id);
         let (from, to) = ((from, a as u32), (to, b as u32));
         let initial = Vec::new();
-        self.graph.channels.push(Channel { from, to, ty, produce, consume, peek, initial, feedback: false });
+        self.graph.channels.push(Channel {
+            from,
+            to,
+            ty,
+            produce,
+            consume,
+            peek,
+            initial,
+            feedback: false,
+            dynamic: false,
+        });
         id
     }
 
@@ -96,7 +109,7 @@ impl Build {
             steady: &self.steady,
             messages: &Default::default(),
         };
-        run(program, world, Options { iterations })
+        run(program, world, Options { iterations, ..Options::default() })
     }
 }
 
@@ -108,6 +121,9 @@ struct Memory {
     text: String,
     /// Stop after so many questions.
     patience: Option<u32>,
+    /// Native functions there are; each gives its first argument and the number of its call, and fills its second.
+    natives: u32,
+    called: i32,
 }
 
 impl Memory {
@@ -142,6 +158,16 @@ impl Outside for Memory {
     fn print(&mut self, text: &str) -> Result<(), String> {
         self.text += text;
         Ok(())
+    }
+
+    fn native(&mut self, function: NativeId, args: &[Value]) -> Result<Value, String> {
+        if function.0 >= self.natives {
+            return Err(format!("there is no native function {}", function.0));
+        }
+        self.called += 1;
+        let [Value::Scalar(Scalar::Int(x)), Value::Array(a)] = args else { return Err("other arguments".into()) };
+        a.borrow_mut().set(1, Value::int(10 * x)).map_err(|k| k.to_string())?;
+        Ok(Value::int(x + 100 * self.called))
     }
 
     fn wants_stop(&mut self) -> bool {
@@ -385,4 +411,21 @@ fn items_as_bytes() {
 #[test]
 fn an_empty_program_ends() {
     assert_eq!(Build::new("").run(&mut Memory::default(), None).unwrap().fired, []);
+}
+
+#[test]
+fn native_functions_are_the_worlds() {
+    let mut b = Build::new(
+        "native N { int f(int x, int[2] a); int g(int x, int[2] a); }
+         void->void filter F { int[2] a; int n; work { n++; println(N.f(n, a) + \" \" + a[0] + \" \" + a[1]); } }
+         void->void filter G { int[2] a; work { N.g(1, a); } }",
+    );
+    let f = b.filter("F", 1);
+    assert!(matches!(b.graph.node(f).kind, NodeKind::Filter { stateful: true, .. }));
+    let mut world = Memory { natives: 1, ..Memory::default() };
+    b.run(&mut world, Some(2)).unwrap();
+    assert_eq!(world.text, "101 0 10\n202 0 20\n");
+    b.filter("G", 1);
+    let e = b.run(&mut world, Some(1)).unwrap_err();
+    assert_eq!((e.path.as_str(), e.kind), ("G", EvalErrorKind::Host("there is no native function 1".into())));
 }

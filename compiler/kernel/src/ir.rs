@@ -27,7 +27,7 @@
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::{LocalId, NativeId, PortalId, StaticId};
 use sluice_frontend::ty::Ty;
-pub use sluice_frontend::typed::{BinaryOp, Builtin, Rates, UnaryOp};
+pub use sluice_frontend::typed::{BinaryOp, Bounds, Builtin, DynamicRate, DynamicRates, Rates, UnaryOp};
 use sluice_grammar::span::Span;
 use std::sync::Arc;
 
@@ -158,8 +158,18 @@ pub struct Native {
 pub struct Work {
     /// Its body (no parameters, no result).
     pub function: FuncId,
-    /// Items per firing.
+    /// Items per firing; 0 where a firing decides, but `peek` is always what it needs to begin.
     pub rates: Rates,
+    /// The rates that a firing decides on. Such a firing is an attempt: [`Check::Item`] and [`Check::Room`] end it as if it had never begun,
+    /// and it ends with [`Check::Took`] and [`Check::Gave`].
+    pub dynamic: Option<DynamicRates>,
+}
+
+impl Work {
+    /// What a firing may do.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::of(self.rates, self.dynamic)
+    }
 }
 
 /// Several firings of `work` run in step, one in each lane. The function is one firing as each lane sees it: its control flow is
@@ -355,13 +365,30 @@ pub enum Check {
         /// The declared rate.
         push: u32,
     },
-    /// `pushed == push` at the end of a firing, after `lower_channels`.
+    /// `pushed >= push` at the end of a firing, after `lower_channels`.
     PushedLess {
         /// Items pushed.
         pushed: Expr,
-        /// The declared rate.
+        /// The declared rate, or the least of it.
         push: u32,
     },
+    /// At the end of a firing that decides how many items it pops. Before `lower_channels`.
+    Popped,
+    /// `popped >= least` at the end of such a firing, after `lower_channels`.
+    PoppedLess {
+        /// Items popped.
+        popped: Expr,
+        /// The least that is declared.
+        least: u32,
+    },
+    /// The item at a position from the firing's first is there; where not, the firing is abandoned. After `lower_channels`.
+    Item(Expr),
+    /// There is room for the item pushed after so many; where not, the firing is begun again with more. After `lower_channels`.
+    Room(Expr),
+    /// The firing has popped so many items. After `lower_channels`.
+    Took(Expr),
+    /// The firing has pushed so many items. After `lower_channels`.
+    Gave(Expr),
     /// Never reached: a function ended without giving its value.
     NoResult,
 }

@@ -52,7 +52,7 @@ pub fn lower(code: &FilterCode, globals: &Globals, options: LowerOptions) -> Low
         name: s.name.to_string(),
         fields: s.fields.iter().map(|(n, t)| (n.to_string(), t.clone())).collect(),
     });
-    let nowhere = Work { function: FuncId(0), rates: Rates::default() };
+    let nowhere = Work { function: FuncId(0), rates: Rates::default(), dynamic: None };
     let kernel = Kernel {
         name: code.name.to_string(),
         display: code.display.clone(),
@@ -127,14 +127,15 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn work(&mut self, w: &WorkDef, entry: Entry) -> Lowered<Work> {
-        if w.dynamic.is_some() {
-            return Err(Unsupported { what: "a rate that is not constant".into(), span: w.span });
-        }
         let f = self.code.function(w.function);
         let id = self.reserve(f);
         let body = FunctionLowering::new(self, f, entry, Some(w)).run()?;
         self.kernel.functions[id.index()] = body;
-        Ok(Work { function: id, rates: w.rates })
+        // an attempt, if any of the filter's firings is one; averages are of no use here
+        let plain = |r: Option<DynamicRate>| r.map(|r| DynamicRate { avg: None, ..r });
+        let own = w.dynamic.unwrap_or_default();
+        let own = DynamicRates { peek: plain(own.peek), pop: plain(own.pop), push: plain(own.push) };
+        Ok(Work { function: id, rates: w.rates, dynamic: self.code.dynamic().then_some(own) })
     }
 
     fn reserve(&mut self, f: &typed::Function) -> FuncId {
@@ -274,8 +275,10 @@ impl<'a, 'l> FunctionLowering<'a, 'l> {
             Entry::Prework => l.code.prework.as_ref(),
             Entry::Handler => None,
         };
-        let check_counts = of_entry.filter(|w| !w.counts_proved).map(|w| w.span);
-        let check_peeks = of_entry.is_some_and(|w| !w.peeks_proved);
+        // an attempt looks at every item whether it is there
+        let attempt = l.code.dynamic();
+        let check_counts = of_entry.filter(|w| attempt || !w.counts_proved).map(|w| w.span);
+        let check_peeks = of_entry.is_some_and(|w| attempt || !w.peeks_proved);
         let locals = f.locals.iter().map(|v| Local { name: v.name.to_string(), ty: v.ty.clone(), by_ref: v.by_ref });
         FunctionLowering {
             f,
@@ -299,6 +302,9 @@ impl<'a, 'l> FunctionLowering<'a, 'l> {
             self.push(StmtKind::Block(body));
             if let Some(span) = self.check_counts {
                 self.out.push(StmtKind::Check(Check::Pushed).at(span));
+                if self.l.code.dynamic() {
+                    self.out.push(StmtKind::Check(Check::Popped).at(span));
+                }
             }
         } else {
             self.stmts(&f.body)?;

@@ -186,6 +186,16 @@ impl Printer {
     fn work(&mut self, word: &str, w: &Work) {
         let r = w.rates;
         let _ = write!(self.out, "{word} {} peek {} pop {} push {}", w.function, r.peek, r.pop, r.push);
+        if w.dynamic.is_some() {
+            self.out.push_str(" attempt");
+        }
+        let d = w.dynamic.unwrap_or_default();
+        for (word, r) in [("dynamic_peek", d.peek), ("dynamic_pop", d.pop), ("dynamic_push", d.push)] {
+            if let Some(r) = r {
+                let most = r.max.map_or("*".to_string(), |m| m.to_string());
+                let _ = write!(self.out, " {word} {} {most}", r.min);
+            }
+        }
     }
 
     fn body(&mut self, body: &[Stmt], depth: usize) {
@@ -281,6 +291,12 @@ fn check(c: &Check) -> String {
         Check::PopBeyond { popped, pop } => format!("pop_beyond {} {pop}", expr(popped)),
         Check::PushBeyond { pushed, push } => format!("push_beyond {} {push}", expr(pushed)),
         Check::PushedLess { pushed, push } => format!("pushed_less {} {push}", expr(pushed)),
+        Check::Popped => "popped".into(),
+        Check::PoppedLess { popped, least } => format!("popped_less {} {least}", expr(popped)),
+        Check::Item(e) => format!("item {}", expr(e)),
+        Check::Room(e) => format!("room {}", expr(e)),
+        Check::Took(e) => format!("took {}", expr(e)),
+        Check::Gave(e) => format!("gave {}", expr(e)),
         Check::NoResult => "no_result".into(),
     }
 }

@@ -213,11 +213,16 @@ impl Verifier<'_> {
 
     fn check(&mut self, c: &Check) -> Check0 {
         match c {
-            Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed => self.form(Form::Channels)?,
+            Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed | Check::Popped => self.form(Form::Channels)?,
             Check::PeekBeyond { .. }
             | Check::PopBeyond { .. }
             | Check::PushBeyond { .. }
-            | Check::PushedLess { .. } => self.form(Form::Positions)?,
+            | Check::PushedLess { .. }
+            | Check::PoppedLess { .. }
+            | Check::Item(_)
+            | Check::Room(_)
+            | Check::Took(_)
+            | Check::Gave(_) => self.form(Form::Positions)?,
             Check::Index { .. } | Check::Divisor(_) | Check::PeekNegative(_) | Check::NoResult => {}
         }
         c.operand().map_or(Ok(()), |e| self.value(e, &Ty::Int))

@@ -306,8 +306,13 @@ impl Check {
             | Check::PeekBeyond { position: e, .. }
             | Check::PopBeyond { popped: e, .. }
             | Check::PushBeyond { pushed: e, .. }
-            | Check::PushedLess { pushed: e, .. } => Some(e),
-            Check::Pop | Check::Push | Check::Pushed | Check::NoResult => None,
+            | Check::PushedLess { pushed: e, .. }
+            | Check::PoppedLess { popped: e, .. }
+            | Check::Item(e)
+            | Check::Room(e)
+            | Check::Took(e)
+            | Check::Gave(e) => Some(e),
+            Check::Pop | Check::Push | Check::Pushed | Check::Popped | Check::NoResult => None,
         }
     }
 
@@ -321,8 +326,13 @@ impl Check {
             | Check::PeekBeyond { position: e, .. }
             | Check::PopBeyond { popped: e, .. }
             | Check::PushBeyond { pushed: e, .. }
-            | Check::PushedLess { pushed: e, .. } => Some(e),
-            Check::Pop | Check::Push | Check::Pushed | Check::NoResult => None,
+            | Check::PushedLess { pushed: e, .. }
+            | Check::PoppedLess { popped: e, .. }
+            | Check::Item(e)
+            | Check::Room(e)
+            | Check::Took(e)
+            | Check::Gave(e) => Some(e),
+            Check::Pop | Check::Push | Check::Pushed | Check::Popped | Check::NoResult => None,
         }
     }
 }

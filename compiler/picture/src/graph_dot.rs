@@ -3,6 +3,7 @@
 //! Purpose: the stream graph for Graphviz, with clusters for the hierarchy. Input: graph and steady state. Output: DOT text.
 
 use crate::layout::{node_label, title};
+use crate::text::rates;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::*;
 use sluice_frontend::steady_state::SteadyState;
@@ -22,7 +23,7 @@ pub fn dot(graph: &SdfGraph, steady: &SteadyState) -> String {
     }
     for id in graph.channel_ids() {
         let c = graph.channel(id);
-        let takes = if c.peek > c.consume { format!("{} peek {}", c.consume, c.peek) } else { c.consume.to_string() };
+        let (gives, takes) = rates(graph, id);
         let initial = if c.initial.is_empty() { String::new() } else { format!(", {} initial", c.initial.len()) };
         let style = if c.feedback { ", style=dashed, constraint=false" } else { "" };
         let _ = writeln!(
@@ -30,7 +31,7 @@ pub fn dot(graph: &SdfGraph, steady: &SteadyState) -> String {
             "  {} -> {} [label={}{style}];",
             c.from.0,
             c.to.0,
-            quote(&format!("{} → {takes}{initial}", c.produce))
+            quote(&format!("{gives} → {takes}{initial}"))
         );
     }
     out.push_str("}\n");

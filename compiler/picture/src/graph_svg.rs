@@ -5,7 +5,7 @@
 //! graphs are series-parallel but for their loops.
 
 use crate::layout::{Layout, Placed, Rect, layout, node_label, title};
-use crate::text::{escape, width};
+use crate::text::{escape, rates, width};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::*;
 use sluice_frontend::steady_state::SteadyState;
@@ -79,8 +79,17 @@ fn tooltip(graph: &SdfGraph, steady: &SteadyState, n: NodeId) -> String {
     let node = graph.node(n);
     let (r, init) = (steady.repetitions[n.index()], steady.init[n.index()]);
     let mut t = format!("{}\nfires {r} times in a steady state, {init} times before the first", node.path);
-    if let NodeKind::Filter { rates, stateful, prework, .. } = &node.kind {
-        let _ = write!(t, "\npop {} push {} peek {}", rates.pop, rates.push, rates.peek);
+    if let NodeKind::Filter { rates, stateful, prework, dynamic, .. } = &node.kind {
+        let rate = |ports: &[ChannelId], n: u32, of: fn(&SdfGraph, ChannelId) -> Option<u32>| match ports.first() {
+            Some(c) => of(graph, *c).map_or("*".to_string(), |n| n.to_string()),
+            None => n.to_string(),
+        };
+        let (pop, push) =
+            (rate(&node.inputs, rates.pop, SdfGraph::takes), rate(&node.outputs, rates.push, SdfGraph::gives));
+        let _ = write!(t, "\npop {pop} push {push} peek {}", rates.peek);
+        if *dynamic {
+            t.push_str("\n* is decided by each firing");
+        }
         if let Some(p) = prework {
             let _ = write!(t, "\nfirst firing: pop {} push {} peek {}", p.pop, p.push, p.peek);
         }
@@ -167,16 +176,19 @@ fn channel(out: &mut String, graph: &SdfGraph, steady: &SteadyState, l: &Layout,
     let c = graph.channel(id);
     let (Some(a), Some(b)) = (l.nodes[c.from.0.index()], l.nodes[c.to.0.index()]) else { return };
     let fill = steady.boundary_fill[id.index()];
-    let tip = format!(
-        "{} → {}\n{} pushed, {} popped{} per firing, {fill} items wait between steady states",
-        graph.node(c.from.0).path,
-        graph.node(c.to.0).path,
-        c.produce,
-        c.consume,
-        if c.peek > c.consume { format!(", {} peeked at", c.peek) } else { String::new() },
-    );
+    let ends = format!("{} → {}", graph.node(c.from.0).path, graph.node(c.to.0).path);
+    let tip = if c.dynamic {
+        format!("{ends}\na dynamic channel: a firing decides how many items it moves")
+    } else {
+        format!(
+            "{ends}\n{} pushed, {} popped{} per firing, {fill} items wait between steady states",
+            c.produce,
+            c.consume,
+            if c.peek > c.consume { format!(", {} peeked at", c.peek) } else { String::new() },
+        )
+    };
     let _ = write!(out, "<g id=\"{id}\"><title>{}</title>", escape(&tip));
-    let takes = if c.peek > c.consume { format!("{} peek {}", c.consume, c.peek) } else { c.consume.to_string() };
+    let (gives, takes) = rates(graph, id);
     let side = |p: &Placed| (p.at.x + p.at.w, p.at.y + p.at.h / 2.0);
     // the way back of a loop leaves the splitter and enters the joiner at their right sides
     let leaves_back = a.up != b.up || c.feedback && !a.up;
@@ -229,8 +241,7 @@ fn channel(out: &mut String, graph: &SdfGraph, steady: &SteadyState, l: &Layout,
     }
     let _ = write!(
         out,
-        "<path class=\"{class}\" d=\"{path}\" marker-end=\"url(#{marker})\"/><text class=\"r\" x=\"{lx1:.1}\" y=\"{ly1:.1}\">{}</text><text class=\"r\" x=\"{lx2:.1}\" y=\"{ly2:.1}\">{takes}</text>",
-        c.produce
+        "<path class=\"{class}\" d=\"{path}\" marker-end=\"url(#{marker})\"/><text class=\"r\" x=\"{lx1:.1}\" y=\"{ly1:.1}\">{gives}</text><text class=\"r\" x=\"{lx2:.1}\" y=\"{ly2:.1}\">{takes}</text>",
     );
     if !c.initial.is_empty() {
         let t = format!("{} initial", c.initial.len());

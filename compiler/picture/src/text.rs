@@ -1,5 +1,17 @@
 //! Text in pictures: escaping, and how wide it will be.
 
+use sluice_frontend::graph::SdfGraph;
+use sluice_frontend::ids::ChannelId;
+
+/// What a channel's producer gives and its consumer takes in a firing, `*` where a firing decides.
+pub fn rates(graph: &SdfGraph, id: ChannelId) -> (String, String) {
+    let c = graph.channel(id);
+    let rate = |n: Option<u32>| n.map_or("*".to_string(), |n| n.to_string());
+    let takes = rate(graph.takes(id));
+    let takes = if c.peek > c.consume && takes != "*" { format!("{takes} peek {}", c.peek) } else { takes };
+    (rate(graph.gives(id)), takes)
+}
+
 /// For XML text and attributes.
 pub fn escape(s: &str) -> String {
     let mut out = String::with_capacity(s.len());

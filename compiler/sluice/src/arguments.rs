@@ -2,13 +2,16 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use sluice_driver::cc::CcOptions;
 use sluice_driver::commands;
 use sluice_driver::exit::Exit;
 use sluice_driver::fmt;
 use sluice_driver::io::format::Format;
 use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
+use sluice_driver::testing::TestOptions;
+use sluice_driver::testing::spec::BackEnds;
+
+use crate::watch_arguments::{StatsArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
@@ -18,9 +21,12 @@ Examples:
   sluice run eq.str --input in.wav --output out.wav
   rtl_sdr -f 98e6 -s 250k - | sluice run fm.str --input-format rtl --output fm.wav
   sluice check radio.str filters.str            look for errors; several files are one program
+  sluice check radio.str --fix                  mend what a machine can mend without a look
   sluice rates fm.str                           rates, repetitions and buffers of every filter
   sluice graph fm.str -o fm.svg                 draw the stream graph
   sluice build fm.str -o fm                     a program of its own
+  sluice new radio                              a project; in its folder no files need to be named
+  sluice test                                   the project's tests
   sluice fmt .                                  format every .str file here and below
   sluice explain E0123                          what a message means
 
@@ -41,9 +47,17 @@ enum Command {
     Check {
         #[command(flatten)]
         program: ProgramArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         /// Only look at the syntax
         #[arg(long)]
         parse_only: bool,
+        /// Make the fixes that are safe, and write the files
+        #[arg(long)]
+        fix: bool,
+        /// Show what `--fix` would change, as a diff, and write nothing
+        #[arg(long, visible_alias = "dry-run")]
+        diff: bool,
     },
     /// Show rates, repetitions, state and buffers of every stream
     Rates {
@@ -55,7 +69,7 @@ enum Command {
     },
     /// Show on how many firings of one stream those of another depend
     #[command(
-        override_usage = "sluice sdep [OPTIONS] <FILE>... <FROM> <TO>",
+        override_usage = "sluice sdep [OPTIONS] [FILE]... <FROM> <TO>",
         after_help = "FROM and TO are streams, by the names or paths that `sluice rates` shows; items flow from FROM to TO."
     )]
     Sdep {
@@ -82,6 +96,8 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         code: CodeArgs,
+        #[command(flatten)]
+        native: NativeArgs,
         /// File to write; `-` for standard output (C only)
         #[arg(short, long, value_name = "FILE")]
         output: Option<String>,
@@ -103,7 +119,47 @@ enum Command {
         #[command(flatten)]
         code: CodeArgs,
         #[command(flatten)]
-        run: RunArgs,
+        native: NativeArgs,
+        #[command(flatten)]
+        run: Box<RunArgs>,
+    },
+    /// Run the tests of a project
+    #[command(
+        after_help = "A test is an input tests/NAME.in.txt and the output tests/NAME.out.txt that it must give; docs/projects.md \
+        tells of the other kinds. The exit code is 1 where a test fails."
+    )]
+    Test {
+        /// Parts of the names of the tests to run; by default all
+        #[arg(value_name = "FILTER")]
+        filters: Vec<String>,
+        /// The project's folder; by default the nearest
+        #[arg(long, value_name = "DIR")]
+        project: Option<String>,
+        /// Write down what comes as what is expected from now on
+        #[arg(long)]
+        bless: bool,
+        /// With what to run; both must do the same
+        #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+        back_end: BackEndArg,
+        /// Tests at the same time; by default as many as there are processors
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        jobs: Option<u16>,
+        /// How messages are written
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+        message_format: MessageArg,
+        #[command(flatten)]
+        code: CodeArgs,
+    },
+    /// A single run for `sluice test`, told on standard input what to do
+    #[command(hide = true)]
+    RunTest,
+    /// Make a project: a folder with a manifest, a small program and tests
+    New {
+        /// The folder, not there yet or empty; `.` for the current one
+        path: String,
+        /// The project's name; by default the folder's
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
     },
     /// Format source files in one canonical style
     #[command(
@@ -111,8 +167,9 @@ enum Command {
         as it is. Exit code 1 says that --check found something to change, or that a file has syntax errors."
     )]
     Fmt {
-        /// Files, folders (searched for .str files), or `-` alone: from standard input to standard output
-        #[arg(required = true, value_name = "FILE")]
+        /// Files, folders (searched for .str files), or `-` alone: from standard input to standard output; by default the nearest
+        /// project
+        #[arg(value_name = "FILE")]
         files: Vec<String>,
         /// Change nothing; show as a diff what would be changed, and fail if anything would
         #[arg(long)]
@@ -132,8 +189,8 @@ enum Command {
 
 #[derive(Args, Debug)]
 struct ProgramArgs {
-    /// Source files of one program; `-` for standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Source files of one program, `-` for standard input; or a project's folder; by default the nearest project
+    #[arg(value_name = "FILE")]
     files: Vec<String>,
     /// The entry stream, where several could be
     #[arg(long, value_name = "NAME")]
@@ -150,25 +207,53 @@ struct ProgramArgs {
     /// The most filters, splitters and joiners that the program may consist of
     #[arg(long, value_name = "N")]
     max_filters: Option<usize>,
+    /// Do not tell this warning (a code, or `warnings` for all)
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    allow: Vec<String>,
+    /// Tell this warning, also where it is not usual
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    warn: Vec<String>,
+    /// Make this warning an error
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    deny: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 struct CodeArgs {
-    /// Level of optimisation
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
-    level: u8,
+    /// Level of optimisation [default: 3]
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: Option<u8>,
     /// Keep debug information
-    #[arg(long)]
-    debug: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    debug: Option<bool>,
     /// Leave out the checks of array bounds and integer division
-    #[arg(long)]
-    unchecked: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    unchecked: Option<bool>,
     /// Let the C compiler reorder float arithmetic: faster, and other bytes
-    #[arg(long)]
-    fast_math: bool,
-    /// The steady-state schedule
-    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
-    schedule: ScheduleArg,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    fast_math: Option<bool>,
+    /// The steady-state schedule [default: single-appearance]
+    #[arg(long, value_enum, value_name = "KIND")]
+    schedule: Option<ScheduleArg>,
+    /// The most items on a channel of a program with dynamic rates [default: 16777216]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    channel_limit: Option<u64>,
+}
+
+#[derive(Args, Debug)]
+struct NativeArgs {
+    /// C source, object, archive or shared library with native functions; may be given several times
+    #[arg(long, value_name = "FILE")]
+    native: Vec<String>,
+    /// Library with native functions, or that they need, by its name
+    #[arg(long, value_name = "NAME")]
+    native_lib: Vec<String>,
+    /// Folder with headers and libraries for native functions
+    #[arg(long, value_name = "DIR")]
+    native_path: Vec<String>,
+    /// Further flag for the C compiler where it compiles native sources, such as --native-flag=-DSIZE=3
+    #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
+    native_flag: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -197,6 +282,10 @@ struct RunArgs {
     /// Interpret instead of compiling
     #[arg(long)]
     interpret: bool,
+    #[command(flatten)]
+    trace: TraceArgs,
+    #[command(flatten)]
+    stats: StatsArgs,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
@@ -217,6 +306,17 @@ enum RatesArg {
     Json,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug, Default)]
+enum BackEndArg {
+    /// Native code and the interpreter
+    #[default]
+    Both,
+    /// Native code
+    Native,
+    /// The reference interpreter
+    Interpret,
+}
+
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum GraphArg {
     /// A picture
@@ -229,12 +329,13 @@ enum GraphArg {
 enum EmitArg {
     /// C text
     C,
+    /// The C header of the native functions
+    NativeHeader,
 }
 
-#[derive(ValueEnum, Clone, Copy, Debug, Default)]
+#[derive(ValueEnum, Clone, Copy, Debug)]
 enum ScheduleArg {
     /// Small code: each filter appears once
-    #[default]
     SingleAppearance,
     /// Small buffers
     MinimumLatency,
@@ -258,28 +359,56 @@ impl From<MessageArg> for MessageFormat {
     }
 }
 
+impl From<BackEndArg> for BackEnds {
+    fn from(kind: BackEndArg) -> BackEnds {
+        match kind {
+            BackEndArg::Both => BackEnds::Both,
+            BackEndArg::Native => BackEnds::Native,
+            BackEndArg::Interpret => BackEnds::Interpret,
+        }
+    }
+}
+
 impl ProgramArgs {
     fn options(self) -> ProgramOptions {
+        let levels = [(self.allow, Level::Allow), (self.warn, Level::Warn), (self.deny, Level::Deny)];
+        let levels = levels.into_iter().flat_map(|(codes, level)| codes.into_iter().map(move |c| (c, level)));
         ProgramOptions {
+            levels: levels.collect(),
             files: self.files,
             top: self.top,
             messages: self.message_format.into(),
             time_passes: self.time_passes,
             dump_after: self.dump_after,
             max_filters: self.max_filters,
+            manifest: None,
         }
     }
 }
 
 impl CodeArgs {
-    fn options(&self) -> CodeOptions {
-        CodeOptions {
-            cc: CcOptions { level: self.level, debug: self.debug, fast_math: self.fast_math },
+    fn choices(&self) -> CodeChoices {
+        CodeChoices {
+            level: self.level,
+            debug: self.debug,
             unchecked: self.unchecked,
-            schedule: match self.schedule {
+            fast_math: self.fast_math,
+            schedule: self.schedule.map(|s| match s {
                 ScheduleArg::SingleAppearance => ScheduleKind::SingleAppearance,
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
-            },
+            }),
+            channel_limit: self.channel_limit,
+        }
+    }
+}
+
+impl NativeArgs {
+    fn options(self) -> NativeOptions {
+        NativeOptions {
+            files: self.native,
+            libraries: self.native_lib,
+            paths: self.native_path,
+            flags: self.native_flag,
         }
     }
 }
@@ -295,9 +424,13 @@ impl RunArgs {
                 output: self.output,
                 rate: self.rate,
                 channels: self.channels,
+                written: None,
             },
             iterations: self.iterations,
             interpret: self.interpret,
+            confinement: None,
+            trace: self.trace.options(),
+            stats: self.stats.options(),
         }
     }
 }
@@ -306,7 +439,10 @@ impl Arguments {
     /// Does what was asked.
     pub fn run(self) -> Exit {
         match self.command {
-            Command::Check { program, parse_only } => commands::check(&program.options(), parse_only),
+            Command::Check { program, native, parse_only, fix, diff } => {
+                let check = CheckOptions { parse_only, fix, dry_run: diff };
+                commands::check(&program.options(), &native.options(), check)
+            }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Sdep { program, format } => {
                 let mut options = program.options();
@@ -320,15 +456,32 @@ impl Arguments {
                 });
                 commands::graph(&program.options(), &output, format)
             }
-            Command::Build { program, code, output, emit, lib } => {
+            Command::Build { program, code, native, output, emit, lib } => {
                 let product = match (emit, lib) {
                     (Some(EmitArg::C), _) => BuildProduct::C,
+                    (Some(EmitArg::NativeHeader), _) => BuildProduct::NativeHeader,
                     (None, true) => BuildProduct::Library,
                     (None, false) => BuildProduct::Executable,
                 };
-                commands::build(&program.options(), &code.options(), product, output.as_deref())
+                let natives = native.options();
+                commands::build(&program.options(), code.choices(), &natives, product, output.as_deref())
             }
-            Command::Run { program, code, run } => commands::run(&program.options(), &code.options(), &run.options()),
+            Command::Run { program, code, native, run } => {
+                commands::run(&program.options(), code.choices(), &native.options(), run.options())
+            }
+            Command::Test { filters, project, bless, back_end, jobs, message_format, code } => {
+                commands::test(&TestOptions {
+                    filters,
+                    project,
+                    bless,
+                    back_ends: back_end.into(),
+                    jobs: jobs.map(usize::from),
+                    code: code.choices(),
+                    messages: message_format.into(),
+                })
+            }
+            Command::RunTest => commands::run_test(),
+            Command::New { path, name } => commands::new(&path, name.as_deref()),
             Command::Fmt { files, check, message_format } => {
                 fmt::fmt(&FmtOptions { files, check, messages: message_format.into() })
             }

@@ -1,7 +1,8 @@
-//! The corpus: every program of tests/run and tests/stdlib gives the expected text, interpreted and as native code.
+//! The corpus: every program of tests/run and tests/stdlib gives the expected text, interpreted and as native code, without a warning.
 //!
-//! A program's first comment lines may say `// flags: ...`, `// input: FILE` (beside the program) and `// tolerance: x` (relative, for
-//! the numbers in the text). Without a reader and without flags it runs for four steady states.
+//! A program's first comment lines may say `// flags: ...`, `// input: FILE` and `// native: FILE` (beside the program), and
+//! `// tolerance: x` (relative, for the numbers in the text). Without a reader and without flags it runs for four steady states.
+//! `// row: 5.12` names rows of docs/conformance.md.
 
 #![allow(clippy::disallowed_methods)] // tests read files and start the command
 
@@ -13,8 +14,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+fn directives<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let lines = text.lines().take(6);
+    lines.filter_map(move |l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+}
+
 fn directive<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    text.lines().take(6).find_map(|l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+    directives(text, name).next()
 }
 
 /// Equal but for numbers that differ by less than the tolerance.
@@ -38,9 +44,12 @@ fn run(program: &Path, mode: &[&str]) -> Result<(), Failed> {
     let want = std::fs::read_to_string(program.with_extension("expect"))?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
     command.current_dir(root()).arg("run").args(mode).arg(program);
+    let folder = program.parent().unwrap_or(Path::new("."));
     if let Some(input) = directive(&text, "input") {
-        let folder = program.parent().unwrap_or(Path::new("."));
         command.arg("--input").arg(folder.join(input));
+    }
+    for native in directives(&text, "native") {
+        command.arg("--native").arg(folder.join(native));
     }
     match directive(&text, "flags") {
         Some(flags) => {
@@ -55,6 +64,10 @@ fn run(program: &Path, mode: &[&str]) -> Result<(), Failed> {
     let got = String::from_utf8_lossy(&out.stdout);
     if !out.status.success() {
         return Err(format!("{}\n{}", out.status, String::from_utf8_lossy(&out.stderr)).into());
+    }
+    let said = String::from_utf8_lossy(&out.stderr);
+    if said.contains("Warning:") {
+        return Err(format!("the program is fine, the lint is not; or the other way round\n{said}").into());
     }
     let equal = match directive(&text, "tolerance").and_then(|t| t.parse().ok()) {
         Some(t) => close(&got, &want, t),

@@ -5,6 +5,8 @@
 
 #[path = "docs/markdown.rs"]
 mod markdown;
+#[path = "docs/session.rs"]
+mod session;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use markdown::{Block, blocks, links, options_in, slugs};
@@ -57,11 +59,17 @@ fn same(what: &str, got: &str, want: &str) -> Tested {
 }
 
 /// `// name: value` in the first lines.
-fn directive<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    text.lines().take(6).find_map(|l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
+fn directives<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let lines = text.lines().take(6);
+    lines.filter_map(move |l| l.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
 }
 
-/// Runs a program as its first lines say, both ways; it must give this.
+/// The first of them.
+fn directive<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    directives(text, name).next()
+}
+
+/// Runs a program as its first lines say, both ways; it must give this. (A trace that ends with a fault is that of a run that fails.)
 fn gives(folder: &Path, program: &str, text: &str, want: &str) -> Tested {
     for mode in [&["--interpret"][..], &[]] {
         let mut args = vec!["run", program];
@@ -69,17 +77,61 @@ fn gives(folder: &Path, program: &str, text: &str, want: &str) -> Tested {
         if let Some(input) = directive(text, "input") {
             args.extend(["--input", input]);
         }
+        args.extend(directives(text, "native").flat_map(|file| ["--native", file]));
         match directive(text, "flags") {
             Some(flags) => args.extend(flags.split_whitespace()),
             None => args.extend(["--iterations", "4"]),
         }
-        same(&format!("{args:?}"), &well(folder, &args)?, want)?;
+        let got = if want.contains("  failed: ") {
+            let out = sluice(folder, &args)?;
+            if out.status.code() != Some(1) {
+                return Err(format!("{args:?}: {}", out.status).into());
+            }
+            String::from_utf8_lossy(&out.stdout).into_owned()
+        } else {
+            well(folder, &args)?
+        };
+        same(&format!("{args:?}"), &got, want)?;
     }
     Ok(())
 }
 
+/// What a session in a shell types, up to where its output goes, and what it gets.
+fn session(block: &Block) -> Option<(Vec<&str>, &str)> {
+    let (command, want) = block.text.strip_prefix("$ sluice run ")?.split_once('\n')?;
+    let typed = command.split('>').next().unwrap_or("");
+    Some((typed.split_whitespace().collect(), want))
+}
+
+/// The statistics of a program on the page: the same streams with the same firings and items, the same lines below.
+fn counts(name: &str, program: &str, flags: &[&str], want: &str) -> Tested {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join(name), program)?;
+    let out = sluice(folder.path(), &[&["run", name], flags].concat())?;
+    // times and fills differ from run to run, and with them the order of the rows
+    let plain = |text: &str| {
+        let mut lines: Vec<Vec<String>> = Vec::new();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split([' ', '(', ')', ';', ',']).filter(|w| !w.is_empty()).collect();
+            let is_row = line.contains(".str:");
+            let is_unit = |i: usize| matches!(words.get(i), Some(&("ns" | "us" | "ms" | "s" | "%")));
+            let number = |w: &str| w.starts_with(|c: char| c.is_ascii_digit());
+            let kept = (0..words.len()).filter(|i| !is_unit(*i) && !is_unit(i + 1) && (is_row || !number(words[*i])));
+            let mut kept: Vec<String> = kept.map(|i| words[i].to_string()).collect();
+            if is_row && kept.len() == 6 {
+                kept.remove(3);
+            }
+            lines.push(kept);
+        }
+        lines.sort();
+        lines
+    };
+    let (got, want) = (plain(&String::from_utf8_lossy(&out.stderr)), plain(want));
+    if got == want { Ok(()) } else { Err(format!("{flags:?} gives\n{got:#?}\ninstead of\n{want:#?}").into()) }
+}
+
 /// A program on a page: it runs and gives what the page says.
-fn on_page(page: &str, block: &Block, output: Option<&Block>) -> Tested {
+fn on_page(page: &str, block: &Block, output: Option<&Block>, sources: &[Block]) -> Tested {
     let folder = tempfile::tempdir()?;
     // what it imports and reads lies beside the page
     for entry in std::fs::read_dir(root().join(page).parent().unwrap_or(Path::new("")))?.flatten() {
@@ -88,16 +140,24 @@ fn on_page(page: &str, block: &Block, output: Option<&Block>) -> Tested {
             std::fs::copy(&path, folder.path().join(entry.file_name()))?;
         }
     }
-    let name = "shown.str";
+    // a session in a shell names the program
+    let session = output.and_then(session);
+    let name = session.as_ref().map_or("shown.str", |(typed, _)| typed[0]);
     std::fs::write(folder.path().join(name), &block.text)?;
-    let Some(output) = output else { return well(folder.path(), &["check", name]).map(|_| ()) };
-    // a session in a shell: the command, then what it says
-    match output.text.strip_prefix("$ sluice run ") {
-        Some(session) => {
-            let (command, want) = session.split_once('\n').unwrap_or((session, ""));
-            let flags: Vec<&str> = command.split_whitespace().skip(1).collect();
-            gives(folder.path(), name, &format!("// flags: {}\n", flags.join(" ")), want)
+    // its native functions are shown on the page: each file with its header
+    for file in directives(&block.text, "native") {
+        let wanted = format!("c {file}");
+        let source = sources.iter().find(|b| b.info == wanted).ok_or(format!("the page does not show {file}"))?;
+        let header = file.replace(".c", ".h");
+        if !source.text.contains(&format!("#include \"{header}\"")) {
+            return Err(format!("{file} does not include {header}").into());
         }
+        std::fs::write(folder.path().join(file), &source.text)?;
+        well(folder.path(), &["build", name, "--emit", "native-header", "-o", &header])?;
+    }
+    let Some(output) = output else { return well(folder.path(), &["check", name]).map(|_| ()) };
+    match session {
+        Some((typed, want)) => gives(folder.path(), name, &format!("// flags: {}\n", typed[1..].join(" ")), want),
         None => gives(folder.path(), name, &block.text, &output.text),
     }
 }
@@ -109,18 +169,36 @@ fn fragment(block: &Block) -> Tested {
     well(folder.path(), &["check", "--parse-only", "part.str"]).map(|_| ())
 }
 
+/// Sessions that show statistics: their programs are on the page, with sessions of their own.
+fn statistics(page: &str, all: &[Block], trials: &mut Vec<Trial>) {
+    for block in all.iter().filter(|b| b.text.lines().next().is_some_and(|l| l.contains("--stats"))) {
+        let Some((typed, want)) = session(block) else { continue };
+        let named = |b: &Block| session(b).is_some_and(|(t, _)| t[0] == typed[0] && !t.contains(&"--stats"));
+        let at = all.iter().position(named).unwrap_or_else(|| panic!("{page}: where is {}?", typed[0]));
+        let program = all[..at].iter().rfind(|b| b.info == "str").map_or(String::new(), |b| b.text.clone());
+        let typed: Vec<String> = typed.iter().map(|t| t.to_string()).collect();
+        let want = want.to_string();
+        trials.push(Trial::test(format!("statistics::{page}:{}", block.line), move || {
+            let flags: Vec<&str> = typed[1..].iter().map(String::as_str).collect();
+            counts(&typed[0], &program, &flags, &want)
+        }));
+    }
+}
+
 fn programs_on_pages(trials: &mut Vec<Trial>) {
     let mut count = 0;
     for page in pages() {
         let all = blocks(&read(&page));
+        statistics(&page, &all, trials);
         for (i, block) in all.iter().enumerate() {
             let name = format!("page::{page}:{}", block.line);
             let (page, block) = (page.clone(), block.clone());
+            let sources: Vec<Block> = all.iter().filter(|b| b.info.starts_with("c ")).cloned().collect();
             match block.info.as_str() {
                 "str" => {
                     let mut output = all[i + 1..].iter().take_while(|b| !b.info.starts_with("str"));
                     let output = output.find(|b| b.info == "output" || b.text.starts_with("$ sluice run ")).cloned();
-                    trials.push(Trial::test(name, move || on_page(&page, &block, output.as_ref())));
+                    trials.push(Trial::test(name, move || on_page(&page, &block, output.as_ref(), &sources)));
                     count += 1;
                 }
                 "str fragment" => trials.push(Trial::test(name, move || fragment(&block))),
@@ -213,7 +291,19 @@ fn examples() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 8] = ["check", "rates", "graph", "build", "run", "fmt", "explain", "clean"];
+/// The example that is a project: its tests pass, and it does what its manifest says.
+fn example_project() -> Tested {
+    let folder = root().join("examples/dtmf");
+    let said = well(&folder, &["test"])?;
+    same("sluice test", &said, "call ... ok\ndial ... ok\npower ... ok\nshort ... ok\n\n4 passed; 0 failed")?;
+    for mode in [&["run"][..], &["run", "--interpret"]] {
+        same("sluice run", &well(&folder.join("src"), mode)?, "5\n0\n2\n2\n#")?;
+    }
+    Ok(())
+}
+
+const COMMANDS: [&str; 11] =
+    ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "fmt", "explain", "clean"];
 
 /// The options a command knows.
 fn help(command: &str) -> Result<BTreeSet<String>, Failed> {
@@ -301,6 +391,19 @@ fn all_links() -> Tested {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
 }
 
+/// A manifest, or the description of a test, that brings about a code.
+fn index_manifest(code: &str, text: &str) -> Tested {
+    let folder = tempfile::tempdir()?;
+    let of_a_test = code == "E0706";
+    std::fs::create_dir(folder.path().join("tests"))?;
+    std::fs::write(folder.path().join("program.str"), "void->void filter Main { work { println(1); } }")?;
+    std::fs::write(folder.path().join("sluice.toml"), if of_a_test { "" } else { text })?;
+    std::fs::write(folder.path().join("tests/example.toml"), text)?;
+    let out = sluice(folder.path(), &[if of_a_test { "test" } else { "check" }])?;
+    let said = String::from_utf8_lossy(&[out.stderr, out.stdout].concat()).into_owned();
+    if said.contains(&format!("[{code}]")) { Ok(()) } else { Err(format!("{code} is not reported:\n{said}").into()) }
+}
+
 /// The example of a code's entry in the error index brings about that code.
 fn index_example(code: &str, text: &str) -> Tested {
     let folder = tempfile::tempdir()?;
@@ -320,8 +423,12 @@ fn index_example(code: &str, text: &str) -> Tested {
 fn error_index(trials: &mut Vec<Trial>) {
     for entry in read("docs/errors.md").split("\n## ").skip(1) {
         let code = entry.split(':').next().unwrap_or("").to_string();
-        if let Some(example) = blocks(entry).into_iter().find(|b| b.info == "text") {
-            trials.push(Trial::test(format!("index::{code}"), move || index_example(&code, &example.text)));
+        let name = format!("index::{code}");
+        if let Some(example) = blocks(entry).into_iter().find(|b| b.info == "text" || b.info == "toml") {
+            trials.push(Trial::test(name, move || match example.info.as_str() {
+                "toml" => index_manifest(&code, &example.text),
+                _ => index_example(&code, &example.text),
+            }));
         }
     }
 }
@@ -336,6 +443,8 @@ fn main() {
     }
     trials.push(Trial::test("lesson::10_speed", part_of_lesson_10));
     trials.push(Trial::test("examples", examples));
+    trials.push(Trial::test("example_project", example_project));
+    trials.push(Trial::test("session::projects", || session::session("docs/projects.md")));
     trials.push(Trial::test("options", options));
     trials.push(Trial::test("links", all_links));
     libtest_mimic::run(&arguments, trials).exit();

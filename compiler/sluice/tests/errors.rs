@@ -22,30 +22,41 @@ const WITHOUT_PROGRAM: &[(&str, &str)] = &[
     ("E0999", "an internal fault"),
 ];
 
+/// What is said about a program; about a manifest; about the tests of a project in a folder.
 fn golden(program: &Path) -> Result<(), Failed> {
+    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let path = format!("tests/errors/{name}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
+    command.current_dir(root()).env("NO_COLOR", "1");
+    if program.is_dir() {
+        command.args(["test", "--back-end", "interpret", "--project", &path]);
+        let out = command.output()?;
+        return rendered(program, &name, &String::from_utf8_lossy(&[out.stderr, out.stdout].concat()));
+    }
     let text = String::from_utf8_lossy(&std::fs::read(program)?).into_owned();
     let flags: Vec<String> = (text.lines().next())
         .and_then(|l| l.strip_prefix("// flags: "))
         .map(|f| f.split_whitespace().map(String::from).collect())
         .unwrap_or_default();
-    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let runs = name.starts_with("E09");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
-    command.current_dir(root()).env("NO_COLOR", "1");
     if runs {
         command.args(["run", "--interpret", "--iterations", "4"]);
     } else {
         command.arg("check");
     }
-    let out = command.arg(format!("tests/errors/{name}")).args(&flags).output()?;
-    let got = String::from_utf8_lossy(&out.stderr).into_owned();
+    let out = command.arg(path).args(&flags).output()?;
+    rendered(program, &name, &String::from_utf8_lossy(&out.stderr))
+}
+
+/// Is this what is kept in `.expect`?
+fn rendered(program: &Path, name: &str, got: &str) -> Result<(), Failed> {
     let code = name.split('-').next().unwrap_or("");
     if !got.contains(&format!("[{code}]")) {
         return Err(format!("{code} is not reported:\n{got}").into());
     }
     let file = program.with_extension("expect");
     if std::env::var_os("SLUICE_BLESS").is_some() {
-        std::fs::write(file, &got)?;
+        std::fs::write(file, got)?;
         return Ok(());
     }
     let want = std::fs::read_to_string(&file).unwrap_or_default();
@@ -90,7 +101,7 @@ fn main() {
     let folder = root().join("tests/errors");
     let mut programs: Vec<PathBuf> =
         std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
-    programs.retain(|p| p.extension().is_some_and(|e| e == "str"));
+    programs.retain(|p| p.is_dir() || p.extension().is_some_and(|e| e == "str" || e == "toml"));
     programs.sort();
     let names: Vec<String> =
         programs.iter().map(|p| p.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();

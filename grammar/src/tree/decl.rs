@@ -2,7 +2,7 @@
 
 use super::{Base, Declarator, H, State, gather};
 use crate::ast::*;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::span::Span;
 
 impl<'s> State<'s> {
@@ -91,7 +91,8 @@ impl<'s> State<'s> {
         .label(ty.at.0, "it belongs here");
         if alone {
             let behind_base = ty.at.0.start + base.len() as u32;
-            diagnostic = diagnostic.fix(self.span(behind_base, behind_base), dims).fix(place, "");
+            let fix = Fix::safe(format!("write `{whole}`"), self.span(behind_base, behind_base), dims);
+            diagnostic = diagnostic.fix(fix.and(place, ""));
         } else {
             diagnostic = diagnostic.help("all names of a declaration have one type; declare the array on its own");
         }

@@ -2,7 +2,7 @@
 
 use super::{Base, H, State};
 use crate::ast::*;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::literal;
 use crate::span::Span;
 
@@ -163,7 +163,7 @@ impl<'s> State<'s> {
             self.diagnostics.push(diagnostic);
             return self.error_expr(place.start, r);
         }
-        self.diagnostics.push(diagnostic.fix(place, format!("({name})")));
+        self.diagnostics.push(diagnostic.fix(Fix::safe(format!("write `({name})`"), place, format!("({name})"))));
         let arg = H { v: args.v.remove(0), h: args.h };
         let ty = Type { base: base.base, dims: Vec::new(), at: base.at };
         self.expr(span, ExprKind::Cast(Box::new(ty), Box::new(arg.v)), arg.h)
@@ -191,7 +191,8 @@ impl<'s> State<'s> {
         let diagnostic = self.no_value(place, "an assignment cannot stand inside an expression");
         self.diagnostics.push(match op {
             None => {
-                diagnostic.help("to compare, write `==`; to assign, make it a statement of its own").fix(place, "==")
+                let diagnostic = diagnostic.help("to compare, write `==`; to assign, make it a statement of its own");
+                diagnostic.fix(Fix::new("write `==`", place, "=="))
             }
             Some(_) => diagnostic.help("make it a statement of its own"),
         });

@@ -33,9 +33,10 @@ pub fn only(text: &str) -> Diagnostic {
     diagnostics.into_iter().next().unwrap()
 }
 
-/// The text with the edits of a diagnostic made.
+/// The text with the edits of a diagnostic's first fix made.
+#[track_caller]
 pub fn mend(text: &str, diagnostic: &Diagnostic) -> String {
-    let mut edits = diagnostic.fix.clone();
+    let mut edits = diagnostic.fixes.first().expect("a fix").edits.clone();
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.span.start));
     let mut text = text.to_string();
     for edit in edits {

@@ -24,7 +24,7 @@ impl Body<'_> {
             3 | 4 if self.peek > self.popped && self.input.holds(ty, &self.g.structs) => {
                 return self.peeked(ty);
             }
-            5 if *ty == Ty::Int && self.place == Place::Work => {
+            5 if *ty == Ty::Int && matches!(self.place, Place::Work | Place::Handler) => {
                 self.fires = true;
                 return Ex::atom("iter()");
             }

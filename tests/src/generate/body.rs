@@ -1,5 +1,6 @@
 //! What is known while the body of a function is made: variables, functions, and how many items it may still pop and push.
 
+use super::mail::Mail;
 use super::random::Random;
 use super::types::{Struct, Ty};
 
@@ -94,6 +95,16 @@ pub struct Gen {
     pub hazards: u32,
     /// Greater than 0 where what is made can be instantiated several times.
     pub replicated: u32,
+    /// How many of a hundred filters decide on their rates.
+    pub dynamic: u32,
+    /// Greater than 0 where such a filter must give as many items for those it takes as its rates say: within a loop.
+    pub keep: u32,
+    /// Greater than 0 where there must be none: a loop without input would run for ever.
+    pub still: u32,
+    /// Is there something that gives items without end?
+    pub endless: bool,
+    /// Portals, and the filters that receive.
+    pub mail: Mail,
     next: u32,
 }
 
@@ -110,6 +121,11 @@ impl Gen {
             reads: false,
             hazards: 0,
             replicated: 0,
+            dynamic: 0,
+            keep: 0,
+            still: 0,
+            endless: false,
+            mail: Mail::default(),
             next: 0,
         }
     }
@@ -161,6 +177,8 @@ pub enum Place {
     Own,
     /// `init`
     Init,
+    /// A message handler.
+    Handler,
     /// A function of a helper group.
     Helper,
     /// `static`

@@ -34,10 +34,11 @@ impl Gen {
             1 => format!("    int {i};\n    for ({i} = {count} - 1; {i} >= 0; {i}--) {{\n{inside}    }}\n"),
             _ => format!("    for (int {i} = 0; {i} < {count}; {i}++) {{\n{inside}    }}\n"),
         };
-        self.decls.push(format!("{shown}->{shown} pipeline {name}(int n) {{\n{text}    add Identity<{shown}>;\n}}\n"));
+        let (list, args) = self.with_all_portals("(int n)".into(), format!("({n})"));
+        self.decls.push(format!("{shown}->{shown} pipeline {name}{list} {{\n{text}    add Identity<{shown}>;\n}}\n"));
         let (ahead, cost) = other.map_or((0, 0), |o| (o.ahead, o.cost));
         Sig {
-            text: format!("{name}({n})"),
+            text: name + &args,
             ahead: child.ahead.max(ahead) * u64::from(n) + u64::from(n * k),
             cost: child.cost.max(cost) * u64::from(n) + 2,
             ..child
@@ -58,10 +59,12 @@ impl Gen {
         self.replicated -= 1;
         let shown = self.show(&w.input);
         let add = self.add("add", &child.text, 2);
+        let (list, args) = self.with_all_portals("(int n)".into(), format!("({n})"));
+        let (_, again) = self.with_all_portals(String::new(), "(n - 1)".into());
         self.decls.push(format!(
-            "{shown}->{shown} pipeline {name}(int n) {{\n    if (n > 0) {{\n{add}        add {name}(n - 1);\n    }} else {{\n        add Identity<{shown}>;\n    }}\n}}\n",
+            "{shown}->{shown} pipeline {name}{list} {{\n    if (n > 0) {{\n{add}        add {name}{again};\n    }} else {{\n        add Identity<{shown}>;\n    }}\n}}\n",
         ));
-        let text = format!("{name}({n})");
+        let text = name + &args;
         Sig { text, ahead: u64::from(n * k), cost: child.cost * u64::from(n) + 2, ..child }
     }
 
@@ -86,12 +89,14 @@ impl Gen {
                 "{shown}->{shown} filter {last} {{\n    work pop 1 push 1 {{\n        push(pop());\n    }}\n}}\n"
             ));
         }
+        let (list, args) = self.with_all_portals("(int n)".into(), format!("({n})"));
+        let (_, again) = self.with_all_portals(String::new(), "(n - 1)".into());
         self.decls.push(format!(
-            "{shown}->{shown} splitjoin {name}(int n) {{\n    split {split};\n{tooth}    if (n == 0) add {last};\n    else add {name}(n - 1);\n    join roundrobin(1, n + 1);\n}}\n",
+            "{shown}->{shown} splitjoin {name}{list} {{\n    split {split};\n{tooth}    if (n == 0) add {last};\n    else add {name}{again};\n    join roundrobin(1, n + 1);\n}}\n",
         ));
         let teeth = u64::from(n) + 2;
         Sig {
-            text: format!("{name}({n})"),
+            text: name + &args,
             pop: if duplicate { 1 } else { teeth },
             push: teeth,
             ahead: (child.ahead + 1) * if duplicate { 1 } else { teeth },

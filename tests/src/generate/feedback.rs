@@ -29,7 +29,10 @@ impl Gen {
         let ahead = self.lookahead();
         if source {
             a = 0;
+            self.endless = true;
+            self.still += 1;
         }
+        self.keep += 1;
         let (body, c, d);
         if duplicate || sink {
             // all that the body gives comes back: it takes a + b and gives b
@@ -50,6 +53,8 @@ impl Gen {
             (c, d) = (a / g * m, b / g * m);
         }
         let back = if self.r.chance(40) { None } else { Some(self.balanced(&around)) };
+        self.keep -= 1;
+        self.still -= u32::from(source);
         // one round of the loop, in firings of the joiner
         let mut rounds = body.pop / gcd(body.pop, a + b);
         let given = |rounds: u64| rounds * (a + b) / body.pop * body.push;

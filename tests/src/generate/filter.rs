@@ -25,18 +25,29 @@ pub struct Members {
 }
 
 /// A filter under construction.
-struct Filter<'g> {
-    g: &'g mut Gen,
-    input: Ty,
-    output: Ty,
-    vars: Vec<Var>,
-    own: Vec<Fun>,
+pub(super) struct Filter<'g> {
+    pub g: &'g mut Gen,
+    pub input: Ty,
+    pub output: Ty,
+    pub vars: Vec<Var>,
+    pub own: Vec<Fun>,
     /// Statements that `init` begins with.
     set_by_init: Vec<String>,
-    indent: usize,
+    pub indent: usize,
 }
 
-/// Fields, functions and work of a filter. `params` are its parameters and what it captures; `prework` says whether it may have one.
+/// What a filter may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// May its first firing differ?
+    pub prework: bool,
+    /// Do its firings decide on their rates?
+    pub decides: bool,
+    /// The receiver that it is, by number.
+    pub receiver: Option<usize>,
+}
+
+/// Fields, functions and work of a filter. `params` are its parameters and what it captures.
 pub fn members(
     g: &mut Gen,
     input: &Ty,
@@ -44,7 +55,7 @@ pub fn members(
     rates: Rates,
     params: Vec<Var>,
     indent: usize,
-    prework: bool,
+    style: Style,
 ) -> Members {
     let mut f = Filter {
         g,
@@ -63,9 +74,21 @@ pub fn members(
     if !f.set_by_init.is_empty() || f.g.r.chance(30) {
         parts.push(f.init());
     }
+    if let Some(number) = style.receiver {
+        parts.extend(f.handlers(number));
+    }
+    if style.decides {
+        let works = f.deciding(rates, style.prework);
+        text += &works.fields;
+        parts.extend(works.parts);
+        let turn = f.g.r.index(parts.len());
+        parts.rotate_left(turn);
+        text.extend(parts);
+        return Members { text, cost: works.cost + 1, ahead: works.look };
+    }
     let mut ahead = rates.peek - rates.pop;
     let mut first_cost = 0;
-    if prework && f.g.r.chance(12) {
+    if style.prework && f.g.r.chance(12) {
         let first = f.first_rates(rates);
         let (part, cost) = f.work("prework", first);
         parts.push(part);
@@ -99,7 +122,7 @@ pub fn helper(g: &mut Gen, group: &str) -> (String, Fun) {
 }
 
 impl Filter<'_> {
-    fn body(&mut self, place: Place) -> Body<'_> {
+    pub fn body(&mut self, place: Place) -> Body<'_> {
         let mut b = Body::new(self.g, place, self.vars.clone());
         b.own = self.own.clone();
         b.indent = self.indent + 1;
@@ -257,7 +280,7 @@ impl Filter<'_> {
     }
 
     /// Rates of a first firing that differs.
-    fn first_rates(&mut self, rates: Rates) -> Rates {
+    pub fn first_rates(&mut self, rates: Rates) -> Rates {
         let r = &mut self.g.r;
         let pop = if self.input == Ty::Void { 0 } else { r.below(rates.pop + 3) };
         let peek = if self.input == Ty::Void { 0 } else { pop + r.below(2) };
@@ -265,7 +288,7 @@ impl Filter<'_> {
         Rates { pop, peek, push }
     }
 
-    fn work(&mut self, keyword: &str, rates: Rates) -> (String, u32) {
+    pub fn work(&mut self, keyword: &str, rates: Rates) -> (String, u32) {
         let head = format!("{keyword} {}", self.rates(rates));
         let (input, output) = (self.input.clone(), self.output.clone());
         let sink = output == Ty::Void;
@@ -321,7 +344,7 @@ impl Filter<'_> {
         parts.concat()
     }
 
-    fn rate(&mut self, n: u32) -> String {
+    pub fn rate(&mut self, n: u32) -> String {
         let n = n as i32;
         let known: Vec<(String, i32)> =
             (self.vars.iter().chain(&self.g.statics)).filter_map(|v| v.value.map(|k| (v.name.clone(), k))).collect();
@@ -344,7 +367,7 @@ fn finish(b: &mut Body<'_>, ret: &Ty, n: u32) {
 
 impl Body<'_> {
     /// Statements of a sink: the last item popped is printed.
-    fn statements_before_last(&mut self, n: u32) {
+    pub fn statements_before_last(&mut self, n: u32) {
         for _ in 0..n {
             let spend = self.pops > 1;
             let (pops, pushes) = (self.pops, self.pushes);

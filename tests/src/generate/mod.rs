@@ -8,9 +8,12 @@ mod access;
 mod body;
 mod branch;
 mod copies;
+mod deciding;
 mod expr;
 mod feedback;
 mod filter;
+mod latencies;
+mod mail;
 pub mod random;
 mod stmt;
 mod stream;
@@ -34,6 +37,8 @@ pub struct Case {
     pub iterations: Option<u64>,
     /// Could it fail when it runs?
     pub hazards: bool,
+    /// The most items on a channel, where rates are dynamic.
+    pub channel_limit: Option<u64>,
 }
 
 /// What stands at the program's ends.
@@ -50,9 +55,31 @@ enum Ends {
 /// Statements of a whole run, at most (about).
 const MOST: u64 = 60_000;
 
+/// What a program has beyond the usual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flavour {
+    /// Rates that firings decide on.
+    pub dynamic: bool,
+    /// Portals and messages.
+    pub messages: bool,
+}
+
+/// What the program of a seed has: one of four has dynamic rates, one of four messages.
+pub fn flavour(seed: u64) -> Flavour {
+    let mut r = Random::new(seed ^ 0xF1A7_0000);
+    Flavour { dynamic: r.chance(25), messages: r.chance(25) }
+}
+
 /// The program of a seed.
 pub fn case(seed: u64) -> Case {
     let mut g = Gen::new(seed);
+    let flavour = flavour(seed);
+    if flavour.dynamic {
+        g.dynamic = *g.r.pick(&[35, 60, 85]);
+    }
+    if flavour.messages {
+        g.start_mail();
+    }
     g.prints = g.r.chance(25);
     g.hazards = u32::from(g.r.chance(12));
     let risky = g.hazards;
@@ -88,8 +115,9 @@ pub fn case(seed: u64) -> Case {
             let s = g.stream(&Wanted { indent: 1, ..want(&input, &output) });
             let (i, o) = (g.show(&input), g.show(&output));
             let add = g.add("add", &s.text, 1);
+            let portals = g.declared_portals();
             g.decls.push(format!(
-                "void->void pipeline Main {{\n    add FileReader<{i}>(\"in.bin\");\n{add}    add FileWriter<{o}>(\"out.bin\");\n}}\n"
+                "void->void pipeline Main {{\n{portals}    add FileReader<{i}>(\"in.bin\");\n{add}    add FileWriter<{o}>(\"out.bin\");\n}}\n"
             ));
             s
         }
@@ -97,7 +125,7 @@ pub fn case(seed: u64) -> Case {
     let round = sig.cost.max(1) + sig.pop + sig.push;
     let most = if g.r.chance(15) { 600 } else { 40 };
     let rounds = (MOST / round).clamp(1, most);
-    let few = g.r.chance(80);
+    let few = g.r.chance(if flavour.dynamic { 30 } else { 80 });
     let iterations = u64::from(g.r.below(if few { 13 } else { 60 })).min(rounds);
     let (bytes, iterations) = match (input == Ty::Void, g.reads) {
         (true, false) => (None, Some(iterations)),
@@ -111,6 +139,7 @@ pub fn case(seed: u64) -> Case {
         _ => {
             let items = (sig.ahead.min(400) + sig.pop * u64::from(g.r.below(rounds as u32 + 1))).min(3000);
             let items = items + u64::from(g.r.below(sig.pop.min(50) as u32 + 1));
+            let items = items + u64::from(if flavour.dynamic && g.r.chance(70) { g.r.range(20, 250) } else { 0 });
             let mut bytes = Vec::new();
             if g.r.chance(97) {
                 (0..items).for_each(|_| input.sample(&g.structs, &mut g.r, &mut bytes));
@@ -121,9 +150,16 @@ pub fn case(seed: u64) -> Case {
             (Some(bytes), g.r.chance(15).then_some(iterations))
         }
     };
+    // what comes without end can be waited for in vain, for ever
+    let iterations = if flavour.dynamic && g.endless { iterations.or(Some(rounds.min(13))) } else { iterations };
+    let channel_limit = (flavour.dynamic && g.r.chance(12)).then(|| *g.r.pick(&[3, 10, 40, 200, 1000]));
+    g.finish_mail();
     let order = g.r.index(g.decls.len());
     g.decls.rotate_left(order);
-    Case { source: g.decls.join("\n"), input: bytes, iterations, hazards: g.hazards < risky }
+    let source = g.decls.join("\n");
+    let source = if flavour.messages { latencies::settle(source) } else { source };
+    let hazards = g.hazards < risky || channel_limit.is_some();
+    Case { source, input: bytes, iterations, hazards, channel_limit }
 }
 
 /// A program of a seed, all of whose filters look at windows of their input and have no state; the bytes of an item; and an
@@ -160,7 +196,10 @@ pub fn windows(seed: u64, items: u32) -> (Case, usize) {
     let mut bytes = Vec::new();
     (0..items).for_each(|_| types[0].sample(&[], &mut g.r, &mut bytes));
     let size = if types[0] == Ty::Complex { 8 } else { 4 };
-    (Case { source: g.decls.join("\n"), input: Some(bytes), iterations: None, hazards: false }, size)
+    (
+        Case { source: g.decls.join("\n"), input: Some(bytes), iterations: None, hazards: false, channel_limit: None },
+        size,
+    )
 }
 
 /// A program from a source to a sink that prints.
@@ -169,8 +208,9 @@ fn closed(g: &mut Gen, w: Wanted) -> Sig {
         // several that know nothing of each other
         let (one, other) = (closed(g, Wanted { indent: 1, ..w.clone() }), closed(g, Wanted { indent: 1, ..w }));
         let body = [&one, &other].map(|s| g.add("add", &s.text, 1)).concat();
+        let portals = g.declared_portals();
         g.decls.push(format!(
-            "void->void splitjoin Main {{\n    split roundrobin(0);\n{body}    join roundrobin(0);\n}}\n"
+            "void->void splitjoin Main {{\n{portals}    split roundrobin(0);\n{body}    join roundrobin(0);\n}}\n"
         ));
         return Sig { cost: one.cost + other.cost, ..one };
     }
@@ -181,8 +221,11 @@ fn closed(g: &mut Gen, w: Wanted) -> Sig {
     let middle = g.stream(&Wanted { input: a, output: b.clone(), ..inside.clone() });
     let sink = g.filter(&Wanted { input: b, output: Ty::Void, depth: 0, ..inside }, false);
     let body = [&source, &middle, &sink].map(|s| g.add("add", &s.text, 1)).concat();
-    g.decls.push(format!("void->void pipeline {name} {{\n{body}}}\n"));
-    Sig { text: name, ..join(&join(&source, &middle), &sink) }
+    let top = name == "Main";
+    let (list, args) = if top { Default::default() } else { g.with_all_portals(String::new(), String::new()) };
+    let portals = if top { g.declared_portals() } else { String::new() };
+    g.decls.push(format!("void->void pipeline {name}{list} {{\n{portals}{body}}}\n"));
+    Sig { text: name + &args, ..join(&join(&source, &middle), &sink) }
 }
 
 /// Structs, statics, helper groups.

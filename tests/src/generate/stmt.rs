@@ -43,6 +43,7 @@ impl Body<'_> {
             jumps,
             nests / 3,
             2,
+            self.send_weight(),
         ];
         match self.g.r.weighted(&weights) {
             0 => self.declare_scalar(),
@@ -63,7 +64,8 @@ impl Body<'_> {
             12 => self.channel_statement(),
             13 => self.jump(),
             14 => self.nested_block(),
-            _ => self.short(),
+            15 => self.short(),
+            _ => self.send(),
         }
     }
 

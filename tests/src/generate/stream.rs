@@ -1,7 +1,8 @@
 //! Streams whose rates are consistent by construction: every stream knows how many items a round of it takes and gives.
 
 use super::body::{Body, Gen, Place, Var, known_int};
-use super::filter::{self, Rates};
+use super::filter::{self, Rates, Style};
+use super::mail::Made;
 use super::types::Ty;
 use super::window;
 
@@ -43,6 +44,14 @@ pub struct Wanted {
     pub indent: usize,
 }
 
+/// A state of the generator to go back to.
+pub struct Mark {
+    decls: usize,
+    hazards: u32,
+    reads: bool,
+    receivers: Vec<Option<Made>>,
+}
+
 /// The largest round that is kept.
 const MOST_ITEMS: u64 = 400;
 
@@ -77,15 +86,17 @@ impl Gen {
     }
 
     /// What to go back to when an attempt is given up.
-    pub fn mark(&self) -> (usize, u32, bool) {
-        (self.decls.len(), self.hazards, self.reads)
+    pub fn mark(&self) -> Mark {
+        let receivers = self.mail.receivers.iter().map(|r| r.made.clone()).collect();
+        Mark { decls: self.decls.len(), hazards: self.hazards, reads: self.reads, receivers }
     }
 
     /// Goes back: the declarations made since are not in the program.
-    pub fn forget(&mut self, (decls, hazards, reads): (usize, u32, bool)) {
-        self.decls.truncate(decls);
-        self.hazards = hazards;
-        self.reads = reads;
+    pub fn forget(&mut self, mark: Mark) {
+        self.decls.truncate(mark.decls);
+        self.hazards = mark.hazards;
+        self.reads = mark.reads;
+        self.mail.receivers.iter_mut().zip(mark.receivers).for_each(|(r, made)| r.made = made);
     }
 
     fn attempt(&mut self, w: &Wanted) -> Sig {
@@ -109,6 +120,9 @@ impl Gen {
     pub fn filter(&mut self, w: &Wanted, plain: bool) -> Sig {
         if w.input == w.output && w.input != Ty::Void && self.r.chance(6) {
             return self.identity(w);
+        }
+        if !plain && let Some(s) = self.receiver_again(w) {
+            return s;
         }
         if self.replicated == 0 && !plain && self.r.chance(7) {
             if w.input == Ty::Void && w.output != Ty::Void {
@@ -147,14 +161,22 @@ impl Gen {
 
     /// A filter with these rates, named or not.
     pub fn filter_of(&mut self, w: &Wanted, rates: Rates, prework: bool) -> Sig {
+        self.endless |= w.input == Ty::Void;
+        let decides = self.dynamic > 0 && self.still == 0 && self.r.chance(self.dynamic);
+        if let Some(s) = self.receiver(w, rates, decides) {
+            return s;
+        }
         let mut io = format!("{}->{}", self.show(&w.input), self.show(&w.output));
         let anonymous = w.indent > 0 && self.r.chance(35);
-        let windowed = rates.pop > 0 && rates.push > 0 && window::fits(&w.input, &w.output) && self.r.chance(20);
+        let windowed =
+            !decides && rates.pop > 0 && rates.push > 0 && window::fits(&w.input, &w.output) && self.r.chance(20);
+        self.choose_portals();
         let members = |g: &mut Gen, vars: Vec<Var>, indent: usize| {
             if windowed {
                 window::members(g, &w.input, &w.output, rates, vars, indent)
             } else {
-                filter::members(g, &w.input, &w.output, rates, vars, indent, prework)
+                let style = Style { prework, decides, receiver: None };
+                filter::members(g, &w.input, &w.output, rates, vars, indent, style)
             }
         };
         let stateful = if self.r.chance(5) { "stateful " } else { "" };
@@ -177,9 +199,11 @@ impl Gen {
                 vars.push(Var::known(size, n as i32));
             }
             let made = members(self, vars, 1);
+            let (list, args) = self.with_portals(list, args, &self.mail.open.clone());
             self.decls.push(format!("{io} {stateful}filter {name}{list} {{\n{}}}\n", made.text));
             (name + &args, made)
         };
+        self.mail.open.clear();
         Sig {
             text,
             input: w.input.clone(),
@@ -192,7 +216,7 @@ impl Gen {
     }
 
     /// Parameters of a new stream: their list, the arguments, and what they are inside.
-    fn parameters(&mut self, w: &Wanted) -> (String, String, Vec<Var>) {
+    pub fn parameters(&mut self, w: &Wanted) -> (String, String, Vec<Var>) {
         let (mut list, mut args, mut vars) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..self.r.weighted(&[45, 25, 20, 10]) {
             let name = self.name("n");
@@ -253,6 +277,7 @@ impl Gen {
             return Sig { text: format!("{io}{kind} {{\n{body}{}}}", "    ".repeat(w.indent)), ..sig };
         }
         let (list, args, captured) = self.parameters(w);
+        let (list, args) = self.with_all_portals(list, args);
         let name = self.name("C");
         let (kind, body, sig) = make(self, &Wanted { depth: w.depth - 1, indent: 1, captured, ..w.clone() });
         self.decls.push(format!("{io} {kind} {name}{list} {{\n{body}}}\n"));
@@ -268,7 +293,8 @@ impl Gen {
             _ => Gen::feedbackloop,
         };
         let (kind, body, sig) = make(self, &Wanted { indent: 1, ..w.clone() });
-        self.decls.push(format!("{io} {kind} {name} {{\n{body}}}\n"));
+        let portals = self.declared_portals();
+        self.decls.push(format!("{io} {kind} {name} {{\n{portals}{body}}}\n"));
         Sig { text: name.into(), ..sig }
     }
 

@@ -38,6 +38,9 @@ typedef struct sl_code {
     uint32_t pre_peek, pre_pop, pre_push; /* rates of the first firing, where it differs */
     uint32_t text_length;
     const char *text; /* what `init` printed */
+    uint64_t state_bytes;
+    uint32_t attempt; /* a firing decides on its rates */
+    uint64_t most_looked, most_pushed; /* the bounds of those of `work`; UINT64_MAX without */
 } sl_code;
 
 /* A node. */
@@ -54,6 +57,7 @@ typedef struct sl_node {
     uint32_t first_next, nexts; /* in `nexts`: who waits for it */
     uint8_t kind;
     uint8_t free; /* readers exist, and none reaches this node */
+    uint8_t loose; /* runs as its data allow: epochs do not bound it */
 } sl_node;
 
 /* A function of firing numbers: `head`, whose last `period` values repeat, each time greater by `step`. */
@@ -73,6 +77,7 @@ typedef struct sl_link {
     uint32_t send;     /* number of the way in the sender's code */
     uint32_t receiver; /* node */
     uint32_t after;    /* upstream: it takes effect directly after the firing before */
+    uint32_t next;     /* it takes effect before the receiver's next firing, whatever `due` */
 } sl_link;
 
 /* A node waits until `before` has fired need(t) times before its firing t. */
@@ -145,9 +150,12 @@ typedef struct sl_program {
     const sl_site *sites;
     const sl_end *readers, *writers;
     uint32_t node_count, channel_count, site_count, kept_count;
-    uint32_t link_count;
+    uint32_t link_count; /* 0: no filter looks for messages */
     uint32_t ordered; /* the order of firings can always be seen */
     uint32_t tables;  /* `steady` moves the cursors in `ctx->at` */
+    uint32_t dynamic; /* there are dynamic rates: buffers grow */
+    uint64_t channel_limit; /* the most items on a channel then */
+    uint32_t natives; /* filters call native functions: what those did cannot be undone */
     uint64_t arena_bytes, state_bytes, message_bytes;
     /* `k` steady states, a multiple of `unit` and at most `batch`; from boundary to boundary. */
     void (*steady)(sl_ctx *ctx, int64_t k);
@@ -180,6 +188,12 @@ typedef struct sl_mail {
     uint64_t sent;
 } sl_mail;
 
+/* What native functions gave back in attempts that were abandoned; the next attempt has come to `at`. */
+typedef struct sl_calls {
+    char *bytes;
+    size_t at, length, room;
+} sl_calls;
+
 #define SL_PRINT_BYTES 8192
 #define SL_MESSAGE_BYTES 1024
 
@@ -189,6 +203,9 @@ struct sl_ctx {
     char *arena;       /* buffers */
     char *states;      /* of filters */
     sl_cursor *at;     /* by channel; in use while `slow` */
+    char **place;       /* by channel: its buffer, and its items; in use while `slow` */
+    uint64_t *capacity;
+    int64_t *need;     /* by node: for so many items its next attempt waits, beyond what its rates say */
     int64_t *fired;    /* by node; in use while `slow` */
     uint8_t *dead;     /* by node */
     uint32_t *on_path; /* by node: 1 + its place in the path, or 0 */
@@ -205,6 +222,9 @@ struct sl_ctx {
     int64_t *left_out;    /* by writer, then text: what a batch that was undone had put out */
     uint32_t in_batch;
     uint32_t slow_only; /* a batch was undone */
+#ifdef SL_STATS
+    struct sl_stats *stats;
+#endif
     uint32_t path_length;
     uint32_t alive; /* nodes that are neither dead nor free */
     uint32_t has_readers;
@@ -217,6 +237,17 @@ struct sl_ctx {
     int64_t pace;       /* steady states at once, so that a batch takes some milliseconds at most */
     int64_t handed;     /* when everything was last handed to the host, in milliseconds */
     uintptr_t base;     /* where the stack was when the run began */
+    char *undo;         /* the state of the node that attempts to fire, as it was */
+    char *held;         /* what it has printed */
+    size_t held_length, held_room;
+    uint64_t have, room, looked; /* items that are there, room for more, items looked at */
+    int64_t took, gave, wanted;  /* items popped and pushed; items that it needs to begin again */
+    int64_t flow_items;
+    uint32_t attempting;
+    uint32_t noting;    /* this attempt may be abandoned */
+    sl_calls *calls;    /* by node; NULL without dynamic rates or native functions */
+    uint32_t moved;     /* has a node fired in this epoch? */
+    jmp_buf attempt;
     int32_t node;       /* that fires, -1 for none */
     int32_t last_end;   /* whose items are staged: a writer, -1 for text, -2 for none */
     int64_t firing;     /* its number from 1, or 0 */
@@ -268,6 +299,40 @@ static long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) SL_UNUSED
 
 /* Of `n` items for a writer, or bytes of text for the index after the last writer: how many came out already. */
 static int64_t sl_already_out(sl_ctx *ctx, uint32_t end, int64_t n) SL_UNUSED;
+
+/* An attempt needs the item at this position from its first one, which is not there. */
+_Noreturn static void sl_want(sl_ctx *ctx, uint64_t position) SL_COLD;
+/* The same, and it is remembered how far an attempt has looked. */
+static inline SL_UNUSED void sl_look(sl_ctx *ctx, uint64_t position) {
+    if (position >= ctx->have) {
+        sl_want(ctx, position);
+    }
+    if (position >= ctx->looked) {
+        ctx->looked = position + 1;
+    }
+}
+/* An attempt has no room for another item. */
+_Noreturn static void sl_full(sl_ctx *ctx) SL_COLD;
+/* Tries to fire a node. */
+static int sl_attempt(sl_ctx *ctx, uint32_t v) SL_UNUSED;
+/* Keeps text back, and prints it after all. */
+static void sl_hold_text(sl_ctx *ctx, const char *text, size_t length) SL_UNUSED;
+static void sl_let_go(sl_ctx *ctx) SL_UNUSED;
+/* Sees to it that a buffer has room for `n` more items: moves what it holds, or takes a larger one. */
+static void sl_make_room(sl_ctx *ctx, uint32_t c, uint64_t n) SL_UNUSED;
+static void sl_watch_limit(sl_ctx *ctx, const sl_node *n) SL_UNUSED;
+static void sl_free_buffers(sl_ctx *ctx) SL_UNUSED;
+/* Has an abandoned attempt of this firing made this call of a native function? Then what it gave back and left in arrays is recalled,
+ * otherwise noted. */
+static int sl_called(sl_ctx *ctx, uint32_t native) SL_UNUSED;
+static void sl_recall(sl_ctx *ctx, void *to, size_t bytes) SL_UNUSED;
+static void sl_note_call(sl_ctx *ctx, const void *from, size_t bytes) SL_UNUSED;
+static void sl_begin_calls(sl_ctx *ctx, uint32_t v, int sure) SL_UNUSED;
+static void sl_forget_calls(sl_ctx *ctx, uint32_t v) SL_UNUSED;
+static void sl_free_calls(sl_ctx *ctx) SL_UNUSED;
+/* Runs several epochs of a program with dynamic rates. */
+static void sl_flow(sl_ctx *ctx, int64_t k) SL_UNUSED;
+_Noreturn static void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) SL_COLD;
 
 /* A step of a schedule as a table: `n` firings of a node, or a loop over the next `length` steps. */
 typedef struct sl_step {

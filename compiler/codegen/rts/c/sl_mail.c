@@ -62,7 +62,8 @@ static void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *mess
         if (link->send != send) {
             continue;
         }
-        const uint64_t due = sl_count(&link->due, (uint64_t)firing);
+        const uint64_t due =
+            link->next ? (uint64_t)ctx->fired[link->receiver] + 1 : sl_count(&link->due, (uint64_t)firing);
         if (ctx->dead[link->receiver] && due > (uint64_t)ctx->fired[link->receiver] + 1) {
             continue; /* it will never fire so often */
         }
@@ -87,12 +88,31 @@ static void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *mess
     }
 }
 
+/* Takes back what a node has sent since message number `sent`. */
+static SL_UNUSED void sl_unsend(sl_ctx *ctx, uint32_t v, uint64_t sent) {
+    const sl_node *n = &ctx->program->nodes[v];
+    for (uint32_t i = 0; i < n->links && ctx->mail.sent > sent; i++) {
+        sl_box *box = &ctx->mail.boxes[ctx->program->links[n->first_link + i].receiver];
+        for (sl_letter *m = box->first, *next; m; m = next) {
+            next = m->after;
+            if (m->serial >= sent) {
+                *(m->before ? &m->before->after : &box->first) = m->after;
+                *(m->after ? &m->after->before : &box->last) = m->before;
+                m->after = ctx->mail.unused;
+                ctx->mail.unused = m;
+            }
+        }
+    }
+    ctx->mail.sent = sent;
+}
+
 /* The receiver's first message takes effect. */
 static void sl_open_letter(sl_ctx *ctx, uint32_t v) {
     sl_box *box = &ctx->mail.boxes[v];
     sl_letter *m = box->first;
     box->first = m->after;
     *(box->first ? &box->first->before : &box->last) = NULL;
+    sl_forget_calls(ctx, v);
     m->link->receive(ctx, ctx->states + ctx->program->nodes[v].state, sl_letter_text(m));
     m->after = ctx->mail.unused;
     ctx->mail.unused = m;

@@ -312,9 +312,9 @@ int main(int argc, char **argv) {
     }
     if (!failed) {
         int32_t result = abi->run(ctx, options.iterations);
-        if (result == SLUICE_FAILED || result == SLUICE_INTERNAL) {
+        if (result == SLUICE_FAILED || result == SLUICE_FULL || result == SLUICE_INTERNAL) {
             (void)sl_file_flush(files, &files->out);
-            failed = sl_fault(files, result == SLUICE_FAILED ? SL_EXIT_PROGRAM : SL_EXIT_INTERNAL, "%s", abi->error(ctx)->message);
+            failed = sl_fault(files, result != SLUICE_INTERNAL ? SL_EXIT_PROGRAM : SL_EXIT_INTERNAL, "%s", abi->error(ctx)->message);
         } else if (result == SLUICE_HOST) {
             failed = -1;
         } else {

@@ -23,6 +23,10 @@ static void sl_flush_print(sl_ctx *ctx) {
 }
 
 static void sl_print_text(sl_ctx *ctx, const char *text, size_t length) {
+    if (ctx->attempting) {
+        sl_hold_text(ctx, text, length);
+        return;
+    }
     const size_t out = (size_t)sl_already_out(ctx, ctx->program->abi->writer_count, (int64_t)length);
     text += out;
     length -= out;

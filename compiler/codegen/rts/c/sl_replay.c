@@ -1,7 +1,7 @@
 /* A fault within a batch: the batch is undone and run again slowly, so that everything the program does before the fault comes out, and nothing
  * else, as if it had run one firing at a time. Before each batch the filters' states and the items left on channels are saved; what
  * the failed batch has already handed over is counted, and left out the second time. Programs without places where they can stop save nothing;
- * nor do those that send messages, or hold more than SL_SAVE_MOST bytes. */
+ * nor do those that send messages, have dynamic rates, call native functions, or hold more than SL_SAVE_MOST bytes. */
 #include "sl_engine.h"
 
 #define SL_SAVE_MOST (256u << 10)
@@ -9,7 +9,7 @@
 /* Bytes to save; 0 where nothing is. */
 static uint64_t sl_saved_bytes(const sl_program *p) {
     uint64_t bytes = p->state_bytes;
-    if (p->site_count == 0 || p->link_count > 0) {
+    if (p->site_count == 0 || p->link_count > 0 || p->dynamic || p->natives) {
         return 0;
     }
     for (uint32_t i = 0; i < p->kept_count && bytes <= SL_SAVE_MOST; i++) {
@@ -64,6 +64,9 @@ static int32_t sl_restore(sl_ctx *ctx) {
     memcpy(ctx->left_out, ctx->handed_over, (p->abi->writer_count + 1) * sizeof(int64_t));
     ctx->in_batch = 0;
     ctx->slow_only = 1;
+#ifdef SL_STATS
+    sl_stats_undo(ctx);
+#endif
     ctx->node = -1;
     ctx->firing = 0;
     ctx->error.code = 0;

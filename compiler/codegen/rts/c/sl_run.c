@@ -4,6 +4,9 @@
 static const sl_program sl_the_program;
 
 _Noreturn static void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) {
+    if (ctx->attempting) {
+        sl_let_go(ctx);
+    }
     ctx->error.code = code;
     ctx->error.node = ctx->node;
     ctx->error.site = site;
@@ -70,7 +73,10 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     const uint64_t nodes = p->node_count, channels = p->channel_count;
     uint64_t at = sizeof(sl_ctx);
     const uint64_t cursors = sl_part(&at, channels * sizeof(sl_cursor));
+    const uint64_t places = sl_part(&at, channels * sizeof(char *));
+    const uint64_t capacities = sl_part(&at, channels * sizeof(uint64_t));
     const uint64_t fired = sl_part(&at, nodes * sizeof(int64_t));
+    const uint64_t needs = sl_part(&at, nodes * sizeof(int64_t));
     const uint64_t dead = sl_part(&at, nodes);
     const uint64_t numbers = sl_part(&at, 4 * (nodes + 1) * sizeof(uint32_t));
     const uint64_t sets = sl_part(&at, 2 * sl_set_words(nodes) * sizeof(uint64_t));
@@ -79,6 +85,8 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     const uint64_t saved_bytes = sl_saved_bytes(p), ends = (uint64_t)p->abi->reader_count + p->abi->writer_count;
     const uint64_t counts = sl_part(&at, saved_bytes > 0 ? (2 * ends + 2) * sizeof(int64_t) : 0);
     const uint64_t saved = sl_part(&at, saved_bytes);
+    const uint64_t calls = sl_part(&at, p->dynamic && p->natives ? nodes * sizeof(sl_calls) : 0);
+    const uint64_t undo = sl_part(&at, p->dynamic ? p->state_bytes : 0);
     const uint64_t states = sl_part(&at, p->state_bytes);
     const uint64_t arena = sl_part(&at, p->arena_bytes);
     sl_part(&at, 0);
@@ -97,6 +105,11 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     ctx->arena = block + arena;
     ctx->states = block + states;
     ctx->at = (sl_cursor *)(void *)(block + cursors);
+    ctx->place = (char **)(void *)(block + places);
+    ctx->capacity = (uint64_t *)(void *)(block + capacities);
+    ctx->need = (int64_t *)(void *)(block + needs);
+    ctx->undo = block + undo;
+    ctx->calls = p->dynamic && p->natives ? (sl_calls *)(void *)(block + calls) : NULL;
     ctx->fired = (int64_t *)(void *)(block + fired);
     ctx->dead = (uint8_t *)(block + dead);
     ctx->on_path = (uint32_t *)(void *)(block + numbers);
@@ -123,8 +136,10 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     ctx->error.message = ctx->message;
     for (uint32_t c = 0; c < channels; c++) {
         const sl_channel *ch = &p->channels[c];
+        ctx->place[c] = ctx->arena + ch->offset;
+        ctx->capacity[c] = ch->capacity;
         if (ch->initial_count > 0) {
-            memcpy(ctx->arena + ch->offset, ch->initial, (size_t)ch->initial_count * ch->item);
+            memcpy(ctx->place[c], ch->initial, (size_t)ch->initial_count * ch->item);
         }
         ctx->at[c].tail = ch->initial_count;
     }
@@ -136,13 +151,24 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
         }
     }
     sl_begin_epoch(ctx, 0);
+#ifdef SL_STATS
+    if (!sl_stats_create(ctx)) {
+        free(block);
+        return SLUICE_MEMORY;
+    }
+#endif
     *instance = ctx;
     return SLUICE_DONE;
 }
 
 static void sl_destroy(sl_ctx *ctx) {
     if (ctx) {
+#ifdef SL_STATS
+        free(ctx->stats);
+#endif
         sl_free_mail(ctx);
+        sl_free_buffers(ctx);
+        sl_free_calls(ctx);
     }
     free(ctx);
 }
@@ -213,8 +239,22 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
             if (!ctx->ordered && !ctx->any_dead && !ctx->slow_only) {
                 int64_t k = sl_ready_batch(ctx, until);
                 if (k > 0) {
+                    if (p->dynamic) {
+#ifdef SL_STATS
+                        sl_stats_batch(ctx, k);
+#endif
+                        p->steady(ctx, k);
+                        sl_pace(ctx, k, sl_now() - before);
+                        continue;
+                    }
                     sl_save(ctx);
+#ifdef SL_STATS
+                    sl_stamp(ctx);
+#endif
                     p->steady(ctx, k);
+#ifdef SL_STATS
+                    sl_stats_batch(ctx, k);
+#endif
                     ctx->in_batch = 0;
                     sl_pace(ctx, k, sl_now() - before);
                     ctx->node = -1;
@@ -228,15 +268,20 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
                     continue;
                 }
             }
+#ifdef SL_STATS
+            ctx->stats->told.slow_states++;
+#endif
             sl_begin_epoch(ctx, ctx->epoch + 1);
         }
         int32_t result = sl_slow_epoch(ctx);
         if (result != SLUICE_DONE) {
             return result;
         }
-        if (ctx->boundary) {
+        if (ctx->boundary && !p->dynamic) {
             sl_settle(ctx);
         }
+        /* dynamic rates can starve a program: then nothing will ever move again */
+        ctx->ended |= p->dynamic && ctx->boundary && ctx->epoch > 0 && !ctx->moved && (until < 0 || ctx->epoch < until);
     }
     sl_last_letters(ctx);
     return SLUICE_DONE;
@@ -247,18 +292,24 @@ static int32_t sl_run(sl_ctx *ctx, int64_t until) {
         return ctx->error.code;
     }
     ctx->base = (uintptr_t)__builtin_frame_address(0);
+#ifdef SL_STATS
+    sl_stats_begin(ctx);
+#endif
     /* once more, slowly, after a fault in a batch */
     for (int32_t turn = 0; turn < 2; turn++) {
         if (setjmp(ctx->escape) == 0) {
             int32_t result = sl_go(ctx, until);
             sl_flush(ctx);
+#ifdef SL_STATS
+            sl_stats_end(ctx);
+#endif
             return result;
         }
         if (ctx->error.code != SLUICE_FAILED || !sl_restore(ctx)) {
             break;
         }
     }
-    if (ctx->error.code == SLUICE_FAILED && setjmp(ctx->escape) == 0) {
+    if ((ctx->error.code == SLUICE_FAILED || ctx->error.code == SLUICE_FULL) && setjmp(ctx->escape) == 0) {
         /* what came before the fault still goes out */
         sluice_error error = ctx->error;
         char message[SL_MESSAGE_BYTES];
@@ -268,6 +319,9 @@ static int32_t sl_run(sl_ctx *ctx, int64_t until) {
         ctx->error = error;
         memcpy(ctx->message, message, sizeof message);
     }
+#ifdef SL_STATS
+    sl_stats_end(ctx);
+#endif
     return ctx->error.code;
 }
 
@@ -279,6 +333,9 @@ static void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int6
                 i += steps[i].length;
             } else {
                 sl_fire_node(ctx, steps[i].node, (int64_t)steps[i].times);
+#ifdef SL_STATS
+                sl_tick(ctx, steps[i].node, (int64_t)steps[i].times);
+#endif
             }
         }
     }
@@ -292,6 +349,9 @@ static void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int
             i += steps[i].length;
         } else {
             sl_fire_node(ctx, steps[i].node, times);
+#ifdef SL_STATS
+            sl_tick(ctx, steps[i].node, times);
+#endif
         }
     }
 }

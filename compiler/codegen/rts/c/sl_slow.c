@@ -71,18 +71,34 @@ static int sl_first(const sl_ctx *ctx, const sl_node *n, uint32_t v) {
 }
 
 static int64_t sl_quota(const sl_ctx *ctx, const sl_node *n) {
-    return (int64_t)(n->init + (uint64_t)ctx->epoch * n->repetitions);
+    return n->loose ? INT64_MAX : (int64_t)(n->init + (uint64_t)ctx->epoch * n->repetitions);
+}
+
+/* The items that a node's next firing needs on one of its channels. */
+static int64_t sl_need(const sl_ctx *ctx, uint32_t v, uint32_t c) {
+    const sl_node *n = &ctx->program->nodes[v];
+    int64_t need = sl_first(ctx, n, v) ? ctx->program->codes[n->what].pre_peek : ctx->program->channels[c].peek;
+    return need > ctx->need[v] ? need : ctx->need[v];
+}
+
+/* Does the node's next attempt need no item, and finds none? Then it is taken for a source. */
+static int sl_begins_with_nothing(const sl_ctx *ctx, uint32_t v) {
+    const sl_program *p = ctx->program;
+    const sl_node *n = &p->nodes[v];
+    if (n->kind != SL_FILTER || !p->codes[n->what].attempt || n->ins == 0) {
+        return 0;
+    }
+    const uint32_t c = p->ports[n->first_in];
+    return ctx->at[c].tail == ctx->at[c].head && sl_need(ctx, v, c) == 0;
 }
 
 /* Which input port lacks items for the next firing; -1 where none does. */
 static int64_t sl_lacking(const sl_ctx *ctx, uint32_t v) {
     const sl_program *p = ctx->program;
     const sl_node *n = &p->nodes[v];
-    int first = sl_first(ctx, n, v);
     for (uint32_t i = 0; i < n->ins; i++) {
         uint32_t c = p->ports[n->first_in + i];
-        int64_t need = first ? p->codes[n->what].pre_peek : p->channels[c].peek;
-        if (ctx->at[c].tail - ctx->at[c].head < need) {
+        if (ctx->at[c].tail - ctx->at[c].head < sl_need(ctx, v, c)) {
             return i;
         }
     }
@@ -105,7 +121,7 @@ static void sl_cut_path(sl_ctx *ctx, uint32_t v) {
 static void sl_refresh(sl_ctx *ctx, uint32_t v) {
     const sl_node *n = &ctx->program->nodes[v];
     if (n->ins > 0 && !ctx->dead[v] && ctx->fired[v] < sl_quota(ctx, n) && sl_lacking(ctx, v) < 0 &&
-        sl_waits_for(ctx, v) < 0) {
+        sl_waits_for(ctx, v) < 0 && !sl_begins_with_nothing(ctx, v)) {
         sl_set_add(&ctx->ready, v);
     } else {
         sl_set_remove(&ctx->ready, v);
@@ -143,8 +159,7 @@ static void sl_die(sl_ctx *ctx, uint32_t first) {
         }
         for (uint32_t i = 0; i < n->outs; i++) {
             uint32_t c = p->ports[n->first_out + i], w = p->channels[c].to;
-            int64_t need = sl_first(ctx, &p->nodes[w], w) ? p->codes[p->nodes[w].what].pre_peek : p->channels[c].peek;
-            if (!ctx->dead[w] && ctx->at[c].tail - ctx->at[c].head < need) {
+            if (!ctx->dead[w] && ctx->at[c].tail - ctx->at[c].head < sl_need(ctx, w, c)) {
                 ctx->dead[w] = 1;
                 ctx->stack[held++] = w;
             }
@@ -157,7 +172,7 @@ static void sl_compact(sl_ctx *ctx, uint32_t c) {
     sl_cursor *at = &ctx->at[c];
     const sl_channel *ch = &ctx->program->channels[c];
     if (at->head > 0) {
-        char *buffer = ctx->arena + ch->offset;
+        char *buffer = ctx->place[c];
         memmove(buffer, buffer + (uint64_t)at->head * ch->item, (uint64_t)(at->tail - at->head) * ch->item);
         at->tail -= at->head;
         at->head = 0;
@@ -166,12 +181,12 @@ static void sl_compact(sl_ctx *ctx, uint32_t c) {
 
 static char *sl_head(sl_ctx *ctx, uint32_t c) {
     const sl_channel *ch = &ctx->program->channels[c];
-    return ctx->arena + ch->offset + (uint64_t)ctx->at[c].head * ch->item;
+    return ctx->place[c] + (uint64_t)ctx->at[c].head * ch->item;
 }
 
 static char *sl_tail(sl_ctx *ctx, uint32_t c) {
     const sl_channel *ch = &ctx->program->channels[c];
-    return ctx->arena + ch->offset + (uint64_t)ctx->at[c].tail * ch->item;
+    return ctx->place[c] + (uint64_t)ctx->at[c].tail * ch->item;
 }
 
 /* Deals items out to the ports of a splitter, or collects those of a joiner. */
@@ -248,6 +263,35 @@ static void sl_fire_node(sl_ctx *ctx, uint32_t v, int64_t n) {
     }
 }
 
+/* A node's firing of its prework; the items and the room are there. */
+static void sl_fire_first(sl_ctx *ctx, uint32_t v) {
+    const sl_program *p = ctx->program;
+    const sl_node *n = &p->nodes[v];
+    const sl_code *code = &p->codes[n->what];
+    uint32_t in = n->ins > 0 ? p->ports[n->first_in] : 0, out = n->outs > 0 ? p->ports[n->first_out] : 0;
+    code->prework(ctx, ctx->states + n->state, n->ins > 0 ? sl_head(ctx, in) : NULL,
+                  n->outs > 0 ? sl_tail(ctx, out) : NULL, 1);
+    if (n->ins > 0) {
+        ctx->at[in].head += code->pre_pop;
+    }
+    if (n->outs > 0) {
+        ctx->at[out].tail += code->pre_push;
+    }
+}
+
+/* Has a node whose producer is dead used up what that left? Then it dies. */
+static void sl_look_for_death(sl_ctx *ctx, uint32_t v) {
+    const sl_program *p = ctx->program;
+    const sl_node *n = &p->nodes[v];
+    int64_t port = sl_lacking(ctx, v);
+    for (uint32_t i = 0; port >= 0 && i < n->ins; i++) {
+        uint32_t c = p->ports[n->first_in + i];
+        if (!ctx->dead[v] && ctx->dead[p->channels[c].from] && ctx->at[c].tail - ctx->at[c].head < sl_need(ctx, v, c)) {
+            sl_die(ctx, v);
+        }
+    }
+}
+
 /* One firing in the reference order, and what follows from it. */
 static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
     const sl_program *p = ctx->program;
@@ -255,30 +299,46 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
     int first = sl_first(ctx, n, v);
     ctx->node = (int32_t)v;
     ctx->firing = ctx->fired[v] + 1;
-    for (uint32_t i = 0; i < n->outs; i++) {
-        uint32_t c = p->ports[n->first_out + i];
-        int64_t produced = first ? p->codes[n->what].pre_push : p->channels[c].produce;
-        if (ctx->at[c].tail + produced > (int64_t)p->channels[c].capacity) {
-            sl_compact(ctx, c);
-            if (ctx->at[c].tail + produced > (int64_t)p->channels[c].capacity) {
-                sl_stop_run(ctx, SLUICE_INTERNAL, "a channel overflows");
-            }
-        }
-    }
-    if (first) {
-        const sl_code *code = &p->codes[n->what];
-        uint32_t in = n->ins > 0 ? p->ports[n->first_in] : 0, out = n->outs > 0 ? p->ports[n->first_out] : 0;
-        code->prework(ctx, ctx->states + n->state, n->ins > 0 ? sl_head(ctx, in) : NULL,
-                      n->outs > 0 ? sl_tail(ctx, out) : NULL, 1);
-        if (n->ins > 0) {
-            ctx->at[in].head += code->pre_pop;
-        }
-        if (n->outs > 0) {
-            ctx->at[out].tail += code->pre_push;
+#ifdef SL_STATS
+    sl_stamp(ctx);
+#endif
+    if (n->kind == SL_FILTER && p->codes[n->what].attempt) {
+        if (!sl_attempt(ctx, v)) {
+#ifdef SL_STATS
+            sl_tick(ctx, v, 0);
+#endif
+            ctx->node = -1;
+            ctx->firing = 0;
+            sl_cut_path(ctx, v);
+            sl_refresh(ctx, v);
+            sl_look_for_death(ctx, v);
+            return;
         }
     } else {
-        sl_fire_node(ctx, v, 1);
+        for (uint32_t i = 0; i < n->outs; i++) {
+            uint32_t c = p->ports[n->first_out + i];
+            int64_t produced = first ? p->codes[n->what].pre_push : p->channels[c].produce;
+            if (ctx->at[c].tail + produced > (int64_t)ctx->capacity[c]) {
+                if (p->dynamic) {
+                    sl_make_room(ctx, c, (uint64_t)produced);
+                    continue;
+                }
+                sl_compact(ctx, c);
+                if (ctx->at[c].tail + produced > (int64_t)ctx->capacity[c]) {
+                    sl_stop_run(ctx, SLUICE_INTERNAL, "a channel overflows");
+                }
+            }
+        }
+        if (first) {
+            sl_fire_first(ctx, v);
+        } else {
+            sl_fire_node(ctx, v, 1);
+        }
     }
+#ifdef SL_STATS
+    sl_tick(ctx, v, 1);
+#endif
+    ctx->moved = 1;
     ctx->node = -1;
     ctx->firing = 0;
     ctx->fired[v]++;
@@ -294,19 +354,19 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
             sl_refresh(ctx, w);
         }
     }
+#ifdef SL_STATS
+    sl_stats_fill(ctx, v);
+#endif
+    if (p->dynamic) {
+        ctx->firing = ctx->fired[v];
+        sl_watch_limit(ctx, n);
+        ctx->firing = 0;
+    }
     sl_cut_path(ctx, v);
     sl_refresh(ctx, v);
     sl_refresh_next(ctx, v);
     if (ctx->any_dead) {
-        /* a node whose producer is dead dies when it has used up what that left */
-        int64_t port = sl_lacking(ctx, v);
-        for (uint32_t i = 0; port >= 0 && i < n->ins; i++) {
-            uint32_t c = p->ports[n->first_in + i];
-            int64_t need = sl_first(ctx, n, v) ? p->codes[n->what].pre_peek : p->channels[c].peek;
-            if (!ctx->dead[v] && ctx->dead[p->channels[c].from] && ctx->at[c].tail - ctx->at[c].head < need) {
-                sl_die(ctx, v);
-            }
-        }
+        sl_look_for_death(ctx, v);
     }
 }
 
@@ -317,7 +377,8 @@ static void sl_begin_epoch(sl_ctx *ctx, int64_t epoch) {
     const sl_program *p = ctx->program;
     ctx->epoch = epoch;
     ctx->boundary = 0;
-    for (uint32_t c = 0; c < p->channel_count; c++) {
+    ctx->moved = 0;
+    for (uint32_t c = 0; !p->dynamic && c < p->channel_count; c++) {
         sl_compact(ctx, c);
     }
     while (ctx->path_length > 0) {
@@ -347,7 +408,7 @@ static int64_t sl_walk(sl_ctx *ctx, uint32_t root) {
         const sl_node *n = &p->nodes[v];
         int64_t port = sl_lacking(ctx, v), sender = port < 0 ? sl_waits_for(ctx, v) : -1;
         if (port < 0 && sender < 0) {
-            if (n->ins == 0 && !ctx->dead[v] && ctx->fired[v] < sl_quota(ctx, n)) {
+            if ((n->ins == 0 || sl_begins_with_nothing(ctx, v)) && !ctx->dead[v] && ctx->fired[v] < sl_quota(ctx, n)) {
                 return v;
             }
             break;
@@ -365,17 +426,21 @@ static int64_t sl_walk(sl_ctx *ctx, uint32_t root) {
     return -1;
 }
 
-/* The first source that a root wants, or -1. Free roots only count when no other is below its quota. */
+/* The first source that a root wants, or -1. Free roots only count when no other with a quota is below it. */
 static int64_t sl_pull(sl_ctx *ctx) {
     const sl_program *p = ctx->program;
-    int64_t at = sl_set_next(&ctx->below, 0, p->node_count);
-    int free_roots = at >= 0 && p->nodes[p->roots[at]].free;
-    while (at >= 0 && p->nodes[p->roots[at]].free == free_roots) {
+    int waits = 0;
+    for (int64_t at = sl_set_next(&ctx->below, 0, p->node_count); at >= 0;
+         at = sl_set_next(&ctx->below, (uint64_t)at + 1, p->node_count)) {
+        const sl_node *n = &p->nodes[p->roots[at]];
+        if (n->free && waits) {
+            break;
+        }
         int64_t source = sl_walk(ctx, p->roots[at]);
         if (source >= 0) {
             return source;
         }
-        at = sl_set_next(&ctx->below, (uint64_t)at + 1, p->node_count);
+        waits |= !n->free && !n->loose;
     }
     return -1;
 }

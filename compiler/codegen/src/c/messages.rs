@@ -129,8 +129,10 @@ pub fn emit(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<
                 let bytes =
                     if params.is_empty() { "0".into() } else { format!("sizeof(struct sl_message_{k}_{handler})") };
                 let after = u8::from(link.direction == Direction::Upstream);
+                // with dynamic rates, best effort is the next firing
+                let next = u8::from(link.direction == Direction::Unbound && input.steady.islands.is_some());
                 links.push(format!(
-                    "{{sl_receive_{k}_{handler}, {due}, {bytes}, {number}, {}, {after}}}",
+                    "{{sl_receive_{k}_{handler}, {due}, {bytes}, {number}, {}, {after}, {next}}}",
                     link.receiver.0
                 ));
                 receive.insert((k, handler), params);
@@ -172,7 +174,7 @@ pub fn emit(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<
     let _ = writeln!(text, "union sl_message {{ {} }};", largest.join(" "));
     text.push_str("enum { SL_MESSAGE = sizeof(union sl_message) };\n");
     for (ty, name, list, none) in [
-        ("sl_link", "sl_links", &links, "{NULL, {NULL, 0, 0, 0}, 0, 0, 0, 0}"),
+        ("sl_link", "sl_links", &links, "{NULL, {NULL, 0, 0, 0}, 0, 0, 0, 0, 0}"),
         ("sl_wait", "sl_waits", &waits, "{{NULL, 0, 0, 0}, 0}"),
         ("uint32_t", "sl_nexts", &nexts, "0"),
     ] {

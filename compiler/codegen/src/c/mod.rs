@@ -1,11 +1,15 @@
 //! The C back end, in the order of the flow: `layout` places the buffers, `print` makes the filters, `tables` the graph, `movers` and
-//! `steady` the steady state, `ends` what the host is told, `header` the library's header; `program` puts all together.
+//! `steady` the steady state, `ends` what the host is told, `header` the library's header; `natives` are functions of C, `native_header` declares them for their
+//! authors; `program` puts all together.
 
 pub mod ends;
+pub mod fills;
 pub mod header;
 pub mod layout;
 mod messages;
 mod movers;
+pub mod native_header;
+pub mod natives;
 pub mod print;
 mod print_expr;
 mod print_function;

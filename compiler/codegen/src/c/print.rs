@@ -4,7 +4,7 @@
 //! What the rest of the program must know (the *contract*):
 //!
 //! - The program's text is put together in this order: `sl_math.h`; a header that declares `sl_ctx` and the functions below;
-//!   [`super::types::emit_types`] for all kernels and channels; [`super::types::emit_statics`]; [`super::types::emit_natives`]; for each
+//!   [`super::types::emit_types`] for all kernels and channels; [`super::types::emit_statics`]; [`super::natives::declarations`]; for each
 //!   filter `state`, then `functions`; then the assembly.
 //! - Items are of type [`super::types::c_type`]: `uint8_t` for bit and boolean (0 or 1), `int32_t`, `float`, `double`, `sl_complex`,
 //!   `sl_float2` to `sl_float4`, `struct sl_struct_<id>`, and array structs with one member `v`. Buffers are aligned to
@@ -18,6 +18,9 @@
 //!     void end is `void`, and the pointer is not used;
 //!   - `sl_prework_<k>` of the same type where the kernel has a prework; the caller calls it with n = 1, once, first;
 //!   - `sl_handler_<k>_<i>(sl_ctx *ctx, struct sl_state_<k> *st, ...)` for handler i of `kernel.handlers`, with its parameters.
+//!   - Of a kernel whose firings are attempts (`Work::dynamic`), n is 1: `ctx->have` items are there, there is room for `ctx->room`, and
+//!     `ctx->took` and `ctx->gave` say afterwards how far the caller moves its cursors; `sl_want`, `sl_look` and `sl_full` may leave it
+//!     by a jump, and then nothing of it counts.
 //! - The functions `sl_ctx` must come with (`site` counts from 0 over the whole program; [`Site`]s are numbered from
 //!   [`FilterOptions::first_site`]):
 //!   - `_Noreturn void sl_fail(sl_ctx *ctx, int32_t site, int64_t value)`: ends the run; `value` is the index, position or
@@ -97,6 +100,8 @@ pub enum SiteKind {
     PushBeyond(u32),
     /// Fewer pushes than declared; the value is their number.
     PushedLess(u32),
+    /// Fewer pops than the least declared; the value is their number.
+    PoppedLess(u32),
     /// A function ended without giving its value.
     NoResult,
     /// A function called itself too often.
@@ -117,6 +122,7 @@ impl SiteKind {
             SiteKind::PopBeyond(n) => format!("more items are popped than the declared {n}"),
             SiteKind::PushBeyond(n) => format!("more items are pushed than the declared {n}"),
             SiteKind::PushedLess(n) => format!("only %lld items were pushed, but the declared rate is {n}"),
+            SiteKind::PoppedLess(n) => format!("only %lld items were popped, but the declared rate is at least {n}"),
             SiteKind::NoResult => "a function ended without giving its value".into(),
             SiteKind::Recursion => "calls are nested too deeply: is it an endless recursion?".into(),
         }

@@ -13,6 +13,7 @@
 //!                                                        }
 //! ```
 
+use super::natives;
 use super::print::{FilterOptions, FilterText, Send, Site};
 use super::print_lanes::LaneLayout;
 use super::print_scope::Scopes;
@@ -345,15 +346,18 @@ impl<'a> Printer<'a> {
                 let (place, value) = (self.place(p), self.expr(e));
                 let _ = writeln!(self.out, "{pad}{ty}{place} = {value};");
             }
-            StmtKind::Call { dst, callee, args } => {
+            StmtKind::Call { dst: into, callee, args } => {
                 let call = self.call(*callee, args);
-                let dst = dst.as_ref().map_or(String::new(), |p| {
+                let dst = into.as_ref().map_or(String::new(), |p| {
                     let declares = p.as_local().filter(|id| self.scopes.declares(s, *id));
                     let ty = declares
                         .map_or(String::new(), |id| format!("{} ", c_type(&self.function().locals[id.index()].ty)));
                     format!("{ty}{} = ", self.place(p))
                 });
                 let _ = writeln!(self.out, "{pad}{dst}{call};");
+                if let Callee::Native(i) = callee {
+                    self.clean_truth(*i as usize, args, into.as_ref(), &pad);
+                }
             }
             StmtKind::Check(c) => self.check(c, s.span, &pad),
             StmtKind::If(c, a, b) => {
@@ -506,7 +510,11 @@ impl<'a> Printer<'a> {
                 }
                 self.own_name(id)
             }
-            Callee::Native(i) => self.kernel.natives[i as usize].name.clone(),
+            Callee::Native(i) if self.kernel.work.dynamic.is_some() => {
+                list.push("ctx".into());
+                natives::once_name(&self.kernel.natives[i as usize])
+            }
+            Callee::Native(i) => natives::c_name(&self.kernel.natives[i as usize]),
         };
         for a in args {
             list.push(match (a, callee) {
@@ -517,6 +525,21 @@ impl<'a> Printer<'a> {
             });
         }
         format!("{name}({})", list.join(", "))
+    }
+
+    /// After a call of a native function: what C may have left in bits and booleans becomes 0 or 1.
+    fn clean_truth(&mut self, native: usize, args: &[Arg], dst: Option<&Place>, pad: &str) {
+        let n = &self.kernel.natives[native];
+        let mut places: Vec<(String, &Ty)> = Vec::new();
+        for (a, ty) in args.iter().zip(&n.params) {
+            if let Arg::Ref(p) = a {
+                places.push((self.place(p), ty));
+            }
+        }
+        places.extend(dst.map(|p| (self.place(p), &n.ret)));
+        for (place, ty) in places {
+            self.out.push_str(&natives::clean(&place, ty, &self.kernel.structs, pad));
+        }
     }
 
     fn check(&mut self, c: &Check, span: Span, pad: &str) {
@@ -534,15 +557,36 @@ impl<'a> Printer<'a> {
             ),
             Check::PopBeyond { pop, .. } => (SiteKind::PopBeyond(*pop), format!("{e} >= {pop}"), e),
             Check::PushBeyond { push, .. } => (SiteKind::PushBeyond(*push), format!("{e} >= {push}"), e),
-            Check::PushedLess { push, .. } => (SiteKind::PushedLess(*push), format!("{e} != {push}"), e),
+            Check::PushedLess { push, .. } => (SiteKind::PushedLess(*push), format!("{e} < {push}"), e),
+            Check::PoppedLess { least, .. } => (SiteKind::PoppedLess(*least), format!("{e} < {least}"), e),
+            Check::Item(_) | Check::Room(_) | Check::Took(_) | Check::Gave(_) => return self.attempt(c, &e, pad),
             Check::NoResult => (SiteKind::NoResult, "1".into(), "0".into()),
             // gone after lower_channels
-            Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed => return,
+            Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed | Check::Popped => return,
         };
         let site = self.site(kind, span);
         let _ = match kind {
             SiteKind::NoResult => writeln!(self.out, "{pad}sl_fail(ctx, {site}, 0);"),
             _ => writeln!(self.out, "{pad}if (SL_UNLIKELY({wrong})) sl_fail(ctx, {site}, {value});"),
+        };
+    }
+}
+
+impl Printer<'_> {
+    /// What a firing that decides on its rates does beside computing. (Positions may have wrapped: they count as unsigned.)
+    fn attempt(&mut self, c: &Check, e: &str, pad: &str) {
+        let kernel = self.kernel;
+        // only a firing that may move nothing at all must know how far it has looked
+        let works = [Some(kernel.work), kernel.prework].into_iter().flatten();
+        let idle = works.map(|w| w.bounds()).any(|b| b.pop.0 == 0 && b.push.0 == 0);
+        let _ = match c {
+            Check::Item(_) if idle => writeln!(self.out, "{pad}sl_look(ctx, (uint32_t){e});"),
+            Check::Item(_) => {
+                writeln!(self.out, "{pad}if (SL_UNLIKELY((uint32_t){e} >= ctx->have)) sl_want(ctx, (uint32_t){e});")
+            }
+            Check::Room(_) => writeln!(self.out, "{pad}if (SL_UNLIKELY((uint32_t){e} >= ctx->room)) sl_full(ctx);"),
+            Check::Took(_) => writeln!(self.out, "{pad}ctx->took = {e};"),
+            _ => writeln!(self.out, "{pad}ctx->gave = {e};"),
         };
     }
 }

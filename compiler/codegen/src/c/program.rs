@@ -11,12 +11,14 @@
 //! What the text establishes: the slow way of running follows docs/execution.md; the fast way makes the same firings; nothing is
 //! allocated once an instance is made; the same input gives the same text.
 
+use super::fills::Fills;
 use super::layout::{self, Layout, Limits};
 use super::messages::Mail;
 use super::print::{FilterOptions, FilterText, Site, emit_filter};
-use super::steady::Steady;
+use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{ends, header, messages, rts, types};
+use super::{ends, header, messages, natives, rts, types};
+use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
@@ -77,6 +79,10 @@ pub struct ProgramOptions {
     pub batch: Option<u64>,
     /// Steps of a schedule beyond which it becomes a table.
     pub table_above: usize,
+    /// Count firings and measure time, for `sluice run --stats`. Without, the text has no trace of it.
+    pub stats: bool,
+    /// The most items on a channel of a program with dynamic rates.
+    pub channel_limit: u64,
 }
 
 impl Default for ProgramOptions {
@@ -87,6 +93,8 @@ impl Default for ProgramOptions {
             buffer_target: 128 << 10,
             batch: None,
             table_above: 3000,
+            stats: false,
+            channel_limit: 1 << 24,
         }
     }
 }
@@ -104,6 +112,8 @@ pub struct CProgram {
     pub batch: u64,
     /// Bytes of all buffers.
     pub bytes: u64,
+    /// How full channels get in a batch, for a program that counts.
+    pub fills: Option<Fills>,
 }
 
 /// Why there is no C text.
@@ -181,7 +191,8 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
             limit: options.buffer_limit,
         },
     )?;
-    let steady = Steady {
+    let dynamic = input.steady.islands.is_some();
+    let steps = Steady {
         graph: input.graph,
         layout: &layout,
         numbers: &facts.numbers,
@@ -190,16 +201,31 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         table_above: options.table_above,
         repeat: !input.steady.precedences.is_empty(),
         receives: &messages::receivers(input),
-    }
-    .emit()?;
+        stats: options.stats,
+    };
+    let steady = match dynamic {
+        false => steps.emit()?,
+        true => SteadyText {
+            text: "static void sl_steady(sl_ctx *ctx, int64_t k) { sl_flow(ctx, k); }\n".into(),
+            tables: true,
+            scaled: false,
+        },
+    };
 
     let mut out = String::new();
     let _ = writeln!(out, "/* {}: made by sluice. */", comment(input.name));
     if options.flavour != Flavour::Plugin {
         out.push_str("#define _GNU_SOURCE 1\n");
     }
+    if options.stats {
+        out.push_str("#define SL_STATS 1\n");
+    }
+    let append = |out: &mut String, text: &str| rts::append(out, text, options.stats);
     for text in [rts::MATH, rts::ABI, rts::ENGINE_HEADER] {
-        rts::append(&mut out, text);
+        append(&mut out, text);
+    }
+    if options.stats {
+        append(&mut out, rts::STATS[0]);
     }
     out.push_str(&declarations(input, filters));
     for text in filters.iter().flatten() {
@@ -207,11 +233,14 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         out.push_str(&text.functions);
         out.push('\n');
     }
-    rts::append(&mut out, rts::QUICK[0]);
+    append(&mut out, rts::QUICK[0]);
     for text in rts::ENGINE {
-        rts::append(&mut out, text);
+        append(&mut out, text);
     }
-    rts::append(&mut out, rts::QUICK[1]);
+    if options.stats {
+        append(&mut out, rts::STATS[1]);
+    }
+    append(&mut out, rts::QUICK[1]);
     out.push_str(&tables::wrappers(input, &facts));
     let mail = messages::emit(input, filters)?;
     out.push_str(&mail.text);
@@ -219,24 +248,29 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
     out.push_str(&tables::emit(input, &layout, &facts, &sites, &mail));
     out.push_str(&steady.text);
     out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables, &mail));
-    rts::append(&mut out, rts::QUICK[0]);
+    append(&mut out, rts::QUICK[0]);
     let mut library_header = None;
     match options.flavour {
         Flavour::Plugin => {}
         Flavour::Executable => {
-            rts::FILES.iter().for_each(|text| rts::append(&mut out, text));
-            rts::append(&mut out, rts::MAIN);
+            rts::FILES.iter().for_each(|text| append(&mut out, text));
+            append(&mut out, rts::MAIN);
         }
         Flavour::Library => {
-            rts::FILES.iter().for_each(|text| rts::append(&mut out, text));
-            rts::append(&mut out, rts::LIBRARY);
+            rts::FILES.iter().for_each(|text| append(&mut out, text));
+            append(&mut out, rts::LIBRARY);
             let made = header::library(input)?;
             out.push_str(&made.functions);
             library_header = Some(made.header);
         }
     }
-    rts::append(&mut out, rts::QUICK[1]);
-    Ok(CProgram { source: out, header: library_header, sites, batch: layout.batch, bytes: layout.bytes })
+    append(&mut out, rts::QUICK[1]);
+    let fills = (options.stats && !dynamic).then(|| Fills {
+        steps: schedule.steady.clone(),
+        unit: schedule.batch,
+        scaled: steady.scaled,
+    });
+    Ok(CProgram { source: out, header: library_header, sites, batch: layout.batch, bytes: layout.bytes, fills })
 }
 
 /// Do the parts belong together?
@@ -287,15 +321,7 @@ fn tally(steps: &[Step], times: u64, fired: &mut [u64]) -> Option<()> {
 /// Types, statics, and prototypes of native functions.
 fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
     let used: Vec<&Kernel> = input.kernels.iter().zip(filters).filter_map(|(k, f)| f.as_ref().map(|_| k)).collect();
-    let structs: Vec<_> = input
-        .globals
-        .structs
-        .iter()
-        .map(|s| sluice_kernel::ir::StructType {
-            name: s.name.to_string(),
-            fields: s.fields.iter().map(|(n, t)| (n.to_string(), t.clone())).collect(),
-        })
-        .collect();
+    let structs = natives::structs(input.globals);
     let statics: BTreeSet<_> = filters.iter().flatten().flat_map(|f| f.statics.iter().copied()).collect();
     let mut tys: Vec<_> = input.graph.channels.iter().map(|c| c.ty.clone()).collect();
     tys.extend(used.iter().flat_map(|k| types::used_types(k)));
@@ -303,7 +329,11 @@ fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Str
     let mut out = types::emit_types(&structs, &tys);
     out.push_str(&tables::size_checks(input));
     out.push_str(&types::emit_statics(input.globals, &statics));
-    out.push_str(&types::emit_natives(used));
+    let called = called(input.codes, input.graph, input.globals);
+    out.push_str(&natives::declarations(input.globals, called.keys().copied()));
+    if input.steady.islands.is_some() {
+        out.push_str(&natives::once(input.globals, called.into_keys()));
+    }
     out
 }
 
@@ -317,8 +347,10 @@ fn descriptor(
     mail: &Mail,
 ) -> String {
     let graph = input.graph;
+    let dynamic = input.steady.islands.is_some();
     let (readers, writers) = layout::ends(graph);
     let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
+    let natives = !called(input.codes, graph, input.globals).is_empty();
     let mut out = String::new();
     let _ = write!(
         out,
@@ -335,10 +367,15 @@ fn descriptor(
     let _ = write!(
         out,
         "static const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
-        mail.links,
-        u8::from(facts.ordered),
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
+        // receivers look for messages even where it turned out that none is ever sent
+        if input.messages.links.is_empty() { 0 } else { mail.links.max(1) },
+        // with dynamic rates, when a message takes effect can depend on the order of firings
+        u8::from(facts.ordered || dynamic && mail.links > 0),
         u8::from(tables),
+        u8::from(dynamic),
+        input.options.channel_limit,
+        u8::from(natives),
         layout.bytes,
         layout.batch,
         input.schedule.schedule().batch,

@@ -9,12 +9,14 @@ pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
 /// Around text that is to be compiled quickly.
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// The engine.
-pub const ENGINE: [&str; 6] = [
+pub const ENGINE: [&str; 8] = [
     include_str!("../../rts/c/sl_print.c"),
     include_str!("../../rts/c/sl_ends.c"),
     include_str!("../../rts/c/sl_mail.c"),
     include_str!("../../rts/c/sl_replay.c"),
     include_str!("../../rts/c/sl_slow.c"),
+    include_str!("../../rts/c/sl_once.c"),
+    include_str!("../../rts/c/sl_dynamic.c"),
     include_str!("../../rts/c/sl_run.c"),
 ];
 /// Files and streams as a host; for libraries and stand-alone programs.
@@ -24,6 +26,8 @@ pub const FILES: [&str; 4] = [
     include_str!("../../rts/c/sl_format.c"),
     include_str!("../../rts/c/sl_wav.c"),
 ];
+/// Statistics: what is counted, and how; only in programs that count.
+pub const STATS: [&str; 2] = [include_str!("../../rts/c/sl_stats.h"), include_str!("../../rts/c/sl_stats.c")];
 /// The push and pull interface of a library.
 pub const LIBRARY: &str = include_str!("../../rts/c/sl_library.c");
 /// The main program of a stand-alone executable.
@@ -35,9 +39,15 @@ pub const LIBRARY_HEADER: &str = include_str!("../../rts/c/sl_library.h.in");
 pub const CC_FLAGS: [&str; 5] =
     ["-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing"];
 
-/// Appends a file of the run-time support, without its `#include "..."` lines: all are in one text.
-pub fn append(out: &mut String, text: &str) {
+/// Appends a file of the run-time support, without its `#include "..."` lines: all are in one text. Without `stats`, what stands between
+/// `#ifdef SL_STATS` and `#endif` is left out, too.
+pub fn append(out: &mut String, text: &str, stats: bool) {
+    let mut counting = false;
     for line in text.lines() {
+        if !stats && (line == "#ifdef SL_STATS" || counting) {
+            counting = line != "#endif";
+            continue;
+        }
         if !line.starts_with("#include \"") {
             out.push_str(line);
             out.push('\n');

@@ -42,6 +42,8 @@ pub struct Steady<'a> {
     pub repeat: bool,
     /// By code: does it receive messages?
     pub receives: &'a [bool],
+    /// Count firings and measure time?
+    pub stats: bool,
 }
 
 /// The steady state's text.
@@ -50,6 +52,8 @@ pub struct SteadyText {
     pub text: String,
     /// Does it move the cursors in the instance?
     pub tables: bool,
+    /// Is each step of the schedule run `k` times as often, rather than all of it `k` times?
+    pub scaled: bool,
 }
 
 impl Steady<'_> {
@@ -59,7 +63,8 @@ impl Steady<'_> {
         let scalable = self.scalable();
         let feeds_itself = self.graph.channels.iter().any(|c| c.from.0 == c.to.0);
         if steps > self.table_above || feeds_itself {
-            return Ok(SteadyText { text: self.table(scalable && !feeds_itself), tables: true });
+            let scaled = scalable && !feeds_itself;
+            return Ok(SteadyText { text: self.table(scaled), tables: true, scaled });
         }
         let mut movers = Movers::default();
         let mut body = String::new();
@@ -85,7 +90,7 @@ impl Steady<'_> {
             }
             body.push_str("    }\n    sl_keep(ctx, k);\n}\n");
         }
-        Ok(SteadyText { text: movers.functions + "\n" + &body, tables: false })
+        Ok(SteadyText { text: movers.functions + "\n" + &body, tables: false, scaled: scalable })
     }
 
     /// Can each step be run `k` times as often, one after the other?
@@ -258,7 +263,7 @@ impl Steady<'_> {
                 let _ = writeln!(out, "{pad}{name}({to}, (const {item} *const[]){{{parts}}}, (long)({n}));");
             }
             // null splitters and joiners move nothing
-            NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_) => return Ok(()),
+            NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_) => {}
             NodeKind::Reader(_) => {
                 let (to, item) = (first_out.ok_or_else(bad)?, item(&node.outputs)?);
                 let _ =
@@ -270,6 +275,9 @@ impl Steady<'_> {
                 let _ = writeln!(out, "{pad}ctx->node = {};", v.0);
                 let _ = writeln!(out, "{pad}sl_put(ctx, {number}, {from}, {n});");
             }
+        }
+        if self.stats {
+            let _ = writeln!(out, "{pad}sl_tick(ctx, {}, {n});", v.0);
         }
         if running.contains(&v) {
             for c in &node.inputs {

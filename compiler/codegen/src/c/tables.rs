@@ -96,10 +96,12 @@ pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts) -> String {
     let args = "sl_ctx *ctx, void *st, const void *in, void *out, long n";
     let receives = super::messages::receivers(input);
     for (k, kernel) in input.kernels.iter().enumerate().filter(|(k, _)| facts.instances[*k] > 0) {
-        let mail = if receives[k] { "mail_" } else { "" };
-        if receives[k] {
+        // an attempt must not undo what a message did: the engine delivers before it
+        let mail = receives[k] && kernel.work.dynamic.is_none();
+        if mail {
             out.push_str(&super::messages::firings(k, kernel, input));
         }
+        let mail = if mail { "mail_" } else { "" };
         let _ = writeln!(
             out,
             "static void sl_call_{k}({args}) {{ sl_fire_{mail}{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
@@ -153,7 +155,7 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
         let first_out = ports.len();
         ports.extend(node.outputs.iter().map(|c| c.0.to_string()));
         nodes.push(format!(
-            "{{{}, {}, {}, {state}, {what}, {first_in}, {}, {first_out}, {}, {first_weight}, {}, {kind}, {}}}",
+            "{{{}, {}, {}, {state}, {what}, {first_in}, {}, {first_out}, {}, {first_weight}, {}, {kind}, {}, {}}}",
             text(&node.path),
             steady.repetitions[v.index()],
             steady.init[v.index()],
@@ -161,6 +163,7 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
             node.outputs.len(),
             mail.rows[v.index()],
             u8::from(facts.free[v.index()]),
+            u8::from(steady.islands.as_ref().is_some_and(|i| !i.has_quota(v))),
         ));
     }
     let (mut channels, mut kept) = (Vec::new(), Vec::new());
@@ -210,13 +213,18 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
             };
             let printed = codes.get(k).map_or("", |c| &c.init_output);
             let r = first_rates[k];
+            let bounds = input.kernels.get(k).map(|kernel| kernel.work.bounds());
+            let most = |n: Option<Option<u32>>| n.flatten().map_or("UINT64_MAX".to_string(), |n| n.to_string());
             format!(
-                "{{sl_call_{k}, {first}, sl_start_{k}, {}, {}, {}, {}, {}}}",
+                "{{sl_call_{k}, {first}, sl_start_{k}, {}, {}, {}, {}, {}, sizeof(struct sl_state_{k}), {}, {}, {}}}",
                 r.peek.max(r.pop),
                 r.pop,
                 r.push,
                 printed.len(),
-                text(printed)
+                text(printed),
+                u8::from(input.kernels.get(k).is_some_and(|kernel| kernel.work.dynamic.is_some())),
+                most(bounds.map(|b| b.look.1)),
+                most(bounds.map(|b| b.push.1)),
             )
         })
         .collect();

@@ -126,34 +126,6 @@ pub fn emit_statics(globals: &Globals, used: &BTreeSet<StaticId>) -> String {
     out
 }
 
-/// Prototypes of the native functions that filters call, each once.
-pub fn emit_natives<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> String {
-    let mut out = String::new();
-    let mut done = BTreeSet::new();
-    for native in kernels.into_iter().flat_map(|k| &k.natives) {
-        if done.insert(native.id) {
-            let params: Vec<String> = native.params.iter().map(native_param).collect();
-            let params = if params.is_empty() { "void".into() } else { params.join(", ") };
-            let _ = writeln!(out, "extern {} {}({params});", c_type(&native.ret), native.name);
-        }
-    }
-    out
-}
-
-/// The C type of a native function's parameter: arrays become a pointer to the innermost element.
-pub fn native_param(ty: &Ty) -> String {
-    match ty {
-        Ty::Array(e, _) => {
-            let mut e = e;
-            while let Ty::Array(inner, _) = &**e {
-                e = inner;
-            }
-            format!("{} *", c_type(e))
-        }
-        _ => c_type(ty),
-    }
-}
-
 /// `static const T name = value;`
 pub(super) fn table(name: &str, ty: &Ty, value: &Const) -> String {
     format!("static const {} {name} __attribute__((unused)) = {};\n", c_type(ty), initializer(value))

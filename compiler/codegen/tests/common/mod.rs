@@ -125,6 +125,7 @@ impl Build {
             prework: c.prework.as_ref().map(|p| p.rates),
             stateful: c.stateful.is_some(),
             prints: c.prints,
+            dynamic: c.dynamic(),
         };
         self.node(name, kind)
     }
@@ -161,7 +162,17 @@ impl Build {
         self.graph.nodes[to.index()].inputs.push(id);
         let (from, to) = ((from, a as u32), (to, b as u32));
         let initial = Vec::new();
-        self.graph.channels.push(Channel { from, to, ty, produce, consume, peek, initial, feedback: false });
+        self.graph.channels.push(Channel {
+            from,
+            to,
+            ty,
+            produce,
+            consume,
+            peek,
+            initial,
+            feedback: false,
+            dynamic: false,
+        });
         id
     }
 
@@ -272,7 +283,8 @@ impl Build {
             steady: &steady,
             messages: &Default::default(),
         };
-        let end = sluice_interpret::run(program, &mut log, sluice_interpret::Options { iterations });
+        let end =
+            sluice_interpret::run(program, &mut log, sluice_interpret::Options { iterations, ..Default::default() });
         Told { all: log.all, items: log.items, text: log.text, fault: end.err().map(|e| e.to_string()) }
     }
 }
@@ -323,7 +335,7 @@ impl sluice_interpret::Outside for Log {
 
 /// A kernel that says what code generation asks of it; its code is in C.
 fn kernel(c: &FilterCode) -> Kernel {
-    let work = |rates| ir::Work { function: ir::FuncId(0), rates };
+    let work = |rates| ir::Work { function: ir::FuncId(0), rates, dynamic: None };
     Kernel {
         name: c.name.to_string(),
         display: c.display.clone(),

@@ -11,6 +11,7 @@ use crate::interrupt;
 use sluice_frontend::graph::{Endpoint, NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::Globals;
+use std::path::PathBuf;
 
 /// What the command line says about the ends of a program.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +28,8 @@ pub struct Bindings {
     pub rate: Option<u32>,
     /// Channels of a WAV output.
     pub channels: Option<u16>,
+    /// A folder for what FileWriters write, instead of their own paths: the files are numbered like the writers.
+    pub written: Option<PathBuf>,
 }
 
 /// One end of a program.
@@ -93,14 +96,15 @@ impl Host {
         }
         let header = opened.iter().find_map(|r: &Reader| r.wav);
         let mut written = Vec::new();
-        for end in writers {
+        for (i, end) in writers.iter().enumerate() {
             let channels = if end.item.name == "complex" { 2 } else { header.map_or(1, |h| h.channels) };
             let wav = WavOptions {
                 rate: bindings.rate.or(header.map(|h| h.rate)).unwrap_or(48_000),
                 channels: bindings.channels.unwrap_or(channels),
             };
+            let elsewhere = bindings.written.as_ref().map(|f| f.join(i.to_string()).display().to_string());
             let (path, format) = match &end.endpoint {
-                Endpoint::File(path) => (path.as_str(), Some(Format::Raw)),
+                Endpoint::File(path) => (elsewhere.as_deref().unwrap_or(path), Some(Format::Raw)),
                 Endpoint::Open => (bindings.output.as_deref().unwrap_or("-"), bindings.output_format),
             };
             written.push(Writer::open(path, format, end.item.clone(), wav, &out)?);
@@ -151,6 +155,11 @@ impl Host {
     /// How many outputs share standard output with the prints.
     pub fn stdout_writers(&self) -> u32 {
         self.writers.iter().filter(|w| w.is_stdout()).count() as u32
+    }
+
+    /// Shows no line of progress: something else is written to standard error.
+    pub fn quiet(&mut self) {
+        self.progress.clear();
     }
 
     /// The run ended well: outputs become complete. Gives what there is to remark.

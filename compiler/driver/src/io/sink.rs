@@ -215,6 +215,31 @@ pub fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     Err(io::Error::from(io::ErrorKind::AlreadyExists))
 }
 
+/// Writes several files, each complete, and none unless all can be written; they keep their permissions. An error names the file.
+pub fn write_files(files: &[(PathBuf, Vec<u8>)]) -> Result<(), (PathBuf, io::Error)> {
+    let mut ready: Vec<(PathBuf, PathBuf)> = Vec::new();
+    let prepared = files.iter().try_for_each(|(path, bytes)| {
+        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let (mut file, temporary) = create_beside(&target).map_err(|e| (path.clone(), e))?;
+        interrupt::add_temporary(&temporary);
+        ready.push((target.clone(), temporary));
+        let kept = std::fs::metadata(&target).and_then(|m| file.set_permissions(m.permissions()));
+        file.write_all(bytes).and_then(|()| file.sync_all()).and(kept).map_err(|e| (path.clone(), e))
+    });
+    let done = prepared.and_then(|()| {
+        ready
+            .iter()
+            .try_for_each(|(target, temporary)| std::fs::rename(temporary, target).map_err(|e| (target.clone(), e)))
+    });
+    for (_, temporary) in &ready {
+        if done.is_err() {
+            let _ = std::fs::remove_file(temporary);
+        }
+        interrupt::forget_temporary(temporary);
+    }
+    done
+}
+
 /// Writes a whole file, complete or not at all.
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -229,22 +254,11 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     done
 }
 
-/// Replaces a file that exists, complete or not at all, and keeps its permissions. A file that may not be written stays.
-pub fn rewrite_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let target = std::fs::canonicalize(path)?;
-    let permissions = std::fs::metadata(&target)?.permissions();
-    if permissions.readonly() {
+/// Replaces a file that exists, complete or not at all. One that may not be written stays, whatever its folder allows.
+pub fn rewrite_file(path: &Path, bytes: Vec<u8>) -> io::Result<()> {
+    if std::fs::metadata(path)?.permissions().readonly() {
         return Err(io::Error::other("it is read-only"));
     }
-    // The folder may allow what the file does not.
-    drop(OpenOptions::new().write(true).open(&target)?);
-    let (mut file, temporary) = create_beside(&target)?;
-    interrupt::add_temporary(&temporary);
-    let written = file.write_all(bytes).and_then(|()| file.set_permissions(permissions));
-    let done = written.and_then(|()| std::fs::rename(&temporary, &target));
-    if done.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    interrupt::forget_temporary(&temporary);
-    done
+    drop(OpenOptions::new().write(true).open(path)?);
+    write_files(&[(path.to_path_buf(), bytes)]).map_err(|(_, e)| e)
 }

@@ -15,8 +15,9 @@
 use super::interval::Count;
 use crate::typed::*;
 use sluice_grammar::ast::{self, RateKind};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
 
 mod domain;
 mod walk;
@@ -37,6 +38,10 @@ pub struct Facts {
     pub pushes: Option<Count>,
     /// Items looked at, popped ones included, from the firing's first.
     pub looked: Option<Count>,
+    /// The most items that a firing looks at, popped ones included, wherever it goes; `None` where that is not known.
+    pub reach: Option<u32>,
+    /// Ints that become floats by themselves: the expressions' places, with the least and the most that they can be.
+    pub widened: BTreeMap<Span, (i64, i64)>,
     /// What is certainly wrong.
     pub findings: Vec<Finding>,
 }
@@ -63,6 +68,8 @@ pub enum FindingKind {
     PopsMore,
     /// Pops less than declared: a warning.
     PopsLess,
+    /// Pops less than the least declared, where a firing decides.
+    PopsTooFew,
     /// Looks at more than declared.
     PeeksBeyond,
     /// Pushes more than declared.
@@ -75,9 +82,11 @@ pub enum FindingKind {
 pub fn analyse(code: &FilterCode, def: &WorkDef, globals: &Globals) -> Facts {
     let rates = def.rates;
     let dynamic = def.dynamic.unwrap_or_default();
-    let (end, watch) = walk::run(code, def, globals);
+    let (end, watch) = walk::run(code, def, globals, false);
     let mut facts = Facts {
         peeks_proved: watch.looked <= u64::from(rates.peek) && dynamic.peek.is_none() && dynamic.pop.is_none(),
+        reach: u32::try_from(watch.looked).ok(),
+        widened: watch.widened,
         ..Facts::default()
     };
     let Some(end) = end else { return facts };
@@ -88,25 +97,31 @@ pub fn analyse(code: &FilterCode, def: &WorkDef, globals: &Globals) -> Facts {
     let mut found = |kind, declared: u32, (actual, count): (u64, Count), span| {
         facts.findings.push(Finding { kind, declared, actual, exact: count.lo == count.hi, span });
     };
-    if dynamic.pop.is_none() {
-        if end.pops.lo > rates.pop.into() {
-            found(FindingKind::PopsMore, rates.pop, (end.pops.lo, end.pops), watch.pop);
-        } else if end.pops.hi < rates.pop.into() {
-            found(FindingKind::PopsLess, rates.pop, (end.pops.hi, end.pops), None);
-        }
-        let looks_further = end.looked.lo > end.pops.lo || end.pops.lo <= rates.pop.into();
-        if dynamic.peek.is_none() && end.looked.lo > rates.peek.into() && looks_further {
-            found(FindingKind::PeeksBeyond, rates.peek, (end.looked.lo, end.looked), watch.peek);
-        }
+    let bounds = def.bounds();
+    let above = |n: Count, most: Option<u32>| most.filter(|m| n.lo > u64::from(*m));
+    if let Some(most) = above(end.pops, bounds.pop.1) {
+        found(FindingKind::PopsMore, most, (end.pops.lo, end.pops), watch.pop);
+    } else if end.pops.hi < bounds.pop.0.into() {
+        let kind = if dynamic.pop.is_some() { FindingKind::PopsTooFew } else { FindingKind::PopsLess };
+        found(kind, bounds.pop.0, (end.pops.hi, end.pops), None);
     }
-    if dynamic.push.is_none() {
-        if end.pushes.lo > rates.push.into() {
-            found(FindingKind::PushesMore, rates.push, (end.pushes.lo, end.pushes), watch.push);
-        } else if end.pushes.hi < rates.push.into() {
-            found(FindingKind::PushesLess, rates.push, (end.pushes.hi, end.pushes), None);
-        }
+    let looks_further = end.looked.lo > end.pops.lo || above(end.pops, bounds.pop.1).is_none();
+    if looks_further && let Some(most) = above(end.looked, bounds.look.1) {
+        found(FindingKind::PeeksBeyond, most, (end.looked.lo, end.looked), watch.peek);
+    }
+    if let Some(most) = above(end.pushes, bounds.push.1) {
+        found(FindingKind::PushesMore, most, (end.pushes.lo, end.pushes), watch.push);
+    } else if end.pushes.hi < bounds.push.0.into() {
+        found(FindingKind::PushesLess, bounds.push.0, (end.pushes.hi, end.pushes), None);
     }
     facts
+}
+
+/// The array fields, by number, that a firing of `work` fills before it reads them, as far as that can be shown.
+pub fn filled_first(code: &FilterCode, globals: &Globals) -> BTreeSet<usize> {
+    let (end, watch) = walk::run(code, &code.work, globals, true);
+    let followed = end.map_or_else(Vec::new, |end| end.filled);
+    (0..followed.len()).filter(|f| !followed[*f].is_empty() && !watch.exposed.contains(f)).collect()
 }
 
 impl Facts {
@@ -121,9 +136,25 @@ impl Facts {
 fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(RateKind) -> Span) -> Diagnostic {
     let declared = f.declared;
     let count = |n: u64| if n == 1 { "1 item".to_string() } else { format!("{n} items") };
+    let (rate_kind, least) = match f.kind {
+        FindingKind::PopsMore => (RateKind::Pop, false),
+        FindingKind::PopsLess | FindingKind::PopsTooFew => (RateKind::Pop, true),
+        FindingKind::PushesMore => (RateKind::Push, false),
+        FindingKind::PushesLess => (RateKind::Push, true),
+        FindingKind::PeeksBeyond => (RateKind::Peek, false),
+    };
+    let ranges = |r: &ast::RateSpec| {
+        let of = r.kind == rate_kind || rate_kind == RateKind::Peek && r.kind == RateKind::Pop;
+        of && matches!(r.rate, ast::Rate::Dynamic { .. })
+    };
+    let limit = match (work.rates.iter().any(ranges), least) {
+        (false, _) => declared.to_string(),
+        (true, true) => format!("at least {declared}"),
+        (true, false) => format!("at most {declared}"),
+    };
     let title = |verb: &str, bound: &str| {
         let bound = if f.exact { "" } else { bound };
-        format!("every firing of `{}` {verb} {bound}{}, but {declared} is declared", code.display, count(f.actual))
+        format!("every firing of `{}` {verb} {bound}{}, but {} is declared", code.display, count(f.actual), limit)
     };
     let help = |d: Diagnostic, keyword: &str| match f.exact {
         true => d.help(format!("declare `{keyword} {}`, or change the body", f.actual)),
@@ -131,8 +162,8 @@ fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(Ra
     };
     // a rate that is not written down is 0 (or, for peek, that of pop)
     let declared_as = |kind: RateKind, word: &str| match work.rates.iter().any(|r| r.kind == kind) {
-        true => format!("the declared {word} rate is {declared}"),
-        false => format!("no {word} rate is declared, which means {declared}"),
+        true => format!("the declared {word} rate is {limit}"),
+        false => format!("no {word} rate is declared, which means {limit}"),
     };
     let at = f.span.unwrap_or(work.keyword.0);
     let d = match f.kind {
@@ -153,15 +184,47 @@ fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(Ra
             Diagnostic::error("E0239", title("looks at", "at least "), at, "here it looks beyond the declared items")
                 .label(rate(kind), declared_as(RateKind::Peek, "peek"))
         }
+        FindingKind::PopsTooFew => {
+            let label = declared_as(RateKind::Pop, "pop");
+            Diagnostic::error("E0236", title("pops", "at most "), rate(RateKind::Pop), label)
+        }
         FindingKind::PopsLess => {
             let label = "the items left over are dropped";
             Diagnostic::warning("W0240", title("pops", "at most "), rate(RateKind::Pop), label)
         }
     };
     let keyword = match f.kind {
-        FindingKind::PopsMore | FindingKind::PopsLess => "pop",
+        FindingKind::PopsMore | FindingKind::PopsLess | FindingKind::PopsTooFew => "pop",
         FindingKind::PushesMore | FindingKind::PushesLess => "push",
         FindingKind::PeeksBeyond => "peek",
     };
-    help(d, keyword)
+    let kind = match keyword {
+        "pop" => RateKind::Pop,
+        "push" => RateKind::Push,
+        _ => RateKind::Peek,
+    };
+    match fix(f, work, kind, keyword) {
+        Some(fix) => help(d, keyword).fix(fix),
+        None => help(d, keyword),
+    }
+}
+
+/// The rate as it should be, where the body leaves no doubt and the rate is no expression that differs among instances.
+fn fix(f: &Finding, work: &ast::Work, kind: RateKind, keyword: &str) -> Option<Fix> {
+    let title = format!("declare `{keyword} {}`", f.actual);
+    if !f.exact {
+        return None;
+    }
+    match work.rates.iter().find(|r| r.kind == kind) {
+        Some(r) => match &r.rate {
+            ast::Rate::Static(e) if matches!(e.unparen().kind, ast::ExprKind::Int { .. }) => {
+                Some(Fix::new(title, e.span(), f.actual.to_string()))
+            }
+            _ => None,
+        },
+        None => {
+            let last = work.rates.last().map_or(work.keyword.0, |r| r.at.0);
+            Some(Fix::new(title, Span { start: last.end, ..last }, format!(" {keyword} {}", f.actual)))
+        }
+    }
 }

@@ -10,6 +10,7 @@
 
 pub mod body_rates;
 mod interval;
+pub mod natives;
 pub mod state;
 pub mod walk;
 

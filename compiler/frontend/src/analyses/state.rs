@@ -9,7 +9,8 @@
 //! function. A written field is *private* when no firing can read a value that another one left: nothing reads it, or it is a
 //! scalar and every firing assigns the whole of it before it reads it, on every path (loops count as passed over, so an
 //! assignment in a loop's body is not certain). Otherwise it is state. Conservative: what is called private is; what is called
-//! state may not be.
+//! state may not be. A filter that calls native functions counts as stateful, whatever its fields: nobody knows what a native function
+//! keeps, so its calls stay in the order of the firings.
 
 use super::walk;
 use crate::ids::*;
@@ -164,11 +165,23 @@ pub fn analyse(code: &mut FilterCode, globals: &Globals) {
         f.constant = !changed.contains(&FieldId::from(i));
     }
     let exposed = Exposure::of(code, globals, &entries);
-    code.stateful = written.iter().find(|(id, _)| exposed.contains(id)).map(|(_, span)| *span);
+    let state = written.iter().find(|(id, _)| exposed.contains(id)).map(|(_, span)| *span);
+    code.stateful = state.or(code.calls_native);
+}
+
+/// Fields that firings write, and read only after they have written them, on every way: nothing goes from one firing to the next in
+/// them. Scalars only.
+pub fn private_fields(code: &FilterCode, globals: &Globals) -> BTreeSet<FieldId> {
+    let entries = entries(code);
+    let reached = reachable(code, globals, &entries);
+    let written: BTreeSet<FieldId> = written_fields(code, globals, &reached).into_iter().map(|(id, _)| id).collect();
+    let exposed = Exposure::of(code, globals, &entries);
+    let scalar = |id: &FieldId| !code.fields[id.index()].ty.is_aggregate();
+    written.into_iter().filter(|id| scalar(id) && !exposed.contains(id)).collect()
 }
 
 /// `work`, `prework`, handlers.
-fn entries(code: &FilterCode) -> Vec<FnId> {
+pub(super) fn entries(code: &FilterCode) -> Vec<FnId> {
     let mut all = vec![code.work.function];
     all.extend(code.prework.iter().map(|p| p.function));
     all.extend(code.handlers.iter().map(|h| h.function));
@@ -176,7 +189,7 @@ fn entries(code: &FilterCode) -> Vec<FnId> {
 }
 
 /// What some functions call, directly or not, and themselves; in the order found.
-fn reachable(code: &FilterCode, globals: &Globals, from: &[FnId]) -> Vec<Callee> {
+pub(super) fn reachable(code: &FilterCode, globals: &Globals, from: &[FnId]) -> Vec<Callee> {
     let mut out: Vec<Callee> = from.iter().map(|id| Callee::Own(*id)).collect();
     let mut seen: HashSet<Callee> = out.iter().copied().collect();
     let mut next = 0;

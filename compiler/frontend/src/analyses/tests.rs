@@ -106,6 +106,50 @@ fn constants_and_references() {
     assert!(code.prints && code.uses_iter && code.sends.is_none() && code.calls_native.is_none());
 }
 
+const NATIVES: &str = "native N { void fill(int[3] a); int look(int x); } static { int[3] TABLE; }
+    helper H { void fill(int[3] a) { N.fill(a); } int sum(int[3] a) { return a[0] + N.look(1); } } ";
+
+#[test]
+fn native_calls_are_state() {
+    let of = |members: &str| {
+        let (w, code) = filter(&format!("int->int filter F {{ {members} }} {NATIVES}"));
+        let shown = |s| w.sources.text(s).to_string();
+        (
+            code.stateful.map(shown),
+            code.calls_native.map(shown),
+            code.fields.iter().map(|f| f.constant).collect::<Vec<_>>(),
+        )
+    };
+    let some = |s: &str| Some(s.to_string());
+    assert_eq!(
+        of("work pop 1 push 1 { push(N.look(pop())); }"),
+        (some("N.look(pop())"), some("N.look(pop())"), vec![])
+    );
+    assert_eq!(of("int n; work pop 1 push 1 { n++; push(pop() + H.sum(TABLE)); }").0, some("n"));
+    assert_eq!(of("work pop 1 push 1 { push(pop()); } handler h(int x) { N.look(x); }").0, some("N.look(x)"));
+    // a field that is passed is written, a static is a copy
+    let (_, native, constant) =
+        of("int[3] a; int[3] b; work pop 1 push 1 { H.fill(a); N.fill(TABLE); push(pop() + b[0]); }");
+    assert_eq!((native, constant), (some("N.fill(TABLE)"), vec![false, true]));
+}
+
+#[test]
+fn natives_called_by_a_program() {
+    let text = format!(
+        "void->int filter A {{ work push 1 {{ push(H.sum(TABLE)); }} }} int->void filter B {{ work pop 1 {{ pop(); }} }}
+         int->int filter Unused {{ work pop 1 push 1 {{ int[3] a; N.fill(a); push(pop()); }} }}
+         void->void pipeline Main {{ add A; add B; }} {NATIVES}"
+    );
+    let input = crate::SourceInput { name: "a.str".into(), text };
+    let options = crate::Options { top: Some("Main".into()), ..Default::default() };
+    let analysis = crate::analyse(vec![input], &options, &mut crate::NoImports);
+    let p = analysis.program.as_ref().unwrap();
+    let called = super::natives::called(&p.codes, &p.graph, &p.globals);
+    let called: Vec<(&str, &str)> =
+        called.iter().map(|(id, at)| (&*p.globals.natives[id.index()].name, analysis.sources.text(*at))).collect();
+    assert_eq!(called, [("look", "N.look(1)")]);
+}
+
 /// What the analysis says of a body with the given rates (or with a million of each). The source declares dynamic rates, which
 /// the checker does not compare with the body.
 fn facts(rates: &str, body: &str) -> (World, body_rates::Facts) {

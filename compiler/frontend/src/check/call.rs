@@ -6,7 +6,7 @@ use crate::constant::Const;
 use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast::{self, ExprKind as A};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
 
 /// Mathematical functions by name, with their number of arguments.
@@ -111,9 +111,14 @@ impl Checker<'_> {
             self.w.nearest(&name.name, BUILTINS.iter().map(|(n, ..)| *n).chain(own).chain(["print", "println"]))
         };
         if let Some(g) = groups.iter().min() {
-            d = d.help(format!("functions of a group are called with its name: `{g}.{}`", name.name));
+            let before = Span { end: name.span().start, ..name.span() };
+            d = d.help(format!("functions of a group are called with its name: `{g}.{}`", name.name)).fix(Fix::new(
+                format!("write `{g}.{}`", name.name),
+                before,
+                format!("{g}."),
+            ));
         } else if let Some(n) = near {
-            d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
+            d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), name.span(), n));
         }
         self.report(d);
         for a in args {
@@ -131,7 +136,7 @@ impl Checker<'_> {
                 "not declared",
             );
             if let Some(n) = self.w.nearest(&group.name, self.w.groups.keys().map(|k| &**k)) {
-                d = d.help(format!("did you mean `{n}`?")).fix(group.span(), n);
+                d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), group.span(), n));
             }
             self.report(d);
             return self.broken(span);
@@ -145,13 +150,16 @@ impl Checker<'_> {
             )
             .label(g.span, "the group");
             if let Some(n) = self.w.nearest(&name.name, g.functions.keys().map(|k| &**k)) {
-                d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
+                d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), name.span(), n));
             }
             self.report(d);
             return self.broken(span);
         };
         let (callee, params, ret, at) = (f.callee, f.params.clone(), f.ret.clone(), f.ast.name.span());
-        let args = self.arguments(&name.name, args, &params, Some(at), span);
+        let mut args = self.arguments(&name.name, args, &params, Some(at), span);
+        if matches!(callee, Callee::Native(_)) {
+            args = args.into_iter().map(|a| self.native_argument(a)).collect();
+        }
         Expr { kind: ExprKind::Call(callee, args), ty: ret, span }
     }
 
@@ -249,6 +257,7 @@ impl Checker<'_> {
             );
             return self.broken(span);
         }
+        checked.iter().for_each(|c| self.widens(&c.expr, &operand));
         let args: Vec<Expr> = checked.into_iter().map(|c| self.convert(c.expr, &operand)).collect();
         Expr { kind: ExprKind::Builtin(b, args), ty: result, span }
     }

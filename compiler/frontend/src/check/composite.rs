@@ -7,7 +7,7 @@ use crate::ty::Ty;
 use crate::typed::*;
 use crate::world::{CompositeCode, World};
 use sluice_grammar::ast::{self, StmtKind as S, StreamKind};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -122,7 +122,8 @@ impl Checker<'_> {
                             span,
                             "a joiner takes items from its branches in turn",
                         )
-                        .help("write `join roundrobin;`"),
+                        .help("write `join roundrobin;`")
+                        .fix(Fix::new("write `join roundrobin;`", span, "join roundrobin;")),
                     );
                 }
                 StreamStmt::Join(self.split(k))

@@ -4,7 +4,7 @@ use super::Checker;
 use crate::constant::Const;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 
 /// A typed expression, with the double-precision value of a real literal that has not met its type yet.
 pub struct Checked {
@@ -91,6 +91,7 @@ impl Checker<'_> {
     pub fn coerce_for(&mut self, e: Checked, to: &Ty, role: &str) -> Checked {
         let span = e.expr.span;
         if let (Some(v), Ty::Double) = (e.literal, to) {
+            self.became_double(span);
             return Expr { kind: ExprKind::Const(Const::Double(v)), ty: Ty::Double, span }.into();
         }
         let wants = if role.is_empty() { String::new() } else { format!(" ({role})") };
@@ -102,7 +103,10 @@ impl Checker<'_> {
                 }
                 e
             }
-            Fit::Widens => self.convert(e.expr, to).into(),
+            Fit::Widens => {
+                self.widens(&e.expr, to);
+                self.convert(e.expr, to).into()
+            }
             Fit::NeedsCast => {
                 if matches!(to, Ty::Bit | Ty::Bool) && is_truth_value(&e.expr) {
                     return self.convert(e.expr, to).into();
@@ -119,7 +123,7 @@ impl Checker<'_> {
                         format!("this is {from}, {into} is wanted"),
                     )
                     .help(format!("narrowing needs a cast: `{}`", shorten(&fixed)))
-                    .fix(span, fixed),
+                    .fix(Fix::new(format!("write `{}`", shorten(&fixed)), span, fixed)),
                 );
                 self.broken(span).into()
             }

@@ -6,7 +6,7 @@ use crate::constant::Const;
 use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast::{self, ExprKind as A};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
 
 impl Checker<'_> {
@@ -28,13 +28,19 @@ impl Checker<'_> {
                             span,
                             "the largest int is 2147483647",
                         )
-                        .help("write it as a real number (with `.0`), or in hexadecimal for a bit pattern"),
+                        .fix(Fix::new(format!("for a real number write `{text}.0`"), span, format!("{text}.0")))
+                        .fix(Fix::new(
+                            format!("for the bit pattern write `0x{value:X}`"),
+                            span,
+                            format!("0x{value:X}"),
+                        )),
                     );
                     return self.broken(span).into();
                 }
                 constant(Const::Int(*value as u32 as i32), Ty::Int)
             }
-            A::Real { value, .. } => {
+            A::Real { value, text } => {
+                self.real_literal(*value, text, span);
                 Checked { literal: Some(*value), ..constant(Const::Float(*value as f32), Ty::Float) }
             }
             A::Imaginary { value, .. } => constant(Const::Complex(0.0, *value as f32), Ty::Complex),
@@ -149,7 +155,7 @@ impl Checker<'_> {
             .chain(self.scalars.keys().map(|n| &**n))
             .chain(self.w.statics.keys().map(|n| &**n));
         if let Some(n) = self.w.nearest(&name.name, known) {
-            d = d.help(format!("did you mean `{n}`?")).fix(span, n);
+            d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), span, n));
         } else if self.w.streams.contains_key(&name.name) {
             d = d.help("a stream of that name exists, but streams are no values: use `add`");
         }
@@ -159,16 +165,13 @@ impl Checker<'_> {
 
     fn member(&mut self, base: &ast::Expr, name: &ast::Ident, span: Span) -> Expr {
         let b = self.expr(base).expr;
-        let unknown = |c: &mut Self, what: String, has: String| {
-            c.report(
-                Diagnostic::error(
-                    "E0106",
-                    format!("{what} has no field `{}`", name.name),
-                    name.span(),
-                    "no such field",
-                )
-                .help(has),
-            );
+        let unknown = |c: &mut Self, what: String, has: String, known: &[&str]| {
+            let title = format!("{what} has no field `{}`", name.name);
+            let mut d = Diagnostic::error("E0106", title, name.span(), "no such field").help(has);
+            if let Some(n) = c.w.nearest(&name.name, known.iter().copied()) {
+                d = d.fix(Fix::new(format!("change to `{n}`"), name.span(), n));
+            }
+            c.report(d);
             c.broken(span)
         };
         match b.ty.clone() {
@@ -182,7 +185,9 @@ impl Checker<'_> {
                     }
                     None => {
                         let names: Vec<String> = s.fields.iter().map(|(n, _)| format!("`{n}`")).collect();
-                        unknown(self, format!("struct {}", s.name), format!("its fields are {}", names.join(", ")))
+                        let known: Vec<&str> = s.fields.iter().map(|(n, _)| &**n).collect();
+                        let has = format!("its fields are {}", names.join(", "));
+                        unknown(self, format!("struct {}", s.name), has, &known)
                     }
                 }
             }
@@ -191,18 +196,21 @@ impl Checker<'_> {
                     let i = u8::from(&*name.name == "imag");
                     Expr { kind: ExprKind::Component(Box::new(b), i), ty: Ty::Float, span }
                 }
-                _ => unknown(self, "complex".into(), "a complex number has `.real` and `.imag`".into()),
+                _ => {
+                    let has = "a complex number has `.real` and `.imag`".into();
+                    unknown(self, "complex".into(), has, &["real", "imag"])
+                }
             },
             Ty::Vec(n) => match ["x", "y", "z", "w"].iter().take(n.into()).position(|c| *c == &*name.name) {
                 Some(i) => Expr { kind: ExprKind::Component(Box::new(b), i as u8), ty: Ty::Float, span },
                 None => {
                     let has = ["`.x`", "`.y`", "`.z`", "`.w`"][..n.into()].join(", ");
-                    unknown(self, format!("float{n}"), format!("its components are {has}"))
+                    unknown(self, format!("float{n}"), format!("its components are {has}"), &[])
                 }
             },
             other => {
                 let other = self.show(&other);
-                unknown(self, other, "only structs, complex numbers and vectors have fields".into())
+                unknown(self, other, "only structs, complex numbers and vectors have fields".into(), &[])
             }
         }
     }
@@ -248,10 +256,13 @@ impl Checker<'_> {
             Fit::Same | Fit::Widens => self.coerce(e, &Ty::Int).expr,
             _ => {
                 let ty = self.show(&e.expr.ty);
-                self.report(
-                    Diagnostic::error("E0207", format!("{what} must be an int"), span, format!("this is {ty}"))
-                        .help("cast it: `(int)(...)` truncates toward zero"),
-                );
+                let mut d = Diagnostic::error("E0207", format!("{what} must be an int"), span, format!("this is {ty}"))
+                    .help("cast it: `(int)(...)` truncates toward zero");
+                if e.expr.ty.is_real_number() {
+                    let text = format!("(int)({})", self.w.sources.text(span));
+                    d = d.fix(Fix::new(format!("write `{}`", super::convert::shorten(&text)), span, text));
+                }
+                self.report(d);
                 Expr { kind: ExprKind::Const(Const::Int(0)), ty: Ty::Error, span }
             }
         }
@@ -396,6 +407,7 @@ impl Checker<'_> {
                 this.expr.kind = ExprKind::Const(Const::Double(v));
                 this.expr.ty = Ty::Double;
                 this.literal = None;
+                self.became_double(this.expr.span);
             }
         }
     }
@@ -403,7 +415,7 @@ impl Checker<'_> {
     fn binary(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked {
         let mut l = self.expr(a);
         let mut r = self.expr(b);
-        self.unlike_c(op, a, b, span);
+        self.precedence(op, (a, b), (&l.expr.ty, &r.expr.ty), span);
         if l.expr.ty == Ty::Error || r.expr.ty == Ty::Error {
             return self.broken(span).into();
         }
@@ -428,44 +440,11 @@ impl Checker<'_> {
             (Some(x), Some(y), BinaryOp::Div) => Some(x / y),
             _ => None,
         };
+        self.literal_division(op, a, b, span);
+        self.widens(&l.expr, &operands);
+        self.widens(&r.expr, &operands);
         let (l, r) = (self.convert(l.expr, &operands), self.convert(r.expr, &operands));
         Checked { expr: self.operation(op, l, r, result, span), literal }
-    }
-
-    /// The lint for the two places where C would group the operands differently: shifts bind like `*`, and `&`, `|`, `^` share a level.
-    fn unlike_c(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) {
-        let inside = |e: &ast::Expr| match e.kind {
-            A::Binary(op, ..) => Some(op),
-            _ => None,
-        };
-        // how tightly C binds, for the operators that differ
-        let strength = |op: BinaryOp| match op {
-            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 6,
-            BinaryOp::Add | BinaryOp::Sub => 5,
-            BinaryOp::Shl | BinaryOp::Shr => 4,
-            BinaryOp::BitAnd => 3,
-            BinaryOp::BitXor => 2,
-            BinaryOp::BitOr => 1,
-            _ => 0,
-        };
-        let differs = |inner: &BinaryOp| strength(op) > 0 && (1..strength(op)).contains(&strength(*inner));
-        let Some((inner, at)) = [a, b].into_iter().find_map(|e| Some((inside(e).filter(differs)?, e.span()))) else {
-            return;
-        };
-        let (inner, op) = (inner.symbol(), op.symbol());
-        let text = self.w.sources.text(at).to_string();
-        let fixed = format!("({text})");
-        self.report(
-            Diagnostic::warning(
-                "W0203",
-                format!("C would group this differently: here `{inner}` binds before `{op}`"),
-                span,
-                format!("`{op}` applies last"),
-            )
-            .label(at, "this is computed first")
-            .help(format!("if it is meant, parentheses make it plain: `{}`", super::convert::shorten(&fixed)))
-            .fix(at, fixed),
-        );
     }
 
     fn operation(&mut self, op: BinaryOp, l: Expr, r: Expr, ty: Ty, span: Span) -> Expr {
@@ -495,6 +474,11 @@ impl Checker<'_> {
         .label(r.span, format!("this is {y}"));
         if op == BinaryOp::Rem && l.ty.is_real_number() && r.ty.is_real_number() {
             d = d.help("`%` is for int; for real numbers use `fmod(a, b)`");
+            // (`a %= b` has another place)
+            if l.span.to(r.span) == span {
+                let text = format!("fmod({}, {})", self.w.sources.text(l.span), self.w.sources.text(r.span));
+                d = d.fix(Fix::new(format!("write `{}`", super::convert::shorten(&text)), span, text));
+            }
         } else if l.ty.is_aggregate() || r.ty.is_aggregate() {
             d = d.help("arrays and structs have no operators: work on their elements");
         }
@@ -545,6 +529,7 @@ impl Checker<'_> {
         let to = self.ty(ty);
         let e = self.expr(inner);
         if let (Some(v), Ty::Double) = (e.literal, &to) {
+            self.became_double(span);
             return Expr { kind: ExprKind::Const(Const::Double(v)), ty: Ty::Double, span };
         }
         let from = e.expr.ty.clone();

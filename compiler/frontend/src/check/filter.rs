@@ -5,12 +5,14 @@
 //! after `init`, its rates, and what the analyses found. Invariant: see [`crate::typed`].
 
 use super::initialiser::{calls, uses_own};
+use super::natives::begun;
 use super::stmt::assigned_names;
 use super::{Checker, FieldInfo, OwnFn, Place};
 use crate::analyses;
 use crate::constant::Const;
 use crate::eval::{self, EvalError};
 use crate::ids::*;
+use crate::lints::instances::Instance;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
 use crate::world::World;
@@ -21,6 +23,9 @@ use std::sync::Arc;
 
 /// A failed compile-time evaluation as a diagnostic.
 pub fn evaluation_failed(e: &EvalError, when: &str) -> Diagnostic {
+    if let eval::EvalErrorKind::NativeCall { name, declared } = &e.kind {
+        return super::natives::at_compile_time(name, *declared, e.span, when);
+    }
     let code = if matches!(e.kind, eval::EvalErrorKind::IllTyped(_)) { "E0999" } else { "E0403" };
     Diagnostic::error(code, format!("{} {when}", e.message()), e.span, "found here at compile time")
 }
@@ -219,7 +224,7 @@ impl Checker<'_> {
             calls_native: None,
             init_output,
         };
-        self.analyse(&mut code, decl, &parts);
+        self.analyse(&mut code, &parts);
         (self.errors == 0).then_some(code)
     }
 
@@ -315,7 +320,7 @@ impl Checker<'_> {
                     Some(e) => match self.evaluate(e, eval::COMPILE_TIME_FUEL) {
                         Ok(v) => Some(v),
                         Err(err) => {
-                            self.report(evaluation_failed(&err, "in a field's initialiser"));
+                            self.report(begun(evaluation_failed(&err, "in a field's initialiser"), e.span));
                             None
                         }
                     },
@@ -401,7 +406,7 @@ impl Checker<'_> {
                 Some(output)
             }
             Err(e) => {
-                self.report(evaluation_failed(&e, "in init"));
+                self.report(begun(evaluation_failed(&e, "in init"), init.at.0));
                 None
             }
         }
@@ -424,7 +429,7 @@ impl Checker<'_> {
         true
     }
 
-    fn analyse(&mut self, code: &mut FilterCode, decl: &ast::StreamDecl, parts: &Parts) {
+    fn analyse(&mut self, code: &mut FilterCode, parts: &Parts) {
         analyses::state::analyse(code, &self.w.globals);
         for (id, at) in std::mem::take(&mut self.fields_as_constants) {
             let f = &code.fields[id.index()];
@@ -446,17 +451,9 @@ impl Checker<'_> {
             // rates that are no constants have no meaning to compare the bodies with
             return;
         }
-        if let (Some(at), None) = (decl.stateful, code.stateful) {
-            self.report(
-                Diagnostic::warning(
-                    "W0230",
-                    "this filter is declared stateful, but has no state",
-                    at.0,
-                    "nothing goes from one firing to the next",
-                )
-                .help("remove `stateful`"),
-            );
-        }
+        let ours = !self.w.decl(code.decl).library;
+        let known = self.w.instances.get(&code.decl).map_or(&[][..], |i| i);
+        let mut instance = ours.then(|| Instance::of(code, &self.w.globals, known));
         for (index, work) in [(0, parts.work), (1, parts.prework)] {
             let Some(ast) = work else { continue };
             let facts = {
@@ -469,9 +466,13 @@ impl Checker<'_> {
             }
             let def = if index == 0 { Some(&mut code.work) } else { code.prework.as_mut() };
             if let Some(def) = def {
+                instance.iter_mut().for_each(|i| i.add(index == 1, def, &facts));
                 def.counts_proved = facts.counts_proved;
                 def.peeks_proved = facts.peeks_proved;
             }
+        }
+        if let Some(instance) = instance {
+            self.w.instances.entry(code.decl).or_default().push(instance);
         }
     }
 

@@ -153,6 +153,7 @@ fn signatures(w: &mut World) {
             entry.ret = ret;
         }
     }
+    super::natives::declarations(w);
 }
 
 fn helpers(w: &mut World) {

@@ -73,7 +73,7 @@ impl Checker<'_> {
                 value
             }
             Err(err) => {
-                self.report(evaluation_failed(&err, "in a field's initialiser"));
+                self.report(super::natives::begun(evaluation_failed(&err, "in a field's initialiser"), e.span));
                 None
             }
         }

@@ -15,12 +15,14 @@ pub mod expr;
 pub mod filter;
 pub mod globals;
 pub mod initialiser;
+pub mod natives;
 pub mod rates;
 pub mod stmt;
 pub mod types;
 
 use crate::constant::Const;
 use crate::ids::*;
+use crate::lints::precision::Literals;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
 use crate::world::World;
@@ -90,6 +92,8 @@ pub struct FnCtx {
     pub loops: u32,
     /// Depth of switches.
     pub switches: u32,
+    /// Literals of which is not known yet what they become.
+    pub literals: Literals,
 }
 
 /// Checks one body after another.
@@ -209,6 +213,7 @@ impl<'w> Checker<'w> {
 
     /// Ends it: the locals.
     pub fn end(&mut self) -> Vec<Local> {
+        self.literals_done();
         std::mem::take(&mut self.f).locals
     }
 

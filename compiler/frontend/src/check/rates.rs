@@ -42,7 +42,14 @@ impl Checker<'_> {
                 ast::Rate::Static(_) => *slot.0 = values[0].unwrap_or(0),
                 ast::Rate::Dynamic { .. } => {
                     any_dynamic = true;
-                    *slot.1 = Some(DynamicRate { min: values[0].unwrap_or(0), avg: values[1], max: values[2] });
+                    let range = DynamicRate { min: values[0].unwrap_or(0), avg: values[1], max: values[2] };
+                    *slot.1 = Some(range);
+                    if let Some(why) = disordered(&range) {
+                        self.report(
+                            Diagnostic::error("E0243", format!("the range of the {name} rate is empty"), at, why)
+                                .help("a range is `[min, max]` or `[min, average, max]`, each a number or `*`"),
+                        );
+                    }
                 }
             }
             let void = match r.kind {
@@ -65,7 +72,8 @@ impl Checker<'_> {
             }
         }
         let _ = decl;
-        rates.peek = rates.peek.max(rates.pop);
+        let least = |r: Option<DynamicRate>| r.map_or(0, |r| r.min);
+        rates.peek = rates.peek.max(rates.pop).max(least(dynamic.peek)).max(least(dynamic.pop));
         WorkDef {
             function,
             rates,
@@ -95,6 +103,17 @@ impl Checker<'_> {
                 None
             }
         }
+    }
+}
+
+/// What is out of order in a range.
+fn disordered(r: &DynamicRate) -> Option<String> {
+    let most = r.max.unwrap_or(u32::MAX);
+    match r.avg {
+        _ if r.min > most => Some(format!("the least, {}, is more than the most, {most}", r.min)),
+        Some(avg) if avg < r.min => Some(format!("the average, {avg}, is less than the least, {}", r.min)),
+        Some(avg) if avg > most => Some(format!("the average, {avg}, is more than the most, {most}")),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::ids::PortalId;
 use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast::{self, ExprKind as A, StmtKind as S};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
 use std::collections::HashSet;
 
@@ -44,7 +44,7 @@ impl Checker<'_> {
             S::Block(b) => StmtKind::Block(self.block(b)),
             S::Decl(d) => return self.local_decl(d, out),
             S::Assign { target, op, value } => self.assign(target, *op, value, span),
-            S::Expr(e) => match self.expr_stmt(e) {
+            S::Expr(e) => match self.expr_stmt(e, span) {
                 Some(kind) => kind,
                 None => return,
             },
@@ -140,6 +140,7 @@ impl Checker<'_> {
             return nothing;
         }
         if let (Some(d), Ty::Double) = (v.literal, &place.ty) {
+            self.became_double(v.expr.span);
             v.expr = Expr { kind: ExprKind::Const(Const::Double(d)), ty: Ty::Double, span: v.expr.span };
         }
         // `b ^= 1` of a bit stays among bits
@@ -167,11 +168,12 @@ impl Checker<'_> {
             );
             return nothing;
         }
+        self.widens(&v.expr, &in_ty);
         let value = self.convert(v.expr, &in_ty);
         StmtKind::AssignOp { place, op, in_ty, value }
     }
 
-    fn expr_stmt(&mut self, e: &ast::Expr) -> Option<StmtKind> {
+    fn expr_stmt(&mut self, e: &ast::Expr, whole: Span) -> Option<StmtKind> {
         let span = e.span();
         if let A::Call { callee, args } = &e.unparen().kind {
             match &callee.unparen().kind {
@@ -194,10 +196,12 @@ impl Checker<'_> {
         let typed = self.expr(e).expr;
         let useful = matches!(typed.kind, ExprKind::Call(..) | ExprKind::Pop | ExprKind::IncDec { .. });
         if !useful && typed.ty != Ty::Error && self.errors == before {
-            self.report(
-                Diagnostic::warning("W0201", "this statement has no effect", span, "its value is not used")
-                    .help("assign the value, or remove the statement"),
-            );
+            let mut d = Diagnostic::warning("W0201", "this statement has no effect", span, "its value is not used")
+                .help("assign the value, or remove the statement");
+            if crate::lints::tree::is_pure(e) {
+                d = d.fix(Fix::new("leave an empty statement", whole, ";"));
+            }
+            self.report(d);
         }
         Some(StmtKind::Expr(typed))
     }
@@ -288,7 +292,8 @@ impl Checker<'_> {
                             "no `break` after this",
                         )
                         .label(next, "execution goes on here")
-                        .help("add `break;`, or `{}` around both if it is meant"),
+                        .help("add `break;`, or `{}` around both if it is meant")
+                        .fix(Fix::new("add `break;`", Span { start: at.end, ..at }, " break;")),
                     );
                 }
                 out.push(SwitchCase { labels, default, body });
@@ -376,15 +381,17 @@ impl Checker<'_> {
         };
         let Some(h) = found else {
             let at = decl.header.0;
-            self.report(
-                Diagnostic::error(
-                    "E0114",
-                    format!("the portal's filters have no handler `{}`", handler.name),
-                    handler.span(),
-                    "no such handler",
-                )
-                .label(at, "the portal is for this stream"),
-            );
+            let mut d = Diagnostic::error(
+                "E0114",
+                format!("the portal's filters have no handler `{}`", handler.name),
+                handler.span(),
+                "no such handler",
+            )
+            .label(at, "the portal is for this stream");
+            if let Some(n) = self.w.nearest(&handler.name, handlers(&decl)) {
+                d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), handler.span(), n));
+            }
+            self.report(d);
             return nothing;
         };
         let params: Vec<Ty> = h.params.iter().map(|p| self.parameter_type_elsewhere(&p.ty)).collect();
@@ -394,7 +401,9 @@ impl Checker<'_> {
             Some(ast::Latency::BestEffort) => None,
             Some(ast::Latency::Range(min, max)) => {
                 let (a, b) = (self.latency(min), self.latency(max));
-                if a > b {
+                if let (Some(a), Some(b)) = (a, b)
+                    && a > b
+                {
                     self.error(
                         "E0310",
                         "the latency range is empty",
@@ -402,7 +411,7 @@ impl Checker<'_> {
                         format!("from {a} to {b}: the smaller latency stands first"),
                     );
                 }
-                Some((a, b))
+                Some((a.unwrap_or(0), b.unwrap_or(0)))
             }
         };
         let portal = match self.constant(&p) {
@@ -424,19 +433,19 @@ impl Checker<'_> {
         StmtKind::Send(Box::new(Send { portal, handler: handler.name.clone(), args, latency }))
     }
 
-    /// A latency, in firings: a constant. 0 in general, and where it was reported.
-    fn latency(&mut self, e: &ast::Expr) -> i32 {
+    /// A latency, in firings: a constant. None where no value is known in general, and where it was reported.
+    fn latency(&mut self, e: &ast::Expr) -> Option<i32> {
         let e = self.expr(e);
         let e = self.coerce_for(e, &Ty::Int, "a latency").expr;
         match self.constant(&e) {
-            Ok(Some(Const::Int(n))) => n,
-            Ok(_) => 0,
+            Ok(Some(Const::Int(n))) => Some(n),
+            Ok(_) => None,
             Err(NotConstant) => {
                 self.report(
                     Diagnostic::error("E0310", "the latency is not a constant", e.span, "not known at compile time")
                         .help("messages constrain the schedule: use parameters, statics, literals, and fields that no firing changes"),
                 );
-                0
+                None
             }
         }
     }
@@ -446,6 +455,18 @@ impl Checker<'_> {
         let base = self.base_type(&t.base, t.at.0);
         t.dims.iter().fold(base, |ty, _| Ty::Array(ty.into(), crate::ty::Dim::Unknown))
     }
+}
+
+/// The names of a filter's handlers.
+fn handlers(decl: &ast::StreamDecl) -> impl Iterator<Item = &str> {
+    let members = match &decl.body {
+        ast::StreamBody::Filter(members) => &members[..],
+        ast::StreamBody::Composite(_) => &[],
+    };
+    members.iter().filter_map(|m| match m {
+        ast::Member::Handler(h) => Some(&*h.name.name),
+        _ => None,
+    })
 }
 
 /// Can execution reach the end of these statements? (Loops and switches count as passable unless they plainly are not.)

@@ -7,7 +7,7 @@ use crate::ids::DeclId;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
 use sluice_grammar::ast::{self, BaseType};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
 use std::sync::Arc;
 
@@ -48,9 +48,18 @@ impl Checker<'_> {
                         _ => None,
                     };
                     if let Some(n) = other_language {
-                        d = d.help(format!("here it is called `{n}`")).fix(name.span(), n);
+                        let fix = match &*name.name {
+                            "bool" => Fix::safe,
+                            _ => Fix::new,
+                        };
+                        let fix = fix(format!("change to `{n}`"), name.span(), n.to_string());
+                        d = d.help(format!("here it is called `{n}`")).fix(fix);
                     } else if let Some(n) = self.w.nearest(&name.name, self.w.structs.keys().map(|k| &**k)) {
-                        d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
+                        d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(
+                            format!("change to `{n}`"),
+                            name.span(),
+                            n,
+                        ));
                     }
                     self.report(d);
                     Ty::Error
@@ -77,7 +86,7 @@ impl Checker<'_> {
         let builtin = ["Identity", "FileReader", "FileWriter"];
         let known = self.w.streams.keys().map(|k| &**k).chain(builtin);
         if let Some(n) = self.w.nearest(&name.name, known) {
-            d = d.help(format!("did you mean `{n}`?")).fix(name.span(), n);
+            d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), name.span(), n));
         }
         self.report(d);
         None

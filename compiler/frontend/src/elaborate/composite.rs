@@ -10,7 +10,7 @@ use crate::ty::{Dim, Ty};
 use crate::typed::*;
 use crate::world::CompositeCode;
 use sluice_grammar::ast::{self, StreamKind};
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
 
 /// What is requested in one `add`, `body` or `loop`.
@@ -92,6 +92,11 @@ impl Elaborator<'_> {
                             "declare it `{} -> {}`, or change the streams in it",
                             self.show(&actual.0),
                             self.show(&actual.1)
+                        ))
+                        .fix(Fix::new(
+                            format!("declare `{}->{}`", self.show(&actual.0), self.show(&actual.1)),
+                            io_span,
+                            format!("{}->{}", self.show(&actual.0), self.show(&actual.1)),
                         )),
                     );
                     return None;

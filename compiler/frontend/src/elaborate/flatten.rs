@@ -56,6 +56,14 @@ impl Flattener<'_> {
         id
     }
 
+    /// Does a firing of the node decide how many items it gives (or takes, or looks at)?
+    fn decides(&self, node: NodeId, gives: bool) -> bool {
+        let NodeKind::Filter { code, dynamic: true, .. } = self.graph.node(node).kind else { return false };
+        let code = &self.codes[code.index()];
+        let works = [Some(&code.work), code.prework.as_ref()];
+        works.into_iter().flatten().filter_map(|w| w.dynamic).any(|d| if gives { d.push.is_some() } else { d.input() })
+    }
+
     fn connect(&mut self, from: Open, to: NodeId, port: u32, consume: u32, peek: u32) -> ChannelId {
         let id = ChannelId::from(self.graph.channels.len());
         self.graph.channels.push(Channel {
@@ -67,6 +75,7 @@ impl Flattener<'_> {
             peek: peek.max(consume),
             initial: Vec::new(),
             feedback: false,
+            dynamic: self.decides(from.node, true) || self.decides(to, false),
         });
         let outputs = &mut self.graph.nodes[from.node.index()].outputs;
         outputs.resize(outputs.len().max(from.port as usize + 1), id);
@@ -119,6 +128,7 @@ impl Flattener<'_> {
                     prework: c.prework.as_ref().map(|p| p.rates),
                     stateful: c.stateful.is_some(),
                     prints: c.prints,
+                    dynamic: c.dynamic(),
                 };
                 let ty = c.output.clone();
                 let n = leaf(self, kind, path);

@@ -71,8 +71,29 @@ pub enum EvalErrorKind {
         /// The declared push rate.
         declared: u32,
     },
-    /// Something that needs a firing, or the world outside: `pop()`, a native function.
+    /// Fewer items popped than the least declared.
+    PoppedLess {
+        /// How many.
+        popped: u32,
+        /// The least that is declared.
+        declared: u32,
+    },
+    /// A channel of a program with dynamic rates holds more items than it may.
+    ChannelFull {
+        /// The most that it may hold.
+        limit: u64,
+        /// Path of the node that does not take them.
+        to: Box<str>,
+    },
+    /// Something that needs a firing, or the world outside: `pop()`.
     NotAvailable(Box<str>),
+    /// A native function, while the program is compiled.
+    NativeCall {
+        /// Group and name, as in a call.
+        name: Box<str>,
+        /// Where it is declared.
+        declared: Span,
+    },
     /// An array with more elements than the limit, in all its dimensions together.
     ArrayTooLarge {
         /// How many were wanted; `None` where that is beyond all counting.
@@ -146,7 +167,12 @@ impl fmt::Display for EvalErrorKind {
             PushedLess { pushed, declared } => {
                 write!(f, "only {pushed} items were pushed, but the declared rate is {declared}")
             }
+            PoppedLess { popped, declared } => {
+                write!(f, "only {popped} items were popped, but the declared rate is at least {declared}")
+            }
+            ChannelFull { limit, to } => write!(f, "more than {limit} items wait on the channel to `{to}`"),
             NotAvailable(what) => write!(f, "{what} is not available at compile time"),
+            NativeCall { name, .. } => write!(f, "the native function `{name}` cannot be called at compile time"),
             ArrayTooLarge { items: Some(n) } => write!(f, "an array of {n} elements is too large"),
             ArrayTooLarge { items: None } => f.write_str("this array is too large"),
             TooManyConstants => f.write_str("the arrays of the program are too large: more than 2^25 elements in all"),

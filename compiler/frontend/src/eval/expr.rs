@@ -126,8 +126,8 @@ impl<'a> Machine<'a> {
                 Some(s) => Ok(Value::Scalar(s)),
                 None => ill_typed("a conversion", a.span),
             },
-            // an array whose size is known only now
-            other => Ok(other),
+            // an array that is to be passed as a copy
+            other => Ok(other.deep_copy()),
         }
     }
 
@@ -169,11 +169,15 @@ impl<'a> Machine<'a> {
             Callee::Own(id) => functions.get(id.index()),
             Callee::Helper(id) => globals.helpers.get(id.index()),
             Callee::Native(id) => {
-                let values = args.iter().map(|a| self.eval(a, host)).collect::<Eval<Vec<Value>>>()?;
+                let mut values = Vec::with_capacity(args.len());
+                for a in args {
+                    let value = self.eval(a, host)?;
+                    values.push(if matches!(a.ty, Ty::Array(..)) { value } else { value.owned() });
+                }
                 return host.native(id, &values).map_err(|k| match (&k, globals.natives.get(id.index())) {
                     (EvalErrorKind::NotAvailable(_), Some(n)) => {
-                        let what = format!("the native function `{}.{}`", n.group, n.name);
-                        EvalError::new(EvalErrorKind::NotAvailable(what.into()), span)
+                        let name = format!("{}.{}", n.group, n.name).into();
+                        EvalError::new(EvalErrorKind::NativeCall { name, declared: n.span }, span)
                     }
                     _ => EvalError::new(k, span),
                 });

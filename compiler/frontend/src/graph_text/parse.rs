@@ -190,7 +190,8 @@ impl Line<'_> {
                 let rates = self.rates()?;
                 let prework = if self.accept("first") { Some(self.rates()?) } else { None };
                 let stateful = self.accept("stateful");
-                NodeKind::Filter { code, rates, prework, stateful, prints: self.accept("prints") }
+                let prints = self.accept("prints");
+                NodeKind::Filter { code, rates, prework, stateful, prints, dynamic: self.accept("dynamic") }
             }
             "identity" => NodeKind::Identity,
             "duplicate" => NodeKind::Duplicate,
@@ -217,7 +218,8 @@ impl Line<'_> {
             Vec::new()
         };
         let feedback = self.accept("feedback");
-        Ok(Channel { from, to, ty, produce: push, consume: pop, peek, initial, feedback })
+        let dynamic = self.accept("dynamic");
+        Ok(Channel { from, to, ty, produce: push, consume: pop, peek, initial, feedback, dynamic })
     }
 
     /// `n3.1`

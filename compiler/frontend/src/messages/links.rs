@@ -153,19 +153,34 @@ fn misfit(graph: &SdfGraph, site: &Site<'_>, receiver: NodeId, f: &Function, glo
     )
 }
 
-/// Is there a way along the channels, over at most those that are not feedback?
+/// Is there a way along channels that are not dynamic, over at most those that are not feedback?
 fn reaches(graph: &SdfGraph, from: NodeId, to: NodeId, feedback: bool) -> bool {
     let mut seen = vec![false; graph.nodes.len()];
     let mut todo = vec![from];
     while let Some(n) = todo.pop() {
         for c in &graph.node(n).outputs {
             let c = graph.channel(*c);
-            if (feedback || !c.feedback) && !std::mem::replace(&mut seen[c.to.0.index()], true) {
+            if (feedback || !c.feedback) && !c.dynamic && !std::mem::replace(&mut seen[c.to.0.index()], true) {
                 if c.to.0 == to {
                     return true;
                 }
                 todo.push(c.to.0);
             }
+        }
+    }
+    false
+}
+
+/// Is there any way along the channels?
+fn flows(graph: &SdfGraph, from: NodeId, to: NodeId) -> bool {
+    let mut seen = vec![false; graph.nodes.len()];
+    let mut todo = vec![from];
+    while let Some(n) = todo.pop() {
+        if n == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[n.index()], true) {
+            todo.extend(graph.node(n).outputs.iter().map(|c| graph.channel(*c).to.0));
         }
     }
     false
@@ -304,8 +319,12 @@ fn bounded(start: u64, period: u64) -> Result<u64, TooLong> {
     if start.saturating_add(period) > 4 * LONGEST { Err(TooLong) } else { Ok(start) }
 }
 
-/// Gives best-effort links their timing: a message takes effect when the steady state in which it was sent is over.
+/// Gives best-effort links their timing: a message takes effect when the steady state in which it was sent is over. In a program with
+/// dynamic rates there is no such time: it takes effect before the receiver's next firing, in the reference order.
 pub fn timed(messages: &mut Messages, steady: &mut SteadyState) {
+    if steady.islands.is_some() {
+        return;
+    }
     for link in &mut messages.links {
         if link.direction != Direction::Unbound {
             continue;
@@ -333,6 +352,12 @@ fn places(graph: &SdfGraph, link: &Link, d: Diagnostic) -> Diagnostic {
 }
 
 fn unrelated(graph: &SdfGraph, link: &Link) -> Diagnostic {
+    let (s, r) = (link.sender, link.receiver);
+    if flows(graph, s, r) || flows(graph, r, s) {
+        let why = "with dynamic rates, no firing of the one says how often the other has fired";
+        let d = Diagnostic::error("E0316", "dynamic rates lie between the sender and the receiver", link.span, why);
+        return places(graph, link, d).help("send it with best effort: `[*]`");
+    }
     let d = Diagnostic::error(
         "E0311",
         "no items flow between the sender and the receiver of this message",

@@ -123,7 +123,8 @@ fn upstream(graph: &SdfGraph, repetitions: &[u64], of: NodeId) -> Vec<NodeId> {
             continue;
         }
         out.push(n);
-        todo.extend(graph.node(n).inputs.iter().map(|c| graph.channel(*c).from.0));
+        let still = graph.node(n).inputs.iter().map(|c| graph.channel(*c)).filter(|c| !c.dynamic);
+        todo.extend(still.map(|c| c.from.0));
     }
     out
 }

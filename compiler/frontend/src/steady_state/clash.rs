@@ -5,7 +5,7 @@ use super::repetitions::{Clash, FIRINGS, Fraction, gcd};
 use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
 use sluice_grammar::ast::StreamKind;
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use std::collections::HashMap;
 
 fn show(f: Fraction) -> String {
@@ -153,7 +153,7 @@ fn splitjoin(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
             .map(|h| arrive.iter().position(|(child, ..)| child == h).map_or("0".into(), |i| weights[i].to_string()))
             .collect();
         let text = format!("join roundrobin({});", all.join(", "));
-        d = d.help(format!("`{text}` would balance it")).fix(join_node.span, text);
+        d = d.help(format!("`{text}` would balance it")).fix(Fix::new(format!("write `{text}`"), join_node.span, text));
     }
     Some(d)
 }
@@ -220,7 +220,11 @@ fn feedback(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
     Some(match balanced_join(graph, join, returned) {
         Some((external, feedback)) => {
             let text = format!("join roundrobin({external}, {feedback});");
-            d.help(format!("`{text}` would balance it")).fix(graph.node(join).span, text)
+            d.help(format!("`{text}` would balance it")).fix(Fix::new(
+                format!("write `{text}`"),
+                graph.node(join).span,
+                text,
+            ))
         }
         None => d.help("fewer items have to go back: a larger first weight in `split`, or lower rates in the loop"),
     })

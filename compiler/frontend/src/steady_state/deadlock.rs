@@ -4,7 +4,9 @@ use super::bench::Bench;
 use super::explain::{inside, items, path};
 use super::startup::{Blocked, Start};
 use crate::ids::*;
-use sluice_grammar::diagnostic::Diagnostic;
+use crate::ty::Ty;
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
+use sluice_grammar::span::Span;
 
 /// Loops reported one by one.
 const SHOWN: usize = 10;
@@ -70,6 +72,13 @@ fn component(start: &Start, initial: &[u64], b: &Blocked, bench: &mut Bench, out
                 let n = more[i];
                 let are = if n == 1 { "is" } else { "are" };
                 let d = d.help(format!("enqueue {} more: {n} `enqueue` {are} missing", items(n)));
+                let d = match zeros(&graph.channel(*back).ty, n) {
+                    Some(text) => {
+                        let behind = Span { start: node.span.end, ..node.span };
+                        d.fix(Fix::new(format!("write `{}`", text.trim_start()), behind, text))
+                    }
+                    None => d,
+                };
                 let others = more.iter().filter(|m| **m > 0).count() - 1;
                 if others > 0 { d.note("the loops around it or in it need items, too") } else { d }
             }
@@ -86,6 +95,22 @@ fn component(start: &Start, initial: &[u64], b: &Blocked, bench: &mut Bench, out
                 .label(from.span, "waits for this in turn"),
         );
     }
+}
+
+/// Statements that enqueue so many items that are 0; `None` where they cannot be written as literals.
+fn zeros(ty: &Ty, n: u64) -> Option<String> {
+    let zero = match ty {
+        Ty::Bit | Ty::Int => "0",
+        Ty::Bool => "false",
+        Ty::Float | Ty::Double => "0.0",
+        Ty::Complex => "0i",
+        _ => return None,
+    };
+    Some(match n {
+        1..=4 => format!(" enqueue {zero};").repeat(n as usize),
+        _ if i32::try_from(n).is_ok() => format!(" for (int i = 0; i < {n}; i++) enqueue {zero};"),
+        _ => return None,
+    })
 }
 
 /// For each feedback channel of a component the further items with which all of it can start: as few as possible for the

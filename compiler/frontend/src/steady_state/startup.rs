@@ -90,7 +90,7 @@ impl<'g> Start<'g> {
     /// Do both ends of a channel lie in one component?
     pub fn inside(&self, c: ChannelId) -> bool {
         let c = self.graph.channel(c);
-        self.part_of[c.from.0.index()] == self.part_of[c.to.0.index()]
+        !c.dynamic && self.part_of[c.from.0.index()] == self.part_of[c.to.0.index()]
     }
 
     /// Is there a channel from the component back to itself?

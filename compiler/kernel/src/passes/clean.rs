@@ -136,8 +136,11 @@ fn holds(c: &Check) -> bool {
         Check::PeekBeyond { peek: n, .. } | Check::PopBeyond { pop: n, .. } | Check::PushBeyond { push: n, .. } => {
             v >= 0 && (v as u32) < *n
         }
-        Check::PushedLess { push, .. } => v >= 0 && v as u32 == *push,
-        Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed | Check::NoResult => false,
+        Check::PushedLess { push, .. } => i64::from(v) >= i64::from(*push),
+        Check::PoppedLess { least, .. } => i64::from(v) >= i64::from(*least),
+        // what they do is not to be left out
+        Check::Item(_) | Check::Room(_) | Check::Took(_) | Check::Gave(_) => false,
+        Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed | Check::Popped | Check::NoResult => false,
     }
 }
 

@@ -104,7 +104,7 @@ pub fn uses_channels(body: &[Stmt]) -> bool {
             s.kind,
             StmtKind::Pop(_)
                 | StmtKind::Push(_)
-                | StmtKind::Check(Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed)
+                | StmtKind::Check(Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed | Check::Popped)
         );
     });
     walk::each_expr(body, &mut |e| {

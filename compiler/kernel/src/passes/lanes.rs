@@ -40,6 +40,9 @@ pub fn run(kernel: &mut Kernel) {
 }
 
 fn find(kernel: &Kernel) -> Option<(Function, Lanes)> {
+    if kernel.work.dynamic.is_some() {
+        return None;
+    }
     let fits = |ty: &Ty| matches!(ty, Ty::Float | Ty::Int | Ty::Complex);
     let rates = kernel.work.rates;
     if !fits(&kernel.input) || !fits(&kernel.output) || rates.pop == 0 || rates.push == 0 || kernel.lanes.is_some() {

@@ -49,7 +49,7 @@ pub fn run(kernel: &mut Kernel) {
             let f = &mut kernel.functions[id.index()];
             let first = id == w.function;
             for input in [true, false] {
-                let mut c = Cursor { input, rates: w.rates, item: kernel.input.clone(), kind: CursorKind::Known };
+                let mut c = Cursor { input, work: *w, item: kernel.input.clone(), kind: CursorKind::Known };
                 if let Some((popped, pushed)) = counters {
                     let field = if input { popped } else { pushed };
                     c.kind = CursorKind::Counted(Place::state(field));
@@ -127,7 +127,7 @@ enum CursorKind {
 struct Cursor {
     /// The input's, or the output's?
     input: bool,
-    rates: Rates,
+    work: Work,
     /// Type of the input's items.
     item: Ty,
     kind: CursorKind,
@@ -159,7 +159,7 @@ impl Cursor {
                 }
             }
             let span = s.span;
-            let rates = self.rates;
+            let (bounds, attempt) = (self.work.bounds(), self.work.dynamic.is_some());
             match s.kind {
                 StmtKind::Pop(dst) if self.input => {
                     if let Some(p) = dst {
@@ -174,18 +174,45 @@ impl Cursor {
                     self.advance(&mut at, &mut out, span);
                 }
                 StmtKind::Check(Check::Pop) if self.input => {
-                    out.push(StmtKind::Check(Check::PopBeyond { popped: now, pop: rates.pop }).at(span));
+                    if let Some(pop) = bounds.pop.1 {
+                        out.push(StmtKind::Check(Check::PopBeyond { popped: now.clone(), pop }).at(span));
+                    }
+                    if attempt {
+                        out.push(StmtKind::Check(Check::Item(now)).at(span));
+                    }
                 }
                 StmtKind::Check(Check::Peek(e)) if self.input => {
                     out.push(StmtKind::Check(Check::PeekNegative(e.clone())).at(span));
                     let position = Expr::add(now, e);
-                    out.push(StmtKind::Check(Check::PeekBeyond { position, peek: rates.peek }).at(span));
+                    if let Some(peek) = bounds.look.1 {
+                        out.push(StmtKind::Check(Check::PeekBeyond { position: position.clone(), peek }).at(span));
+                    }
+                    if attempt {
+                        out.push(StmtKind::Check(Check::Item(position)).at(span));
+                    }
                 }
                 StmtKind::Check(Check::Push) if !self.input => {
-                    out.push(StmtKind::Check(Check::PushBeyond { pushed: now, push: rates.push }).at(span));
+                    if let Some(push) = bounds.push.1 {
+                        out.push(StmtKind::Check(Check::PushBeyond { pushed: now.clone(), push }).at(span));
+                    }
+                    if attempt {
+                        out.push(StmtKind::Check(Check::Room(now)).at(span));
+                    }
                 }
                 StmtKind::Check(Check::Pushed) if !self.input => {
-                    out.push(StmtKind::Check(Check::PushedLess { pushed: now, push: rates.push }).at(span));
+                    out.push(StmtKind::Check(Check::PushedLess { pushed: now.clone(), push: bounds.push.0 }).at(span));
+                    if attempt {
+                        out.push(StmtKind::Check(Check::Gave(now)).at(span));
+                    }
+                }
+                StmtKind::Check(Check::Popped) if self.input => {
+                    let decides = self.work.dynamic.is_some_and(|d| d.pop.is_some());
+                    if decides {
+                        let check = Check::PoppedLess { popped: now.clone(), least: bounds.pop.0 };
+                        out.push(StmtKind::Check(check).at(span));
+                    }
+                    let took = if decides { now } else { Expr::int(self.work.rates.pop as i32) };
+                    out.push(StmtKind::Check(Check::Took(took)).at(span));
                 }
                 StmtKind::If(c, mut a, mut b) => {
                     let after = self.body(&mut a, &at);

@@ -273,7 +273,26 @@ impl<'a> Parser<'a> {
         self.expect("pop")?;
         let pop = self.unsigned()?;
         self.expect("push")?;
-        Ok(Work { function, rates: Rates { peek, pop, push: self.unsigned()? } })
+        let rates = Rates { peek, pop, push: self.unsigned()? };
+        if !self.looking_at("attempt") {
+            return Ok(Work { function, rates, dynamic: None });
+        }
+        self.expect("attempt")?;
+        let mut d = DynamicRates::default();
+        for (word, rate) in [("dynamic_peek", &mut d.peek), ("dynamic_pop", &mut d.pop), ("dynamic_push", &mut d.push)]
+        {
+            if self.looking_at(word) {
+                self.expect(word)?;
+                let min = self.unsigned()?;
+                let open = self.looking_at("*");
+                let max = if open { None } else { Some(self.unsigned()?) };
+                if open {
+                    self.expect("*")?;
+                }
+                *rate = Some(DynamicRate { min, avg: None, max });
+            }
+        }
+        Ok(Work { function, rates, dynamic: Some(d) })
     }
 
     fn func(&mut self) -> Parsed<FuncId> {
@@ -434,6 +453,12 @@ impl<'a> Parser<'a> {
             "pop_beyond" => Check::PopBeyond { popped: self.expr()?, pop: self.unsigned()? },
             "push_beyond" => Check::PushBeyond { pushed: self.expr()?, push: self.unsigned()? },
             "pushed_less" => Check::PushedLess { pushed: self.expr()?, push: self.unsigned()? },
+            "popped" => Check::Popped,
+            "popped_less" => Check::PoppedLess { popped: self.expr()?, least: self.unsigned()? },
+            "item" => Check::Item(self.expr()?),
+            "room" => Check::Room(self.expr()?),
+            "took" => Check::Took(self.expr()?),
+            "gave" => Check::Gave(self.expr()?),
             "no_result" => Check::NoResult,
             other => return Err(format!("`{other}` is no check")),
         })

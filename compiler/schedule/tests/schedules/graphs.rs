@@ -32,9 +32,14 @@ pub fn node(g: &mut SdfGraph, prework: Option<Rates>) -> NodeId {
     let id = NodeId::from(g.nodes.len());
     let kind = match prework {
         None => NodeKind::Duplicate,
-        Some(_) => {
-            NodeKind::Filter { code: CodeId(0), rates: Rates::default(), prework, stateful: false, prints: false }
-        }
+        Some(_) => NodeKind::Filter {
+            code: CodeId(0),
+            rates: Rates::default(),
+            prework,
+            stateful: false,
+            prints: false,
+            dynamic: false,
+        },
     };
     let (path, name) = (format!("N#{}", id.0), "N".to_string());
     let (inputs, outputs, span, hier) = (Vec::new(), Vec::new(), Span::default(), HierId(0));
@@ -57,6 +62,7 @@ pub fn channel(g: &mut SdfGraph, from: u32, to: u32, rates: Rates, items: u64) -
         peek: rates.peek.max(rates.pop),
         initial: vec![Const::Int(0); items as usize],
         feedback: from >= to,
+        dynamic: false,
     });
     id
 }

@@ -105,7 +105,8 @@ fn nothing_flows_through_a_long_pipeline() {
     // the last filter pops nothing: nobody before it may fire
     let mut g = graph(&(1..MANY).map(|i| (i - 1, i, 1, u32::from(i < MANY - 1), 0)).collect::<Vec<_>>());
     let rates = Rates::default();
-    let last = NodeKind::Filter { code: CodeId(0), rates, prework: None, stateful: false, prints: false };
+    let last =
+        NodeKind::Filter { code: CodeId(0), rates, prework: None, stateful: false, prints: false, dynamic: false };
     g.nodes[MANY as usize - 1].kind = last;
     assert_eq!(steady_state(&g).unwrap_err()[0].code, "E0302");
 }

@@ -38,7 +38,7 @@ fn mend(text: &str, d: &Diagnostic) -> Option<String> {
         let at = d.span();
         return Some(replace(text, d, &" enqueue 0.0;".repeat(n), (at.end, at.end)));
     }
-    let (span, with) = d.fix.first().map(|f| (f.span, f.text.clone()))?;
+    let (span, with) = d.fixes.first().map(|f| (f.edits[0].span, f.edits[0].text.clone()))?;
     Some(replace(text, d, &with, (span.start, span.end)))
 }
 
@@ -184,7 +184,7 @@ fn weights_of_branches_that_give_nothing() {
     );
     let a = check(&text);
     let d = errors(&a)[0];
-    assert_eq!(d.fix[0].text, "join roundrobin(1, 0, 2);");
+    assert_eq!(d.fixes[0].edits[0].text, "join roundrobin(1, 0, 2);");
     assert!(errors(&check(&mend(&text, d).unwrap())).is_empty());
 }
 

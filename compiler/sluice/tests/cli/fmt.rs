@@ -1,6 +1,6 @@
 //! `sluice fmt`: files, folders, pipes, `--check`, and what is left alone.
 
-use crate::support::{Place, TWICE};
+use crate::support::{Place, TWICE, finish};
 
 const BAD: &str = "void->void filter F { work { x = ; } }\n";
 /// What [`TWICE`] becomes.
@@ -31,7 +31,7 @@ fn files_in_place() {
 fn check_shows_a_diff_and_changes_nothing() {
     let place = Place::new().with("a.str", TWICE).with("right.str", FORMATTED);
     let done = place.run(&["fmt", "--check", "a.str", "right.str"]).ends(1).says("1 of 2 files are not formatted");
-    let diff = "--- a.str\n+++ a.str (formatted)\n@@ -1,3 +1,3 @@\n float->float filter Twice {\n\
+    let diff = "--- a.str\n+++ a.str\n@@ -1,3 +1,3 @@\n float->float filter Twice {\n\
                 -  work pop 1 push 1 { push(pop() * 2); }\n+    work pop 1 push 1 { push(pop() * 2); }\n }\n";
     assert_eq!(done.text(), diff);
     assert_eq!(read(&place, "a.str"), TWICE.as_bytes());
@@ -88,7 +88,27 @@ fn good_and_bad_files() {
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["type"].as_str().unwrap().to_string())
         .collect();
     assert_eq!(kinds, ["fault", "diagnostic", "summary"]);
-    place.run(&["fmt"]).ends(2);
+}
+
+#[test]
+fn projects() {
+    let place = Place::new();
+    place.run(&["fmt"]).ends(2).says("no file is named").says("sluice fmt .");
+    place.run(&["new", "radio"]).ends(0);
+    // What `sluice new` makes is formatted.
+    place.run(&["fmt", "--check", "radio"]).ends(0);
+    let place = place.with("radio/src/more.str", TWICE).with("radio/tests/test.str", TWICE).with("other.str", TWICE);
+    let within = |folder: &str, arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        command.current_dir(place.path(folder));
+        finish(command, b"")
+    };
+    let done = within("radio/src", &["fmt", "--check"]).ends(1);
+    assert!(done.text().contains("+++ ../src/more.str\n"), "{done:?}");
+    let done = within("radio/src", &["fmt"]).ends(0);
+    assert_eq!(done.text(), "formatted ../src/more.str\nformatted ../tests/test.str\n");
+    assert_eq!(read(&place, "other.str"), TWICE.as_bytes());
+    place.run(&["fmt", "radio/sluice.toml", "--check"]).ends(0);
 }
 
 #[test]

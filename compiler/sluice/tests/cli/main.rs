@@ -4,7 +4,12 @@
 
 mod fmt;
 mod hostile;
+mod language;
 mod messages;
+mod natives;
 mod products;
+mod projects;
 mod running;
 mod support;
+mod testing;
+mod watching;

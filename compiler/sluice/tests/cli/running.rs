@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Runs natively and with the interpreter; both must do the same.
 #[track_caller]
-fn both(place: &Place, arguments: &[&str], input: &[u8]) -> Done {
+pub fn both(place: &Place, arguments: &[&str], input: &[u8]) -> Done {
     let mut line = vec!["run"];
     line.extend(arguments);
     let native = place.run_with(&line, input);

@@ -46,10 +46,16 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Writes a file and gives back the place.
+    /// Writes a file, its folders with it, and gives back the place.
     pub fn with(self, name: &str, bytes: impl AsRef<[u8]>) -> Place {
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
         std::fs::write(self.path(name), bytes).unwrap();
         self
+    }
+
+    /// A file's text.
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
     /// Names in the folder, sorted.

@@ -5,6 +5,7 @@
 
 use super::super::interval::{Count, Known};
 use sluice_grammar::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known at a point.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct State<'a> {
     pub locals: Vec<Known<'a>>,
     /// The fields.
     pub fields: Vec<Known<'a>>,
+    /// Which elements of its array fields this firing has filled; empty for fields that are not followed.
+    pub filled: Vec<Vec<bool>>,
     /// What the current function returned.
     pub result: Known<'a>,
 }
@@ -34,6 +37,9 @@ pub fn join<'a>(a: Option<State<'a>>, b: Option<State<'a>>) -> Option<State<'a>>
     a.looked = a.looked.join(b.looked);
     a.locals.iter_mut().zip(&b.locals).for_each(|(x, y)| *x = x.join(*y));
     a.fields.iter_mut().zip(&b.fields).for_each(|(x, y)| *x = x.join(*y));
+    for (x, y) in a.filled.iter_mut().zip(&b.filled) {
+        x.iter_mut().zip(y).for_each(|(x, y)| *x &= y);
+    }
     a.result = a.result.join(b.result);
     Some(a)
 }
@@ -54,6 +60,10 @@ pub struct Jumps<'a> {
 pub struct Watch {
     /// The most items looked at anywhere; [`u64::MAX`] is without bound.
     pub looked: u64,
+    /// Fields, by number, that a firing may read before it has filled them.
+    pub exposed: BTreeSet<usize>,
+    /// Ints that become floats by themselves: the expressions' places, with all values that they can have.
+    pub widened: BTreeMap<Span, (i64, i64)>,
     /// The first pop that is certainly one too many where it is reached.
     pub pop: Option<Span>,
     /// The first peek (or pop) that certainly looks too far where it is reached.

@@ -7,9 +7,11 @@ use super::super::walk as tree;
 use super::BUDGET;
 use super::domain::{Jumps, State, Watch, join};
 use crate::ids::LocalId;
+use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::span::Span;
 
+mod filled;
 mod loops;
 
 /// Calls within calls that are inlined.
@@ -18,26 +20,34 @@ const DEPTH: u32 = 24;
 pub(super) struct Walk<'a> {
     code: &'a FilterCode,
     globals: &'a Globals,
-    rates: Rates,
+    bounds: Bounds,
     steps: u64,
     depth: u32,
     /// The function whose body is looked at.
     current: Option<&'a Function>,
     /// Counting from the start of a loop's body, not of the firing: no time to notice anything.
     relative: u32,
+    /// Within a place that is looked at as a whole.
+    inside: u32,
     watch: Watch,
 }
 
-/// Analyses a body: the state where it ends, if it does.
-pub(super) fn run<'a>(code: &'a FilterCode, def: &WorkDef, globals: &'a Globals) -> (Option<State<'a>>, Watch) {
+/// Analyses a body: the state where it ends, if it does. `follow` asks for [`Watch::exposed`].
+pub(super) fn run<'a>(
+    code: &'a FilterCode,
+    def: &WorkDef,
+    globals: &'a Globals,
+    follow: bool,
+) -> (Option<State<'a>>, Watch) {
     let mut w = Walk {
         code,
         globals,
-        rates: def.rates,
+        bounds: def.bounds(),
         steps: 0,
         depth: 0,
         current: None,
         relative: 0,
+        inside: 0,
         watch: Watch::default(),
     };
     let Some(f) = code.functions.get(def.function.index()) else { return (None, w.watch) };
@@ -49,6 +59,7 @@ pub(super) fn run<'a>(code: &'a FilterCode, def: &WorkDef, globals: &'a Globals)
         looked: Count::default(),
         locals: f.locals.iter().map(|l| Known::any(&l.ty)).collect(),
         fields: fields.collect(),
+        filled: Walk::nothing_filled(code, follow),
         result: Known::Nothing,
     };
     let mut jumps = Jumps::default();
@@ -83,9 +94,11 @@ impl<'a> Walk<'a> {
                 set_local(st, *local, value);
             }
             StmtKind::Assign { place, value } => {
+                let part = self.part(place, st, true);
                 self.inside_place(place, st);
                 let value = self.expr(value, st);
                 self.assign(place, value, st);
+                Self::fills(part, st);
             }
             StmtKind::AssignOp { place, op, in_ty, value } => {
                 let old = self.expr(place, st);
@@ -145,7 +158,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The type of a local, by what initialises it or by the zero it gets; only scalars matter.
-    fn local_ty(&self, id: LocalId, init: Option<&'a Expr>) -> Option<&'a crate::ty::Ty> {
+    fn local_ty(&self, id: LocalId, init: Option<&'a Expr>) -> Option<&'a Ty> {
         if let Some(e) = init {
             return Some(&e.ty);
         }
@@ -220,20 +233,28 @@ impl<'a> Walk<'a> {
         match &e.kind {
             ExprKind::Const(c) => Known::of(c),
             ExprKind::Local(id) => st.locals.get(id.index()).copied().unwrap_or(Known::any(&e.ty)),
-            ExprKind::Field(id) => st.fields.get(id.index()).copied().unwrap_or(Known::any(&e.ty)),
+            ExprKind::Field(id) => {
+                if self.inside == 0 {
+                    self.reads(e, st);
+                }
+                st.fields.get(id.index()).copied().unwrap_or(Known::any(&e.ty))
+            }
             ExprKind::Static(id) => {
                 self.globals.statics.get(id.index()).map_or(Known::any(&e.ty), |s| Known::of(&s.value))
             }
             ExprKind::Index(base, index) => {
-                let base = self.expr(base, st);
-                match self.expr(index, st).int().and_then(|i| usize::try_from(i).ok()) {
+                let base = self.whole(e, base, st);
+                let inside = std::mem::take(&mut self.inside);
+                let index = self.expr(index, st);
+                self.inside = inside;
+                match index.int().and_then(|i| usize::try_from(i).ok()) {
                     Some(i) => base.part(i, &e.ty),
                     None => Known::any(&e.ty),
                 }
             }
-            ExprKind::Member(base, i) => self.expr(base, st).part(*i as usize, &e.ty),
+            ExprKind::Member(base, i) => self.whole(e, base, st).part(*i as usize, &e.ty),
             ExprKind::Component(base, i) => {
-                let whole = self.expr(base, st).exact();
+                let whole = self.whole(e, base, st).exact();
                 let part = whole.and_then(|s| s.component(*i)).map(crate::ops::Scalar::Float);
                 part.map_or(Known::Nothing, Known::scalar)
             }
@@ -288,8 +309,14 @@ impl<'a> Walk<'a> {
                     a.join(b)
                 }
             },
-            ExprKind::Convert(a) => {
-                let a = self.expr(a, st);
+            ExprKind::Convert(inner) => {
+                let a = self.expr(inner, st);
+                // a cast has a place of its own
+                if inner.ty == Ty::Int && e.ty == Ty::Float && inner.span == e.span {
+                    let (lo, hi) = if let Known::Int(lo, hi) = a { (lo, hi) } else { (i64::MIN, i64::MAX) };
+                    let seen = self.watch.widened.entry(e.span).or_insert((lo, hi));
+                    *seen = (seen.0.min(lo), seen.1.max(hi));
+                }
                 interval::convert(a, &e.ty)
             }
             ExprKind::Builtin(f, args) => {
@@ -314,11 +341,28 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What `e`, a part of `base`, is a part of.
+    fn whole(&mut self, e: &'a Expr, base: &'a Expr, st: &mut State<'a>) -> Known<'a> {
+        if self.inside == 0 {
+            self.reads(e, st);
+        }
+        self.inside += 1;
+        let known = self.expr(base, st);
+        self.inside -= 1;
+        known
+    }
+
     fn call(&mut self, callee: Callee, args: &'a [Expr], e: &'a Expr, st: &mut State<'a>) -> Known<'a> {
         let values: Vec<Known<'a>> = args.iter().map(|a| self.expr(a, st)).collect();
         let code = self.code;
         let globals = self.globals;
-        let Some(f) = super::super::state::function(code, globals, callee) else { return Known::any(&e.ty) };
+        let Some(f) = super::super::state::function(code, globals, callee) else {
+            // a native function: it may write every array that it gets
+            for a in args.iter().filter(|a| matches!(a.ty, Ty::Array(..))) {
+                self.assign_unknown(a, st);
+            }
+            return Known::any(&e.ty);
+        };
         // arrays that the callee writes
         for a in args.iter().zip(&f.locals).filter(|(_, l)| l.by_ref && l.written).map(|(a, _)| a) {
             self.assign_unknown(a, st);
@@ -355,7 +399,7 @@ impl<'a> Walk<'a> {
             }
         };
         st.locals = outer;
-        if f.ret == crate::ty::Ty::Int && !matches!(result, Known::Int(..)) { interval::ANY_INT } else { result }
+        if f.ret == Ty::Int && !matches!(result, Known::Int(..)) { interval::ANY_INT } else { result }
     }
 
     fn assign_unknown(&mut self, place: &'a Expr, st: &mut State<'a>) {
@@ -377,6 +421,7 @@ impl<'a> Walk<'a> {
         any(&mut st.pushes);
         any(&mut st.looked);
         self.watch.looked = u64::MAX;
+        self.reads_anything(st);
         self.forget_fields(st);
     }
 
@@ -395,13 +440,14 @@ impl<'a> Walk<'a> {
         }
         let w = &mut self.watch;
         w.looked = w.looked.max(st.looked.hi);
-        if w.pop.is_none() && st.pops.lo > self.rates.pop.into() {
+        let above = |n: Count, most: Option<u32>| most.is_some_and(|m| n.lo > u64::from(m));
+        if w.pop.is_none() && above(st.pops, self.bounds.pop.1) {
             w.pop = Some(span);
         }
-        if w.peek.is_none() && st.looked.lo > self.rates.peek.into() {
+        if w.peek.is_none() && above(st.looked, self.bounds.look.1) {
             w.peek = Some(span);
         }
-        if w.push.is_none() && st.pushes.lo > self.rates.push.into() {
+        if w.push.is_none() && above(st.pushes, self.bounds.push.1) {
             w.push = Some(span);
         }
     }

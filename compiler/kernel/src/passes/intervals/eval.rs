@@ -150,8 +150,11 @@ impl Env<'_> {
             Check::PeekBeyond { peek, .. } => below(*peek),
             Check::PopBeyond { pop, .. } => v.hi < i64::from(*pop),
             Check::PushBeyond { push, .. } => v.hi < i64::from(*push),
-            Check::PushedLess { push, .. } => v == Range::exactly((*push).into()),
-            Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed | Check::NoResult => false,
+            Check::PushedLess { push, .. } => v.lo >= i64::from(*push),
+            Check::PoppedLess { least, .. } => v.lo >= i64::from(*least),
+            // what they do is not to be left out
+            Check::Item(_) | Check::Room(_) | Check::Took(_) | Check::Gave(_) => false,
+            Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed | Check::Popped | Check::NoResult => false,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Loops: unrolled, counted, or anything.
 
 use super::*;
-use crate::ty::Ty;
 
 /// A loop `for (...; i < b; i += c)`: the turns that are left and what `i` is in them.
 struct Counted {
