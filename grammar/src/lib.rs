@@ -1,4 +1,4 @@
-//! Text to syntax tree: spans, diagnostics, tokens, grammar, AST and printer of the Sluice stream language.
+//! Text to syntax tree and back: spans, diagnostics, tokens, grammar, AST, printer and formatter of the Sluice stream language.
 //!
 //! [`parse()`] never gives up: it returns a tree and diagnostics always.
 
@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod edits;
 mod expected;
 pub mod fault;
+pub mod format;
 pub mod layout;
 pub mod literal;
 pub mod parse;
@@ -21,7 +22,7 @@ mod tree;
 pub mod trivia;
 
 pub use layout::MAX_NESTING;
-pub use parse::{Encoding, decode, parse};
+pub use parse::{Encoding, decode, encode, parse};
 pub use print::print;
 pub use tree::MAX_HEIGHT;
 pub use trivia::doc_comment_before;

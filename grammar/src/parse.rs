@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::layout;
 use crate::span::{FileId, Span};
 use crate::stream;
-use crate::token;
+use crate::token::{self, Spanned};
 use crate::tree::State;
 
 /// How many syntax errors are told for one file.
@@ -19,10 +19,27 @@ pub const MAX_FILE_BYTES: usize = 1 << 30;
 
 /// Parses one file. Gives a tree in any case, and diagnostics in the order of their places.
 pub fn parse(file: FileId, text: &str) -> (Program, Vec<Diagnostic>) {
+    let parsed = parse_with_tokens(file, text);
+    (parsed.program, parsed.diagnostics)
+}
+
+/// A tree and what it was made of.
+#[derive(Default)]
+pub(crate) struct Parsed<'s> {
+    pub program: Program,
+    pub diagnostics: Vec<Diagnostic>,
+    /// The tokens as the parser has seen them; those put in are empty.
+    pub tokens: Vec<Spanned<'s>>,
+    pub comments: Vec<Spanned<'s>>,
+}
+
+/// As [`parse`], with the tokens.
+pub(crate) fn parse_with_tokens(file: FileId, text: &str) -> Parsed<'_> {
     if text.len() > MAX_FILE_BYTES {
         let title = format!("a source file may have {} MiB", MAX_FILE_BYTES >> 20);
         let start = Span::new(file, 0, 0);
-        return (Program::default(), vec![Diagnostic::error("E0022", title, start, "this file is larger")]);
+        let diagnostics = vec![Diagnostic::error("E0022", title, start, "this file is larger")];
+        return Parsed { diagnostics, ..Parsed::default() };
     }
     let lexed = token::lex_all(text);
     let faults = lexed.faults.iter().take(ENOUGH_ERRORS);
@@ -45,7 +62,8 @@ pub fn parse(file: FileId, text: &str) -> (Program, Vec<Diagnostic>) {
         let note = Diagnostic::error("E0029", "more syntax errors are not shown", end, "the file ends here");
         diagnostics.push(Diagnostic { severity: Severity::Note, ..note });
     }
-    (Program { items: items.unwrap_or_default() }, diagnostics)
+    let program = Program { items: items.unwrap_or_default() };
+    Parsed { program, diagnostics, tokens, comments: lexed.comments }
 }
 
 /// The encoding in which a file was read.
@@ -68,6 +86,21 @@ pub fn decode(bytes: &[u8]) -> (String, Encoding) {
                 None => ("", bytes),
             };
             (mark.chars().chain(rest.iter().map(|byte| char::from(*byte))).collect(), Encoding::Latin1)
+        }
+    }
+}
+
+/// The bytes of a text in the encoding in which [`decode`] found it; `None` if it has characters that Latin-1 lacks.
+pub fn encode(text: &str, encoding: Encoding) -> Option<Vec<u8>> {
+    match encoding {
+        Encoding::Utf8 => Some(text.as_bytes().to_vec()),
+        Encoding::Latin1 => {
+            let (mark, rest) = match text.strip_prefix('\u{feff}') {
+                Some(rest) => (&b"\xef\xbb\xbf"[..], rest),
+                None => (&[][..], text),
+            };
+            let bytes: Option<Vec<u8>> = rest.chars().map(|c| u8::try_from(c).ok()).collect();
+            Some([mark, &bytes?].concat())
         }
     }
 }

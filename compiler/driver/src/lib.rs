@@ -12,6 +12,7 @@ pub mod dumps;
 pub mod exit;
 pub mod explain;
 pub mod fix;
+pub mod fmt;
 pub mod interpreted;
 pub mod interrupt;
 pub mod io;

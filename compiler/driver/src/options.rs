@@ -196,6 +196,17 @@ pub struct RunOptions {
     pub stats: Option<StatsOptions>,
 }
 
+/// Options of `fmt`.
+#[derive(Clone, Debug, Default)]
+pub struct FmtOptions {
+    /// Files and folders, or `-` alone for standard input; none for the nearest project.
+    pub files: Vec<String>,
+    /// Change nothing: show what would be changed.
+    pub check: bool,
+    /// How messages are written.
+    pub messages: MessageFormat,
+}
+
 /// How `rates` writes its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RatesFormat {

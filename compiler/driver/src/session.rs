@@ -43,8 +43,13 @@ pub fn wants_colour_on(stream: &impl IsTerminal) -> bool {
 
 /// Writes to standard output; a reader that has gone is no error.
 pub fn print(text: &str) -> Result<(), Fault> {
+    print_bytes(text.as_bytes())
+}
+
+/// The same for bytes that need not be UTF-8.
+pub fn print_bytes(bytes: &[u8]) -> Result<(), Fault> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Fault::file("write to", "standard output", &e)),
         _ => Ok(()),
     }

@@ -56,12 +56,17 @@ impl Loader for Files {
 
 /// All of a source, decoded.
 fn limited(source: impl Read) -> std::io::Result<String> {
+    Ok(sluice_grammar::decode(&limited_bytes(source)?).0)
+}
+
+/// The bytes of a source.
+pub(crate) fn limited_bytes(source: impl Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
         return Err(std::io::Error::other("it is larger than 64 MiB"));
     }
-    Ok(sluice_grammar::decode(&bytes).0)
+    Ok(bytes)
 }
 
 /// Without `.` and, where it says the same, without `..`.

@@ -4,6 +4,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sluice_driver::commands;
 use sluice_driver::exit::Exit;
+use sluice_driver::fmt;
 use sluice_driver::io::format::Format;
 use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
@@ -26,6 +27,7 @@ Examples:
   sluice build fm.str -o fm                     a program of its own
   sluice new radio                              a project; in its folder no files need to be named
   sluice test                                   the project's tests
+  sluice fmt .                                  format every .str file here and below
   sluice explain E0123                          what a message means
 
 Exit codes: 0 all is well, 1 the program is at fault, 2 the command line, 3 the input or the system, 4 sluice itself.
@@ -158,6 +160,23 @@ enum Command {
         /// The project's name; by default the folder's
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
+    },
+    /// Format source files in one canonical style
+    #[command(
+        after_help = "Files are changed in place, those that are right already are not touched. A text with syntax errors stays \
+        as it is. Exit code 1 says that --check found something to change, or that a file has syntax errors."
+    )]
+    Fmt {
+        /// Files, folders (searched for .str files), or `-` alone: from standard input to standard output; by default the nearest
+        /// project
+        #[arg(value_name = "FILE")]
+        files: Vec<String>,
+        /// Change nothing; show as a diff what would be changed, and fail if anything would
+        #[arg(long)]
+        check: bool,
+        /// How messages are written
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+        message_format: MessageArg,
     },
     /// Explain the code of a message
     Explain {
@@ -463,6 +482,9 @@ impl Arguments {
             }
             Command::RunTest => commands::run_test(),
             Command::New { path, name } => commands::new(&path, name.as_deref()),
+            Command::Fmt { files, check, message_format } => {
+                fmt::fmt(&FmtOptions { files, check, messages: message_format.into() })
+            }
             Command::Explain { code } => commands::explain(&code),
             Command::Clean => commands::clean(),
         }

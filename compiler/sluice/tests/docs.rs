@@ -302,7 +302,8 @@ fn example_project() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 10] = ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "explain", "clean"];
+const COMMANDS: [&str; 11] =
+    ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "fmt", "explain", "clean"];
 
 /// The options a command knows.
 fn help(command: &str) -> Result<BTreeSet<String>, Failed> {

@@ -99,7 +99,12 @@ impl Printer {
                 let sign = if *inc { "++" } else { "--" };
                 if *prefix {
                     self.text(sign);
+                    let start = self.out.len();
                     self.expr(target, UNARY);
+                    let operand = &self.out[start..];
+                    if !inc && operand.starts_with('-') && !operand.starts_with("--") {
+                        self.out.insert(start, ' ');
+                    }
                 } else {
                     self.expr(target, POSTFIX);
                     self.text(sign);

@@ -83,7 +83,12 @@ impl Printer {
                 self.text("switch (");
                 self.expr(value, TERNARY);
                 self.text(") ");
-                self.braces(cases.is_empty(), |p| cases.iter().for_each(|case| p.case(case)));
+                // The labels stand as far out as the `switch`.
+                self.braces(cases.is_empty(), |p| {
+                    p.depth -= 1;
+                    cases.iter().for_each(|case| p.case(case));
+                    p.depth += 1;
+                });
             }
             StmtKind::Add { stream, portals } => self.add("add ", stream, portals),
             StmtKind::Body { stream, portals } => self.add("body ", stream, portals),

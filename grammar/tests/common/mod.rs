@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test uses some of it
 
 pub mod grow;
+pub mod scatter;
 
 use sluice_grammar::ast::*;
 use sluice_grammar::diagnostic::Diagnostic;

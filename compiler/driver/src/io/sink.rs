@@ -253,3 +253,12 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     done
 }
+
+/// Replaces a file that exists, complete or not at all. One that may not be written stays, whatever its folder allows.
+pub fn rewrite_file(path: &Path, bytes: Vec<u8>) -> io::Result<()> {
+    if std::fs::metadata(path)?.permissions().readonly() {
+        return Err(io::Error::other("it is read-only"));
+    }
+    drop(OpenOptions::new().write(true).open(path)?);
+    write_files(&[(path.to_path_buf(), bytes)]).map_err(|(_, e)| e)
+}

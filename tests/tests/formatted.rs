@@ -1,0 +1,188 @@
+//! The programs of the repository are formatted, those in its pages too; and formatting keeps random programs and random texts what they
+//! are.
+//!
+//! `SLUICE_BLESS=1 cargo test -p sluice-tests --test formatted repository pages` formats them. `SLUICE_FUZZ_CASES` says how many random
+//! programs and texts (400 and 4,000).
+
+#![allow(clippy::disallowed_methods)] // programs are read, and written where that is asked for
+
+use sluice_grammar::ast::Program;
+use sluice_grammar::format::{Refusal, format};
+use sluice_grammar::span::FileId;
+use sluice_grammar::{decode, encode, parse};
+use sluice_tests::{generate, mangle};
+use std::path::{Path, PathBuf};
+
+/// Programs that stay as they were written: the starts of their paths, and why.
+const LEFT_ALONE: [(&str, &str); 3] = [
+    ("tests/errors/", "where a message points, and what its picture shows, is what they test"),
+    ("tests/run/lex_", "spaces, line ends, marks and stray semicolons are what they test"),
+    ("tests/run/style_", "they are laid out as published programs are, to test that those are read"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository")
+}
+
+fn bless() -> bool {
+    std::env::var_os("SLUICE_BLESS").is_some()
+}
+
+/// Files with this extension, as paths from the root, in order.
+fn files(extension: &str) -> Vec<String> {
+    fn walk(folder: &Path, extension: &str, out: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            if path.is_dir() {
+                if !name.to_string_lossy().starts_with('.') && name != "target" && name != "out" {
+                    walk(&path, extension, out);
+                }
+            } else if path.extension().is_some_and(|e| e == extension) {
+                out.push(path);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    walk(&root(), extension, &mut out);
+    let name = |path: &PathBuf| path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+    let mut names: Vec<String> = out.iter().map(name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn repository() {
+    let mut faults = Vec::new();
+    let mut count = 0;
+    let mut used = [false; LEFT_ALONE.len()];
+    for name in files("str") {
+        if let Some(i) = LEFT_ALONE.iter().position(|(start, _)| name.starts_with(start)) {
+            used[i] = true;
+            continue;
+        }
+        count += 1;
+        let path = root().join(&name);
+        let (text, encoding) = decode(&std::fs::read(&path).unwrap());
+        match format(FileId(0), &text) {
+            Ok(formatted) if formatted.text == text => {}
+            Ok(formatted) if bless() => std::fs::write(&path, encode(&formatted.text, encoding).unwrap()).unwrap(),
+            Ok(_) => faults.push(format!("{name} is not formatted: sluice fmt {name}")),
+            Err(refusal) => faults.push(format!("{name}: {refusal:?}")),
+        }
+    }
+    for ((start, _), used) in LEFT_ALONE.iter().zip(used) {
+        if !used {
+            faults.push(format!("there is no {start}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(count > 400, "only {count} programs found");
+}
+
+/// The blocks of a page with their contents: what stands behind the fence, and where the text begins and ends.
+fn blocks(page: &str) -> Vec<(&str, std::ops::Range<usize>)> {
+    let mut out = Vec::new();
+    let mut open: Option<(&str, usize)> = None;
+    let mut at = 0;
+    for line in page.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let Some(info) = line.strip_prefix("```") else { continue };
+        match open.take() {
+            Some((info, from)) => out.push((info, from..start)),
+            None => open = Some((info.trim(), at)),
+        }
+    }
+    out
+}
+
+#[test]
+fn pages() {
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for name in files("md") {
+        let path = root().join(&name);
+        let page = std::fs::read_to_string(&path).unwrap();
+        let mut new = page.clone();
+        for (info, range) in blocks(&page).into_iter().rev() {
+            if info != "str" {
+                continue;
+            }
+            count += 1;
+            let line = page[..range.start].matches('\n').count() + 1;
+            match format(FileId(0), &page[range.clone()]) {
+                Ok(formatted) if bless() => new.replace_range(range, &formatted.text),
+                Ok(formatted) if formatted.text == page[range] => {}
+                Ok(formatted) => faults.push(format!("{name}:{line}: not formatted; it would be\n{}", formatted.text)),
+                Err(refusal) => faults.push(format!("{name}:{line}: {refusal:?}")),
+            }
+        }
+        if new != page {
+            std::fs::write(path, new).unwrap();
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(count > 20, "only {count} programs found");
+}
+
+/// What docs/fmt.md shows before formatting becomes what it shows after.
+#[test]
+fn page_of_the_style() {
+    let page = std::fs::read_to_string(root().join("docs/fmt.md")).unwrap();
+    let of = |info: &str| page[blocks(&page).into_iter().find(|(i, _)| *i == info).unwrap().1].to_string();
+    assert_eq!(format(FileId(0), &of("text")).unwrap().text, of("str"));
+}
+
+fn tree(text: &str) -> Program {
+    parse(FileId(0), text).0
+}
+
+/// Formats a text, if it is a program. Whether it was.
+#[track_caller]
+fn holds(text: &str, what: impl Fn() -> String) -> bool {
+    let once = match format(FileId(0), text) {
+        Ok(once) => once.text,
+        Err(Refusal::Syntax(_)) => return false,
+        Err(refusal) => panic!("{}: {refusal:?}\n{text}", what()),
+    };
+    assert!(tree(&once) == tree(text), "{}: another program\n{text}\n{once}", what());
+    let twice = format(FileId(0), &once).map(|twice| twice.text);
+    assert_eq!(twice, Ok(once), "{}: formatted again, it changes\n{text}", what());
+    true
+}
+
+fn cases(standard: u64) -> u64 {
+    let cases = std::env::var("SLUICE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok());
+    cases.unwrap_or(standard)
+}
+
+/// Texts may nest deeply.
+fn with_deep_stack(run: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(run).unwrap();
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[test]
+fn random_programs() {
+    with_deep_stack(|| {
+        for seed in 0..cases(400) {
+            let case = generate::case(seed);
+            assert!(holds(&case.source, || format!("seed {seed}")), "seed {seed} is no program");
+        }
+    });
+}
+
+#[test]
+fn random_texts() {
+    with_deep_stack(|| {
+        let programs = mangle::programs(&root());
+        let mut formatted = 0;
+        for number in 0..cases(4000) {
+            let text = decode(&mangle::text(number, &programs)).0;
+            formatted += u32::from(holds(&text, || format!("text {number}")));
+        }
+        assert!(formatted > 0);
+    });
+}
