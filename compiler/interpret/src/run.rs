@@ -408,7 +408,7 @@ impl<'a> Run<'a> {
         let pushed = self.pushed.len() as u32;
         let less = if pushed < bounds.push.0 {
             Some(EvalErrorKind::PushedLess { pushed, declared: bounds.push.0 })
-        } else if dynamic && bounds.pop.1 != Some(bounds.pop.0) && popped < bounds.pop.0 {
+        } else if def.dynamic.is_some_and(|d| d.pop.is_some()) && popped < bounds.pop.0 {
             Some(EvalErrorKind::PoppedLess { popped, declared: bounds.pop.0 })
         } else {
             None
