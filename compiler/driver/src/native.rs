@@ -344,10 +344,14 @@ impl Native {
         }
         match code {
             DONE | STOPPED | BLOCKED => Ok(()),
-            MEMORY => Err(NativeEnd::Fault(Fault::input(format!(
+            MEMORY if instance.raw.is_null() => Err(NativeEnd::Fault(Fault::input(format!(
                 "the program needs {} bytes of memory, which the system does not have",
                 self.abi().bytes
             )))),
+            // SAFETY: the instance is alive; the error belongs to it.
+            MEMORY => {
+                Err(NativeEnd::Fault(Fault::input(unsafe { error(code, (self.abi().error)(instance.raw)) }.message)))
+            }
             // SAFETY: the instance is alive; the error belongs to it.
             _ => Err(NativeEnd::Program(unsafe { error(code, (self.abi().error)(instance.raw)) })),
         }

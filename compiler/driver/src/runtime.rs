@@ -59,6 +59,13 @@ fn code(kind: &EvalErrorKind) -> Option<(&'static str, Option<&'static str>)> {
         ChannelFull { .. } => {
             ("E0958", Some("let the filters behind it take as many items as come, or allow more: `--channel-limit N`"))
         }
+        PrintsTooMuchAtOnce => (
+            "E0959",
+            Some(
+                "where rates are dynamic, what a firing prints is kept back until it is complete: print in several firings",
+            ),
+        ),
+        TooManyMessages => ("E0959", Some("send fewer messages: their receivers fire too seldom")),
         RecursionTooDeep | OutOfFuel => ("E0955", None),
         ArrayTooLarge { .. } | LocalsTooLarge | NegativeSize(_) | SizesDiffer { .. } => ("E0956", None),
         NoResult(_) => ("E0957", Some("every way through a function with a result ends in `return`")),
@@ -98,6 +105,13 @@ const FULL: i32 = -5;
 /// What a compiled program reports, in the interpreter's terms.
 pub fn of_native(error: &NativeError, graph: &SdfGraph, sites: &[Site]) -> RunEnd {
     let path = error.node.and_then(|n| graph.nodes.get(n)).map(|n| n.path.clone());
+    if error.code == FULL
+        && error.site.is_none()
+        && let Some(node) = error.node.and_then(|n| graph.nodes.get(n))
+    {
+        let kind = if error.value == 0 { EvalErrorKind::PrintsTooMuchAtOnce } else { EvalErrorKind::TooManyMessages };
+        return explain(&RunFault { path: node.path.clone(), firing: error.firing, kind, span: Some(node.span) });
+    }
     if error.code == FULL
         && let Some(channel) = error.site.and_then(|c| graph.channels.get(c))
     {

@@ -4,12 +4,15 @@
 //! decides on its rates it is an *attempt*: an item that is asked for and not there ends it, and until it is complete nothing of what it does can be seen.
 
 use crate::Outside;
-use crate::mail::Mail;
+use crate::mail::{self, Mail};
 use crate::observe::{Effects, Sent};
 use sluice_frontend::eval::{EvalErrorKind, Host, Message, Value};
 use sluice_frontend::ids::{NativeId, NodeId};
 use sluice_frontend::typed::Bounds;
 use std::collections::VecDeque;
+
+/// Bytes of text that an attempt keeps back at most.
+const MOST_TEXT: usize = 64 << 20;
 
 /// A firing under way.
 pub(crate) struct Firing<'a, 'm> {
@@ -31,8 +34,8 @@ pub(crate) struct Firing<'a, 'm> {
     pub fired: u64,
     /// For messages.
     pub mail: &'a mut Mail<'m>,
-    /// Completed firings, by node.
-    pub firings: &'a [u64],
+    /// Completed firings by node, and which nodes are dead.
+    pub firings: (&'a [u64], &'a [bool]),
     /// For prints.
     pub outside: &'a mut dyn Outside,
     /// Set when the world wants no more.
@@ -127,6 +130,9 @@ impl Host for Firing<'_, '_> {
             effects.printed.push_str(text);
         }
         if let Some(attempt) = &mut self.attempt {
+            if attempt.text.len() + text.len() > MOST_TEXT {
+                return Err(EvalErrorKind::PrintsTooMuchAtOnce);
+            }
             attempt.text.push_str(text);
             return Ok(());
         }
@@ -165,15 +171,16 @@ impl Host for Firing<'_, '_> {
     fn send(&mut self, message: Message) -> Result<(), EvalErrorKind> {
         let firing = self.fired + 1;
         if let Some(effects) = &mut self.effects {
-            let to = self.mail.addressees(self.node, firing, &message, self.firings);
+            let to = self.mail.addressees(self.node, firing, &message, self.firings.0);
             let args = message.args.iter().map(Value::deep_copy).collect();
             effects.sent.push(Sent { handler: message.handler.clone(), args, to });
         }
         match &mut self.attempt {
+            Some(attempt) if attempt.messages.len() == mail::MOST => return Err(EvalErrorKind::TooManyMessages),
             Some(attempt) => {
                 attempt.messages.push(Message { args: message.args.iter().map(Value::deep_copy).collect(), ..message })
             }
-            None => self.mail.send(self.node, firing, &message, self.firings),
+            None => self.mail.send(self.node, firing, &message, self.firings)?,
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Takes what filters send; gives each receiver, before each of its firings, what takes effect there, in an order that does not
 //! depend on the order of firings: by the sender (in program order), its firing, and the order in which it sent.
 
-use sluice_frontend::eval::{Message, Value};
+use sluice_frontend::eval::{EvalErrorKind, Message, Value};
 use sluice_frontend::ids::{FnId, NodeId};
 use sluice_frontend::messages::{Direction, Link, Messages};
 use std::collections::{BTreeMap, HashMap};
@@ -23,12 +23,16 @@ pub(crate) struct Letter {
 /// When, from whom, from which of its firings, in which order.
 type Key = (u64, NodeId, u64, u64);
 
+/// The most messages under way.
+pub(crate) const MOST: usize = 1_000_000;
+
 /// All messages under way.
 pub(crate) struct Mail<'a> {
     messages: &'a Messages,
     /// Links by sender.
     links: HashMap<NodeId, Vec<usize>>,
     waiting: Vec<BTreeMap<Key, (Letter, Direction)>>,
+    under_way: usize,
     sent: u64,
     /// Are there dynamic rates? Then best effort is the receiver's next firing.
     dynamic: bool,
@@ -41,19 +45,34 @@ impl<'a> Mail<'a> {
         for (i, link) in messages.links.iter().enumerate() {
             links.entry(link.sender).or_default().push(i);
         }
-        Mail { messages, links, waiting: (0..nodes).map(|_| BTreeMap::new()).collect(), sent: 0, dynamic }
+        Mail { messages, links, waiting: (0..nodes).map(|_| BTreeMap::new()).collect(), under_way: 0, sent: 0, dynamic }
     }
 
-    /// A filter sends in a firing (counted from 1), at a time when the nodes have completed these firings. The arguments are copied for
-    /// each receiver.
-    pub fn send(&mut self, sender: NodeId, firing: u64, message: &Message, fired: &[u64]) {
+    /// A filter sends in a firing (counted from 1), at a time when the nodes have completed these firings, and these are dead. The arguments
+    /// are copied for each receiver.
+    pub fn send(
+        &mut self,
+        sender: NodeId,
+        firing: u64,
+        message: &Message,
+        (fired, dead): (&[u64], &[bool]),
+    ) -> Result<(), EvalErrorKind> {
         for (link, due) in self.ways(sender, firing, message, fired) {
+            let receiver = link.receiver.index();
+            if dead[receiver] && due > fired[receiver] + 1 {
+                continue; // it will never fire so often
+            }
+            if self.under_way == MOST {
+                return Err(EvalErrorKind::TooManyMessages);
+            }
+            self.under_way += 1;
             self.sent += 1;
             let args = message.args.iter().map(Value::deep_copy).collect();
             let key = (due, sender, firing, self.sent);
             let letter = Letter { sender, firing, handler: link.handler, args };
             self.waiting[link.receiver.index()].insert(key, (letter, link.direction));
         }
+        Ok(())
     }
 
     /// Whom such a message reaches, and before which firing there.
@@ -77,13 +96,21 @@ impl<'a> Mail<'a> {
     /// The next message that takes effect before the receiver's firing number `firing` (from 1).
     pub fn next(&mut self, receiver: NodeId, firing: u64) -> Option<Letter> {
         let entry = self.waiting[receiver.index()].first_entry()?;
-        (entry.key().0 <= firing).then(|| entry.remove().0)
+        if entry.key().0 > firing {
+            return None;
+        }
+        self.under_way -= 1;
+        Some(entry.remove().0)
     }
 
     /// The same at the end of the run: what takes effect directly after the last firing.
     pub fn last(&mut self, receiver: NodeId, fired: u64) -> Option<Letter> {
         let entry = self.waiting[receiver.index()].first_entry()?;
         let (due, direction) = (entry.key().0, entry.get().1);
-        (due <= fired || due == fired + 1 && direction == Direction::Upstream).then(|| entry.remove().0)
+        if due > fired && !(due == fired + 1 && direction == Direction::Upstream) {
+            return None;
+        }
+        self.under_way -= 1;
+        Some(entry.remove().0)
     }
 }

@@ -40,7 +40,8 @@ pub(crate) struct Order<'a> {
     /// Has a node fired in this epoch?
     moved: bool,
     quota: Vec<u64>,
-    dead: Vec<bool>,
+    /// Which nodes will never fire again.
+    pub dead: Vec<bool>,
     free: Vec<bool>,
     has_readers: bool,
     /// Nodes that are not free and not dead.

@@ -9,7 +9,7 @@ use crate::watch::Watch;
 use crate::{Outside, items};
 use sluice_frontend::eval::value;
 use sluice_frontend::eval::{EvalError, EvalErrorKind, Machine, Statics, Value};
-use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::graph::{Node, NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, NodeId};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
@@ -71,6 +71,15 @@ pub fn watch(
 
 /// The most that may lie on all channels together, in words of 32 bytes: an item takes one, an array one more for 8 elements.
 const MOST_HELD: u64 = 1 << 26;
+
+/// An error where it is told: that there is too much of something is not the fault of one statement.
+fn placed(e: EvalError, node: &Node) -> EvalError {
+    use EvalErrorKind::*;
+    match e.kind {
+        ChannelFull { .. } | PrintsTooMuchAtOnce | TooManyMessages => EvalError::new(e.kind.clone(), node.span),
+        _ => e,
+    }
+}
 
 /// What came of a node's firing.
 enum Fired {
@@ -359,7 +368,7 @@ impl<'a> Run<'a> {
             node: id,
             fired,
             mail: &mut self.mail,
-            firings: &self.order.fired,
+            firings: (&self.order.fired, &self.order.dead),
             outside,
             stopped,
             effects: self.watch.effects(),
@@ -395,16 +404,13 @@ impl<'a> Run<'a> {
                 outside.print(&attempt.text).map_err(|why| RunError::host(&node.path, fired, why))?;
             }
             for message in &attempt.messages {
-                self.mail.send(id, fired + 1, message, &self.order.fired);
+                let now = (&self.order.fired[..], &self.order.dead[..]);
+                self.mail
+                    .send(id, fired + 1, message, now)
+                    .map_err(|kind| RunError::new(&node.path, fired, &EvalError::new(kind, node.span)))?;
             }
         }
-        result.map_err(|e| match e.kind {
-            // as after a firing: the channel is to blame, not the push
-            EvalErrorKind::ChannelFull { .. } => {
-                RunError::new(&node.path, fired, &EvalError::new(e.kind.clone(), node.span))
-            }
-            _ => RunError::new(&node.path, fired, &e),
-        })?;
+        result.map_err(|e| RunError::new(&node.path, fired, &placed(e, node)))?;
         let pushed = self.pushed.len() as u32;
         let less = if pushed < bounds.push.0 {
             Some(EvalErrorKind::PushedLess { pushed, declared: bounds.push.0 })
@@ -462,14 +468,14 @@ impl<'a> Run<'a> {
             node: id,
             fired,
             mail: &mut self.mail,
-            firings: &self.order.fired,
+            firings: (&self.order.fired, &self.order.dead),
             outside,
             stopped,
             effects: told.as_mut().map(|t| &mut t.effects),
         };
         let result = machine.call_own(letter.handler, letter.args, &mut between);
         let stopped = *between.stopped;
-        let result = result.map_err(|e| RunError::new(&node.path, fired, &e));
+        let result = result.map_err(|e| RunError::new(&node.path, fired, &placed(e, node)));
         if let Some(mut told) = told {
             told.effects.changes = fields.map_or(Vec::new(), |before| changes(&before, &machine.fields));
             let outcome = match &result {

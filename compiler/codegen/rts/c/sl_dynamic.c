@@ -9,6 +9,8 @@
 /* Items that a flow lets gather on a channel before it turns to those that take them; more, where otherwise nothing moves. */
 #define SL_FLOW_ITEMS 4096
 #define SL_FLOW_MOST (1 << 22)
+/* Text of one attempt. */
+#define SL_TEXT_MOST ((size_t)64 << 20)
 
 _Noreturn static void sl_want(sl_ctx *ctx, uint64_t position) {
     ctx->wanted = (int64_t)position + 1;
@@ -83,6 +85,9 @@ static void sl_free_buffers(sl_ctx *ctx) {
 
 /* Keeps back what an attempt prints. */
 static void sl_hold_text(sl_ctx *ctx, const char *text, size_t length) {
+    if (ctx->held_length + length > SL_TEXT_MOST) {
+        sl_too_much(ctx, 0, "one firing prints more than 64 MiB");
+    }
     if (ctx->held_length + length > ctx->held_room) {
         size_t room = 2 * (ctx->held_length + length) + 256;
         char *held = realloc(ctx->held, room);

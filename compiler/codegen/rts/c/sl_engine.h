@@ -332,6 +332,8 @@ static void sl_forget_calls(sl_ctx *ctx, uint32_t v) SL_UNUSED;
 static void sl_free_calls(sl_ctx *ctx) SL_UNUSED;
 /* Runs several epochs of a program with dynamic rates. */
 static void sl_flow(sl_ctx *ctx, int64_t k) SL_UNUSED;
+/* Too much text (0) or too many messages (1). */
+_Noreturn static void sl_too_much(sl_ctx *ctx, int64_t which, const char *what) SL_COLD;
 _Noreturn static void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) SL_COLD;
 
 /* A step of a schedule as a table: `n` firings of a node, or a loop over the next `length` steps. */

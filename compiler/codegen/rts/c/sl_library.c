@@ -144,7 +144,7 @@ static sl_library *sl_library_create(void) {
 /* Runs as far as it goes: 0 where it may go on later, SL_LIB_DONE, or an error. */
 static int sl_library_go(sl_library *lib, int64_t until) {
     if (lib->message[0]) {
-        return lib->ctx->error.code == SLUICE_FAILED || lib->ctx->error.code == SLUICE_FULL || lib->ctx->error.code == SLUICE_INTERNAL ? SL_LIB_FAILED : SL_LIB_FILE;
+        return lib->ctx->error.code < 0 && lib->ctx->error.code != SLUICE_HOST ? SL_LIB_FAILED : SL_LIB_FILE;
     }
     if (lib->done) {
         return SL_LIB_DONE;

@@ -43,7 +43,7 @@ static sl_letter *sl_new_letter(sl_ctx *ctx) {
         return m;
     }
     if (ctx->mail.made >= SL_MAIL_MOST) {
-        sl_stop_run(ctx, SLUICE_MEMORY, "more than 1000000 messages are under way");
+        sl_too_much(ctx, 1, "more than 1000000 messages are under way");
     }
     m = malloc((sizeof *m + 15) / 16 * 16 + ctx->program->message_bytes);
     if (!m) {

@@ -312,11 +312,12 @@ int main(int argc, char **argv) {
     }
     if (!failed) {
         int32_t result = abi->run(ctx, options.iterations);
-        if (result == SLUICE_FAILED || result == SLUICE_FULL || result == SLUICE_INTERNAL) {
-            (void)sl_file_flush(files, &files->out);
-            failed = sl_fault(files, result != SLUICE_INTERNAL ? SL_EXIT_PROGRAM : SL_EXIT_INTERNAL, "%s", abi->error(ctx)->message);
-        } else if (result == SLUICE_HOST) {
+        if (result == SLUICE_HOST) {
             failed = -1;
+        } else if (result < 0) {
+            const int code = result == SLUICE_INTERNAL ? SL_EXIT_INTERNAL : result == SLUICE_MEMORY ? SL_EXIT_INPUT : SL_EXIT_PROGRAM;
+            (void)sl_file_flush(files, &files->out);
+            failed = sl_fault(files, code, "%s", abi->error(ctx)->message);
         } else {
             failed = files->exit != 0 ? -1 : sl_files_finish(files);
             sl_remarks(program, files);

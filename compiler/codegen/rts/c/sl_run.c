@@ -39,6 +39,12 @@ _Noreturn static void sl_stop_run(sl_ctx *ctx, int32_t code, const char *what) {
     sl_escape(ctx, code, -1, 0);
 }
 
+_Noreturn static void sl_too_much(sl_ctx *ctx, int64_t which, const char *what) {
+    snprintf(ctx->message, sizeof ctx->message, "%s, firing %lld: %s", ctx->program->nodes[ctx->node].path, (long long)ctx->firing,
+             what);
+    sl_escape(ctx, SLUICE_FULL, -1, which);
+}
+
 /* ---- instances ---- */
 
 /* Words of a set of `n` numbers, all levels. */

@@ -30,8 +30,9 @@ enum {
     SLUICE_FAILED = -1,   /* the program is at fault (an index, a division by zero, a rate) */
     SLUICE_HOST = -2,     /* a host function reported an error */
     SLUICE_INTERNAL = -3, /* a fault of the compiler */
-    SLUICE_MEMORY = -4,   /* `create` got no memory */
-    SLUICE_FULL = -5      /* a channel of a program with dynamic rates holds more than it may: `site` is its number, `value` the limit */
+    SLUICE_MEMORY = -4,   /* there is no memory */
+    SLUICE_FULL = -5      /* a channel of a program with dynamic rates holds more than it may: `site` is its number, `value` the limit; or
+                             `site` is -1, and `value` says what is too much: 0 text of one firing, 1 messages under way */
 };
 
 /* What `read` gives back when there are no items. */
@@ -96,7 +97,7 @@ typedef struct sluice_end {
 
 /* Why a run failed. */
 typedef struct sluice_error {
-    /* SLUICE_FAILED, SLUICE_HOST, SLUICE_INTERNAL, SLUICE_FULL, or 0 where nothing has failed. */
+    /* SLUICE_FAILED, SLUICE_HOST, SLUICE_INTERNAL, SLUICE_MEMORY, SLUICE_FULL, or 0 where nothing has failed. */
     int32_t code;
     /* The node's number in program order, -1 without. */
     int32_t node;

@@ -85,6 +85,10 @@ pub enum EvalErrorKind {
         /// Path of the node that does not take them.
         to: Box<str>,
     },
+    /// A firing that decides on its rates prints more than is kept back until it is complete.
+    PrintsTooMuchAtOnce,
+    /// More messages are under way than may be.
+    TooManyMessages,
     /// Something that needs a firing, or the world outside: `pop()`.
     NotAvailable(Box<str>),
     /// A native function, while the program is compiled.
@@ -171,6 +175,8 @@ impl fmt::Display for EvalErrorKind {
                 write!(f, "only {popped} items were popped, but the declared rate is at least {declared}")
             }
             ChannelFull { limit, to } => write!(f, "more than {limit} items wait on the channel to `{to}`"),
+            PrintsTooMuchAtOnce => f.write_str("one firing prints more than 64 MiB"),
+            TooManyMessages => f.write_str("more than 1000000 messages are under way"),
             NotAvailable(what) => write!(f, "{what} is not available at compile time"),
             NativeCall { name, .. } => write!(f, "the native function `{name}` cannot be called at compile time"),
             ArrayTooLarge { items: Some(n) } => write!(f, "an array of {n} elements is too large"),
