@@ -110,7 +110,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
             channel_limit: make.channel_limit,
             ..Default::default()
         };
-        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program", false)?;
+        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
         Ok(Compiled {
             native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,

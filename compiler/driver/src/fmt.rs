@@ -108,11 +108,9 @@ impl Run {
             let hidden = entry.file_name().to_string_lossy().starts_with('.');
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && !hidden => self.walk(&path, found),
-                Ok(kind) if !kind.is_dir() && !hidden && path.extension().is_some_and(|e| e == EXTENSION) => {
-                    // not a link to a folder
-                    if !path.is_dir() {
-                        found.push(path);
-                    }
+                // not a folder, nor a link to one
+                Ok(_) if !hidden && path.extension().is_some_and(|e| e == EXTENSION) && !path.is_dir() => {
+                    found.push(path);
                 }
                 _ => {}
             }

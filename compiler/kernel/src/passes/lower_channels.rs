@@ -35,8 +35,11 @@ pub fn run(kernel: &mut Kernel) {
         (field("popped"), field("pushed"))
     });
     let mut done = vec![false; kernel.functions.len()];
-    for w in &entries {
-        let mut stack = vec![w.function];
+    // what no firing calls any more is lowered last, as if `work` did: it must not keep the other form
+    let left = (0..kernel.functions.len()).map(FuncId::from);
+    let left: Vec<FuncId> = left.filter(|f| spread && uses_channels(&kernel.functions[f.index()].body)).collect();
+    let starts = entries.iter().map(|w| (w, vec![w.function])).chain([(&entries[0], left)]);
+    for (w, mut stack) in starts {
         while let Some(id) = stack.pop() {
             if std::mem::replace(&mut done[id.index()], true) {
                 continue;

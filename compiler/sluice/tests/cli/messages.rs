@@ -54,7 +54,10 @@ fn json_messages_are_lines() {
     assert_eq!(lines[0]["type"], "diagnostic");
     assert_eq!(lines[0]["severity"], "error");
     assert_eq!(lines[0]["labels"][0]["file"], "bad.str");
-    assert_eq!(lines.last().unwrap(), &serde_json::json!({"type": "summary", "errors": 1, "warnings": 0}));
+    assert_eq!(
+        lines.last().unwrap(),
+        &serde_json::json!({"type": "summary", "errors": 1, "warnings": 0, "fixable": 0})
+    );
     let done = place.run(&["check", "none.str", "--message-format", "json"]).ends(3);
     assert_eq!(serde_json::from_str::<serde_json::Value>(done.text()).unwrap()["type"], "fault");
 }

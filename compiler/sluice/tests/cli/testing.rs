@@ -269,14 +269,15 @@ fn faults_that_are_expected() {
 fn a_program_that_never_ends() {
     let program = "int->int filter Stuck { work pop 1 push 1 { int x = pop(); while (x > 0) { x = 1; } push(x); } }";
     let place = project(program)
-        .with("sluice.toml", "[test]\ntimeout = 0.4\n")
+        .with("sluice.toml", "[test]\ntimeout = 0.5\n")
+        .with("tests/a.toml", "timeout = 60")
         .with("tests/a.in.txt", "0")
         .with("tests/a.out.txt", "0")
         .with("tests/b.in.txt", "1")
         .with("tests/b.out.txt", "1");
     let wanted = "a ... ok
 b ... FAILED
-  the run had not ended after 0.4 s; `timeout` sets another limit
+  the run had not ended after 0.5 s; `timeout` sets another limit
 
 1 passed; 1 failed
 ";
