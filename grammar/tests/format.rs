@@ -45,7 +45,7 @@ macro_rules! golden {
     };
 }
 
-golden! { declarations bodies statements switches expressions long_lines tables comments comments_in_lists empty_lines }
+golden! { declarations bodies statements switches expressions long_lines tables comments comments_in_lists empty_lines orders }
 
 #[test]
 fn line_ends_and_marks() {

@@ -59,7 +59,8 @@ fn check(text: &str) -> Result<bool, String> {
             let lines = new.lines().zip(again.text.lines());
             let same = lines.take_while(|(a, b)| a == b).count();
             let part = |text: &str| text.lines().skip(same.saturating_sub(3)).take(8).collect::<Vec<_>>().join("\n");
-            return Err(format!("once:\n{}\ntwice:\n{}\n---\n{text}", part(new), part(&again.text)));
+            let say = format!("once:\n{}\ntwice:\n{}\n---\n", part(new), part(&again.text));
+            return Err(if text.len() < 1000 { say + text } else { say });
         }
         Err(refusal) => return say(&format!("twice: {refusal:?}")),
     }

@@ -6,6 +6,7 @@
 
 #![allow(clippy::disallowed_methods)] // programs are read, and written where that is asked for
 
+use sluice_frontend::{NoImports, Options, SourceInput, analyse};
 use sluice_grammar::ast::Program;
 use sluice_grammar::format::{Refusal, format};
 use sluice_grammar::span::FileId;
@@ -186,4 +187,56 @@ fn random_texts() {
         }
         assert!(formatted > 0);
     });
+}
+
+/// What the compiler says of a program: code and title of each message, in some order, and where (line, from 1).
+fn messages(text: &str) -> Vec<(String, usize)> {
+    let input = SourceInput { name: "p.str".into(), text: text.into() };
+    let analysis = analyse(vec![input], &Options::default(), &mut NoImports);
+    let mut all: Vec<(String, usize)> = (analysis.diagnostics.iter())
+        .map(|d| {
+            let line = analysis.sources.line_col(d.span().file, d.span().start).line;
+            (format!("{} {}", d.code, d.title), if d.span().file == FileId(0) { line as usize } else { 0 })
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+/// The compiler says the same of a formatted program, also where comments allow some of it.
+#[test]
+fn messages_stay() {
+    let (mut programs, mut silenced) = (0, 0);
+    for name in files("str") {
+        let (text, _) = decode(&std::fs::read(root().join(&name)).unwrap());
+        let Ok(formatted) = format(FileId(0), &text) else { continue };
+        let said = |text: &str| messages(text).into_iter().map(|(message, _)| message).collect::<Vec<_>>();
+        let before = messages(&text);
+        let warnings = before.iter().filter(|(message, line)| message.starts_with('W') && *line > 0);
+        // A comment that allows each warning: at the end of its line, and above it.
+        let mut texts = vec![(text.clone(), formatted.text)];
+        for (message, line) in warnings {
+            let order = format!("// sluice: allow({})", &message[..5]);
+            let lines: Vec<&str> = text.lines().collect();
+            let with = |line: usize, replacement: String| {
+                let mut lines: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
+                lines[line - 1] = replacement;
+                lines.join("\n")
+            };
+            for text in [
+                with(*line, format!("{} {order}", lines[line - 1])),
+                with(*line, format!("{order}\n{}", lines[line - 1])),
+            ] {
+                if let Ok(formatted) = format(FileId(0), &text) {
+                    silenced += usize::from(messages(&text).len() < before.len());
+                    texts.push((text, formatted.text));
+                }
+            }
+        }
+        programs += 1;
+        for (text, formatted) in texts {
+            assert_eq!(said(&text), said(&formatted), "{name}:\n{text}\n-----\n{formatted}");
+        }
+    }
+    assert!(programs > 500 && silenced > 50, "{programs} programs, {silenced} warnings silenced");
 }

@@ -29,6 +29,14 @@ impl<'s> Writer<'s> {
         self.last_token_line().is_some_and(|line| self.next_line() == Some(line))
     }
 
+    /// Does the line end behind the next token?
+    pub fn is_line_end_behind_next(&self) -> bool {
+        match (self.piece_at(0), self.piece_at(1)) {
+            (Some(next), Some(after)) => next.end_line < after.line,
+            _ => true,
+        }
+    }
+
     /// The line on which the next token stands.
     pub fn next_line(&self) -> Option<u32> {
         self.piece_at(0).map(|next| next.line)

@@ -20,6 +20,7 @@ mod document;
 mod edits;
 mod expr;
 mod item;
+mod orders;
 mod pieces;
 mod placing;
 mod render;

@@ -46,8 +46,9 @@ impl Writer<'_> {
         match (own_line, ends_line) {
             (true, true) => {
                 let end = self.line_end();
-                self.lay(Gap::End(end), self.pieces[i as usize].start);
+                self.lay(Gap::End(end), i);
                 self.put_comment(i);
+                self.obey(i);
                 self.gap = Gap::End(end.behind_comment());
             }
             (false, true) => self.trailing(i),
@@ -84,16 +85,15 @@ impl Writer<'_> {
     /// A comment within a line.
     fn within_line(&mut self, i: u32, own_line: bool) {
         use Token::*;
-        let start = self.pieces[i as usize].start;
-        let after = own_line || !(self.closes() || matches!(self.last, Some(Semi | SemiFor | RBrace | RBraceTop)));
+        let after = own_line || !(self.closes() || matches!(self.last, Some(Semi | RBrace | RBraceTop)));
         let open = matches!(self.last, Some(LParen | LBracket | LBraceLit)) && !self.last_was_comment;
         if after {
             let gap = std::mem::replace(&mut self.gap, Gap::Space);
-            self.lay(if gap == Gap::Nothing && !open { Gap::Space } else { gap }, start);
+            self.lay(if gap == Gap::Nothing && !open { Gap::Space } else { gap }, i);
             if self.closes() {
                 self.gap = Gap::Nothing;
             }
-        } else if let Gap::End(_) = self.gap {
+        } else if matches!(self.gap, Gap::End(_)) && !self.is_ordered(self.last_line) {
             return self.put_at_line_end(i);
         } else {
             if !open {

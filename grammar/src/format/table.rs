@@ -10,6 +10,7 @@
 //! Where numbers in rows were aligned in some way, they are aligned to the right in columns.
 
 use super::document::{Op, ROW_WIDTH, STEP};
+use super::orders::is_order;
 use super::writer::{Empty, Writer};
 use crate::ast::*;
 use crate::token::Token;
@@ -67,6 +68,7 @@ impl Writer<'_> {
 
     /// On lines of their own.
     fn array_in_rows(&mut self, items: &[Expr]) {
+        self.settle();
         let outer = self.columns.take();
         let (aligned, refills) = (self.is_aligned(items), self.may_refill(items));
         self.columns = aligned.then(Vec::new);
@@ -104,7 +106,7 @@ impl Writer<'_> {
             }
         }
         if self.next() == Some(Token::Comma) {
-            self.token(Token::Comma);
+            if self.is_line_end_behind_next() { self.token(Token::Comma) } else { self.drop_token() }
         }
         self.measure_row(table, row_start);
         self.end_line(if items.is_empty() { Empty::First } else { Empty::Keep });
@@ -206,10 +208,13 @@ impl Rows {
         let mut last = open;
         for i in open + 1..close {
             let (piece, before) = (&w.pieces[i as usize], &w.pieces[last as usize]);
+            if w.is_ordered(piece.line) {
+                return None;
+            }
             let same_line = before.end_line == piece.line;
             match piece.token {
-                Token::LineComment(_) => continue,
-                Token::BlockComment(_) => return None,
+                Token::LineComment(_) if !is_order(piece) => continue,
+                Token::LineComment(_) | Token::BlockComment(_) => return None,
                 Token::LBraceLit => {
                     let one_line = w.pieces[w.partner(i) as usize].line == piece.line;
                     if !one_line || same_line && last != open {

@@ -7,6 +7,7 @@
 //! written with it. Should the walk ask for what is not there, it is `lost`, and the text is not formatted.
 
 use super::document::{Break, Document, Op, Rule, STEP, Stretch};
+use super::orders::Orders;
 use super::pieces::{Piece, partners};
 use super::table::Cell;
 use crate::token::Token;
@@ -71,6 +72,7 @@ pub(super) struct Writer<'s> {
     pub(super) last_was_comment: bool,
     /// Whether the line ends behind the comments up to this one, before the next token.
     pub(super) line_end_behind: Option<(u32, bool)>,
+    pub(super) orders: Orders,
     /// In the last gap of kind [`Empty::Item`]: the first line end, and whether there is an empty line somewhere.
     pub item_end: Option<usize>,
     pub item_air: bool,
@@ -88,6 +90,7 @@ impl<'s> Writer<'s> {
         };
         Writer {
             text,
+            orders: Orders::of(&pieces),
             partners: partners(&pieces),
             tokens: index(false),
             comments: index(true),
@@ -157,6 +160,12 @@ impl<'s> Writer<'s> {
     pub fn pop(&mut self) {
         self.document.push(Op::Pop);
         self.indents.pop();
+        self.orders.left(self.indents.len());
+    }
+
+    /// How many indentations are open.
+    pub(super) fn depth(&self) -> usize {
+        self.indents.len()
     }
 
     /// No line is indented more than this here.
@@ -232,13 +241,9 @@ impl<'s> Writer<'s> {
         }
         self.comments();
         let gap = std::mem::replace(&mut self.gap, Gap::Nothing);
-        match self.piece_at(0) {
-            Some(next) => {
-                let start = next.start;
-                let glued = gap == Gap::Nothing && !self.last_was_comment && self.would_run_together();
-                self.lay(if glued { Gap::Space } else { gap }, start);
-            }
-            None => self.gap = Gap::Nothing,
+        if let Some(next) = self.next_piece() {
+            let glued = gap == Gap::Nothing && !self.last_was_comment && self.would_run_together();
+            self.lay(if glued { Gap::Space } else { gap }, next);
         }
         self.settled = true;
     }
@@ -255,9 +260,10 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Lays down a gap before the piece that starts at this byte.
-    pub(super) fn lay(&mut self, gap: Gap, start: u32) {
-        match gap {
+    /// Lays down a gap before this piece.
+    pub(super) fn lay(&mut self, gap: Gap, piece: u32) {
+        let start = self.pieces[piece as usize].start;
+        match self.within_ordered_line(gap, piece) {
             Gap::Nothing => {}
             Gap::Space => {
                 self.document.push(Op::Space);

@@ -44,14 +44,18 @@ fn fill(out: &mut String, count: &mut usize, next: &mut impl FnMut() -> u8) {
     out.push_str(space(next()));
     while next() < 100 {
         *count += 1;
-        match next() % 9 {
+        match next() % 11 {
             0 | 1 => out.push_str(&format!("// line {count}\n")),
             2 => out.push_str(&format!("// line {count}\n\n")),
             3 => out.push_str(&format!("\n    // own line {count}  \n")),
             4 => out.push_str(&format!("/* block {count} */")),
             5 => out.push_str(&format!("/* block {count} */\n")),
             6 => out.push_str(&format!("\n/* own block {count} */")),
-            7 => out.push_str(&format!("/* several {count}\n      lines\n  of it */")),
+            7 => out.push_str("// sluice: allow(W0201)\n"),
+            8 => {
+                out.push_str(if *count % 2 == 0 { "/* sluice: allow(W0202) */" } else { "\n// sluice: allow(W0203)\n" })
+            }
+            9 => out.push_str(&format!("/* several {count}\n      lines\n  of it */")),
             _ => out.push_str(&format!("\n /* border {count}\n  * below\n\n\t */\n")),
         }
         out.push_str(space(next()));
