@@ -52,9 +52,11 @@ fn fill(out: &mut String, count: &mut usize, next: &mut impl FnMut() -> u8) {
             5 => out.push_str(&format!("/* block {count} */\n")),
             6 => out.push_str(&format!("\n/* own block {count} */")),
             7 => out.push_str("// sluice: allow(W0201)\n"),
-            8 => {
-                out.push_str(if *count % 2 == 0 { "/* sluice: allow(W0202) */" } else { "\n// sluice: allow(W0203)\n" })
-            }
+            8 => out.push_str(if (*count).is_multiple_of(2) {
+                "/* sluice: allow(W0202) */"
+            } else {
+                "\n// sluice: allow(W0203)\n"
+            }),
             9 => out.push_str(&format!("/* several {count}\n      lines\n  of it */")),
             _ => out.push_str(&format!("\n /* border {count}\n  * below\n\n\t */\n")),
         }
