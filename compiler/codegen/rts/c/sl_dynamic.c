@@ -111,6 +111,15 @@ static void sl_let_go(sl_ctx *ctx) {
     }
 }
 
+/* Fires once: 0, or why the firing was left. A function of its own, so that no variable lives where the jump arrives. */
+__attribute__((noinline)) static int sl_try(sl_ctx *ctx, sl_fire_fn *fire, void *state, const void *from, void *to) {
+    const int why = setjmp(ctx->attempt);
+    if (why == 0) {
+        fire(ctx, state, from, to, 1);
+    }
+    return why;
+}
+
 /* One attempt of a node to fire: 1 where it did; else `ctx->need[v]` says for how many items it waits. (In a flow it may wait for room, too.) */
 static int sl_attempt(sl_ctx *ctx, uint32_t v) {
     const sl_program *const p = ctx->program;
@@ -143,10 +152,9 @@ static int sl_attempt(sl_ctx *ctx, uint32_t v) {
             memcpy(ctx->undo, state, code->state_bytes);
         }
         sl_begin_calls(ctx, v, sure);
-        const int why = setjmp(ctx->attempt);
+        const int why = sl_try(ctx, first ? code->prework : code->fire, state, n->ins > 0 ? sl_head(ctx, in) : NULL,
+                               n->outs > 0 ? sl_tail(ctx, out) : NULL);
         if (why == 0) {
-            (first ? code->prework : code->fire)(ctx, state, n->ins > 0 ? sl_head(ctx, in) : NULL,
-                                                 n->outs > 0 ? sl_tail(ctx, out) : NULL, 1);
             break;
         }
         memcpy(state, ctx->undo, code->state_bytes);
