@@ -3,8 +3,11 @@
 //! Solvers ([`single_appearance`], [`minimum_latency`]) give candidates; only [`judge::verify`] makes a
 //! [`judge::Verified`] of one, and code is made from nothing else.
 
+pub mod analysis;
 pub mod fold;
 pub mod judge;
 pub mod minimum_latency;
 pub mod sequential;
 pub mod single_appearance;
+pub mod problem;
+pub mod solver;

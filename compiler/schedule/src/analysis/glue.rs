@@ -1,0 +1,124 @@
+//! # glue
+//!
+//! Purpose: which instances must share a processor. Input: problem. Output: groups of instances, for solvers to place and for bounds to weigh.
+//! Why: an item crosses to another processor only between kernels, so a cycle of dependences crosses at most as often as its distance
+//! says (algorithms.md, section 2). A cycle that leaves a processor crosses at least twice; so one of distance 1 stays, all of it.
+//!
+//! ```text
+//! a stateful filter with 4 instances: 0 → 1 → 2 → 3 → 0 (next iteration)   one group of four
+//! ```
+//!
+//! Limit: [`EFFORT`] dependences are looked at; past that, groups stay smaller than they could be, which is still right.
+
+use crate::problem::modulo::ModuloProblem;
+
+/// Dependences that are looked at.
+const EFFORT: usize = 50_000_000;
+
+/// Groups of instances that must share a processor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// By instance, its group.
+    pub of: Vec<u32>,
+    /// By group, its instances, in the problem's topological order.
+    pub members: Vec<Vec<usize>>,
+    /// By group, the sum of its instances' costs.
+    pub cost: Vec<u64>,
+}
+
+/// Finds the groups; numbered by their first instance in topological order.
+pub fn groups(problem: &ModuloProblem) -> Groups {
+    let n = problem.instances();
+    let mut union = Union((0..n as u32).collect());
+    let (mut next, mut before) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+    for d in problem.dependences().iter().filter(|d| d.distance == 0) {
+        next[d.from].push(d.to);
+        before[d.to].push(d.from);
+    }
+    for (v, task) in problem.graph().tasks.iter().enumerate().filter(|(_, t)| t.serial) {
+        (1..task.instances).for_each(|k| union.join(problem.instance(v, 0), problem.instance(v, k)));
+    }
+    let mut search = Search { mark: vec![0; n], round: 0, effort: EFFORT };
+    for d in problem.dependences().iter().filter(|d| d.distance == 1 && d.from != d.to) {
+        // A cycle: d.from → d.to in the next iteration, and back to d.from within it.
+        if union.find(d.from) == union.find(d.to) && problem.task_of(d.from) == problem.task_of(d.to) {
+            continue;
+        }
+        let Some(found) = search.between(d.to, d.from, &next, &before) else { break };
+        found.iter().for_each(|i| union.join(*i, d.from));
+    }
+    let mut number = vec![u32::MAX; n];
+    let (mut of, mut members, mut cost) = (vec![0; n], Vec::new(), Vec::new());
+    for i in problem.topological() {
+        let root = union.find(*i);
+        if number[root] == u32::MAX {
+            number[root] = members.len() as u32;
+            members.push(Vec::new());
+            cost.push(0);
+        }
+        let g = number[root] as usize;
+        of[*i] = g as u32;
+        members[g].push(*i);
+        cost[g] += problem.cost(*i);
+    }
+    Groups { of, members, cost }
+}
+
+struct Union(Vec<u32>);
+
+impl Union {
+    fn find(&mut self, i: usize) -> usize {
+        let mut root = i;
+        while self.0[root] as usize != root {
+            root = self.0[root] as usize;
+        }
+        let mut at = i;
+        while self.0[at] as usize != root {
+            at = std::mem::replace(&mut self.0[at], root as u32) as usize;
+        }
+        root
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.0[a.max(b)] = a.min(b) as u32;
+    }
+}
+
+struct Search {
+    mark: Vec<u32>,
+    round: u32,
+    effort: usize,
+}
+
+impl Search {
+    /// All on paths from one to the other, ends included; empty where there is no path. `None` once the effort is spent.
+    fn between(&mut self, from: usize, to: usize, next: &[Vec<usize>], before: &[Vec<usize>]) -> Option<Vec<usize>> {
+        let forward = self.reach(from, next, None)?;
+        let reached = self.mark[to] == forward.1;
+        if !reached {
+            return Some(Vec::new());
+        }
+        let (found, _) = self.reach(to, before, Some(forward.1))?;
+        Some(found)
+    }
+
+    /// All that can be reached, of those with the mark `within` where one is given.
+    fn reach(&mut self, from: usize, arcs: &[Vec<usize>], within: Option<u32>) -> Option<(Vec<usize>, u32)> {
+        self.round += 1;
+        let round = self.round;
+        let (mut all, mut at) = (vec![from], 0);
+        self.mark[from] = round;
+        while at < all.len() {
+            for to in &arcs[all[at]] {
+                self.effort = self.effort.checked_sub(1)?;
+                if self.mark[*to] != round && within.is_none_or(|w| self.mark[*to] == w) {
+                    self.mark[*to] = round;
+                    all.push(*to);
+                }
+            }
+            at += 1;
+        }
+        Some((all, round))
+    }
+}

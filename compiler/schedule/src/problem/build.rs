@@ -1,0 +1,203 @@
+//! # task-graph
+//!
+//! Purpose: makes the task graph of a program. Input: flat graph, steady state, granularity, times, bytes of each channel's items. Output:
+//! [`TaskGraph`] and its [`ModuloProblem`]. Nodes that cannot run in this granularity because they wait for each other within an
+//! instance (a feedback loop with a short delay, messages that must come soon) become one serial task.
+//!
+//! ```text
+//! A pushes 2, B pops 3, batch 2, instances of 3 and 2 firings → A: k = 2, O = 6;  B: k = 2, I = 6
+//! ```
+
+use super::granularity::{Granularity, Times, is_serial};
+use super::modulo::{ModuloProblem, Unfit};
+use super::task::{Edge, Order, Task, TaskGraph};
+use sluice_frontend::graph::SdfGraph;
+use sluice_frontend::ids::NodeId;
+use sluice_frontend::steady_state::SteadyState;
+
+/// What a problem is made from.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The flat graph; of one with dynamic rates, [`SdfGraph::cut`].
+    pub graph: &'a SdfGraph,
+    /// Its steady state.
+    pub steady: &'a SteadyState,
+    /// How firings make instances.
+    pub granularity: &'a Granularity,
+    /// What firings cost.
+    pub times: &'a Times,
+    /// By channel, the bytes of an item.
+    pub item_bytes: &'a [u64],
+}
+
+/// The problem of a program on so many processors.
+pub fn problem(source: Source, processors: u32) -> Result<ModuloProblem, Unfit> {
+    let mut groups = Groups::new(source.graph.nodes.len());
+    loop {
+        let graph = task_graph(source, &groups)?;
+        let nodes: Vec<Vec<NodeId>> = graph.tasks.iter().map(|t| t.nodes.clone()).collect();
+        match ModuloProblem::new(graph.clone(), processors) {
+            Err(Unfit::Deadlock(cycle)) => {
+                // Everything that is on a cycle with these nodes is joined: a part of a loop would only wait elsewhere.
+                let tasks = tasks_of(&graph, &cycle);
+                let all = component(&graph, &tasks);
+                if all.len() < 2 {
+                    return Err(Unfit::Deadlock(cycle));
+                }
+                groups.join(all.iter().flat_map(|t| nodes[*t].iter().copied()));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// The tasks of instances, given by index.
+fn tasks_of(graph: &TaskGraph, instances: &[usize]) -> Vec<usize> {
+    let mut tasks = Vec::new();
+    let mut before = 0;
+    for (v, t) in graph.tasks.iter().enumerate() {
+        let after = before + t.instances as usize;
+        if instances.iter().any(|i| (before..after).contains(i)) {
+            tasks.push(v);
+        }
+        before = after;
+    }
+    tasks
+}
+
+/// The tasks that the first of `tasks` reaches and is reached from, itself included.
+fn component(graph: &TaskGraph, tasks: &[usize]) -> Vec<usize> {
+    let Some(from) = tasks.first() else { return Vec::new() };
+    let edges = graph.edges.iter().map(|e| (e.from, e.to));
+    let arcs: Vec<(usize, usize)> = edges.chain(graph.orders.iter().map(|o| (o.before.0, o.after.0))).collect();
+    let reach = |forward: bool| {
+        let mut next = vec![Vec::new(); graph.tasks.len()];
+        arcs.iter().for_each(|(a, b)| if forward { next[*a].push(*b) } else { next[*b].push(*a) });
+        let (mut seen, mut todo) = (vec![false; graph.tasks.len()], vec![*from]);
+        seen[*from] = true;
+        while let Some(at) = todo.pop() {
+            for to in &next[at] {
+                if !std::mem::replace(&mut seen[*to], true) {
+                    todo.push(*to);
+                }
+            }
+        }
+        seen
+    };
+    let (forward, backward) = (reach(true), reach(false));
+    (0..graph.tasks.len()).filter(|t| forward[*t] && backward[*t]).collect()
+}
+
+/// Which nodes are scheduled as one; by node, the least node of its group.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    fn new(nodes: usize) -> Groups {
+        Groups((0..nodes).collect())
+    }
+
+    fn join(&mut self, nodes: impl Iterator<Item = NodeId>) {
+        let nodes: Vec<usize> = nodes.map(|n| n.index()).collect();
+        let least = nodes.iter().min().copied().unwrap_or(0);
+        nodes.iter().for_each(|n| self.0[*n] = least);
+    }
+}
+
+fn task_graph(source: Source, groups: &Groups) -> Result<TaskGraph, Unfit> {
+    let Source { graph, steady, granularity, times, .. } = source;
+    let batch = granularity.batch;
+    let all: Vec<u64> =
+        steady.repetitions.iter().map(|r| r.checked_mul(batch)).collect::<Option<_>>().ok_or(Unfit::Work)?;
+    let mut members = vec![Vec::new(); graph.nodes.len()];
+    // Nodes that never fire are nobody's task.
+    for n in graph.node_ids().filter(|n| all[n.index()] > 0) {
+        members[groups.0[n.index()]].push(n);
+    }
+    let (mut tasks, mut task_of) = (Vec::new(), vec![usize::MAX; graph.nodes.len()]);
+    for nodes in members.into_iter().filter(|m| !m.is_empty()) {
+        nodes.iter().for_each(|n| task_of[n.index()] = tasks.len());
+        tasks.push(task(graph, times, granularity, &all, nodes)?);
+    }
+    let mut edges = Vec::new();
+    for c in graph.channel_ids() {
+        let channel = graph.channel(c);
+        let (from, to) = (task_of[channel.from.0.index()], task_of[channel.to.0.index()]);
+        let whole = from == to && from != usize::MAX && tasks[from].nodes.len() > 1;
+        if from == usize::MAX || to == usize::MAX || whole || channel.produce == 0 {
+            continue;
+        }
+        let firings = |task: usize, node: NodeId| {
+            let t: &Task = &tasks[task];
+            t.nodes.iter().position(|n| *n == node).map_or(0, |at| t.firings[at])
+        };
+        let (gives, takes) = (firings(from, channel.from.0), firings(to, channel.to.0));
+        let times = |n: u64, rate: u32| n.checked_mul(rate.into()).ok_or(Unfit::Work);
+        let consume = times(takes, channel.consume)?;
+        let beyond = u64::from(channel.peek.saturating_sub(channel.consume));
+        edges.push(Edge {
+            channel: c,
+            from,
+            to,
+            produce: times(gives, channel.produce)?,
+            consume,
+            peek: consume.checked_add(beyond).ok_or(Unfit::Work)?,
+            initial: steady.boundary_fill[c.index()],
+            item_bytes: source.item_bytes[c.index()],
+        });
+    }
+    let orders = orders(source, &tasks, &task_of)?;
+    Ok(TaskGraph { tasks, edges, orders, batch })
+}
+
+fn task(
+    graph: &SdfGraph,
+    times: &Times,
+    granularity: &Granularity,
+    all: &[u64],
+    nodes: Vec<NodeId>,
+) -> Result<Task, Unfit> {
+    let path = |n: NodeId| graph.node(n).path.clone();
+    if let [node] = nodes[..] {
+        let (firings, serial) = (granularity.firings[node.index()], is_serial(graph, node));
+        let cost = times.instance(node, firings, serial).ok_or(Unfit::Work)?;
+        let instances = all[node.index()] / firings;
+        return Ok(Task { name: path(node), nodes, instances, firings: vec![firings], cost, serial });
+    }
+    let mut cost = 0u64;
+    for n in &nodes {
+        let own = times.instance(*n, all[n.index()], true).ok_or(Unfit::Work)?;
+        cost = cost.checked_add(own).ok_or(Unfit::Work)?;
+    }
+    let name = format!("loop of {} nodes at {}", nodes.len(), path(nodes[0]));
+    let firings = nodes.iter().map(|n| all[n.index()]).collect();
+    Ok(Task { name, nodes, instances: 1, firings, cost, serial: true })
+}
+
+/// Messages: before firing t of the receiver, so many firings of the sender.
+fn orders(source: Source, tasks: &[Task], task_of: &[usize]) -> Result<Vec<Order>, Unfit> {
+    let steady = source.steady;
+    let mut orders = Vec::new();
+    for p in &steady.precedences {
+        let (b, a) = (task_of[p.before.index()], task_of[p.after.index()]);
+        if b == usize::MAX || a == usize::MAX || b == a {
+            continue;
+        }
+        let firings = |task: usize, node: NodeId| {
+            let t: &Task = &tasks[task];
+            t.nodes.iter().position(|n| *n == node).map_or(1, |at| t.firings[at])
+        };
+        let (qb, qa) = (i128::from(firings(b, p.before)), firings(a, p.after));
+        for k in 0..tasks[a].instances {
+            // The last firing of the instance asks for the most.
+            let last = steady.init[p.after.index()].saturating_add((k + 1).saturating_mul(qa));
+            let need = p.need_in_any_state(last, &steady.repetitions);
+            let newest = i128::from(need) - i128::from(steady.init[p.before.index()]) - 1;
+            let instance = newest.div_euclid(qb);
+            let kb = i128::from(tasks[b].instances);
+            // Every iteration of the flat graph can run on its own: nobody waits for a later one.
+            let distance = u64::try_from(-instance.div_euclid(kb)).map_err(|_| Unfit::Messages)?;
+            orders.push(Order { before: (b, instance.rem_euclid(kb) as u64), after: (a, k), distance });
+        }
+    }
+    Ok(orders)
+}

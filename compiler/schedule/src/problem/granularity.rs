@@ -1,0 +1,164 @@
+//! # granularity
+//!
+//! Purpose: how many firings make an instance, and how many steady states an iteration. Input: graph, steady state, times, processors.
+//! Output: a [`Granularity`]. What it aims at: at least [`Aim::per_processor`] instances for each processor, none of them longer than
+//! that part of an even share of the work, and no more of them than that takes; cheap nodes and serial ones run as one instance.
+//! Source: paper 001, section IV.A scales instances by thread counts; the coarsening beyond that is ours.
+
+use super::task::TaskGraph;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::NodeId;
+use sluice_frontend::steady_state::SteadyState;
+
+/// What firings cost on a processor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// By node, cycles of one firing where `lanes` of them run side by side.
+    pub firing: Vec<u64>,
+    /// By node, cycles of one firing that runs alone.
+    pub alone: Vec<u64>,
+    /// Firings of a stateless node that a processor runs side by side.
+    pub lanes: u64,
+    /// Firings in the smallest instance of a stateless node: threads of a block, a multiple of `lanes`.
+    pub threads: u64,
+    /// Cycles that each instance costs besides its firings.
+    pub overhead: u64,
+}
+
+impl Times {
+    /// Cycles of an instance of so many firings; `None` beyond 64 bits. At least 1.
+    pub fn instance(&self, node: NodeId, firings: u64, serial: bool) -> Option<u64> {
+        let work = if serial {
+            self.alone[node.index()].checked_mul(firings)?
+        } else {
+            self.firing[node.index()].checked_mul(firings.div_ceil(self.lanes.max(1)))?
+        };
+        Some(work.checked_add(self.overhead)?.max(1))
+    }
+}
+
+/// What a granularity is chosen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aim {
+    /// Processors.
+    pub processors: u32,
+    /// Instances for each of them, at least.
+    pub per_processor: u64,
+    /// Instances that there should not be more of than necessary.
+    pub most: u64,
+}
+
+/// How firings make instances, and steady states an iteration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Granularity {
+    /// Steady states in an iteration.
+    pub batch: u64,
+    /// By node, firings in an instance; divides `batch · r(v)`.
+    pub firings: Vec<u64>,
+}
+
+/// Must the firings of a node follow one another? State, prints and native calls (which count as state) make it so.
+pub fn is_serial(graph: &SdfGraph, node: NodeId) -> bool {
+    matches!(graph.node(node).kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. })
+}
+
+/// One firing an instance, one steady state an iteration.
+pub fn finest(graph: &SdfGraph) -> Granularity {
+    Granularity { batch: 1, firings: vec![1; graph.nodes.len()] }
+}
+
+/// Chooses; `None` where the numbers do not fit into 64 bits.
+pub fn choose(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim) -> Option<Granularity> {
+    let mut best = None;
+    for scale in scales() {
+        let batch = times.threads.max(1).checked_mul(scale)?;
+        let Some(found) = with_batch(graph, steady, times, aim, batch) else { break };
+        let enough = found.fine;
+        best = Some(found.granularity);
+        if enough || found.instances > aim.most {
+            break;
+        }
+    }
+    best
+}
+
+/// 1, 2, 3, 4, 6, 8, 12, ...: numbers with many divisors.
+fn scales() -> impl Iterator<Item = u64> {
+    (0..40).flat_map(|i| [1u64 << i, (1u64 << i) / 2 * 3]).filter(|n| *n > 1).fold(vec![1], |mut all, n| {
+        if !all.contains(&n) {
+            all.push(n);
+        }
+        all
+    })
+    .into_iter()
+}
+
+struct Found {
+    granularity: Granularity,
+    instances: u64,
+    /// Is every instance short enough, and are there enough of them?
+    fine: bool,
+}
+
+fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, batch: u64) -> Option<Found> {
+    let all: Vec<u64> =
+        steady.repetitions.iter().map(|r| r.checked_mul(batch)).collect::<Option<_>>()?;
+    let serial: Vec<bool> = graph.node_ids().map(|n| is_serial(graph, n)).collect();
+    let (mut work, mut longest_serial) = (0u64, 0u64);
+    for n in graph.node_ids() {
+        let own = times.instance(n, all[n.index()], serial[n.index()])?;
+        work = work.checked_add(own)?;
+        if serial[n.index()] {
+            longest_serial = longest_serial.max(own);
+        }
+    }
+    let share = (work / u64::from(aim.processors.max(1))).max(longest_serial);
+    let most = (share / aim.per_processor.max(1)).max(1);
+    let (mut firings, mut instances, mut fine, mut parallel) = (Vec::new(), 0u64, true, false);
+    for n in graph.node_ids() {
+        let total = all[n.index()];
+        if total == 0 {
+            firings.push(1);
+            continue;
+        }
+        if serial[n.index()] {
+            firings.push(total);
+            instances += 1;
+            continue;
+        }
+        parallel = true;
+        let unit = if total.is_multiple_of(times.threads.max(1)) { times.threads.max(1) } else { 1 };
+        let fits = |groups: u64| times.instance(n, groups.saturating_mul(unit), false).is_some_and(|t| t <= most);
+        let groups = largest_divisor(total / unit, fits);
+        fine &= fits(groups);
+        firings.push(groups * unit);
+        instances = instances.saturating_add(total / (groups * unit));
+    }
+    let enough = instances >= u64::from(aim.processors).saturating_mul(aim.per_processor.min(4));
+    Some(Found { granularity: Granularity { batch, firings }, instances, fine: !parallel || (fine && enough) })
+}
+
+/// The largest divisor of a number with a property that all smaller numbers share with larger ones; 1 where there is none.
+fn largest_divisor(n: u64, fits: impl Fn(u64) -> bool) -> u64 {
+    let mut best = 1;
+    let mut d = 1;
+    while d <= n / d {
+        if n.is_multiple_of(d) {
+            for divisor in [d, n / d] {
+                if divisor > best && fits(divisor) {
+                    best = divisor;
+                }
+            }
+        }
+        d += 1;
+        if d > 1 << 20 {
+            break;
+        }
+    }
+    best
+}
+
+/// How many instances each processor would have.
+pub fn per_processor(graph: &TaskGraph, processors: u32) -> f64 {
+    graph.instances() as f64 / f64::from(processors.max(1))
+}

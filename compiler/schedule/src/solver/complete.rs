@@ -1,0 +1,118 @@
+//! # complete
+//!
+//! Purpose: from an assignment of instances to processors to a whole schedule. Input: problem, processor by instance, II. Output: a
+//! [`ModuloSchedule`] with the fewest stages for the order it chooses, or what stands against it.
+//! Method (algorithms.md, section 2): the instances of a processor run one after the other without gaps, those that others wait for
+//! first; the stages are then longest paths: a dependence needs `f(v) ≥ f(u) − distance + 1` where it crosses processors or where v starts
+//! before u ends, and one less otherwise.
+
+use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
+
+/// Why an assignment has no schedule in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// More work than fits into the interval.
+    Full {
+        /// On this processor.
+        processor: u32,
+        /// Its work, in cycles.
+        work: u64,
+    },
+    /// A cycle of dependences that leaves a processor more often than its distance allows; the instances on it.
+    Cycle(Vec<usize>),
+}
+
+/// Completes an assignment; instances of a processor in the problem's topological order.
+pub fn complete(problem: &ModuloProblem, processor: &[u32], ii: u64) -> Result<ModuloSchedule, Failure> {
+    complete_in_order(problem, processor, problem.topological(), ii)
+}
+
+/// Completes an assignment; instances of a processor in the order in which they stand in `order`.
+pub fn complete_in_order(
+    problem: &ModuloProblem,
+    processor: &[u32],
+    order: &[usize],
+    ii: u64,
+) -> Result<ModuloSchedule, Failure> {
+    let mut busy = vec![0u64; problem.processors() as usize];
+    let mut start = vec![0; problem.instances()];
+    for i in order {
+        let p = processor[*i];
+        start[*i] = busy[p as usize];
+        busy[p as usize] += problem.cost(*i);
+    }
+    for (p, work) in busy.iter().enumerate() {
+        if *work > ii {
+            return Err(Failure::Full { processor: p as u32, work: *work });
+        }
+    }
+    let stage = stages(problem, processor, &start, order)?;
+    Ok(ModuloSchedule { ii, processor: processor.to_vec(), start, stage })
+}
+
+/// How many kernels later than its producer's iteration says a consumer must run at least: 0 or 1, minus the distance.
+pub fn lag(problem: &ModuloProblem, processor: &[u32], start: &[u64], from: usize, to: usize, distance: u64) -> i64 {
+    let same = processor[from] == processor[to];
+    let ready = same && start[from] + problem.cost(from) <= start[to];
+    i64::from(!ready) - distance as i64
+}
+
+/// The least stages for given processors and starts: longest paths, by rounds over all dependences in an order that mostly
+/// settles them at once.
+pub fn stages(
+    problem: &ModuloProblem,
+    processor: &[u32],
+    start: &[u64],
+    order: &[usize],
+) -> Result<Vec<u32>, Failure> {
+    let n = problem.instances();
+    let mut place = vec![0usize; n];
+    order.iter().enumerate().for_each(|(at, i)| place[*i] = at);
+    let mut arcs: Vec<(usize, usize, i64)> = problem
+        .dependences()
+        .iter()
+        .map(|d| (d.from, d.to, lag(problem, processor, start, d.from, d.to, d.distance)))
+        .collect();
+    arcs.sort_unstable_by_key(|(from, ..)| place[*from]);
+    let mut stage = vec![0i64; n];
+    let mut cause = vec![usize::MAX; n];
+    // In a graph without positive cycles every longest path has fewer than n arcs.
+    for round in 0..=n {
+        let mut changed = None;
+        for (from, to, lag) in &arcs {
+            if stage[*from] + lag > stage[*to] {
+                stage[*to] = stage[*from] + lag;
+                cause[*to] = *from;
+                changed = Some(*to);
+            }
+        }
+        let Some(last) = changed else { break };
+        // A cycle among the causes is a positive one; it shows long before n rounds are over.
+        if (round % 8 == 7 || round == n)
+            && let Some(cycle) = loop_of(&cause, last)
+        {
+            return Err(Failure::Cycle(cycle));
+        }
+    }
+    let least = stage.iter().min().copied().unwrap_or(0);
+    Ok(stage.iter().map(|s| (s - least) as u32).collect())
+}
+
+/// The cycle that the causes lead into from a node, if there is one.
+fn loop_of(cause: &[usize], from: usize) -> Option<Vec<usize>> {
+    let mut at = from;
+    for _ in 0..cause.len() {
+        at = cause[at];
+        if at == usize::MAX {
+            return None;
+        }
+    }
+    let mut cycle = vec![at];
+    let mut next = cause[at];
+    while next != at {
+        cycle.push(next);
+        next = cause[next];
+    }
+    cycle.reverse();
+    Some(cycle)
+}

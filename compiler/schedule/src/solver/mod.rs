@@ -1,0 +1,3 @@
+//! Solvers of the modulo problem. They propose; [`crate::problem::judge`] decides.
+
+pub mod complete;
