@@ -3,6 +3,7 @@
 //! Solvers ([`single_appearance`], [`minimum_latency`]) give candidates; only [`judge::verify`] makes a
 //! [`judge::Verified`] of one, and code is made from nothing else.
 
+pub mod analysis;
 pub mod fold;
 pub mod judge;
 pub mod minimum_latency;

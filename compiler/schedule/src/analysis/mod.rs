@@ -1,0 +1,3 @@
+//! Bounds: what no schedule can beat, and why.
+
+pub mod cycle_ratio;
