@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod fold;
 pub mod judge;
 pub mod minimum_latency;
+pub mod retime;
 pub mod sequential;
 pub mod single_appearance;
 pub mod problem;

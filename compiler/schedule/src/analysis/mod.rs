@@ -1,5 +1,6 @@
-//! What is known about a problem before it is solved.
+//! Bounds: what no schedule can beat, and why.
 
 pub mod bounds;
+pub mod cycle_ratio;
 pub mod glue;
 pub mod packing;

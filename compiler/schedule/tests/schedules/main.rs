@@ -1,6 +1,7 @@
 //! Steady states, schedules and the judge: textbook values, wrong schedules refused by name, random graphs against naive simulation.
 
 mod graphs;
+mod homogeneous;
 mod judge;
 mod mutation;
 mod naive;
