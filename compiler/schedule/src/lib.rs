@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod fold;
+pub mod ilp;
 pub mod judge;
 pub mod minimum_latency;
 pub mod retime;
