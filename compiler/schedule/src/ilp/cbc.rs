@@ -82,6 +82,8 @@ pub fn solve(model: &Model, limits: &Limits, start: Option<&[f64]>) -> Outcome {
         (First::Finished, Second::LinearRelaxationInfeasible) if values.is_none() => Status::Infeasible,
         (First::Finished, _) if m.is_proven_infeasible() && values.is_none() => Status::Infeasible,
         (First::Finished, Second::HasSolution | Second::StoppedOnGap) if found.is_some() => Status::Optimal,
+        // Nothing is better than the start: with the start for a limit, nothing is left.
+        (First::Finished, Second::LinearRelaxationInfeasible) if m.is_proven_optimal() => Status::Optimal,
         (First::Stopped, _) => Status::Limit,
         // A linear program is not searched: CBC has nothing to launch.
         (First::Unlaunched, _) if found.is_some() && m.is_initial_solve_proven_optimal() => Status::Optimal,
@@ -248,6 +250,8 @@ mod tests {
         let start = [1.0, 0.0, 1.0, 1.0, 0.0];
         let out = solve(&knapsack(true), &none, Some(&start));
         assert!(knapsack(true).value(&out.values.unwrap()) <= -14.0);
+        let best = [1.0, 0.0, 0.0, 1.0, 1.0];
+        assert_eq!(solve(&knapsack(true), &ALL, Some(&best)).status, Status::Optimal);
         let wrong = [1.0; 5];
         let out = solve(&knapsack(true), &ALL, Some(&wrong));
         assert_eq!(out.bound, -16.0);
