@@ -5,6 +5,7 @@
 //! items can be completed ([`super::items`]); then levels are merged for fewer stages, items of one size change places, and stages are chosen for small
 //! buffers. Bounds on II hold for the problem as a whole; that stages and bytes are the least is proven only where they meet a bound.
 
+use super::balance::balance;
 use super::buffers::least_bytes;
 use super::finish;
 use super::items::{Items, items};
@@ -27,6 +28,9 @@ impl Search<'_> {
         let items = items(self.problem, self.groups);
         let mut patterns = Patterns::new(Stock::new(&items.cost, bins));
         let mut groups = Patterns::new(Stock::new(&self.groups.cost, bins));
+        // Something to begin with, which is close as a rule.
+        let balanced = balance(patterns.stock(), self.lower);
+        self.complete(&place(self.problem, &items, patterns.stock(), &balanced));
         self.relax(&mut |s, ii| {
             s.limits(1.0, PACKING)?;
             let limits = |share| s.limits(share, PACKING);

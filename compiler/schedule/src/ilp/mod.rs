@@ -7,6 +7,7 @@
 //! Nothing outside [`cbc`] knows of CBC, and nothing that CBC says of a solution is believed: every row of the model is checked again, and
 //! the judge has the last word.
 
+mod balance;
 mod buffers;
 pub mod cbc;
 mod decompose;

@@ -13,6 +13,7 @@
 //! As CBC gives no duals, the dual is what is solved; patterns that break it are found by [`Knapsack`] and added. Proofs do not rest on CBC:
 //! whatever whole values items are given, with V the most that any bin can hold, Σ n·value / V bins are needed. That is computed in whole numbers.
 
+use super::balance::{balance, fullest};
 use super::cbc::{self, Limits, Status};
 use super::knapsack::Knapsack;
 use super::model::Model;
@@ -68,12 +69,13 @@ impl Stock {
         self.sizes.first().is_some_and(|s| *s > room) || self.total() > u128::from(self.bins) * u128::from(room)
     }
 
-    /// Without a solver: best fit from large to small, then bins filled one after the other as full as can be.
+    /// Without a solver: best fit from large to small, then bins filled one after the other as full as can be, then balanced ones.
     pub fn quick(&self, room: u64) -> Option<Vec<Vec<usize>>> {
         if self.too_large(room) {
             return None;
         }
-        self.best_fit(room).or_else(|| self.one_by_one(room))
+        let balanced = || Some(balance(self, room)).filter(|bins| fullest(self, bins) <= room);
+        self.best_fit(room).or_else(balanced).or_else(|| self.one_by_one(room))
     }
 
     fn best_fit(&self, room: u64) -> Option<Vec<Vec<usize>>> {

@@ -37,19 +37,21 @@ pub struct Options<'a> {
     pub relax: f64,
     /// An II that must be reached: a longer one is a failure.
     pub require_ii: Option<u64>,
+    /// How far from the lower bound an II is good enough, as a part of it: nothing more is spent on a shorter one.
+    pub gap: f64,
     /// The full program is not made with more w than this.
     pub most_binaries: usize,
 }
 
 impl<'a> Options<'a> {
-    /// What the paper does: 20 seconds, half a percent.
+    /// So much time, the paper's half a percent, and a gap of a thousandth. The paper gives each try 20 seconds; here all of them share them.
     pub fn seconds(total: f64, clock: &'a dyn Fn() -> f64) -> Options<'a> {
-        Options { budget: Budget::Seconds { total, clock }, ..Options::nodes(0) }
+        Options { budget: Budget::Seconds { total, clock }, gap: 0.001, ..Options::nodes(0) }
     }
 
-    /// The same every time: so many nodes for each solve.
+    /// The same every time: so many nodes for each solve, and no gap is good enough.
     pub fn nodes(nodes: u64) -> Options<'static> {
-        Options { budget: Budget::Nodes(nodes), relax: 0.005, require_ii: None, most_binaries: 6000 }
+        Options { budget: Budget::Nodes(nodes), relax: 0.005, require_ii: None, gap: 0.0, most_binaries: 800 }
     }
 }
 
@@ -181,7 +183,7 @@ pub(super) struct Search<'a> {
     pub(super) groups: &'a Groups,
     options: &'a Options<'a>,
     began: f64,
-    lower: u64,
+    pub(super) lower: u64,
     pub(super) best: Option<Verified>,
     tries: Vec<Try>,
 }
@@ -228,10 +230,17 @@ impl Search<'_> {
         self.best.as_ref().map_or(u64::MAX, |b| b.schedule().ii)
     }
 
-    /// The longest II that is worth a try.
+    /// The longest II that is worth a try; below `lower` where there is nothing left to gain.
     fn longest(&self) -> u64 {
-        let known = self.best_ii().saturating_sub(1).min(self.problem.graph().work());
-        self.options.require_ii.map_or(known, |r| known.min(r))
+        let Some(best) = &self.best else {
+            return self.options.require_ii.unwrap_or(u64::MAX).min(self.problem.graph().work());
+        };
+        let known = best.schedule().ii - 1;
+        match self.options.require_ii {
+            Some(required) if known >= required => required,
+            _ if (best.schedule().ii - self.lower) as f64 <= self.lower as f64 * self.options.gap => 0,
+            _ => known,
+        }
     }
 
     /// Stages that suffice for any assignment that can be completed at all.
@@ -264,8 +273,8 @@ impl Search<'_> {
             return;
         }
         let mut low = if open { untried.min(self.best_ii()) } else { self.lower };
-        while self.tries.len() < MOST_TRIES && low < self.best_ii() {
-            let middle = low + (self.best_ii() - 1 - low) / 2;
+        while self.tries.len() < MOST_TRIES && low <= self.longest() {
+            let middle = low + (self.longest() - low) / 2;
             let Some(answer) = attempt(self, middle) else { return };
             self.tries.push(Try { ii: middle, answer });
             match answer {
