@@ -18,6 +18,9 @@ use crate::problem::modulo::ModuloSchedule;
 
 /// The part of the time after which packing ends.
 const PACKING: f64 = 0.6;
+/// Orders in which levels are merged, and the part of the time after which no other one is begun.
+const ORDERS: u64 = 12;
+const MERGING: f64 = 0.7;
 /// Exchanges that are tried.
 const EXCHANGES: usize = 3_000;
 
@@ -64,14 +67,20 @@ impl Search<'_> {
     /// Fewer stages and bytes at this II.
     pub(super) fn shorten_by_moves(&mut self, ii: u64) {
         let base = items(self.problem, self.groups);
-        self.merge_levels(&base, ii);
+        for order in 0..ORDERS {
+            // Half of what is left is for the rest.
+            if order > 0 && self.limits(1.0, MERGING).is_none() {
+                break;
+            }
+            self.merge_levels(&base, ii, order);
+        }
         self.exchange(&base);
         self.choose_stages();
     }
 
-    fn merge_levels(&mut self, base: &Items, ii: u64) {
+    fn merge_levels(&mut self, base: &Items, ii: u64, order: u64) {
         let mut levels = Levels::new(self.problem, base);
-        for boundary in levels.boundaries() {
+        for boundary in levels.boundaries(order) {
             if self.limits(1.0, 1.0).is_none() || self.best.as_ref().is_some_and(|b| b.schedule().stages() == 1) {
                 return;
             }

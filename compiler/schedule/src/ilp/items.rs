@@ -4,11 +4,13 @@
 //! assignment of them to processors can be completed with enough stages.
 //!
 //! Without cycles between groups these are the groups. On cycles (all have a distance of 2 or more, else they would be groups) an assignment may
-//! cross too often. There the groups stand in an order that keeps to distances of 0 and are cut into pieces, c numbers them: with stages f = c plus what the
-//! component needs as a whole, a dependence from u to v is met whatever crosses if c(u) < c(v) or c(u) − c(v) + 1 ≤ distance. So there are
-//! as many pieces as the least distance of a dependence that leads back. Fewer pieces than groups means that `exact` is false:
-//! what cannot be done with these items may still be possible.
+//! cross too often. There the groups stand on levels, a level being the longest path of distances of 0, and some boundaries between levels are opened:
+//! what hangs together by distances of 0 without a closed boundary between is one item. Let c be the closed boundaries below a level: with stages f = c
+//! plus what the cycles need as a whole, a dependence from u to v is met whatever crosses if c(u) < c(v), or c(u) = c(v) and the item is the same or the
+//! distance is not 0, or c(u) − c(v) + 1 ≤ distance. So boundaries are opened until the last holds for all that leads back, those first that make the
+//! smallest items (by the sum of their squares). With an open boundary `exact` is false: what cannot be done with these items may still be possible.
 
+use super::stage_bound::find;
 use crate::analysis::glue::Groups;
 use crate::problem::modulo::ModuloProblem;
 use sluice_frontend::components::components_of;
@@ -42,16 +44,17 @@ pub fn items(problem: &ModuloProblem, groups: &Groups) -> Items {
         component.iter().for_each(|x| inside[*x] = true);
         let inner: Vec<_> = arcs.iter().copied().filter(|(a, b, _)| inside[*a] && inside[*b]).collect();
         let order = parts(component.iter().copied(), inner.iter().copied().filter(|(.., d)| *d == 0));
-        let mut place = vec![0; count];
-        order.iter().enumerate().for_each(|(at, xs)| xs.iter().for_each(|x| place[*x] = at));
-        let back = inner.iter().filter(|(a, b, _)| place[*a] > place[*b]).map(|(.., d)| *d).min();
-        let most = back.unwrap_or(u64::MAX).min(order.len() as u64) as usize;
-        let costs: Vec<u64> = order.iter().map(|xs| xs.iter().map(|x| groups.cost[*x]).sum()).collect();
-        let cut = cut(&costs, most.max(1));
-        for (xs, c) in order.iter().zip(&cut) {
+        let mut part = vec![0; count];
+        order.iter().enumerate().for_each(|(at, xs)| xs.iter().for_each(|x| part[*x] = at));
+        let cost: Vec<u64> = order.iter().map(|xs| xs.iter().map(|x| groups.cost[*x]).sum()).collect();
+        let mut inner: Vec<_> = inner.iter().map(|(a, b, d)| (part[*a], part[*b], *d)).filter(|(a, b, _)| a != b).collect();
+        inner.sort_unstable();
+        inner.dedup();
+        let piece = pieces(&cost, &inner);
+        for (xs, c) in order.iter().zip(&piece) {
             xs.iter().for_each(|x| piece_of[*x] = next + c);
         }
-        next += cut.last().map_or(0, |c| c + 1);
+        next += order.len();
     }
     numbered(problem, |i| piece_of[group(i)], count)
 }
@@ -67,29 +70,55 @@ fn parts(
     components_of(&ids, &edges).into_iter().map(|c| c.into_iter().map(|n| n.index()).collect()).collect()
 }
 
-/// Cuts a row of costs into at most `pieces` of which the largest is as small as possible; the number of each one's piece.
-fn cut(costs: &[u64], pieces: usize) -> Vec<usize> {
-    let with = |room: u64| {
-        let (mut piece, mut load, mut all) = (0, 0u64, Vec::with_capacity(costs.len()));
-        for c in costs {
-            if load > 0 && load + c > room {
-                piece += 1;
-                load = 0;
-            }
-            load += c;
-            all.push(piece);
+/// Levels up to which the sizes of items are computed for every boundary that may be opened; beyond, the work next to it decides.
+const FEW_LEVELS: usize = 64;
+
+/// Puts together what has to be: by node, a node of its piece. Nodes are in an order that keeps to distances of 0.
+fn pieces(cost: &[u64], arcs: &[(usize, usize, u64)]) -> Vec<usize> {
+    let mut level = vec![0; cost.len()];
+    let mut within: Vec<(usize, usize)> = arcs.iter().filter(|(.., d)| *d == 0).map(|(a, b, _)| (*a, *b)).collect();
+    within.sort_unstable();
+    within.iter().for_each(|(a, b)| level[*b] = level[*b].max(level[*a] + 1));
+    let top = level.iter().max().copied().unwrap_or(0);
+    let mut open = vec![false; top];
+    let joined = |open: &[bool]| {
+        let closed = closed(open);
+        let mut root: Vec<usize> = (0..cost.len()).collect();
+        for (a, b) in within.iter().filter(|(a, b)| closed[level[*a]] == closed[level[*b]]) {
+            let (a, b) = (find(&mut root, *a), find(&mut root, *b));
+            root[a.max(b)] = a.min(b);
         }
-        all
+        (0..cost.len()).map(|x| find(&mut root, x)).collect::<Vec<_>>()
     };
-    if pieces >= costs.len() {
-        return (0..costs.len()).collect();
+    let size = |open: &mut [bool], boundary: usize| {
+        if top > FEW_LEVELS {
+            let near = level.iter().zip(cost).filter(|(l, _)| **l == boundary || **l == boundary + 1);
+            return near.map(|(_, c)| u128::from(*c)).sum();
+        }
+        open[boundary] = true;
+        let mut sum = vec![0; cost.len()];
+        joined(open).iter().zip(cost).for_each(|(r, c)| sum[*r] += u128::from(*c));
+        open[boundary] = false;
+        sum.into_iter().map(|s| s * s).sum()
+    };
+    loop {
+        let closed = closed(&open);
+        let crosses = |a: usize, b: usize| closed[level[a]].saturating_sub(closed[level[b]]) as u64;
+        let Some((a, b, _)) = arcs.iter().find(|(a, b, d)| crosses(*a, *b) >= 1.max(*d)) else { break };
+        let between: Vec<usize> = (level[*b]..level[*a]).filter(|l| !open[*l]).collect();
+        let Some(best) = between.into_iter().min_by_key(|l| size(&mut open, *l)) else { break };
+        open[best] = true;
     }
-    let (mut low, mut high) = (costs.iter().max().copied().unwrap_or(0), costs.iter().sum::<u64>());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if with(middle).last().is_none_or(|p| *p < pieces) { high = middle } else { low = middle + 1 }
+    joined(&open)
+}
+
+/// By level, the closed boundaries below it.
+fn closed(open: &[bool]) -> Vec<usize> {
+    let mut all = vec![0];
+    for o in open {
+        all.push(all[all.len() - 1] + usize::from(!o));
     }
-    with(low)
+    all
 }
 
 /// Items by any name of each instance's item.
@@ -112,11 +141,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cuts_are_even() {
-        assert_eq!(cut(&[5, 5, 5, 5], 2), [0, 0, 1, 1]);
-        assert_eq!(cut(&[1, 9, 1, 9], 2), [0, 0, 1, 1]);
-        assert_eq!(cut(&[9, 1, 1, 1], 3), [0, 1, 1, 1]);
-        assert_eq!(cut(&[3, 3], 5), [0, 1]);
-        assert_eq!(cut(&[3, 3, 4], 1), [0, 0, 0]);
+    fn boundaries_open_until_cycles_may_cross() {
+        let chain = [(0, 1, 0), (1, 2, 0), (2, 3, 0)];
+        let with = |distance| {
+            let arcs: Vec<_> = chain.iter().copied().chain([(3, 0, distance)]).collect();
+            pieces(&[5, 1, 2, 9], &arcs)
+        };
+        assert_eq!(with(4), [0, 1, 2, 3]);
+        assert_eq!(with(3), [0, 1, 1, 3]);
+        assert_eq!(with(2), [0, 0, 0, 3]);
+        assert_eq!(with(1), [0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_lies_side_by_side_stays_apart() {
+        // Two chains of two, tied together by a state from one iteration to the one after the next.
+        let arcs = [(0, 2, 0), (1, 3, 0), (2, 1, 2), (3, 0, 1)];
+        assert_eq!(pieces(&[1, 1, 1, 1], &arcs), [0, 1, 0, 1]);
     }
 }

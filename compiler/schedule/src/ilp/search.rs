@@ -86,13 +86,15 @@ pub struct Solution {
     pub mii: u64,
     /// No schedule has a shorter II.
     pub lower: u64,
+    /// The II up to which stages and bytes were looked for: this one, or what [`Options::gap`] allows.
+    pub target: u64,
     /// Stages.
     pub stages: u32,
-    /// No schedule with this II has fewer; equal to `stages` where those are proven to be the fewest.
+    /// No schedule with an II up to [`Solution::target`] has fewer; equal to `stages` where those are proven to be the fewest.
     pub fewest_stages: u32,
     /// Bytes of all buffers.
     pub bytes: u64,
-    /// No schedule with this II and so many stages has fewer; equal to `bytes` where those are proven to be the fewest.
+    /// No schedule with such an II and so many stages has fewer; equal to `bytes` where those are proven to be the fewest.
     pub fewest_bytes: u64,
     /// Was the problem taken apart (first the processors, then the rest), because the full program would be too large?
     pub decomposed: bool,
@@ -161,6 +163,7 @@ pub fn solve(
             Budget::Nodes(_) => 0.0,
         },
         lower: bounds.lower,
+        target: 0,
         best: None,
         tries: Vec::new(),
     };
@@ -184,6 +187,8 @@ pub(super) struct Search<'a> {
     options: &'a Options<'a>,
     began: f64,
     pub(super) lower: u64,
+    /// II up to this are as good as this.
+    pub(super) target: u64,
     pub(super) best: Option<Verified>,
     tries: Vec<Try>,
 }
@@ -192,7 +197,7 @@ impl Search<'_> {
     /// Takes a schedule if it is right and better than what there is.
     pub(super) fn offer(&mut self, s: ModuloSchedule) -> bool {
         let Ok(new) = verify(self.problem, s) else { return false };
-        let key = |v: &Verified| (v.schedule().ii, v.schedule().stages(), v.bytes(self.problem));
+        let key = |v: &Verified| (v.schedule().ii.max(self.target), v.schedule().stages(), v.bytes(self.problem));
         let better = self.best.as_ref().is_none_or(|old| key(&new) < key(old));
         if better {
             self.best = Some(new);
@@ -200,7 +205,7 @@ impl Search<'_> {
         better
     }
 
-    fn seconds(&self) -> f64 {
+    pub(super) fn seconds(&self) -> f64 {
         match self.options.budget {
             Budget::Seconds { clock, .. } => clock() - self.began,
             Budget::Nodes(_) => 0.0,
@@ -308,7 +313,10 @@ impl Search<'_> {
             let best = self.best.as_ref().map(|b| b.schedule().ii);
             return Err(Failure::NotFound { lower: self.lower, best, tries: self.tries });
         };
-        let ii = best.schedule().ii;
+        // Within the gap that is good enough, fewer stages are better than a shorter II.
+        let enough = self.lower + (self.lower as f64 * self.options.gap) as u64;
+        let ii = best.schedule().ii.max(required.map_or(enough, |r| enough.min(r)));
+        self.target = ii;
         self.shorten_by_moves(ii);
         let mut fewest_stages = stage_bound(self.problem, self.groups, ii);
         if full && fewest_stages < self.stages() {
@@ -321,10 +329,12 @@ impl Search<'_> {
         let seconds = self.seconds();
         let schedule = self.best.unwrap_or(best);
         let (stages, bytes) = (schedule.schedule().stages(), schedule.bytes(self.problem));
+        let ii = schedule.schedule().ii;
         Ok(Solution {
             ii,
             mii,
             lower: self.lower.min(ii),
+            target: self.target,
             stages,
             fewest_stages: fewest_stages.min(stages),
             bytes,

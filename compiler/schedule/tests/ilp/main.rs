@@ -2,5 +2,6 @@
 
 mod brute;
 mod constraints;
+mod decomposed;
 mod graphs;
 mod optimum;
