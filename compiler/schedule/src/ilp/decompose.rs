@@ -19,8 +19,8 @@ use crate::problem::modulo::ModuloSchedule;
 /// The part of the time after which packing ends.
 const PACKING: f64 = 0.6;
 /// Orders in which levels are merged, and the part of the time after which no other one is begun.
-const ORDERS: u64 = 12;
-const MERGING: f64 = 0.7;
+const ORDERS: u64 = 6;
+const MERGING: f64 = 0.3;
 /// Exchanges that are tried.
 const EXCHANGES: usize = 3_000;
 
@@ -68,7 +68,6 @@ impl Search<'_> {
     pub(super) fn shorten_by_moves(&mut self, ii: u64) {
         let base = items(self.problem, self.groups);
         for order in 0..ORDERS {
-            // Half of what is left is for the rest.
             if order > 0 && self.limits(1.0, MERGING).is_none() {
                 break;
             }

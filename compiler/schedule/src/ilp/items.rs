@@ -93,7 +93,7 @@ fn pieces(cost: &[u64], arcs: &[(usize, usize, u64)]) -> Vec<usize> {
     let size = |open: &mut [bool], boundary: usize| {
         if top > FEW_LEVELS {
             let near = level.iter().zip(cost).filter(|(l, _)| **l == boundary || **l == boundary + 1);
-            return near.map(|(_, c)| u128::from(*c)).sum();
+            return near.map(|(_, c)| u128::from(*c)).sum::<u128>();
         }
         open[boundary] = true;
         let mut sum = vec![0; cost.len()];
