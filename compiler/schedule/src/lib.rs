@@ -6,9 +6,11 @@
 pub mod analysis;
 pub mod fold;
 pub mod judge;
+pub mod machine;
 pub mod minimum_latency;
 pub mod retime;
 pub mod sequential;
 pub mod single_appearance;
+pub mod plan;
 pub mod problem;
 pub mod solver;
