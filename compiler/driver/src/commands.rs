@@ -11,6 +11,7 @@ use crate::options::*;
 use crate::pipeline::{self, Checked, Halt};
 use crate::project;
 use crate::rates;
+use crate::scheduling::{self, ScheduleOptions};
 use crate::sdep;
 use crate::session::{self, Session};
 use crate::testing::{self, TestOptions};
@@ -89,6 +90,15 @@ pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> 
             RatesFormat::Json => sdep::json(&report),
         })?;
         Ok(Exit::Ok)
+    })
+}
+
+/// `sluice schedule`
+pub fn schedule(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit {
+    with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        scheduling::schedule(session, &checked, schedule)
     })
 }
 

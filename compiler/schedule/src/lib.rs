@@ -5,12 +5,14 @@
 
 pub mod analysis;
 pub mod fold;
+pub mod ilp;
 pub mod judge;
 pub mod machine;
+pub mod method;
 pub mod minimum_latency;
+pub mod plan;
+pub mod problem;
 pub mod retime;
 pub mod sequential;
 pub mod single_appearance;
-pub mod plan;
-pub mod problem;
 pub mod solver;

@@ -91,3 +91,66 @@ pub enum NoSchedule {
     /// The solver gave up, and says why.
     GaveUp(String),
 }
+
+/// Schedules by one method; `clock` tells seconds since any moment.
+pub fn solve(plan: &Plan, method: Method, settings: &Settings, clock: &dyn Fn() -> f64) -> Result<Outcome, NoSchedule> {
+    let (problem, bounds) = (&plan.problem, &plan.bounds);
+    if let Some(require) = settings.require_ii.filter(|r| *r < bounds.lower) {
+        return Err(NoSchedule::Required { require, lower: bounds.lower });
+    }
+    let options = Options { most_ii: settings.require_ii, ..Options::default() };
+    let found = match method {
+        Method::Sas => solver::sequential::single_appearance(problem, bounds, options),
+        Method::MinLatency => solver::sequential::minimum_latency(problem, bounds, options),
+        Method::Flat => solver::flat::solve(problem, bounds, options),
+        Method::Ims => solver::iterative::solve(problem, bounds, options),
+        Method::Slack => solver::slack::solve(problem, bounds, options),
+        Method::Hms => solver::hierarchical::solve(problem, bounds, options),
+        Method::Ilp => return integer_program(plan, settings, clock),
+    };
+    let Solution { schedule, statistics } = found.map_err(failed)?;
+    let verified = verify(problem, schedule).map_err(NoSchedule::Refused)?;
+    let s = statistics;
+    let notes = vec![format!("{} tries, {} placements, {} evictions", s.tries, s.placements, s.evictions)];
+    Ok(Outcome { method, verified, lower: bounds.lower, notes })
+}
+
+fn failed(f: Failure) -> NoSchedule {
+    match f {
+        Failure { most_ii, lower, .. } if most_ii < lower => NoSchedule::Required { require: most_ii, lower },
+        Failure { most_ii, .. } => {
+            NoSchedule::GaveUp(format!("it found no schedule with an II of {most_ii} or less; one may exist"))
+        }
+    }
+}
+
+/// The best of the heuristics: by II, then stages, then bytes. `None` where none finds any.
+fn best_start(plan: &Plan, options: Options) -> Option<ModuloSchedule> {
+    let (problem, bounds) = (&plan.problem, &plan.bounds);
+    let all = [
+        solver::flat::solve(problem, bounds, options),
+        solver::iterative::solve(problem, bounds, options),
+        solver::hierarchical::solve(problem, bounds, options),
+    ];
+    let found = all.into_iter().flatten().filter_map(|s| verify(problem, s.schedule).ok());
+    let best = found.min_by_key(|v| (v.schedule().ii, v.schedule().stages(), v.bytes(problem)))?;
+    Some(best.schedule().clone())
+}
+
+fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) -> Result<Outcome, NoSchedule> {
+    let start = best_start(plan, Options::default());
+    let budget = match settings.node_limit {
+        Some(nodes) => ilp::search::Budget::Nodes(nodes),
+        None => ilp::search::Budget::Seconds { total: settings.time_limit, clock },
+    };
+    let require_ii = settings.require_ii;
+    let options = ilp::search::Options { budget, require_ii, ..ilp::search::Options::nodes(0) };
+    let solution = ilp::search::solve(&plan.problem, &plan.bounds, start.as_ref(), &options).map_err(|f| match f {
+        ilp::search::Failure::Impossible { required, lower } => NoSchedule::Required { require: required, lower },
+        ilp::search::Failure::NotFound { lower, .. } => NoSchedule::GaveUp(format!(
+            "its time was spent before it found a schedule; none has an II below {lower}"
+        )),
+    })?;
+    let notes = solution.notes();
+    Ok(Outcome { method: Method::Ilp, lower: solution.lower, verified: solution.schedule, notes })
+}

@@ -84,13 +84,16 @@ pub fn choose(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim) -
 
 /// 1, 2, 3, 4, 6, 8, 12, ...: numbers with many divisors.
 fn scales() -> impl Iterator<Item = u64> {
-    (0..40).flat_map(|i| [1u64 << i, (1u64 << i) / 2 * 3]).filter(|n| *n > 1).fold(vec![1], |mut all, n| {
-        if !all.contains(&n) {
-            all.push(n);
-        }
-        all
-    })
-    .into_iter()
+    (0..40)
+        .flat_map(|i| [1u64 << i, (1u64 << i) / 2 * 3])
+        .filter(|n| *n > 1)
+        .fold(vec![1], |mut all, n| {
+            if !all.contains(&n) {
+                all.push(n);
+            }
+            all
+        })
+        .into_iter()
 }
 
 struct Found {
@@ -101,8 +104,7 @@ struct Found {
 }
 
 fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, batch: u64) -> Option<Found> {
-    let all: Vec<u64> =
-        steady.repetitions.iter().map(|r| r.checked_mul(batch)).collect::<Option<_>>()?;
+    let all: Vec<u64> = steady.repetitions.iter().map(|r| r.checked_mul(batch)).collect::<Option<_>>()?;
     let serial: Vec<bool> = graph.node_ids().map(|n| is_serial(graph, n)).collect();
     let (mut work, mut longest_serial) = (0u64, 0u64);
     for n in graph.node_ids() {
