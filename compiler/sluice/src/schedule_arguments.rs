@@ -1,9 +1,7 @@
 //! Arguments of `sluice schedule`.
 
 use clap::{Args, ValueEnum};
-use sluice_driver::scheduling::{Format, ScheduleOptions};
-use sluice_schedule::method::Method;
-use sluice_schedule::plan::Grain;
+use sluice_driver::scheduling::{Format, Grain, Method, ScheduleOptions};
 
 /// What is scheduled for which machine, and how.
 #[derive(Args, Debug)]

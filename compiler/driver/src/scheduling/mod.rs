@@ -16,8 +16,10 @@ use crate::pipeline::{Checked, Halt};
 use crate::session::{self, Session};
 use sluice_kernel::cost::{self, Cost};
 use sluice_schedule::machine::Machine;
-use sluice_schedule::method::{self, Method, NoSchedule, Outcome, Settings};
-use sluice_schedule::plan::{self, Grain, Plan, Program};
+pub use sluice_schedule::method::Method;
+use sluice_schedule::method::{self, NoSchedule, Outcome, Settings};
+pub use sluice_schedule::plan::Grain;
+use sluice_schedule::plan::{self, Plan, Program};
 use sluice_schedule::problem::modulo::Unfit;
 use std::time::Instant;
 
