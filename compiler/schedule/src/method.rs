@@ -6,7 +6,7 @@ use crate::ilp;
 use crate::plan::Plan;
 use crate::problem::judge::{Verified, Violation, verify};
 use crate::problem::modulo::ModuloSchedule;
-use crate::solver::{self, Failure, Options, Solution};
+use crate::solver::{self, Failure, Options, Solution, Statistics};
 
 /// A scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,8 +100,8 @@ pub fn solve(plan: &Plan, method: Method, settings: &Settings, clock: &dyn Fn() 
     }
     let options = Options { most_ii: settings.require_ii, ..Options::default() };
     let found = match method {
-        Method::Sas => solver::sequential::single_appearance(problem, bounds, options),
-        Method::MinLatency => solver::sequential::minimum_latency(problem, bounds, options),
+        Method::Sas => Ok(alone(solver::sequential::single_appearance(problem))),
+        Method::MinLatency => Ok(alone(solver::sequential::minimum_latency(problem))),
         Method::Flat => solver::flat::solve(problem, bounds, options),
         Method::Ims => solver::iterative::solve(problem, bounds, options),
         Method::Slack => solver::slack::solve(problem, bounds, options),
@@ -109,10 +109,18 @@ pub fn solve(plan: &Plan, method: Method, settings: &Settings, clock: &dyn Fn() 
         Method::Ilp => return integer_program(plan, settings, clock),
     };
     let Solution { schedule, statistics } = found.map_err(failed)?;
+    if let Some(require) = settings.require_ii.filter(|r| *r < schedule.ii) {
+        return Err(NoSchedule::GaveUp(format!("its II is {}, not {require} or less", schedule.ii)));
+    }
     let verified = verify(problem, schedule).map_err(NoSchedule::Refused)?;
     let s = statistics;
     let notes = vec![format!("{} tries, {} placements, {} evictions", s.tries, s.placements, s.evictions)];
     Ok(Outcome { method, verified, lower: bounds.lower, notes })
+}
+
+/// A schedule that there was only one way to find.
+fn alone(schedule: ModuloSchedule) -> Solution {
+    Solution { schedule, statistics: Statistics { tries: 1, ..Statistics::default() } }
 }
 
 fn failed(f: Failure) -> NoSchedule {
@@ -151,6 +159,23 @@ fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) ->
             "its time was spent before it found a schedule; none has an II below {lower}"
         )),
     })?;
-    let notes = solution.notes();
+    let notes = notes(&solution);
     Ok(Outcome { method: Method::Ilp, lower: solution.lower, verified: solution.schedule, notes })
+}
+
+fn notes(s: &ilp::search::Solution) -> Vec<String> {
+    let mut notes = Vec::new();
+    let relaxed = if s.relaxed() > 0.0 { format!(", relaxed by {:.2} %", s.relaxed() * 100.0) } else { String::new() };
+    notes.push(format!("{} tries{relaxed}", s.tries.len()));
+    if s.decomposed {
+        notes.push("the full program would be too large: processors first, then stages and buffers".into());
+    }
+    notes.push(match s.stages - s.fewest_stages.min(s.stages) {
+        0 => "no schedule with this II has fewer stages".into(),
+        _ => format!("a schedule with this II has {} stages or more", s.fewest_stages),
+    });
+    if s.bytes_proven {
+        notes.push("no schedule with this II and these stages needs less channel memory".into());
+    }
+    notes
 }
