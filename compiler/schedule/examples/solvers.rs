@@ -7,14 +7,19 @@ mod random;
 use sluice_schedule::analysis::bounds::{Bounds, bounds};
 use sluice_schedule::problem::judge::verify;
 use sluice_schedule::problem::modulo::ModuloProblem;
-use sluice_schedule::solver::{Failure, Options, Solution, flat, iterative};
+use sluice_schedule::solver::{Failure, Options, Solution, flat, hierarchical, iterative, slack};
 use std::time::Instant;
 
 type Solve = fn(&ModuloProblem, &Bounds, Options) -> Result<Solution, Failure>;
 
 #[allow(clippy::disallowed_methods)]
 fn main() {
-    let solvers: &[(&str, Solve)] = &[("flat", flat::solve), ("iterative", iterative::solve)];
+    let solvers: &[(&str, Solve)] = &[
+        ("flat", flat::solve),
+        ("iterative", iterative::solve),
+        ("slack", slack::solve),
+        ("hierarchical", hierarchical::solve),
+    ];
     println!("tasks instances P      method       II    lower  II/lower stages     bytes  tries evictions     ms");
     for (tasks, instances, processors) in [
         (30, 600, 16),
