@@ -16,6 +16,7 @@ pub mod hierarchical;
 pub mod improve;
 pub mod iterative;
 pub mod pack;
+pub mod repair;
 pub mod search;
 pub mod sequential;
 pub mod slack;
