@@ -5,11 +5,12 @@
 //!
 //! The costs of nodes that are no filters follow from what they move: a read and a write for each item.
 
-use crate::analysis::bounds::{Bounds, bounds};
+use crate::analysis::bounds::{Bounds, Reason, bounds};
 use crate::machine::Machine;
 use crate::problem::build::{self, Source};
 use crate::problem::granularity::{Aim, Granularity, Times, choose, finest};
 use crate::problem::modulo::{ModuloProblem, Unfit};
+use crate::solver::pack::pack;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{CodeId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
@@ -29,18 +30,15 @@ pub struct Plan {
 }
 
 /// How finely a program is cut into instances.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Grain {
+    /// As coarsely as still fills the processors evenly.
+    #[default]
+    Auto,
     /// Each firing is an instance, an iteration is one steady state.
     Firing,
     /// Instances of many firings, so many of them for each processor at least.
     PerProcessor(u64),
-}
-
-impl Default for Grain {
-    fn default() -> Grain {
-        Grain::PerProcessor(8)
-    }
 }
 
 /// A program as plans see it.
@@ -79,13 +77,54 @@ pub fn times(machine: &Machine, costs: &[Cost]) -> Times {
     Times { firing, alone, lanes: machine.lanes, threads: machine.threads, overhead: machine.instance_cycles }
 }
 
+/// Instances for each processor that [`Grain::Auto`] tries, and the unevenness that it is content with, in 1/1000.
+const CUTS: [u64; 5] = [4, 8, 16, 32, 64];
+const EVEN: u128 = 4;
+
 /// Makes the problem of a program on so many processors of a machine, and bounds it.
 pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
+    let cut = |grain| with_grain(program, machine, processors, grain);
+    if grain != Grain::Auto {
+        return cut(grain);
+    }
+    // II per steady state, as a fraction; what packing promises is what schedulers reach, or nearly.
+    let mut best: Option<(u64, Plan)> = None;
+    let mut unfit = Unfit::Empty;
+    for per_processor in CUTS {
+        let plan = match cut(Grain::PerProcessor(per_processor)) {
+            Ok(plan) => plan,
+            Err(why) => {
+                unfit = why;
+                break;
+            }
+        };
+        let (lower, graph) = (plan.bounds.lower, plan.problem.graph());
+        let ii = pack(&plan.bounds.groups.cost, processors, lower).largest.max(lower);
+        let share = graph.work().div_ceil(processors.into());
+        let even = u128::from(ii) * 1000 <= u128::from(share) * (1000 + EVEN);
+        // Nothing is gained by finer cuts where one instance, or one loop, takes all the time there is.
+        let bound = matches!(plan.bounds.reason, Reason::Cycle(_) | Reason::Group(_))
+            || matches!(plan.bounds.reason, Reason::Instance(task) if graph.tasks[task].serial);
+        let better = best.as_ref().is_none_or(|(other, p)| {
+            u128::from(ii) * u128::from(p.problem.graph().batch) < u128::from(*other) * u128::from(graph.batch)
+        });
+        if better {
+            best = Some((ii, plan));
+        }
+        if even || bound {
+            break;
+        }
+    }
+    best.map(|(_, plan)| plan).ok_or(unfit)
+}
+
+fn with_grain(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
     let Program { steady, costs, item_bytes, .. } = program;
     let graph = &*program.graph.cut();
     let times = times(machine, costs);
     let granularity = match grain {
         Grain::Firing => finest(graph),
+        Grain::Auto => return plan(program, machine, processors, grain),
         Grain::PerProcessor(per_processor) => {
             let most = u64::from(processors).saturating_mul(per_processor).saturating_mul(16).max(4096);
             choose(graph, steady, &times, Aim { processors, per_processor, most }).ok_or(Unfit::Work)?

@@ -15,9 +15,9 @@ pub struct ScheduleArgs {
     /// The scheduler
     #[arg(long, value_enum, default_value = "hms", conflicts_with_all = ["compare", "pareto"])]
     method: MethodArg,
-    /// Cut the program into so many instances for each processor, or more
-    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u64).range(1..=4096))]
-    per_processor: u64,
+    /// Cut the program into so many instances for each processor, or more; by default as few as fill the processors evenly
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    per_processor: Option<u64>,
     /// Make each firing an instance, and each steady state an iteration
     #[arg(long, conflicts_with = "per_processor")]
     firings: bool,
@@ -78,7 +78,11 @@ impl ScheduleArgs {
         ScheduleOptions {
             machine: self.machine,
             processors: self.processors,
-            grain: if self.firings { Grain::Firing } else { Grain::PerProcessor(self.per_processor) },
+            grain: match self.per_processor {
+                _ if self.firings => Grain::Firing,
+                None => Grain::Auto,
+                Some(n) => Grain::PerProcessor(n),
+            },
             method: match self.method {
                 MethodArg::Sas => Method::Sas,
                 MethodArg::MinLatency => Method::MinLatency,

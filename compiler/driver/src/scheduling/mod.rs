@@ -96,7 +96,7 @@ pub fn plan(session: &mut Session, checked: &Checked, options: &ScheduleOptions)
 fn unfit_fault(unfit: &Unfit, options: &ScheduleOptions) -> Fault {
     let finer = match options.grain {
         Grain::Firing => "without --firings, several firings make an instance",
-        Grain::PerProcessor(_) => "a smaller --per-processor makes fewer and larger instances",
+        Grain::Auto | Grain::PerProcessor(_) => "a smaller --per-processor makes fewer and larger instances",
     };
     match unfit {
         Unfit::Instances(n) => Fault::program(format!(

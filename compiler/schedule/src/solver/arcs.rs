@@ -21,6 +21,7 @@ pub struct Link {
 pub struct Arcs {
     into: (Vec<u32>, Vec<Link>),
     out: (Vec<u32>, Vec<Link>),
+    has_distance: bool,
     /// By instance, its place in the problem's topological order: on its processor it runs in this order.
     pub rank: Vec<u32>,
 }
@@ -44,16 +45,22 @@ impl Arcs {
         };
         let mut rank = vec![0; n];
         problem.topological().iter().enumerate().for_each(|(at, i)| rank[*i] = at as u32);
-        Arcs { into: links(|d| (d.to, d.from)), out: links(|d| (d.from, d.to)), rank }
+        let has_distance = problem.dependences().iter().any(|d| d.from != d.to && d.distance > 0);
+        Arcs { has_distance, into: links(|d| (d.to, d.from)), out: links(|d| (d.from, d.to)), rank }
+    }
+
+    /// Does anything wait for an earlier iteration?
+    pub fn has_distance(&self) -> bool {
+        self.has_distance
     }
 
     /// What an instance waits for.
-    pub fn into(&self, instance: usize) -> &[Link] {
+    pub fn before(&self, instance: usize) -> &[Link] {
         &self.into.1[self.into.0[instance] as usize..self.into.0[instance + 1] as usize]
     }
 
     /// What waits for an instance.
-    pub fn out(&self, instance: usize) -> &[Link] {
+    pub fn after(&self, instance: usize) -> &[Link] {
         &self.out.1[self.out.0[instance] as usize..self.out.0[instance + 1] as usize]
     }
 
@@ -72,7 +79,7 @@ pub fn heights(problem: &ModuloProblem, arcs: &Arcs, ii: u64) -> Vec<i64> {
         let mut changed = false;
         for i in problem.topological().iter().rev() {
             let cost = problem.cost(*i) as i64;
-            for link in arcs.out(*i) {
+            for link in arcs.after(*i) {
                 let back = (ii as i64).saturating_mul(link.distance);
                 let through = height[link.other as usize].saturating_sub(back).saturating_add(cost);
                 if through > height[*i] {

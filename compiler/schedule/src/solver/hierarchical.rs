@@ -9,16 +9,20 @@
 //! ```
 //!
 //! A component on one processor runs in the topological order, which always is a schedule of it. Without cycles between them, items can be
-//! assigned to processors at will, and stages follow: so the items are first packed as evenly as can be ([`super::pack`]), and of items
-//! of equal size, the one that comes first in the DAG takes the slot in which it can run earliest. A component that is so large that packing
-//! suffers is taken apart into the groups that must share a processor; where a cycle then crosses processors too often, its groups are joined.
+//! assigned to processors at will, and stages follow. Two assignments compete, the shorter II wins, then the fewer stages: one from
+//! the DAG, list-scheduled with some room to spare and then made to fit ([`super::repair`]); and one from packing the items as evenly as
+//! can be ([`super::pack`]), where of items of equal size the one that comes first in the DAG takes the slot in which it can run earliest. A
+//! component that is so large that packing suffers is taken apart into the groups that must share a processor; where a cycle then
+//! crosses processors too often, its groups are joined.
 
 use super::arcs::{Arcs, components, regroup};
 use super::flat::by_height;
-use super::pack::{Packing, pack};
+use super::complete::complete;
+use super::pack::{Packing, STEPS, pack, step};
+use super::repair::repair;
 use super::search::tight;
 use super::table::{Place, Side, Table};
-use super::{Failure, Options, Solution, Statistics};
+use super::{Failure, Options, Solution, Statistics, sequential};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::glue::Groups;
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
@@ -26,32 +30,29 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Times that groups are joined before the components are taken whole.
 const JOINS: u64 = 24;
+/// Room that list schedules are given before they are made to fit, in per cent.
+const SPARE: [u64; 6] = [1, 2, 4, 8, 12, 20];
 
 /// Solves.
 pub fn solve(problem: &ModuloProblem, bounds: &Bounds, options: Options) -> Result<Solution, Failure> {
     let arcs = Arcs::new(problem);
     let mut statistics = Statistics::default();
     let whole = components(problem, &bounds.groups);
-    let mut best = packed(problem, &whole, bounds, &mut statistics);
-    let mut best = assign(problem, &arcs, &whole, &best, &mut statistics).ok().unwrap_or_else(|| {
-        best.bin.fill(0);
-        super::sequential::in_order(problem, problem.topological())
-    });
+    let mut best = sequential::in_order(problem, problem.topological());
+    if let Ok(found) = of_items(problem, &arcs, &whole, bounds, best.ii, &mut statistics) {
+        best = found;
+    }
     let mut groups = bounds.groups.clone();
     for _ in 0..JOINS {
-        if groups.members.len() <= whole.members.len() {
+        if groups.members.len() <= whole.members.len() || best.ii <= bounds.lower {
             break;
         }
-        let packing = packed(problem, &groups, bounds, &mut statistics);
-        if packing.largest >= best.ii {
-            break;
-        }
-        match assign(problem, &arcs, &groups, &packing, &mut statistics) {
+        match of_items(problem, &arcs, &groups, bounds, best.ii - 1, &mut statistics) {
             Ok(found) => {
                 best = found;
                 break;
             }
-            Err(cycle) => {
+            Err(Some(cycle)) => {
                 statistics.evictions += 1;
                 let into = cycle.iter().min().copied().unwrap_or(0);
                 let cycle: BTreeSet<u32> = cycle.into_iter().collect();
@@ -60,6 +61,7 @@ pub fn solve(problem: &ModuloProblem, bounds: &Bounds, options: Options) -> Resu
                     g => g,
                 });
             }
+            Err(None) => break,
         }
     }
     match options.most_ii {
@@ -68,9 +70,57 @@ pub fn solve(problem: &ModuloProblem, bounds: &Bounds, options: Options) -> Resu
     }
 }
 
-fn packed(problem: &ModuloProblem, groups: &Groups, bounds: &Bounds, statistics: &mut Statistics) -> Packing {
+/// The best schedule of these items with an II of at most `most`; else a cycle of items, if that is what stands against it.
+fn of_items(
+    problem: &ModuloProblem,
+    arcs: &Arcs,
+    groups: &Groups,
+    bounds: &Bounds,
+    most: u64,
+    statistics: &mut Statistics,
+) -> Result<ModuloSchedule, Option<Vec<u32>>> {
     statistics.tries += 1;
-    pack(&groups.cost, problem.processors(), bounds.lower)
+    let packing = pack(&groups.cost, problem.processors(), bounds.lower);
+    let most = most.min(packing.largest);
+    let mut best: Option<ModuloSchedule> = None;
+    for percent in SPARE {
+        let room = bounds.lower.saturating_add(bounds.lower / 100 * percent + bounds.lower % 100 * percent / 100);
+        let Some(listed) = list(problem, arcs, groups, room, statistics) else { continue };
+        let sizes = STEPS.iter().map(|s| step(bounds.lower, *s)).take_while(|size| *size < most).chain([most]);
+        for size in sizes.take_while(|size| best.as_ref().is_none_or(|b| *size <= b.ii)) {
+            let Some(bin) = repair(&groups.cost, &listed, problem.processors(), size) else { continue };
+            let processor: Vec<u32> = groups.of.iter().map(|g| bin[*g as usize]).collect();
+            if let Ok(found) = complete(problem, &processor, size) {
+                let found = tight(problem, found);
+                if best.as_ref().is_none_or(|b| (found.ii, found.stages()) < (b.ii, b.stages())) {
+                    best = Some(found);
+                }
+                break;
+            }
+        }
+    }
+    match best {
+        Some(best) => Ok(best),
+        None if packing.largest > most => Err(None),
+        None => assign(problem, arcs, groups, &packing, statistics).map_err(Some),
+    }
+}
+
+/// A list schedule at this II: by item, its processor.
+fn list(
+    problem: &ModuloProblem,
+    arcs: &Arcs,
+    groups: &Groups,
+    ii: u64,
+    statistics: &mut Statistics,
+) -> Option<Vec<u32>> {
+    let mut table = Table::new(problem, arcs, groups, ii);
+    for g in by_height(problem, arcs, groups, ii) {
+        let place = table.earliest(g)?;
+        statistics.placements += 1;
+        table.place(g, place.processor).ok()?;
+    }
+    Some((0..groups.members.len() as u32).map(|g| table.home(g)).collect())
 }
 
 /// Slots of one size: the processors that have one, the emptiest first, and how many each has.

@@ -11,8 +11,15 @@
 pub mod arcs;
 pub mod complete;
 pub mod flat;
+pub mod flow;
+pub mod hierarchical;
+pub mod improve;
 pub mod iterative;
+pub mod pack;
+pub mod repair;
 pub mod search;
+pub mod sequential;
+pub mod slack;
 pub mod table;
 
 use crate::problem::modulo::ModuloSchedule;

@@ -14,7 +14,7 @@ const NODES: u32 = 3000;
 /// Turns of concentration at one bin size.
 const TURNS: usize = 6;
 /// Above the lower bound, in 1/10,000: the bin sizes that are tried.
-const STEPS: [u64; 16] = [0, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 800, 1200];
+pub const STEPS: [u64; 16] = [0, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 800, 1200];
 
 /// Which bin each item goes into.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ type Counts = Vec<(u64, u32)>;
 pub fn pack(sizes: &[u64], bins: u32, lower: u64) -> Packing {
     let mut best = longest_first(sizes, bins);
     let all = counts(sizes);
-    for size in STEPS.map(|s| lower.saturating_add((u128::from(lower) * u128::from(s) / 10_000) as u64)) {
+    for size in STEPS.map(|s| step(lower, s)) {
         if size >= best.largest {
             break;
         }
@@ -42,6 +42,11 @@ pub fn pack(sizes: &[u64], bins: u32, lower: u64) -> Packing {
         }
     }
     best
+}
+
+/// A size so many 1/10,000 above another one.
+pub fn step(lower: u64, above: u64) -> u64 {
+    lower.saturating_add((u128::from(lower) * u128::from(above) / 10_000) as u64)
 }
 
 /// The longest first, each into the emptiest bin.

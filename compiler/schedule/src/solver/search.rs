@@ -6,6 +6,7 @@
 //!
 //! There is always a schedule: everything on one processor.
 
+use super::sequential::in_order;
 use super::{Failure, Options, Solution, Statistics};
 use crate::analysis::bounds::Bounds;
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
@@ -43,7 +44,7 @@ pub fn search(
     }
     let Some(mut best) = found.map(|s| tight(problem, s)) else {
         return match most == whole {
-            true => Ok(Solution { schedule: on_one_processor(problem), statistics }),
+            true => Ok(Solution { schedule: in_order(problem, problem.topological()), statistics }),
             false => Err(Failure { most_ii: most, lower: bounds.lower, statistics }),
         };
     };
@@ -61,18 +62,5 @@ pub fn search(
 /// The II that the work on the fullest processor takes: an interval longer than that serves nobody.
 pub fn tight(problem: &ModuloProblem, mut s: ModuloSchedule) -> ModuloSchedule {
     s.ii = (0..problem.instances()).map(|i| s.start[i] + problem.cost(i)).max().unwrap_or(s.ii);
-    s
-}
-
-/// Everything on one processor.
-pub fn on_one_processor(problem: &ModuloProblem) -> ModuloSchedule {
-    let n = problem.instances();
-    let mut s =
-        ModuloSchedule { ii: problem.graph().work(), processor: vec![0; n], start: vec![0; n], stage: vec![0; n] };
-    let mut at = 0;
-    for i in problem.topological() {
-        s.start[*i] = at;
-        at += problem.cost(*i);
-    }
     s
 }

@@ -46,13 +46,31 @@ struct Scratch {
     queued: Vec<bool>,
 }
 
+/// Which neighbours a place is sought from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What a group waits for.
+    Early,
+    /// What waits for it.
+    Late,
+}
+
 /// Where a group can go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The processor.
     pub processor: u32,
-    /// The earliest stage there.
+    /// The earliest stage there; seen from the late side, the latest one, negated: less is better on both sides.
     pub stage: i64,
+}
+
+/// The places of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// Processors that a neighbour is on.
+    pub near: Vec<Place>,
+    /// The stage on any other one.
+    pub elsewhere: i64,
 }
 
 impl<'a> Table<'a> {
@@ -115,21 +133,24 @@ impl<'a> Table<'a> {
         self.load(processor) + self.groups.cost[group as usize] <= self.ii
     }
 
-    /// The earliest places of a group as far as what it waits for is placed: the processors of that, and one that stands for all
-    /// others, the emptiest one. Room or not.
-    pub fn places(&mut self, group: u32) -> Vec<Place> {
+    /// Where a group can go as far as one side of its neighbours is placed. Room or not.
+    pub fn places(&mut self, group: u32, side: Side) -> Places {
         let s = &mut self.scratch;
         // The latest two processors that something comes from, as seen from elsewhere.
-        let mut top = [(0, NOWHERE); 2];
+        let mut top = [(i64::MIN, NOWHERE); 2];
+        let sign = if side == Side::Early { 1 } else { -1 };
         for m in &self.groups.members[group as usize] {
-            for link in self.arcs.into(*m) {
+            let links = if side == Side::Early { self.arcs.before(*m) } else { self.arcs.after(*m) };
+            for link in links {
                 let u = link.other as usize;
                 let home = self.home[self.groups.of[u] as usize];
                 if home == NOWHERE || self.groups.of[u] == group {
                     continue;
                 }
-                let crossing = self.stage[u] + 1 - link.distance;
-                let own = self.stage[u] + self.arcs.lag(u, *m, link.distance, true);
+                let (from, to) = if side == Side::Early { (u, *m) } else { (*m, u) };
+                let at = sign * self.stage[u];
+                let crossing = at + self.arcs.lag(from, to, link.distance, false);
+                let own = at + self.arcs.lag(from, to, link.distance, true);
                 if s.same[home as usize] == i64::MIN {
                     s.touched.push(home);
                 }
@@ -143,22 +164,27 @@ impl<'a> Table<'a> {
                 }
             }
         }
-        let mut all = Vec::with_capacity(s.touched.len() + 1);
+        // Nobody is before stage 0; where nothing is placed, nothing is known of the end.
+        let least = if side == Side::Early { 0 } else { i64::MIN };
+        let mut near = Vec::with_capacity(s.touched.len());
         for p in s.touched.drain(..) {
             let others = if p == top[0].1 { top[1].0 } else { top[0].0 };
-            all.push(Place { processor: p, stage: others.max(s.same[p as usize]) });
+            near.push(Place { processor: p, stage: others.max(s.same[p as usize]).max(least) });
             s.same[p as usize] = i64::MIN;
         }
-        if let Some((_, p)) = self.by_load.first() {
-            all.push(Place { processor: *p, stage: top[0].0 });
-        }
-        all
+        Places { near, elsewhere: top[0].0.max(least) }
     }
 
     /// The earliest place with room; of several the emptiest one.
     pub fn earliest(&mut self, group: u32) -> Option<Place> {
-        let places = self.places(group);
-        let room = places.into_iter().filter(|p| self.fits(group, p.processor));
+        self.best(group, Side::Early)
+    }
+
+    /// The best place with room as seen from one side; of several the emptiest one.
+    pub fn best(&mut self, group: u32, side: Side) -> Option<Place> {
+        let Places { mut near, elsewhere } = self.places(group, side);
+        near.extend(self.by_load.first().map(|(_, p)| Place { processor: *p, stage: elsewhere }));
+        let room = near.into_iter().filter(|p| self.fits(group, p.processor));
         room.min_by_key(|p| (p.stage, self.load(p.processor), p.processor))
     }
 
@@ -177,7 +203,7 @@ impl<'a> Table<'a> {
             self.stage[*m] = 0;
         }
         for m in &groups.members[group as usize] {
-            for link in self.arcs.into(*m) {
+            for link in self.arcs.before(*m) {
                 let u = link.other as usize;
                 if self.processor(u) != NOWHERE {
                     let lag = self.arcs.lag(u, *m, link.distance, self.processor(u) == processor);
@@ -229,7 +255,7 @@ impl<'a> Table<'a> {
         let mut found = None;
         while let Some(u) = todo.pop_front() {
             self.scratch.queued[u] = false;
-            for link in self.arcs.out(u) {
+            for link in self.arcs.after(u) {
                 let v = link.other as usize;
                 let home = self.processor(v);
                 if home == NOWHERE {
