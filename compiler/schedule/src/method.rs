@@ -4,7 +4,7 @@
 
 use crate::ilp;
 use crate::plan::Plan;
-use crate::problem::judge::{Verified, Violation, verify};
+use crate::problem::judge::{Verified, Violation, bytes, fills_in_order, verify};
 use crate::problem::modulo::ModuloSchedule;
 use crate::solver::{self, Failure, Options, Solution, Statistics};
 
@@ -70,6 +70,10 @@ pub struct Outcome {
     pub method: Method,
     /// The schedule and its buffers.
     pub verified: Verified,
+    /// By edge, the items that its buffer must hold: the judge's, or less where all runs in order on one processor.
+    pub capacity: Vec<u64>,
+    /// Bytes of all buffers.
+    pub bytes: u64,
     /// The best lower bound on the II that is proven.
     pub lower: u64,
     /// For people: effort, what was relaxed, what is proven.
@@ -115,7 +119,13 @@ pub fn solve(plan: &Plan, method: Method, settings: &Settings, clock: &dyn Fn() 
     let verified = verify(problem, schedule).map_err(NoSchedule::Refused)?;
     let s = statistics;
     let notes = vec![format!("{} tries, {} placements, {} evictions", s.tries, s.placements, s.evictions)];
-    Ok(Outcome { method, verified, lower: bounds.lower, notes })
+    let in_order = match method {
+        Method::Sas | Method::MinLatency => fills_in_order(problem, verified.schedule()),
+        _ => None,
+    };
+    let capacity = in_order.unwrap_or_else(|| verified.capacity().to_vec());
+    let bytes = bytes(problem, &capacity);
+    Ok(Outcome { method, verified, capacity, bytes, lower: bounds.lower, notes })
 }
 
 /// A schedule that there was only one way to find.
@@ -155,12 +165,14 @@ fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) ->
     let options = ilp::search::Options { budget, require_ii, ..ilp::search::Options::nodes(0) };
     let solution = ilp::search::solve(&plan.problem, &plan.bounds, start.as_ref(), &options).map_err(|f| match f {
         ilp::search::Failure::Impossible { required, lower } => NoSchedule::Required { require: required, lower },
-        ilp::search::Failure::NotFound { lower, .. } => NoSchedule::GaveUp(format!(
-            "its time was spent before it found a schedule; none has an II below {lower}"
-        )),
+        ilp::search::Failure::NotFound { lower, .. } => {
+            NoSchedule::GaveUp(format!("its time was spent before it found a schedule; none has an II below {lower}"))
+        }
     })?;
     let notes = notes(&solution);
-    Ok(Outcome { method: Method::Ilp, lower: solution.lower, verified: solution.schedule, notes })
+    let (verified, bytes) = (solution.schedule, solution.bytes);
+    let capacity = verified.capacity().to_vec();
+    Ok(Outcome { method: Method::Ilp, lower: solution.lower, capacity, bytes, verified, notes })
 }
 
 fn notes(s: &ilp::search::Solution) -> Vec<String> {

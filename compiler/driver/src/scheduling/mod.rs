@@ -78,7 +78,8 @@ pub fn weights(session: &mut Session, checked: &Checked) -> Result<Weights, Halt
     let program = &checked.program;
     let of: Vec<Cost> = kernels.iter().map(cost::firing).collect();
     let costs = plan::costs(&program.graph, |code| of.get(code.index()).copied().unwrap_or_default());
-    let bytes = |c: &sluice_frontend::graph::Channel| ItemType::of(&c.ty, &program.globals).map_or(0, |t| t.bytes as u64);
+    let bytes =
+        |c: &sluice_frontend::graph::Channel| ItemType::of(&c.ty, &program.globals).map_or(0, |t| t.bytes as u64);
     Ok(Weights { costs, item_bytes: program.graph.channels.iter().map(bytes).collect() })
 }
 
@@ -121,8 +122,7 @@ fn unfit_fault(unfit: &Unfit, options: &ScheduleOptions) -> Fault {
 pub fn solve(planned: &Planned, method: Method, options: &ScheduleOptions) -> (Result<Outcome, NoSchedule>, f64) {
     let began = Instant::now();
     let clock = || began.elapsed().as_secs_f64();
-    let settings =
-        Settings { require_ii: options.require_ii, time_limit: options.time_limit, ..Settings::default() };
+    let settings = Settings { require_ii: options.require_ii, time_limit: options.time_limit, ..Settings::default() };
     let outcome = method::solve(&planned.plan, method, &settings, &clock);
     (outcome, clock())
 }

@@ -38,7 +38,7 @@ struct Document {
 
 /// Instances per processor that are tried.
 const GRAINS: [u64; 5] = [0, 1, 4, 8, 16];
-const METHODS: [Method; 3] = [Method::Flat, Method::Ims, Method::Hms];
+const METHODS: [Method; 4] = [Method::MinLatency, Method::Flat, Method::Ims, Method::Hms];
 
 /// Finds the points and shows them, the fastest first.
 pub fn pareto(
@@ -89,7 +89,7 @@ pub fn points(
                     stages,
                     steady_states_per_second: plan.problem.graph().batch as f64 * machine.clock_mhz * 1e6 / cycles,
                     latency_us: cycles * f64::from(stages) / machine.clock_mhz,
-                    channel_bytes: outcome.verified.bytes(&plan.problem),
+                    channel_bytes: outcome.bytes,
                 });
             }
         }

@@ -109,7 +109,7 @@ pub fn result(plan: &Plan, machine: &Machine, outcome: &Outcome, seconds: f64) -
         ii_to_mii: schedule.ii as f64 / plan.bounds.mii.max(1) as f64,
         stages: schedule.stages(),
         latency: schedule.ii.saturating_mul(schedule.stages().into()),
-        channel_bytes: outcome.verified.bytes(&plan.problem),
+        channel_bytes: outcome.bytes,
         steady_states_per_second: plan.problem.graph().batch as f64 * machine.clock_mhz * 1e6 / cycles,
         seconds,
         optimal: schedule.ii <= lower,
@@ -143,7 +143,7 @@ pub fn report(
         start: schedule.start[i],
         stage: schedule.stage[i],
     });
-    let channels = graph.edges.iter().zip(outcome.verified.capacity()).map(|(e, capacity)| ChannelJson {
+    let channels = graph.edges.iter().zip(&outcome.capacity).map(|(e, capacity)| ChannelJson {
         id: e.channel.to_string(),
         from: e.from,
         to: e.to,

@@ -21,7 +21,9 @@ pub fn machine(which: &str) -> Result<Machine, Fault> {
         let near = sluice_grammar::similar::closest(which, names.iter().copied());
         let help = match near {
             Some(near) => format!("is it `{near}`?"),
-            None => format!("Sluice knows {}; others are described in a TOML file, see docs/schedule.md", names.join(", ")),
+            None => {
+                format!("Sluice knows {}; others are described in a TOML file, see docs/schedule.md", names.join(", "))
+            }
         };
         return Err(Fault::usage(format!("there is no machine `{which}`")).help(help));
     }

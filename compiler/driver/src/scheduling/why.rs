@@ -63,7 +63,8 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
         Reason::Instance(task) => {
             let t = &tasks[*task];
             if t.nodes.len() > 1 {
-                let text = format!("a feedback loop of {} nodes runs on one processor, its firings in order", t.nodes.len());
+                let text =
+                    format!("a feedback loop of {} nodes runs on one processor, its firings in order", t.nodes.len());
                 let help = "a longer delay in the loop lets more of its firings run at once; independent streams \
                             (--streams) share the wait";
                 return at(t.nodes[0], "cycle", text, help);
@@ -81,7 +82,12 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
             }
             let delay = bounds.critical.as_ref().map_or(1, |(ratio, _)| ratio.distance);
             let text = format!("a loop has to go round once in {delay} iterations: {}", names(cycle));
-            at(t.nodes[0], "cycle", text, "more delay in the loop (enqueue), fewer operations on it, or C-slow (--streams)")
+            at(
+                t.nodes[0],
+                "cycle",
+                text,
+                "more delay in the loop (enqueue), fewer operations on it, or C-slow (--streams)",
+            )
         }
         Reason::Group(group) => {
             let members = &bounds.groups.members[*group];
@@ -100,7 +106,8 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
     }
 }
 
-const STATE: &str = "without state its firings would spread over the processors; independent streams (--streams) would share the wait";
+const STATE: &str =
+    "without state its firings would spread over the processors; independent streams (--streams) would share the wait";
 
 fn state(name: &str, share: String) -> String {
     format!("{name} keeps state (or prints), so its firings follow one another on one processor: {share} of the work")

@@ -26,8 +26,8 @@
 //! (12): with R items per iteration, newest ≥ (k + 1)·O − R·f over the producer's instances k, oldest ≤ k·I − R·f − m over the consumer's, and the
 //! capacity is not below m; all divided by R.
 
-use super::model::{Model, Var};
 use super::finish;
+use super::model::{Model, Var};
 use crate::analysis::glue::Groups;
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
 use std::collections::BTreeMap;
@@ -84,8 +84,7 @@ impl<'a> Program<'a> {
         let n = problem.instances();
         let count = groups.members.len();
         let processors = count.min(problem.processors() as usize);
-        let w: Vec<Vec<Var>> =
-            (0..count).map(|_| (0..processors).map(|_| model.binary()).collect()).collect();
+        let w: Vec<Vec<Var>> = (0..count).map(|_| (0..processors).map(|_| model.binary()).collect()).collect();
         let f: Vec<Var> = (0..n).map(|_| model.var(0.0, most_stage.into(), true)).collect();
         let o: Vec<Var> = (0..n).map(|_| model.var(0.0, f64::INFINITY, false)).collect();
         let last = model.var(0.0, most_stage.into(), true);
@@ -208,9 +207,8 @@ impl<'a> Program<'a> {
         let all = self.problem.graph().edges.iter().enumerate();
         let (edges, idle): (Vec<_>, Vec<_>) = all.partition(|(_, e)| e.produce > 0);
         self.idle = idle.iter().fold(0, |sum, (_, e)| sum.saturating_add(e.initial.saturating_mul(e.item_bytes)));
-        let bytes = |e: &crate::problem::task::Edge| {
-            e.item_bytes as f64 * e.produce as f64 * tasks[e.from].instances as f64
-        };
+        let bytes =
+            |e: &crate::problem::task::Edge| e.item_bytes as f64 * e.produce as f64 * tasks[e.from].instances as f64;
         self.unit = edges.iter().map(|(_, e)| bytes(e)).sum::<f64>().max(1.0);
         for (index, e) in edges {
             let (ku, kv) = (tasks[e.from].instances, tasks[e.to].instances);
