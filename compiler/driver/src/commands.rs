@@ -178,7 +178,7 @@ fn native_header(checked: &Checked, output: &str, options: &ProgramOptions) -> R
 }
 
 /// Writes text to a file (complete or not at all), or to standard output.
-fn write(path: &str, text: &str) -> Result<(), Fault> {
+pub fn write(path: &str, text: &str) -> Result<(), Fault> {
     if path == "-" {
         return session::print(text);
     }

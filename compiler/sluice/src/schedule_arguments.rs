@@ -36,6 +36,9 @@ pub struct ScheduleArgs {
     /// How to show it
     #[arg(long, value_enum, default_value_t)]
     format: FormatArg,
+    /// File to write; by default standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -70,6 +73,8 @@ enum FormatArg {
     Text,
     /// One document, as docs/json.md describes
     Json,
+    /// A chart of the kernel; with --pareto, of the points
+    Svg,
 }
 
 impl ScheduleArgs {
@@ -97,9 +102,11 @@ impl ScheduleArgs {
             format: match self.format {
                 FormatArg::Text => Format::Text,
                 FormatArg::Json => Format::Json,
+                FormatArg::Svg => Format::Svg,
             },
             compare: self.compare,
             pareto: self.pareto,
+            output: self.output,
         }
     }
 }

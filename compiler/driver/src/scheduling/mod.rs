@@ -8,12 +8,13 @@ pub mod report;
 pub mod target;
 pub mod why;
 
+use crate::commands;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
 use crate::io::item::ItemType;
 use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt};
-use crate::session::{self, Session};
+use crate::session::Session;
 use sluice_kernel::cost::{self, Cost};
 use sluice_schedule::machine::Machine;
 pub use sluice_schedule::method::Method;
@@ -31,6 +32,8 @@ pub enum Format {
     Text,
     /// The document of docs/json.md.
     Json,
+    /// A chart of the kernel.
+    Svg,
 }
 
 /// What `sluice schedule` is asked for.
@@ -50,6 +53,8 @@ pub struct ScheduleOptions {
     pub time_limit: f64,
     /// How to show it.
     pub format: Format,
+    /// Where to write it, if not to standard output.
+    pub output: Option<String>,
     /// All methods side by side.
     pub compare: bool,
     /// The trade between throughput, memory and latency.
@@ -164,10 +169,11 @@ pub fn schedule(session: &mut Session, checked: &Checked, options: &ScheduleOpti
                 Err(e) => Err((m.name(), no_schedule(e, m).message)),
             });
         }
-        session::print(&match options.format {
-            Format::Text => report::compare(&results, lower),
+        let text = match options.format {
             Format::Json => report::json(&results.into_iter().flatten().collect::<Vec<_>>()),
-        })?;
+            _ => report::compare(&results, lower),
+        };
+        commands::write(options.output.as_deref().unwrap_or("-"), &text)?;
         return Ok(Exit::Ok);
     }
     let (outcome, seconds) = session.pass(options.method.name(), || solve(&planned, options.method, options));
@@ -175,9 +181,14 @@ pub fn schedule(session: &mut Session, checked: &Checked, options: &ScheduleOpti
     let bottleneck = why::why(plan, program, &checked.sources);
     let result = report::result(plan, machine, &outcome, seconds);
     let report = report::report(name, plan, machine, bottleneck, &outcome, result);
-    session::print(&match options.format {
+    let text = match options.format {
         Format::Text => report::text(&report),
         Format::Json => report::json(&report),
-    })?;
+        Format::Svg => {
+            let title = format!("{name} on {} ({} processors)", machine.name, plan.problem.processors());
+            sluice_picture::gantt_svg::svg(&plan.problem, &outcome.verified, &plan.bounds, &title)
+        }
+    };
+    commands::write(options.output.as_deref().unwrap_or("-"), &text)?;
     Ok(Exit::Ok)
 }

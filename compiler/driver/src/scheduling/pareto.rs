@@ -5,9 +5,10 @@
 
 use super::report::{grouped, json, table};
 use super::{Format, ScheduleOptions, Weights, weights};
+use crate::commands;
 use crate::exit::{Exit, Fault};
 use crate::pipeline::{Checked, Halt};
-use crate::session::{self, Session};
+use crate::session::Session;
 use serde::Serialize;
 use sluice_schedule::machine::Machine;
 use sluice_schedule::method::{self, Method, Settings};
@@ -48,10 +49,13 @@ pub fn pareto(
     machine: &Machine,
 ) -> Result<Exit, Halt> {
     let points = points(session, checked, options, machine)?;
-    session::print(&match options.format {
+    let name = checked.program.graph.hierarchy.first().map_or("", |h| h.display.as_str());
+    let text = match options.format {
         Format::Json => json(&Document { schema: "sluice-pareto-1", machine: machine.name.clone(), points }),
         Format::Text => text(&points),
-    })?;
+        Format::Svg => svg(&points, &format!("{name} on {}", machine.name)),
+    };
+    commands::write(options.output.as_deref().unwrap_or("-"), &text)?;
     Ok(Exit::Ok)
 }
 
@@ -116,11 +120,29 @@ fn front(mut all: Vec<Point>) -> Vec<Point> {
     kept
 }
 
+fn svg(points: &[Point], title: &str) -> String {
+    let dot = |p: &Point| sluice_picture::pareto_svg::Point {
+        throughput: p.steady_states_per_second,
+        bytes: p.channel_bytes as f64,
+        latency: p.latency_us,
+        label: format!(
+            "{} processors, {}: {:.3e} steady states per second, {:.1} µs, {} bytes",
+            p.processors,
+            p.method,
+            p.steady_states_per_second,
+            p.latency_us,
+            grouped(p.channel_bytes)
+        ),
+    };
+    sluice_picture::pareto_svg::svg(&points.iter().map(dot).collect::<Vec<_>>(), title)
+}
+
 fn text(points: &[Point]) -> String {
-    let head = ["processors", "cut", "method", "II", "stages", "states/s", "latency µs", "channel bytes"];
+    let head = ["", "processors", "cut", "method", "II", "stages", "states/s", "latency µs", "channel bytes"];
     let mut rows = vec![head.map(String::from)];
-    for p in points {
+    for (i, p) in points.iter().enumerate() {
         rows.push([
+            (i + 1).to_string(),
             p.processors.to_string(),
             if p.per_processor == 0 { "firings".into() } else { p.per_processor.to_string() },
             p.method.to_string(),
