@@ -102,6 +102,15 @@ pub fn schedule(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit {
     })
 }
 
+/// `sluice report`
+pub fn report_page(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit {
+    with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        scheduling::page(session, &checked, schedule)
+    })
+}
+
 /// `sluice graph`
 pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>) -> Exit {
     with_session(options, false, |session| {

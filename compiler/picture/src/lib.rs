@@ -5,4 +5,5 @@ pub mod graph_dot;
 pub mod graph_svg;
 pub mod layout;
 pub mod pareto_svg;
+pub mod report_html;
 mod text;

@@ -11,7 +11,7 @@ use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 use sluice_driver::testing::spec::BackEnds;
 
-use crate::schedule_arguments::ScheduleArgs;
+use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
@@ -86,6 +86,13 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         schedule: ScheduleArgs,
+    },
+    /// Write a page that shows a program's graph, schedule, bounds, rates and source together
+    Report {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        report: ReportArgs,
     },
     /// Draw the stream graph
     Graph {
@@ -453,6 +460,7 @@ impl Arguments {
             }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Schedule { program, schedule } => commands::schedule(&program.options(), &schedule.options()),
+            Command::Report { program, report } => commands::report_page(&program.options(), &report.options()),
             Command::Sdep { program, format } => {
                 let mut options = program.options();
                 let names = options.files.split_off(options.files.len().saturating_sub(2));

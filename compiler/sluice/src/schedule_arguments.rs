@@ -41,6 +41,41 @@ pub struct ScheduleArgs {
     output: Option<String>,
 }
 
+/// What a page shows.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// Schedule for so many processors instead of the machine's own number
+    #[arg(short, long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    processors: Option<u32>,
+    /// The machine: h200 (the default), a100, 8800-gts-512, cpu (this computer's), or a TOML file
+    #[arg(long, value_name = "MACHINE")]
+    machine: Option<String>,
+    /// The scheduler
+    #[arg(long, value_enum, default_value = "hms")]
+    method: MethodArg,
+    /// File to write; `-` for standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: String,
+}
+
+impl ReportArgs {
+    /// As the driver takes them.
+    pub fn options(self) -> ScheduleOptions {
+        ScheduleOptions {
+            machine: self.machine,
+            processors: self.processors,
+            grain: Grain::Auto,
+            method: self.method.method(),
+            require_ii: None,
+            time_limit: 20.0,
+            format: Format::Text,
+            compare: false,
+            pareto: false,
+            output: Some(self.output),
+        }
+    }
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s <= 1e6 => Ok(s),
@@ -66,6 +101,20 @@ enum MethodArg {
     Ilp,
 }
 
+impl MethodArg {
+    fn method(self) -> Method {
+        match self {
+            MethodArg::Sas => Method::Sas,
+            MethodArg::MinLatency => Method::MinLatency,
+            MethodArg::Flat => Method::Flat,
+            MethodArg::Ims => Method::Ims,
+            MethodArg::Slack => Method::Slack,
+            MethodArg::Hms => Method::Hms,
+            MethodArg::Ilp => Method::Ilp,
+        }
+    }
+}
+
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
 enum FormatArg {
     /// For people
@@ -88,15 +137,7 @@ impl ScheduleArgs {
                 None => Grain::Auto,
                 Some(n) => Grain::PerProcessor(n),
             },
-            method: match self.method {
-                MethodArg::Sas => Method::Sas,
-                MethodArg::MinLatency => Method::MinLatency,
-                MethodArg::Flat => Method::Flat,
-                MethodArg::Ims => Method::Ims,
-                MethodArg::Slack => Method::Slack,
-                MethodArg::Hms => Method::Hms,
-                MethodArg::Ilp => Method::Ilp,
-            },
+            method: self.method.method(),
             require_ii: self.require_ii,
             time_limit: self.time_limit,
             format: match self.format {

@@ -3,6 +3,7 @@
 //! Purpose: `sluice schedule`: a program's scheduling problem on a machine, its bounds, and what the methods make of it. Input: a checked
 //! program; output: a report as text or JSON, all methods side by side, or the trade between throughput, memory and latency.
 
+mod page;
 mod pareto;
 pub mod report;
 pub mod target;
@@ -189,6 +190,19 @@ pub fn schedule(session: &mut Session, checked: &Checked, options: &ScheduleOpti
             sluice_picture::gantt_svg::svg(&plan.problem, &outcome.verified, &plan.bounds, &title)
         }
     };
+    commands::write(options.output.as_deref().unwrap_or("-"), &text)?;
+    Ok(Exit::Ok)
+}
+
+/// `sluice report`
+pub fn page(session: &mut Session, checked: &Checked, options: &ScheduleOptions) -> Result<Exit, Halt> {
+    let planned = plan(session, checked, options)?;
+    let (outcome, seconds) = session.pass(options.method.name(), || solve(&planned, options.method, options));
+    let outcome = outcome.map_err(|e| no_schedule(e, options.method))?;
+    let weights = weights(session, checked)?;
+    let why = why::why(&planned.plan, &checked.program, &checked.sources);
+    let result = report::result(&planned.plan, &planned.machine, &outcome, seconds);
+    let text = session.pass("draw", || page::page(checked, &planned, &weights, &outcome, &result, &why));
     commands::write(options.output.as_deref().unwrap_or("-"), &text)?;
     Ok(Exit::Ok)
 }

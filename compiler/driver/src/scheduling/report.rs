@@ -117,6 +117,35 @@ pub fn result(plan: &Plan, machine: &Machine, outcome: &Outcome, seconds: f64) -
     }
 }
 
+/// A name, a value, a remark.
+type Figure = (&'static str, String, String);
+
+impl ResultJson {
+    /// The figures that people look at.
+    pub fn figures(&self, plan: &Plan, machine: &Machine) -> Vec<Figure> {
+        let Bounds { res_mii, rec_mii, .. } = plan.bounds;
+        let lower = (self.ii as f64 / (1.0 + self.gap)).round() as u64;
+        self.rows((res_mii, rec_mii, lower), machine.clock_mhz).to_vec()
+    }
+
+    fn rows(&self, (res_mii, rec_mii, lower): (u64, u64, u64), clock_mhz: f64) -> [Figure; 6] {
+        let micro = |cycles: u64| cycles as f64 / clock_mhz;
+        let above = format!("{:.2} % above it, {:.1} µs, by {}", self.gap * 100.0, micro(self.ii), self.method);
+        [
+            ("ResMII", grouped(res_mii), "the processors' bound, cycles".to_string()),
+            ("RecMII", grouped(rec_mii), "the loops' and states' bound".to_string()),
+            ("lower bound", grouped(lower), "the best that is proven".to_string()),
+            ("II", grouped(self.ii), above),
+            (
+                "stages",
+                self.stages.to_string(),
+                format!("an iteration takes {:.1} µs from end to end", micro(self.latency)),
+            ),
+            ("channels", grouped(self.channel_bytes), "bytes".to_string()),
+        ]
+    }
+}
+
 /// The document of one method.
 pub fn report(
     program: &str,
@@ -199,15 +228,7 @@ pub fn text(r: &Report) -> String {
     );
     let _ = writeln!(out, "costs: static, from the kernel IR\n");
     let x = &r.result;
-    let micro = |cycles: u64| cycles as f64 / m.clock_mhz;
-    let rows = [
-        ("ResMII", grouped(r.res_mii), "the processors' bound, cycles".to_string()),
-        ("RecMII", grouped(r.rec_mii), "the loops' and states' bound".to_string()),
-        ("lower bound", grouped(r.lower), "the best that is proven".to_string()),
-        ("II", grouped(x.ii), format!("{:.2} % above it, {:.1} µs, by {}", x.gap * 100.0, micro(x.ii), x.method)),
-        ("stages", x.stages.to_string(), format!("an iteration takes {:.1} µs from end to end", micro(x.latency))),
-        ("channels", grouped(x.channel_bytes), "bytes".to_string()),
-    ];
+    let rows = x.rows((r.res_mii, r.rec_mii, r.lower), m.clock_mhz);
     let width = rows.iter().map(|row| row.1.chars().count()).max().unwrap_or(0);
     for (name, value, note) in &rows {
         let _ = writeln!(out, "{name:<12}{value:>width$}  {note}");
