@@ -154,7 +154,8 @@ fn pictures_and_pages() {
 
 #[test]
 fn machines_from_files() {
-    let text = std::fs::read_to_string(root().join("compiler/schedule/src/machine/cpu.toml")).unwrap();
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../schedule/src/machine/cpu.toml")).unwrap();
     let place = Place::new().with("a.str", PROGRAM).with("m.toml", text.replace("processors = 1", "processors = 5"));
     let report = json(&place, &["schedule", "a.str", "--machine", "m.toml", "--format", "json"]);
     assert_eq!(report["machine"]["processors"], 5);
