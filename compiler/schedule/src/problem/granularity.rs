@@ -2,7 +2,8 @@
 //!
 //! Purpose: how many firings make an instance, and how many steady states an iteration. Input: graph, steady state, times, processors.
 //! Output: a [`Granularity`]. What it aims at: at least [`Aim::per_processor`] instances for each processor, none of them longer than
-//! that part of an even share of the work, and no more of them than that takes; cheap nodes and serial ones run as one instance.
+//! that part of an even share of the work, and no more of them than that takes; cheap nodes and serial ones run as one instance
+//! (or as several, where there would be too few).
 //! Source: paper 001, section IV.A scales instances by thread counts; the coarsening beyond that is ours.
 
 use super::task::TaskGraph;
@@ -128,7 +129,7 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
     }
     let share = (work / u64::from(aim.processors.max(1))).max(longest_serial);
     let most = (share / aim.per_processor.max(1)).max(1);
-    let (mut firings, mut instances, mut short) = (Vec::new(), 0u64, true);
+    let (mut firings, mut instances, mut alone, mut short) = (Vec::new(), 0u64, 0u64, true);
     for n in graph.node_ids() {
         let total = all[n.index()];
         if total == 0 {
@@ -138,6 +139,7 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
         if serial[n.index()] {
             firings.push(total);
             instances += 1;
+            alone += 1;
             continue;
         }
         let unit = if total.is_multiple_of(times.threads.max(1)) { times.threads.max(1) } else { 1 };
@@ -147,7 +149,18 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
         firings.push(groups * unit);
         instances = instances.saturating_add(total / (groups * unit));
     }
-    let enough = instances >= u64::from(aim.processors).saturating_mul(aim.per_processor.min(4));
+    let wanted = u64::from(aim.processors).saturating_mul(aim.per_processor.min(4));
+    if short && alone > 0 && instances < wanted {
+        // Only serial nodes are left to be cut: their instances share a processor, but others can go between them.
+        let each = (wanted - (instances - alone)).div_ceil(alone);
+        for n in graph.node_ids().filter(|n| serial[n.index()] && all[n.index()] > 0) {
+            let total = all[n.index()];
+            let pieces = (each..=total.min(each.saturating_mul(4))).find(|k| total.is_multiple_of(*k)).unwrap_or(1);
+            firings[n.index()] = total / pieces;
+            instances += pieces - 1;
+        }
+    }
+    let enough = instances >= wanted;
     Some(Found { granularity: Granularity { batch, firings }, instances, work, short, enough })
 }
 
