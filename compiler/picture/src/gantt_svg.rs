@@ -1,7 +1,8 @@
 //! # gantt-svg
 //!
 //! Purpose: a kernel as a chart: a row for each processor, a bar for each instance, coloured by its task, its stage written in it; lines
-//! for MII, the best lower bound and the II; what binds is outlined in red. Input: problem, a schedule that the judge has passed, bounds.
+//! for MII, the best lower bound and the II; what binds is outlined in red, the processor with the most work
+//! has a red name. Input: problem, a schedule that the judge has passed, bounds.
 //! Output: SVG text. Readable at 132 rows: rows shrink down to [`LEAST_ROW`] pixels, labels are thinned out, bars that are next to each
 //! other, of one task and stage, are drawn as one where there are very many.
 
@@ -28,7 +29,7 @@ const LEGEND: usize = 24;
 const STYLE: &str = "text{font-family:'DejaVu Sans',Verdana,Arial,sans-serif;fill:#1c2733}.h{font-size:15px;font-weight:bold}\
 .s{font-size:11px;fill:#3d4855}.r{font-size:10px;fill:#55616f;text-anchor:end}.g{font-size:9px;fill:#10202e;text-anchor:middle;\
 pointer-events:none}.x{stroke:#d5dbe1}.row{fill:#f3f5f7}.b{stroke:#fff;stroke-width:.5}.hot{stroke:#d1242f;stroke-width:2}\
-.ii{stroke:#1c2733;stroke-width:2}.lb{stroke:#1a7f37;stroke-width:1.5;stroke-dasharray:2 3}.mii{stroke:#8250df;stroke-width:1.5;stroke-dasharray:7 4}";
+.ii{stroke:#1c2733;stroke-width:2}.lb{stroke:#1a7f37;stroke-width:1.5;stroke-dasharray:2 3}.full{fill:#d1242f;font-weight:bold}.mii{stroke:#8250df;stroke-width:1.5;stroke-dasharray:7 4}";
 
 /// A bar: instances of one task and stage on one processor, one after the other.
 struct Bar {
@@ -62,6 +63,7 @@ pub fn svg(problem: &ModuloProblem, verified: &Verified, bounds: &Bounds, title:
         escape(&shorten(title, 120))
     );
     let every = (14.0 / row).ceil().max(1.0) as usize;
+    let fullest = fullest(problem, verified);
     for p in 0..rows {
         let top = y(p as u32);
         let _ = writeln!(
@@ -69,10 +71,11 @@ pub fn svg(problem: &ModuloProblem, verified: &Verified, bounds: &Bounds, title:
             "<rect class=\"row\" x=\"{LEFT}\" y=\"{top:.1}\" width=\"{PLOT}\" height=\"{:.1}\"/>",
             row - 1.0
         );
-        if p % every == 0 {
+        if p % every == 0 || p == fullest {
+            let class = if p == fullest { "r full" } else { "r" };
             let _ = writeln!(
                 out,
-                "<text class=\"r\" x=\"{}\" y=\"{:.1}\">SM {p}</text>",
+                "<text class=\"{class}\" x=\"{}\" y=\"{:.1}\">SM {p}</text>",
                 LEFT - 6.0,
                 top + row / 2.0 + 3.0
             );
@@ -110,6 +113,15 @@ pub fn svg(problem: &ModuloProblem, verified: &Verified, bounds: &Bounds, title:
     }
     out.push_str("</svg>\n");
     out
+}
+
+/// The processor with the most work.
+fn fullest(problem: &ModuloProblem, verified: &Verified) -> usize {
+    let mut work = vec![0; problem.processors() as usize];
+    for (i, p) in verified.schedule().processor.iter().enumerate() {
+        work[*p as usize] += problem.cost(i);
+    }
+    (0..work.len()).max_by_key(|p| (work[*p], std::cmp::Reverse(*p))).unwrap_or(0)
 }
 
 /// The last characters of a path, which tell more than the first.

@@ -60,9 +60,14 @@ function at(target) {
 }
 
 document.addEventListener("mouseover", (event) => { if (!held) { show(at(event.target), null); } });
-document.addEventListener("click", (event) => {
-  const found = at(event.target);
+// The place in the address says what is held, so that a link can point at a filter.
+function hold(found, from) {
   held = found.length > 0;
-  show(found, event.target);
-});
-document.addEventListener("keydown", (event) => { if (event.key === "Escape") { held = false; clear(); } });
+  show(found, from);
+  history.replaceState(null, "", held ? "#" + found[0].tr.dataset.node : location.pathname + location.search);
+}
+
+document.addEventListener("click", (event) => { hold(at(event.target), event.target); });
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") { hold([], null); } });
+const wanted = rows.get(location.hash.slice(1));
+if (wanted) { hold([wanted], document.head); }

@@ -166,3 +166,40 @@ fn machines_from_files() {
     place.run(&["schedule", "a.str", "--processors", "0"]).ends(2);
     place.run(&["schedule", "a.str", "--time-limit", "-1"]).ends(2);
 }
+
+/// The page in a browser: a filter that the address names is shown in the graph, the chart, the table and the source.
+#[test]
+fn a_page_in_a_browser() {
+    let browsers = ["chromium", "chromium-browser", "google-chrome"];
+    let there =
+        |name: &&str| std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    let Some(browser) = browsers.iter().find(there) else {
+        eprintln!("SKIPPED: there is no chromium: the page was not looked at in a browser");
+        return;
+    };
+    let place = Place::new().with("a.str", PROGRAM);
+    place.run(&["report", "a.str", "-p", "4", "-o", "page.html"]).ends(0);
+    let page = place.read("page.html");
+    let row = page.lines().find(|l| l.contains("data-node=") && l.contains("Window")).unwrap();
+    let attribute = |name: &str| row.split_once(&format!("{name}=\"")).unwrap().1.split_once('"').unwrap().0;
+    let address = format!("file://{}#{}", place.path("page.html").display(), attribute("data-node"));
+    let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"];
+    let profile = format!("--user-data-dir={}", place.path("profile").display());
+    let out = std::process::Command::new("timeout")
+        .args(["120", browser])
+        .args(flags)
+        .args([&profile, &address])
+        .env("HOME", place.path("."))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&out.stdout);
+    let lit = |what: &str| dom.lines().any(|l| l.contains(what) && l.contains("on\""));
+    let shown = |what: &str| {
+        assert!(lit(what), "{what} is not shown\n{}\n{dom}", String::from_utf8_lossy(&out.stderr));
+    };
+    shown(&format!("data-node=\"{}\"", attribute("data-node")));
+    shown(&format!("<g id=\"{}\" class=\"on\"", attribute("data-node")));
+    shown(&format!("id=\"{}\"", attribute("data-line")));
+    shown(&format!("data-task=\"{}\" x=", attribute("data-task")));
+    assert!(dom.contains("id=\"shown\">Main.Window"), "{dom}");
+}
