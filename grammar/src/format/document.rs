@@ -109,6 +109,25 @@ impl Document {
         self.ops.len() - 1
     }
 
+    /// Makes comments behind which the line ends in any case trailing ones, wherever they were written: that is what they are the next time.
+    pub fn find_trailing(&mut self, pieces: &[Piece]) {
+        let mut ends = true;
+        for i in (0..self.ops.len()).rev() {
+            match self.ops[i] {
+                Op::End { .. } => ends = true,
+                Op::PushBlock | Op::PushLine(_) | Op::PushLater { .. } | Op::Pop | Op::Open(_) | Op::Close => {}
+                Op::Piece(piece) if ends && pieces[piece as usize].is_comment() => {
+                    self.ops[i] = Op::Trailing(piece);
+                    if let Some(before @ Op::Space) = i.checked_sub(1).map(|before| &mut self.ops[before]) {
+                        *before = Op::Pad(0);
+                    }
+                    ends = false;
+                }
+                _ => ends = false,
+            }
+        }
+    }
+
     /// What the ops from `from` on take on one line; `None` if they cannot be on one.
     pub fn flat_width(&self, from: usize, pieces: &[Piece]) -> Option<u32> {
         let mut sum = 0;
@@ -119,6 +138,22 @@ impl Document {
             sum += width(op, pieces);
         }
         Some(sum)
+    }
+
+    /// Does what the ops from `from` on take fit on one line, with all that is before them on it?
+    pub fn fits_on_line(&self, from: usize, pieces: &[Piece]) -> bool {
+        let Some(mut sum) = self.flat_width(from, pieces) else { return false };
+        for op in self.ops[..from].iter().rev() {
+            match op {
+                Op::End { .. } => break,
+                Op::Lines(_) => return false,
+                _ => sum += width(op, pieces),
+            }
+            if sum > WIDTH {
+                break;
+            }
+        }
+        sum <= WIDTH
     }
 }
 

@@ -69,6 +69,7 @@ pub fn format(file: FileId, text: &str) -> Result<Formatted, Refusal> {
         return Err(Refusal::Changed(place, "it lost its way through the text"));
     }
     let line_end = if has_crlf(source) { "\r\n" } else { "\n" };
+    writer.document.find_trailing(&writer.pieces);
     let rendered = writer.document.render(&writer.pieces, line_end);
     let new = comment::align(rendered, source, &writer.pieces);
     if let Some(what) = difference(&parsed, &new) {

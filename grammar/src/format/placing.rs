@@ -26,11 +26,15 @@ impl Writer<'_> {
         }
     }
 
-    /// The same for comments that stand at the end of the line or, on lines of their own, further to the right than this piece.
+    /// The same for comments that stand at the end of the line or, on lines of their own, further to the right than this piece; or
+    /// than what comes next, should this piece not be the first on its line.
     pub fn comments_right_of(&mut self, piece: u32) {
-        let column = |w: &Self, i: u32| w.column(w.pieces[i as usize].start);
+        let place = |i: u32| self.pieces[i as usize].start;
+        let begins_line = self.text[..place(piece) as usize].trim_end_matches([' ', '\t']).ends_with('\n');
+        let other = if begins_line { Some(piece) } else { self.next_piece() };
+        let limit = other.map_or(0, |other| self.column(place(other)));
         while let Some(i) = self.next_comment()
-            && (!self.is_on_own_line(i) || column(self, i) > column(self, piece))
+            && (!self.is_on_own_line(i) || self.column(self.pieces[i as usize].start) > limit)
         {
             self.comment(i);
         }
@@ -96,7 +100,7 @@ impl Writer<'_> {
         } else if matches!(self.gap, Gap::End(_)) && !self.is_ordered(self.last_line) {
             return self.put_at_line_end(i);
         } else {
-            if !open {
+            if !open || matches!(self.gap, Gap::End(_)) {
                 self.document.push(Op::Space);
             }
             if self.gap == Gap::Nothing && !self.closes() {

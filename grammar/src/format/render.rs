@@ -7,7 +7,7 @@
 use super::document::{Break, Document, Op, ROW_WIDTH, Rule, STEP, WIDTH, width};
 use super::pieces::Piece;
 
-/// A comment at the end of a line of the rendered text.
+/// A comment on one line, at the end of a line of the rendered text and behind something else on it, wherever it was written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TrailingComment {
     /// Where the text has it.
@@ -54,6 +54,7 @@ impl Document {
             next_end,
             out: String::with_capacity(sum as usize + sum as usize / 4),
             trailing: Vec::new(),
+            last_comment: None,
             column: 0,
             line_indent: 0,
             newline: None,
@@ -85,6 +86,8 @@ struct Renderer<'d, 's> {
     next_end: Vec<usize>,
     out: String,
     trailing: Vec<TrailingComment>,
+    /// The last piece, if it is a comment behind something: should the line end here, it is a trailing one.
+    last_comment: Option<TrailingComment>,
     column: u32,
     /// The indentation of the present line.
     line_indent: u32,
@@ -100,6 +103,7 @@ impl Renderer<'_, '_> {
         for i in 0..self.document.ops.len() {
             self.step(i, self.document.ops[i]);
         }
+        self.trailing.extend(self.last_comment.take());
         if !self.out.is_empty() {
             self.out.push_str(self.line_end);
         }
@@ -108,23 +112,16 @@ impl Renderer<'_, '_> {
 
     fn step(&mut self, i: usize, op: Op) {
         match op {
-            Op::Piece(piece) => {
-                self.begin();
-                let piece = &self.pieces[piece as usize];
-                self.out.push_str(piece.text);
-                self.column += piece.width;
-            }
+            Op::Piece(piece) => self.piece(piece),
             Op::Trailing(piece) => {
-                let alone = self.newline.is_some() || self.out.is_empty();
-                self.begin();
-                if !alone {
-                    self.out.push(' ');
-                    self.trailing.push(TrailingComment { at: self.out.len(), piece });
+                if !self.begins_line() {
+                    self.spaces(1);
                 }
-                self.out.push_str(self.pieces[piece as usize].text);
+                self.piece(piece);
             }
             Op::Lines(piece) => {
                 self.begin();
+                self.last_comment = None;
                 let piece = &self.pieces[piece as usize];
                 if piece.is_comment() {
                     super::comment::write_lines(&mut self.out, piece, self.line_end);
@@ -161,6 +158,22 @@ impl Renderer<'_, '_> {
         }
     }
 
+    /// A token, or a comment on one line.
+    fn piece(&mut self, index: u32) {
+        let alone = self.begins_line();
+        self.begin();
+        let piece = &self.pieces[index as usize];
+        let comment = TrailingComment { at: self.out.len(), piece: index };
+        self.last_comment = (piece.is_comment() && !alone).then_some(comment);
+        self.out.push_str(piece.text);
+        self.column += piece.width;
+    }
+
+    /// Will the next piece be the first on its line?
+    fn begins_line(&self) -> bool {
+        self.newline.is_some() || self.out.is_empty()
+    }
+
     fn push(&mut self, columns: u32, later: Option<bool>) {
         self.indents.push(Indent { columns, later });
     }
@@ -186,6 +199,7 @@ impl Renderer<'_, '_> {
 
     fn begin(&mut self) {
         let Some(empty_line) = self.newline.take() else { return };
+        self.trailing.extend(self.last_comment.take());
         for _ in 0..1 + u32::from(empty_line) {
             self.out.push_str(self.line_end);
         }
