@@ -45,7 +45,7 @@ macro_rules! golden {
     };
 }
 
-golden! { declarations bodies statements switches expressions long_lines tables comments comments_in_lists empty_lines orders }
+golden! { declarations bodies statements switches expressions long_lines tables comments comments_in_lists empty_lines orders stable }
 
 #[test]
 fn line_ends_and_marks() {

@@ -5,16 +5,13 @@
 
 mod common;
 
+use common::fuzz::config;
 use common::grow::Grow;
 use common::{codes, good, in_work, parse};
 use proptest::prelude::*;
 use sluice_grammar::parse::MAX_ERRORS;
 use sluice_grammar::{decode, print};
 use std::time::{Duration, Instant};
-
-fn cases() -> u32 {
-    std::env::var("SLUICE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000)
-}
 
 /// Parses and checks what must hold for every text.
 fn check(text: &str) -> Result<(), TestCaseError> {
@@ -157,7 +154,7 @@ const TOKENS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(2000))]
 
     #[test]
     fn bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {

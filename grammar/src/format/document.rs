@@ -40,10 +40,9 @@ pub(super) struct Break {
 pub(super) enum Op {
     /// A token, or a comment on one line.
     Piece(u32),
-    /// A comment behind which the line ends; it never makes the code before it break.
-    Trailing(u32),
     /// A comment of several lines, or a literal that goes on behind a line end.
     Lines(u32),
+    /// Nothing at the start of a line.
     Space,
     /// That many spaces, which align a column of numbers.
     Pad(u32),
@@ -98,7 +97,7 @@ impl Document {
     /// The pieces in their order.
     pub fn pieces(&self) -> Vec<u32> {
         let piece = |op: &Op| match op {
-            Op::Piece(i) | Op::Trailing(i) | Op::Lines(i) => Some(*i),
+            Op::Piece(i) | Op::Lines(i) => Some(*i),
             _ => None,
         };
         self.ops.iter().filter_map(piece).collect()
@@ -107,25 +106,6 @@ impl Document {
     pub fn push(&mut self, op: Op) -> usize {
         self.ops.push(op);
         self.ops.len() - 1
-    }
-
-    /// Makes comments behind which the line ends in any case trailing ones, wherever they were written: that is what they are the next time.
-    pub fn find_trailing(&mut self, pieces: &[Piece]) {
-        let mut ends = true;
-        for i in (0..self.ops.len()).rev() {
-            match self.ops[i] {
-                Op::End { .. } => ends = true,
-                Op::PushBlock | Op::PushLine(_) | Op::PushLater { .. } | Op::Pop | Op::Open(_) | Op::Close => {}
-                Op::Piece(piece) if ends && pieces[piece as usize].is_comment() => {
-                    self.ops[i] = Op::Trailing(piece);
-                    if let Some(before @ Op::Space) = i.checked_sub(1).map(|before| &mut self.ops[before]) {
-                        *before = Op::Pad(0);
-                    }
-                    ends = false;
-                }
-                _ => ends = false,
-            }
-        }
     }
 
     /// What the ops from `from` on take on one line; `None` if they cannot be on one.

@@ -74,6 +74,11 @@ impl Writer<'_> {
         self.orders.together.is_some_and(several) || self.orders.lines.binary_search(&line).is_ok()
     }
 
+    /// Does the next token stay behind the last piece, whatever is to be between them?
+    pub fn stays_on_line(&self) -> bool {
+        self.next_line() == Some(self.last_line) && self.is_ordered(self.last_line)
+    }
+
     /// Do several statements or declarations begin on the line of the next token, which begins one? Where the tokens do not tell, yes.
     fn several_begin(&self) -> bool {
         use Token::*;

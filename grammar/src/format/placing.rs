@@ -70,20 +70,8 @@ impl Writer<'_> {
     }
 
     fn put_at_line_end(&mut self, i: u32) {
-        let comment = &self.pieces[i as usize];
-        if comment.line == comment.end_line && !self.line_goes_on(i) {
-            self.document.push(Op::Trailing(i));
-        } else {
-            self.document.push(Op::Space);
-            self.put_comment(i);
-        }
-    }
-
-    /// Does another comment follow on the line on which this one ends?
-    fn line_goes_on(&self, i: u32) -> bool {
-        let next = self.comments.get(self.comments_done + 1).copied();
-        let before_token = next.filter(|next| self.next_piece().is_none_or(|token| *next < token));
-        before_token.is_some_and(|next| self.pieces[next as usize].line == self.pieces[i as usize].end_line)
+        self.document.push(Op::Space);
+        self.put_comment(i);
     }
 
     /// A comment within a line.
