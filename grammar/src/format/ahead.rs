@@ -65,15 +65,14 @@ impl<'s> Writer<'s> {
         self.next_bracket().is_some_and(|(open, close)| line(open) == line(close))
     }
 
-    /// Is the statement that ends with this byte, and all from the last token up to it, on one line? A semicolon behind comments
-    /// counts as before them, where it goes.
+    /// Is the statement that ends with this byte, and all from the last token up to it, on one line? Its semicolon counts as right
+    /// behind it, where it goes.
     pub fn is_on_line_until(&self, end: u32) -> bool {
         let Some(line) = self.last_token_line() else { return false };
-        let after = self.tokens[self.tokens_done..].iter().map(|i| (*i, &self.pieces[*i as usize]));
         let mut behind_code = false;
-        for (i, piece) in after {
-            let goes_before = piece.token == Token::Semi && behind_code && self.pieces[i as usize - 1].is_comment();
-            if piece.end_line != line && !goes_before {
+        for i in &self.tokens[self.tokens_done..] {
+            let piece = &self.pieces[*i as usize];
+            if piece.end_line != line && !(behind_code && piece.token == Token::Semi) {
                 return false;
             }
             if piece.end >= end {

@@ -119,7 +119,7 @@ impl Writer<'_> {
         let Some(line) = self.next_line() else { return };
         if matches!(self.gap, Gap::End(end) if end.empty != Empty::Never) {
             let depth = self.depth();
-            if !self.orders.together.is_some_and(|together| (together.line, together.depth) == (line, depth)) {
+            if self.orders.together.is_none_or(|together| (together.line, together.depth) != (line, depth)) {
                 self.orders.together = Some(Together { line, depth, several: self.several_begin() });
             }
         } else if let Err(at) = self.orders.lines.binary_search(&line) {
