@@ -1,7 +1,8 @@
 //! No text makes the parser panic, hang or say something that does not fit the text.
 //!
-//! `SLUICE_FUZZ_CASES=100000 cargo test --release -p sluice-grammar --test fuzz` for a long run.
-#![allow(clippy::disallowed_methods)] // the number of cases comes from outside, and time is what is tested
+//! `SLUICE_FUZZ_CASES=100000 SLUICE_FIRST_SEED=1 cargo test --release -p sluice-grammar --test fuzz` for a long run on other cases
+//! than usual.
+#![allow(clippy::disallowed_methods)] // time is what is tested
 
 mod common;
 

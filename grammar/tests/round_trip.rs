@@ -1,5 +1,4 @@
 //! What is printed parses to the tree that was printed.
-#![allow(clippy::disallowed_methods)] // the number of cases comes from outside
 
 mod common;
 

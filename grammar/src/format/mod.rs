@@ -60,6 +60,7 @@ pub struct Formatted {
     pub passes: u32,
 }
 
+/// See [`Formatted::passes`].
 const MOST_PASSES: u32 = 4;
 
 /// Formats a file. The line ends (`\n` or `\r\n`, whichever there are more of) and a byte-order mark stay.

@@ -1,8 +1,8 @@
 //! Comments to the compiler, `// sluice: allow(W0203)`, speak of what stands on a line: such lines keep what they hold.
 //!
 //! Behind code they speak of that line, on a line of their own of the next line with code and the statement or declaration that begins
-//! there. So a line with such a comment at its end is never broken; nor is one below it that goes on with an expression; and the
-//! statements of a line below it stay together.
+//! there. So a line with such a comment at its end is never broken; nor is one below it that goes on with an expression, or on which
+//! several statements begin. Where one begins, that may be laid out as any other.
 
 use super::document::Break;
 use super::pieces::Piece;
@@ -41,9 +41,9 @@ impl Orders {
                 continue;
             }
             // These go before the comments, but for the `;` of an empty statement.
-            let ends = matches!(piece.token, Token::Comma | Token::Semi | Token::SemiFor | Token::SemiTop)
+            let separates = matches!(piece.token, Token::Comma | Token::Semi | Token::SemiFor | Token::SemiTop)
                 && !matches!(last, Some(Token::Semi | Token::LBrace | Token::RBrace));
-            if !(ends && comments && piece.line > last_line) {
+            if !(separates && comments && piece.line > last_line) {
                 code_line = Some(piece.end_line);
             }
             (last, last_line, comments) = (Some(piece.token), piece.end_line, false);
@@ -79,7 +79,8 @@ impl Writer<'_> {
         self.next_line() == Some(self.last_line) && self.is_ordered(self.last_line)
     }
 
-    /// Do several statements or declarations begin on the line of the next token, which begins one? Where the tokens do not tell, yes.
+    /// Do several statements or declarations begin on the line of the next token, which begins one? Looks for a token behind the end of
+    /// the first, brackets skipped; where tokens alone do not tell (`do { } while`), yes.
     fn several_begin(&self) -> bool {
         use Token::*;
         let Some(line) = self.next_line() else { return false };
