@@ -136,7 +136,7 @@ impl Writer<'_> {
         }
         let token = self.pieces[piece as usize].token;
         let opened = matches!(self.last, Some(Token::LBraceLit)) && !self.last_was_comment;
-        let inside_literal = matches!(token, Token::RBraceLit) || opened && !self.pieces[piece as usize].is_comment();
+        let inside_literal = opened || matches!(token, Token::RBraceLit);
         let closes = matches!(token, Token::RBrace | Token::RBraceTop);
         let here = |together: Together| together.line == line && together.depth == self.depth() && !closes;
         let together = self.orders.together.is_some_and(here);
@@ -144,7 +144,6 @@ impl Writer<'_> {
             Gap::End(_) | Gap::Item { .. } | Gap::Break(_) if inside_literal && self.is_ordered(line) => Gap::Nothing,
             Gap::End(_) if together || self.is_ordered(line) => Gap::Space,
             Gap::Break(Break { space: true, .. }) | Gap::Item { .. } if self.is_ordered(line) => Gap::Space,
-            Gap::Break(_) if self.is_ordered(line) && opened => Gap::Space,
             Gap::Break(_) if self.is_ordered(line) => Gap::Nothing,
             gap => gap,
         }
