@@ -5,6 +5,7 @@ use crate::cc::Product;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
 use crate::fix;
+use crate::folding;
 use crate::io::sink;
 use crate::natives::{Natives, sources};
 use crate::options::*;
@@ -93,7 +94,7 @@ pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> 
 }
 
 /// `sluice graph`
-pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>) -> Exit {
+pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>, folded: bool) -> Exit {
     with_session(options, false, |session| {
         let format = match (format, Path::new(output).extension().and_then(|e| e.to_str())) {
             (Some(format), _) => format,
@@ -102,7 +103,10 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
         };
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
-        let (graph, steady) = (&checked.program.graph, &checked.program.steady);
+        let as_run = CodeOptions { fold: folded, ..CodeOptions::default() };
+        let folded = folding::folded(session, &checked, &as_run)?;
+        let program = &folded.as_ref().unwrap_or(&checked).program;
+        let (graph, steady) = (&program.graph, &program.steady);
         let text = session.pass("draw", || match format {
             GraphFormat::Svg => sluice_picture::graph_svg::svg(graph, steady),
             GraphFormat::Dot => sluice_picture::graph_dot::dot(graph, steady),
@@ -132,6 +136,8 @@ pub fn build(
             write(&output, &native_header(&checked, &output, options)?)?;
             return Ok(Exit::Ok);
         }
+        let folded = folding::folded(session, &checked, code)?;
+        let checked = folded.unwrap_or(checked);
         let name = library_name(&output);
         match product {
             BuildProduct::C | BuildProduct::NativeHeader => {

@@ -13,6 +13,7 @@ pub mod exit;
 pub mod explain;
 pub mod fix;
 pub mod fmt;
+pub mod folding;
 pub mod interpreted;
 pub mod interrupt;
 pub mod io;

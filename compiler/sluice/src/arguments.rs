@@ -15,6 +15,9 @@ use crate::watch_arguments::{StatsArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
+/// The most streams that take turns.
+const MOST_STREAMS: i64 = sluice_driver::options::MOST_STREAMS as i64;
+
 const EXAMPLES: &str = "\
 Examples:
   sluice run hello.str --iterations 10          compile and run ten steady states
@@ -89,6 +92,9 @@ enum Command {
         /// Format; by default what the file's extension says, else SVG
         #[arg(long, value_enum)]
         format: Option<GraphArg>,
+        /// Draw it as native code runs it: equal stateful branches made one filter
+        #[arg(long)]
+        folded: bool,
     },
     /// Compile to a program of its own, a library or C
     Build {
@@ -207,6 +213,9 @@ struct ProgramArgs {
     /// The most filters, splitters and joiners that the program may consist of
     #[arg(long, value_name = "N")]
     max_filters: Option<usize>,
+    /// Let N independent streams take turns: item x of stream s is number x*N+s of the open input, and of the open output
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_STREAMS))]
+    streams: Option<u32>,
     /// Do not tell this warning (a code, or `warnings` for all)
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     allow: Vec<String>,
@@ -238,6 +247,9 @@ struct CodeArgs {
     /// The most items on a channel of a program with dynamic rates [default: 16777216]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     channel_limit: Option<u64>,
+    /// Make one filter of the branches of a round-robin splitjoin where they are equal and have state [default: true]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    fold: Option<bool>,
 }
 
 #[derive(Args, Debug)]
@@ -381,6 +393,7 @@ impl ProgramArgs {
             time_passes: self.time_passes,
             dump_after: self.dump_after,
             max_filters: self.max_filters,
+            streams: self.streams,
             manifest: None,
         }
     }
@@ -398,6 +411,7 @@ impl CodeArgs {
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
             }),
             channel_limit: self.channel_limit,
+            fold: self.fold,
         }
     }
 }
@@ -449,12 +463,12 @@ impl Arguments {
                 let names = options.files.split_off(options.files.len().saturating_sub(2));
                 commands::sdep(&options, &names, format.into())
             }
-            Command::Graph { program, output, format } => {
+            Command::Graph { program, output, format, folded } => {
                 let format = format.map(|f| match f {
                     GraphArg::Svg => GraphFormat::Svg,
                     GraphArg::Dot => GraphFormat::Dot,
                 });
-                commands::graph(&program.options(), &output, format)
+                commands::graph(&program.options(), &output, format, folded)
             }
             Command::Build { program, code, native, output, emit, lib } => {
                 let product = match (emit, lib) {
