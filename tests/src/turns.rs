@@ -37,6 +37,12 @@ fn folded(checked: &Checked, make: Make) -> Option<Checked> {
     Some(Checked { sources: checked.sources.clone(), program })
 }
 
+/// Is there anything to fold?
+pub fn can_be_folded(case: &Case) -> bool {
+    let make = Make { level: 0, small_buffers: false, unchecked: false, channel_limit: None };
+    checked(case).is_ok_and(|c| folded(&c, make).is_some())
+}
+
 /// Bytes of an item at an open end; `None` without such an end, or where items are bits.
 fn item_bytes(checked: &Checked, input: bool) -> Option<usize> {
     let (graph, globals) = (&checked.program.graph, &checked.program.globals);

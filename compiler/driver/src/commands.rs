@@ -3,6 +3,7 @@
 use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
+use crate::cslow::{self, CslowOptions};
 use crate::exit::{Exit, Fault};
 use crate::fix;
 use crate::folding;
@@ -89,6 +90,36 @@ pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> 
             RatesFormat::Table => sdep::table(&report),
             RatesFormat::Json => sdep::json(&report),
         })?;
+        Ok(Exit::Ok)
+    })
+}
+
+/// `sluice cslow`
+pub fn cslow(options: &ProgramOptions, mut cslow: CslowOptions) -> Exit {
+    with_session(options, false, |session| {
+        if let Some(streams) = options.streams {
+            if cslow.c.is_some_and(|c| c != u64::from(streams)) {
+                return Err(Fault::usage("--c and --streams say how many streams there are: give one").into());
+            }
+            cslow.c = Some(streams.into());
+        }
+        if let Some(numbers) = &cslow.numbers {
+            if let Some(file) = options.files.first() {
+                return Err(Fault::usage(format!("--d-c and --n-rw stand in place of the program {file}"))
+                    .help("leave the numbers out: they are taken from the program")
+                    .into());
+            }
+            let model = cslow::model(numbers, &cslow);
+            session::print(&if cslow.json { cslow::json(&model) } else { cslow::model_table(&model) })?;
+            return Ok(Exit::Ok);
+        }
+        // C is for the model: the program is looked at as it is
+        let options = &project::resolve(session, &ProgramOptions { streams: None, ..options.clone() })?;
+        let checked = pipeline::check(session, options)?;
+        let code = CodeChoices::default().options(options);
+        let Some(kernels) = compiled::kernels(session, &checked, &code)? else { return Ok(Exit::Program) };
+        let report = cslow::report(&checked.program, &checked.sources, &kernels, &code, &cslow)?;
+        session::print(&if cslow.json { cslow::json(&report) } else { cslow::table(&report) })?;
         Ok(Exit::Ok)
     })
 }

@@ -89,7 +89,7 @@ fn print_kernels(kernels: &[Kernel]) -> String {
 }
 
 /// The kernel of each filter.
-pub fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Diagnostic>> {
+fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Diagnostic>> {
     program.codes.iter().map(|filter| lower_one(filter, &program.globals, code)).collect()
 }
 
@@ -101,6 +101,17 @@ pub fn lower_one(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> 
         let d = Diagnostic::error("E0903", title, u.span, "native code does not have this");
         Box::new(d.help("`sluice run --interpret` runs the program"))
     })
+}
+
+/// The kernels of a program, ready for printing; `None` where one cannot be made, which has been said.
+pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Option<Vec<Kernel>>, Halt> {
+    match session.pass("lower", || lower(&checked.program, code)) {
+        Ok(kernels) => Ok(Some(kernels.into_iter().map(sluice_kernel::passes::prepare).collect())),
+        Err(diagnostic) => {
+            session.report(&checked.sources, &[*diagnostic])?;
+            Ok(None)
+        }
+    }
 }
 
 /// A steady-state schedule that the judge has passed.

@@ -7,6 +7,7 @@ pub mod cache;
 pub mod cc;
 pub mod commands;
 pub mod compiled;
+pub mod cslow;
 pub mod diff;
 pub mod dumps;
 pub mod exit;

@@ -11,6 +11,7 @@ use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 use sluice_driver::testing::spec::BackEnds;
 
+use crate::cslow_arguments::CslowArgs;
 use crate::watch_arguments::{StatsArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
@@ -27,6 +28,7 @@ Examples:
   sluice check radio.str --fix                  mend what a machine can mend without a look
   sluice rates fm.str                           rates, repetitions and buffers of every filter
   sluice graph fm.str -o fm.svg                 draw the stream graph
+  sluice cslow bank.str                         what streams that take turns would gain
   sluice build fm.str -o fm                     a program of its own
   sluice new radio                              a project; in its folder no files need to be named
   sluice test                                   the project's tests
@@ -78,6 +80,20 @@ enum Command {
     Sdep {
         #[command(flatten)]
         program: ProgramArgs,
+        /// How to show it
+        #[arg(long, value_enum, default_value_t)]
+        format: RatesArg,
+    },
+    /// Show what it gains to let independent streams take turns in a program, or in a loop given in numbers
+    #[command(
+        after_help = "The model is T = max(d_C, d_M + n_RW - 1 - alpha*d_C), Q = d_C/T, and the gain of C streams C*T1/TC; docs/cslow.md \
+        has examples. For a program, d_C and n_RW of every stateful filter are those of its compiled code."
+    )]
+    Cslow {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        model: CslowArgs,
         /// How to show it
         #[arg(long, value_enum, default_value_t)]
         format: RatesArg,
@@ -462,6 +478,9 @@ impl Arguments {
                 let mut options = program.options();
                 let names = options.files.split_off(options.files.len().saturating_sub(2));
                 commands::sdep(&options, &names, format.into())
+            }
+            Command::Cslow { program, model, format } => {
+                commands::cslow(&program.options(), model.options(matches!(format, RatesArg::Json)))
             }
             Command::Graph { program, output, format, folded } => {
                 let format = format.map(|f| match f {
