@@ -22,6 +22,8 @@ pub struct Bounds {
     pub iteration_bound_exact: Option<String>,
     /// RecMII: the next whole number.
     pub rec_mii: Option<u64>,
+    /// The longest firing: no period is shorter, since retiming splits none.
+    pub longest_firing: u64,
     /// The period as it is: the longest chain within an iteration. None where there are too many firings.
     pub period: Option<u64>,
     /// The smallest that retiming reaches.
@@ -104,6 +106,7 @@ fn bounds(graph: &DelayGraph, c: u64) -> Bounds {
         iteration_bound: one.map(Ratio::to_f64),
         iteration_bound_exact: one.map(|r| r.to_string()),
         rec_mii: one.map(Ratio::ceil),
+        longest_firing: graph.time.iter().copied().max().unwrap_or(0),
         period: small.then(|| period(graph)),
         min_period: if small { shortest(graph) } else { None },
         slow: SlowBounds {

@@ -75,7 +75,7 @@ pub fn table(r: &Report) -> String {
                 if let Some(slow) = b.slow.min_period {
                     text.push_str(&format!(", with C streams {slow}"));
                 }
-                text.push('\n');
+                text.push_str(&format!(" (the longest firing: {})\n", b.longest_firing));
             }
         }
     }

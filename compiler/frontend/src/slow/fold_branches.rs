@@ -249,8 +249,10 @@ fn replaced(graph: &SdfGraph, all: &[(Candidate, CodeId)]) -> (SdfGraph, Vec<Opt
     }
     for (i, h) in graph.hierarchy.iter().enumerate().filter(|(i, _)| !hier_gone[*i]) {
         let mut new = h.clone();
-        if hier_folded[i].is_some() {
+        if let Some(first) = hier_folded[i] {
             new.kind = StreamKind::Filter;
+            let of = &graph.hierarchy[graph.node(first).hier.index()];
+            new.display = format!("{} x{}", of.display, h.children.len());
         }
         new.parent = h.parent.and_then(|p| hier_moved[p.index()]);
         new.children = h.children.iter().filter_map(|c| hier_moved[c.index()]).collect();

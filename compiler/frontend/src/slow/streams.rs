@@ -198,5 +198,6 @@ fn refusals(program: &Elaborated) -> Vec<Diagnostic> {
             "send what it says as items",
         );
     }
+    all.sort_by_key(|d| (d.span().file, d.span().start));
     all
 }
