@@ -16,6 +16,7 @@ use crate::session::Session;
 use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program};
 use sluice_frontend::Elaborated;
 use sluice_frontend::ids::NodeId;
+use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::lower::{self, LowerOptions};
@@ -95,19 +96,17 @@ fn print_kernels(kernels: &[Kernel]) -> String {
 
 /// The kernel of each filter.
 fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Diagnostic>> {
+    program.codes.iter().map(|filter| lower_one(filter, &program.globals, code)).collect()
+}
+
+/// The kernel of a filter.
+pub fn lower_one(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Result<Kernel, Box<Diagnostic>> {
     let options = LowerOptions { unchecked: code.unchecked };
-    let mut kernels = Vec::with_capacity(program.codes.len());
-    for filter in &program.codes {
-        let kernel = lower::lower(filter, &program.globals, options).map_err(|u| {
-            let title = format!("{} cannot be compiled", u.what);
-            Box::new(
-                Diagnostic::error("E0903", title, u.span, "native code does not have this")
-                    .help("`sluice run --interpret` runs the program"),
-            )
-        })?;
-        kernels.push(kernel);
-    }
-    Ok(kernels)
+    lower::lower(filter, globals, options).map_err(|u| {
+        let title = format!("{} cannot be compiled", u.what);
+        let d = Diagnostic::error("E0903", title, u.span, "native code does not have this");
+        Box::new(d.help("`sluice run --interpret` runs the program"))
+    })
 }
 
 /// A steady-state schedule that the judge has passed.

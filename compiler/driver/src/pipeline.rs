@@ -6,6 +6,7 @@
 use crate::compiled;
 use crate::dumps;
 use crate::exit::{Exit, Fault};
+use crate::folding;
 use crate::interrupt;
 use crate::io::host::{self, Host};
 use crate::io::sink::Out;
@@ -96,6 +97,20 @@ pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool
         dump(session, "elaborate", || sluice_frontend::graph_text::print(&program.graph))?;
         dump(session, "steady-state", || dumps::steady_state(program))?;
     }
+    if let Some(n) = options.streams
+        && let Some(program) = analysis.program.take()
+    {
+        match session.pass("c-slow", || sluice_frontend::slow::streams(&program, n)) {
+            Ok(slow) => {
+                dump(session, "c-slow", || sluice_frontend::graph_text::print(&slow.graph))?;
+                analysis.program = Some(slow);
+            }
+            Err(diagnostics) => {
+                session.report(&analysis.sources, &diagnostics)?;
+                return Err(Halt::Done(Exit::Program));
+            }
+        }
+    }
     Ok(analysis)
 }
 
@@ -131,7 +146,8 @@ pub fn run(
     options: &RunOptions,
     natives: &NativeOptions,
 ) -> Result<Exit, Halt> {
-    let program = &checked.program;
+    let mut program = &checked.program;
+    let folded;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
     watched::check_outputs(&writers, options)?;
@@ -143,6 +159,9 @@ pub fn run(
         None
     } else {
         let code = &CodeOptions { stats: options.stats.is_some(), ..*code };
+        folded = folding::folded(session, checked, code)?;
+        let checked = folded.as_ref().unwrap_or(checked);
+        program = &checked.program;
         let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
         let natives = Natives::prepare(session, checked, natives, &code.cc)?;
         let native = compiled::load(session, checked, &c, code, &natives)?;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod schedule_arguments;
+mod cslow_arguments;
 mod watch_arguments;
 
 use arguments::Arguments;
