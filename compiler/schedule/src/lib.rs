@@ -6,5 +6,6 @@
 pub mod fold;
 pub mod judge;
 pub mod minimum_latency;
+pub mod partition;
 pub mod sequential;
 pub mod single_appearance;
