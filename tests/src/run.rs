@@ -18,12 +18,11 @@ use sluice_driver::runtime::{self, RunEnd};
 use sluice_driver::session::Session;
 use sluice_driver::{compiled, interpreted};
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{PipeReader, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How native code is made.
@@ -76,11 +75,17 @@ pub fn check(source: &str) -> Result<Checked, String> {
 
 /// Bytes that can be looked at after they were written.
 #[derive(Clone, Default)]
-struct Tape(Rc<RefCell<Vec<u8>>>);
+struct Tape(Arc<Mutex<Vec<u8>>>);
+
+impl Tape {
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Write for Tape {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
+        self.bytes().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -199,12 +204,12 @@ fn try_run(
     Ok(match run_to(checked, case, code, &readers, &writers, &mut host) {
         Ok(()) => {
             let remarks = host.finish()?;
-            Outcome::Done { printed: tape.0.borrow().clone(), written: written(folder), remarks }
+            Outcome::Done { printed: tape.bytes().clone(), written: written(folder), remarks }
         }
         Err(end) => {
             host.abandon();
             let (exit, why) = in_words(end);
-            Outcome::Failed(exit, why, tape.0.borrow().clone())
+            Outcome::Failed(exit, why, tape.bytes().clone())
         }
     })
 }

@@ -17,8 +17,9 @@ use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
 use crate::stats::Ending;
+use crate::threads::report;
 use crate::watched::{self, Watched};
-use sluice_codegen::Flavour;
+use sluice_codegen::{CProgram, Flavour};
 use sluice_frontend::elaborate::Limits;
 use sluice_frontend::lints::levels::Levels;
 use sluice_frontend::{Analysis, Elaborated, Options};
@@ -136,6 +137,7 @@ pub fn run(
     host::check_bindings(&readers, &writers, &options.bindings)?;
     watched::check_outputs(&writers, options)?;
     let mut foreign = Foreign::none();
+    let mut plan = None;
     // only the interpreter tells what each firing does
     let native = if options.interpret || options.trace.is_some() {
         let natives = Natives::prepare(session, checked, natives, &code.cc)?;
@@ -143,7 +145,14 @@ pub fn run(
         None
     } else {
         let code = &CodeOptions { stats: options.stats.is_some(), ..*code };
-        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
+        let c = match &options.threads {
+            Some(threads) => {
+                let (c, made) = compiled::emit_threads(session, checked, code, threads)?;
+                plan = Some(made);
+                c
+            }
+            None => compiled::emit(session, checked, code, Flavour::Plugin, "program")?,
+        };
         let natives = Natives::prepare(session, checked, natives, &code.cc)?;
         let native = compiled::load(session, checked, &c, code, &natives)?;
         Some((native, c))
@@ -155,7 +164,14 @@ pub fn run(
     let out = Out::stdout();
     let mut host = Host::open_to(&readers, &writers, &options.bindings, out.clone())?;
     let mut watched = Watched::open(checked, options, &out, &mut host)?;
+    let batch = options.threads.and_then(|t| t.batch);
+    let mut tally = None;
     let end = session.pass("run", || match &native {
+        Some((native, c)) if plan.as_ref().is_some_and(|p| p.partition.is_some()) => {
+            let (end, done) = native.run_threads(&readers, &writers, options.iterations, &host, batch);
+            tally = Some(done);
+            end.map_err(|e| of_native(e, checked, c))
+        }
         None => {
             let settings =
                 sluice_interpret::Options { iterations: options.iterations, channel_limit: code.channel_limit };
@@ -163,12 +179,11 @@ pub fn run(
         }
         Some((native, c)) => {
             let end = watched.run(native, (&readers, &writers), options.iterations, &mut host, c.fills.as_ref());
-            end.map_err(|e| match e {
-                NativeEnd::Fault(fault) => RunEnd::Fault(fault),
-                NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
-            })
+            end.map_err(|e| of_native(e, checked, c))
         }
     });
+    let told = plan.as_ref().filter(|_| options.threads.is_some_and(|t| t.report));
+    let told = told.map(|plan| report::report(plan, tally.as_ref()));
     let Err(end) = end else {
         let ending = if host.wants_stop() { Ending::Stopped } else { Ending::Complete };
         let finished = host.finish();
@@ -176,11 +191,13 @@ pub fn run(
             session.remark(remark);
         }
         let watched = watched.close(ending);
+        told.iter().for_each(|text| session::say(text));
         finished?;
         watched?;
         return Ok(Exit::Ok);
     };
     host.abandon();
+    told.iter().for_each(|text| session::say(text));
     if let Err(fault) = watched.close(Ending::Failed) {
         session.fault(&fault);
     }
@@ -190,5 +207,13 @@ pub fn run(
             session.report(&checked.sources, &[*diagnostic])?;
             Ok(Exit::Program)
         }
+    }
+}
+
+/// Why native code did not end well.
+fn of_native(end: NativeEnd, checked: &Checked, c: &CProgram) -> RunEnd {
+    match end {
+        NativeEnd::Fault(fault) => RunEnd::Fault(fault),
+        NativeEnd::Program(error) => runtime::of_native(&error, &checked.program.graph, &c.sites),
     }
 }

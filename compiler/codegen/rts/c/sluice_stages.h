@@ -33,10 +33,10 @@ typedef struct sluice_crossing {
 typedef struct sluice_stages {
     uint32_t size, version;
     uint32_t stage_count, crossing_count;
-    /* Can the whole go back to the boundary before a batch in which there was a fault? Then images of all batches under way are kept. */
-    uint32_t undoable, unused;
     const sluice_stage *stages;
     const sluice_crossing *crossings;
+    /* Can the whole go back to the boundary before a batch in which there was a fault? Then images of all batches under way are kept. */
+    int32_t (*undoable)(void);
     /* Makes a part. SLUICE_DONE or SLUICE_MEMORY. It is destroyed as any instance. */
     int32_t (*part)(const sluice_host *host, sl_ctx **part);
     /* Tells the whole of its crew. `k`: the steady states of a batch, or 0 for as many as take a while. */

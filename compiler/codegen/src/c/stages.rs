@@ -258,12 +258,10 @@ fn interface(input: &ProgramInput<'_>, partition: &Verified, crossings: &[Channe
     }
     format!(
         "static const sluice_stage sl_told_stages[] = {{{}}};\nstatic const sluice_crossing sl_told_crossings[] = {{{}}};\n\
-         /* with SL_SAVE_MOST bytes to save and no more, a fault can be undone: as on one thread */\n\
-         SL_EXPORT const sluice_stages *sluice_stages_v1(void) {{\n    static sluice_stages told = {{\n        \
-         sizeof(sluice_stages), SLUICE_STAGES_VERSION, {}, {}, 0, 0, sl_told_stages, sl_told_crossings,\n        \
-         sl_part_make, sl_attach, sl_image_bytes, sl_take_image, sl_give_image, sl_begin_part, sl_admit, sl_input_bytes, sl_copy_input,\n        \
-         sl_fire_part, sl_flush_part, sl_finish_part, sl_undo_part, sl_fail_part}};\n    \
-         told.undoable = sl_saved_bytes(&sl_the_program) > 0;\n    return &told;\n}}\n\n",
+         static const sluice_stages sl_told = {{\n    sizeof(sluice_stages), SLUICE_STAGES_VERSION, {}, {}, sl_told_stages, \
+         sl_told_crossings,\n    sl_undoable, sl_part_make, sl_attach, sl_image_bytes, sl_take_image, sl_give_image, sl_begin_part, sl_admit, \
+         sl_input_bytes,\n    sl_copy_input, sl_fire_part, sl_flush_part, sl_finish_part, sl_undo_part, sl_fail_part}};\n\n\
+         SL_EXPORT const sluice_stages *sluice_stages_v1(void) {{ return &sl_told; }}\n\n",
         stages.join(", "),
         rows.join(", "),
         partition.stages().len(),
