@@ -13,3 +13,5 @@ pub mod parts;
 pub mod plan;
 pub mod report;
 mod sync;
+#[cfg(test)]
+mod tests;

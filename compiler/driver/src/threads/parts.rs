@@ -263,7 +263,7 @@ pub struct Crew<'h> {
 
 impl<'h> Crew<'h> {
     /// The crew of a program. `sizes`: bytes of an item of each reader and writer.
-    pub fn new(
+    pub(crate) fn new(
         stages: &'h RawStages,
         abi: &'h RawAbi,
         host: &'h Host,
@@ -284,7 +284,7 @@ impl<'h> Crew<'h> {
     ///
     /// # Safety
     /// `crew` must point to a crew that nobody else uses while the instance runs, and `whole` must be an instance of its program.
-    pub unsafe fn attach(crew: *mut Crew<'h>, whole: *mut RawInstance) {
+    pub(crate) unsafe fn attach(crew: *mut Crew<'h>, whole: *mut RawInstance) {
         // SAFETY: the caller's promise.
         let this = unsafe { &mut *crew };
         this.whole = whole;

@@ -119,7 +119,10 @@ fn items(graph: &SdfGraph, input: &ProgramInput<'_>, c: usize) -> u64 {
     input.steady.repetitions[channel.to.0.index()].saturating_mul(u64::from(channel.consume))
 }
 
-/// Cycles of a firing: those of a filter's kernel; one for each item moved.
+/// Firings that run at once where the machine's vectors are used.
+const LANES: u64 = 8;
+
+/// Cycles of a firing: those of a filter's kernel, as this machine takes them; one for each item moved.
 fn cycles(input: &ProgramInput<'_>, v: NodeId) -> u64 {
     let node = input.graph.node(v);
     let moved: u64 = (node.inputs.iter().map(|c| u64::from(input.graph.channel(*c).consume)))
@@ -127,10 +130,15 @@ fn cycles(input: &ProgramInput<'_>, v: NodeId) -> u64 {
         .sum();
     match node.kind {
         NodeKind::Filter { code, .. } => {
-            input.kernels.get(code.index()).map_or(1, |k| cost::firing(k).cycles()).max(1)
+            let Some(kernel) = input.kernels.get(code.index()) else { return 1 };
+            let cost = cost::firing(kernel);
+            // functions of the C library, and prints above all, take longer than the model's simple machine says
+            let more = cost.library.saturating_mul(80).saturating_add(cost.call.saturating_mul(100));
+            let all = cost.cycles().saturating_add(more);
+            (if kernel.lanes.is_some() { all / LANES } else { all }).max(1)
         }
         // what is read and written changes its form
-        NodeKind::Reader(_) | NodeKind::Writer(_) => 2 * moved.max(1),
+        NodeKind::Reader(_) | NodeKind::Writer(_) => 4 * moved.max(1),
         _ => moved.max(1),
     }
 }

@@ -52,8 +52,11 @@ pub fn report(plan: &Plan, tally: Option<&Tally>) -> String {
     let (threads, total) = (plan.stages.iter().map(|s| s.replicas).sum::<usize>(), plan.total.max(1));
     let _ = writeln!(
         out,
-        "threads: {threads} of {}, batches of at most {} steady states, at best {:.2} times as fast as one",
-        plan.asked, plan.batch, plan.gain
+        "threads: {threads} of {}, batches of at most {} steady state{}, at best {:.2} times as fast as one",
+        plan.asked,
+        plan.batch,
+        s(usize::try_from(plan.batch).unwrap_or(2)),
+        plan.gain
     );
     if plan.bound > plan.gain * 1.01 {
         let _ = writeln!(out, "  no partition can be more than {:.2} times as fast", plan.bound);
@@ -78,7 +81,12 @@ pub fn report(plan: &Plan, tally: Option<&Tally>) -> String {
         let _ = writeln!(out, "  {from} → {to}: {bytes} bytes for a steady state");
     }
     if let Some(t) = tally {
-        let _ = writeln!(out, "  run: {} batches in {} phase{}", t.batches, t.phases, s(t.phases as usize));
+        let _ = writeln!(out, "  run: {} batch{} in {} phase{}",
+            t.batches,
+            if t.batches == 1 { "" } else { "es" },
+            t.phases,
+            s(usize::try_from(t.phases).unwrap_or(2))
+        );
         if t.undone {
             out.push_str("  a batch with a fault was undone and run again on one thread\n");
         }

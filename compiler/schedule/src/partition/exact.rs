@@ -11,7 +11,7 @@ use super::problem::{Problem, Value};
 use super::{Partition, judge};
 
 /// Nodes of the search tree, where the result is for use.
-pub const BUDGET: usize = 200_000;
+pub const BUDGET: usize = 30_000;
 
 struct Search<'a, 'p> {
     problem: &'a Problem<'p>,

@@ -53,9 +53,11 @@ impl Components {
         for c in graph.channel_ids() {
             let channel = graph.channel(c);
             let (a, b) = (part[channel.from.0.index()], part[channel.to.0.index()]);
-            if a == b {
-                stateless[a] = false;
-            } else {
+            // a loop, or against program order, which replicas go by
+            if a == b || channel.feedback || channel.from.0 >= channel.to.0 {
+                (stateless[a], stateless[b]) = (false, false);
+            }
+            if a != b {
                 let sum = between.entry((a, b)).or_default();
                 *sum = sum.saturating_add(problem.toll(c));
             }
