@@ -11,7 +11,7 @@ use sluice_driver::io::sink::Out;
 use sluice_driver::native::{Native, NativeEnd};
 use sluice_driver::natives::Natives;
 use sluice_driver::natives::foreign::Foreign;
-use sluice_driver::options::{CodeOptions, ProgramOptions, ScheduleKind};
+use sluice_driver::options::{CodeOptions, ProgramOptions, ScheduleKind, ThreadsOptions};
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
@@ -100,6 +100,8 @@ pub struct Compiled {
     sites: Vec<Site>,
     /// Filters of which several firings run at once.
     pub lanes: usize,
+    /// In stages, for threads that hand each other so many steady states (or as many as seem good).
+    crew: Option<Option<u64>>,
 }
 
 /// Compiles a checked program and loads it.
@@ -121,12 +123,33 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
             native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
             sites: c.sites,
             lanes,
+            crew: None,
         })
     };
-    made().map_err(|halt| match halt {
+    made().map_err(in_short)
+}
+
+/// Compiles a checked program for up to so many threads. `None` where one must do everything.
+pub fn compile_threads(checked: &Checked, threads: usize, batch: Option<u64>) -> Result<Option<Compiled>, String> {
+    let made = || {
+        let mut session = Session::new(&ProgramOptions::default(), false)?;
+        let code = CodeOptions { cc: CcOptions { level: 0, ..CcOptions::default() }, ..Default::default() };
+        let threads = ThreadsOptions { threads, batch, report: false };
+        let (c, plan) = compiled::emit_threads(&mut session, checked, &code, &threads)?;
+        if plan.partition.is_none() {
+            return Ok(None);
+        }
+        let native = compiled::load(&mut session, checked, &c, &code, &Natives::none())?;
+        Ok(Some(Compiled { native, sites: c.sites, lanes: 0, crew: Some(batch) }))
+    };
+    made().map_err(in_short)
+}
+
+fn in_short(halt: Halt) -> String {
+    match halt {
         Halt::Fault(f) => f.message,
         Halt::Done(_) => "stopped".into(),
-    })
+    }
 }
 
 /// Runs a checked program, interpreted where there is no code. Its files are in `folder`, which must be the current one.
@@ -229,7 +252,11 @@ pub(crate) fn run_to(
             let options = sluice_interpret::Options { iterations: case.iterations, channel_limit: case.channel_limit };
             interpreted::run(program, readers, options, host, &mut Foreign::none())
         }
-        Some(c) => c.native.run(readers, writers, case.iterations, host).map_err(|e| match e {
+        Some(c) => match c.crew {
+            None => c.native.run(readers, writers, case.iterations, host),
+            Some(batch) => c.native.run_threads(readers, writers, case.iterations, host, batch).0,
+        }
+        .map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),
             NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
         }),

@@ -12,4 +12,5 @@ mod projects;
 mod running;
 mod support;
 mod testing;
+mod threads;
 mod watching;
