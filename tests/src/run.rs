@@ -100,8 +100,8 @@ pub struct Compiled {
     sites: Vec<Site>,
     /// Filters of which several firings run at once.
     pub lanes: usize,
-    /// In stages, for threads that hand each other so many steady states (or as many as seem good).
-    crew: Option<Option<u64>>,
+    /// In stages, for threads that run them and hand each other so many steady states (or as many as seem good).
+    crew: Option<(Vec<Vec<(usize, usize)>>, Option<u64>)>,
 }
 
 /// Compiles a checked program and loads it.
@@ -140,7 +140,7 @@ pub fn compile_threads(checked: &Checked, threads: usize, batch: Option<u64>) ->
             return Ok(None);
         }
         let native = compiled::load(&mut session, checked, &c, &code, &Natives::none())?;
-        Ok(Some(Compiled { native, sites: c.sites, lanes: 0, crew: Some(batch) }))
+        Ok(Some(Compiled { native, sites: c.sites, lanes: 0, crew: Some((plan.threads, batch)) }))
     };
     made().map_err(in_short)
 }
@@ -252,9 +252,11 @@ pub(crate) fn run_to(
             let options = sluice_interpret::Options { iterations: case.iterations, channel_limit: case.channel_limit };
             interpreted::run(program, readers, options, host, &mut Foreign::none())
         }
-        Some(c) => match c.crew {
+        Some(c) => match &c.crew {
             None => c.native.run(readers, writers, case.iterations, host),
-            Some(batch) => c.native.run_threads(readers, writers, case.iterations, host, batch).0,
+            Some((threads, batch)) => {
+                c.native.run_threads(readers, writers, case.iterations, host, (threads, *batch)).0
+            }
         }
         .map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),

@@ -329,7 +329,7 @@ impl Native {
         self.run_with(readers, writers, iterations, host, counted, None)
     }
 
-    /// Runs a program that was compiled in stages with a thread for each (or each replica). `batch`: steady states that a batch has, where
+    /// Runs a program that was compiled in stages. `threads`: by thread, the stages and replicas it runs; `batch`: steady states that a batch has, where
     /// that is not to be found out. Says what was done, also where the run fails.
     pub fn run_threads(
         &self,
@@ -337,14 +337,14 @@ impl Native {
         writers: &[End],
         iterations: Option<u64>,
         host: &Host,
-        batch: Option<u64>,
+        (threads, batch): (&[Vec<(usize, usize)>], Option<u64>),
     ) -> (Result<(), NativeEnd>, Tally) {
         let stages = match self.stages() {
             Ok(stages) => stages,
             Err(fault) => return (Err(NativeEnd::Fault(fault)), Tally::default()),
         };
         let sizes = |ends: &[End]| ends.iter().map(|e| e.item.bytes).collect();
-        let mut crew = Crew::new(stages, self.abi(), host, (sizes(readers), sizes(writers)), batch);
+        let mut crew = Crew::new(stages, self.abi(), host, (sizes(readers), sizes(writers)), threads, batch);
         let end = self.run_with(readers, writers, iterations, host, &mut None, Some(&mut crew));
         let end = match crew.fault.take() {
             Some(fault) => Err(NativeEnd::Fault(fault)),

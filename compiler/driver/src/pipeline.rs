@@ -168,7 +168,8 @@ pub fn run(
     let mut tally = None;
     let end = session.pass("run", || match &native {
         Some((native, c)) if plan.as_ref().is_some_and(|p| p.partition.is_some()) => {
-            let (end, done) = native.run_threads(&readers, &writers, options.iterations, &host, batch);
+            let threads = plan.as_ref().map_or(&[][..], |p| &p.threads);
+            let (end, done) = native.run_threads(&readers, &writers, options.iterations, &host, (threads, batch));
             tally = Some(done);
             end.map_err(|e| of_native(e, checked, c))
         }

@@ -8,6 +8,8 @@
 //!                                               ◀ empty ─ give the block back
 //! ```
 //!
+//! A thread may have several desks (a stage, or one of its replicas): it goes from one to the next and runs a batch wherever it can.
+//!
 //! A queue is two rings (crate rtrb: single producer, single consumer, lock-free): full blocks one way, empty ones back. With replicas each
 //! pair of threads that hand each other batches has a queue of its own; batch b is that of replica b mod n at either end, so that the order
 //! of items follows from where they are taken. A producer that finds no empty block waits: that is the back-pressure.
@@ -65,7 +67,9 @@ pub struct Shape {
     pub links: Vec<(usize, usize)>,
     /// The stage whose part is asked for admissions. Without, all batches are admitted.
     pub reader: Option<usize>,
-    /// The stage that runs in the calling thread.
+    /// By thread: the desks it has, as stage and replica. Each desk belongs to one.
+    pub threads: Vec<Vec<(usize, usize)>>,
+    /// The thread that is the calling one.
     pub here: usize,
     /// How many batches, at most.
     pub batches: u64,
@@ -104,13 +108,36 @@ pub struct Worker<P> {
 type Ends<B> = Vec<Option<(Consumer<B>, Producer<B>)>>;
 
 struct Desk<P: Part> {
+    /// Its number, by stage and replica.
+    number: usize,
     worker: Worker<P>,
     step: u64,
     beginning: bool,
     admits: bool,
-    watches: bool,
     ins: Vec<Ends<P::Block>>,
     outs: Vec<Ends<P::Block>>,
+    /// Its next batch may begin, and these blocks of it are there.
+    begun: bool,
+    got: (Vec<P::Block>, Vec<P::Block>),
+    over: bool,
+}
+
+/// What a desk did when it had its turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// A batch.
+    Batch,
+    /// Nothing: it waits.
+    Waits,
+    /// It is done for good.
+    Over,
+}
+
+impl Shape {
+    /// A thread for each desk.
+    pub fn one_each(replicas: &[usize]) -> Vec<Vec<(usize, usize)>> {
+        replicas.iter().enumerate().flat_map(|(s, n)| (0..*n).map(move |r| vec![(s, r)])).collect()
+    }
 }
 
 /// Runs parts, ordered by stage and replica. `block` makes an empty block for a link.
@@ -125,14 +152,18 @@ pub fn run<P: Part>(
     let first: Vec<u64> = seats.iter().map(|(_, r)| *r as u64).collect();
     let gate = Gate::new(&first, window(seats.len()));
     let mut desks: Vec<Desk<P>> = (parts.into_iter().zip(&seats))
-        .map(|(part, (s, r))| Desk {
+        .enumerate()
+        .map(|(number, (part, (s, r)))| Desk {
+            number,
             worker: Worker { stage: *s, replica: *r, part, next: *r as u64, faulty: false, busy: Duration::ZERO },
             step: shape.replicas[*s] as u64,
             beginning: !shape.links.iter().any(|(_, to)| to == s),
             admits: shape.reader == Some(*s),
-            watches: shape.here == *s && *r == 0,
             ins: Vec::new(),
             outs: Vec::new(),
+            begun: false,
+            got: (Vec::new(), Vec::new()),
+            over: false,
         })
         .collect();
     for (link, (from, to)) in shape.links.iter().enumerate() {
@@ -160,30 +191,37 @@ pub fn run<P: Part>(
         }
     }
     gate.close(shape.batches);
-    let here = seat(shape.here, 0);
-    let mine = desks.remove(here);
+    let mut crews: Vec<Vec<Desk<P>>> = shape.threads.iter().map(|_| Vec::new()).collect();
+    for desk in desks {
+        let sits = |t: &Vec<(usize, usize)>| t.contains(&(desk.worker.stage, desk.worker.replica));
+        let thread = shape.threads.iter().position(sits).unwrap_or(shape.here);
+        crews[thread].push(desk);
+    }
+    crews.swap(0, shape.here);
     let (mut workers, started) = std::thread::scope(|scope| {
         let gate = &gate;
-        let mut others = Vec::new();
-        let mut left = Vec::new();
-        let mut started = true;
-        for (i, desk) in desks.into_iter().enumerate() {
-            let me = i + usize::from(i >= here);
+        let (mut others, mut left, mut started) = (Vec::new(), Vec::new(), true);
+        let mut crews = crews.into_iter();
+        let mine = crews.next().unwrap_or_default();
+        for (i, crew) in crews.enumerate() {
             if !started {
-                left.push(desk.worker);
+                left.extend(crew.into_iter().map(|d| d.worker));
                 continue;
             }
-            // a desk that no thread takes must not be lost
-            let slot = std::sync::Arc::new(std::sync::Mutex::new(Some(desk)));
+            // what no thread takes must not be lost
+            let slot = std::sync::Arc::new(std::sync::Mutex::new(Some(crew)));
             let taken = slot.clone();
-            let work = move || taken.lock().ok().and_then(|mut d| d.take()).map(|d| d.work(me, gate));
-            let builder = std::thread::Builder::new().name(format!("stage {}", seats[me].0)).stack_size(STACK);
+            let take = |slot: &std::sync::Mutex<Option<Vec<Desk<P>>>>| {
+                slot.lock().ok().and_then(|mut d| d.take()).unwrap_or_default()
+            };
+            let work = move || work(take(&taken), gate, false);
+            let builder = std::thread::Builder::new().name(format!("crew {}", i + 1)).stack_size(STACK);
             match builder.spawn_scoped(scope, work) {
                 Ok(handle) => others.push(handle),
                 Err(_) => {
                     started = false;
                     gate.close(0);
-                    left.extend(slot.lock().ok().and_then(|mut d| d.take()).map(|d| d.worker));
+                    left.extend(take(&slot).into_iter().map(|d| d.worker));
                 }
             }
         }
@@ -191,11 +229,11 @@ pub fn run<P: Part>(
             gate.admit(shape.batches);
         }
         gate.open();
-        let mut workers = vec![mine.work(here, gate)];
+        let mut workers = work(mine, gate, true);
         workers.extend(left);
         for handle in others {
             match handle.join() {
-                Ok(worker) => workers.extend(worker),
+                Ok(theirs) => workers.extend(theirs),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
@@ -230,129 +268,126 @@ impl Drop for Alarm<'_> {
     }
 }
 
-impl<P: Part> Desk<P> {
-    fn work(mut self, me: usize, gate: &Gate) -> Worker<P> {
-        let _alarm = Alarm(gate);
-        gate.enter(me);
-        let (mut ins, mut outs) = (Vec::with_capacity(self.ins.len()), Vec::with_capacity(self.outs.len()));
-        while self.begin(me, gate) && self.collect(me, gate, &mut ins, &mut outs) {
-            let start = Instant::now();
-            let result = self.worker.part.fire(self.worker.next, &mut ins, &mut outs);
-            self.worker.busy += start.elapsed();
-            match result {
-                Ok(()) => {}
-                Err(Trouble::Fault) => {
-                    self.worker.faulty = true;
-                    gate.fault(self.worker.next);
-                    break;
-                }
-                Err(Trouble::Stop) => {
-                    gate.cancel();
-                    break;
-                }
-            }
-            let batch = self.worker.next;
-            for (ends, block) in self.ins.iter_mut().zip(ins.drain(..)) {
-                // as many as there are fit
-                let n = ends.len();
-                if let Some((_, empty)) = &mut ends[(batch % n as u64) as usize] {
-                    let _ = empty.push(block);
-                }
-            }
-            for (ends, block) in self.outs.iter_mut().zip(outs.drain(..)) {
-                let n = ends.len();
-                if let Some((_, full)) = &mut ends[(batch % n as u64) as usize] {
-                    let _ = full.push(block);
-                }
-            }
-            self.worker.next += self.step;
-            gate.done(me, self.worker.next);
-        }
-        self.worker
-    }
-
-    /// Waits until the next batch may begin. False where it never will.
-    fn begin(&mut self, me: usize, gate: &Gate) -> bool {
-        let batch = self.worker.next;
-        if self.watches && self.worker.part.wants_stop() {
+/// What a thread does: it goes round its desks until all are done. The one that `watches` looks whether the run should end.
+fn work<P: Part>(mut desks: Vec<Desk<P>>, gate: &Gate, watches: bool) -> Vec<Worker<P>> {
+    let _alarm = Alarm(gate);
+    let Some(me) = desks.first().map(|d| d.number) else { return Vec::new() };
+    gate.enter(me);
+    let mut idle = 0u32;
+    loop {
+        if watches && desks.first().is_some_and(|d| d.worker.part.wants_stop()) {
             gate.cancel();
-            return false;
         }
-        if !self.admits {
-            let beginning = self.beginning;
-            let answer = self.wait(me, gate, |_| match gate.may_begin(batch, beginning) {
-                Begin::Wait => None,
-                answer => Some(answer),
-            });
-            return answer == Some(Begin::Yes);
+        if round(&mut desks, gate) {
+            idle = 0;
         }
-        self.wait(me, gate, |desk| {
-            if !gate.is_open() || gate.is_far_ahead(batch) {
-                return None;
-            }
-            match desk.worker.part.admit() {
-                Ok(Admission::Yes) => {
-                    gate.admit(batch + 1);
-                    return Some(true);
+        if desks.iter().all(|d| d.over) {
+            return desks.into_iter().map(|d| d.worker).collect();
+        }
+        idle += 1;
+        match idle {
+            0..=SPINS => std::hint::spin_loop(),
+            _ if idle <= SPINS + YIELDS => std::thread::yield_now(),
+            _ => {
+                for desk in desks.iter_mut().filter(|d| !d.over) {
+                    match desk.worker.part.rest() {
+                        Ok(()) => {}
+                        Err(Trouble::Fault) => gate.fault(desk.worker.next),
+                        Err(Trouble::Stop) => gate.cancel(),
+                    }
                 }
-                // what is on its way comes out first; more may come meanwhile
-                Ok(Admission::NotNow) if !gate.is_idle() => return None,
-                Ok(_) => gate.close(batch),
-                Err(Trouble::Fault) => gate.fault(batch),
-                Err(Trouble::Stop) => gate.cancel(),
+                if gate.sleep(me, || round(&mut desks, gate).then_some(())).is_some() {
+                    idle = 0;
+                }
             }
-            Some(false)
-        }) == Some(true)
+        }
     }
+}
 
-    /// Takes a block from each queue. False where the batch will never begin.
-    fn collect(&mut self, me: usize, gate: &Gate, ins: &mut Vec<P::Block>, outs: &mut Vec<P::Block>) -> bool {
+/// Gives each desk a turn. Did any do something?
+fn round<P: Part>(desks: &mut [Desk<P>], gate: &Gate) -> bool {
+    let mut any = false;
+    for desk in desks.iter_mut().filter(|d| !d.over) {
+        let turn = desk.turn(gate);
+        desk.over = turn == Turn::Over;
+        any |= turn != Turn::Waits;
+    }
+    any
+}
+
+impl<P: Part> Desk<P> {
+    /// Runs a batch, if all that it needs is there.
+    fn turn(&mut self, gate: &Gate) -> Turn {
         let batch = self.worker.next;
-        for (side, count) in [(0, self.ins.len()), (1, self.outs.len())] {
-            for l in 0..count {
-                let block = self.wait(me, gate, |desk| {
-                    let ends = if side == 0 { &mut desk.ins[l] } else { &mut desk.outs[l] };
-                    let n = ends.len() as u64;
-                    ends[(batch % n) as usize].as_mut().and_then(|(from, _)| from.pop().ok())
-                });
-                let Some(block) = block else { return false };
-                if side == 0 { ins.push(block) } else { outs.push(block) }
+        if gate.is_over(batch) {
+            return Turn::Over;
+        }
+        if !self.begun {
+            match self.begin(gate) {
+                Begin::Yes => self.begun = true,
+                Begin::Wait => return Turn::Waits,
+                Begin::Never => return Turn::Over,
             }
         }
-        true
+        for (queues, got) in [(&mut self.ins, &mut self.got.0), (&mut self.outs, &mut self.got.1)] {
+            while let Some(ends) = queues.get_mut(got.len()) {
+                let n = ends.len() as u64;
+                match ends[(batch % n) as usize].as_mut().and_then(|(from, _)| from.pop().ok()) {
+                    Some(block) => got.push(block),
+                    None => return Turn::Waits,
+                }
+            }
+        }
+        let start = Instant::now();
+        let result = self.worker.part.fire(batch, &mut self.got.0, &mut self.got.1);
+        self.worker.busy += start.elapsed();
+        match result {
+            Ok(()) => {}
+            Err(Trouble::Fault) => {
+                self.worker.faulty = true;
+                gate.fault(batch);
+                return Turn::Over;
+            }
+            Err(Trouble::Stop) => {
+                gate.cancel();
+                return Turn::Over;
+            }
+        }
+        for (queues, got) in [(&mut self.ins, &mut self.got.0), (&mut self.outs, &mut self.got.1)] {
+            for (ends, block) in queues.iter_mut().zip(got.drain(..)) {
+                let n = ends.len() as u64;
+                // as many as there are fit
+                if let Some((_, to)) = &mut ends[(batch % n) as usize] {
+                    let _ = to.push(block);
+                }
+            }
+        }
+        self.begun = false;
+        self.worker.next += self.step;
+        gate.done(self.number, self.worker.next);
+        Turn::Batch
     }
 
-    /// Waits for something, at first wide awake. `None` where this thread's next batch will never begin.
-    fn wait<T>(&mut self, me: usize, gate: &Gate, mut ready: impl FnMut(&mut Self) -> Option<T>) -> Option<T> {
-        for turn in 0u32.. {
-            // what is there is taken first: batches before a fault are all completed
-            if gate.is_over(self.worker.next) {
-                return None;
-            }
-            if let Some(got) = ready(self) {
-                return Some(got);
-            }
-            if turn < SPINS {
-                std::hint::spin_loop();
-            } else if turn < SPINS + YIELDS {
-                std::thread::yield_now();
-            } else {
-                if self.watches && self.worker.part.wants_stop() {
-                    gate.cancel();
-                    return None;
-                }
-                match self.worker.part.rest() {
-                    Ok(()) => {}
-                    Err(Trouble::Fault) => gate.fault(self.worker.next),
-                    Err(Trouble::Stop) => gate.cancel(),
-                }
-                let over = |desk: &Self| gate.is_over(desk.worker.next);
-                let got = gate.sleep(me, || if over(self) { Some(None) } else { ready(self).map(Some) });
-                if let Some(got) = got {
-                    return got;
-                }
-            }
+    /// May the next batch begin? The part that reads decides that.
+    fn begin(&mut self, gate: &Gate) -> Begin {
+        let batch = self.worker.next;
+        if !self.admits {
+            return gate.may_begin(batch, self.beginning);
         }
-        None
+        if !gate.is_open() || gate.is_far_ahead(batch) {
+            return Begin::Wait;
+        }
+        match self.worker.part.admit() {
+            Ok(Admission::Yes) => {
+                gate.admit(batch + 1);
+                return Begin::Yes;
+            }
+            // what is on its way comes out first; more may come meanwhile
+            Ok(Admission::NotNow) if !gate.is_idle() => return Begin::Wait,
+            Ok(_) => gate.close(batch),
+            Err(Trouble::Fault) => gate.fault(batch),
+            Err(Trouble::Stop) => gate.cancel(),
+        }
+        Begin::Never
     }
 }

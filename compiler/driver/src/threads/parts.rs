@@ -249,6 +249,8 @@ pub struct Crew<'h> {
     sizes: (Vec<usize>, Vec<usize>),
     parts: Vec<Stage<'h>>,
     links: Vec<(usize, usize)>,
+    /// By thread: the stages and replicas it runs.
+    threads: Vec<Vec<(usize, usize)>>,
     /// The bytes of a block of each link, for the batch at hand.
     bytes: Vec<usize>,
     /// No threads could be had: one thread does everything.
@@ -262,14 +264,16 @@ pub struct Crew<'h> {
 }
 
 impl<'h> Crew<'h> {
-    /// The crew of a program. `sizes`: bytes of an item of each reader and writer.
+    /// The crew of a program. `sizes`: bytes of an item of each reader and writer; `threads`: by thread, the stages and replicas it runs.
     pub(crate) fn new(
         stages: &'h RawStages,
         abi: &'h RawAbi,
         host: &'h Host,
         sizes: (Vec<usize>, Vec<usize>),
+        threads: &[Vec<(usize, usize)>],
         batch: Option<u64>,
     ) -> Crew<'h> {
+        let threads = threads.to_vec();
         let mut links: Vec<(usize, usize)> =
             stages.crossings().iter().map(|c| (c.from as usize, c.to as usize)).collect();
         links.sort_unstable();
@@ -277,7 +281,7 @@ impl<'h> Crew<'h> {
         let tally = Tally::of(stages.stages().iter().map(|s| s.replicas as usize));
         let whole = std::ptr::null_mut();
         let (parts, bytes) = (Vec::new(), Vec::new());
-        Crew { stages, abi, host, whole, sizes, parts, links, bytes, alone: false, batch, fault: None, tally }
+        Crew { stages, abi, host, whole, sizes, parts, links, threads, bytes, alone: false, batch, fault: None, tally }
     }
 
     /// Lets an instance call this crew, for as long as the crew stays where it is and the instance lives.
@@ -388,12 +392,14 @@ impl<'h> Crew<'h> {
         }
         let told = raw.stages();
         let reader = told.iter().position(|s| s.reads != 0);
+        // what native functions do may depend on the thread: they stay in this one
+        let here = told.iter().position(|s| s.calls != 0).or(reader).unwrap_or(0);
         let shape = Shape {
             replicas: told.iter().map(|s| s.replicas as usize).collect(),
             links: self.links.clone(),
             reader,
-            // what native functions do may depend on the thread: they stay in this one
-            here: told.iter().position(|s| s.calls != 0).or(reader).unwrap_or(0),
+            here: self.threads.iter().position(|t| t.contains(&(here, 0))).unwrap_or(0),
+            threads: self.threads.clone(),
             batches: most.unsigned_abs(),
         };
         let bytes = &self.bytes;

@@ -22,6 +22,8 @@ pub struct Plan {
     pub asked: usize,
     /// The stages, where there are several threads.
     pub partition: Option<Verified>,
+    /// By thread: the stages and replicas it runs.
+    pub threads: Vec<Vec<(usize, usize)>>,
     /// Why one thread does everything.
     pub alone: Option<String>,
     /// Stages in words.
@@ -55,6 +57,7 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64) -> Plan {
     let mut plan = Plan {
         asked: threads,
         partition: None,
+        threads: Vec::new(),
         alone: None,
         stages: Vec::new(),
         crossings: Vec::new(),
@@ -88,9 +91,24 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64) -> Plan {
     };
     plan.total = problem.total();
     plan.bound = plan.total as f64 / problem.least().max(1.0);
-    let best = partition::solve(&problem);
-    plan.gain = plan.total as f64 / best.value().per_steady_state().max(1.0);
-    if best.partition().threads() < 2 || plan.gain < WORTH {
+    // more stages than threads, where several with little to do share one
+    let mut candidates = (0..=EXTRA).map(|extra| {
+        let threads = (problem.threads + extra.min(problem.threads)).min(MOST);
+        let found = partition::solve(&Problem { threads, ..problem });
+        let (seats, slowest) = share(&found, problem.threads);
+        (found, seats, slowest)
+    });
+    let Some(mut best) = candidates.next() else { return plan };
+    for candidate in candidates {
+        // two replicas on one thread share nothing; and another queue is worth it only for so much
+        let twice = |t: &Vec<(usize, usize)>| t.iter().any(|(s, r)| t.iter().any(|d| d.0 == *s && d.1 != *r));
+        if !candidate.1.iter().any(twice) && candidate.2 * 1.03 < best.2 {
+            best = candidate;
+        }
+    }
+    let (best, seats, slowest) = best;
+    plan.gain = plan.total as f64 / slowest.max(1.0);
+    if seats.len() < 2 || plan.gain < WORTH {
         plan.alone = Some(why_not(input, &problem));
         return plan;
     }
@@ -110,7 +128,30 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64) -> Plan {
         }
     }
     plan.partition = Some(best);
+    plan.threads = seats;
     plan
+}
+
+/// Stages beyond the threads that are tried.
+const EXTRA: usize = 3;
+
+/// Deals stages and replicas out to threads, the dearest first, each to the one that has the least to do. Gives them, and the cycles of the one that
+/// has most.
+fn share(partition: &Verified, threads: usize) -> (Vec<Vec<(usize, usize)>>, f64) {
+    let mut desks: Vec<(f64, usize, usize)> = Vec::new();
+    for (s, (stage, load)) in partition.stages().iter().zip(partition.loads()).enumerate() {
+        desks.extend((0..stage.replicas).map(|r| (*load as f64 / stage.replicas as f64, s, r)));
+    }
+    desks.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut seats: Vec<(f64, Vec<(usize, usize)>)> = vec![(0.0, Vec::new()); threads.min(desks.len()).max(1)];
+    for (load, s, r) in desks {
+        if let Some(least) = seats.iter_mut().min_by(|a, b| a.0.total_cmp(&b.0)) {
+            least.0 += load;
+            least.1.push((s, r));
+        }
+    }
+    let slowest = seats.iter().map(|s| s.0).fold(0.0, f64::max);
+    (seats.into_iter().map(|s| s.1).collect(), slowest)
 }
 
 /// Items of a channel in a steady state.

@@ -49,7 +49,7 @@ pub fn report(plan: &Plan, tally: Option<&Tally>) -> String {
         let _ = writeln!(out, "threads: one of {}, because {why}", plan.asked);
         return out;
     }
-    let (threads, total) = (plan.stages.iter().map(|s| s.replicas).sum::<usize>(), plan.total.max(1));
+    let (threads, total) = (plan.threads.len(), plan.total.max(1));
     let _ = writeln!(
         out,
         "threads: {threads} of {}, batches of at most {} steady state{}, at best {:.2} times as fast as one",
@@ -65,9 +65,9 @@ pub fn report(plan: &Plan, tally: Option<&Tally>) -> String {
     for (i, stage) in plan.stages.iter().enumerate() {
         let _ = write!(
             out,
-            "  stage {i}: {} thread{}, {} node{}, {:.1} % of the work",
-            stage.replicas,
+            "  stage {i}: thread{} {}, {} node{}, {:.1} % of the work",
             s(stage.replicas),
+            sitting(plan, i),
             stage.nodes.len(),
             s(stage.nodes.len()),
             100.0 * stage.cycles as f64 / total as f64
@@ -95,6 +95,13 @@ pub fn report(plan: &Plan, tally: Option<&Tally>) -> String {
         }
     }
     out
+}
+
+/// The threads that run a stage.
+fn sitting(plan: &Plan, stage: usize) -> String {
+    let runs = |t: &&Vec<(usize, usize)>| t.iter().filter(|d| d.0 == stage).count();
+    let all = plan.threads.iter().enumerate().flat_map(|(i, t)| std::iter::repeat_n(i.to_string(), runs(&t)));
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// The first names, and how many more there are.

@@ -138,7 +138,17 @@ fn shape(dice: &mut Dice, batches: u64) -> Shape {
     }
     let singles: Vec<usize> = (0..stages).filter(|s| replicas[*s] == 1).collect();
     let reader = (!singles.is_empty() && dice.roll(2) == 0).then(|| singles[dice.roll(singles.len() as u64) as usize]);
-    Shape { here: dice.roll(stages as u64) as usize, replicas, links, reader, batches }
+    // a thread for each desk, or a few for all
+    let mut threads = Shape::one_each(&replicas);
+    if dice.roll(2) == 0 {
+        let desks: Vec<(usize, usize)> = threads.concat();
+        threads = vec![Vec::new(); 1 + dice.roll(desks.len() as u64) as usize];
+        for desk in desks {
+            let n = threads.len() as u64;
+            threads[dice.roll(n) as usize].push(desk);
+        }
+    }
+    Shape { here: dice.roll(threads.len() as u64) as usize, threads, replicas, links, reader, batches }
 }
 
 #[test]
@@ -220,7 +230,9 @@ fn a_crew_that_is_stopped_ends_soon() {
 
 #[test]
 fn a_panic_leaves_nobody_waiting() {
-    let shape = Shape { replicas: vec![1, 2, 1], links: vec![(0, 1), (1, 2)], reader: None, here: 2, batches: 1000 };
+    let replicas = vec![1, 2, 1];
+    let threads = Shape::one_each(&replicas);
+    let shape = Shape { replicas, links: vec![(0, 1), (1, 2)], reader: None, threads, here: 2, batches: 1000 };
     let out = room(1000);
     let mut all = parts(&shape, 1, 0, &out);
     all[1].panic_at = Some(30);
