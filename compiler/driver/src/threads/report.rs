@@ -87,6 +87,9 @@ pub fn report(plan: &Plan, tally: Option<&Tally>) -> String {
             t.phases,
             s(usize::try_from(t.phases).unwrap_or(2))
         );
+        if t.phases == 0 && t.alone.is_none() {
+            out.push_str("  one thread did everything: there was too little to do, or the order of what comes out can be seen\n");
+        }
         if t.undone {
             out.push_str("  a batch with a fault was undone and run again on one thread\n");
         }
