@@ -16,6 +16,7 @@ use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
 use sluice_driver::session::Session;
+use sluice_driver::threads::crew::Seats;
 use sluice_driver::{compiled, interpreted};
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
 use std::collections::BTreeMap;
@@ -101,7 +102,7 @@ pub struct Compiled {
     /// Filters of which several firings run at once.
     pub lanes: usize,
     /// In stages, for threads that run them and hand each other so many steady states (or as many as seem good).
-    crew: Option<(Vec<Vec<(usize, usize)>>, Option<u64>)>,
+    crew: Option<(Seats, Option<u64>)>,
 }
 
 /// Compiles a checked program and loads it.

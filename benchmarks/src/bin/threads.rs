@@ -48,7 +48,8 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
     let output = work.join("threads.out");
     let text = |parts: &[&str]| parts.iter().map(|p| p.to_string()).collect::<Vec<_>>();
     let (input, out) = (input.display().to_string(), output.display().to_string());
-    let fm = ["examples/fm.str", "--input", &input, "--input-format", "rtl", "--output", &out, "--output-format", "f32"];
+    let fm =
+        ["examples/fm.str", "--input", &input, "--input-format", "rtl", "--output", &out, "--output-format", "f32"];
     let cases = [
         Case { name: "FM receiver, from bytes to sound", arguments: text(&fm) },
         Case {
@@ -82,7 +83,9 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
             table.push_str(&row);
         }
     }
-    table.push_str(&format!("\nOn {cores} processors; medians of {TURNS} turns; the start of the command is in all times.\n"));
+    table.push_str(&format!(
+        "\nOn {cores} processors; medians of {TURNS} turns; the start of the command is in all times.\n"
+    ));
     println!("\n{table}");
     std::fs::write(format!("{results}.md"), table).map_err(|e| e.to_string())
 }

@@ -12,6 +12,7 @@ use crate::exit::Fault;
 use crate::io::host::{End, Host};
 use crate::io::reader::Got;
 use crate::native_stats::{self, NativeStats};
+use crate::threads::crew::Seats;
 use crate::threads::parts::{Crew, RawStages};
 use crate::threads::report::Tally;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -337,7 +338,7 @@ impl Native {
         writers: &[End],
         iterations: Option<u64>,
         host: &Host,
-        (threads, batch): (&[Vec<(usize, usize)>], Option<u64>),
+        (threads, batch): (&Seats, Option<u64>),
     ) -> (Result<(), NativeEnd>, Tally) {
         let stages = match self.stages() {
             Ok(stages) => stages,

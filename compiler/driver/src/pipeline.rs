@@ -166,19 +166,19 @@ pub fn run(
     let mut watched = Watched::open(checked, options, &out, &mut host)?;
     let batch = options.threads.and_then(|t| t.batch);
     let mut tally = None;
-    let end = session.pass("run", || match &native {
-        Some((native, c)) if plan.as_ref().is_some_and(|p| p.partition.is_some()) => {
-            let threads = plan.as_ref().map_or(&[][..], |p| &p.threads);
+    let staged = plan.as_ref().filter(|p| p.partition.is_some()).map(|p| &p.threads);
+    let end = session.pass("run", || match (&native, staged) {
+        (Some((native, c)), Some(threads)) => {
             let (end, done) = native.run_threads(&readers, &writers, options.iterations, &host, (threads, batch));
             tally = Some(done);
             end.map_err(|e| of_native(e, checked, c))
         }
-        None => {
+        (None, _) => {
             let settings =
                 sluice_interpret::Options { iterations: options.iterations, channel_limit: code.channel_limit };
             watched.interpret(&readers, settings, &mut host, &mut foreign)
         }
-        Some((native, c)) => {
+        (Some((native, c)), None) => {
             let end = watched.run(native, (&readers, &writers), options.iterations, &mut host, c.fills.as_ref());
             end.map_err(|e| of_native(e, checked, c))
         }

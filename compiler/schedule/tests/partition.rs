@@ -33,9 +33,8 @@ fn table_2_of_the_paper() {
 . . . . 5
 ";
     let cell = |c: &Option<usize>| c.map_or(".".to_string(), |b| b.to_string());
-    let table: String = (run.table(&pipeline, 1).iter())
-        .map(|row| row.iter().map(cell).collect::<Vec<_>>().join(" ") + "\n")
-        .collect();
+    let table: String =
+        (run.table(&pipeline, 1).iter()).map(|row| row.iter().map(cell).collect::<Vec<_>>().join(" ") + "\n").collect();
     assert_eq!(table, expected);
 }
 
@@ -112,8 +111,10 @@ impl Case {
 }
 
 fn partition(stages: &[(&[u32], usize)]) -> Partition {
-    let stage =
-        |(nodes, replicas): &(&[u32], usize)| Stage { nodes: nodes.iter().map(|n| NodeId(*n)).collect(), replicas: *replicas };
+    let stage = |(nodes, replicas): &(&[u32], usize)| Stage {
+        nodes: nodes.iter().map(|n| NodeId(*n)).collect(),
+        replicas: *replicas,
+    };
     Partition { stages: stages.iter().map(stage).collect() }
 }
 

@@ -13,8 +13,8 @@
 
 use super::fills::Fills;
 use super::layout::{self, Layout, Limits};
-use super::movers::Movers;
 use super::messages::Mail;
+use super::movers::Movers;
 use super::print::{FilterOptions, FilterText, Site, emit_filter};
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};

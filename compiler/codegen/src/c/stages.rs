@@ -45,7 +45,9 @@ pub fn cannot(input: &ProgramInput<'_>) -> Option<&'static str> {
         return Some("it sends messages, which take effect between certain firings of sender and receiver");
     }
     if super::tables::Facts::of(input.graph, input.kernels.len()).ordered {
-        return Some("several of its filters print (or print freely beside an input), so that the order of all firings can be seen");
+        return Some(
+            "several of its filters print (or print freely beside an input), so that the order of all firings can be seen",
+        );
     }
     if is_table(input.graph, &schedule.steady, input.options.table_above) || schedule.batch != 1 {
         return Some("its steady state is so long that it is kept as a table");
@@ -202,7 +204,12 @@ fn tables(input: &ProgramInput<'_>, partition: &Verified, crossings: &[ChannelId
         outs.extend(by_number(|of| of.0, s));
         let ends = [nodes.len(), kept.len(), inner.len(), ins.len(), outs.len()];
         let spans: Vec<String> = firsts.iter().zip(ends).map(|(a, b)| format!("{a}, {}", b - a)).collect();
-        rows.push(format!("{{sl_stage_{s}, {}, {}, {}}}", spans.join(", "), stage.replicas, reads(input, stage.nodes.iter())));
+        rows.push(format!(
+            "{{sl_stage_{s}, {}, {}, {}}}",
+            spans.join(", "),
+            stage.replicas,
+            reads(input, stage.nodes.iter())
+        ));
     }
     list(&mut out, "uint32_t", "sl_stage_nodes", nodes);
     list(&mut out, "uint32_t", "sl_stage_kept", kept);

@@ -12,8 +12,8 @@ use sluice_frontend::graph::{Endpoint, NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::Globals;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What the command line says about the ends of a program.
 #[derive(Clone, Debug, Default)]

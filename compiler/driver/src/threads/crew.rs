@@ -58,6 +58,9 @@ pub trait Part: Send {
     fn wants_stop(&self) -> bool;
 }
 
+/// By thread: the desks it has, as stage and replica.
+pub type Seats = Vec<Vec<(usize, usize)>>;
+
 /// How threads hang together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -67,8 +70,8 @@ pub struct Shape {
     pub links: Vec<(usize, usize)>,
     /// The stage whose part is asked for admissions. Without, all batches are admitted.
     pub reader: Option<usize>,
-    /// By thread: the desks it has, as stage and replica. Each desk belongs to one.
-    pub threads: Vec<Vec<(usize, usize)>>,
+    /// Who runs what. Each desk belongs to one thread.
+    pub threads: Seats,
     /// The thread that is the calling one.
     pub here: usize,
     /// How many batches, at most.
@@ -135,17 +138,13 @@ enum Turn {
 
 impl Shape {
     /// A thread for each desk.
-    pub fn one_each(replicas: &[usize]) -> Vec<Vec<(usize, usize)>> {
+    pub fn one_each(replicas: &[usize]) -> Seats {
         replicas.iter().enumerate().flat_map(|(s, n)| (0..*n).map(move |r| vec![(s, r)])).collect()
     }
 }
 
 /// Runs parts, ordered by stage and replica. `block` makes an empty block for a link.
-pub fn run<P: Part>(
-    shape: &Shape,
-    parts: Vec<P>,
-    mut block: impl FnMut(usize) -> P::Block,
-) -> (Vec<Worker<P>>, Ended) {
+pub fn run<P: Part>(shape: &Shape, parts: Vec<P>, mut block: impl FnMut(usize) -> P::Block) -> (Vec<Worker<P>>, Ended) {
     let seats: Vec<(usize, usize)> =
         shape.replicas.iter().enumerate().flat_map(|(s, n)| (0..*n).map(move |r| (s, r))).collect();
     let seat = |s: usize, r: usize| shape.replicas[..s].iter().sum::<usize>() + r;

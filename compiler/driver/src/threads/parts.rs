@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)]
 
-use super::crew::{self, Admission, Ended, Part, Shape, Trouble};
+use super::crew::{self, Admission, Ended, Part, Seats, Shape, Trouble};
 use super::report::Tally;
 use crate::exit::Fault;
 use crate::io::host::Host;
@@ -159,7 +159,7 @@ struct Stage<'h> {
 unsafe impl Send for Stage<'_> {}
 
 impl Stage<'_> {
-    fn ring<'r>(ring: &'r mut Vec<Vec<u8>>, of: u64, bytes: u64) -> &'r mut Vec<u8> {
+    fn ring(ring: &mut [Vec<u8>], of: u64, bytes: u64) -> &mut Vec<u8> {
         let at = (of % ring.len() as u64) as usize;
         ring[at].resize(bytes as usize, 0);
         &mut ring[at]
@@ -250,7 +250,7 @@ pub struct Crew<'h> {
     parts: Vec<Stage<'h>>,
     links: Vec<(usize, usize)>,
     /// By thread: the stages and replicas it runs.
-    threads: Vec<Vec<(usize, usize)>>,
+    threads: Seats,
     /// The bytes of a block of each link, for the batch at hand.
     bytes: Vec<usize>,
     /// No threads could be had: one thread does everything.
@@ -270,10 +270,10 @@ impl<'h> Crew<'h> {
         abi: &'h RawAbi,
         host: &'h Host,
         sizes: (Vec<usize>, Vec<usize>),
-        threads: &[Vec<(usize, usize)>],
+        threads: &Seats,
         batch: Option<u64>,
     ) -> Crew<'h> {
-        let threads = threads.to_vec();
+        let threads = threads.clone();
         let mut links: Vec<(usize, usize)> =
             stages.crossings().iter().map(|c| (c.from as usize, c.to as usize)).collect();
         links.sort_unstable();

@@ -3,6 +3,7 @@
 //! Purpose: how a program is run on so many threads. Input: the program as code generation takes it, the number of threads. Output: [`Plan`]: stages
 //! that their judge has passed, or why one thread does everything; and numbers for people.
 
+use super::crew::Seats;
 use sluice_codegen::ProgramInput;
 use sluice_codegen::c::{layout, stages};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
@@ -23,7 +24,7 @@ pub struct Plan {
     /// The stages, where there are several threads.
     pub partition: Option<Verified>,
     /// By thread: the stages and replicas it runs.
-    pub threads: Vec<Vec<(usize, usize)>>,
+    pub threads: Seats,
     /// Why one thread does everything.
     pub alone: Option<String>,
     /// Stages in words.
@@ -75,9 +76,8 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64) -> Plan {
         return plan;
     }
     let cycles: Vec<u64> = graph.node_ids().map(|v| cycles(input, v)).collect();
-    let bytes: Vec<u64> = (graph.channels.iter())
-        .map(|c| layout::size_align(&c.ty, input.globals).map_or(1, |(size, _)| size))
-        .collect();
+    let bytes: Vec<u64> =
+        (graph.channels.iter()).map(|c| layout::size_align(&c.ty, input.globals).map_or(1, |(size, _)| size)).collect();
     let crossing: Vec<u64> = bytes.iter().map(|b| b.div_ceil(8)).collect();
     let together = together(input);
     let problem = Problem {
@@ -137,7 +137,7 @@ const EXTRA: usize = 3;
 
 /// Deals stages and replicas out to threads, the dearest first, each to the one that has the least to do. Gives them, and the cycles of the one that
 /// has most.
-fn share(partition: &Verified, threads: usize) -> (Vec<Vec<(usize, usize)>>, f64) {
+fn share(partition: &Verified, threads: usize) -> (Seats, f64) {
     let mut desks: Vec<(f64, usize, usize)> = Vec::new();
     for (s, (stage, load)) in partition.stages().iter().zip(partition.loads()).enumerate() {
         desks.extend((0..stage.replicas).map(|r| (*load as f64 / stage.replicas as f64, s, r)));

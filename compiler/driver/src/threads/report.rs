@@ -81,14 +81,18 @@ pub fn report(plan: &Plan, tally: Option<&Tally>) -> String {
         let _ = writeln!(out, "  {from} → {to}: {bytes} bytes for a steady state");
     }
     if let Some(t) = tally {
-        let _ = writeln!(out, "  run: {} batch{} in {} phase{}",
+        let _ = writeln!(
+            out,
+            "  run: {} batch{} in {} phase{}",
             t.batches,
             if t.batches == 1 { "" } else { "es" },
             t.phases,
             s(usize::try_from(t.phases).unwrap_or(2))
         );
         if t.phases == 0 && t.alone.is_none() {
-            out.push_str("  one thread did everything: there was too little to do, or the order of what comes out can be seen\n");
+            out.push_str(
+                "  one thread did everything: there was too little to do, or the order of what comes out can be seen\n",
+            );
         }
         if t.undone {
             out.push_str("  a batch with a fault was undone and run again on one thread\n");

@@ -135,8 +135,7 @@ impl Components {
 
     /// As stages of nodes; stages that are empty fall away.
     pub fn partition(&self, runs: &Runs) -> Partition {
-        let mut stages: Vec<Stage> =
-            runs.replicas.iter().map(|r| Stage { nodes: Vec::new(), replicas: *r }).collect();
+        let mut stages: Vec<Stage> = runs.replicas.iter().map(|r| Stage { nodes: Vec::new(), replicas: *r }).collect();
         for (i, s) in runs.stage.iter().enumerate() {
             stages[*s].nodes.extend(&self.nodes[i]);
         }

@@ -51,7 +51,13 @@ pub fn cut(problem: &Problem<'_>, whole: &Components, order: &[usize], replicate
                     // what crosses now, or was within the run but for this chunk
                     let inside = (j..i).contains(&place[*other]) && place[*other] != j;
                     let within = place[*other] == j;
-                    tolls += if within { 0 } else if inside { -i128::from(*toll) } else { i128::from(*toll) };
+                    tolls += if within {
+                        0
+                    } else if inside {
+                        -i128::from(*toll)
+                    } else {
+                        i128::from(*toll)
+                    };
                 }
             }
             let toll = u64::try_from(tolls.max(0)).unwrap_or(u64::MAX);
@@ -68,9 +74,8 @@ pub fn cut(problem: &Problem<'_>, whole: &Components, order: &[usize], replicate
                         let worst = if slower(mine, cell.worst).is_gt() { mine } else { cell.worst };
                         let crossing = cell.crossing.saturating_add(toll);
                         let kind = usize::from(r > 1);
-                        let better = best[i][t][kind].is_none_or(|old| {
-                            slower(worst, old.worst).then(crossing.cmp(&old.crossing)).is_lt()
-                        });
+                        let better = best[i][t][kind]
+                            .is_none_or(|old| slower(worst, old.worst).then(crossing.cmp(&old.crossing)).is_lt());
                         if better {
                             best[i][t][kind] = Some(Cell { worst, crossing, from: j, replicas: r, before });
                         }

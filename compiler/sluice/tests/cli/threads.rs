@@ -118,8 +118,8 @@ fn faults_are_those_of_one_thread() {
              for (int i = 0; i < 30; i++) {{ s = s * 3 + i; }} n = s; push(x); }} }}\n"
         )
     };
-    let program = (1..6).map(filter).collect::<String>()
-        + "int->int pipeline Main { add F1; add F2; add F3; add F4; add F5; }\n";
+    let program =
+        (1..6).map(filter).collect::<String>() + "int->int pipeline Main { add F1; add F2; add F3; add F4; add F5; }\n";
     let place = Place::new().with("a.str", program);
     // the item -i makes stage i divide by zero
     for (guilty, at) in [(1, 0), (1, 700), (2, 1), (3, 1500), (4, 33), (5, 2999), (5, 5)] {
@@ -162,7 +162,8 @@ int->int filter B { work pop 1 push 1 { int x = pop(); for (int i = 0; i < 20; i
 int->int pipeline Main { add B; add A; add B; add A; }",
     );
     for batch in ["1", "4"] {
-        let mut child = place.command(&["run", "-O0", "a.str", "--threads", "3", "--threads-batch", batch]).spawn().unwrap();
+        let mut child =
+            place.command(&["run", "-O0", "a.str", "--threads", "3", "--threads-batch", batch]).spawn().unwrap();
         let (mut to, mut from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         for i in 0..40 {
             // now and then enough for several batches
@@ -190,8 +191,10 @@ fn a_reader_that_has_gone_ends_all_threads() {
 
 #[test]
 fn ctrl_c_ends_all_threads_with_whole_items() {
-    let place = Place::new().with("a.str", CHAIN.replace("void->void pipeline", "void->int pipeline").replace(" add Sink;", ""));
-    let child = place.command(&["run", "-O0", "a.str", "--top", "Main", "--threads", "4", "-o", "out.bin"]).spawn().unwrap();
+    let place = Place::new()
+        .with("a.str", CHAIN.replace("void->void pipeline", "void->int pipeline").replace(" add Sink;", ""));
+    let child =
+        place.command(&["run", "-O0", "a.str", "--top", "Main", "--threads", "4", "-o", "out.bin"]).spawn().unwrap();
     let limit = Instant::now() + Duration::from_secs(60);
     while place.files().len() < 2 && Instant::now() < limit {
         std::thread::sleep(Duration::from_millis(20));
@@ -290,7 +293,9 @@ fn the_page_says_what_happens() {
     let plain = |text: &str| -> String {
         // times differ from run to run, and the number of batches with them
         let lines = text.lines().filter(|l| !l.starts_with("  run:"));
-        lines.map(|l| l.split(" (").next().unwrap().to_string() + l.split(" of the time)").nth(1).unwrap_or("") + "\n").collect()
+        lines
+            .map(|l| l.split(" (").next().unwrap().to_string() + l.split(" of the time)").nth(1).unwrap_or("") + "\n")
+            .collect()
     };
     for (threads, start) in [("2", "--threads 2 --threads-report\n"), ("4", "--threads 4 --threads-report\n")] {
         let arguments = ["run", "noise.str", "-n", "3000", "--threads", threads, "--threads-report"];
