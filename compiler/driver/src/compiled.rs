@@ -10,10 +10,12 @@ use crate::io::sink;
 use crate::native::Native;
 use crate::natives::Natives;
 use crate::natives::sources::{self, Failure, Job};
-use crate::options::{CodeOptions, ScheduleKind};
+use crate::options::{CodeOptions, ScheduleKind, ThreadsOptions};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
-use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program};
+use crate::threads::plan::{self, Plan};
+use sluice_codegen::c::program;
+use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program, emit_stages};
 use sluice_frontend::Elaborated;
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::{FilterCode, Globals};
@@ -34,6 +36,41 @@ pub fn emit(
     flavour: Flavour,
     name: &str,
 ) -> Result<CProgram, Halt> {
+    let make = |input: &ProgramInput<'_>| Ok((emit_program(input)?, ()));
+    emit_by(session, checked, code, (flavour, name), make).map(|(c, ())| c)
+}
+
+/// The same for so many threads: a plugin in stages, where there is a plan for them.
+pub fn emit_threads(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    threads: &ThreadsOptions,
+) -> Result<(CProgram, Plan), Halt> {
+    let make = |input: &ProgramInput<'_>| {
+        // what the plan is for must be what the code has
+        let batch = match threads.batch {
+            Some(n) => n,
+            None => program::batch(input)?,
+        };
+        let options = sluice_codegen::ProgramOptions { batch: Some(batch), ..*input.options };
+        let plan = plan::plan(input, threads.threads, batch);
+        let c = match &plan.partition {
+            Some(partition) => emit_stages(&ProgramInput { options: &options, ..*input }, partition)?,
+            None => emit_program(input)?,
+        };
+        Ok((c, plan))
+    };
+    emit_by(session, checked, code, (Flavour::Plugin, "program"), make)
+}
+
+fn emit_by<T>(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    (flavour, name): (Flavour, &str),
+    make: impl FnOnce(&ProgramInput<'_>) -> Result<(CProgram, T), CodegenError>,
+) -> Result<(CProgram, T), Halt> {
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
     dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
@@ -53,14 +90,14 @@ pub fn emit(
         sources: &checked.sources,
         options: &options,
     };
-    let c = session.pass("emit-c", || emit_program(&input)).map_err(|e| match e {
+    let (c, more) = session.pass("emit-c", || make(&input)).map_err(|e| match e {
         CodegenError::BuffersTooLarge { .. } => Fault::program(e.to_string())
             .help("`sluice rates` shows where the items gather; --schedule minimum-latency needs the smallest buffers"),
         CodegenError::Name(_) => Fault::usage(e.to_string()).help("give the library another name with -o"),
         CodegenError::Malformed(_) => Fault::internal(e.to_string()),
     })?;
     dump(session, "emit-c", || c.source.clone())?;
-    Ok(c)
+    Ok((c, more))
 }
 
 /// The kernel of each filter, after all passes.

@@ -35,5 +35,6 @@ pub mod source;
 pub mod stats;
 pub mod streams;
 pub mod testing;
+pub mod threads;
 pub mod trace;
 pub mod watched;

@@ -188,6 +188,17 @@ pub enum BuildProduct {
     NativeHeader,
 }
 
+/// How a program is run on several threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadsOptions {
+    /// The most threads.
+    pub threads: usize,
+    /// Steady states of a batch, where that is not to be chosen.
+    pub batch: Option<u64>,
+    /// Say how the program was cut into stages, and how that went.
+    pub report: bool,
+}
+
 /// Options of `run`.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
@@ -203,6 +214,8 @@ pub struct RunOptions {
     pub trace: Option<TraceOptions>,
     /// Count firings and measure time.
     pub stats: Option<StatsOptions>,
+    /// Run on several threads.
+    pub threads: Option<ThreadsOptions>,
 }
 
 /// Options of `fmt`.

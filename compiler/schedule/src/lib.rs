@@ -1,7 +1,8 @@
 //! Scheduling problems, solvers, and the judge that replays every schedule.
 //!
-//! Solvers ([`single_appearance`], [`minimum_latency`]) give candidates; only [`judge::verify`] makes a
-//! [`judge::Verified`] of one, and code is made from nothing else.
+//! For one processor: solvers ([`single_appearance`], [`minimum_latency`]) give candidates; only [`judge::verify`] makes a
+//! [`judge::Verified`] of one, and code is made from nothing else. For several: [`plan`] makes a [`problem`] of a program, [`method`]
+//! calls the solvers, and [`problem::judge`] decides.
 
 pub mod analysis;
 pub mod fold;
@@ -10,6 +11,7 @@ pub mod judge;
 pub mod machine;
 pub mod method;
 pub mod minimum_latency;
+pub mod partition;
 pub mod plan;
 pub mod problem;
 pub mod retime;

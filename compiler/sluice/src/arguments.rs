@@ -326,9 +326,35 @@ struct RunArgs {
     #[arg(long)]
     interpret: bool,
     #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
     trace: TraceArgs,
     #[command(flatten)]
     stats: StatsArgs,
+}
+
+#[derive(Args, Debug)]
+struct ThreadsArgs {
+    /// Run on up to this many threads; 0 for as many as there are processors
+    #[arg(long, value_name = "N", conflicts_with_all = ["interpret", "trace", "stats"],
+        value_parser = clap::value_parser!(u16).range(0..=256))]
+    threads: Option<u16>,
+    /// Steady states that threads hand each other at once; by default as many as fit a core's cache
+    #[arg(long, value_name = "N", requires = "threads", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    threads_batch: Option<u64>,
+    /// Say on standard error how the program was cut into stages, and how that went
+    #[arg(long, requires = "threads")]
+    threads_report: bool,
+}
+
+impl ThreadsArgs {
+    fn options(&self) -> Option<ThreadsOptions> {
+        let threads = match self.threads? {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => usize::from(n),
+        };
+        Some(ThreadsOptions { threads, batch: self.threads_batch, report: self.threads_report })
+    }
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
@@ -476,6 +502,7 @@ impl RunArgs {
             confinement: None,
             trace: self.trace.options(),
             stats: self.stats.options(),
+            threads: self.threads.options(),
         }
     }
 }

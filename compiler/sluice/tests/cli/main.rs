@@ -14,4 +14,5 @@ mod running;
 mod scheduling;
 mod support;
 mod testing;
+mod threads;
 mod watching;
