@@ -13,6 +13,7 @@ use super::modulo::{ModuloProblem, Unfit};
 use super::task::{Edge, Order, Task, TaskGraph};
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::NodeId;
+use sluice_frontend::messages::Precedence;
 use sluice_frontend::steady_state::SteadyState;
 
 /// What a problem is made from.
@@ -190,8 +191,8 @@ fn orders(source: Source, tasks: &[Task], task_of: &[usize]) -> Result<Vec<Order
         for k in 0..tasks[a].instances {
             // The last firing of the instance asks for the most.
             let last = steady.init[p.after.index()].saturating_add((k + 1).saturating_mul(qa));
-            let need = p.need_in_any_state(last, &steady.repetitions);
-            let newest = i128::from(need) - i128::from(steady.init[p.before.index()]) - 1;
+            let Some(need) = most_in_any_state(p, last, &steady.repetitions) else { continue };
+            let newest = need - i128::from(steady.init[p.before.index()]) - 1;
             let instance = newest.div_euclid(qb);
             let kb = i128::from(tasks[b].instances);
             // Every iteration of the flat graph can run on its own: nobody waits for a later one.
@@ -200,4 +201,17 @@ fn orders(source: Source, tasks: &[Task], task_of: &[usize]) -> Result<Vec<Order
         }
     }
     Ok(orders)
+}
+
+/// The most that firing t of the receiver asks for in this and any later steady state, as if it were this one: below 0 are firings of
+/// steady states before. `None` where it never asks for any.
+fn most_in_any_state(p: &Precedence, t: u64, repetitions: &[u64]) -> Option<i128> {
+    let (rb, ra) = (repetitions[p.before.index()], repetitions[p.after.index()]);
+    // Beyond the head it repeats; what asks for nothing is all in the head.
+    let states = p.need.head.len() as u64 / ra.max(1) + 2;
+    let need = |j: u64| {
+        let there = p.need.at(t.saturating_add(j.saturating_mul(ra)));
+        (there > 0).then(|| i128::from(there) - i128::from(j) * i128::from(rb))
+    };
+    (0..states).filter_map(need).max()
 }

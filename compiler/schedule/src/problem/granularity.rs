@@ -2,7 +2,8 @@
 //!
 //! Purpose: how many firings make an instance, and how many steady states an iteration. Input: graph, steady state, times, processors.
 //! Output: a [`Granularity`]. What it aims at: at least [`Aim::per_processor`] instances for each processor, none of them longer than
-//! that part of an even share of the work, and no more of them than that takes; cheap nodes and serial ones run as one instance.
+//! that part of an even share of the work, and no more of them than that takes; cheap nodes and serial ones run as one instance. Where
+//! a serial node alone takes longer than an even share, it sets the pace, and the others need only be short beside it.
 //! Source: paper 001, section IV.A scales instances by thread counts; the coarsening beyond that is ours.
 
 use super::task::TaskGraph;
@@ -69,17 +70,20 @@ pub fn finest(graph: &SdfGraph) -> Granularity {
 
 /// Chooses; `None` where the numbers do not fit into 64 bits.
 pub fn choose(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim) -> Option<Granularity> {
-    let mut best = None;
+    let mut best: Option<Found> = None;
     for scale in scales() {
         let batch = times.threads.max(1).checked_mul(scale)?;
         let Some(found) = with_batch(graph, steady, times, aim, batch) else { break };
-        let enough = found.fine;
-        best = Some(found.granularity);
-        if enough || found.instances > aim.most {
+        // Longer iterations help until every instance is short enough, or there are too many of them.
+        let (fine, many) = (found.fine, found.instances > aim.most);
+        if best.is_none() || !many {
+            best = Some(found);
+        }
+        if fine || many {
             break;
         }
     }
-    best
+    best.map(|b| b.granularity)
 }
 
 /// 1, 2, 3, 4, 6, 8, 12, ...: numbers with many divisors.
@@ -99,24 +103,28 @@ fn scales() -> impl Iterator<Item = u64> {
 struct Found {
     granularity: Granularity,
     instances: u64,
-    /// Is every instance short enough, and are there enough of them?
+    /// Is every instance short enough? Then there are enough of them, too.
     fine: bool,
 }
 
 fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, batch: u64) -> Option<Found> {
     let all: Vec<u64> = steady.repetitions.iter().map(|r| r.checked_mul(batch)).collect::<Option<_>>()?;
     let serial: Vec<bool> = graph.node_ids().map(|n| is_serial(graph, n)).collect();
-    let (mut work, mut longest_serial) = (0u64, 0u64);
-    for n in graph.node_ids() {
+    // Serial nodes run as one instance each: what is left of an even share is for the others to fill.
+    let (mut work, mut shared, mut longest_serial) = (0u64, 0u64, 0u64);
+    for n in graph.node_ids().filter(|n| all[n.index()] > 0) {
         let own = times.instance(n, all[n.index()], serial[n.index()])?;
         work = work.checked_add(own)?;
         if serial[n.index()] {
             longest_serial = longest_serial.max(own);
+        } else {
+            shared = shared.checked_add(own)?;
         }
     }
-    let share = (work / u64::from(aim.processors.max(1))).max(longest_serial);
+    let processors = u64::from(aim.processors.max(1));
+    let share = if longest_serial > work / processors { longest_serial } else { shared / processors };
     let most = (share / aim.per_processor.max(1)).max(1);
-    let (mut firings, mut instances, mut fine, mut parallel) = (Vec::new(), 0u64, true, false);
+    let (mut firings, mut instances, mut fine) = (Vec::new(), 0u64, true);
     for n in graph.node_ids() {
         let total = all[n.index()];
         if total == 0 {
@@ -128,7 +136,6 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
             instances += 1;
             continue;
         }
-        parallel = true;
         let unit = if total.is_multiple_of(times.threads.max(1)) { times.threads.max(1) } else { 1 };
         let fits = |groups: u64| times.instance(n, groups.saturating_mul(unit), false).is_some_and(|t| t <= most);
         let groups = largest_divisor(total / unit, fits);
@@ -136,8 +143,7 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
         firings.push(groups * unit);
         instances = instances.saturating_add(total / (groups * unit));
     }
-    let enough = instances >= u64::from(aim.processors).saturating_mul(aim.per_processor.min(4));
-    Some(Found { granularity: Granularity { batch, firings }, instances, fine: !parallel || (fine && enough) })
+    Some(Found { granularity: Granularity { batch, firings }, instances, fine })
 }
 
 /// The largest divisor of a number with a property that all smaller numbers share with larger ones; 1 where there is none.
@@ -153,7 +159,8 @@ fn largest_divisor(n: u64, fits: impl Fn(u64) -> bool) -> u64 {
             }
         }
         d += 1;
-        if d > 1 << 20 {
+        // Larger divisors are found by their smaller partners; of huge numbers, not all.
+        if d > 1 << 16 {
             break;
         }
     }

@@ -16,8 +16,8 @@
 //! crosses processors too often, its groups are joined.
 
 use super::arcs::{Arcs, components, regroup};
-use super::flat::by_height;
 use super::complete::complete;
+use super::flat::by_height;
 use super::pack::{Packing, STEPS, pack, step};
 use super::repair::repair;
 use super::search::tight;

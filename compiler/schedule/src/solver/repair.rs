@@ -112,7 +112,8 @@ impl Bins<'_> {
             let mut all: Vec<(u64, [u32; 2])> = vec![(0, [u32::MAX; 2])];
             let size = |i: u32| self.sizes[i as usize];
             // Of equal items the last ones, and no more than two.
-            let few = || items.iter().enumerate().filter(|(at, i)| items.get(at + 2).is_none_or(|n| size(*n) > size(**i)));
+            let few =
+                || items.iter().enumerate().filter(|(at, i)| items.get(at + 2).is_none_or(|n| size(*n) > size(**i)));
             all.extend(few().map(|(_, i)| (size(*i), [*i, u32::MAX])));
             if few().count() <= PAIRS {
                 let few: Vec<u32> = few().map(|x| *x.1).collect();
