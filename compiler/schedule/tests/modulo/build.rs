@@ -190,23 +190,54 @@ fn messages_become_orders() {
     assert!(all > 60, "{all}");
 }
 
+/// A node that needs its own newest items runs whole.
+#[test]
+fn a_node_that_waits_for_itself_is_one_instance() {
+    let of = |items| {
+        let g = graphs::graph(&[(0, 0, 1, 1, items), (0, 1, 1, 1, 0)]);
+        let p = built(&g, &steady(&g), &Granularity { batch: 8, firings: vec![4, 4] }).unwrap();
+        (p.graph().tasks.iter().map(|t| (t.instances, t.serial)).collect::<Vec<_>>(), p.graph().edges.len())
+    };
+    assert_eq!(of(3), (vec![(1, true), (2, false)], 1));
+    assert_eq!(of(4), (vec![(2, false), (2, false)], 2));
+}
+
 #[test]
 fn granularity_gives_every_processor_enough() {
-    // Sources of very different costs; 16 processors.
     let mut g = graphs::graph(&[(0, 1, 4, 1, 0), (1, 2, 1, 4, 0), (2, 3, 1, 1, 0)]);
-    let mut d = Dice::new(1);
-    stateful(&mut g, &mut d);
+    g.nodes[3].kind = NodeKind::Filter {
+        code: CodeId(0),
+        rates: Rates::default(),
+        prework: None,
+        stateful: true,
+        prints: false,
+        dynamic: false,
+    };
     let s = steady(&g);
-    let t = Times { firing: vec![100, 7, 30, 1], alone: vec![900; 4], lanes: 32, threads: 128, overhead: 20 };
     let aim = Aim { processors: 16, per_processor: 4, most: 4000 };
-    let chosen = choose(&g, &s, &t, aim).unwrap();
-    let bytes = vec![4; 3];
-    let p = problem(Source { graph: &g, steady: &s, granularity: &chosen, times: &t, item_bytes: &bytes }, 16).unwrap();
-    assert!(p.instances() >= 64, "{chosen:?}");
-    let share = p.graph().work() / 16;
-    assert!(p.graph().tasks.iter().all(|t| t.cost <= share / 4), "{:?}", p.graph());
-    for (n, firings) in g.node_ids().zip(&chosen.firings) {
-        assert_eq!(s.repetitions[n.index()] * chosen.batch % firings, 0);
-        assert!(is_serial(&g, n) || firings % 128 == 0, "whole blocks of threads");
-    }
+    let of = |alone: u64| {
+        let t = Times {
+            firing: vec![10_000, 700, 3000, 100],
+            alone: vec![alone; 4],
+            lanes: 32,
+            threads: 128,
+            overhead: 20,
+        };
+        let chosen = choose(&g, &s, &t, aim).unwrap();
+        let bytes = vec![4; 3];
+        let source = Source { graph: &g, steady: &s, granularity: &chosen, times: &t, item_bytes: &bytes };
+        let p = problem(source, 16).unwrap();
+        for (n, firings) in g.node_ids().zip(&chosen.firings) {
+            assert_eq!(s.repetitions[n.index()] * chosen.batch % firings, 0);
+            assert!(is_serial(&g, n) || firings.is_multiple_of(128), "whole blocks of threads");
+        }
+        p
+    };
+    let p = of(1);
+    assert!((64..200).contains(&p.instances()), "{:?}", p.graph());
+    assert!(p.graph().tasks.iter().filter(|t| !t.serial).all(|t| t.cost <= p.graph().work() / 64), "{:?}", p.graph());
+    // Where the node with state sets the pace, the others need only be short beside it: a longer iteration would not help.
+    let p = of(9000);
+    assert_eq!(p.graph().batch, 128);
+    assert!(p.graph().tasks.iter().filter(|t| !t.serial).all(|t| t.cost <= 9000 * 128 / 4), "{:?}", p.graph());
 }
