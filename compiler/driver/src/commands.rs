@@ -11,6 +11,7 @@ use crate::options::*;
 use crate::pipeline::{self, Checked, Halt};
 use crate::project;
 use crate::rates;
+use crate::scheduling::{self, ScheduleOptions};
 use crate::sdep;
 use crate::session::{self, Session};
 use crate::testing::{self, TestOptions};
@@ -92,6 +93,24 @@ pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> 
     })
 }
 
+/// `sluice schedule`
+pub fn schedule(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit {
+    with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        scheduling::schedule(session, &checked, schedule)
+    })
+}
+
+/// `sluice report`
+pub fn report_page(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit {
+    with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        scheduling::page(session, &checked, schedule)
+    })
+}
+
 /// `sluice graph`
 pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>) -> Exit {
     with_session(options, false, |session| {
@@ -168,7 +187,7 @@ fn native_header(checked: &Checked, output: &str, options: &ProgramOptions) -> R
 }
 
 /// Writes text to a file (complete or not at all), or to standard output.
-fn write(path: &str, text: &str) -> Result<(), Fault> {
+pub fn write(path: &str, text: &str) -> Result<(), Fault> {
     if path == "-" {
         return session::print(text);
     }

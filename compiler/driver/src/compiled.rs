@@ -36,27 +36,7 @@ pub fn emit(
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
     dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
-    let mut kernels = match session.pass("lower", || lower(program, code)) {
-        Ok(kernels) => kernels,
-        Err(diagnostic) => {
-            session.report(&checked.sources, &[*diagnostic])?;
-            return Err(Halt::Done(Exit::Program));
-        }
-    };
-    dump(session, "lower", || print_kernels(&kernels))?;
-    let passes = sluice_kernel::passes::PASSES;
-    for (i, (name, pass)) in passes.iter().enumerate() {
-        session.pass(name, || {
-            for kernel in &mut kernels {
-                pass(kernel);
-                sluice_kernel::verify::debug_verify(kernel, name);
-            }
-        });
-        // A pass that runs several times is shown after the last.
-        if !passes[i + 1..].iter().any(|(later, _)| later == name) {
-            dump(session, name, || print_kernels(&kernels))?;
-        }
-    }
+    let kernels = kernels(session, checked, code)?;
     let mut options =
         sluice_codegen::ProgramOptions { flavour, stats: code.stats, ..sluice_codegen::ProgramOptions::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
@@ -80,6 +60,32 @@ pub fn emit(
     })?;
     dump(session, "emit-c", || c.source.clone())?;
     Ok(c)
+}
+
+/// The kernel of each filter, after all passes.
+pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+    let mut kernels = match session.pass("lower", || lower(&checked.program, code)) {
+        Ok(kernels) => kernels,
+        Err(diagnostic) => {
+            session.report(&checked.sources, &[*diagnostic])?;
+            return Err(Halt::Done(Exit::Program));
+        }
+    };
+    dump(session, "lower", || print_kernels(&kernels))?;
+    let passes = sluice_kernel::passes::PASSES;
+    for (i, (name, pass)) in passes.iter().enumerate() {
+        session.pass(name, || {
+            for kernel in &mut kernels {
+                pass(kernel);
+                sluice_kernel::verify::debug_verify(kernel, name);
+            }
+        });
+        // A pass that runs several times is shown after the last.
+        if !passes[i + 1..].iter().any(|(later, _)| later == name) {
+            dump(session, name, || print_kernels(&kernels))?;
+        }
+    }
+    Ok(kernels)
 }
 
 /// All kernels as text.

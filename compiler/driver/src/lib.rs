@@ -26,6 +26,7 @@ pub mod rates;
 pub mod render;
 pub mod render_json;
 pub mod runtime;
+pub mod scheduling;
 pub mod sdep;
 pub mod session;
 pub mod source;

@@ -5,8 +5,12 @@
 
 pub mod analysis;
 pub mod fold;
+pub mod ilp;
 pub mod judge;
+pub mod machine;
+pub mod method;
 pub mod minimum_latency;
+pub mod plan;
 pub mod problem;
 pub mod retime;
 pub mod sequential;

@@ -11,6 +11,7 @@ use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 use sluice_driver::testing::spec::BackEnds;
 
+use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
@@ -78,6 +79,20 @@ enum Command {
         /// How to show it
         #[arg(long, value_enum, default_value_t)]
         format: RatesArg,
+    },
+    /// Schedule a program for a machine's processors, and say what bounds its throughput
+    Schedule {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        schedule: ScheduleArgs,
+    },
+    /// Write a page that shows a program's graph, schedule, bounds, rates and source together
+    Report {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        report: ReportArgs,
     },
     /// Draw the stream graph
     Graph {
@@ -444,6 +459,8 @@ impl Arguments {
                 commands::check(&program.options(), &native.options(), check)
             }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
+            Command::Schedule { program, schedule } => commands::schedule(&program.options(), &schedule.options()),
+            Command::Report { program, report } => commands::report_page(&program.options(), &report.options()),
             Command::Sdep { program, format } => {
                 let mut options = program.options();
                 let names = options.files.split_off(options.files.len().saturating_sub(2));

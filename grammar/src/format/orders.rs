@@ -12,9 +12,18 @@ use crate::token::Token;
 #[derive(Default)]
 pub(super) struct Orders {
     /// The lines that are not to be broken, in order.
-    lines: Vec<u32>,
+    lines: Vec<Unbroken>,
     /// A line whose statements stay together.
     together: Option<Together>,
+}
+
+/// A line that is not to be broken.
+struct Unbroken {
+    line: u32,
+    /// The last comment on it that asks for this; 0 if one above does.
+    comment: u32,
+    /// That comment stands behind code that is left out: it asks for nothing.
+    void: bool,
 }
 
 /// A line of which a comment above it speaks.
@@ -32,11 +41,12 @@ impl Orders {
         let mut lines = Vec::new();
         // Where the last token ends, and the line to which it gives code.
         let (mut last, mut last_line, mut code_line, mut comments) = (None, 0, None, false);
-        for piece in pieces {
+        for (i, piece) in pieces.iter().enumerate() {
             if piece.is_comment() {
                 comments = true;
                 if code_line == Some(piece.line) && is_order(piece) {
-                    lines.push(piece.line);
+                    lines.pop_if(|last: &mut Unbroken| last.line == piece.line);
+                    lines.push(Unbroken { line: piece.line, comment: i as u32, void: false });
                 }
                 continue;
             }
@@ -49,6 +59,11 @@ impl Orders {
             (last, last_line, comments) = (Some(piece.token), piece.end_line, false);
         }
         Orders { lines, together: None }
+    }
+
+    /// Where the line is among those that are not to be broken, or would be.
+    fn find(&self, line: u32) -> Result<usize, usize> {
+        self.lines.binary_search_by_key(&line, |unbroken| unbroken.line)
     }
 
     /// The walk has come out of what was indented deeper than this.
@@ -71,7 +86,21 @@ impl Writer<'_> {
     /// Is this line, of the text as it was written, not to be broken?
     pub fn is_ordered(&self, line: u32) -> bool {
         let several = |together: Together| together.several && together.line == line;
-        self.orders.together.is_some_and(several) || self.orders.lines.binary_search(&line).is_ok()
+        self.orders.together.is_some_and(several) || self.orders.find(line).is_ok_and(|at| !self.orders.lines[at].void)
+    }
+
+    /// The next token is left out: if it is all the code before a comment on its line, that stands on a line of its own.
+    pub fn forget_token(&mut self) {
+        if let Some(piece) = self.next_piece()
+            && let line = self.pieces[piece as usize].line
+            && line != self.last_line
+            && let Ok(at) = self.orders.find(line)
+            && let comment = self.orders.lines[at].comment
+            && piece < comment
+            && self.tokens.get(self.tokens_done + 1).is_none_or(|after| comment < *after)
+        {
+            self.orders.lines[at].void = true;
+        }
     }
 
     /// Does the next token stay behind the last piece, whatever is to be between them?
@@ -123,8 +152,11 @@ impl Writer<'_> {
             if self.orders.together.is_none_or(|together| (together.line, together.depth) != (line, depth)) {
                 self.orders.together = Some(Together { line, depth, several: self.several_begin() });
             }
-        } else if let Err(at) = self.orders.lines.binary_search(&line) {
-            self.orders.lines.insert(at, line);
+        } else {
+            match self.orders.find(line) {
+                Ok(at) => self.orders.lines[at].void = false,
+                Err(at) => self.orders.lines.insert(at, Unbroken { line, comment: 0, void: false }),
+            }
         }
     }
 
@@ -136,7 +168,7 @@ impl Writer<'_> {
         }
         let token = self.pieces[piece as usize].token;
         let opened = matches!(self.last, Some(Token::LBraceLit)) && !self.last_was_comment;
-        let inside_literal = matches!(token, Token::RBraceLit) || opened && !self.pieces[piece as usize].is_comment();
+        let inside_literal = opened || matches!(token, Token::RBraceLit);
         let closes = matches!(token, Token::RBrace | Token::RBraceTop);
         let here = |together: Together| together.line == line && together.depth == self.depth() && !closes;
         let together = self.orders.together.is_some_and(here);
@@ -144,7 +176,6 @@ impl Writer<'_> {
             Gap::End(_) | Gap::Item { .. } | Gap::Break(_) if inside_literal && self.is_ordered(line) => Gap::Nothing,
             Gap::End(_) if together || self.is_ordered(line) => Gap::Space,
             Gap::Break(Break { space: true, .. }) | Gap::Item { .. } if self.is_ordered(line) => Gap::Space,
-            Gap::Break(_) if self.is_ordered(line) && opened => Gap::Space,
             Gap::Break(_) if self.is_ordered(line) => Gap::Nothing,
             gap => gap,
         }

@@ -2,8 +2,8 @@
 //!
 //! Purpose: how many firings make an instance, and how many steady states an iteration. Input: graph, steady state, times, processors.
 //! Output: a [`Granularity`]. What it aims at: at least [`Aim::per_processor`] instances for each processor, none of them longer than
-//! that part of an even share of the work, and no more of them than that takes; cheap nodes and serial ones run as one instance. Where
-//! a serial node alone takes longer than an even share, it sets the pace, and the others need only be short beside it.
+//! that part of an even share of the work, and no more of them than that takes; cheap nodes and serial ones run as one instance
+//! (or as several, where there would be too few).
 //! Source: paper 001, section IV.A scales instances by thread counts; the coarsening beyond that is ours.
 
 use super::task::TaskGraph;
@@ -74,17 +74,22 @@ pub fn choose(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim) -
     for scale in scales() {
         let batch = times.threads.max(1).checked_mul(scale)?;
         let Some(found) = with_batch(graph, steady, times, aim, batch) else { break };
-        // Longer iterations help until every instance is short enough, or there are too many of them.
-        let (fine, many) = (found.fine, found.instances > aim.most);
-        if best.is_none() || !many {
-            best = Some(found);
+        if best.is_some() && found.work > LONGEST {
+            break;
         }
-        if fine || many {
+        // Where instances are short enough, and a longer iteration only makes longer ones, serial nodes set the pace.
+        let grown = best.as_ref().is_none_or(|before| found.instances > before.instances);
+        let done = found.short && (found.enough || !grown) || found.instances > aim.most;
+        best = Some(found);
+        if done {
             break;
         }
     }
-    best.map(|b| b.granularity)
+    best.map(|found| found.granularity)
 }
+
+/// The longest iteration that is chosen, in cycles, if there is a shorter one.
+const LONGEST: u64 = 1 << 40;
 
 /// 1, 2, 3, 4, 6, 8, 12, ...: numbers with many divisors.
 fn scales() -> impl Iterator<Item = u64> {
@@ -103,28 +108,28 @@ fn scales() -> impl Iterator<Item = u64> {
 struct Found {
     granularity: Granularity,
     instances: u64,
-    /// Is every instance short enough? Then there are enough of them, too.
-    fine: bool,
+    /// Cycles of an iteration.
+    work: u64,
+    /// Is every instance short enough?
+    short: bool,
+    /// Are there enough of them?
+    enough: bool,
 }
 
 fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, batch: u64) -> Option<Found> {
     let all: Vec<u64> = steady.repetitions.iter().map(|r| r.checked_mul(batch)).collect::<Option<_>>()?;
     let serial: Vec<bool> = graph.node_ids().map(|n| is_serial(graph, n)).collect();
-    // Serial nodes run as one instance each: what is left of an even share is for the others to fill.
-    let (mut work, mut shared, mut longest_serial) = (0u64, 0u64, 0u64);
-    for n in graph.node_ids().filter(|n| all[n.index()] > 0) {
+    let (mut work, mut longest_serial) = (0u64, 0u64);
+    for n in graph.node_ids() {
         let own = times.instance(n, all[n.index()], serial[n.index()])?;
         work = work.checked_add(own)?;
         if serial[n.index()] {
             longest_serial = longest_serial.max(own);
-        } else {
-            shared = shared.checked_add(own)?;
         }
     }
-    let processors = u64::from(aim.processors.max(1));
-    let share = if longest_serial > work / processors { longest_serial } else { shared / processors };
+    let share = (work / u64::from(aim.processors.max(1))).max(longest_serial);
     let most = (share / aim.per_processor.max(1)).max(1);
-    let (mut firings, mut instances, mut fine) = (Vec::new(), 0u64, true);
+    let (mut firings, mut instances, mut alone, mut short) = (Vec::new(), 0u64, 0u64, true);
     for n in graph.node_ids() {
         let total = all[n.index()];
         if total == 0 {
@@ -134,16 +139,29 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
         if serial[n.index()] {
             firings.push(total);
             instances += 1;
+            alone += 1;
             continue;
         }
         let unit = if total.is_multiple_of(times.threads.max(1)) { times.threads.max(1) } else { 1 };
         let fits = |groups: u64| times.instance(n, groups.saturating_mul(unit), false).is_some_and(|t| t <= most);
         let groups = largest_divisor(total / unit, fits);
-        fine &= fits(groups);
+        short &= fits(groups);
         firings.push(groups * unit);
         instances = instances.saturating_add(total / (groups * unit));
     }
-    Some(Found { granularity: Granularity { batch, firings }, instances, fine })
+    let wanted = u64::from(aim.processors).saturating_mul(aim.per_processor.min(4));
+    if short && alone > 0 && instances < wanted {
+        // Only serial nodes are left to be cut: their instances share a processor, but others can go between them.
+        let each = (wanted - (instances - alone)).div_ceil(alone);
+        for n in graph.node_ids().filter(|n| serial[n.index()] && all[n.index()] > 0) {
+            let total = all[n.index()];
+            let pieces = (each..=total.min(each.saturating_mul(4))).find(|k| total.is_multiple_of(*k)).unwrap_or(1);
+            firings[n.index()] = total / pieces;
+            instances += pieces - 1;
+        }
+    }
+    let enough = instances >= wanted;
+    Some(Found { granularity: Granularity { batch, firings }, instances, work, short, enough })
 }
 
 /// The largest divisor of a number with a property that all smaller numbers share with larger ones; 1 where there is none.
@@ -159,8 +177,7 @@ fn largest_divisor(n: u64, fits: impl Fn(u64) -> bool) -> u64 {
             }
         }
         d += 1;
-        // Larger divisors are found by their smaller partners; of huge numbers, not all.
-        if d > 1 << 16 {
+        if d > 1 << 20 {
             break;
         }
     }

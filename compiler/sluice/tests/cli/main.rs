@@ -10,6 +10,7 @@ mod natives;
 mod products;
 mod projects;
 mod running;
+mod scheduling;
 mod support;
 mod testing;
 mod watching;

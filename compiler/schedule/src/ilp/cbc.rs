@@ -1,0 +1,260 @@
+//! # cbc
+//!
+//! Purpose: hands a [`Model`] to COIN-OR CBC. Output: an [`Outcome`] whose values have been checked against every row of the model; values that
+//! fail are no values. The only file that knows of CBC.
+//!
+//! What CBC needs to be told, and what it does not tell (version 2.10): it prints to the standard output unless its log level is 0; after a
+//! limit without a solution its values are noise and its objective is 1e50; its C interface has no duals, no cancel, no callback
+//! and no time used. Its limits in seconds are its own clock's, so this crate needs none. All solves of a process take turns.
+
+use super::model::Model;
+use coin_cbc::raw;
+use std::ffi::{CStr, CString};
+use std::os::raw::c_int;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Seconds by the clock on the wall, overrun a little; no limit where `None`.
+    pub seconds: Option<f64>,
+    /// Nodes of the search tree: the limit that gives the same result every time.
+    pub nodes: Option<u64>,
+    /// A gap between solution and bound, as a part of the objective, that is good enough.
+    pub gap: f64,
+}
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The best solution (or one within the gap).
+    Optimal,
+    /// There is no solution.
+    Infeasible,
+    /// A limit was met, with or without a solution.
+    Limit,
+    /// CBC gave up, or its solution did not pass the check.
+    Failed,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// The best solution known, checked; whole numbers are whole.
+    pub values: Option<Vec<f64>>,
+    /// No solution has a smaller objective than this, as CBC says.
+    pub bound: f64,
+}
+
+/// What CBC takes for infinite.
+const INFINITE: f64 = 1e30;
+
+/// Solves; `start` is a solution to begin with (one that breaks a row is not used).
+pub fn solve(model: &Model, limits: &Limits, start: Option<&[f64]>) -> Outcome {
+    let start = start.filter(|s| model.check(s).is_ok());
+    if model.columns.is_empty() || model.rows.is_empty() {
+        return without_rows(model);
+    }
+    let mut m = load(model);
+    m.set_log_level(0);
+    if let Some(seconds) = limits.seconds {
+        parameter(&mut m, c"timeMode", "elapsed");
+        parameter(&mut m, c"seconds", &format!("{:.3}", seconds.max(0.01)));
+    }
+    if let Some(nodes) = limits.nodes {
+        parameter(&mut m, c"maxNodes", &nodes.min(i32::MAX as u64).to_string());
+    }
+    if limits.gap > 0.0 {
+        parameter(&mut m, c"ratioGap", &format!("{:e}", limits.gap));
+    }
+    if let Some(start) = start {
+        m.set_initial_solution(start);
+    }
+    m.solve();
+    let found = (m.obj_value().abs() < 1e45).then(|| model.rounded(m.col_solution()));
+    let found = found.filter(|v| model.check(v).is_ok());
+    // A solver that stops early may forget what it was given.
+    let best = [found.clone(), start.map(<[f64]>::to_vec)].into_iter().flatten();
+    let values = best.min_by(|a, b| model.value(a).total_cmp(&model.value(b)));
+    use raw::{SecondaryStatus as Second, Status as First};
+    let status = match (m.status(), m.secondary_status()) {
+        (First::Finished, Second::LinearRelaxationInfeasible) if values.is_none() => Status::Infeasible,
+        (First::Finished, _) if m.is_proven_infeasible() && values.is_none() => Status::Infeasible,
+        (First::Finished, Second::HasSolution | Second::StoppedOnGap) if found.is_some() => Status::Optimal,
+        // Nothing is better than the start: with the start for a limit, nothing is left.
+        (First::Finished, Second::LinearRelaxationInfeasible) if m.is_proven_optimal() => Status::Optimal,
+        (First::Stopped, _) => Status::Limit,
+        // A linear program is not searched: CBC has nothing to launch.
+        (First::Unlaunched, _) if found.is_some() && m.is_initial_solve_proven_optimal() => Status::Optimal,
+        (First::Unlaunched, _) if m.is_initial_solve_proven_primal_infeasible() && values.is_none() => {
+            Status::Infeasible
+        }
+        _ => Status::Failed,
+    };
+    let bound = match (status, &values) {
+        (Status::Infeasible, _) => f64::INFINITY,
+        (Status::Optimal, Some(v)) if limits.gap <= 0.0 => model.value(v),
+        (Status::Optimal | Status::Limit, _) if m.best_possible_value().abs() < 1e45 => m.best_possible_value(),
+        _ => f64::NEG_INFINITY,
+    };
+    Outcome { status, values, bound }
+}
+
+/// Nothing to choose, or nothing that stands in the way: each variable takes the bound that its objective likes.
+fn without_rows(model: &Model) -> Outcome {
+    if model.rows.iter().any(|r| r.lower > 0.0 || r.upper < 0.0) {
+        return Outcome { status: Status::Infeasible, values: None, bound: f64::INFINITY };
+    }
+    let at = |c: f64, lower: f64, upper: f64| if c < 0.0 { upper } else { lower };
+    let values: Vec<f64> = model.columns.iter().zip(&model.objective).map(|(c, o)| at(*o, c.lower, c.upper)).collect();
+    match model.check(&values) {
+        Ok(()) => Outcome { status: Status::Optimal, bound: model.value(&values), values: Some(values) },
+        Err(_) => Outcome { status: Status::Failed, values: None, bound: f64::NEG_INFINITY },
+    }
+}
+
+fn parameter(m: &mut raw::Model, name: &CStr, value: &str) {
+    if let Ok(value) = CString::new(value) {
+        m.set_parameter(name, &value);
+    }
+}
+
+/// By columns, as CBC wants it.
+fn load(model: &Model) -> raw::Model {
+    let columns = model.columns.len();
+    let mut start = vec![0 as c_int; columns + 1];
+    for (v, _) in model.rows.iter().flat_map(|r| &r.terms) {
+        start[v.0 + 1] += 1;
+    }
+    for i in 0..columns {
+        start[i + 1] += start[i];
+    }
+    let entries = start[columns] as usize;
+    let (mut index, mut value, mut at) = (vec![0 as c_int; entries], vec![0.0; entries], start.clone());
+    for (row, r) in model.rows.iter().enumerate() {
+        for (v, a) in &r.terms {
+            let place = at[v.0] as usize;
+            (index[place], value[place]) = (row as c_int, *a);
+            at[v.0] += 1;
+        }
+    }
+    let finite = |x: f64| x.clamp(-INFINITE, INFINITE);
+    let lower: Vec<f64> = model.columns.iter().map(|c| finite(c.lower)).collect();
+    let upper: Vec<f64> = model.columns.iter().map(|c| finite(c.upper)).collect();
+    let row_lower: Vec<f64> = model.rows.iter().map(|r| finite(r.lower)).collect();
+    let row_upper: Vec<f64> = model.rows.iter().map(|r| finite(r.upper)).collect();
+    let mut m = raw::Model::new();
+    m.load_problem(
+        columns,
+        model.rows.len(),
+        &start,
+        &index,
+        &value,
+        Some(&lower),
+        Some(&upper),
+        Some(&model.objective),
+        Some(&row_lower),
+        Some(&row_upper),
+    );
+    for (i, _) in model.columns.iter().enumerate().filter(|(_, c)| c.integer) {
+        m.set_integer(i);
+    }
+    m.set_obj_sense(raw::Sense::Minimize);
+    m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Limits = Limits { seconds: None, nodes: None, gap: 0.0 };
+
+    fn knapsack(integer: bool) -> Model {
+        let mut m = Model::default();
+        let sizes = [2.0, 8.0, 4.0, 2.0, 5.0];
+        let vars: Vec<_> = sizes.iter().map(|_| m.var(0.0, 1.0, integer)).collect();
+        m.at_most("(size)", vars.iter().copied().zip(sizes), 10.0);
+        m.objective = vec![-5.0, -3.0, -2.0, -7.0, -4.0];
+        m
+    }
+
+    #[test]
+    fn integers() {
+        let out = solve(&knapsack(true), &ALL, None);
+        assert_eq!(out.status, Status::Optimal);
+        assert_eq!(out.values.as_deref(), Some(&[1.0, 0.0, 0.0, 1.0, 1.0][..]));
+        assert_eq!(out.bound, -16.0);
+    }
+
+    #[test]
+    fn a_linear_program() {
+        let out = solve(&knapsack(false), &ALL, None);
+        assert_eq!(out.status, Status::Optimal);
+        assert!((out.bound + 16.5).abs() < 1e-9, "{out:?}");
+    }
+
+    #[test]
+    fn infeasible() {
+        for integer in [true, false] {
+            let mut m = knapsack(integer);
+            m.at_least("(more)", (0..5).map(|i| (super::super::model::Var(i), 1.0)), 4.5);
+            let out = solve(&m, &ALL, None);
+            assert_eq!((out.status, out.values), (Status::Infeasible, None), "{integer}");
+            assert_eq!(out.bound, f64::INFINITY);
+        }
+        // No fraction is in the way here, only that numbers are whole.
+        let mut m = Model::default();
+        let (x, y) = (m.var(0.0, 10.0, true), m.var(0.0, 10.0, true));
+        m.equal("(odd)", [(x, 2.0), (y, 2.0)], 7.0);
+        assert_eq!(solve(&m, &ALL, None).status, Status::Infeasible);
+    }
+
+    #[test]
+    fn without_rows_or_columns() {
+        assert_eq!(solve(&Model::default(), &ALL, None).status, Status::Optimal);
+        let mut m = Model::default();
+        let x = m.var(1.0, 3.0, true);
+        m.objective[x.0] = -1.0;
+        assert_eq!(solve(&m, &ALL, None).values, Some(vec![3.0]));
+        let mut m = Model::default();
+        m.at_least("(never)", [], 1.0);
+        assert_eq!(solve(&m, &ALL, None).status, Status::Infeasible);
+    }
+
+    /// Bins that nothing fills exactly: hopeless to prove, easy to stop.
+    fn hard() -> Model {
+        let mut m = Model::default();
+        let sizes: Vec<f64> = (0..24u32).map(|i| f64::from(1009 + i * i * 37 % 613)).collect();
+        let half = (sizes.iter().sum::<f64>() / 2.0).floor() + 0.25;
+        let vars: Vec<_> = sizes.iter().map(|_| m.binary()).collect();
+        let over = m.var(0.0, f64::INFINITY, false);
+        m.objective[over.0] = 1.0;
+        let terms = || vars.iter().copied().zip(sizes.iter().map(|s| s / 1000.0));
+        m.at_most("(up)", terms().chain([(over, -1.0)]), half / 1000.0);
+        m.at_least("(down)", terms().chain([(over, 1.0)]), half / 1000.0);
+        m
+    }
+
+    #[test]
+    fn the_node_limit_gives_the_same_every_time() {
+        let limits = Limits { nodes: Some(20), ..ALL };
+        let first = solve(&hard(), &limits, None);
+        assert_eq!(first.status, Status::Limit);
+        assert!(first.bound <= hard().value(first.values.as_ref().unwrap()));
+        assert_eq!(first, solve(&hard(), &limits, None));
+    }
+
+    #[test]
+    fn a_start_is_kept_unless_it_is_wrong() {
+        let none = Limits { nodes: Some(0), ..ALL };
+        let start = [1.0, 0.0, 1.0, 1.0, 0.0];
+        let out = solve(&knapsack(true), &none, Some(&start));
+        assert!(knapsack(true).value(&out.values.unwrap()) <= -14.0);
+        let best = [1.0, 0.0, 0.0, 1.0, 1.0];
+        assert_eq!(solve(&knapsack(true), &ALL, Some(&best)).status, Status::Optimal);
+        let wrong = [1.0; 5];
+        let out = solve(&knapsack(true), &ALL, Some(&wrong));
+        assert_eq!(out.bound, -16.0);
+    }
+}

@@ -1,0 +1,343 @@
+//! # search
+//!
+//! Purpose: the schedule with the least II, among those the one with the fewest stages, among those the one with the smallest buffers; and what of that
+//! is proven. Input: problem, bounds, possibly a schedule to begin with. Output: a [`Solution`] that the judge has passed, or a [`Failure`].
+//!
+//! Steps (algorithms.md, section 2): T from the best proven lower bound, relaxed by half a percent as long as no schedule is found; what is infeasible
+//! raises the bound; between bound and schedule the interval is halved while the budget lasts. Then stages, then bytes, each from what was found before.
+
+use super::cbc::{self, Limits, Status};
+use super::formulation::{Aim, Program, binaries};
+use super::stage_bound::stage_bound;
+use crate::analysis::bounds::Bounds;
+use crate::analysis::glue::Groups;
+use crate::problem::judge::{Verified, verify};
+use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
+
+/// What a search may spend.
+#[derive(Clone, Copy)]
+pub enum Budget<'a> {
+    /// So many nodes for each solve, so that the same search has the same result every time.
+    Nodes(u64),
+    /// So much time by a clock that is handed in: this crate reads none.
+    Seconds {
+        /// For everything.
+        total: f64,
+        /// Seconds since any moment.
+        clock: &'a dyn Fn() -> f64,
+    },
+}
+
+/// How to search.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// What it may spend.
+    pub budget: Budget<'a>,
+    /// The part of T that is added when nothing was found; the paper's is 0.005.
+    pub relax: f64,
+    /// An II that must be reached: a longer one is a failure.
+    pub require_ii: Option<u64>,
+    /// The full program is not made with more w than this.
+    pub most_binaries: usize,
+}
+
+impl<'a> Options<'a> {
+    /// What the paper does: 20 seconds, half a percent.
+    pub fn seconds(total: f64, clock: &'a dyn Fn() -> f64) -> Options<'a> {
+        Options { budget: Budget::Seconds { total, clock }, ..Options::nodes(0) }
+    }
+
+    /// The same every time: so many nodes for each solve.
+    pub fn nodes(nodes: u64) -> Options<'static> {
+        Options { budget: Budget::Nodes(nodes), relax: 0.005, require_ii: None, most_binaries: 6000 }
+    }
+}
+
+/// What one try at an II came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A schedule.
+    Found,
+    /// There is none with this II.
+    Infeasible,
+    /// The budget was spent before.
+    Open,
+}
+
+/// One try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Try {
+    /// T.
+    pub ii: u64,
+    /// What came of it.
+    pub answer: Answer,
+}
+
+/// A schedule and what is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// The schedule, as the judge has passed it.
+    pub schedule: Verified,
+    /// Its II.
+    pub ii: u64,
+    /// MII: the bound that does not look at how instances fill processors.
+    pub mii: u64,
+    /// No schedule has a shorter II.
+    pub lower: u64,
+    /// Stages.
+    pub stages: u32,
+    /// No schedule with this II has fewer; equal to `stages` where those are proven to be the fewest.
+    pub fewest_stages: u32,
+    /// Bytes of all buffers.
+    pub bytes: u64,
+    /// Are these the fewest at this II and with these stages?
+    pub bytes_proven: bool,
+    /// Was the problem taken apart (first the processors, then the rest), because the full program would be too large?
+    pub decomposed: bool,
+    /// Where T was tried, in order.
+    pub tries: Vec<Try>,
+    /// Seconds by the clock that was handed in; 0 without one.
+    pub seconds: f64,
+}
+
+impl Solution {
+    /// The proven gap: how much longer than the lower bound the II is, as a part of it.
+    pub fn gap(&self) -> f64 {
+        (self.ii - self.lower) as f64 / self.lower as f64
+    }
+
+    /// How much T had to be relaxed from the first one that was tried, as a part of it.
+    pub fn relaxed(&self) -> f64 {
+        self.tries.first().map_or(0.0, |t| self.ii.saturating_sub(t.ii) as f64 / t.ii as f64)
+    }
+}
+
+/// Why there is no schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The required II is below what any schedule has.
+    Impossible {
+        /// What was required.
+        required: u64,
+        /// The bound.
+        lower: u64,
+    },
+    /// The budget was spent before a schedule was found; one may exist.
+    NotFound {
+        /// No schedule has a shorter II.
+        lower: u64,
+        /// The best II found, where it is longer than was required.
+        best: Option<u64>,
+        /// Where T was tried, in order.
+        tries: Vec<Try>,
+    },
+}
+
+/// Tries of one search: far more than half-percent steps take to double T.
+const MOST_TRIES: usize = 200;
+/// The part of the whole time that one try at an II may take.
+const SHARE: f64 = 0.3;
+
+/// Searches; `start` is a schedule to begin with, for example a heuristic's. One that the judge refuses is not used.
+pub fn solve(
+    problem: &ModuloProblem,
+    bounds: &Bounds,
+    start: Option<&ModuloSchedule>,
+    options: &Options,
+) -> Result<Solution, Failure> {
+    let mut s = Search {
+        problem,
+        groups: &bounds.groups,
+        options,
+        began: match options.budget {
+            Budget::Seconds { clock, .. } => clock(),
+            Budget::Nodes(_) => 0.0,
+        },
+        lower: bounds.lower,
+        best: None,
+        tries: Vec::new(),
+    };
+    if let Some(start) = start {
+        s.offer(start.clone());
+    }
+    s.impossible()?;
+    let full = binaries(problem, s.groups) <= options.most_binaries;
+    if full {
+        s.initiation_interval();
+        s.impossible()?;
+    }
+    s.shorten(full, bounds.mii)
+}
+
+struct Search<'a> {
+    problem: &'a ModuloProblem,
+    groups: &'a Groups,
+    options: &'a Options<'a>,
+    began: f64,
+    lower: u64,
+    best: Option<Verified>,
+    tries: Vec<Try>,
+}
+
+impl Search<'_> {
+    /// Takes a schedule if it is right and better than what there is.
+    fn offer(&mut self, s: ModuloSchedule) -> bool {
+        let Ok(new) = verify(self.problem, s) else { return false };
+        let key = |v: &Verified| (v.schedule().ii, v.schedule().stages(), v.bytes(self.problem));
+        let better = self.best.as_ref().is_none_or(|old| key(&new) < key(old));
+        if better {
+            self.best = Some(new);
+        }
+        better
+    }
+
+    fn seconds(&self) -> f64 {
+        match self.options.budget {
+            Budget::Seconds { clock, .. } => clock() - self.began,
+            Budget::Nodes(_) => 0.0,
+        }
+    }
+
+    /// Limits for the next solve; nothing once the time is over.
+    fn limits(&self, share: f64) -> Option<Limits> {
+        match self.options.budget {
+            Budget::Nodes(nodes) => Some(Limits { seconds: None, nodes: Some(nodes), gap: 0.0 }),
+            Budget::Seconds { total, .. } => {
+                let left = total - self.seconds();
+                let seconds = left.min(total * share);
+                (left > 0.02).then_some(Limits { seconds: Some(seconds), nodes: None, gap: 0.0 })
+            }
+        }
+    }
+
+    fn impossible(&self) -> Result<(), Failure> {
+        match self.options.require_ii {
+            Some(required) if required < self.lower => Err(Failure::Impossible { required, lower: self.lower }),
+            _ => Ok(()),
+        }
+    }
+
+    fn best_ii(&self) -> u64 {
+        self.best.as_ref().map_or(u64::MAX, |b| b.schedule().ii)
+    }
+
+    /// The longest II that is worth a try.
+    fn longest(&self) -> u64 {
+        let known = self.best_ii().saturating_sub(1).min(self.problem.graph().work());
+        self.options.require_ii.map_or(known, |r| known.min(r))
+    }
+
+    /// Stages that suffice for any assignment that can be completed at all.
+    fn enough_stages(&self) -> u32 {
+        let apart = |d: &crate::problem::dependences::Dependence| self.groups.of[d.from] != self.groups.of[d.to];
+        let all = super::finish::longest(self.problem, |d| i64::from(apart(d)));
+        let simple = self.problem.instances() as u32;
+        all.and_then(|s| s.into_iter().max()).unwrap_or(simple)
+    }
+
+    /// From the lower bound upwards, then between bound and schedule.
+    fn initiation_interval(&mut self) {
+        let (mut ii, mut untried) = (self.lower, self.lower);
+        let before = self.best_ii();
+        while self.tries.len() < MOST_TRIES && ii <= self.longest() {
+            let Some(answer) = self.attempt(ii) else { return };
+            untried = ii + 1;
+            match answer {
+                Answer::Found => break,
+                Answer::Infeasible => self.lower = ii + 1,
+                Answer::Open => {}
+            }
+            let step = (ii as f64 * self.options.relax).ceil() as u64;
+            ii = self.lower.max(ii + step.max(1));
+        }
+        // A schedule that nobody here has found was not the end of a row of tries.
+        if self.best_ii() == before {
+            return;
+        }
+        let mut low = if self.tries.iter().any(|t| t.answer == Answer::Open) { untried } else { self.lower };
+        low = low.min(self.best_ii()).max(self.lower);
+        while self.tries.len() < MOST_TRIES && low < self.best_ii() {
+            let middle = low + (self.best_ii() - 1 - low) / 2;
+            match self.attempt(middle) {
+                None => return,
+                Some(Answer::Found) => {}
+                Some(Answer::Infeasible) => {
+                    self.lower = middle + 1;
+                    low = low.max(self.lower);
+                }
+                Some(Answer::Open) => low = middle + 1,
+            }
+        }
+    }
+
+    /// The full program at one II; nothing once the time is over.
+    fn attempt(&mut self, ii: u64) -> Option<Answer> {
+        let limits = self.limits(SHARE)?;
+        let program = Program::new(self.problem, self.groups, ii, self.enough_stages(), Aim::Feasible);
+        let out = cbc::solve(&program.model, &limits, None);
+        let found = out.values.as_deref().and_then(|v| program.schedule(v));
+        let answer = match found.map(|s| self.offer(s)) {
+            Some(true) => Answer::Found,
+            _ if out.status == Status::Infeasible => Answer::Infeasible,
+            _ => Answer::Open,
+        };
+        self.tries.push(Try { ii, answer });
+        Some(answer)
+    }
+
+    /// Fewest stages, then least bytes, and the end.
+    fn shorten(mut self, full: bool, mii: u64) -> Result<Solution, Failure> {
+        let required = self.options.require_ii;
+        let Some(best) = self.best.clone().filter(|b| required.is_none_or(|r| b.schedule().ii <= r)) else {
+            let best = self.best.as_ref().map(|b| b.schedule().ii);
+            return Err(Failure::NotFound { lower: self.lower, best, tries: self.tries });
+        };
+        let ii = best.schedule().ii;
+        let mut fewest = stage_bound(self.problem, self.groups, ii);
+        let mut bytes_proven = false;
+        if full {
+            if fewest < best.schedule().stages() {
+                fewest = fewest.max(self.improve(ii, Aim::Stages));
+            }
+            bytes_proven = self.improve(ii, Aim::Bytes) > 0;
+        }
+        let seconds = self.seconds();
+        let schedule = self.best.unwrap_or(best);
+        let (stages, bytes) = (schedule.schedule().stages(), schedule.bytes(self.problem));
+        Ok(Solution {
+            ii,
+            mii,
+            lower: self.lower.min(ii),
+            stages,
+            fewest_stages: fewest.min(stages),
+            bytes,
+            bytes_proven,
+            decomposed: !full,
+            tries: self.tries,
+            seconds,
+            schedule,
+        })
+    }
+
+    /// Solves for stages or bytes at this II, from the best schedule. Gives, for stages, the least number that is proven; for bytes 1 where they are the
+    /// least; else 0.
+    fn improve(&mut self, ii: u64, aim: Aim) -> u32 {
+        let (Some(best), Some(limits)) = (self.best.clone(), self.limits(1.0)) else { return 0 };
+        let stages = best.schedule().stages();
+        let program = Program::new(self.problem, self.groups, ii, stages - 1, aim);
+        let start = program.values(best.schedule());
+        let out = cbc::solve(&program.model, &limits, Some(&start));
+        if let Some(found) = out.values.as_deref().and_then(|v| program.schedule(v)) {
+            self.offer(found);
+        }
+        match aim {
+            // Stages are whole, and so is what is left of the bound after rounding errors.
+            Aim::Stages if out.bound.is_finite() => (out.bound - 1e-6).ceil().max(0.0) as u32 + 1,
+            Aim::Bytes => {
+                let bytes = self.best.as_ref().map_or(0, |b| b.bytes(self.problem));
+                u32::from(out.status == Status::Optimal && program.bytes(out.bound) > bytes as f64 - 0.5)
+            }
+            _ => 0,
+        }
+    }
+}
