@@ -2,7 +2,8 @@
 //!
 //! Purpose: the best closed set of a graph: choose nodes, each with a profit or a cost, where some need others. Input: nodes' values,
 //! needs. Output: the set with the greatest sum. Method: a minimum cut (J. Picard, "Maximal closure of a graph and applications to
-//! combinatorial problems", Management Science 22, 1976), found with Dinic's algorithm; nothing recurses.
+//! combinatorial problems", Management Science 22, 1976), found by push and relabel with exact heights from time to time (B. Cherkassky, A.
+//! Goldberg, "On implementing the push-relabel method for the maximum flow problem", Algorithmica 19, 1997).
 
 use std::collections::VecDeque;
 
@@ -38,7 +39,7 @@ impl Closure {
         self.needs.push((node, needed));
     }
 
-    /// The closed set of the greatest value, the smallest of several; `None` where nothing is better than nothing.
+    /// The closed set of the greatest value, one of several; `None` where nothing is better than nothing.
     pub fn best(&self) -> Option<Vec<bool>> {
         let n = self.value.len();
         let mut net = Network::new(n + 2);
@@ -57,8 +58,8 @@ impl Closure {
         self.needs.iter().for_each(|(a, b)| net.arc(*a, *b, ENDLESS));
         net.prepare();
         let cut = net.push_all(source, sink);
-        // Where nothing is worth it, the cut takes all profits away.
-        (cut < profit).then(|| net.level[..n].iter().map(|l| *l != u32::MAX).collect())
+        // Where nothing is worth it, the cut takes all profits away. What no longer reaches the sink is on the source's side.
+        (cut < profit).then(|| net.height[..n].iter().map(|h| *h as usize >= n + 2).collect())
     }
 }
 
@@ -68,7 +69,11 @@ struct Network {
     room: Vec<i64>,
     first: Vec<u32>,
     out: Vec<u32>,
-    level: Vec<u32>,
+    /// How far it is to the sink at least; the number of nodes where there is no way.
+    height: Vec<u32>,
+    excess: Vec<i64>,
+    /// By height, how many nodes have it.
+    count: Vec<u32>,
 }
 
 impl Network {
@@ -78,7 +83,9 @@ impl Network {
             room: Vec::new(),
             first: vec![0; nodes + 1],
             out: Vec::new(),
-            level: vec![u32::MAX; nodes],
+            height: vec![0; nodes],
+            excess: vec![0; nodes],
+            count: vec![0; nodes + 1],
         }
     }
 
@@ -98,78 +105,91 @@ impl Network {
         }
     }
 
-    /// The greatest flow; afterwards `level` tells what can be reached from the source.
+    fn arcs(&self, node: u32) -> std::ops::Range<usize> {
+        self.first[node as usize] as usize..self.first[node as usize + 1] as usize
+    }
+
+    /// The greatest flow into the sink; afterwards heights tell who can still reach it.
     fn push_all(&mut self, source: u32, sink: u32) -> i64 {
-        let mut total = 0;
-        loop {
-            self.levels(source);
-            if self.level[sink as usize] == u32::MAX {
-                return total;
-            }
-            total += self.blocking(source, sink);
+        let n = self.height.len() as u32;
+        for a in self.arcs(source).map(|at| self.out[at] as usize) {
+            let room = std::mem::take(&mut self.room[a]);
+            self.room[a ^ 1] += room;
+            self.excess[self.ends[a].1 as usize] += room;
         }
-    }
-
-    fn levels(&mut self, source: u32) {
-        self.level.fill(u32::MAX);
-        self.level[source as usize] = 0;
-        let mut todo = VecDeque::from([source]);
-        while let Some(u) = todo.pop_front() {
-            for a in &self.out[self.first[u as usize] as usize..self.first[u as usize + 1] as usize] {
-                let v = self.ends[*a as usize].1 as usize;
-                if self.room[*a as usize] > 0 && self.level[v] == u32::MAX {
-                    self.level[v] = self.level[u as usize] + 1;
-                    todo.push_back(v as u32);
+        let mut active = self.measure(source, sink);
+        let (mut at, mut relabels) = (self.first.clone(), 0);
+        while let Some(u) = active.pop_front() {
+            while self.excess[u as usize] > 0 && self.height[u as usize] < n {
+                let end = self.first[u as usize + 1];
+                if at[u as usize] == end {
+                    self.relabel(u);
+                    at[u as usize] = self.first[u as usize];
+                    relabels += 1;
+                    continue;
                 }
-            }
-        }
-    }
-
-    /// Paths along the levels until there are no more.
-    fn blocking(&mut self, source: u32, sink: u32) -> i64 {
-        let mut at = self.first.clone();
-        let (mut path, mut total, mut u) = (Vec::<u32>::new(), 0, source);
-        loop {
-            if u == sink {
-                let least = path.iter().map(|a| self.room[*a as usize]).min().unwrap_or(0);
-                total += least;
-                // Back to before the first arc that is full now.
-                let mut keep = path.len();
-                for (i, a) in path.iter().enumerate().rev() {
-                    self.room[*a as usize] -= least;
-                    self.room[(*a ^ 1) as usize] += least;
-                    if self.room[*a as usize] == 0 {
-                        keep = i;
-                    }
-                }
-                u = path.get(keep).map_or(sink, |a| self.ends[*a as usize].0);
-                path.truncate(keep);
-                continue;
-            }
-            let end = self.first[u as usize + 1];
-            let mut next = None;
-            while at[u as usize] < end {
-                let a = self.out[at[u as usize] as usize];
-                let v = self.ends[a as usize].1;
-                if self.room[a as usize] > 0 && self.level[v as usize] == self.level[u as usize] + 1 {
-                    next = Some((a, v));
-                    break;
-                }
-                at[u as usize] += 1;
-            }
-            match (next, path.pop()) {
-                (Some((a, v)), last) => {
-                    path.extend(last);
-                    path.push(a);
-                    u = v;
-                }
-                (None, Some(a)) => {
-                    u = self.ends[a as usize].0;
+                let a = self.out[at[u as usize] as usize] as usize;
+                let v = self.ends[a].1;
+                if self.room[a] == 0 || self.height[u as usize] != self.height[v as usize] + 1 {
                     at[u as usize] += 1;
+                    continue;
                 }
-                (None, None) => return total,
+                let moved = self.room[a].min(self.excess[u as usize]);
+                self.room[a] -= moved;
+                self.room[a ^ 1] += moved;
+                self.excess[u as usize] -= moved;
+                if self.excess[v as usize] == 0 && v != sink && v != source {
+                    active.push_back(v);
+                }
+                self.excess[v as usize] += moved;
+            }
+            if relabels > n {
+                relabels = 0;
+                active = self.measure(source, sink);
+                at.clone_from(&self.first);
             }
         }
+        self.measure(source, sink);
+        self.excess[sink as usize]
+    }
+
+    /// A node that can push nowhere is higher than thought; nobody is above a height that no node has.
+    fn relabel(&mut self, u: u32) {
+        let n = self.height.len() as u32;
+        let open = self.arcs(u).map(|at| self.out[at] as usize).filter(|a| self.room[*a] > 0);
+        let least = open.map(|a| self.height[self.ends[a].1 as usize] + 1).min().unwrap_or(n).min(n);
+        let old = std::mem::replace(&mut self.height[u as usize], least);
+        self.count[old as usize] -= 1;
+        self.count[least as usize] += 1;
+        if self.count[old as usize] == 0 && old < n {
+            for h in self.height.iter_mut().filter(|h| (old + 1..n).contains(h)) {
+                self.count[*h as usize] -= 1;
+                self.count[n as usize] += 1;
+                *h = n;
+            }
+        }
+    }
+
+    /// Exact heights; those with something to push.
+    fn measure(&mut self, source: u32, sink: u32) -> VecDeque<u32> {
+        let n = self.height.len() as u32;
+        self.height.fill(n);
+        self.height[sink as usize] = 0;
+        let mut todo = VecDeque::from([sink]);
+        while let Some(v) = todo.pop_front() {
+            for at in self.arcs(v) {
+                let a = self.out[at] as usize;
+                let u = self.ends[a].1;
+                if self.room[a ^ 1] > 0 && self.height[u as usize] == n && u != source {
+                    self.height[u as usize] = self.height[v as usize] + 1;
+                    todo.push_back(u);
+                }
+            }
+        }
+        self.count.fill(0);
+        self.height.iter().for_each(|h| self.count[*h as usize] += 1);
+        let pushes = |u: &u32| self.excess[*u as usize] > 0 && self.height[*u as usize] < n && *u != sink;
+        (0..n).filter(pushes).collect()
     }
 }
 

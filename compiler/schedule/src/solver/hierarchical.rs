@@ -11,9 +11,9 @@
 //! A component on one processor runs in the topological order, which always is a schedule of it. Without cycles between them, items can be
 //! assigned to processors at will, and stages follow. Two assignments compete, the shorter II wins, then the fewer stages: one from
 //! the DAG, list-scheduled with some room to spare and then made to fit ([`super::repair`]); and one from packing the items as evenly as
-//! can be ([`super::pack`]), where of items of equal size the one that comes first in the DAG takes the slot in which it can run earliest. A
-//! component that is so large that packing suffers is taken apart into the groups that must share a processor; where a cycle then
-//! crosses processors too often, its groups are joined.
+//! can be ([`super::pack`]), where of items of equal size the one that comes first in the DAG takes the slot in which it can run earliest. Where
+//! components are so large that packing suffers, they are scheduled by [`super::iterative`] first; what of one is then on the same processor is an
+//! item.
 
 use super::arcs::{Arcs, components, regroup};
 use super::complete::complete;
@@ -22,14 +22,12 @@ use super::pack::{Packing, STEPS, pack, step};
 use super::repair::repair;
 use super::search::tight;
 use super::table::{Place, Side, Table};
-use super::{Failure, Options, Solution, Statistics, sequential};
+use super::{Failure, Options, Solution, Statistics, iterative, sequential};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::glue::Groups;
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
 use std::collections::{BTreeSet, HashMap};
 
-/// Times that groups are joined before the components are taken whole.
-const JOINS: u64 = 24;
 /// Room that list schedules are given before they are made to fit, in per cent.
 const SPARE: [u64; 6] = [1, 2, 4, 8, 12, 20];
 
@@ -39,29 +37,20 @@ pub fn solve(problem: &ModuloProblem, bounds: &Bounds, options: Options) -> Resu
     let mut statistics = Statistics::default();
     let whole = components(problem, &bounds.groups);
     let mut best = sequential::in_order(problem, problem.topological());
-    if let Ok(found) = of_items(problem, &arcs, &whole, bounds, best.ii, &mut statistics) {
+    if let Some(found) = of_items(problem, &arcs, &whole, bounds, best.ii, &mut statistics) {
         best = found;
     }
-    let mut groups = bounds.groups.clone();
-    for _ in 0..JOINS {
-        if groups.members.len() <= whole.members.len() || best.ii <= bounds.lower {
-            break;
-        }
-        match of_items(problem, &arcs, &groups, bounds, best.ii - 1, &mut statistics) {
-            Ok(found) => {
-                best = found;
-                break;
+    // Components that do not fit: their parts, as scheduling them alone shares them out, never wait for each other in vain.
+    if best.ii > bounds.lower && whole.members.len() < bounds.groups.members.len() {
+        let free = Options { most_ii: None, ..options };
+        if let Ok(found) = iterative::solve(problem, bounds, free) {
+            statistics.placements += found.statistics.placements;
+            statistics.evictions += found.statistics.evictions;
+            let parts = parts(problem, &bounds.groups, &whole, &found.schedule);
+            for found in [Some(found.schedule), of_items(problem, &arcs, &parts, bounds, best.ii - 1, &mut statistics)]
+            {
+                best = found.filter(|f| (f.ii, f.stages()) < (best.ii, best.stages())).unwrap_or(best);
             }
-            Err(Some(cycle)) => {
-                statistics.evictions += 1;
-                let into = cycle.iter().min().copied().unwrap_or(0);
-                let cycle: BTreeSet<u32> = cycle.into_iter().collect();
-                groups = regroup(problem, |i| match groups.of[i] {
-                    g if cycle.contains(&g) => into,
-                    g => g,
-                });
-            }
-            Err(None) => break,
         }
     }
     match options.most_ii {
@@ -70,7 +59,18 @@ pub fn solve(problem: &ModuloProblem, bounds: &Bounds, options: Options) -> Resu
     }
 }
 
-/// The best schedule of these items with an II of at most `most`; else a cycle of items, if that is what stands against it.
+/// Items of instances that are in the same component and on the same processor. On whatever processors these are, no cycle crosses more
+/// often than in the schedule that they come from.
+fn parts(problem: &ModuloProblem, groups: &Groups, whole: &Groups, s: &ModuloSchedule) -> Groups {
+    let mut number: HashMap<(u32, u32), u32> = HashMap::new();
+    let key = |i: usize| (whole.of[i], s.processor[i]);
+    for i in problem.topological() {
+        number.entry(key(*i)).or_insert(groups.of[*i]);
+    }
+    regroup(problem, |i| number[&key(i)])
+}
+
+/// The best schedule of these items with an II of at most `most`.
 fn of_items(
     problem: &ModuloProblem,
     arcs: &Arcs,
@@ -78,7 +78,7 @@ fn of_items(
     bounds: &Bounds,
     most: u64,
     statistics: &mut Statistics,
-) -> Result<ModuloSchedule, Option<Vec<u32>>> {
+) -> Option<ModuloSchedule> {
     statistics.tries += 1;
     let packing = pack(&groups.cost, problem.processors(), bounds.lower);
     let most = most.min(packing.largest);
@@ -100,9 +100,8 @@ fn of_items(
         }
     }
     match best {
-        Some(best) => Ok(best),
-        None if packing.largest > most => Err(None),
-        None => assign(problem, arcs, groups, &packing, statistics).map_err(Some),
+        None if packing.largest <= most => assign(problem, arcs, groups, &packing, statistics),
+        best => best,
     }
 }
 
@@ -130,14 +129,14 @@ struct Slots {
     left: HashMap<u32, u32>,
 }
 
-/// Gives every group a slot of its size; the groups of a cycle where that cannot be.
+/// Gives every group a slot of its size.
 fn assign(
     problem: &ModuloProblem,
     arcs: &Arcs,
     groups: &Groups,
     packing: &Packing,
     statistics: &mut Statistics,
-) -> Result<ModuloSchedule, Vec<u32>> {
+) -> Option<ModuloSchedule> {
     let mut slots: HashMap<u64, Slots> = HashMap::new();
     let mut sizes: Vec<BTreeSet<u64>> = vec![BTreeSet::new(); problem.processors() as usize];
     for (cost, p) in groups.cost.iter().zip(&packing.bin) {
@@ -150,44 +149,34 @@ fn assign(
     let mut table = Table::new(problem, arcs, groups, ii);
     for g in by_height(problem, arcs, groups, ii) {
         let cost = groups.cost[g as usize];
-        let Some(own) = slots.get(&cost) else { return Err(Vec::new()) };
+        let own = slots.get(&cost)?;
         let places = table.places(g, Side::Early);
         let mut choice: Vec<Place> = places.near;
         choice.retain(|p| own.left.contains_key(&p.processor));
         let near: Vec<u32> = choice.iter().map(|p| p.processor).collect();
         let away = own.by_load.iter().filter(|(_, p)| !near.contains(p)).map(|(_, p)| *p);
-        choice.extend(away.take(4).map(|p| Place { processor: p, stage: places.elsewhere }));
-        choice.sort_by_key(|p| (p.stage, table.load(p.processor), p.processor));
-        let mut stuck = None;
-        for Place { processor: p, .. } in choice {
-            let before = table.load(p);
-            statistics.placements += 1;
-            if let Err(cycle) = table.place(g, p) {
-                stuck.get_or_insert(cycle);
-                continue;
-            }
-            stuck = None;
-            for size in &sizes[p as usize] {
-                if let Some(of) = slots.get_mut(size)
-                    && of.by_load.remove(&(before, p))
-                {
-                    of.by_load.insert((before + cost, p));
-                }
-            }
-            if let Some(of) = slots.get_mut(&cost)
-                && let Some(left) = of.left.get_mut(&p)
+        choice.extend(away.take(1).map(|p| Place { processor: p, stage: places.elsewhere }));
+        choice.sort_unstable_by_key(|p| (p.stage, table.load(p.processor), p.processor));
+        let Place { processor: p, .. } = choice.into_iter().next()?;
+        let before = table.load(p);
+        statistics.placements += 1;
+        table.place(g, p).ok()?;
+        for size in &sizes[p as usize] {
+            if let Some(of) = slots.get_mut(size)
+                && of.by_load.remove(&(before, p))
             {
-                *left -= 1;
-                if *left == 0 {
-                    of.left.remove(&p);
-                    of.by_load.remove(&(before + cost, p));
-                }
+                of.by_load.insert((before + cost, p));
             }
-            break;
         }
-        if let Some(cycle) = stuck {
-            return Err(cycle);
+        if let Some(of) = slots.get_mut(&cost)
+            && let Some(left) = of.left.get_mut(&p)
+        {
+            *left -= 1;
+            if *left == 0 {
+                of.left.remove(&p);
+                of.by_load.remove(&(before + cost, p));
+            }
         }
     }
-    table.schedule().map(|s| tight(problem, s)).ok_or_else(|| (0..groups.members.len() as u32).collect())
+    table.schedule().map(|s| tight(problem, s))
 }

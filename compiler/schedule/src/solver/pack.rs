@@ -183,7 +183,8 @@ fn share(first: &mut Bin, other: &mut Bin, size: u64) {
         match (a.peek(), b.peek()) {
             (Some(x), Some(y)) if x.0 == y.0 => {
                 union.push((x.0, x.1 + y.1));
-                (a.next(), b.next());
+                a.next();
+                b.next();
             }
             (Some(x), y) if y.is_none_or(|y| x.0 > y.0) => {
                 union.push(**x);
