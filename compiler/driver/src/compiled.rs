@@ -193,9 +193,7 @@ pub fn load(
 ) -> Result<Native, Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(Product::Shared).join(" ");
-    dump(session, "compile-c", || {
-        format!("{} {flags} program.c -o program.so {}-lm\n", compiler.command.join(" "), natives.shown())
-    })?;
+    shown(session, &compiler, &flags, natives, "program.so")?;
     let mut attempts = 0;
     loop {
         let object = shared_object(session, checked, &compiler, natives, &c.source, code)?;
@@ -210,6 +208,19 @@ pub fn load(
             Err(fault) => return Err(sources::cannot_load(&object, &fault.message).into()),
         }
     }
+}
+
+/// Shows the command that makes `target`, where that is asked for.
+fn shown(session: &Session, compiler: &Compiler, flags: &str, natives: &Natives, target: &str) -> Result<(), Halt> {
+    if !session.dumps("compile-c") {
+        return Ok(());
+    }
+    let own = compiler.own_flags()?.join(" ");
+    dump(session, "compile-c", || {
+        let (command, more) = (compiler.command.join(" "), natives.shown());
+        let words = [&command, flags, &own, "program.c -o", target, more.trim_end(), "-lm"];
+        words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ") + "\n"
+    })
 }
 
 /// C text with the native functions it calls as a shared object, from the cache or made now.
@@ -244,9 +255,7 @@ pub fn product(
 ) -> Result<(), Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(product).join(" ");
-    dump(session, "compile-c", || {
-        format!("{} {flags} program.c -o {path} {}-lm\n", compiler.command.join(" "), natives.shown())
-    })?;
+    shown(session, &compiler, &flags, natives, path)?;
     let cache = Cache::open()?;
     let target = PathBuf::from(path);
     if target.is_dir() {
