@@ -11,8 +11,8 @@ use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 use sluice_driver::testing::spec::BackEnds;
 
-use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::cslow_arguments::CslowArgs;
+use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
