@@ -23,7 +23,7 @@ pub fn branches(seed: u64) -> Case {
         0 => rate * 2,
         1 => 3,
         2..6 => 1,
-        6..9 => (1..=rate).rev().find(|w| *w < rate && rate % w == 0).unwrap_or(1),
+        6..9 => (1..=rate).rev().find(|w| *w < rate && rate.is_multiple_of(*w)).unwrap_or(1),
         _ => rate,
     };
     let (taken, given) = (weight(&mut g.r, pop), weight(&mut g.r, push));

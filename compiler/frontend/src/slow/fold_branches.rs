@@ -53,13 +53,15 @@ pub fn fold_branches(
         return None;
     }
     let mut asked: HashMap<CodeId, bool> = HashMap::new();
-    let mut made: HashMap<(CodeId, Turns), Option<CodeId>> = HashMap::new();
+    let mut candidates: Vec<Candidate> = program.graph.node_ids().filter_map(|n| candidate(program, n)).collect();
+    candidates.retain(|c| *asked.entry(c.code).or_insert_with(|| may(&program.codes[c.code.index()])));
+    if candidates.is_empty() {
+        return None;
+    }
     let mut codes = program.codes.clone();
+    let mut made: HashMap<(CodeId, Turns), Option<CodeId>> = HashMap::new();
     let mut all = Vec::new();
-    for c in program.graph.node_ids().filter_map(|n| candidate(program, n)) {
-        if !*asked.entry(c.code).or_insert_with(|| may(&program.codes[c.code.index()])) {
-            continue;
-        }
+    for c in candidates {
         let code = *made.entry((c.code, c.turns)).or_insert_with(|| {
             let new = slowed(&program.codes[c.code.index()], &program.globals, c.turns)?;
             codes.push(new);
@@ -148,8 +150,9 @@ fn candidate(program: &Elaborated, split: NodeId) -> Option<Candidate> {
     let id = code?;
     let code = &program.codes[id.index()];
     let plain = code.init_output.is_empty() && code.calls_native.is_none() && code.sends.is_none();
-    let whole =
-        |r: Rates| taken > 0 && given > 0 && r.pop > 0 && r.push > 0 && r.pop % taken == 0 && r.push % given == 0;
+    let whole = |r: Rates| {
+        taken > 0 && given > 0 && r.pop > 0 && r.push > 0 && r.pop.is_multiple_of(taken) && r.push.is_multiple_of(given)
+    };
     let works = code.prework.iter().chain([&code.work]);
     let turns = Turns { streams: u32::try_from(n).ok()?, taken, given };
     let fits = works.into_iter().all(|w| whole(w.rates) && rates(w.rates, turns).is_some());

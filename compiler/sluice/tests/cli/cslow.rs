@@ -169,13 +169,7 @@ fn faults_stay_faults() {
         let program = format!("float->int filter A {{ int[3] a; int k; work pop 1 push 1 peek 2 {{ k++; {body} }} }}");
         let place = Place::new().with("a.str", program);
         // the second stream of three goes wrong in its third firing
-        let ok = if code == "E0951" {
-            1.0
-        } else if code == "E0954" {
-            1.0
-        } else {
-            0.0
-        };
+        let ok = if matches!(code, "E0951" | "E0954") { 1.0 } else { 0.0 };
         let bad = if code == "E0951" { 0.0 } else { 3.0 };
         let mut input = vec![ok; 18];
         input[7] = bad;
