@@ -147,8 +147,10 @@ pub fn run(
     options: &RunOptions,
     natives: &NativeOptions,
 ) -> Result<Exit, Halt> {
-    let mut program = &checked.program;
+    // what runs natively: equal branches may have become one filter
+    let mut ran = checked;
     let folded;
+    let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
     watched::check_outputs(&writers, options)?;
@@ -162,8 +164,8 @@ pub fn run(
     } else {
         let code = &CodeOptions { stats: options.stats.is_some(), ..*code };
         folded = folding::folded(session, checked, code)?;
-        let checked = folded.as_ref().unwrap_or(checked);
-        program = &checked.program;
+        ran = folded.as_ref().unwrap_or(checked);
+        let checked = ran;
         let c = match &options.threads {
             Some(threads) => {
                 let (c, made) = compiled::emit_threads(session, checked, code, threads)?;
@@ -190,7 +192,7 @@ pub fn run(
         (Some((native, c)), Some(threads)) => {
             let (end, done) = native.run_threads(&readers, &writers, options.iterations, &host, (threads, batch));
             tally = Some(done);
-            end.map_err(|e| of_native(e, checked, c))
+            end.map_err(|e| of_native(e, ran, c))
         }
         (None, _) => {
             let settings =
@@ -199,7 +201,7 @@ pub fn run(
         }
         (Some((native, c)), None) => {
             let end = watched.run(native, (&readers, &writers), options.iterations, &mut host, c.fills.as_ref());
-            end.map_err(|e| of_native(e, checked, c))
+            end.map_err(|e| of_native(e, ran, c))
         }
     });
     let told = plan.as_ref().filter(|_| options.threads.is_some_and(|t| t.report));

@@ -13,7 +13,7 @@
 //!      f[v] ≥ f[u] − distance + g                  another one: in the next kernel, see below
 //! (9)  processors are numbered as they are first used; (10) equal instances are in order
 //! (11) last ≥ f[i]                                 stages, less 1
-//! (12) capacity ≥ newest − oldest                  as the judge has it, see below
+//! (12) capacity ≥ newest − oldest                  as the judge has it, see [`super::buffers`]
 //! ```
 //! (3) is the meaning of f and o, (5) and (6) make the dependences ([`crate::problem::dependences`]). The second part of (8) is printed
 //! `T·f[v] + o[v] ≥ T·(f[u] − distance + g)`; as o is less than T and f whole, that is the same for whole numbers, and closer for fractions. w is one
@@ -22,10 +22,8 @@
 //! (9): two assignments that differ in the numbers of processors are one. (10): instances of a task that wait for the same and are
 //! waited for by the same can change places; their processors are in order or, where bytes count, their stages, for a buffer is never larger when
 //! those of its later items come later. Both keep, of solutions that are equal but for names, the one that is first by (9)'s order.
-//!
-//! (12): with R items per iteration, newest ≥ (k + 1)·O − R·f over the producer's instances k, oldest ≤ k·I − R·f − m over the consumer's, and the
-//! capacity is not below m; all divided by R.
 
+use super::buffers::Buffers;
 use super::finish;
 use super::model::{Model, Var};
 use crate::analysis::glue::Groups;
@@ -64,12 +62,8 @@ pub struct Program<'a> {
     f: Vec<Var>,
     g: BTreeMap<(u32, u32), Var>,
     last: Var,
-    /// By edge: newest, oldest, capacity.
-    buffers: Vec<Option<[Var; 3]>>,
+    buffers: Option<Buffers>,
     classes: Vec<Vec<usize>>,
-    /// Bytes that 1 of the objective stands for, where that is bytes, and bytes that it leaves out: buffers that nothing passes through.
-    unit: f64,
-    idle: u64,
 }
 
 /// How many w a program has.
@@ -84,7 +78,8 @@ impl<'a> Program<'a> {
         let n = problem.instances();
         let count = groups.members.len();
         let processors = count.min(problem.processors() as usize);
-        let w: Vec<Vec<Var>> = (0..count).map(|_| (0..processors).map(|_| model.binary()).collect()).collect();
+        let w: Vec<Vec<Var>> =
+            (0..count).map(|_| (0..processors).map(|_| model.binary()).collect()).collect();
         let f: Vec<Var> = (0..n).map(|_| model.var(0.0, most_stage.into(), true)).collect();
         let o: Vec<Var> = (0..n).map(|_| model.var(0.0, f64::INFINITY, false)).collect();
         let last = model.var(0.0, most_stage.into(), true);
@@ -101,10 +96,8 @@ impl<'a> Program<'a> {
             f,
             g: BTreeMap::new(),
             last,
-            buffers: vec![None; problem.graph().edges.len()],
+            buffers: None,
             classes,
-            unit: 1.0,
-            idle: 0,
         };
         p.resources();
         p.dependences();
@@ -117,7 +110,7 @@ impl<'a> Program<'a> {
                 }
                 p.model.objective[last.0] = 1.0;
             }
-            Aim::Bytes => p.buffers(),
+            Aim::Bytes => p.buffers = Some(Buffers::new(&mut p.model, problem, &p.f)),
         }
         p
     }
@@ -202,37 +195,9 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn buffers(&mut self) {
-        let tasks = &self.problem.graph().tasks;
-        let all = self.problem.graph().edges.iter().enumerate();
-        let (edges, idle): (Vec<_>, Vec<_>) = all.partition(|(_, e)| e.produce > 0);
-        self.idle = idle.iter().fold(0, |sum, (_, e)| sum.saturating_add(e.initial.saturating_mul(e.item_bytes)));
-        let bytes =
-            |e: &crate::problem::task::Edge| e.item_bytes as f64 * e.produce as f64 * tasks[e.from].instances as f64;
-        self.unit = edges.iter().map(|(_, e)| bytes(e)).sum::<f64>().max(1.0);
-        for (index, e) in edges {
-            let (ku, kv) = (tasks[e.from].instances, tasks[e.to].instances);
-            let initial = e.initial as f64 / (e.produce as f64 * ku as f64);
-            let newest = self.model.var(f64::NEG_INFINITY, f64::INFINITY, false);
-            let oldest = self.model.var(f64::NEG_INFINITY, f64::INFINITY, false);
-            let capacity = self.model.var(initial, f64::INFINITY, false);
-            for k in 0..ku {
-                let f = self.f[self.problem.instance(e.from, k)];
-                self.model.at_least("(12)", [(newest, 1.0), (f, 1.0)], (k + 1) as f64 / ku as f64);
-            }
-            for k in 0..kv {
-                let f = self.f[self.problem.instance(e.to, k)];
-                self.model.at_most("(12)", [(oldest, 1.0), (f, 1.0)], k as f64 / kv as f64 - initial);
-            }
-            self.model.at_least("(12)", [(capacity, 1.0), (newest, -1.0), (oldest, 1.0)], 0.0);
-            self.model.objective[capacity.0] = bytes(e) / self.unit;
-            self.buffers[index] = Some([newest, oldest, capacity]);
-        }
-    }
-
     /// Bytes of all buffers for an objective, where that is bytes.
     pub fn bytes(&self, objective: f64) -> f64 {
-        objective * self.unit + self.idle as f64
+        self.buffers.as_ref().map_or(0.0, |b| b.bytes(objective))
     }
 
     /// The schedule that values stand for; its II is what its processors need, at most T. `None` where the values, computed again in whole
@@ -267,17 +232,8 @@ impl<'a> Program<'a> {
         if self.aim == Aim::Stages {
             values[self.last.0] = s.stage.iter().max().copied().unwrap_or(0).into();
         }
-        let tasks = &self.problem.graph().tasks;
-        for (e, [newest, oldest, capacity]) in
-            self.problem.graph().edges.iter().zip(&self.buffers).filter_map(|(e, b)| Some((e, b.as_ref()?)))
-        {
-            let (ku, kv) = (tasks[e.from].instances, tasks[e.to].instances);
-            let initial = e.initial as f64 / (e.produce as f64 * ku as f64);
-            let f = |task, k| values[self.f[self.problem.instance(task, k)].0];
-            let new = (0..ku).map(|k| (k + 1) as f64 / ku as f64 - f(e.from, k)).fold(f64::MIN, f64::max);
-            let old = (0..kv).map(|k| k as f64 / kv as f64 - initial - f(e.to, k)).fold(f64::MAX, f64::min);
-            (values[newest.0], values[oldest.0]) = (new, old);
-            values[capacity.0] = (new - old).max(initial);
+        if let Some(b) = &self.buffers {
+            b.fill(self.problem, &self.f, &mut values);
         }
         values
     }

@@ -7,9 +7,17 @@
 //! Nothing outside [`cbc`] knows of CBC, and nothing that CBC says of a solution is believed: every row of the model is checked again, and
 //! the judge has the last word.
 
+mod balance;
+mod buffers;
 pub mod cbc;
+mod decompose;
 pub mod finish;
 pub mod formulation;
+pub mod items;
+pub mod knapsack;
+mod merge;
 pub mod model;
+pub mod patterns;
+pub mod place;
 pub mod search;
 pub mod stage_bound;

@@ -37,19 +37,21 @@ pub struct Options<'a> {
     pub relax: f64,
     /// An II that must be reached: a longer one is a failure.
     pub require_ii: Option<u64>,
+    /// How far from the lower bound an II is good enough, as a part of it: nothing more is spent on a shorter one.
+    pub gap: f64,
     /// The full program is not made with more w than this.
     pub most_binaries: usize,
 }
 
 impl<'a> Options<'a> {
-    /// What the paper does: 20 seconds, half a percent.
+    /// So much time, the paper's half a percent, and a gap of a thousandth. The paper gives each try 20 seconds; here all of them share them.
     pub fn seconds(total: f64, clock: &'a dyn Fn() -> f64) -> Options<'a> {
-        Options { budget: Budget::Seconds { total, clock }, ..Options::nodes(0) }
+        Options { budget: Budget::Seconds { total, clock }, gap: 0.001, ..Options::nodes(0) }
     }
 
-    /// The same every time: so many nodes for each solve.
+    /// The same every time: so many nodes for each solve, and no gap is good enough.
     pub fn nodes(nodes: u64) -> Options<'static> {
-        Options { budget: Budget::Nodes(nodes), relax: 0.005, require_ii: None, most_binaries: 6000 }
+        Options { budget: Budget::Nodes(nodes), relax: 0.005, require_ii: None, gap: 0.0, most_binaries: 800 }
     }
 }
 
@@ -90,8 +92,8 @@ pub struct Solution {
     pub fewest_stages: u32,
     /// Bytes of all buffers.
     pub bytes: u64,
-    /// Are these the fewest at this II and with these stages?
-    pub bytes_proven: bool,
+    /// No schedule with this II and so many stages has fewer; equal to `bytes` where those are proven to be the fewest.
+    pub fewest_bytes: u64,
     /// Was the problem taken apart (first the processors, then the rest), because the full program would be too large?
     pub decomposed: bool,
     /// Where T was tried, in order.
@@ -104,6 +106,11 @@ impl Solution {
     /// The proven gap: how much longer than the lower bound the II is, as a part of it.
     pub fn gap(&self) -> f64 {
         (self.ii - self.lower) as f64 / self.lower as f64
+    }
+
+    /// Is nothing better, in the order II, stages, bytes?
+    pub fn optimal(&self) -> bool {
+        (self.ii, self.stages, self.bytes) == (self.lower, self.fewest_stages, self.fewest_bytes)
     }
 
     /// How much T had to be relaxed from the first one that was tried, as a part of it.
@@ -161,27 +168,29 @@ pub fn solve(
         s.offer(start.clone());
     }
     s.impossible()?;
+    s.pack();
+    s.impossible()?;
     let full = binaries(problem, s.groups) <= options.most_binaries;
     if full {
-        s.initiation_interval();
+        s.relax(&mut |s, ii| s.attempt(ii));
         s.impossible()?;
     }
     s.shorten(full, bounds.mii)
 }
 
-struct Search<'a> {
-    problem: &'a ModuloProblem,
-    groups: &'a Groups,
+pub(super) struct Search<'a> {
+    pub(super) problem: &'a ModuloProblem,
+    pub(super) groups: &'a Groups,
     options: &'a Options<'a>,
     began: f64,
-    lower: u64,
-    best: Option<Verified>,
+    pub(super) lower: u64,
+    pub(super) best: Option<Verified>,
     tries: Vec<Try>,
 }
 
 impl Search<'_> {
     /// Takes a schedule if it is right and better than what there is.
-    fn offer(&mut self, s: ModuloSchedule) -> bool {
+    pub(super) fn offer(&mut self, s: ModuloSchedule) -> bool {
         let Ok(new) = verify(self.problem, s) else { return false };
         let key = |v: &Verified| (v.schedule().ii, v.schedule().stages(), v.bytes(self.problem));
         let better = self.best.as_ref().is_none_or(|old| key(&new) < key(old));
@@ -198,12 +207,12 @@ impl Search<'_> {
         }
     }
 
-    /// Limits for the next solve; nothing once the time is over.
-    fn limits(&self, share: f64) -> Option<Limits> {
+    /// Limits for the next solve, a share of the whole time at most; nothing once the part `until` of it is over.
+    pub(super) fn limits(&self, share: f64, until: f64) -> Option<Limits> {
         match self.options.budget {
             Budget::Nodes(nodes) => Some(Limits { seconds: None, nodes: Some(nodes), gap: 0.0 }),
             Budget::Seconds { total, .. } => {
-                let left = total - self.seconds();
+                let left = total * until - self.seconds();
                 let seconds = left.min(total * share);
                 (left > 0.02).then_some(Limits { seconds: Some(seconds), nodes: None, gap: 0.0 })
             }
@@ -221,10 +230,17 @@ impl Search<'_> {
         self.best.as_ref().map_or(u64::MAX, |b| b.schedule().ii)
     }
 
-    /// The longest II that is worth a try.
+    /// The longest II that is worth a try; below `lower` where there is nothing left to gain.
     fn longest(&self) -> u64 {
-        let known = self.best_ii().saturating_sub(1).min(self.problem.graph().work());
-        self.options.require_ii.map_or(known, |r| known.min(r))
+        let Some(best) = &self.best else {
+            return self.options.require_ii.unwrap_or(u64::MAX).min(self.problem.graph().work());
+        };
+        let known = best.schedule().ii - 1;
+        match self.options.require_ii {
+            Some(required) if known >= required => required,
+            _ if (best.schedule().ii - self.lower) as f64 <= self.lower as f64 * self.options.gap => 0,
+            _ => known,
+        }
     }
 
     /// Stages that suffice for any assignment that can be completed at all.
@@ -236,11 +252,13 @@ impl Search<'_> {
     }
 
     /// From the lower bound upwards, then between bound and schedule.
-    fn initiation_interval(&mut self) {
-        let (mut ii, mut untried) = (self.lower, self.lower);
+    pub(super) fn relax(&mut self, attempt: &mut dyn FnMut(&mut Self, u64) -> Option<Answer>) {
+        let (mut ii, mut untried, mut open) = (self.lower, self.lower, false);
         let before = self.best_ii();
         while self.tries.len() < MOST_TRIES && ii <= self.longest() {
-            let Some(answer) = self.attempt(ii) else { return };
+            let Some(answer) = attempt(self, ii) else { return };
+            self.tries.push(Try { ii, answer });
+            open |= answer == Answer::Open;
             untried = ii + 1;
             match answer {
                 Answer::Found => break,
@@ -254,35 +272,33 @@ impl Search<'_> {
         if self.best_ii() == before {
             return;
         }
-        let mut low = if self.tries.iter().any(|t| t.answer == Answer::Open) { untried } else { self.lower };
-        low = low.min(self.best_ii()).max(self.lower);
-        while self.tries.len() < MOST_TRIES && low < self.best_ii() {
-            let middle = low + (self.best_ii() - 1 - low) / 2;
-            match self.attempt(middle) {
-                None => return,
-                Some(Answer::Found) => {}
-                Some(Answer::Infeasible) => {
+        let mut low = if open { untried.min(self.best_ii()) } else { self.lower };
+        while self.tries.len() < MOST_TRIES && low <= self.longest() {
+            let middle = low + (self.longest() - low) / 2;
+            let Some(answer) = attempt(self, middle) else { return };
+            self.tries.push(Try { ii: middle, answer });
+            match answer {
+                Answer::Found => {}
+                Answer::Infeasible => {
                     self.lower = middle + 1;
                     low = low.max(self.lower);
                 }
-                Some(Answer::Open) => low = middle + 1,
+                Answer::Open => low = middle + 1,
             }
         }
     }
 
     /// The full program at one II; nothing once the time is over.
     fn attempt(&mut self, ii: u64) -> Option<Answer> {
-        let limits = self.limits(SHARE)?;
+        let limits = self.limits(SHARE, 1.0)?;
         let program = Program::new(self.problem, self.groups, ii, self.enough_stages(), Aim::Feasible);
         let out = cbc::solve(&program.model, &limits, None);
         let found = out.values.as_deref().and_then(|v| program.schedule(v));
-        let answer = match found.map(|s| self.offer(s)) {
+        Some(match found.map(|s| self.offer(s)) {
             Some(true) => Answer::Found,
             _ if out.status == Status::Infeasible => Answer::Infeasible,
             _ => Answer::Open,
-        };
-        self.tries.push(Try { ii, answer });
-        Some(answer)
+        })
     }
 
     /// Fewest stages, then least bytes, and the end.
@@ -293,13 +309,14 @@ impl Search<'_> {
             return Err(Failure::NotFound { lower: self.lower, best, tries: self.tries });
         };
         let ii = best.schedule().ii;
-        let mut fewest = stage_bound(self.problem, self.groups, ii);
-        let mut bytes_proven = false;
-        if full {
-            if fewest < best.schedule().stages() {
-                fewest = fewest.max(self.improve(ii, Aim::Stages));
-            }
-            bytes_proven = self.improve(ii, Aim::Bytes) > 0;
+        self.shorten_by_moves(ii);
+        let mut fewest_stages = stage_bound(self.problem, self.groups, ii);
+        if full && fewest_stages < self.stages() {
+            fewest_stages = fewest_stages.max(self.improve(ii, Aim::Stages) as u32 + 1);
+        }
+        let mut fewest_bytes = self.bytes_bound(self.stages());
+        if full && fewest_bytes < self.bytes() {
+            fewest_bytes = fewest_bytes.max(self.improve(ii, Aim::Bytes));
         }
         let seconds = self.seconds();
         let schedule = self.best.unwrap_or(best);
@@ -309,9 +326,9 @@ impl Search<'_> {
             mii,
             lower: self.lower.min(ii),
             stages,
-            fewest_stages: fewest.min(stages),
+            fewest_stages: fewest_stages.min(stages),
             bytes,
-            bytes_proven,
+            fewest_bytes: fewest_bytes.min(bytes),
             decomposed: !full,
             tries: self.tries,
             seconds,
@@ -319,25 +336,31 @@ impl Search<'_> {
         })
     }
 
-    /// Solves for stages or bytes at this II, from the best schedule. Gives, for stages, the least number that is proven; for bytes 1 where they are the
-    /// least; else 0.
-    fn improve(&mut self, ii: u64, aim: Aim) -> u32 {
-        let (Some(best), Some(limits)) = (self.best.clone(), self.limits(1.0)) else { return 0 };
-        let stages = best.schedule().stages();
-        let program = Program::new(self.problem, self.groups, ii, stages - 1, aim);
+    fn stages(&self) -> u32 {
+        self.best.as_ref().map_or(0, |b| b.schedule().stages())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.best.as_ref().map_or(0, |b| b.bytes(self.problem))
+    }
+
+    /// Solves for the last stage or for bytes at this II, from the best schedule. Gives a number that none is below.
+    fn improve(&mut self, ii: u64, aim: Aim) -> u64 {
+        let (Some(best), Some(limits)) = (self.best.clone(), self.limits(1.0, 1.0)) else { return 0 };
+        let program = Program::new(self.problem, self.groups, ii, self.stages() - 1, aim);
         let start = program.values(best.schedule());
         let out = cbc::solve(&program.model, &limits, Some(&start));
         if let Some(found) = out.values.as_deref().and_then(|v| program.schedule(v)) {
             self.offer(found);
         }
-        match aim {
-            // Stages are whole, and so is what is left of the bound after rounding errors.
-            Aim::Stages if out.bound.is_finite() => (out.bound - 1e-6).ceil().max(0.0) as u32 + 1,
-            Aim::Bytes => {
-                let bytes = self.best.as_ref().map_or(0, |b| b.bytes(self.problem));
-                u32::from(out.status == Status::Optimal && program.bytes(out.bound) > bytes as f64 - 0.5)
-            }
-            _ => 0,
+        if !out.bound.is_finite() {
+            return 0;
         }
+        // Both are whole, and so is what is left of a bound after rounding errors.
+        let (bound, error) = match aim {
+            Aim::Bytes => (program.bytes(out.bound), 0.5),
+            _ => (out.bound, 1e-6),
+        };
+        (bound - error).ceil().max(0.0) as u64
     }
 }

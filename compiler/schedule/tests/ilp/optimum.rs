@@ -20,8 +20,7 @@ fn every_order_and_every_stage() {
     for problem in problems(1, 400, [4, 3, 9], 3).iter().filter(|p| p.instances() <= 5).take(70) {
         let s = solved(problem);
         assert_eq!(key(&s), brute::everything(problem, s.stages + 1), "{problem:?}");
-        assert_eq!((s.ii, s.stages), (s.lower, s.fewest_stages), "{problem:?}");
-        assert!(s.bytes_proven, "{problem:?}");
+        assert!(s.optimal(), "{s:?} {problem:?}");
         seen += 1;
     }
     assert_eq!(seen, 70);
@@ -33,7 +32,7 @@ fn every_assignment() {
     for problem in problems(2, 400, [5, 4, 12], 3).iter().filter(|p| (6..=8).contains(&p.instances())).take(40) {
         let s = solved(problem);
         assert_eq!(key(&s), brute::by_stages(problem), "{problem:?}");
-        assert_eq!((s.ii, s.stages, s.bytes_proven), (s.lower, s.fewest_stages, true), "{problem:?}");
+        assert!(s.optimal(), "{s:?} {problem:?}");
         loops += usize::from(problem.graph().edges.iter().any(|e| e.to < e.from));
     }
     assert!(loops > 5, "{loops}");
@@ -88,7 +87,7 @@ fn a_start_that_is_optimal_is_kept() {
     let first = solved(&problem);
     let again = solve(&problem, &bounds(&problem), Some(first.schedule.schedule()), &Options::nodes(100_000)).unwrap();
     assert_eq!(key(&again), key(&first));
-    assert_eq!((again.lower, again.fewest_stages, again.bytes_proven), (first.ii, first.stages, true));
+    assert!(again.optimal());
 }
 
 #[test]

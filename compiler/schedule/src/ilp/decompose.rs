@@ -1,0 +1,155 @@
+//! # decompose
+//!
+//! Purpose: schedules where the full program is too large, and a start for it where it is not. Input: a search. Output: better schedules and a better
+//! bound in it. Method: the first question is only how items fill processors ([`super::patterns`]), for every assignment of
+//! items can be completed ([`super::items`]); then levels are merged for fewer stages, items of one size change places, and stages are chosen for small
+//! buffers. Bounds on II hold for the problem as a whole; that stages and bytes are the least is proven only where they meet a bound.
+
+use super::balance::balance;
+use super::buffers::least_bytes;
+use super::finish;
+use super::items::{Items, items};
+use super::merge::Levels;
+use super::patterns::{Packing, Patterns, Stock};
+use super::place::place;
+use super::search::{Answer, Search};
+use crate::problem::judge::{bytes, capacities};
+use crate::problem::modulo::ModuloSchedule;
+
+/// The part of the time after which packing ends.
+const PACKING: f64 = 0.6;
+/// Exchanges that are tried.
+const EXCHANGES: usize = 3_000;
+
+impl Search<'_> {
+    /// The II by packing alone.
+    pub(super) fn pack(&mut self) {
+        let bins = self.problem.processors().into();
+        let items = items(self.problem, self.groups);
+        let mut patterns = Patterns::new(Stock::new(&items.cost, bins));
+        let mut groups = Patterns::new(Stock::new(&self.groups.cost, bins));
+        // Something to begin with, which is close as a rule.
+        let balanced = balance(patterns.stock(), self.lower);
+        self.complete(&place(self.problem, &items, patterns.stock(), &balanced));
+        self.relax(&mut |s, ii| {
+            s.limits(1.0, PACKING)?;
+            let limits = |share| s.limits(share, PACKING);
+            let packed = patterns.pack(ii, &limits);
+            let refuted = match &packed {
+                Packing::Packed(_) => false,
+                Packing::Impossible if items.exact => true,
+                // What is between them may still do what whole pieces cannot.
+                Packing::Impossible => groups.refuted(ii, &limits),
+                Packing::Open => false,
+            };
+            let Packing::Packed(bins) = packed else {
+                return Some(if refuted { Answer::Infeasible } else { Answer::Open });
+            };
+            let processor = place(s.problem, &items, patterns.stock(), &bins);
+            Some(if s.complete(&processor) { Answer::Found } else { Answer::Open })
+        });
+    }
+
+    /// Offers the schedule of an assignment, with the least stages.
+    fn complete(&mut self, processor: &[u32]) -> bool {
+        let Some(stage) = finish::least_stages(self.problem, processor) else { return false };
+        self.staged(processor, &stage)
+    }
+
+    fn staged(&mut self, processor: &[u32], stage: &[u32]) -> bool {
+        let wish = vec![0.0; stage.len()];
+        finish::arrange(self.problem, processor, stage, &wish).is_some_and(|s| self.offer(s))
+    }
+
+    /// Fewer stages and bytes at this II.
+    pub(super) fn shorten_by_moves(&mut self, ii: u64) {
+        let base = items(self.problem, self.groups);
+        self.merge_levels(&base, ii);
+        self.exchange(&base);
+        self.choose_stages();
+    }
+
+    fn merge_levels(&mut self, base: &Items, ii: u64) {
+        let mut levels = Levels::new(self.problem, base);
+        for boundary in levels.boundaries() {
+            if self.limits(1.0, 1.0).is_none() || self.best.as_ref().is_some_and(|b| b.schedule().stages() == 1) {
+                return;
+            }
+            let merged = levels.with(boundary);
+            let stock = Stock::new(&merged.cost, self.problem.processors().into());
+            let Some(bins) = stock.quick(ii) else { continue };
+            let processor = place(self.problem, &merged, &stock, &bins);
+            if finish::least_stages(self.problem, &processor).is_some() {
+                self.complete(&processor);
+                levels.open(boundary);
+            }
+        }
+    }
+
+    /// Items of one size change places where that saves stages or bytes.
+    fn exchange(&mut self, items: &Items) {
+        let Some(best) = self.best.as_ref().map(|b| b.schedule().clone()) else { return };
+        let mut processor = best.processor;
+        let key = |processor: &[u32]| {
+            let stage = finish::least_stages(self.problem, processor)?;
+            let sum: u64 = stage.iter().map(|s| u64::from(*s)).sum();
+            let s = ModuloSchedule { ii: best.ii, processor: processor.to_vec(), start: Vec::new(), stage };
+            Some((s.stages(), bytes(self.problem, &capacities(self.problem, &s)?), sum))
+        };
+        let Some(mut now) = key(&processor) else { return };
+        let mut members = vec![Vec::new(); items.cost.len()];
+        (0..items.of.len()).for_each(|i| members[items.of[i]].push(i));
+        let mut tried = 0;
+        let mut improved = true;
+        while std::mem::take(&mut improved) {
+            for d in self.problem.dependences() {
+                let (x, to) = (items.of[d.to], processor[d.from]);
+                if processor[d.to] == to || items.of[d.from] == x {
+                    continue;
+                }
+                let from = processor[d.to];
+                let equal = |y: &usize| items.cost[*y] == items.cost[x] && processor[members[*y][0]] == to;
+                // The one that loses least is not known: the first of another kind of work, then any.
+                let Some(y) = (0..items.cost.len()).filter(equal).max_by_key(|y| self.problem.task_of(members[*y][0]))
+                else {
+                    continue;
+                };
+                if tried == EXCHANGES || self.limits(1.0, 1.0).is_none() {
+                    self.complete(&processor);
+                    return;
+                }
+                tried += 1;
+                let put = |processor: &mut [u32], y: usize, p: u32| members[y].iter().for_each(|i| processor[*i] = p);
+                put(&mut processor, x, to);
+                put(&mut processor, y, from);
+                match key(&processor) {
+                    Some(new) if new < now => (now, improved) = (new, true),
+                    _ => {
+                        put(&mut processor, x, from);
+                        put(&mut processor, y, to);
+                    }
+                }
+            }
+        }
+        self.complete(&processor);
+    }
+
+    /// For the processors as they are, the stages that need the least memory.
+    fn choose_stages(&mut self) {
+        let (Some(best), Some(limits)) = (self.best.clone(), self.limits(1.0, 1.0)) else { return };
+        let (processor, stages) = (&best.schedule().processor, best.schedule().stages());
+        if let Some((all, _)) = least_bytes(self.problem, processor, stages, &limits) {
+            for stage in all {
+                self.staged(processor, &stage);
+            }
+        }
+    }
+
+    /// Bytes that no schedule with so many stages goes below: where everything could be on one processor.
+    pub(super) fn bytes_bound(&self, stages: u32) -> u64 {
+        let Some(limits) = self.limits(1.0, 1.0) else { return 0 };
+        let one = vec![0; self.problem.instances()];
+        let least = least_bytes(self.problem, &one, stages, &limits);
+        least.map_or(0, |(_, bytes)| (bytes - 0.5).ceil().max(0.0) as u64)
+    }
+}
