@@ -186,7 +186,7 @@ fn notes(s: &ilp::search::Solution) -> Vec<String> {
         0 => "no schedule with this II has fewer stages".into(),
         _ => format!("a schedule with this II has {} stages or more", s.fewest_stages),
     });
-    if s.bytes_proven {
+    if s.fewest_bytes >= s.bytes {
         notes.push("no schedule with this II and these stages needs less channel memory".into());
     }
     notes

@@ -170,10 +170,9 @@ fn machines_from_files() {
 /// The page in a browser: a filter that the address names is shown in the graph, the chart, the table and the source.
 #[test]
 fn a_page_in_a_browser() {
-    let browsers = ["chromium", "chromium-browser", "google-chrome"];
     let there =
-        |name: &&str| std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
-    let Some(browser) = browsers.iter().find(there) else {
+        |name: &str| std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| there(name)) else {
         eprintln!("SKIPPED: there is no chromium: the page was not looked at in a browser");
         return;
     };
