@@ -13,7 +13,7 @@
 //! the DAG, list-scheduled with some room to spare and then made to fit ([`super::repair`]); and one from packing the items as evenly as
 //! can be ([`super::pack`]), where of items of equal size the one that comes first in the DAG takes the slot in which it can run earliest. Where
 //! components are so large that packing suffers, they are scheduled by [`super::iterative`] first; what of one is then on the same processor is an
-//! item.
+//! item. At last stages are chosen so that buffers are small ([`super::improve::stages`]).
 
 use super::arcs::{Arcs, components, regroup};
 use super::complete::complete;
@@ -22,7 +22,7 @@ use super::pack::{Packing, STEPS, pack, step};
 use super::repair::repair;
 use super::search::tight;
 use super::table::{Place, Side, Table};
-use super::{Failure, Options, Solution, Statistics, iterative, sequential};
+use super::{Failure, Options, Solution, Statistics, improve, iterative, sequential};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::glue::Groups;
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
@@ -55,7 +55,7 @@ pub fn solve(problem: &ModuloProblem, bounds: &Bounds, options: Options) -> Resu
     }
     match options.most_ii {
         Some(most_ii) if best.ii > most_ii => Err(Failure { most_ii, lower: bounds.lower, statistics }),
-        _ => Ok(Solution { schedule: best, statistics }),
+        _ => Ok(Solution { schedule: improve::stages(problem, best), statistics }),
     }
 }
 

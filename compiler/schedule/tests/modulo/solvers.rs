@@ -122,3 +122,28 @@ fn long_loops_cross_processors_as_often_as_they_may() {
         }
     }
 }
+
+/// Nothing recurses, nothing is quadratic: many instances, one long chain, one wide splitter.
+#[test]
+fn large_problems_are_solved() {
+    let chain = |tasks: usize| TaskGraph {
+        tasks: (0..tasks).map(|v| random::task(&format!("t{v}"), 1, 1 + v as u64 % 7, false)).collect(),
+        edges: (1..tasks).map(|v| random::edge(v - 1, v, 1, 1, 0)).collect(),
+        ..TaskGraph::default()
+    };
+    let wide = TaskGraph {
+        tasks: (0..4000)
+            .map(|v| random::task(&format!("t{v}"), if v == 0 { 1 } else { 4 }, 5 + v % 3, false))
+            .collect(),
+        edges: (1..4000).map(|v| random::edge(0, v, 4, 1, 0)).collect(),
+        ..TaskGraph::default()
+    };
+    for graph in [chain(10_000), wide, random::typical(5, 100, 15_000)] {
+        let p = ModuloProblem::new(graph, 132).unwrap();
+        let b = bounds(&p);
+        for (name, solve) in SOLVERS {
+            let v = passes(name, &p, solve(&p, &b, Options::default()).unwrap());
+            assert!(v.schedule().ii <= b.lower + b.lower / 50, "{name}: {} over {}", v.schedule().ii, b.lower);
+        }
+    }
+}

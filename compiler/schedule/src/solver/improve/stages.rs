@@ -7,7 +7,7 @@
 //! a closed set of greatest value ([`super::super::flow`]), and where no set helps, nothing does. Large steps come first, to be quick.
 //!
 //! Limit: a channel that is emptier in the steady state than at the start has a capacity that no stage lowers further; sets that only
-//! together go below that are not told apart, so there the result can be above the least. [`CUTS`] bounds the work.
+//! together go below that are not told apart, so there the result can be above the least. [`CUTS`] and [`LOOKS`] bound the work.
 
 use crate::problem::judge::{bytes, capacities};
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
@@ -17,6 +17,8 @@ use crate::solver::flow::Closure;
 
 /// Sets that are looked for at most.
 const CUTS: usize = 120;
+/// Instances and dependences of all searches together, at most: problems of 100,000 instances have fewer searches.
+const LOOKS: usize = 3_000_000;
 
 /// The best stages for these processors and starts; the schedule as it is where there are none.
 pub fn stages(problem: &ModuloProblem, mut s: ModuloSchedule) -> ModuloSchedule {
@@ -30,12 +32,12 @@ pub fn stages(problem: &ModuloProblem, mut s: ModuloSchedule) -> ModuloSchedule 
         .filter(|d| d.from != d.to)
         .map(|d| (d.from as u32, d.to as u32, lag(problem, &s.processor, &s.start, d.from, d.to, d.distance)))
         .collect();
-    let mut cuts = 0;
+    let (most, mut cuts) = (CUTS.min(LOOKS / (problem.instances() + arcs.len()) + 1), 0);
     let mut step = (last / 2).max(1).ilog2();
-    while last > 0 && cuts < CUTS {
+    while last > 0 && cuts < most {
         let mut moved = false;
         for by in [1i64 << step, -(1i64 << step)] {
-            while cuts < CUTS {
+            while cuts < most {
                 cuts += 1;
                 let Some(set) = best_set(problem, &arcs, &s.stage, by, last) else { break };
                 let mut next = s.clone();
