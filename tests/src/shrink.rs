@@ -27,8 +27,11 @@ pub fn shrink(case: &Case, tries: u32, fails: &mut dyn FnMut(&Case) -> bool) -> 
     };
     loop {
         let before = best.clone();
-        for smaller in smaller_runs(&best) {
-            try_one(smaller, &mut best, &mut left);
+        let mut at = 0;
+        while let Some(smaller) = smaller_runs(&best).into_iter().nth(at) {
+            if !try_one(smaller, &mut best, &mut left) {
+                at += 1;
+            }
         }
         // large pieces first, then smaller ones, then single places
         for level in [Level::Names, Level::Items, Level::Statements, Level::Expressions] {

@@ -155,6 +155,7 @@ pub fn run(
     let out = Out::stdout();
     let mut host = Host::open_to(&readers, &writers, &options.bindings, out.clone())?;
     let mut watched = Watched::open(checked, options, &out, &mut host)?;
+    let insistence = interrupt::insist();
     let end = session.pass("run", || match &native {
         None => {
             let settings =
@@ -169,6 +170,7 @@ pub fn run(
             })
         }
     });
+    drop(insistence);
     let Err(end) = end else {
         let ending = if host.wants_stop() { Ending::Stopped } else { Ending::Complete };
         let finished = host.finish();

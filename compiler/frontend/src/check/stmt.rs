@@ -515,6 +515,11 @@ fn root(e: &ast::Expr, names: &mut HashSet<Name>) {
             names.insert(n.name.clone());
         }
         A::Paren(e) | A::Member(e, _) | A::Index(e, _) => root(e, names),
+        // an array that is passed may be chosen
+        A::Ternary(_, a, b) => {
+            root(a, names);
+            root(b, names);
+        }
         _ => {}
     }
 }
