@@ -215,7 +215,7 @@ fn keywords_as_names() {
     assert_eq!(marked("struct add { int x; }", "E0011"), "add");
     for (name, rest) in [("portal", "portal++; x = portal * 2;"), ("float", ""), ("int", "")] {
         let text = in_work(&format!("int {name} = 3, y; {rest}"));
-        assert_eq!((codes(&text), marked(&text, "E0011")), (vec!["E0011"], name.to_string()), "{:#?}", parse(&text).1);
+        assert_eq!((codes(&text), marked(&text, "E0011")), (vec!["E0011"], name), "{:#?}", parse(&text).1);
     }
     // Where they belong they are no names.
     good("void->void pipeline F(portal<A> p) { portal<B> q; portal<B>[2] r; add A((int) x, (float) 1); }");

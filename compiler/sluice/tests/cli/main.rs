@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods)] // tests start processes and write files
 
+mod dynamic;
 mod fmt;
 mod hostile;
 mod language;

@@ -1,0 +1,29 @@
+//! Programs with dynamic rates.
+
+use crate::support::*;
+
+/// A channel that is too full is the same one, in the same firing, whichever way the program runs.
+#[test]
+fn both_back_ends_name_the_same_full_channel() {
+    const FLOW: &str = "
+        int->int filter Burst { work pop 1 push [0, 6] { int n = pop(); for (int i = 0; i < n; i++) push(n * 10 + i); } }
+        int->int filter Pairs { work pop 2 push [0, 1] { int a = pop(); int b = pop(); if (a != b) push(a + b); } }
+        int->int filter Slow { work pop [1, 9] push 1 { int s = pop(); while (s % 9 != 8) s += pop(); push(s); } }
+        int->int pipeline Main { add Burst; add Pairs; add Slow; }";
+    let numbers: String = (1..=40).map(|i| format!("{}\n", i % 7)).collect();
+    let place = Place::new().with("flow.str", FLOW).with("numbers.txt", &numbers);
+    let end = |limit: &str, extra: &[&str]| {
+        let mut arguments = vec!["run", "flow.str", "-i", "numbers.txt", "-o", "out.txt", "--channel-limit", limit];
+        arguments.extend(extra);
+        let run = place.run(&arguments).ends(1);
+        (run.stderr, place.files())
+    };
+    let mut channels = Vec::new();
+    for limit in ["1", "2", "3", "5", "8"] {
+        let (said, files) = end(limit, &[]);
+        assert!(said.contains("E0958") && said.contains(&format!("more than {limit} items wait")), "{said}");
+        assert_eq!((said.clone(), files), end(limit, &["--interpret"]));
+        channels.push(["`Main.Pairs`", "`Main.Slow`"].map(|c| said.contains(c)));
+    }
+    assert_eq!(channels, [[true, false], [true, false], [true, false], [false, true], [false, true]]);
+}
