@@ -27,3 +27,31 @@ fn both_back_ends_name_the_same_full_channel() {
     }
     assert_eq!(channels, [[true, false], [true, false], [true, false], [false, true], [false, true]]);
 }
+
+/// Channels that grow without end stop the run, by the limit given or by the usual one, and leave no output.
+#[test]
+fn endless_growth_ends() {
+    let waits = "void->int filter Source { int n; work push 1 { push(n); n += 2; } }
+        int->int filter Odd { work pop 1 push [0, 1] { int n = pop(); if (n % 2 == 1) push(n); } }
+        int->int filter Many { work pop 1 push 7 { int n = pop(); for (int i = 0; i < 7; i++) push(n); } }
+        void->int pipeline Main { add Source; add splitjoin { split duplicate; add Odd; add Many; join roundrobin; } }";
+    let one_firing = "void->int filter Source { work push * { while (true) push(1); } } \
+        int->int filter Pass { work pop 1 push [0, 1] { push(pop()); } } \
+        void->int pipeline Main { add Source; add Pass; }";
+    let a_loop = "int->int filter Double { work pop 1 push [0, 4] { int n = pop(); push(n); push(n); push(n); push(n); } } \
+        void->int feedbackloop Main { join roundrobin(0, 1); body Double; split roundrobin(1, 3); enqueue 1; }";
+    for program in [waits, one_firing, a_loop] {
+        let place = Place::new().with("a.str", program);
+        let end = |extra: &[&str]| {
+            let run =
+                place.run(&[&["run", "a.str", "-o", "out.bin", "--iterations", "100000"], extra].concat()).ends(1);
+            assert_eq!(place.files(), ["a.str"]);
+            assert!(run.stderr.contains("E0958"), "{}", run.stderr);
+            run.stderr
+        };
+        assert_eq!(end(&["--channel-limit", "50"]), end(&["--channel-limit", "50", "--interpret"]));
+    }
+    let place = Place::new().with("a.str", one_firing);
+    place.run(&["run", "a.str", "-o", "out.bin"]).ends(1).says("more than 16777216 items wait");
+    assert_eq!(place.files(), ["a.str"]);
+}
