@@ -40,7 +40,8 @@ fn endless_growth_ends() {
         void->int pipeline Main { add Source; add Pass; }";
     let a_loop = "int->int filter Double { work pop 1 push [0, 4] { int n = pop(); push(n); push(n); push(n); push(n); } } \
         void->int feedbackloop Main { join roundrobin(0, 1); body Double; split roundrobin(1, 3); enqueue 1; }";
-    for program in [waits, one_firing, a_loop] {
+    // the items of the loop gather at another speed where no epoch holds them back
+    for (program, same) in [(waits, true), (one_firing, true), (a_loop, false)] {
         let place = Place::new().with("a.str", program);
         let end = |extra: &[&str]| {
             let run =
@@ -49,7 +50,10 @@ fn endless_growth_ends() {
             assert!(run.stderr.contains("E0958"), "{}", run.stderr);
             run.stderr
         };
-        assert_eq!(end(&["--channel-limit", "50"]), end(&["--channel-limit", "50", "--interpret"]));
+        let (native, interpreted) = (end(&["--channel-limit", "50"]), end(&["--channel-limit", "50", "--interpret"]));
+        let channel = "more than 50 items wait on the channel to";
+        assert!(native.contains(channel) && interpreted.contains(channel), "{native}{interpreted}");
+        assert!(!same || native == interpreted, "{native}{interpreted}");
     }
     let place = Place::new().with("a.str", one_firing);
     place.run(&["run", "a.str", "-o", "out.bin"]).ends(1).says("more than 16777216 items wait");
