@@ -182,10 +182,8 @@ impl Checker<'_> {
                 {
                     return Some(self.print(name, args, &*name.name == "println", span));
                 }
-                A::Member(base, handler) => {
-                    if self.is_portal(base) {
-                        return Some(self.send(base, handler, args, None, span));
-                    }
+                A::Member(base, handler) if self.is_portal(base) => {
+                    return Some(self.send(base, handler, args, None, span));
                 }
                 _ => {}
             }
