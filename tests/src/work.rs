@@ -205,7 +205,10 @@ fn differ(job: &Message, folder: &Path) -> Message {
     let faults_only = checked.program.steady.islands.is_some() || !checked.program.messages.links.is_empty();
     let compare = Compare { remarks: case.iterations.is_none() && feed.pipe.is_none(), faults_only };
     let full = |o: &Outcome| matches!(o, Outcome::Failed(_, why, _) if why.starts_with("E0958"));
-    if full(&interpreted) && matches!(&native, Outcome::Done { .. } | Outcome::Failed(Exit::Program, ..)) {
+    if full(&interpreted)
+        && !full(&native)
+        && matches!(&native, Outcome::Done { .. } | Outcome::Failed(Exit::Program, ..))
+    {
         // how much gathers on channels depends on the order, and native code may do with less
         return Message::new("same").with("how", "failed");
     }

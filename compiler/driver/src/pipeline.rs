@@ -185,6 +185,7 @@ pub fn run(
     let out = Out::stdout();
     let mut host = Host::open_to(&readers, &writers, &options.bindings, out.clone())?;
     let mut watched = Watched::open(checked, options, &out, &mut host)?;
+    let insistence = interrupt::insist();
     let batch = options.threads.and_then(|t| t.batch);
     let mut tally = None;
     let staged = plan.as_ref().filter(|p| p.partition.is_some()).map(|p| &p.threads);
@@ -204,6 +205,7 @@ pub fn run(
             end.map_err(|e| of_native(e, ran, c))
         }
     });
+    drop(insistence);
     let told = plan.as_ref().filter(|_| options.threads.is_some_and(|t| t.report));
     let told = told.map(|plan| report::report(plan, tally.as_ref()));
     let Err(end) = end else {
