@@ -1,4 +1,8 @@
-//! Programs of a given size, for measuring the front end.
+//! What is measured, and what with: programs of a given size for the front end; the suite of programs; others that run beside them.
+
+pub mod beside;
+pub mod measure;
+pub mod suite;
 
 use std::fmt::Write;
 

@@ -8,37 +8,16 @@
 
 #![allow(clippy::disallowed_methods)] // it measures time, reads the command line and writes its results
 
-mod receiver;
-
-use receiver::{Compiled, Plain, Receiver};
 use serde_json::{Value, json};
+use sluice_benchmarks::beside::{Compiled, Plain, Program, bytes};
+use sluice_benchmarks::measure::{Spread, facts, seconds, spread};
 use sluice_benchmarks::{analyse, long_program, wide_program};
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 /// Samples of a repetition: about a second of radio.
 const SAMPLES: usize = 1 << 20;
 const REPETITIONS: usize = 25;
-
-/// Least, median and greatest.
-#[derive(Clone, Copy)]
-struct Spread {
-    least: f64,
-    median: f64,
-    greatest: f64,
-}
-
-fn spread(mut of: Vec<f64>) -> Spread {
-    of.sort_by(f64::total_cmp);
-    Spread { least: of[0], median: of[of.len() / 2], greatest: of[of.len() - 1] }
-}
-
-fn seconds(mut work: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    work();
-    start.elapsed().as_secs_f64()
-}
 
 /// A line of the table.
 struct Row {
@@ -63,27 +42,27 @@ impl Row {
     }
 }
 
-/// A station: a carrier swept by a tone, as pairs of real and imaginary parts.
-fn radio() -> Vec<f32> {
+/// A station: a carrier swept by a tone, as pairs of real and imaginary parts, each a word.
+fn radio() -> Vec<u32> {
     let (mut phase, mut out) = (0f64, Vec::with_capacity(2 * SAMPLES));
     for i in 0..SAMPLES {
         phase += 0.4 * (i as f64 * 0.003).sin();
-        out.extend([phase.cos() as f32, phase.sin() as f32]);
+        out.extend([(phase.cos() as f32).to_bits(), (phase.sin() as f32).to_bits()]);
     }
     out
 }
 
 /// The receivers side by side.
 fn receivers(libraries: &Path) -> Result<Vec<Row>, String> {
-    let mut all: Vec<(String, Box<dyn Receiver>)> =
-        vec![("sluice, examples/fm.str".into(), Box::new(Compiled::open(&libraries.join("libfm.so"), "fm")?))];
+    let compiled = Compiled::open(&libraries.join("libfm.so"), "fm", (2, 1))?;
+    let mut all: Vec<(String, Box<dyn Program>)> = vec![("sluice, examples/fm.str".into(), Box::new(compiled))];
     for (file, name) in [
         ("reference-gcc.so", "C by hand, gcc -O3 -march=native"),
         ("reference-clang.so", "C by hand, clang -O3 -march=native"),
         ("liquid.so", "liquid-dsp, gcc -O3 -march=native"),
     ] {
         if libraries.join(file).exists() {
-            all.push((name.into(), Box::new(Plain::open(&libraries.join(file))?)));
+            all.push((name.into(), Box::new(Plain::open(&libraries.join(file), "fm", (2, 1), (20, 1))?)));
         }
     }
     let samples = radio();
@@ -92,7 +71,9 @@ fn receivers(libraries: &Path) -> Result<Vec<Row>, String> {
     for round in 0..=REPETITIONS {
         for (i, (_, receiver)) in all.iter_mut().enumerate() {
             let mut sound = Vec::with_capacity(SAMPLES / 16);
-            let time = seconds(|| receiver.run(&samples, &mut sound));
+            let mut result = Ok(None);
+            let time = seconds(|| result = receiver.run(&samples, &mut sound));
+            result?;
             // the first turn warms up, and is compared
             if round == 0 {
                 sounds[i] = sound;
@@ -103,7 +84,7 @@ fn receivers(libraries: &Path) -> Result<Vec<Row>, String> {
     }
     for (i, (name, _)) in all.iter().enumerate().filter(|(_, (n, _))| n.starts_with("C by hand")) {
         let pairs = sounds[0].iter().zip(&sounds[i]);
-        let worst = pairs.fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
+        let worst = pairs.fold(0f32, |worst, (a, b)| worst.max((f32::from_bits(*a) - f32::from_bits(*b)).abs()));
         if sounds[0].len().abs_diff(sounds[i].len()) > 64 || worst > 1e-4 {
             return Err(format!("sluice and `{name}` do not do the same work: they differ by {worst}"));
         }
@@ -143,8 +124,7 @@ fn receivers(libraries: &Path) -> Result<Vec<Row>, String> {
 fn interpreter(sluice: &str, folder: &Path) -> Result<Row, String> {
     let input = folder.join("short.iq");
     let samples = 96_000;
-    let bytes: Vec<u8> = radio()[..2 * samples].iter().flat_map(|x| x.to_le_bytes()).collect();
-    std::fs::write(&input, bytes).map_err(|e| e.to_string())?;
+    std::fs::write(&input, bytes(&radio()[..2 * samples])).map_err(|e| e.to_string())?;
     let times = (0..3).map(|_| {
         seconds(|| {
             let status = Command::new(sluice)
@@ -194,41 +174,24 @@ fn front_end() -> Vec<Row> {
     ]
 }
 
-fn first_line(command: &str, args: &[&str]) -> String {
-    let out = Command::new(command).args(args).output();
-    out.map(|o| String::from_utf8_lossy(&o.stdout).lines().next().unwrap_or("?").to_string()).unwrap_or("?".into())
-}
-
-fn processor() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text.lines().find_map(|l| l.strip_prefix("model name")?.split(": ").nth(1).map(String::from));
-    name.unwrap_or("unknown processor".into())
-}
-
 fn run(sluice: &str, libraries: &Path, results: &str) -> Result<bool, String> {
     let mut rows = front_end();
     rows.extend(receivers(libraries)?);
     rows.push(interpreter(sluice, libraries)?);
-    let about = [
-        ("sluice", first_line(sluice, &["--version"])),
-        ("processor", processor()),
-        ("gcc", first_line("gcc", &["--version"])),
-        ("clang", first_line("clang", &["--version"])),
-        ("date", first_line("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
-    ];
+    let about = facts(sluice);
     let mut text = String::from("| what | figure (median, spread) | ratio | limit | holds |\n|---|---|---|---|---|\n");
     for r in &rows {
         let holds = r.holds.map_or("", |h| if h { "yes" } else { "NO" });
         text.push_str(&format!("| {} | {} | {} | {} | {holds} |\n", r.what, r.figure, r.ratio, r.limit));
     }
-    let facts: String = about.iter().map(|(k, v)| format!("- {k}: {v}\n")).collect();
-    println!("\n{text}\n{facts}");
+    let lines: String = about.iter().map(|(k, v)| format!("- {k}: {v}\n")).collect();
+    println!("\n{text}\n{lines}");
     let figures: Vec<Value> =
         rows.iter().map(|r| json!({ "what": r.what, "holds": r.holds, "figures": r.json })).collect();
     let facts_json: serde_json::Map<String, Value> = about.iter().map(|(k, v)| (k.to_string(), json!(v))).collect();
     let document = json!({ "about": facts_json, "rows": figures });
     let write = |ext: &str, text: &str| std::fs::write(format!("{results}.{ext}"), text).map_err(|e| e.to_string());
-    write("md", &format!("{text}\n{facts}"))?;
+    write("md", &format!("{text}\n{lines}"))?;
     write("json", &format!("{document:#}\n"))?;
     println!("written to {results}.md and {results}.json");
     Ok(rows.iter().all(|r| r.holds != Some(false)))

@@ -475,14 +475,22 @@ impl<'s> Layout<'s, '_> {
         if previous == Some(Dot) {
             return true;
         }
+        let declared = previous.is_some_and(|p| p.is_type_keyword());
         match token {
+            // `portal<F>` is a type; `portal[2] p` and `portal p` lack something
+            Portal if matches!(self.next(i), Some(Lt | LBracket)) => return false,
+            Portal => {}
+            // `float int = 1;`
+            _ if token.is_type_keyword() => {
+                return declared
+                    && self.next(i).is_some_and(|n| n.is_assignment() || matches!(n, Semi | Comma | RParen));
+            }
             Filter | Pipeline | SplitJoin | FeedbackLoop | Stateful | To | Handler | Iter | Add | Split | Join
             | Body | Loop | Enqueue | Init | Prework | Work | Struct | Native | Static | Helper | Switch | Case
             | Default | Template => {}
             _ => return false,
         }
         let Some(next) = self.next(i) else { return false };
-        let declared = previous.is_some_and(|p| p.is_type_keyword());
         // `add A() to ;`
         let behind_stream = matches!(previous, Some(Ident(_) | RParen | Gt | RBrace));
         match next {

@@ -213,7 +213,12 @@ fn keywords_as_names() {
     assert_eq!(marked("void->void filter F(int to) { work { } }", "E0011"), "to");
     assert_eq!(marked("void->void filter F { int work(int x) { return x; } }", "E0011"), "work");
     assert_eq!(marked("struct add { int x; }", "E0011"), "add");
+    for (name, rest) in [("portal", "portal++; x = portal * 2;"), ("float", ""), ("int", "")] {
+        let text = in_work(&format!("int {name} = 3, y; {rest}"));
+        assert_eq!((codes(&text), marked(&text, "E0011")), (vec!["E0011"], name), "{:#?}", parse(&text).1);
+    }
     // Where they belong they are no names.
+    good("void->void pipeline F(portal<A> p) { portal<B> q; portal<B>[2] r; add A((int) x, (float) 1); }");
     good("void->void feedbackloop F { body A; loop B; enqueue -1; enqueue ++x; join roundrobin; split duplicate; }");
 }
 

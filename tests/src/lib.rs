@@ -12,4 +12,5 @@ pub mod patient;
 pub mod pool;
 pub mod run;
 pub mod shrink;
+pub mod turns;
 pub mod work;

@@ -11,19 +11,19 @@ use sluice_driver::io::sink::Out;
 use sluice_driver::native::{Native, NativeEnd};
 use sluice_driver::natives::Natives;
 use sluice_driver::natives::foreign::Foreign;
-use sluice_driver::options::{CodeOptions, ProgramOptions, ScheduleKind};
+use sluice_driver::options::{CodeOptions, ProgramOptions, ScheduleKind, ThreadsOptions};
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
 use sluice_driver::session::Session;
+use sluice_driver::threads::crew::Seats;
 use sluice_driver::{compiled, interpreted};
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{PipeReader, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How native code is made.
@@ -76,11 +76,17 @@ pub fn check(source: &str) -> Result<Checked, String> {
 
 /// Bytes that can be looked at after they were written.
 #[derive(Clone, Default)]
-struct Tape(Rc<RefCell<Vec<u8>>>);
+struct Tape(Arc<Mutex<Vec<u8>>>);
+
+impl Tape {
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Write for Tape {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
+        self.bytes().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -95,6 +101,8 @@ pub struct Compiled {
     sites: Vec<Site>,
     /// Filters of which several firings run at once.
     pub lanes: usize,
+    /// In stages, for threads that run them and hand each other so many steady states (or as many as seem good).
+    crew: Option<(Seats, Option<u64>)>,
 }
 
 /// Compiles a checked program and loads it.
@@ -116,12 +124,33 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
             native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
             sites: c.sites,
             lanes,
+            crew: None,
         })
     };
-    made().map_err(|halt| match halt {
+    made().map_err(in_short)
+}
+
+/// Compiles a checked program for up to so many threads. `None` where one must do everything.
+pub fn compile_threads(checked: &Checked, threads: usize, batch: Option<u64>) -> Result<Option<Compiled>, String> {
+    let made = || {
+        let mut session = Session::new(&ProgramOptions::default(), false)?;
+        let code = CodeOptions { cc: CcOptions { level: 0, ..CcOptions::default() }, ..Default::default() };
+        let threads = ThreadsOptions { threads, batch, report: false };
+        let (c, plan) = compiled::emit_threads(&mut session, checked, &code, &threads)?;
+        if plan.partition.is_none() {
+            return Ok(None);
+        }
+        let native = compiled::load(&mut session, checked, &c, &code, &Natives::none())?;
+        Ok(Some(Compiled { native, sites: c.sites, lanes: 0, crew: Some((plan.threads, batch)) }))
+    };
+    made().map_err(in_short)
+}
+
+fn in_short(halt: Halt) -> String {
+    match halt {
         Halt::Fault(f) => f.message,
         Halt::Done(_) => "stopped".into(),
-    })
+    }
 }
 
 /// Runs a checked program, interpreted where there is no code. Its files are in `folder`, which must be the current one.
@@ -199,12 +228,12 @@ fn try_run(
     Ok(match run_to(checked, case, code, &readers, &writers, &mut host) {
         Ok(()) => {
             let remarks = host.finish()?;
-            Outcome::Done { printed: tape.0.borrow().clone(), written: written(folder), remarks }
+            Outcome::Done { printed: tape.bytes().clone(), written: written(folder), remarks }
         }
         Err(end) => {
             host.abandon();
             let (exit, why) = in_words(end);
-            Outcome::Failed(exit, why, tape.0.borrow().clone())
+            Outcome::Failed(exit, why, tape.bytes().clone())
         }
     })
 }
@@ -224,7 +253,13 @@ pub(crate) fn run_to(
             let options = sluice_interpret::Options { iterations: case.iterations, channel_limit: case.channel_limit };
             interpreted::run(program, readers, options, host, &mut Foreign::none())
         }
-        Some(c) => c.native.run(readers, writers, case.iterations, host).map_err(|e| match e {
+        Some(c) => match &c.crew {
+            None => c.native.run(readers, writers, case.iterations, host),
+            Some((threads, batch)) => {
+                c.native.run_threads(readers, writers, case.iterations, host, (threads, *batch)).0
+            }
+        }
+        .map_err(|e| match e {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),
             NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
         }),

@@ -3,6 +3,8 @@
 //! A candidate is the text printed from the changed tree, so that no candidate depends on layout. What no longer makes sense is
 //! refused by the compiler, which is another failure, and the part stays.
 
+mod names;
+
 use crate::generate::Case;
 use sluice_grammar::ast::*;
 use sluice_grammar::span::FileId;
@@ -25,11 +27,14 @@ pub fn shrink(case: &Case, tries: u32, fails: &mut dyn FnMut(&Case) -> bool) -> 
     };
     loop {
         let before = best.clone();
-        for smaller in smaller_runs(&best) {
-            try_one(smaller, &mut best, &mut left);
+        let mut at = 0;
+        while let Some(smaller) = smaller_runs(&best).into_iter().nth(at) {
+            if !try_one(smaller, &mut best, &mut left) {
+                at += 1;
+            }
         }
         // large pieces first, then smaller ones, then single places
-        for level in [Level::Items, Level::Statements, Level::Expressions] {
+        for level in [Level::Names, Level::Items, Level::Statements, Level::Expressions] {
             let mut at = 0;
             loop {
                 let (tree, diagnostics) = sluice_grammar::parse(FileId(0), &best.source);
@@ -55,6 +60,9 @@ fn smaller_runs(case: &Case) -> Vec<Case> {
     if let Some(n) = case.iterations {
         out.extend([0, 1, n / 2].into_iter().filter(|m| *m < n).map(|m| Case { iterations: Some(m), ..case.clone() }));
     }
+    if case.channel_limit.is_some() {
+        out.push(Case { channel_limit: None, ..case.clone() });
+    }
     if let Some(bytes) = &case.input {
         for n in [0, bytes.len() / 2, bytes.len() * 3 / 4, bytes.len().saturating_sub(4)] {
             if n < bytes.len() {
@@ -71,6 +79,8 @@ fn smaller_runs(case: &Case) -> Vec<Case> {
 /// What is taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
+    /// Portals, handlers and parameters, with all that names them.
+    Names,
     /// Declarations and members of filters.
     Items,
     /// Statements.
@@ -81,10 +91,29 @@ enum Level {
 
 /// The tree with the change number `at` of a level made; none where there are no more.
 fn without(tree: &Program, level: Level, at: usize) -> Option<Program> {
+    if level == Level::Names {
+        return names::without(tree, at);
+    }
     let mut tree = tree.clone();
     let mut cut = Cut { level, left: at, done: false };
     cut.program(&mut tree);
     cut.done.then_some(tree)
+}
+
+/// Makes the statements of a splitjoin or a loop those of a pipeline.
+fn in_a_row(list: &mut Vec<Stmt>) {
+    list.retain(|s| {
+        !matches!(s.kind, StmtKind::Split(_) | StmtKind::Join(_) | StmtKind::Loop { .. } | StmtKind::Enqueue(_))
+    });
+    for s in list {
+        if let StmtKind::Body { stream, portals } = &s.kind {
+            s.kind = StmtKind::Add { stream: stream.clone(), portals: portals.clone() };
+        }
+    }
+}
+
+fn number(value: u64, at: At) -> Expr {
+    Expr { kind: ExprKind::Int { value, hex: false, text: value.to_string().into() }, at }
 }
 
 /// A walk over a tree that makes one change.
@@ -151,18 +180,64 @@ impl Cut {
                         Member::Init(b) => self.block(b),
                         Member::Prework(w) | Member::Work(w) => {
                             self.list(&mut w.rates, Level::Expressions);
-                            for r in &mut w.rates {
-                                if let Rate::Static(e) = &mut r.rate {
-                                    self.expr(e);
-                                }
-                            }
+                            w.rates.iter_mut().for_each(|r| self.rate(&mut r.rate));
                             self.block(&mut w.body);
                         }
                         Member::Function(f) | Member::Handler(f) => self.function(f),
                     }
                 }
             }
-            StreamBody::Composite(b) => self.block(b),
+            StreamBody::Composite(b) => {
+                if s.kind != StreamKind::Pipeline && self.here(Level::Items) {
+                    s.kind = StreamKind::Pipeline;
+                    in_a_row(&mut b.stmts);
+                }
+                self.block(b);
+            }
+        }
+    }
+
+    /// A rate that firings decide on becomes one of its bounds, or `*`.
+    fn rate(&mut self, rate: &mut Rate) {
+        let simpler: Vec<Rate> = match rate {
+            Rate::Static(_) => Vec::new(),
+            Rate::Dynamic { min, avg, max } => {
+                let fixed = [&*min, &*max, &*avg].into_iter().flatten().cloned().map(Rate::Static);
+                let open = Rate::Dynamic { min: None, avg: None, max: None };
+                // what was `*` may have had one item in every firing
+                let one = (min.is_none() || max.is_none()).then(|| Rate::Static(number(1, At::default())));
+                let plain = min.is_some() || avg.is_some() || max.is_some();
+                fixed.chain(one).chain(plain.then_some(open)).collect()
+            }
+        };
+        for r in simpler {
+            if self.here(Level::Expressions) {
+                *rate = r;
+                return;
+            }
+        }
+        match rate {
+            Rate::Static(e) => self.expr(e),
+            Rate::Dynamic { min, avg, max } => {
+                if avg.is_some() && self.here(Level::Expressions) {
+                    *avg = None;
+                }
+                [min, avg, max].into_iter().flatten().for_each(|e| self.expr(e));
+            }
+        }
+    }
+
+    /// The latency of a message: both bounds the same, or best effort.
+    fn latency(&mut self, latency: &mut Latency) {
+        if let Latency::Range(min, max) = latency {
+            if self.here(Level::Expressions) {
+                *latency = Latency::BestEffort;
+            } else if min != max && self.here(Level::Expressions) {
+                *min = max.clone();
+            } else {
+                self.expr(min);
+                self.expr(max);
+            }
         }
     }
 
@@ -263,7 +338,14 @@ impl Cut {
                 cases.iter_mut().for_each(|c| self.statements(&mut c.body));
             }
             StmtKind::Return(e) => e.iter_mut().for_each(|e| self.expr(e)),
-            StmtKind::Add { stream, .. } | StmtKind::Body { stream, .. } | StmtKind::Loop { stream, .. } => {
+            StmtKind::Send { args, latency, .. } => {
+                args.iter_mut().for_each(|e| self.expr(e));
+                self.latency(latency);
+            }
+            StmtKind::Add { stream, portals }
+            | StmtKind::Body { stream, portals }
+            | StmtKind::Loop { stream, portals } => {
+                self.list(portals, Level::Expressions);
                 match stream {
                     StreamRef::Anonymous(s) => self.stream(Arc::make_mut(s)),
                     StreamRef::Named { args, .. } => args.iter_mut().for_each(|e| self.expr(e)),
@@ -305,10 +387,7 @@ impl Cut {
             _ => Vec::new(),
         };
         if !matches!(e.kind, ExprKind::Int { .. } | ExprKind::Bool(_) | ExprKind::Str { .. }) {
-            simpler.extend([0, 1].map(|value| Expr {
-                kind: ExprKind::Int { value, hex: false, text: value.to_string().into() },
-                at: e.at,
-            }));
+            simpler.extend([0, 1].map(|value| number(value, e.at)));
             simpler.push(Expr { kind: ExprKind::Bool(true), at: e.at });
         }
         for s in simpler {
@@ -322,28 +401,4 @@ impl Cut {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn takes_out_all_that_is_not_needed() {
-        let source = "int->int filter F { int a = 3 + 4; work push 1 pop 1 { if (a > 2) { a = 5; } else { a = 6; } push(pop() * (7 - a)); } }\n\
-                      int->int filter G { work push 1 pop 1 { push(pop()); } }";
-        let case = Case {
-            source: source.into(),
-            input: Some(vec![1; 64]),
-            iterations: Some(9),
-            hazards: false,
-            channel_limit: None,
-        };
-        let mut tries = 0;
-        let small = shrink(&case, 500, &mut |c| {
-            tries += 1;
-            c.source.contains("7")
-        });
-        assert!(small.source.len() < 70, "{}", small.source);
-        assert!(small.source.contains('7') && !small.source.contains("filter G"));
-        assert_eq!((small.input, small.iterations), (Some(Vec::new()), Some(0)));
-        assert!(tries <= 500);
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 //!
 //! `SLUICE_RANDOM_PROGRAMS` says how many (200); `SLUICE_FIRST_SEED` where to begin (0). A failure names the seed, and shows the
 //! program after shrinking (in at most `SLUICE_SHRINK` tries; with 0 not at all). `SLUICE_SEED=n` runs that one alone.
+//! `SLUICE_CHANNEL_LIMIT=n` gives all programs with dynamic rates this limit.
 //! `SLUICE_ONLY=dynamic` (or `messages`, `both`, `static`) passes over all seeds whose programs are of another kind.
 
 #![allow(clippy::disallowed_methods)] // the number of programs comes from outside
@@ -40,7 +41,11 @@ fn job(seed: u64, case: &generate::Case) -> Message {
 }
 
 fn one(pool: &Pool, seed: u64) -> Result<String, String> {
-    let case = generate::case(seed);
+    let mut case = generate::case(seed);
+    if let Ok(limit) = std::env::var("SLUICE_CHANNEL_LIMIT") {
+        case.channel_limit = Some(limit.parse().expect("SLUICE_CHANNEL_LIMIT is a number"));
+        case.hazards = true;
+    }
     let answer = pool.ask(&job(seed, &case), LIMIT);
     let Some(why) = complaint(&answer) else {
         return Ok(answer.map(|m| m.text("how")).unwrap_or_default());

@@ -8,6 +8,10 @@
 
 #[path = "robustness/cases.rs"]
 mod cases;
+#[path = "robustness/dynamic.rs"]
+mod dynamic;
+#[path = "robustness/messages.rs"]
+mod messages;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sluice_tests::mangle;

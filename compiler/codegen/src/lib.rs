@@ -5,4 +5,4 @@
 
 pub mod c;
 
-pub use c::program::{CProgram, CodegenError, Flavour, ProgramInput, ProgramOptions, emit_program};
+pub use c::program::{CProgram, CodegenError, Flavour, ProgramInput, ProgramOptions, emit_program, emit_stages};

@@ -10,6 +10,11 @@ use std::process::{Command, Output, Stdio};
 const MEANING: [&str; 6] =
     ["-std=gnu11", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math"];
 
+/// A flag that keeps gcc 12 on x86 from translating wrongly: it copies a constant table whose last bytes are zero, and whose others
+/// repeat a value, as if they all did (a constant of 32 bytes loses its zero words before it is looked at for repetition). Only where
+/// 32 or 64 bytes are stored at once, as for processors with AVX-512.
+const STORE_MAX: &str = "-mstore-max=128";
+
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
@@ -60,7 +65,7 @@ impl CcOptions {
 pub struct Compiler {
     /// The command and its first arguments, as in `CC="ccache gcc"`.
     pub command: Vec<String>,
-    /// What it says it is, and which processor it compiles for.
+    /// What it says it is, which flag it is given if it knows it, and which processor it compiles for.
     pub identity: String,
 }
 
@@ -75,7 +80,7 @@ impl Compiler {
         for candidate in &candidates {
             let command: Vec<String> = candidate.split_whitespace().map(String::from).collect();
             if let Some(version) = version(&command) {
-                return Ok(Compiler { command, identity: format!("{version}\n{}", processor()) });
+                return Ok(Compiler { command, identity: format!("{version}\n{STORE_MAX}\n{}", processor()) });
             }
         }
         let message = match chosen {
@@ -107,6 +112,13 @@ impl Compiler {
             .map_err(|e| Fault::file("run", program, &e))
     }
 
+    /// Flags besides those of [`CcOptions::flags`], for compilers that know them.
+    pub fn own_flags(&self) -> Result<&'static [&'static str], Fault> {
+        let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
+        let answer = self.call([STORE_MAX, "-E", "-x", "c", null, "-o", null])?;
+        Ok(if answer.status.success() { &[STORE_MAX] } else { &[] })
+    }
+
     /// Translates C text in `source` to `target`, together with `more` (objects, libraries, options). What the compiler says where it refuses.
     pub fn translate(
         &self,
@@ -117,6 +129,7 @@ impl Compiler {
         more: &[OsString],
     ) -> Result<Result<(), String>, Fault> {
         let mut arguments: Vec<OsString> = options.flags(product).into_iter().map(OsString::from).collect();
+        arguments.extend(self.own_flags()?.iter().map(OsString::from));
         arguments.extend(["-w", "-o"].map(OsString::from));
         arguments.extend([target.as_os_str().to_os_string(), source.as_os_str().to_os_string()]);
         arguments.extend(more.iter().cloned());

@@ -3,14 +3,17 @@
 use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
+use crate::cslow::{self, CslowOptions};
 use crate::exit::{Exit, Fault};
 use crate::fix;
+use crate::folding;
 use crate::io::sink;
 use crate::natives::{Natives, sources};
 use crate::options::*;
 use crate::pipeline::{self, Checked, Halt};
 use crate::project;
 use crate::rates;
+use crate::scheduling::{self, ScheduleOptions};
 use crate::sdep;
 use crate::session::{self, Session};
 use crate::testing::{self, TestOptions};
@@ -92,8 +95,56 @@ pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> 
     })
 }
 
+/// `sluice schedule`
+pub fn schedule(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit {
+    with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        scheduling::schedule(session, &checked, schedule)
+    })
+}
+
+/// `sluice report`
+pub fn report_page(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit {
+    with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        scheduling::page(session, &checked, schedule)
+    })
+}
+
+/// `sluice cslow`
+pub fn cslow(options: &ProgramOptions, mut cslow: CslowOptions) -> Exit {
+    with_session(options, false, |session| {
+        if let Some(streams) = options.streams {
+            if cslow.c.is_some_and(|c| c != u64::from(streams)) {
+                return Err(Fault::usage("--c and --streams say how many streams there are: give one").into());
+            }
+            cslow.c = Some(streams.into());
+        }
+        if let Some(numbers) = &cslow.numbers {
+            if let Some(file) = options.files.first() {
+                return Err(Fault::usage(format!("--d-c and --n-rw stand in place of the program {file}"))
+                    .help("leave the numbers out: they are taken from the program")
+                    .into());
+            }
+            let model = cslow::model(numbers, &cslow);
+            session::print(&if cslow.json { cslow::json(&model) } else { cslow::model_table(&model) })?;
+            return Ok(Exit::Ok);
+        }
+        // C is for the model: the program is looked at as it is
+        let options = &project::resolve(session, &ProgramOptions { streams: None, ..options.clone() })?;
+        let checked = pipeline::check(session, options)?;
+        let code = CodeChoices::default().options(options);
+        let kernels = compiled::kernels(session, &checked, &code)?;
+        let report = cslow::report(&checked.program, &checked.sources, &kernels, &code, &cslow)?;
+        session::print(&if cslow.json { cslow::json(&report) } else { cslow::table(&report) })?;
+        Ok(Exit::Ok)
+    })
+}
+
 /// `sluice graph`
-pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>) -> Exit {
+pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>, folded: bool) -> Exit {
     with_session(options, false, |session| {
         let format = match (format, Path::new(output).extension().and_then(|e| e.to_str())) {
             (Some(format), _) => format,
@@ -102,7 +153,10 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
         };
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
-        let (graph, steady) = (&checked.program.graph, &checked.program.steady);
+        let as_run = CodeOptions { fold: folded, ..CodeOptions::default() };
+        let folded = folding::folded(session, &checked, &as_run)?;
+        let program = &folded.as_ref().unwrap_or(&checked).program;
+        let (graph, steady) = (&program.graph, &program.steady);
         let text = session.pass("draw", || match format {
             GraphFormat::Svg => sluice_picture::graph_svg::svg(graph, steady),
             GraphFormat::Dot => sluice_picture::graph_dot::dot(graph, steady),
@@ -132,6 +186,8 @@ pub fn build(
             write(&output, &native_header(&checked, &output, options)?)?;
             return Ok(Exit::Ok);
         }
+        let folded = folding::folded(session, &checked, code)?;
+        let checked = folded.unwrap_or(checked);
         let name = library_name(&output);
         match product {
             BuildProduct::C | BuildProduct::NativeHeader => {
@@ -168,7 +224,7 @@ fn native_header(checked: &Checked, output: &str, options: &ProgramOptions) -> R
 }
 
 /// Writes text to a file (complete or not at all), or to standard output.
-fn write(path: &str, text: &str) -> Result<(), Fault> {
+pub fn write(path: &str, text: &str) -> Result<(), Fault> {
     if path == "-" {
         return session::print(text);
     }

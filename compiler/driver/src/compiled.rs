@@ -10,12 +10,15 @@ use crate::io::sink;
 use crate::native::Native;
 use crate::natives::Natives;
 use crate::natives::sources::{self, Failure, Job};
-use crate::options::{CodeOptions, ScheduleKind};
+use crate::options::{CodeOptions, ScheduleKind, ThreadsOptions};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
-use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program};
+use crate::threads::plan::{self, Plan};
+use sluice_codegen::c::program;
+use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program, emit_stages};
 use sluice_frontend::Elaborated;
 use sluice_frontend::ids::NodeId;
+use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::lower::{self, LowerOptions};
@@ -33,10 +36,73 @@ pub fn emit(
     flavour: Flavour,
     name: &str,
 ) -> Result<CProgram, Halt> {
+    let make = |input: &ProgramInput<'_>| Ok((emit_program(input)?, ()));
+    emit_by(session, checked, code, (flavour, name), make).map(|(c, ())| c)
+}
+
+/// The same for so many threads: a plugin in stages, where there is a plan for them.
+pub fn emit_threads(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    threads: &ThreadsOptions,
+) -> Result<(CProgram, Plan), Halt> {
+    let make = |input: &ProgramInput<'_>| {
+        // what the plan is for must be what the code has
+        let batch = match threads.batch {
+            Some(n) => n,
+            None => program::batch(input)?,
+        };
+        let options = sluice_codegen::ProgramOptions { batch: Some(batch), ..*input.options };
+        let plan = plan::plan(input, threads.threads, batch);
+        let c = match &plan.partition {
+            Some(partition) => emit_stages(&ProgramInput { options: &options, ..*input }, partition)?,
+            None => emit_program(input)?,
+        };
+        Ok((c, plan))
+    };
+    emit_by(session, checked, code, (Flavour::Plugin, "program"), make)
+}
+
+fn emit_by<T>(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    (flavour, name): (Flavour, &str),
+    make: impl FnOnce(&ProgramInput<'_>) -> Result<(CProgram, T), CodegenError>,
+) -> Result<(CProgram, T), Halt> {
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
     dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
-    let mut kernels = match session.pass("lower", || lower(program, code)) {
+    let kernels = kernels(session, checked, code)?;
+    let mut options =
+        sluice_codegen::ProgramOptions { flavour, stats: code.stats, ..sluice_codegen::ProgramOptions::default() };
+    options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
+    let input = ProgramInput {
+        name,
+        globals: &program.globals,
+        codes: &program.codes,
+        graph: &program.graph,
+        steady: &program.steady,
+        messages: &program.messages,
+        kernels: &kernels,
+        schedule: &verified,
+        sources: &checked.sources,
+        options: &options,
+    };
+    let (c, more) = session.pass("emit-c", || make(&input)).map_err(|e| match e {
+        CodegenError::BuffersTooLarge { .. } => Fault::program(e.to_string())
+            .help("`sluice rates` shows where the items gather; --schedule minimum-latency needs the smallest buffers"),
+        CodegenError::Name(_) => Fault::usage(e.to_string()).help("give the library another name with -o"),
+        CodegenError::Malformed(_) => Fault::internal(e.to_string()),
+    })?;
+    dump(session, "emit-c", || c.source.clone())?;
+    Ok((c, more))
+}
+
+/// The kernel of each filter, after all passes.
+pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+    let mut kernels = match session.pass("lower", || lower(&checked.program, code)) {
         Ok(kernels) => kernels,
         Err(diagnostic) => {
             session.report(&checked.sources, &[*diagnostic])?;
@@ -57,29 +123,7 @@ pub fn emit(
             dump(session, name, || print_kernels(&kernels))?;
         }
     }
-    let mut options =
-        sluice_codegen::ProgramOptions { flavour, stats: code.stats, ..sluice_codegen::ProgramOptions::default() };
-    options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
-    let input = ProgramInput {
-        name,
-        globals: &program.globals,
-        codes: &program.codes,
-        graph: &program.graph,
-        steady: &program.steady,
-        messages: &program.messages,
-        kernels: &kernels,
-        schedule: &verified,
-        sources: &checked.sources,
-        options: &options,
-    };
-    let c = session.pass("emit-c", || emit_program(&input)).map_err(|e| match e {
-        CodegenError::BuffersTooLarge { .. } => Fault::program(e.to_string())
-            .help("`sluice rates` shows where the items gather; --schedule minimum-latency needs the smallest buffers"),
-        CodegenError::Name(_) => Fault::usage(e.to_string()).help("give the library another name with -o"),
-        CodegenError::Malformed(_) => Fault::internal(e.to_string()),
-    })?;
-    dump(session, "emit-c", || c.source.clone())?;
-    Ok(c)
+    Ok(kernels)
 }
 
 /// All kernels as text.
@@ -89,19 +133,17 @@ fn print_kernels(kernels: &[Kernel]) -> String {
 
 /// The kernel of each filter.
 fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Diagnostic>> {
+    program.codes.iter().map(|filter| lower_one(filter, &program.globals, code)).collect()
+}
+
+/// The kernel of a filter.
+pub fn lower_one(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Result<Kernel, Box<Diagnostic>> {
     let options = LowerOptions { unchecked: code.unchecked };
-    let mut kernels = Vec::with_capacity(program.codes.len());
-    for filter in &program.codes {
-        let kernel = lower::lower(filter, &program.globals, options).map_err(|u| {
-            let title = format!("{} cannot be compiled", u.what);
-            Box::new(
-                Diagnostic::error("E0903", title, u.span, "native code does not have this")
-                    .help("`sluice run --interpret` runs the program"),
-            )
-        })?;
-        kernels.push(kernel);
-    }
-    Ok(kernels)
+    lower::lower(filter, globals, options).map_err(|u| {
+        let title = format!("{} cannot be compiled", u.what);
+        let d = Diagnostic::error("E0903", title, u.span, "native code does not have this");
+        Box::new(d.help("`sluice run --interpret` runs the program"))
+    })
 }
 
 /// A steady-state schedule that the judge has passed.
@@ -151,9 +193,7 @@ pub fn load(
 ) -> Result<Native, Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(Product::Shared).join(" ");
-    dump(session, "compile-c", || {
-        format!("{} {flags} program.c -o program.so {}-lm\n", compiler.command.join(" "), natives.shown())
-    })?;
+    shown(session, &compiler, &flags, natives, "program.so")?;
     let mut attempts = 0;
     loop {
         let object = shared_object(session, checked, &compiler, natives, &c.source, code)?;
@@ -168,6 +208,19 @@ pub fn load(
             Err(fault) => return Err(sources::cannot_load(&object, &fault.message).into()),
         }
     }
+}
+
+/// Shows the command that makes `target`, where that is asked for.
+fn shown(session: &Session, compiler: &Compiler, flags: &str, natives: &Natives, target: &str) -> Result<(), Halt> {
+    if !session.dumps("compile-c") {
+        return Ok(());
+    }
+    let own = compiler.own_flags()?.join(" ");
+    dump(session, "compile-c", || {
+        let (command, more) = (compiler.command.join(" "), natives.shown());
+        let words = [&command, flags, &own, "program.c -o", target, more.trim_end(), "-lm"];
+        words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ") + "\n"
+    })
 }
 
 /// C text with the native functions it calls as a shared object, from the cache or made now.
@@ -202,9 +255,7 @@ pub fn product(
 ) -> Result<(), Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(product).join(" ");
-    dump(session, "compile-c", || {
-        format!("{} {flags} program.c -o {path} {}-lm\n", compiler.command.join(" "), natives.shown())
-    })?;
+    shown(session, &compiler, &flags, natives, path)?;
     let cache = Cache::open()?;
     let target = PathBuf::from(path);
     if target.is_dir() {

@@ -1,10 +1,20 @@
-//! Ctrl-C: the first asks the run to end with whole items, the second ends the process at once.
+//! Ctrl-C, hang-up and the request to terminate: the first asks the run to end with whole items, the second ends the process at once.
+//!
+//! A run that does not heed the first one in time, because a firing does not end or nobody takes its output, is ended, too.
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+/// How long a run has to end after it was asked to.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+static LISTENING: AtomicBool = AtomicBool::new(false);
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+static INSISTING: AtomicBool = AtomicBool::new(false);
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Has someone asked the run to end?
@@ -12,20 +22,49 @@ pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// The flag itself, for code that watches it.
-pub fn flag() -> &'static AtomicBool {
-    &REQUESTED
-}
-
 /// Listens to Ctrl-C, hang-up and the request to terminate. Without this the process ends at once on them.
 pub fn listen() {
-    // An error means that a handler is there already: then that one stays.
-    let _ = ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, Ordering::Relaxed) {
-            remove_temporary_files();
-            std::process::exit(130);
-        }
-    });
+    if LISTENING.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    // where that is not possible they end the process, as without listening
+    if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+        std::thread::spawn(move || {
+            for signal in signals.forever() {
+                if REQUESTED.swap(true, Ordering::Relaxed) {
+                    end(signal);
+                }
+                std::thread::spawn(move || {
+                    std::thread::sleep(PATIENCE);
+                    if INSISTING.load(Ordering::Relaxed) {
+                        end(signal);
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// Ends the process with the exit code that tells of a signal.
+fn end(signal: i32) -> ! {
+    remove_temporary_files();
+    std::process::exit(128 + signal);
+}
+
+/// While this is there, the request to end is one that ends the process when it is not heeded in time.
+#[must_use = "it holds only as long as this value lives"]
+pub struct Insistence(());
+
+impl Drop for Insistence {
+    fn drop(&mut self) {
+        INSISTING.store(false, Ordering::Relaxed);
+    }
+}
+
+/// From here on, a request to end is to be heeded in time.
+pub fn insist() -> Insistence {
+    INSISTING.store(true, Ordering::Relaxed);
+    Insistence(())
 }
 
 /// Notes a file to be removed should the process have to end at once.

@@ -3,7 +3,7 @@
 //! Purpose: a compiled program, loaded into this process and joined to a [`Host`]. The interface is
 //! `compiler/codegen/rts/c/sluice_abi.h`; the structs here mirror it.
 //!
-//! This module, `native_stats` and `natives::foreign` are those of the driver with `unsafe`: they load machine code, call it and read what it
+//! This module, `native_stats`, `threads::parts` and `natives::foreign` are those of the driver with `unsafe`: they load machine code, call it and read what it
 //! has written.
 
 #![allow(unsafe_code)]
@@ -12,6 +12,9 @@ use crate::exit::Fault;
 use crate::io::host::{End, Host};
 use crate::io::reader::Got;
 use crate::native_stats::{self, NativeStats};
+use crate::threads::crew::Seats;
+use crate::threads::parts::{Crew, RawStages};
+use crate::threads::report::Tally;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,7 +31,7 @@ const ERROR: i64 = -2;
 
 /// `sluice_host`
 #[repr(C)]
-struct RawHost {
+pub(crate) struct RawHost {
     size: u32,
     stdout_writers: u32,
     user: *mut c_void,
@@ -37,6 +40,22 @@ struct RawHost {
     print: extern "C" fn(*mut c_void, *const c_char, usize) -> i32,
     space: Option<extern "C" fn(*mut c_void, u32) -> i64>,
     stop: Option<extern "C" fn(*mut c_void) -> i32>,
+}
+
+impl RawHost {
+    /// The functions below, for an instance that works on this [`Bridge`].
+    pub(crate) fn over(bridge: *mut c_void, stdout_writers: u32) -> RawHost {
+        RawHost {
+            size: size_of::<RawHost>() as u32,
+            stdout_writers,
+            user: bridge,
+            read,
+            write,
+            print,
+            space: None,
+            stop: Some(stop),
+        }
+    }
 }
 
 /// `sluice_end`
@@ -66,13 +85,13 @@ struct RawError {
 
 /// `sl_ctx`
 #[repr(C)]
-struct RawInstance {
+pub(crate) struct RawInstance {
     _private: [u8; 0],
 }
 
 /// `sluice_abi`
 #[repr(C)]
-struct RawAbi {
+pub(crate) struct RawAbi {
     size: u32,
     version: u32,
     name: *const c_char,
@@ -82,13 +101,13 @@ struct RawAbi {
     writers: *const RawEnd,
     printers: u32,
     bounded: u32,
-    bytes: u64,
+    pub(crate) bytes: u64,
     batch: u64,
     create: extern "C" fn(*const RawHost, *mut *mut RawInstance) -> i32,
     run: extern "C" fn(*mut RawInstance, i64) -> i32,
     error: extern "C" fn(*const RawInstance) -> *const RawError,
-    iterations: extern "C" fn(*const RawInstance) -> i64,
-    destroy: extern "C" fn(*mut RawInstance),
+    pub(crate) iterations: extern "C" fn(*const RawInstance) -> i64,
+    pub(crate) destroy: extern "C" fn(*mut RawInstance),
 }
 
 /// Why a program failed.
@@ -118,12 +137,12 @@ pub enum NativeEnd {
 }
 
 /// What the callbacks work on.
-struct Bridge<'h> {
-    host: &'h mut Host,
+pub(crate) struct Bridge<'h> {
+    pub(crate) host: &'h Host,
     /// Bytes of an item of each reader and writer.
-    readers: Vec<usize>,
-    writers: Vec<usize>,
-    fault: Option<Fault>,
+    pub(crate) readers: Vec<usize>,
+    pub(crate) writers: Vec<usize>,
+    pub(crate) fault: Option<Fault>,
 }
 
 impl Bridge<'_> {
@@ -308,24 +327,71 @@ impl Native {
         host: &mut Host,
         counted: &mut Option<NativeStats>,
     ) -> Result<(), NativeEnd> {
+        self.run_with(readers, writers, iterations, host, counted, None)
+    }
+
+    /// Runs a program that was compiled in stages. `threads`: by thread, the stages and replicas it runs; `batch`: steady states that a batch has, where
+    /// that is not to be found out. Says what was done, also where the run fails.
+    pub fn run_threads(
+        &self,
+        readers: &[End],
+        writers: &[End],
+        iterations: Option<u64>,
+        host: &Host,
+        (threads, batch): (&Seats, Option<u64>),
+    ) -> (Result<(), NativeEnd>, Tally) {
+        let stages = match self.stages() {
+            Ok(stages) => stages,
+            Err(fault) => return (Err(NativeEnd::Fault(fault)), Tally::default()),
+        };
+        let sizes = |ends: &[End]| ends.iter().map(|e| e.item.bytes).collect();
+        let mut crew = Crew::new(stages, self.abi(), host, (sizes(readers), sizes(writers)), threads, batch);
+        let end = self.run_with(readers, writers, iterations, host, &mut None, Some(&mut crew));
+        let end = match crew.fault.take() {
+            Some(fault) => Err(NativeEnd::Fault(fault)),
+            None => end,
+        };
+        (end, crew.tally)
+    }
+
+    /// The stages of a program that was compiled with some.
+    fn stages(&self) -> Result<&RawStages, Fault> {
+        // SAFETY: the function has this type in sluice_stages.h.
+        let raw = unsafe {
+            let entry = self
+                .library
+                .get::<extern "C" fn() -> *const RawStages>(b"sluice_stages_v1\0")
+                .map_err(|e| Fault::internal(e.to_string()))?;
+            entry()
+        };
+        // SAFETY: the table is a constant of the library, which is in memory as long as `self`.
+        let stages = unsafe { raw.as_ref() }.ok_or_else(|| Fault::internal("no stages"))?;
+        stages.check()?;
+        Ok(stages)
+    }
+
+    fn run_with(
+        &self,
+        readers: &[End],
+        writers: &[End],
+        iterations: Option<u64>,
+        host: &Host,
+        counted: &mut Option<NativeStats>,
+        crew: Option<&mut Crew<'_>>,
+    ) -> Result<(), NativeEnd> {
         self.check_ends(readers, writers).map_err(NativeEnd::Fault)?;
         let sizes = |ends: &[End]| ends.iter().map(|e| e.item.bytes).collect();
         let stdout_writers = host.stdout_writers();
         let mut bridge = Bridge { host, readers: sizes(readers), writers: sizes(writers), fault: None };
         let user: *mut Bridge<'_> = &mut bridge;
-        let raw = RawHost {
-            size: size_of::<RawHost>() as u32,
-            stdout_writers,
-            user: user.cast(),
-            read,
-            write,
-            print,
-            space: None,
-            stop: Some(stop),
-        };
+        let raw = RawHost::over(user.cast(), stdout_writers);
         let mut instance = Instance { abi: self.abi(), raw: std::ptr::null_mut() };
         let mut code = (self.abi().create)(&raw, &mut instance.raw);
         if code == DONE {
+            if let Some(crew) = crew {
+                // SAFETY: the crew is borrowed until the end of this function, the instance lives as long.
+                unsafe { Crew::attach(crew, instance.raw) };
+            }
             let n = iterations.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
             loop {
                 code = (self.abi().run)(instance.raw, n);

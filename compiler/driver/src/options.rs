@@ -8,6 +8,7 @@ use crate::stats::StatsOptions;
 use crate::trace::TraceOptions;
 use serde::{Deserialize, Serialize};
 pub use sluice_frontend::lints::levels::Level;
+pub use sluice_frontend::slow::MOST_STREAMS;
 use std::sync::Arc;
 
 /// How messages are written.
@@ -36,6 +37,8 @@ pub struct ProgramOptions {
     pub dump_after: Option<String>,
     /// The most nodes that the program may elaborate to, where not the default.
     pub max_filters: Option<usize>,
+    /// How many streams take turns in the program, where more than one.
+    pub streams: Option<u32>,
     /// Codes of warnings, or `warnings`, and how loudly they are told.
     pub levels: Vec<(String, Level)>,
     /// The project that the files belong to.
@@ -84,6 +87,8 @@ pub struct CodeChoices {
     pub schedule: Option<ScheduleKind>,
     /// The most items on a channel of a program with dynamic rates.
     pub channel_limit: Option<u64>,
+    /// Make one filter of equal stateful branches.
+    pub fold: Option<bool>,
 }
 
 impl CodeChoices {
@@ -97,6 +102,7 @@ impl CodeChoices {
             fast_math: self.fast_math.or(those.fast_math),
             schedule: self.schedule.or(those.schedule),
             channel_limit: self.channel_limit.or(those.channel_limit),
+            fold: self.fold.or(those.fold),
         }
     }
 
@@ -113,6 +119,7 @@ impl CodeChoices {
             unchecked: all.unchecked.unwrap_or(false),
             schedule: all.schedule.unwrap_or_default(),
             channel_limit: all.channel_limit,
+            fold: all.fold.unwrap_or(true),
             stats: false,
         }
     }
@@ -129,6 +136,8 @@ pub struct CodeOptions {
     pub schedule: ScheduleKind,
     /// The most items on a channel of a program with dynamic rates, where not the default.
     pub channel_limit: Option<u64>,
+    /// Make one filter of equal stateful branches.
+    pub fold: bool,
     /// Count firings and measure time while the program runs.
     pub stats: bool,
 }
@@ -179,6 +188,17 @@ pub enum BuildProduct {
     NativeHeader,
 }
 
+/// How a program is run on several threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadsOptions {
+    /// The most threads.
+    pub threads: usize,
+    /// Steady states of a batch, where that is not to be chosen.
+    pub batch: Option<u64>,
+    /// Say how the program was cut into stages, and how that went.
+    pub report: bool,
+}
+
 /// Options of `run`.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
@@ -194,6 +214,8 @@ pub struct RunOptions {
     pub trace: Option<TraceOptions>,
     /// Count firings and measure time.
     pub stats: Option<StatsOptions>,
+    /// Run on several threads.
+    pub threads: Option<ThreadsOptions>,
 }
 
 /// Options of `fmt`.

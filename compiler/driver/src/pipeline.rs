@@ -6,6 +6,7 @@
 use crate::compiled;
 use crate::dumps;
 use crate::exit::{Exit, Fault};
+use crate::folding;
 use crate::interrupt;
 use crate::io::host::{self, Host};
 use crate::io::sink::Out;
@@ -17,8 +18,9 @@ use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
 use crate::stats::Ending;
+use crate::threads::report;
 use crate::watched::{self, Watched};
-use sluice_codegen::Flavour;
+use sluice_codegen::{CProgram, Flavour};
 use sluice_frontend::elaborate::Limits;
 use sluice_frontend::lints::levels::Levels;
 use sluice_frontend::{Analysis, Elaborated, Options};
@@ -96,6 +98,20 @@ pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool
         dump(session, "elaborate", || sluice_frontend::graph_text::print(&program.graph))?;
         dump(session, "steady-state", || dumps::steady_state(program))?;
     }
+    if let Some(n) = options.streams
+        && let Some(program) = analysis.program.take()
+    {
+        match session.pass("c-slow", || sluice_frontend::slow::streams(&program, n)) {
+            Ok(slow) => {
+                dump(session, "c-slow", || sluice_frontend::graph_text::print(&slow.graph))?;
+                analysis.program = Some(slow);
+            }
+            Err(diagnostics) => {
+                session.report(&analysis.sources, &diagnostics)?;
+                return Err(Halt::Done(Exit::Program));
+            }
+        }
+    }
     Ok(analysis)
 }
 
@@ -131,11 +147,15 @@ pub fn run(
     options: &RunOptions,
     natives: &NativeOptions,
 ) -> Result<Exit, Halt> {
+    // what runs natively: equal branches may have become one filter
+    let mut ran = checked;
+    let folded;
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
     watched::check_outputs(&writers, options)?;
     let mut foreign = Foreign::none();
+    let mut plan = None;
     // only the interpreter tells what each firing does
     let native = if options.interpret || options.trace.is_some() {
         let natives = Natives::prepare(session, checked, natives, &code.cc)?;
@@ -143,7 +163,17 @@ pub fn run(
         None
     } else {
         let code = &CodeOptions { stats: options.stats.is_some(), ..*code };
-        let c = compiled::emit(session, checked, code, Flavour::Plugin, "program")?;
+        folded = folding::folded(session, checked, code)?;
+        ran = folded.as_ref().unwrap_or(checked);
+        let checked = ran;
+        let c = match &options.threads {
+            Some(threads) => {
+                let (c, made) = compiled::emit_threads(session, checked, code, threads)?;
+                plan = Some(made);
+                c
+            }
+            None => compiled::emit(session, checked, code, Flavour::Plugin, "program")?,
+        };
         let natives = Natives::prepare(session, checked, natives, &code.cc)?;
         let native = compiled::load(session, checked, &c, code, &natives)?;
         Some((native, c))
@@ -155,20 +185,29 @@ pub fn run(
     let out = Out::stdout();
     let mut host = Host::open_to(&readers, &writers, &options.bindings, out.clone())?;
     let mut watched = Watched::open(checked, options, &out, &mut host)?;
-    let end = session.pass("run", || match &native {
-        None => {
+    let insistence = interrupt::insist();
+    let batch = options.threads.and_then(|t| t.batch);
+    let mut tally = None;
+    let staged = plan.as_ref().filter(|p| p.partition.is_some()).map(|p| &p.threads);
+    let end = session.pass("run", || match (&native, staged) {
+        (Some((native, c)), Some(threads)) => {
+            let (end, done) = native.run_threads(&readers, &writers, options.iterations, &host, (threads, batch));
+            tally = Some(done);
+            end.map_err(|e| of_native(e, ran, c))
+        }
+        (None, _) => {
             let settings =
                 sluice_interpret::Options { iterations: options.iterations, channel_limit: code.channel_limit };
             watched.interpret(&readers, settings, &mut host, &mut foreign)
         }
-        Some((native, c)) => {
+        (Some((native, c)), None) => {
             let end = watched.run(native, (&readers, &writers), options.iterations, &mut host, c.fills.as_ref());
-            end.map_err(|e| match e {
-                NativeEnd::Fault(fault) => RunEnd::Fault(fault),
-                NativeEnd::Program(error) => runtime::of_native(&error, &program.graph, &c.sites),
-            })
+            end.map_err(|e| of_native(e, ran, c))
         }
     });
+    drop(insistence);
+    let told = plan.as_ref().filter(|_| options.threads.is_some_and(|t| t.report));
+    let told = told.map(|plan| report::report(plan, tally.as_ref()));
     let Err(end) = end else {
         let ending = if host.wants_stop() { Ending::Stopped } else { Ending::Complete };
         let finished = host.finish();
@@ -176,11 +215,13 @@ pub fn run(
             session.remark(remark);
         }
         let watched = watched.close(ending);
+        told.iter().for_each(|text| session::say(text));
         finished?;
         watched?;
         return Ok(Exit::Ok);
     };
     host.abandon();
+    told.iter().for_each(|text| session::say(text));
     if let Err(fault) = watched.close(Ending::Failed) {
         session.fault(&fault);
     }
@@ -190,5 +231,13 @@ pub fn run(
             session.report(&checked.sources, &[*diagnostic])?;
             Ok(Exit::Program)
         }
+    }
+}
+
+/// Why native code did not end well.
+fn of_native(end: NativeEnd, checked: &Checked, c: &CProgram) -> RunEnd {
+    match end {
+        NativeEnd::Fault(fault) => RunEnd::Fault(fault),
+        NativeEnd::Program(error) => runtime::of_native(&error, &checked.program.graph, &c.sites),
     }
 }

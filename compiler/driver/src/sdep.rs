@@ -29,7 +29,7 @@ pub struct Report {
 }
 
 /// The node of a name: a whole path, the end of one, or a short name that only one node has.
-fn node(graph: &SdfGraph, name: &str) -> Result<NodeId, Fault> {
+pub(crate) fn node(graph: &SdfGraph, name: &str) -> Result<NodeId, Fault> {
     let ends = |id: &NodeId| {
         let n = graph.node(*id);
         n.name == name || n.path.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))

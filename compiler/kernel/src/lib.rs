@@ -1,10 +1,11 @@
 //! The kernel IR: small, typed, imperative; lowering from the typed program and passes on it.
 //!
 //! [`ir`] is the form, [`verify`] its rules, [`text`] its text. [`lower`] makes kernels from the typed program, [`passes`] improve
-//! them, [`cost`] estimates a firing.
+//! them, [`cost`] and [`loop_shape`] estimate a firing.
 
 pub mod cost;
 pub mod ir;
+pub mod loop_shape;
 pub mod lower;
 pub mod passes;
 pub mod text;

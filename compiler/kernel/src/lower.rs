@@ -13,6 +13,7 @@
 //! Invariant: the kernel does exactly what the interpreter does with the typed code, in the same order; expressions are pure.
 //! Work and prework have their own copies of the functions they call, so that a function belongs to one set of rates.
 
+mod choice;
 mod effects;
 mod expr;
 mod place;

@@ -80,7 +80,9 @@ fn program(dice: &mut Dice, tasks: usize, processors: u64, per: u64, kind: &str)
 fn main() {
     let total = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(20.0);
     let mut dice = Dice(5);
-    println!("kind      tasks procs inst  inst/p        MII      lower         II  II/lower  stages (≥)     bytes (≥)   seconds tries");
+    println!(
+        "kind      tasks procs inst  inst/p        MII      lower         II  II/lower  stages (≥)     bytes (≥)   seconds tries"
+    );
     for (tasks, per) in [(26, 4), (40, 4), (53, 8), (67, 4), (67, 16)] {
         for processors in [16, 132] {
             for kind in ["stateless", "stateful", "loop"] {

@@ -1,15 +1,20 @@
 //! Scheduling problems, solvers, and the judge that replays every schedule.
 //!
-//! Solvers ([`single_appearance`], [`minimum_latency`]) give candidates; only [`judge::verify`] makes a
-//! [`judge::Verified`] of one, and code is made from nothing else.
+//! For one processor: solvers ([`single_appearance`], [`minimum_latency`]) give candidates; only [`judge::verify`] makes a
+//! [`judge::Verified`] of one, and code is made from nothing else. For several: [`plan`] makes a [`problem`] of a program, [`method`]
+//! calls the solvers, and [`problem::judge`] decides.
 
 pub mod analysis;
 pub mod fold;
 pub mod ilp;
 pub mod judge;
+pub mod machine;
+pub mod method;
 pub mod minimum_latency;
+pub mod partition;
+pub mod plan;
+pub mod problem;
 pub mod retime;
 pub mod sequential;
 pub mod single_appearance;
-pub mod problem;
 pub mod solver;

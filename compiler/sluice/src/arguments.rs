@@ -11,9 +11,14 @@ use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 use sluice_driver::testing::spec::BackEnds;
 
+use crate::cslow_arguments::CslowArgs;
+use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
+
+/// The most streams that take turns.
+const MOST_STREAMS: i64 = sluice_driver::options::MOST_STREAMS as i64;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,6 +29,7 @@ Examples:
   sluice check radio.str --fix                  mend what a machine can mend without a look
   sluice rates fm.str                           rates, repetitions and buffers of every filter
   sluice graph fm.str -o fm.svg                 draw the stream graph
+  sluice cslow bank.str                         what streams that take turns would gain
   sluice build fm.str -o fm                     a program of its own
   sluice new radio                              a project; in its folder no files need to be named
   sluice test                                   the project's tests
@@ -79,6 +85,34 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: RatesArg,
     },
+    /// Schedule a program for a machine's processors, and say what bounds its throughput
+    Schedule {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        schedule: ScheduleArgs,
+    },
+    /// Write a page that shows a program's graph, schedule, bounds, rates and source together
+    Report {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        report: ReportArgs,
+    },
+    /// Show what it gains to let independent streams take turns in a program, or in a loop given in numbers
+    #[command(
+        after_help = "The model is T = max(d_C, d_M + n_RW - 1 - alpha*d_C), Q = d_C/T, and the gain of C streams C*T1/TC; docs/cslow.md \
+        has examples. For a program, d_C and n_RW of every stateful filter are those of its compiled code."
+    )]
+    Cslow {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        model: CslowArgs,
+        /// How to show it
+        #[arg(long, value_enum, default_value_t)]
+        format: RatesArg,
+    },
     /// Draw the stream graph
     Graph {
         #[command(flatten)]
@@ -89,6 +123,9 @@ enum Command {
         /// Format; by default what the file's extension says, else SVG
         #[arg(long, value_enum)]
         format: Option<GraphArg>,
+        /// Draw it as native code runs it: equal stateful branches made one filter
+        #[arg(long)]
+        folded: bool,
     },
     /// Compile to a program of its own, a library or C
     Build {
@@ -207,6 +244,9 @@ struct ProgramArgs {
     /// The most filters, splitters and joiners that the program may consist of
     #[arg(long, value_name = "N")]
     max_filters: Option<usize>,
+    /// Let N independent streams take turns: item x of stream s is number x*N+s of the open input, and of the open output
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_STREAMS))]
+    streams: Option<u32>,
     /// Do not tell this warning (a code, or `warnings` for all)
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     allow: Vec<String>,
@@ -238,6 +278,9 @@ struct CodeArgs {
     /// The most items on a channel of a program with dynamic rates [default: 16777216]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     channel_limit: Option<u64>,
+    /// Make one filter of the branches of a round-robin splitjoin where they are equal and have state [default: true]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    fold: Option<bool>,
 }
 
 #[derive(Args, Debug)]
@@ -283,9 +326,35 @@ struct RunArgs {
     #[arg(long)]
     interpret: bool,
     #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
     trace: TraceArgs,
     #[command(flatten)]
     stats: StatsArgs,
+}
+
+#[derive(Args, Debug)]
+struct ThreadsArgs {
+    /// Run on up to this many threads; 0 for as many as there are processors
+    #[arg(long, value_name = "N", conflicts_with_all = ["interpret", "trace", "stats"],
+        value_parser = clap::value_parser!(u16).range(0..=256))]
+    threads: Option<u16>,
+    /// Steady states that threads hand each other at once; by default as many as fit a core's cache
+    #[arg(long, value_name = "N", requires = "threads", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    threads_batch: Option<u64>,
+    /// Say on standard error how the program was cut into stages, and how that went
+    #[arg(long, requires = "threads")]
+    threads_report: bool,
+}
+
+impl ThreadsArgs {
+    fn options(&self) -> Option<ThreadsOptions> {
+        let threads = match self.threads? {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => usize::from(n),
+        };
+        Some(ThreadsOptions { threads, batch: self.threads_batch, report: self.threads_report })
+    }
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
@@ -381,6 +450,7 @@ impl ProgramArgs {
             time_passes: self.time_passes,
             dump_after: self.dump_after,
             max_filters: self.max_filters,
+            streams: self.streams,
             manifest: None,
         }
     }
@@ -398,6 +468,7 @@ impl CodeArgs {
                 ScheduleArg::MinimumLatency => ScheduleKind::MinimumLatency,
             }),
             channel_limit: self.channel_limit,
+            fold: self.fold,
         }
     }
 }
@@ -431,6 +502,7 @@ impl RunArgs {
             confinement: None,
             trace: self.trace.options(),
             stats: self.stats.options(),
+            threads: self.threads.options(),
         }
     }
 }
@@ -444,17 +516,22 @@ impl Arguments {
                 commands::check(&program.options(), &native.options(), check)
             }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
+            Command::Schedule { program, schedule } => commands::schedule(&program.options(), &schedule.options()),
+            Command::Report { program, report } => commands::report_page(&program.options(), &report.options()),
             Command::Sdep { program, format } => {
                 let mut options = program.options();
                 let names = options.files.split_off(options.files.len().saturating_sub(2));
                 commands::sdep(&options, &names, format.into())
             }
-            Command::Graph { program, output, format } => {
+            Command::Cslow { program, model, format } => {
+                commands::cslow(&program.options(), model.options(matches!(format, RatesArg::Json)))
+            }
+            Command::Graph { program, output, format, folded } => {
                 let format = format.map(|f| match f {
                     GraphArg::Svg => GraphFormat::Svg,
                     GraphArg::Dot => GraphFormat::Dot,
                 });
-                commands::graph(&program.options(), &output, format)
+                commands::graph(&program.options(), &output, format, folded)
             }
             Command::Build { program, code, native, output, emit, lib } => {
                 let product = match (emit, lib) {

@@ -1,6 +1,8 @@
 //! The sluice command: it takes the command line apart and hands it to the driver.
 
 mod arguments;
+mod cslow_arguments;
+mod schedule_arguments;
 mod watch_arguments;
 
 use arguments::Arguments;

@@ -3,6 +3,9 @@
 //! A program's first comment lines may say `// flags: ...`, `// input: FILE` and `// native: FILE` (beside the program), and
 //! `// tolerance: x` (relative, for the numbers in the text). Without a reader and without flags it runs for four steady states.
 //! `// row: 5.12` names rows of docs/conformance.md.
+//!
+//! Every third program runs on 2, 3 or 5 threads too, which hand each other few steady states at once; with `SLUICE_ALL_THREADS` all programs do,
+//! with each number.
 
 #![allow(clippy::disallowed_methods)] // tests read files and start the command
 
@@ -87,6 +90,7 @@ fn run(program: &Path, mode: &[&str]) -> Result<(), Failed> {
 
 fn main() {
     let mut trials = Vec::new();
+    let (mut number, everything) = (0usize, std::env::var_os("SLUICE_ALL_THREADS").is_some());
     for folder in ["tests/run", "tests/stdlib"] {
         let entries = std::fs::read_dir(root().join(folder)).map(|d| d.flatten().map(|e| e.path()).collect::<Vec<_>>());
         let mut programs = entries.unwrap_or_default();
@@ -96,7 +100,23 @@ fn main() {
             let name = format!("{folder}/{}", p.file_stem().unwrap_or_default().to_string_lossy());
             let q = p.clone();
             trials.push(Trial::test(format!("{name}::interpreted"), move || run(&q, &["--interpret"])));
-            trials.push(Trial::test(format!("{name}::native"), move || run(&p, &[])));
+            let r = p.clone();
+            trials.push(Trial::test(format!("{name}::native"), move || run(&r, &[])));
+            number += 1;
+            for (i, threads) in ["2", "3", "5"].into_iter().enumerate() {
+                // what watches a run, or interprets, has one thread
+                let text = std::fs::read_to_string(&p).unwrap_or_default();
+                let watched = directive(&text, "flags")
+                    .is_some_and(|f| ["--interpret", "--stats", "--trace"].iter().any(|o| f.contains(o)));
+                if watched || !everything && number % 9 != 3 * i {
+                    continue;
+                }
+                let batch = ["1", "2", "7"][(number / 9 + i) % 3];
+                let p = p.clone();
+                trials.push(Trial::test(format!("{name}::threads_{threads}"), move || {
+                    run(&p, &["-O0", "--threads", threads, "--threads-batch", batch])
+                }));
+            }
         }
     }
     assert!(trials.len() > 400, "the corpus is missing");

@@ -302,8 +302,8 @@ fn example_project() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 11] =
-    ["check", "rates", "sdep", "graph", "build", "run", "test", "new", "fmt", "explain", "clean"];
+const COMMANDS: [&str; 12] =
+    ["check", "rates", "sdep", "cslow", "graph", "build", "run", "test", "new", "fmt", "explain", "clean"];
 
 /// The options a command knows.
 fn help(command: &str) -> Result<BTreeSet<String>, Failed> {
@@ -444,7 +444,8 @@ fn main() {
     trials.push(Trial::test("lesson::10_speed", part_of_lesson_10));
     trials.push(Trial::test("examples", examples));
     trials.push(Trial::test("example_project", example_project));
-    trials.push(Trial::test("session::projects", || session::session("docs/projects.md")));
+    trials.push(Trial::test("session::projects", || session::session("docs/projects.md", 4, 3)));
+    trials.push(Trial::test("session::cslow", || session::session("docs/cslow.md", 6, 0)));
     trials.push(Trial::test("options", options));
     trials.push(Trial::test("links", all_links));
     libtest_mimic::run(&arguments, trials).exit();

@@ -220,6 +220,7 @@ impl<'s> Writer<'s> {
 
     /// Leaves out the next token; the comments before it stay.
     pub fn drop_token(&mut self) {
+        self.forget_token();
         self.tokens_done += 1;
     }
 

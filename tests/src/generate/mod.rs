@@ -7,6 +7,7 @@
 mod access;
 mod body;
 mod branch;
+mod branches;
 mod copies;
 mod deciding;
 mod expr;
@@ -19,6 +20,8 @@ mod stmt;
 mod stream;
 pub mod types;
 mod window;
+
+pub use branches::branches;
 
 use body::{Body, Gen, Place, Var};
 use filter::Rates;

@@ -1,13 +1,13 @@
 //! Programs that are large, deep or endless on purpose, each with what must be said of it.
 
-use super::LIMIT;
+use super::{LIMIT, dynamic, messages};
 use libtest_mimic::{Failed, Trial};
 use sluice_tests::message::Message;
 use sluice_tests::pool::Pool;
 use std::sync::Arc;
 
 /// A program and the codes of its errors, in order; none where it is a program.
-struct Case {
+pub struct Case {
     name: &'static str,
     text: Vec<u8>,
     codes: &'static str,
@@ -15,7 +15,7 @@ struct Case {
     quick: bool,
 }
 
-fn case(name: &'static str, codes: &'static str, text: impl Into<Vec<u8>>) -> Case {
+pub fn case(name: &'static str, codes: &'static str, text: impl Into<Vec<u8>>) -> Case {
     let quick = name.starts_with("many_slow") || name.ends_with("doubles");
     Case { name, text: text.into(), codes, quick }
 }
@@ -29,16 +29,16 @@ fn work(body: &str, members: &str) -> String {
 }
 
 /// A pipeline of a source, this, and a sink; and declarations.
-fn main_with(middle: &str, declarations: &str) -> String {
+pub fn main_with(middle: &str, declarations: &str) -> String {
     format!("void->void pipeline Main {{ add A; {middle} add Z; }}\n{ENDS}{declarations}")
 }
 
 /// Something for each number.
-fn each(n: usize, f: impl Fn(usize) -> String) -> String {
+pub fn each(n: usize, f: impl Fn(usize) -> String) -> String {
     (0..n).map(f).collect()
 }
 
-fn around(n: usize, open: &str, middle: &str, close: &str) -> String {
+pub fn around(n: usize, open: &str, middle: &str, close: &str) -> String {
     format!("{}{middle}{}", open.repeat(n), close.repeat(n))
 }
 
@@ -465,8 +465,15 @@ fn check(pool: &Pool, case: &Case) -> Result<(), Failed> {
 }
 
 pub fn trials(pool: &Arc<Pool>) -> Vec<Trial> {
-    let groups =
-        [("nested", nested()), ("endless", endless()), ("large", large()), ("rates", rates()), ("bytes", bytes())];
+    let groups = [
+        ("nested", nested()),
+        ("endless", endless()),
+        ("large", large()),
+        ("rates", rates()),
+        ("dynamic", dynamic::cases()),
+        ("messages", messages::cases()),
+        ("bytes", bytes()),
+    ];
     let mut trials = Vec::new();
     for (group, cases) in groups {
         for case in cases {

@@ -99,7 +99,7 @@ static void sl_hand_over(sl_ctx *ctx, int32_t end) {
         sl_flush_print(ctx);
         return;
     }
-    sl_stage *s = &ctx->written[end];
+    sl_stage_of_end *s = &ctx->written[end];
     int64_t n = s->tail;
     s->tail = 0;
     if (n > 0 && ctx->host.write(ctx->host.user, (uint32_t)end, ctx->arena + ctx->program->writers[end].stage, n) != 0) {
@@ -145,7 +145,7 @@ static int64_t sl_breathe(sl_ctx *ctx) {
 static void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
     const sl_end *end = &ctx->program->writers[writer];
     const uint64_t bytes = ctx->program->abi->writers[writer].bytes;
-    sl_stage *s = &ctx->written[writer];
+    sl_stage_of_end *s = &ctx->written[writer];
     char *stage = ctx->arena + end->stage;
     char *from = items;
     const int64_t out = sl_already_out(ctx, writer, n);
@@ -188,13 +188,29 @@ static int64_t sl_space(sl_ctx *ctx, uint32_t writer) {
     return room < 0 ? 0 : room;
 }
 
+#ifdef SL_STAGES
+/* Items that come once more, after a fault: moves as many as there is room for. Gives whether there were any. */
+static int sl_once_more(sl_ctx *ctx, uint32_t reader, char *place, int64_t room) {
+    sl_back *back = ctx->back ? &ctx->back[reader] : NULL;
+    const uint64_t size = ctx->program->readers[reader].type->size;
+    if (!back || back->at == back->count || room == 0) {
+        return 0;
+    }
+    int64_t some = back->count - back->at < room ? back->count - back->at : room;
+    memcpy(place, back->items + (uint64_t)back->at * size, (uint64_t)some * size);
+    back->at += some;
+    ctx->read[reader].tail += some;
+    return 1;
+}
+#endif
+
 /* Asks the host for items of a reader, as many as its stage has room for. Gives how many the stage holds. */
 static int64_t sl_fetch(sl_ctx *ctx, uint32_t reader, int64_t want, int32_t wait) {
     const sl_end *end = &ctx->program->readers[reader];
     const uint64_t bytes = ctx->program->abi->readers[reader].bytes, size = end->type->size;
-    sl_stage *s = &ctx->read[reader];
+    sl_stage_of_end *s = &ctx->read[reader];
     char *stage = ctx->arena + end->stage;
-    while (s->tail - s->head < want && !s->ended) {
+    while (s->tail - s->head < want) {
         if (s->head > 0 && (s->head == s->tail || s->tail == (int64_t)end->capacity || s->head + want > (int64_t)end->capacity)) {
             memmove(stage, stage + (uint64_t)s->head * size, (uint64_t)(s->tail - s->head) * size);
             s->tail -= s->head;
@@ -202,6 +218,14 @@ static int64_t sl_fetch(sl_ctx *ctx, uint32_t reader, int64_t want, int32_t wait
         }
         int64_t room = (int64_t)end->capacity - s->tail;
         char *place = stage + (uint64_t)s->tail * size;
+#ifdef SL_STAGES
+        if (sl_once_more(ctx, reader, place, room)) {
+            continue;
+        }
+#endif
+        if (s->ended) {
+            break;
+        }
         /* host form is never longer than memory form: it goes to the upper end of the free room and is spread from there */
         char *raw = end->flat ? place : place + (uint64_t)room * (size - bytes);
         if (wait) {
@@ -236,7 +260,7 @@ static int64_t sl_fetch(sl_ctx *ctx, uint32_t reader, int64_t want, int32_t wait
 
 static const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) {
     const sl_end *end = &ctx->program->readers[reader];
-    sl_stage *s = &ctx->read[reader];
+    sl_stage_of_end *s = &ctx->read[reader];
     const char *items = ctx->arena + end->stage + (uint64_t)s->head * end->type->size;
     s->head += n;
     return items;

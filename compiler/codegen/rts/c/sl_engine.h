@@ -169,10 +169,10 @@ typedef struct sl_cursor {
 } sl_cursor;
 
 /* Items between the host and the program: read and not used yet, or written and not handed over. */
-typedef struct sl_stage {
+typedef struct sl_stage_of_end {
     int64_t head, tail;
     int32_t ended;
-} sl_stage;
+} sl_stage_of_end;
 
 /* A set of numbers with quick access to the greatest and the next: bits, and bits that tell which words are not zero. */
 typedef struct sl_set {
@@ -194,6 +194,29 @@ typedef struct sl_calls {
     size_t at, length, room;
 } sl_calls;
 
+#ifdef SL_STAGES
+/* A stage: its nodes, the channels that keep items at boundaries (all that it consumes; those within it), its crossings. */
+typedef struct sl_stage {
+    void (*run)(sl_ctx *ctx, int64_t k, int64_t again);
+    uint32_t first_node, nodes;
+    uint32_t first_kept, kept;
+    uint32_t first_inner, inner;
+    uint32_t first_in, ins;
+    uint32_t first_out, outs;
+    uint32_t replicas, reads;
+} sl_stage;
+/* A channel between stages. */
+typedef struct sl_crossing {
+    uint32_t channel;
+    uint32_t by_maker; /* its producer keeps what goes in front of the next block */
+} sl_crossing;
+/* Items of a reader that come once more. */
+typedef struct sl_back {
+    char *items;
+    int64_t at, count;
+} sl_back;
+#endif
+
 #define SL_PRINT_BYTES 8192
 #define SL_MESSAGE_BYTES 1024
 
@@ -212,7 +235,7 @@ struct sl_ctx {
     uint32_t *rank;    /* by node: its place among the roots */
     uint32_t *path;    /* the walk of the last pull, from the root to the source */
     uint32_t *stack;   /* nodes that may die */
-    sl_stage *read, *written;
+    sl_stage_of_end *read, *written;
     sl_set ready; /* nodes that can fire, by number */
     sl_set below; /* nodes below their quota, by rank */
     sl_mail mail;
@@ -224,6 +247,13 @@ struct sl_ctx {
     uint32_t slow_only; /* a batch was undone */
 #ifdef SL_STATS
     struct sl_stats *stats;
+#endif
+#ifdef SL_STAGES
+    char *const *block; /* by crossing, of a part */
+    sluice_crew *crew;  /* of the whole */
+    void *crew_user;
+    sl_back *back;      /* by reader */
+    uint32_t settled;   /* batches have the size that they will have */
 #endif
     uint32_t path_length;
     uint32_t alive; /* nodes that are neither dead nor free */

@@ -1,10 +1,11 @@
 /* The main program of a stand-alone executable: options, files, exit codes.
  *
- * Ctrl-C ends the run with whole items: outputs are finished and get their names. A second one ends the process at once and leaves no
- * output. A closed pipe at an output ends the run without an error. */
+ * Ctrl-C ends the run with whole items: outputs are finished and get their names. A second one, or a run that does not heed the first in
+ * time, ends the process at once and leaves no output. A closed pipe at an output ends the run without an error. */
 #include "sl_file.h"
 
-static volatile sig_atomic_t sl_interrupted;
+static volatile sig_atomic_t sl_interrupted; /* the signal that asked the run to end */
+static volatile sig_atomic_t sl_running;
 static sl_files sl_all_files;
 
 static const sl_format sl_formats[] = {
@@ -51,17 +52,24 @@ static sl_format sl_format_for(const char *asked, const char *path, int fd, cons
     return sl_format_named("raw");
 }
 
+/* Seconds that a run has to end after it was asked to. */
+#define SL_PATIENCE 2
+
 static void sl_on_signal(int number) {
-    (void)number;
     if (sl_interrupted) {
         for (uint32_t w = 0; w < sl_all_files.writers; w++) {
             if (sl_all_files.write[w].temporary) {
                 unlink(sl_all_files.write[w].temporary);
             }
         }
-        _exit(130);
+        _exit(128 + (number == SIGALRM ? (int)sl_interrupted : number));
     }
-    sl_interrupted = 1;
+    if (number != SIGALRM) {
+        sl_interrupted = number;
+        if (sl_running) {
+            alarm(SL_PATIENCE);
+        }
+    }
 }
 
 static int sl_is_stdout(const sl_file *f) { return f->fd >= 0 && strcmp(f->name, "standard output") == 0; }
@@ -302,6 +310,7 @@ int main(int argc, char **argv) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
     failed = wanted != 0 ? -1 : sl_open_ends(files, &options, &stdout_writers);
     if (!failed) {
         const sluice_host host = {sizeof host,   stdout_writers, files, sl_main_read, sl_main_write,
@@ -311,7 +320,13 @@ int main(int argc, char **argv) {
         }
     }
     if (!failed) {
+        sl_running = 1;
+        if (sl_interrupted) {
+            alarm(SL_PATIENCE);
+        }
         int32_t result = abi->run(ctx, options.iterations);
+        sl_running = 0;
+        alarm(0);
         if (result == SLUICE_HOST) {
             failed = -1;
         } else if (result < 0) {

@@ -1,6 +1,6 @@
 /* Arithmetic of the language, for filters' code: types, conversions, int division, complex numbers, vectors, mathematical functions.
  * Every formula is that of sluice_frontend::ops, operation by operation. Compile with -ffp-contract=off -fwrapv
- * -fno-strict-aliasing and without -ffast-math, by gcc or clang. */
+ * -fno-strict-aliasing and without -ffast-math, by gcc or clang; gcc from 12 on for x86 also with -mstore-max=128. */
 #ifndef SL_MATH_H
 #define SL_MATH_H
 
@@ -11,6 +11,14 @@
 #define SL_UNUSED __attribute__((unused))
 #define SL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define SL_FN static inline SL_UNUSED
+
+/* A product that is rounded before it is used. gcc from 12 on, until that was mended, fuses pairs like a * b - c and d * e + f where it
+ * finds them side by side, although -ffp-contract=off forbids it. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && !defined(__FAST_MATH__)
+#define SL_ROUNDED(x) __builtin_assoc_barrier(x)
+#else
+#define SL_ROUNDED(x) (x)
+#endif
 
 typedef struct { float re, im; } sl_complex;
 typedef struct { float x, y; } sl_float2;
@@ -110,29 +118,31 @@ SL_FN sl_complex sl_complex_add(sl_complex a, sl_complex b) { return (sl_complex
 SL_FN sl_complex sl_complex_sub(sl_complex a, sl_complex b) { return (sl_complex){a.re - b.re, a.im - b.im}; }
 SL_FN sl_complex sl_complex_mul(sl_complex a, sl_complex b)
 {
-    return (sl_complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    return (sl_complex){SL_ROUNDED(a.re * b.re) - SL_ROUNDED(a.im * b.im), SL_ROUNDED(a.re * b.im) + SL_ROUNDED(a.im * b.re)};
 }
 SL_FN sl_complex sl_complex_div(sl_complex a, sl_complex b)
 {
-    float n = b.re * b.re + b.im * b.im;
-    return (sl_complex){(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
+    float n = SL_ROUNDED(b.re * b.re) + SL_ROUNDED(b.im * b.im);
+    float re = SL_ROUNDED(a.re * b.re) + SL_ROUNDED(a.im * b.im);
+    float im = SL_ROUNDED(a.im * b.re) - SL_ROUNDED(a.re * b.im);
+    return (sl_complex){re / n, im / n};
 }
 SL_FN uint8_t sl_complex_eq(sl_complex a, sl_complex b) { return a.re == b.re && a.im == b.im; }
-SL_FN float sl_complex_abs(sl_complex a) { return sl_sqrtf(a.re * a.re + a.im * a.im); }
+SL_FN float sl_complex_abs(sl_complex a) { return sl_sqrtf(SL_ROUNDED(a.re * a.re) + SL_ROUNDED(a.im * a.im)); }
 SL_FN float sl_complex_arg(sl_complex a) { return sl_atan2f(a.im, a.re); }
 SL_FN sl_complex sl_complex_exp(sl_complex a)
 {
     float e = sl_expf(a.re);
-    return (sl_complex){e * sl_cosf(a.im), e * sl_sinf(a.im)};
+    return (sl_complex){SL_ROUNDED(e * sl_cosf(a.im)), SL_ROUNDED(e * sl_sinf(a.im))};
 }
 SL_FN sl_complex sl_complex_log(sl_complex a) { return (sl_complex){sl_logf(sl_complex_abs(a)), sl_atan2f(a.im, a.re)}; }
 SL_FN sl_complex sl_complex_sin(sl_complex a)
 {
-    return (sl_complex){sl_sinf(a.re) * sl_coshf(a.im), sl_cosf(a.re) * sl_sinhf(a.im)};
+    return (sl_complex){SL_ROUNDED(sl_sinf(a.re) * sl_coshf(a.im)), SL_ROUNDED(sl_cosf(a.re) * sl_sinhf(a.im))};
 }
 SL_FN sl_complex sl_complex_cos(sl_complex a)
 {
-    return (sl_complex){sl_cosf(a.re) * sl_coshf(a.im), -(sl_sinf(a.re) * sl_sinhf(a.im))};
+    return (sl_complex){SL_ROUNDED(sl_cosf(a.re) * sl_coshf(a.im)), -SL_ROUNDED(sl_sinf(a.re) * sl_sinhf(a.im))};
 }
 SL_FN sl_complex sl_complex_sqrt(sl_complex a)
 {
@@ -154,11 +164,17 @@ SL_FN sl_float2 sl_float2_neg(sl_float2 a) { return (sl_float2){-a.x, -a.y}; }
 SL_FN sl_float3 sl_float3_neg(sl_float3 a) { return (sl_float3){-a.x, -a.y, -a.z}; }
 SL_FN sl_float4 sl_float4_neg(sl_float4 a) { return (sl_float4){-a.x, -a.y, -a.z, -a.w}; }
 #define SL_VECTOR_OP(name, op) \
-    SL_FN sl_float2 sl_float2_##name(sl_float2 a, sl_float2 b) { return (sl_float2){a.x op b.x, a.y op b.y}; } \
-    SL_FN sl_float3 sl_float3_##name(sl_float3 a, sl_float3 b) { return (sl_float3){a.x op b.x, a.y op b.y, a.z op b.z}; } \
+    SL_FN sl_float2 sl_float2_##name(sl_float2 a, sl_float2 b) \
+    { \
+        return (sl_float2){SL_ROUNDED(a.x op b.x), SL_ROUNDED(a.y op b.y)}; \
+    } \
+    SL_FN sl_float3 sl_float3_##name(sl_float3 a, sl_float3 b) \
+    { \
+        return (sl_float3){SL_ROUNDED(a.x op b.x), SL_ROUNDED(a.y op b.y), SL_ROUNDED(a.z op b.z)}; \
+    } \
     SL_FN sl_float4 sl_float4_##name(sl_float4 a, sl_float4 b) \
     { \
-        return (sl_float4){a.x op b.x, a.y op b.y, a.z op b.z, a.w op b.w}; \
+        return (sl_float4){SL_ROUNDED(a.x op b.x), SL_ROUNDED(a.y op b.y), SL_ROUNDED(a.z op b.z), SL_ROUNDED(a.w op b.w)}; \
     }
 SL_VECTOR_OP(add, +)
 SL_VECTOR_OP(sub, -)

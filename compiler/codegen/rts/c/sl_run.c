@@ -74,7 +74,8 @@ static uint64_t sl_part(uint64_t *at, uint64_t bytes) {
     return place;
 }
 
-static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
+/* Makes an instance. The arena of one that is a part of another is not cleared: it uses little of it. */
+static int32_t sl_make(const sluice_host *host, sl_ctx **instance, int clear) {
     const sl_program *p = &sl_the_program;
     const uint64_t nodes = p->node_count, channels = p->channel_count;
     uint64_t at = sizeof(sl_ctx);
@@ -87,13 +88,16 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     const uint64_t numbers = sl_part(&at, 4 * (nodes + 1) * sizeof(uint32_t));
     const uint64_t sets = sl_part(&at, 2 * sl_set_words(nodes) * sizeof(uint64_t));
     const uint64_t boxes = sl_part(&at, p->link_count > 0 ? nodes * sizeof(sl_box) : 0);
-    const uint64_t stages = sl_part(&at, (p->abi->reader_count + p->abi->writer_count) * sizeof(sl_stage));
+    const uint64_t stages = sl_part(&at, (p->abi->reader_count + p->abi->writer_count) * sizeof(sl_stage_of_end));
     const uint64_t saved_bytes = sl_saved_bytes(p), ends = (uint64_t)p->abi->reader_count + p->abi->writer_count;
     const uint64_t counts = sl_part(&at, saved_bytes > 0 ? (2 * ends + 2) * sizeof(int64_t) : 0);
     const uint64_t saved = sl_part(&at, saved_bytes);
     const uint64_t calls = sl_part(&at, p->dynamic && p->natives ? nodes * sizeof(sl_calls) : 0);
     const uint64_t undo = sl_part(&at, p->dynamic ? p->state_bytes : 0);
     const uint64_t states = sl_part(&at, p->state_bytes);
+#ifdef SL_STAGES
+    const uint64_t backs = sl_part(&at, p->abi->reader_count * sizeof(sl_back));
+#endif
     const uint64_t arena = sl_part(&at, p->arena_bytes);
     sl_part(&at, 0);
     *instance = NULL;
@@ -105,7 +109,7 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     if (!block) {
         return SLUICE_MEMORY;
     }
-    memset(block, 0, (size_t)at);
+    memset(block, 0, clear ? (size_t)at : (size_t)arena);
     sl_ctx *ctx = (sl_ctx *)(void *)block;
     ctx->program = p;
     ctx->arena = block + arena;
@@ -130,7 +134,10 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
         ctx->handed_over = ctx->again + p->abi->reader_count;
         ctx->left_out = ctx->handed_over + p->abi->writer_count + 1;
     }
-    ctx->read = (sl_stage *)(void *)(block + stages);
+#ifdef SL_STAGES
+    ctx->back = (sl_back *)(void *)(block + backs);
+#endif
+    ctx->read = (sl_stage_of_end *)(void *)(block + stages);
     ctx->written = ctx->read + p->abi->reader_count;
     ctx->has_readers = p->abi->reader_count > 0;
     memcpy(&ctx->host, host, host->size < sizeof ctx->host ? host->size : sizeof ctx->host);
@@ -167,8 +174,15 @@ static int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
     return SLUICE_DONE;
 }
 
+static int32_t sl_create(const sluice_host *host, sl_ctx **instance) { return sl_make(host, instance, 1); }
+
 static void sl_destroy(sl_ctx *ctx) {
     if (ctx) {
+#ifdef SL_STAGES
+        for (uint32_t r = 0; r < ctx->program->abi->reader_count; r++) {
+            free(ctx->back[r].items);
+        }
+#endif
 #ifdef SL_STATS
         free(ctx->stats);
 #endif
@@ -213,12 +227,41 @@ static int64_t sl_ready_batch(sl_ctx *ctx, int64_t until) {
 /* After a batch: the next may be larger, or should be smaller. */
 static void sl_pace(sl_ctx *ctx, int64_t k, int64_t milliseconds) {
     const int64_t batch = (int64_t)ctx->program->batch, unit = (int64_t)ctx->program->unit;
+#ifdef SL_STAGES
+    const int64_t before = ctx->pace;
+#endif
     if (milliseconds > 40 && k == ctx->pace) {
         ctx->pace = ctx->pace / 2 > unit ? ctx->pace / 2 : unit;
     } else if (milliseconds < 5 && k == ctx->pace) {
         ctx->pace = ctx->pace < batch / 4 ? ctx->pace * 4 : batch;
     }
+#ifdef SL_STAGES
+    ctx->settled |= k == before && ctx->pace == before;
+#endif
 }
+
+#ifdef SL_STAGES
+/* Lets the crew run as many batches as there are. Gives false where it is not called or does nothing. */
+static int sl_call_crew(sl_ctx *ctx, int64_t k, int64_t until, int32_t *code) {
+    const sl_program *p = ctx->program;
+    const int64_t most = ((until < 0 ? INT64_MAX / 2 : until) - ctx->epoch) / k;
+    int64_t done = 0;
+    *code = SLUICE_DONE;
+    if (!ctx->crew || !ctx->settled || k != ctx->pace || k < (int64_t)SL_LEAST_BATCH || most < 2) {
+        return 0;
+    }
+    sl_flush(ctx);
+    *code = ctx->crew(ctx->crew_user, k, most, &done);
+    ctx->epoch += done * k;
+    for (uint32_t v = 0; v < p->node_count; v++) {
+        ctx->fired[v] += done * k * (int64_t)p->nodes[v].repetitions;
+    }
+    if (*code < 0) {
+        longjmp(ctx->escape, 1);
+    }
+    return done > 0 || ctx->slow_only || *code == SLUICE_STOPPED;
+}
+#endif
 
 /* Runs to the end, to `until`, or to a pause. */
 static int32_t sl_go(sl_ctx *ctx, int64_t until) {
@@ -244,6 +287,15 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
             int64_t before = sl_breathe(ctx);
             if (!ctx->ordered && !ctx->any_dead && !ctx->slow_only) {
                 int64_t k = sl_ready_batch(ctx, until);
+#ifdef SL_STAGES
+                int32_t code;
+                if (k > 0 && sl_call_crew(ctx, k, until, &code)) {
+                    if (code != SLUICE_DONE) {
+                        return code;
+                    }
+                    continue;
+                }
+#endif
                 if (k > 0) {
                     if (p->dynamic) {
 #ifdef SL_STATS

@@ -116,11 +116,14 @@ pub fn end_channel(graph: &SdfGraph, node: NodeId) -> Option<ChannelId> {
 }
 
 /// Chooses the batch and places the buffers.
+///
+/// `before`, by channel: how many items of earlier batches its buffer holds, where that is more than what stays at a boundary.
 pub fn lay_out(
     graph: &SdfGraph,
     steady: &SteadyState,
     globals: &Globals,
     limits: Limits,
+    before: Option<&[u64]>,
 ) -> Result<Layout, CodegenError> {
     let unit = limits.unit.max(1);
     let sizes: Vec<(u64, u64)> = graph
@@ -131,7 +134,7 @@ pub fn lay_out(
             (size, host_bytes(&c.ty, globals).unwrap_or(u64::MAX))
         })
         .collect();
-    let place = |batch: u64| place(graph, steady, &sizes, batch);
+    let place = |batch: u64| place(graph, steady, &sizes, batch, before);
     let Some(least) = place(unit).filter(|l| l.bytes <= limits.limit) else {
         return Err(too_large(graph, steady, &sizes, unit, limits.limit));
     };
@@ -164,7 +167,13 @@ impl Layout {
 }
 
 /// Places everything for a batch; `None` where a size does not fit into 64 bits.
-fn place(graph: &SdfGraph, steady: &SteadyState, sizes: &[(u64, u64)], batch: u64) -> Option<Layout> {
+fn place(
+    graph: &SdfGraph,
+    steady: &SteadyState,
+    sizes: &[(u64, u64)],
+    batch: u64,
+    before: Option<&[u64]>,
+) -> Option<Layout> {
     let mut at = 0u64;
     let mut take = |capacity: u64, bytes: u64| {
         let offset = at;
@@ -175,6 +184,8 @@ fn place(graph: &SdfGraph, steady: &SteadyState, sizes: &[(u64, u64)], batch: u6
     let mut channels = Vec::with_capacity(graph.channels.len());
     for c in graph.channel_ids() {
         let capacity = steady.capacity(graph, c, batch)?.max(graph.channel(c).initial.len() as u64).max(1);
+        let more = before.map_or(0, |b| b[c.index()].saturating_sub(steady.boundary_fill[c.index()]));
+        let capacity = capacity.checked_add(more)?;
         channels.push(take(capacity, capacity.checked_mul(sizes[c.index()].0)?)?);
     }
     let (readers, writers) = ends(graph);

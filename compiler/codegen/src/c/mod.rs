@@ -1,5 +1,5 @@
 //! The C back end, in the order of the flow: `layout` places the buffers, `print` makes the filters, `tables` the graph, `movers` and
-//! `steady` the steady state, `ends` what the host is told, `header` the library's header; `natives` are functions of C, `native_header` declares them for their
+//! `steady` the steady state, `stages` what threads run, `ends` what the host is told, `header` the library's header; `natives` are functions of C, `native_header` declares them for their
 //! authors; `program` puts all together.
 
 pub mod ends;
@@ -17,6 +17,7 @@ mod print_lanes;
 mod print_scope;
 pub mod program;
 pub mod rts;
+pub mod stages;
 mod steady;
 mod tables;
 pub mod types;

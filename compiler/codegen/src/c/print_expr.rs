@@ -3,7 +3,7 @@
 //! Purpose: expressions and places as C. Input: pure kernel expressions. Output: C expressions without side effects.
 //!
 //! ```text
-//! ($0 + (table1[$2] * in(($3 + 1))))   →   acc_0 + (h_1.v[i_2] * in[k_3 + 1])
+//! ($0 + (table1[$2] * in(($3 + 1))))   →   acc_0 + SL_ROUNDED(h_1.v[i_2] * in[k_3 + 1])
 //! ```
 
 use super::print_function::Printer;
@@ -17,6 +17,8 @@ impl Printer<'_> {
     pub(super) fn operand(&self, e: &Expr) -> String {
         let text = self.expr(e);
         match &e.kind {
+            // a macro's call
+            ExprKind::Binary(BinaryOp::Mul, ..) if matches!(e.ty, Ty::Float | Ty::Double) => text,
             ExprKind::Binary(..)
             | ExprKind::Select(..)
             | ExprKind::Unary(..)
@@ -76,6 +78,7 @@ impl Printer<'_> {
             (Ty::Int, Rem) if b.as_int().is_none_or(|i| i == -1) => call("sl_rem"),
             (Ty::Int, Shl) if b.as_int().is_none_or(|i| !(0..32).contains(&i)) => call("sl_shl"),
             (Ty::Int, Shr) if b.as_int().is_none_or(|i| !(0..32).contains(&i)) => call("sl_shr"),
+            (Ty::Float | Ty::Double, Mul) => format!("SL_ROUNDED({} * {})", self.operand(a), self.operand(b)),
             _ => format!("{} {} {}", self.operand(a), op.symbol(), self.operand(b)),
         }
     }

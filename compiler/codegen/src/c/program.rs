@@ -14,10 +14,11 @@
 use super::fills::Fills;
 use super::layout::{self, Layout, Limits};
 use super::messages::Mail;
+use super::movers::Movers;
 use super::print::{FilterOptions, FilterText, Site, emit_filter};
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{ends, header, messages, natives, rts, types};
+use super::{ends, header, messages, natives, rts, stages, types};
 use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::messages::Messages;
@@ -26,6 +27,7 @@ use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::span::SourceMap;
 use sluice_kernel::ir::Kernel;
 use sluice_schedule::judge::Verified;
+use sluice_schedule::partition;
 use sluice_schedule::sequential::{SequentialSchedule, Step};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -156,41 +158,64 @@ impl std::error::Error for CodegenError {}
 
 /// Makes the C text of a program.
 pub fn emit_program(input: &ProgramInput<'_>) -> Result<CProgram, CodegenError> {
+    make(input, &filters(input), None)
+}
+
+/// Makes the C text of a plugin that a host can run on several threads (rts/c/sluice_stages.h) as well as on one. [`stages::cannot`] must have
+/// nothing against it; the options' batch must be the one the stages were made for.
+pub fn emit_stages(input: &ProgramInput<'_>, partition: &partition::Verified) -> Result<CProgram, CodegenError> {
+    if let Some(why) = stages::cannot(input) {
+        return Err(CodegenError::Malformed(format!("no stages: {why}")));
+    }
+    make(input, &filters(input), Some(partition))
+}
+
+/// Steady states that a program runs at once, where that is not asked for.
+pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
+    layout::lay_out(input.graph, input.steady, input.globals, limits(input), None).map(|l| l.batch)
+}
+
+fn limits(input: &ProgramInput<'_>) -> Limits {
+    let options = input.options;
+    Limits {
+        unit: input.schedule.schedule().batch,
+        batch: options.batch,
+        target: options.buffer_target,
+        limit: options.buffer_limit,
+    }
+}
+
+/// The text of each filter that a node has.
+fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let mut first_site = 0;
     let facts = Facts::of(input.graph, input.kernels.len());
-    let filters: Vec<_> = input
-        .kernels
-        .iter()
-        .enumerate()
-        .map(|(k, kernel)| {
-            (facts.instances[k] > 0).then(|| {
-                let text = emit_filter(k, kernel, &FilterOptions { sources: input.sources, first_site });
-                first_site += text.sites.len() as u32;
-                text
-            })
+    let emit = |(k, kernel)| {
+        (facts.instances[k] > 0).then(|| {
+            let text = emit_filter(k, kernel, &FilterOptions { sources: input.sources, first_site });
+            first_site += text.sites.len() as u32;
+            text
         })
-        .collect();
-    assemble(input, &filters)
+    };
+    input.kernels.iter().enumerate().map(emit).collect()
 }
 
 /// Makes the C text of a program from that of its filters: by code, `None` where no node has it. Sites are numbered in this order.
 pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<CProgram, CodegenError> {
+    make(input, filters, None)
+}
+
+fn make(
+    input: &ProgramInput<'_>,
+    filters: &[Option<FilterText>],
+    partition: Option<&partition::Verified>,
+) -> Result<CProgram, CodegenError> {
     check(input, filters)?;
     let facts = Facts::of(input.graph, input.kernels.len());
     let sites: Vec<Site> = filters.iter().flatten().flat_map(|f| f.sites.iter().cloned()).collect();
     let options = input.options;
     let schedule = input.schedule.schedule();
-    let layout = layout::lay_out(
-        input.graph,
-        input.steady,
-        input.globals,
-        Limits {
-            unit: schedule.batch,
-            batch: options.batch,
-            target: options.buffer_target,
-            limit: options.buffer_limit,
-        },
-    )?;
+    let before = partition.map(|p| &p.overlap().before[..]);
+    let layout = layout::lay_out(input.graph, input.steady, input.globals, limits(input), before)?;
     let dynamic = input.steady.islands.is_some();
     let steps = Steady {
         graph: input.graph,
@@ -202,15 +227,19 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
         repeat: !input.steady.precedences.is_empty(),
         receives: &messages::receivers(input),
         stats: options.stats,
+        places: None,
     };
-    let steady = match dynamic {
-        false => steps.emit()?,
+    let mut movers = Movers::default();
+    let mut steady = match dynamic {
+        false => steps.emit(&mut movers)?,
         true => SteadyText {
             text: "static void sl_steady(sl_ctx *ctx, int64_t k) { sl_flow(ctx, k); }\n".into(),
             tables: true,
             scaled: false,
         },
     };
+    let staged = partition.map(|p| stages::emit(input, p, &steps, &mut movers)).transpose()?;
+    steady.text.insert_str(0, &(movers.functions + "\n"));
 
     let mut out = String::new();
     let _ = writeln!(out, "/* {}: made by sluice. */", comment(input.name));
@@ -220,10 +249,17 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
     if options.stats {
         out.push_str("#define SL_STATS 1\n");
     }
-    let append = |out: &mut String, text: &str| rts::append(out, text, options.stats);
-    for text in [rts::MATH, rts::ABI, rts::ENGINE_HEADER] {
-        append(&mut out, text);
+    if let Some(staged) = &staged {
+        out.push_str(&staged.defines);
     }
+    let parts = rts::Parts { stats: options.stats, stages: staged.is_some() };
+    let append = |out: &mut String, text: &str| rts::append(out, text, parts);
+    append(&mut out, rts::MATH);
+    append(&mut out, rts::ABI);
+    if staged.is_some() {
+        append(&mut out, rts::STAGES[0]);
+    }
+    append(&mut out, rts::ENGINE_HEADER);
     if options.stats {
         append(&mut out, rts::STATS[0]);
     }
@@ -248,6 +284,14 @@ pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Res
     out.push_str(&tables::emit(input, &layout, &facts, &sites, &mail));
     out.push_str(&steady.text);
     out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables, &mail));
+    if let Some(staged) = &staged {
+        out.push_str(&staged.functions);
+        out.push_str(&staged.tables);
+        append(&mut out, rts::QUICK[0]);
+        append(&mut out, rts::STAGES[1]);
+        append(&mut out, rts::QUICK[1]);
+        out.push_str(&staged.interface);
+    }
     append(&mut out, rts::QUICK[0]);
     let mut library_header = None;
     match options.flavour {

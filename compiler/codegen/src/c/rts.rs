@@ -39,13 +39,26 @@ pub const LIBRARY_HEADER: &str = include_str!("../../rts/c/sl_library.h.in");
 pub const CC_FLAGS: [&str; 5] =
     ["-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing"];
 
-/// Appends a file of the run-time support, without its `#include "..."` lines: all are in one text. Without `stats`, what stands between
-/// `#ifdef SL_STATS` and `#endif` is left out, too.
-pub fn append(out: &mut String, text: &str, stats: bool) {
-    let mut counting = false;
+/// The interface of a program that runs on several threads, and what its parts do; only in such programs.
+pub const STAGES: [&str; 2] = [include_str!("../../rts/c/sluice_stages.h"), include_str!("../../rts/c/sl_stages.c")];
+
+/// What of the run-time support a program has besides what all have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Parts {
+    /// It counts: `SL_STATS`.
+    pub stats: bool,
+    /// It runs in stages: `SL_STAGES`.
+    pub stages: bool,
+}
+
+/// Appends a file of the run-time support, without its `#include "..."` lines: all are in one text. What stands between `#ifdef SL_...` and
+/// `#endif` of a part that the program does not have is left out, too.
+pub fn append(out: &mut String, text: &str, parts: Parts) {
+    let mut leaving_out = false;
     for line in text.lines() {
-        if !stats && (line == "#ifdef SL_STATS" || counting) {
-            counting = line != "#endif";
+        let absent = line == "#ifdef SL_STATS" && !parts.stats || line == "#ifdef SL_STAGES" && !parts.stages;
+        if absent || leaving_out {
+            leaving_out = line != "#endif";
             continue;
         }
         if !line.starts_with("#include \"") {

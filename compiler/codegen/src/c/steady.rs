@@ -44,6 +44,9 @@ pub struct Steady<'a> {
     pub receives: &'a [bool],
     /// Count firings and measure time?
     pub stats: bool,
+    /// By channel: where in a batch its consumer begins to read and its producer to write, as C of type `char *`, where that is not in the
+    /// instance's own buffers (or not at their usual places).
+    pub places: Option<&'a [(String, String)]>,
 }
 
 /// The steady state's text.
@@ -58,39 +61,54 @@ pub struct SteadyText {
 
 impl Steady<'_> {
     /// Prints it.
-    pub fn emit(&self) -> Result<SteadyText, CodegenError> {
-        let steps = count(self.steps);
+    pub fn emit(&self, movers: &mut Movers) -> Result<SteadyText, CodegenError> {
         let scalable = self.scalable();
         let feeds_itself = self.graph.channels.iter().any(|c| c.from.0 == c.to.0);
-        if steps > self.table_above || feeds_itself {
+        if is_table(self.graph, self.steps, self.table_above) {
             let scaled = scalable && !feeds_itself;
             return Ok(SteadyText { text: self.table(scaled), tables: true, scaled });
         }
-        let mut movers = Movers::default();
+        let text = self.functions("sl_steady", "", "    sl_keep(ctx, k);\n", movers)?;
+        Ok(SteadyText { text, tables: false, scaled: scalable })
+    }
+
+    /// The function of this name, with further parameters; `last` is what it does at the end.
+    pub fn functions(
+        &self,
+        name: &str,
+        parameters: &str,
+        last: &str,
+        movers: &mut Movers,
+    ) -> Result<String, CodegenError> {
+        let arguments = if parameters.is_empty() { "" } else { ", again" };
         let mut body = String::new();
         let head = "char *restrict a = ctx->arena;\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)a;\n    (void)s;\n";
-        if scalable {
+        if self.scalable() {
             let mut calls = String::new();
             for (i, chunk) in self.steps.chunks(CHUNK).enumerate() {
-                let _ = write!(body, "static void sl_steady_{i}(sl_ctx *restrict ctx, const int64_t k) {{\n    {head}");
+                let _ = write!(
+                    body,
+                    "static void {name}_{i}(sl_ctx *restrict ctx, const int64_t k{parameters}) {{\n    {head}"
+                );
                 for step in chunk {
-                    self.scaled(step, &mut body, &mut movers)?;
+                    self.scaled(step, &mut body, movers)?;
                 }
                 body.push_str("}\n\n");
-                let _ = writeln!(calls, "    sl_steady_{i}(ctx, k);");
+                let _ = writeln!(calls, "    {name}_{i}(ctx, k{arguments});");
             }
-            let _ = write!(body, "static void sl_steady(sl_ctx *ctx, int64_t k) {{\n{calls}    sl_keep(ctx, k);\n}}\n");
+            let _ = write!(body, "static void {name}(sl_ctx *ctx, int64_t k{parameters}) {{\n{calls}{last}}}\n");
         } else {
-            let _ = write!(body, "static void sl_steady(sl_ctx *ctx, int64_t k) {{\n    {head}");
-            let nodes: BTreeSet<NodeId> = self.graph.node_ids().collect();
+            let _ = write!(body, "static void {name}(sl_ctx *ctx, int64_t k{parameters}) {{\n    {head}");
+            let mut nodes = BTreeSet::new();
+            self.steps.iter().for_each(|step| nodes_of(step, &mut nodes));
             self.cursors(&nodes, &mut body);
             body.push_str("    for (int64_t t = 0; t < k; t++) {\n");
             for step in self.steps {
-                self.step(step, &nodes, 2, &mut body, &mut movers)?;
+                self.step(step, &nodes, 2, &mut body, movers)?;
             }
-            body.push_str("    }\n    sl_keep(ctx, k);\n}\n");
+            let _ = write!(body, "    }}\n{last}}}\n");
         }
-        Ok(SteadyText { text: movers.functions + "\n" + &body, tables: false, scaled: scalable })
+        Ok(body)
     }
 
     /// Can each step be run `k` times as often, one after the other?
@@ -188,12 +206,18 @@ impl Steady<'_> {
     }
 
     fn base(&self, c: ChannelId) -> String {
+        if let Some(places) = self.places {
+            return places[c.index()].0.clone();
+        }
         format!("a + {}", self.layout.channels[c.index()].offset)
     }
 
     /// Where a producer's first item of a batch goes.
     fn first_free(&self, c: ChannelId) -> String {
         let ty = c_type(&self.graph.channel(c).ty);
+        if let Some(places) = self.places {
+            return format!("({ty} *)(void *)({})", places[c.index()].1);
+        }
         let fill = self.fill.get(c.index()).copied().unwrap_or(0);
         if fill == 0 {
             format!("({ty} *)(void *)({})", self.base(c))
@@ -216,7 +240,7 @@ impl Steady<'_> {
     }
 
     /// `n` firings of a node.
-    fn fire(
+    pub fn fire(
         &self,
         v: NodeId,
         n: &str,
@@ -333,11 +357,17 @@ impl Steady<'_> {
     }
 }
 
+/// Is the schedule one that becomes a table?
+pub fn is_table(graph: &SdfGraph, steps: &[Step], above: usize) -> bool {
+    count(steps) > above || graph.channels.iter().any(|c| c.from.0 == c.to.0)
+}
+
 fn count(steps: &[Step]) -> usize {
     steps.iter().map(|s| if let Step::Loop { body, .. } = s { 1 + count(body) } else { 1 }).sum()
 }
 
-fn nodes_of(step: &Step, out: &mut BTreeSet<NodeId>) {
+/// The nodes that a step fires.
+pub fn nodes_of(step: &Step, out: &mut BTreeSet<NodeId>) {
     match step {
         Step::Fire { node, .. } => {
             out.insert(*node);

@@ -4,7 +4,7 @@ use super::format::Format;
 use super::item::ItemType;
 use super::progress::Progress;
 use super::reader::{Got, Reader};
-use super::sink::{Out, SharedOut};
+use super::sink::{Out, SharedOut, locked};
 use super::writer::{WavOptions, Writer};
 use crate::exit::Fault;
 use crate::interrupt;
@@ -12,6 +12,8 @@ use sluice_frontend::graph::{Endpoint, NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::Globals;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What the command line says about the ends of a program.
 #[derive(Clone, Debug, Default)]
@@ -67,12 +69,15 @@ pub fn ends(graph: &SdfGraph, globals: &Globals) -> Result<(Vec<End>, Vec<End>),
     Ok((readers, writers))
 }
 
-/// Files and streams of a run.
+/// Files and streams of a run. Each end may be used by another thread.
 pub struct Host {
-    readers: Vec<Reader>,
-    writers: Vec<Writer>,
+    readers: Vec<Mutex<Reader>>,
+    writers: Vec<Mutex<Writer>>,
     out: SharedOut,
-    progress: Progress,
+    progress: Mutex<Progress>,
+    /// Items read and written so far.
+    read: AtomicU64,
+    written: AtomicU64,
 }
 
 impl Host {
@@ -109,74 +114,93 @@ impl Host {
             };
             written.push(Writer::open(path, format, end.item.clone(), wav, &out)?);
         }
-        Ok(Host { readers: opened, writers: written, out, progress: Progress::start() })
+        Ok(Host {
+            readers: opened.into_iter().map(Mutex::new).collect(),
+            writers: written.into_iter().map(Mutex::new).collect(),
+            out,
+            progress: Mutex::new(Progress::start()),
+            read: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+        })
     }
 
     /// Up to as many items of a reader (by its number in program order) as `space` holds. Before it waits, everything that
     /// someone may be watching is written.
-    pub fn read(&mut self, reader: usize, space: &mut [u8], wait: bool) -> Result<Got, Fault> {
-        let Some(r) = self.readers.get_mut(reader) else { return Err(Fault::internal(format!("no reader {reader}"))) };
-        let mut got = r.read(space, false)?;
+    pub fn read(&self, reader: usize, space: &mut [u8], wait: bool) -> Result<Got, Fault> {
+        let Some(r) = self.readers.get(reader) else { return Err(Fault::internal(format!("no reader {reader}"))) };
+        let mut got = locked(r).read(space, false)?;
         if got == Got::NoneYet && wait {
-            for w in &mut self.writers {
-                w.flush_if_watched()?;
+            for w in &self.writers {
+                locked(w).flush_if_watched()?;
             }
-            self.out.borrow_mut().flush()?;
-            got = self.readers[reader].read(space, true)?;
+            locked(&self.out).flush()?;
+            got = locked(r).read(space, true)?;
+        }
+        if let Got::Items(n) = got {
+            self.read.fetch_add(n as u64, Ordering::Relaxed);
         }
         self.show();
         Ok(got)
     }
 
     /// Whole items for a writer (by its number in program order).
-    pub fn write(&mut self, writer: usize, items: &[u8]) -> Result<(), Fault> {
-        let Some(w) = self.writers.get_mut(writer) else { return Err(Fault::internal(format!("no writer {writer}"))) };
+    pub fn write(&self, writer: usize, items: &[u8]) -> Result<(), Fault> {
+        let Some(w) = self.writers.get(writer) else { return Err(Fault::internal(format!("no writer {writer}"))) };
+        let mut w = locked(w);
+        let before = w.count;
         w.write(items)?;
+        self.written.fetch_add(w.count - before, Ordering::Relaxed);
+        drop(w);
         self.show();
         Ok(())
     }
 
     /// Text that the program prints.
-    pub fn print(&mut self, text: &[u8]) -> Result<(), Fault> {
-        self.out.borrow_mut().write(text)
+    pub fn print(&self, text: &[u8]) -> Result<(), Fault> {
+        locked(&self.out).write(text)
     }
 
-    fn show(&mut self) {
-        let read = self.readers.iter().map(|r| r.count).sum();
-        let written = self.writers.iter().map(|w| w.count).sum();
-        self.progress.show(read, written);
+    fn show(&self) {
+        // whoever is showing it shows it for all
+        if let Ok(mut progress) = self.progress.try_lock() {
+            progress.show(self.read.load(Ordering::Relaxed), self.written.load(Ordering::Relaxed));
+        }
     }
 
     /// Should the run end early: Ctrl-C, or an output that nobody reads any more?
     pub fn wants_stop(&self) -> bool {
-        interrupt::requested() || self.out.borrow().is_broken() || self.writers.iter().any(Writer::is_broken)
+        // an output that another thread is writing to is looked at next time
+        interrupt::requested()
+            || self.out.try_lock().is_ok_and(|out| out.is_broken())
+            || self.writers.iter().any(|w| w.try_lock().is_ok_and(|w| w.is_broken()))
     }
 
     /// How many outputs share standard output with the prints.
     pub fn stdout_writers(&self) -> u32 {
-        self.writers.iter().filter(|w| w.is_stdout()).count() as u32
+        self.writers.iter().filter(|w| locked(w).is_stdout()).count() as u32
     }
 
     /// Shows no line of progress: something else is written to standard error.
-    pub fn quiet(&mut self) {
-        self.progress.clear();
+    pub fn quiet(&self) {
+        locked(&self.progress).clear();
     }
 
     /// The run ended well: outputs become complete. Gives what there is to remark.
-    pub fn finish(mut self) -> Result<Vec<String>, Fault> {
-        self.progress.clear();
-        let mut remarks: Vec<String> = self.readers.iter().filter_map(|r| r.leftover().map(str::to_string)).collect();
+    pub fn finish(self) -> Result<Vec<String>, Fault> {
+        locked(&self.progress).clear();
+        let mut remarks: Vec<String> =
+            self.readers.iter().filter_map(|r| locked(r).leftover().map(str::to_string)).collect();
         for w in self.writers {
-            remarks.extend(w.finish()?);
+            remarks.extend(w.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?);
         }
-        self.out.borrow_mut().flush()?;
+        locked(&self.out).flush()?;
         Ok(remarks)
     }
 
     /// The run failed: what was printed comes out, files stay absent.
-    pub fn abandon(mut self) {
-        self.progress.clear();
-        let _ = self.out.borrow_mut().flush();
+    pub fn abandon(self) {
+        locked(&self.progress).clear();
+        let _ = locked(&self.out).flush();
     }
 }
 

@@ -2,18 +2,17 @@
 
 use crate::exit::Fault;
 use crate::interrupt;
-use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes gathered before they are written.
 const BLOCK: usize = 1 << 18;
 
 /// Standard output with a buffer of our own.
 pub struct Out {
-    to: Box<dyn Write>,
+    to: Box<dyn Write + Send>,
     held: Vec<u8>,
     /// Nobody reads any more.
     broken: bool,
@@ -21,7 +20,12 @@ pub struct Out {
 }
 
 /// Standard output, shared by prints and an output bound to it.
-pub type SharedOut = Rc<RefCell<Out>>;
+pub type SharedOut = Arc<Mutex<Out>>;
+
+/// A lock that stays usable after a panic: what it guards is only ever left whole.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Out {
     /// The process's standard output.
@@ -29,16 +33,16 @@ impl Out {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
         // The library's buffer breaks at lines; the file behind it is asked for directly where that can be had.
-        let to: Box<dyn Write> = match rustix::io::dup(&stdout) {
+        let to: Box<dyn Write + Send> = match rustix::io::dup(&stdout) {
             Ok(fd) => Box::new(File::from(fd)),
             Err(_) => Box::new(stdout),
         };
-        Rc::new(RefCell::new(Out { to, held: Vec::new(), broken: false, terminal }))
+        Arc::new(Mutex::new(Out { to, held: Vec::new(), broken: false, terminal }))
     }
 
     /// Any writer, for tests.
-    pub fn to(writer: Box<dyn Write>) -> SharedOut {
-        Rc::new(RefCell::new(Out { to: writer, held: Vec::new(), broken: false, terminal: false }))
+    pub fn to(writer: Box<dyn Write + Send>) -> SharedOut {
+        Arc::new(Mutex::new(Out { to: writer, held: Vec::new(), broken: false, terminal: false }))
     }
 
     /// Adds bytes. On a terminal lines come out as they end.
@@ -100,13 +104,14 @@ impl Sink {
 
     /// Standard output, and a terminal?
     pub fn is_terminal(&self) -> bool {
-        matches!(&self.0, Kind::Shared(out) if out.borrow().terminal)
+        matches!(&self.0, Kind::Shared(out) if locked(out).terminal)
     }
 
     /// Has the reader gone?
     pub fn is_broken(&self) -> bool {
         match &self.0 {
-            Kind::Shared(out) => out.borrow().broken,
+            // where another thread is writing just now, we shall see next time
+            Kind::Shared(out) => out.try_lock().is_ok_and(|out| out.broken),
             Kind::File(f) => f.broken,
         }
     }
@@ -114,7 +119,7 @@ impl Sink {
     /// Adds bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         match &mut self.0 {
-            Kind::Shared(out) => out.borrow_mut().write(bytes),
+            Kind::Shared(out) => locked(out).write(bytes),
             Kind::File(f) => {
                 f.held.extend_from_slice(bytes);
                 if f.held.len() >= BLOCK { f.flush() } else { Ok(()) }
@@ -125,7 +130,7 @@ impl Sink {
     /// Writes what is held, so that a reader at the other end of a pipe sees it.
     pub fn flush(&mut self) -> Result<(), Fault> {
         match &mut self.0 {
-            Kind::Shared(out) => out.borrow_mut().flush(),
+            Kind::Shared(out) => locked(out).flush(),
             Kind::File(f) => f.flush(),
         }
     }
@@ -138,7 +143,7 @@ impl Sink {
     /// Ends it: patches bytes near the start (of a file), and gives the file its name.
     pub fn finish(self, patches: &[(u64, [u8; 4])]) -> Result<(), Fault> {
         match self.0 {
-            Kind::Shared(out) => out.borrow_mut().flush(),
+            Kind::Shared(out) => locked(&out).flush(),
             Kind::File(mut f) => f.finish(patches),
         }
     }

@@ -95,6 +95,7 @@ pub fn build(table: &mut Table<'_>, faults: &mut Faults) -> CodeChoices {
         fast_math: table.boolean("fast-math", faults),
         schedule: table.choice("schedule", &ScheduleKind::NAMES, faults),
         channel_limit: table.integer("channel-limit", 1..=1 << 40, faults),
+        fold: table.boolean("fold", faults),
     }
 }
 

@@ -66,9 +66,11 @@ fn fixpoint(functions: &mut [Function], step: impl Fn(&[Function]) -> Vec<(usize
 fn written_locals(f: &Function, writes_parameter: &dyn Fn(Callee, usize) -> bool) -> HashSet<LocalId> {
     let mut out = HashSet::new();
     let mut found = |place: &Expr| {
-        if let ExprKind::Local(id) = walk::root(place).kind {
-            out.insert(id);
-        }
+        walk::roots(place, &mut |root| {
+            if let ExprKind::Local(id) = root.kind {
+                out.insert(id);
+            }
+        });
     };
     walk::writes(&f.body, &mut found);
     passed(&f.body, writes_parameter, &mut |arg| found(arg));
@@ -116,12 +118,14 @@ pub fn passed_to_be_written(code: &FilterCode, globals: &Globals) -> Vec<Passed>
             let ExprKind::Call(callee, args) = &e.kind else { return };
             let parameters = function(code, globals, *callee).map_or(&[][..], |f| &f.locals);
             for (a, l) in args.iter().zip(parameters).filter(|(_, l)| l.by_ref && l.written) {
-                let field = match walk::root(a).kind {
-                    ExprKind::Field(id) => Some(id),
-                    ExprKind::Static(_) => None,
-                    _ => continue,
-                };
-                out.push(Passed { field, span: a.span, parameter: l.span });
+                walk::roots(a, &mut |root| {
+                    let field = match root.kind {
+                        ExprKind::Field(id) => Some(id),
+                        ExprKind::Static(_) => None,
+                        _ => return,
+                    };
+                    out.push(Passed { field, span: a.span, parameter: l.span });
+                });
             }
         });
     };
@@ -243,9 +247,11 @@ fn written_fields(code: &FilterCode, globals: &Globals, reached: &[Callee]) -> V
     for callee in reached {
         let Some(f) = function(code, globals, *callee) else { continue };
         let mut found = |place: &Expr| {
-            if let ExprKind::Field(id) = walk::root(place).kind {
-                out.push((id, place.span));
-            }
+            walk::roots(place, &mut |root| {
+                if let ExprKind::Field(id) = root.kind {
+                    out.push((id, place.span));
+                }
+            });
         };
         walk::writes(&f.body, &mut found);
         passed(&f.body, &|c, i| writes_parameter(code, globals, c, i), &mut |a| found(a));

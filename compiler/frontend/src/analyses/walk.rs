@@ -87,6 +87,18 @@ pub fn root(place: &Expr) -> &Expr {
     }
 }
 
+/// Calls `f` with each variable that an argument by reference may be (a part of): those that `?:` chooses from, too.
+pub fn roots<'a>(argument: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
+    match &argument.kind {
+        ExprKind::Index(base, _) | ExprKind::Member(base, _) | ExprKind::Component(base, _) => roots(base, f),
+        ExprKind::Ternary(_, a, b) => {
+            roots(a, f);
+            roots(b, f);
+        }
+        _ => f(argument),
+    }
+}
+
 /// Calls `f` for each place that a statement list writes directly (assignments, increments).
 pub fn writes<'a>(stmts: &'a [Stmt], f: &mut dyn FnMut(&'a Expr)) {
     statements(stmts, &mut |s| {

@@ -9,6 +9,9 @@ use sluice_grammar::ast::{self, ExprKind as A};
 use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use sluice_grammar::span::Span;
 
+/// In how many ways a call may choose the arrays that it passes.
+const MAX_CHOICES: u64 = 16;
+
 /// Mathematical functions by name, with their number of arguments.
 pub const BUILTINS: &[(&str, Builtin, usize)] = &[
     ("abs", Builtin::Abs, 1),
@@ -69,12 +72,14 @@ impl Checker<'_> {
         if let Some(id) = self.own_names.get(&name.name).copied() {
             let f = self.own[id.index()].clone();
             let args = self.arguments(&name.name, args, &f.params, Some(f.span), span);
+            self.choices(&name.name, &args, span);
             return Expr { kind: ExprKind::Call(Callee::Own(id), args), ty: f.ret, span };
         }
         let sibling = self.group.as_ref().and_then(|g| self.w.groups.get(g)?.functions.get(&name.name));
         if let Some(f) = sibling {
             let (callee, params, ret, at) = (f.callee, f.params.clone(), f.ret.clone(), f.ast.name.span());
             let args = self.arguments(&name.name, args, &params, Some(at), span);
+            self.choices(&name.name, &args, span);
             return Expr { kind: ExprKind::Call(callee, args), ty: ret, span };
         }
         match &*name.name {
@@ -157,6 +162,7 @@ impl Checker<'_> {
         };
         let (callee, params, ret, at) = (f.callee, f.params.clone(), f.ret.clone(), f.ast.name.span());
         let mut args = self.arguments(&name.name, args, &params, Some(at), span);
+        self.choices(&name.name, &args, span);
         if matches!(callee, Callee::Native(_)) {
             args = args.into_iter().map(|a| self.native_argument(a)).collect();
         }
@@ -192,6 +198,28 @@ impl Checker<'_> {
                 None => self.expr(a).expr,
             })
             .collect()
+    }
+
+    /// Arrays go by reference: a call with arrays chosen by `?:` is a call for each choice, so there is a bound.
+    fn choices(&mut self, name: &str, args: &[Expr], span: Span) {
+        fn ways(e: &Expr) -> u64 {
+            match &e.kind {
+                ExprKind::Ternary(_, a, b) => ways(a).saturating_add(ways(b)),
+                ExprKind::Index(base, _) | ExprKind::Member(base, _) => ways(base),
+                _ => 1,
+            }
+        }
+        let arrays = args.iter().filter(|a| matches!(a.ty, Ty::Array(..)));
+        let all = arrays.map(ways).fold(1, u64::saturating_mul);
+        if all > MAX_CHOICES {
+            let d = Diagnostic::error(
+                "E0244",
+                format!("the call of `{name}` chooses arrays in {all} ways"),
+                span,
+                format!("at most {MAX_CHOICES} ways are possible"),
+            );
+            self.report(d.help("choose with `if`, and call the function in its branches"));
+        }
     }
 
     fn compose(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Expr {

@@ -149,7 +149,7 @@ impl Checker<'_> {
     }
 
     fn add(&mut self, role: Role, stream: &ast::StreamRef, portals: &[ast::Expr]) -> StreamStmt {
-        let portals = portals
+        let portals: Vec<Expr> = portals
             .iter()
             .map(|p| {
                 let p = self.expr(p).expr;
@@ -164,7 +164,37 @@ impl Checker<'_> {
             ast::StreamRef::Named { name, type_args, args, at } => self.named(name, type_args, args, at.0),
             ast::StreamRef::Anonymous(decl) => self.anonymous(decl),
         };
+        self.registers(&stream, &portals);
         StreamStmt::Add { role, stream, portals }
+    }
+
+    /// A portal is for the filters of one declaration: their handlers are what can be sent.
+    fn registers(&mut self, stream: &StreamUse, portals: &[Expr]) {
+        let decl = match stream {
+            StreamUse::Named { decl, .. } | StreamUse::Anonymous { decl, .. } => Some(*decl),
+            StreamUse::Identity(_) | StreamUse::FileReader(..) | StreamUse::FileWriter(..) => None,
+            StreamUse::Error => return,
+        };
+        // elaboration says that composites have no handlers
+        if decl.is_some_and(|d| matches!(self.w.decl(d).ast.body, ast::StreamBody::Composite(_))) {
+            return;
+        }
+        for p in portals {
+            let Ty::Portal(target) = p.ty else { continue };
+            if decl == Some(target) {
+                continue;
+            }
+            let wanted = self.w.decl(target).ast.clone();
+            let name = wanted.name.as_ref().map_or("another filter", |n| &*n.name).to_string();
+            let what = decl.and_then(|d| self.w.decl(d).ast.name.as_ref().map(|n| format!("`{}` is", n.name)));
+            let d = Diagnostic::error(
+                "E0422",
+                format!("this portal is for filters `{name}`"),
+                p.span,
+                format!("{} another filter", what.unwrap_or_else(|| "this is".into())),
+            );
+            self.report(d.label(wanted.header.0, "the portal is for this stream"));
+        }
     }
 
     fn named(&mut self, name: &ast::Ident, type_args: &[ast::Type], args: &[ast::Expr], span: Span) -> StreamUse {

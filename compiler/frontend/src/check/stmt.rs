@@ -182,12 +182,8 @@ impl Checker<'_> {
                 {
                     return Some(self.print(name, args, &*name.name == "println", span));
                 }
-                A::Member(base, handler) => {
-                    if let A::Var(p) = &base.unparen().kind
-                        && self.is_portal(&p.name)
-                    {
-                        return Some(self.send(base, handler, args, None, span));
-                    }
+                A::Member(base, handler) if self.is_portal(base) => {
+                    return Some(self.send(base, handler, args, None, span));
                 }
                 _ => {}
             }
@@ -337,16 +333,29 @@ impl Checker<'_> {
         }
     }
 
-    fn is_portal(&self, name: &str) -> bool {
-        let ty = if let Some(id) = self.lookup(name) {
-            self.f.locals[id.index()].ty.clone()
-        } else if let Some(id) = self.field_names.get(name) {
-            self.fields[id.index()].ty.clone()
-        } else if let Some((ty, ..)) = self.scalars.get(name) {
-            ty.clone()
+    /// Is it a portal, or one of an array of portals? (Groups of functions have names that are no variables.)
+    fn is_portal(&self, e: &ast::Expr) -> bool {
+        let mut dimensions = 0;
+        let mut e = e.unparen();
+        while let A::Index(base, _) = &e.kind {
+            dimensions += 1;
+            e = base.unparen();
+        }
+        let A::Var(name) = &e.kind else { return false };
+        let ty = if let Some(id) = self.lookup(&name.name) {
+            &self.f.locals[id.index()].ty
+        } else if let Some(id) = self.field_names.get(&name.name) {
+            &self.fields[id.index()].ty
+        } else if let Some((ty, ..)) = self.scalars.get(&name.name) {
+            ty
         } else {
             return false;
         };
+        let mut ty = ty;
+        for _ in 0..dimensions {
+            let Some(inner) = ty.element() else { return false };
+            ty = inner;
+        }
         matches!(ty, Ty::Portal(_))
     }
 
@@ -515,6 +524,11 @@ fn root(e: &ast::Expr, names: &mut HashSet<Name>) {
             names.insert(n.name.clone());
         }
         A::Paren(e) | A::Member(e, _) | A::Index(e, _) => root(e, names),
+        // an array that is passed may be chosen
+        A::Ternary(_, a, b) => {
+            root(a, names);
+            root(b, names);
+        }
         _ => {}
     }
 }

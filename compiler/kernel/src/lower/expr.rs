@@ -3,6 +3,7 @@
 //! Input: typed expressions. Output: pure [`Expr`]s; the statements they need are in the list being made. Operands are
 //! evaluated left to right: one whose value a later operand would change is stored first.
 
+use super::choice::{self, Given};
 use super::place::Value;
 use super::{FunctionLowering, Lowered};
 use crate::ir::*;
@@ -200,62 +201,25 @@ impl FunctionLowering<'_, '_> {
                 (Callee::Func(self.l.function(callee, self.entry)), params)
             }
         };
-        let mut done: Vec<Arg> = Vec::new();
-        let mut after: Vec<Stmt> = Vec::new();
+        let mut done: Vec<Given> = Vec::new();
         for (i, a) in args.iter().enumerate() {
             let (by_ref, written) = params.get(i).copied().unwrap_or((false, false));
             let mark = self.out.len();
-            let arg =
-                if by_ref { Arg::Ref(self.reference(a, written, &mut after)?) } else { Arg::Value(self.expr(a)?) };
+            let given = if by_ref { self.reference(a, written)? } else { Given::One(Arg::Value(self.expr(a)?)) };
             for d in &mut done {
                 match d {
-                    Arg::Value(v) => self.protect([v], mark),
-                    Arg::Ref(p) => self.protect_place(p, mark),
+                    Given::One(Arg::Value(v)) => self.protect([v], mark),
+                    Given::One(Arg::Ref(p)) => self.protect_place(p, mark),
+                    // their indices are in variables of their own
+                    Given::Either(..) => {}
                 }
             }
-            done.push(arg);
+            done.push(given);
         }
-        self.out.push(StmtKind::Call { dst, callee: target, args: done }.at(e.span));
-        self.out.extend(after);
+        let call = |args: Vec<Arg>| StmtKind::Call { dst: dst.clone(), callee: target, args };
+        let calls = choice::calls(&done, &mut Vec::new(), e.span, &call);
+        self.out.extend(calls);
         Ok(())
-    }
-
-    /// The array that an argument names. One chosen by `?:` is copied, and where the function writes it, back (by statements for after the call).
-    fn reference(&mut self, a: &typed::Expr, written: bool, after: &mut Vec<Stmt>) -> Lowered<Place> {
-        if let T::Ternary(c, x, y) = &a.kind
-            && written
-        {
-            let c = self.expr(c)?;
-            let c = self.store("chosen", c);
-            let t = self.temp("array", a.ty.clone());
-            let mut places = Vec::new();
-            let mut arm = |s: &mut Self, e: &typed::Expr| {
-                s.collect(|s| {
-                    let p = s.reference(e, written, after)?;
-                    s.push(StmtKind::Assign(Place::local(t), Expr::load(p.clone(), a.ty.clone())));
-                    places.push(p);
-                    Ok(())
-                })
-            };
-            let (then, els) = (arm(self, x)?, arm(self, y)?);
-            self.push(StmtKind::If(c.clone(), then, els));
-            let mut back = places.into_iter().map(|p| {
-                let writable = !matches!(p.base, Base::Table(_) | Base::Peek(_));
-                let copy = StmtKind::Assign(p, Expr::local(t, a.ty.clone())).at(self.span);
-                if writable { vec![copy] } else { Vec::new() }
-            });
-            let (then, els) = (back.next().unwrap_or_default(), back.next().unwrap_or_default());
-            after.push(StmtKind::If(c, then, els).at(self.span));
-            return Ok(Place::local(t));
-        }
-        let p = self.place_of(a)?;
-        if written && matches!(p.base, Base::Table(_)) || matches!(p.base, Base::Peek(_)) {
-            // a temporary: what the function writes there is lost, and what it pops moves nothing, as in the interpreter
-            let t = self.temp("array", a.ty.clone());
-            self.push(StmtKind::Assign(Place::local(t), Expr::load(p, a.ty.clone())));
-            return Ok(Place::local(t));
-        }
-        Ok(p)
     }
 
     /// Stores the elements of an array literal.

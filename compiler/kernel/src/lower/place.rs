@@ -87,7 +87,7 @@ impl FunctionLowering<'_, '_> {
         })
     }
 
-    fn checked_index(&mut self, index: Expr, length: u32, e: &typed::Expr) -> Expr {
+    pub(super) fn checked_index(&mut self, index: Expr, length: u32, e: &typed::Expr) -> Expr {
         if self.l.options.unchecked || index.as_int().is_some_and(|i| i >= 0 && (i as u32) < length) {
             return index;
         }

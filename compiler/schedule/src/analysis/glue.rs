@@ -41,7 +41,10 @@ pub fn groups(problem: &ModuloProblem) -> Groups {
     let mut search = Search { mark: vec![0; n], round: 0, effort: EFFORT };
     for d in problem.dependences().iter().filter(|d| d.distance == 1 && d.from != d.to) {
         // A cycle: d.from → d.to in the next iteration, and back to d.from within it.
-        if union.find(d.from) == union.find(d.to) && problem.task_of(d.from) == problem.task_of(d.to) {
+        // Many arcs of a task with many instances say the same; the one that closes the round of a serial task does not.
+        let (u, v) = (problem.task_of(d.from), problem.task_of(d.to));
+        let closes = problem.graph().tasks[u].serial && problem.number_of(d.to) == 0;
+        if u == v && !closes && union.find(d.from) == union.find(d.to) {
             continue;
         }
         let Some(found) = search.between(d.to, d.from, &next, &before) else { break };

@@ -28,7 +28,9 @@ pub fn balance(stock: &Stock, room: u64) -> Vec<Vec<usize>> {
     let mut loads: Vec<u64> = bins.iter().map(|b| load(stock, b)).collect();
     let mut choices: Vec<Vec<Choice>> = bins.iter().map(|b| Choice::all(stock, b)).collect();
     for _ in 0..STEPS {
-        let Some(full) = (0..count).max_by_key(|b| (loads[*b], Reverse(*b))).filter(|b| loads[*b] > room) else { break };
+        let Some(full) = (0..count).max_by_key(|b| (loads[*b], Reverse(*b))).filter(|b| loads[*b] > room) else {
+            break;
+        };
         let Some((to, give, take)) = exchange(&loads, &choices, full) else { break };
         let (give, take) = (choices[full][give], choices[to][take]);
         give.moved(&mut bins, full, to);

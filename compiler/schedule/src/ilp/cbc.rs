@@ -87,7 +87,9 @@ pub fn solve(model: &Model, limits: &Limits, start: Option<&[f64]>) -> Outcome {
         (First::Stopped, _) => Status::Limit,
         // A linear program is not searched: CBC has nothing to launch.
         (First::Unlaunched, _) if found.is_some() && m.is_initial_solve_proven_optimal() => Status::Optimal,
-        (First::Unlaunched, _) if m.is_initial_solve_proven_primal_infeasible() && values.is_none() => Status::Infeasible,
+        (First::Unlaunched, _) if m.is_initial_solve_proven_primal_infeasible() && values.is_none() => {
+            Status::Infeasible
+        }
         _ => Status::Failed,
     };
     let bound = match (status, &values) {
@@ -105,8 +107,7 @@ fn without_rows(model: &Model) -> Outcome {
         return Outcome { status: Status::Infeasible, values: None, bound: f64::INFINITY };
     }
     let at = |c: f64, lower: f64, upper: f64| if c < 0.0 { upper } else { lower };
-    let values: Vec<f64> =
-        model.columns.iter().zip(&model.objective).map(|(c, o)| at(*o, c.lower, c.upper)).collect();
+    let values: Vec<f64> = model.columns.iter().zip(&model.objective).map(|(c, o)| at(*o, c.lower, c.upper)).collect();
     match model.check(&values) {
         Ok(()) => Outcome { status: Status::Optimal, bound: model.value(&values), values: Some(values) },
         Err(_) => Outcome { status: Status::Failed, values: None, bound: f64::NEG_INFINITY },

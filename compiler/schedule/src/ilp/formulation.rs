@@ -78,8 +78,7 @@ impl<'a> Program<'a> {
         let n = problem.instances();
         let count = groups.members.len();
         let processors = count.min(problem.processors() as usize);
-        let w: Vec<Vec<Var>> =
-            (0..count).map(|_| (0..processors).map(|_| model.binary()).collect()).collect();
+        let w: Vec<Vec<Var>> = (0..count).map(|_| (0..processors).map(|_| model.binary()).collect()).collect();
         let f: Vec<Var> = (0..n).map(|_| model.var(0.0, most_stage.into(), true)).collect();
         let o: Vec<Var> = (0..n).map(|_| model.var(0.0, f64::INFINITY, false)).collect();
         let last = model.var(0.0, most_stage.into(), true);

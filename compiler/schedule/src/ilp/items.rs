@@ -60,10 +60,7 @@ pub fn items(problem: &ModuloProblem, groups: &Groups) -> Items {
 }
 
 /// Strongly connected parts in topological order.
-fn parts(
-    nodes: impl Iterator<Item = usize>,
-    arcs: impl Iterator<Item = (usize, usize, u64)>,
-) -> Vec<Vec<usize>> {
+fn parts(nodes: impl Iterator<Item = usize>, arcs: impl Iterator<Item = (usize, usize, u64)>) -> Vec<Vec<usize>> {
     let mut ids: Vec<NodeId> = nodes.map(NodeId::from).collect();
     ids.sort_unstable();
     let edges: Vec<(NodeId, NodeId)> = arcs.map(|(a, b, _)| (NodeId::from(a), NodeId::from(b))).collect();

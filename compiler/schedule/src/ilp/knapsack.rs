@@ -38,9 +38,11 @@ impl Knapsack<'_> {
     /// Fills the bin. There is always a choice: to take nothing.
     pub fn fill(&self) -> Filled {
         let cross = |a: usize, b: usize| u128::from(self.values[a]) * u128::from(self.sizes[b]);
-        let mut order: Vec<usize> =
-            (0..self.sizes.len()).filter(|i| self.most[*i] > 0 && self.sizes[*i] <= self.room && self.values[*i] > 0).collect();
-        order.sort_by(|a, b| cross(*b, *a).cmp(&cross(*a, *b)).then(self.sizes[*b].cmp(&self.sizes[*a])).then(a.cmp(b)));
+        let mut order: Vec<usize> = (0..self.sizes.len())
+            .filter(|i| self.most[*i] > 0 && self.sizes[*i] <= self.room && self.values[*i] > 0)
+            .collect();
+        order
+            .sort_by(|a, b| cross(*b, *a).cmp(&cross(*a, *b)).then(self.sizes[*b].cmp(&self.sizes[*a])).then(a.cmp(b)));
         let fraction = |room: u64, at: usize| {
             let of = |i: &usize| u128::from(room) * u128::from(self.values[*i]) / u128::from(self.sizes[*i]);
             order.get(at).map_or(0, |i| u64::try_from(of(i)).unwrap_or(u64::MAX))

@@ -102,14 +102,8 @@ impl Stock {
             }
             left[largest] -= 1;
             let room = room - self.sizes[largest];
-            let k = Knapsack {
-                sizes: &self.sizes,
-                values: &self.sizes,
-                most: &left,
-                room,
-                nodes: FEW_NODES,
-                enough: room,
-            };
+            let k =
+                Knapsack { sizes: &self.sizes, values: &self.sizes, most: &left, room, nodes: FEW_NODES, enough: room };
             let choice = k.fill().choices.pop().unwrap_or_default();
             let mut bin = vec![largest];
             for (class, n) in choice.iter().enumerate() {

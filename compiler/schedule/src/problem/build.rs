@@ -13,6 +13,7 @@ use super::modulo::{ModuloProblem, Unfit};
 use super::task::{Edge, Order, Task, TaskGraph};
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::NodeId;
+use sluice_frontend::messages::Precedence;
 use sluice_frontend::steady_state::SteadyState;
 
 /// What a problem is made from.
@@ -41,10 +42,9 @@ pub fn problem(source: Source, processors: u32) -> Result<ModuloProblem, Unfit> 
                 // Everything that is on a cycle with these nodes is joined: a part of a loop would only wait elsewhere.
                 let tasks = tasks_of(&graph, &cycle);
                 let all = component(&graph, &tasks);
-                if all.len() < 2 {
+                if !groups.join(all.iter().flat_map(|t| nodes[*t].iter().copied())) {
                     return Err(Unfit::Deadlock(cycle));
                 }
-                groups.join(all.iter().flat_map(|t| nodes[*t].iter().copied()));
             }
             other => return other,
         }
@@ -88,41 +88,53 @@ fn component(graph: &TaskGraph, tasks: &[usize]) -> Vec<usize> {
     (0..graph.tasks.len()).filter(|t| forward[*t] && backward[*t]).collect()
 }
 
-/// Which nodes are scheduled as one; by node, the least node of its group.
-struct Groups(Vec<usize>);
+/// Which nodes are scheduled as one.
+struct Groups {
+    /// By node, the least node of its group.
+    of: Vec<usize>,
+    /// By node, is it the least one of a group that runs whole, all its firings one after the other? One node alone does where it
+    /// waits for its own items.
+    whole: Vec<bool>,
+}
 
 impl Groups {
     fn new(nodes: usize) -> Groups {
-        Groups((0..nodes).collect())
+        Groups { of: (0..nodes).collect(), whole: vec![false; nodes] }
     }
 
-    fn join(&mut self, nodes: impl Iterator<Item = NodeId>) {
+    /// Joins; was there anything to join?
+    fn join(&mut self, nodes: impl Iterator<Item = NodeId>) -> bool {
         let nodes: Vec<usize> = nodes.map(|n| n.index()).collect();
-        let least = nodes.iter().min().copied().unwrap_or(0);
-        nodes.iter().for_each(|n| self.0[*n] = least);
+        let Some(least) = nodes.iter().min().copied() else { return false };
+        let new = !self.whole[least] || nodes.iter().any(|n| self.of[*n] != least);
+        nodes.iter().for_each(|n| self.of[*n] = least);
+        self.whole[least] = true;
+        new
     }
 }
 
 fn task_graph(source: Source, groups: &Groups) -> Result<TaskGraph, Unfit> {
-    let Source { graph, steady, granularity, times, .. } = source;
+    let Source { graph, steady, granularity, .. } = source;
     let batch = granularity.batch;
     let all: Vec<u64> =
         steady.repetitions.iter().map(|r| r.checked_mul(batch)).collect::<Option<_>>().ok_or(Unfit::Work)?;
     let mut members = vec![Vec::new(); graph.nodes.len()];
     // Nodes that never fire are nobody's task.
     for n in graph.node_ids().filter(|n| all[n.index()] > 0) {
-        members[groups.0[n.index()]].push(n);
+        members[groups.of[n.index()]].push(n);
     }
-    let (mut tasks, mut task_of) = (Vec::new(), vec![usize::MAX; graph.nodes.len()]);
+    let (mut tasks, mut wholes, mut task_of) = (Vec::new(), Vec::new(), vec![usize::MAX; graph.nodes.len()]);
     for nodes in members.into_iter().filter(|m| !m.is_empty()) {
         nodes.iter().for_each(|n| task_of[n.index()] = tasks.len());
-        tasks.push(task(graph, times, granularity, &all, nodes)?);
+        let whole = groups.whole[nodes[0].index()];
+        wholes.push(whole);
+        tasks.push(task(source, &all, nodes, whole)?);
     }
     let mut edges = Vec::new();
     for c in graph.channel_ids() {
         let channel = graph.channel(c);
         let (from, to) = (task_of[channel.from.0.index()], task_of[channel.to.0.index()]);
-        let whole = from == to && from != usize::MAX && tasks[from].nodes.len() > 1;
+        let whole = from == to && from != usize::MAX && wholes[from];
         if from == usize::MAX || to == usize::MAX || whole || channel.produce == 0 {
             continue;
         }
@@ -149,15 +161,11 @@ fn task_graph(source: Source, groups: &Groups) -> Result<TaskGraph, Unfit> {
     Ok(TaskGraph { tasks, edges, orders, batch })
 }
 
-fn task(
-    graph: &SdfGraph,
-    times: &Times,
-    granularity: &Granularity,
-    all: &[u64],
-    nodes: Vec<NodeId>,
-) -> Result<Task, Unfit> {
+fn task(source: Source, all: &[u64], nodes: Vec<NodeId>, whole: bool) -> Result<Task, Unfit> {
+    let Source { graph, granularity, times, .. } = source;
     let path = |n: NodeId| graph.node(n).path.clone();
-    if let [node] = nodes[..] {
+    if let ([node], false) = (&nodes[..], whole) {
+        let node = *node;
         let (firings, serial) = (granularity.firings[node.index()], is_serial(graph, node));
         let cost = times.instance(node, firings, serial).ok_or(Unfit::Work)?;
         let instances = all[node.index()] / firings;
@@ -168,7 +176,10 @@ fn task(
         let own = times.instance(*n, all[n.index()], true).ok_or(Unfit::Work)?;
         cost = cost.checked_add(own).ok_or(Unfit::Work)?;
     }
-    let name = format!("loop of {} nodes at {}", nodes.len(), path(nodes[0]));
+    let name = match nodes.len() {
+        1 => path(nodes[0]),
+        n => format!("loop of {n} nodes at {}", path(nodes[0])),
+    };
     let firings = nodes.iter().map(|n| all[n.index()]).collect();
     Ok(Task { name, nodes, instances: 1, firings, cost, serial: true })
 }
@@ -190,8 +201,8 @@ fn orders(source: Source, tasks: &[Task], task_of: &[usize]) -> Result<Vec<Order
         for k in 0..tasks[a].instances {
             // The last firing of the instance asks for the most.
             let last = steady.init[p.after.index()].saturating_add((k + 1).saturating_mul(qa));
-            let need = p.need_in_any_state(last, &steady.repetitions);
-            let newest = i128::from(need) - i128::from(steady.init[p.before.index()]) - 1;
+            let Some(need) = most_in_any_state(p, last, &steady.repetitions) else { continue };
+            let newest = need - i128::from(steady.init[p.before.index()]) - 1;
             let instance = newest.div_euclid(qb);
             let kb = i128::from(tasks[b].instances);
             // Every iteration of the flat graph can run on its own: nobody waits for a later one.
@@ -200,4 +211,17 @@ fn orders(source: Source, tasks: &[Task], task_of: &[usize]) -> Result<Vec<Order
         }
     }
     Ok(orders)
+}
+
+/// The most that firing t of the receiver asks for in this and any later steady state, as if it were this one: below 0 are firings of
+/// steady states before. `None` where it never asks for any.
+fn most_in_any_state(p: &Precedence, t: u64, repetitions: &[u64]) -> Option<i128> {
+    let (rb, ra) = (repetitions[p.before.index()], repetitions[p.after.index()]);
+    // Beyond the head it repeats; what asks for nothing is all in the head.
+    let states = p.need.head.len() as u64 / ra.max(1) + 2;
+    let need = |j: u64| {
+        let there = p.need.at(t.saturating_add(j.saturating_mul(ra)));
+        (there > 0).then(|| i128::from(there) - i128::from(j) * i128::from(rb))
+    };
+    (0..states).filter_map(need).max()
 }

@@ -2,7 +2,8 @@
 //!
 //! Purpose: how many firings make an instance, and how many steady states an iteration. Input: graph, steady state, times, processors.
 //! Output: a [`Granularity`]. What it aims at: at least [`Aim::per_processor`] instances for each processor, none of them longer than
-//! that part of an even share of the work, and no more of them than that takes; cheap nodes and serial ones run as one instance.
+//! that part of an even share of the work, and no more of them than that takes; cheap nodes and serial ones run as one instance
+//! (or as several, where there would be too few).
 //! Source: paper 001, section IV.A scales instances by thread counts; the coarsening beyond that is ours.
 
 use super::task::TaskGraph;
@@ -69,40 +70,54 @@ pub fn finest(graph: &SdfGraph) -> Granularity {
 
 /// Chooses; `None` where the numbers do not fit into 64 bits.
 pub fn choose(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim) -> Option<Granularity> {
-    let mut best = None;
+    let mut best: Option<Found> = None;
     for scale in scales() {
         let batch = times.threads.max(1).checked_mul(scale)?;
         let Some(found) = with_batch(graph, steady, times, aim, batch) else { break };
-        let enough = found.fine;
-        best = Some(found.granularity);
-        if enough || found.instances > aim.most {
+        if best.is_some() && found.work > LONGEST {
+            break;
+        }
+        // Where instances are short enough, and a longer iteration only makes longer ones, serial nodes set the pace.
+        let grown = best.as_ref().is_none_or(|before| found.instances > before.instances);
+        let done = found.short && (found.enough || !grown) || found.instances > aim.most;
+        best = Some(found);
+        if done {
             break;
         }
     }
-    best
+    best.map(|found| found.granularity)
 }
+
+/// The longest iteration that is chosen, in cycles, if there is a shorter one.
+const LONGEST: u64 = 1 << 40;
 
 /// 1, 2, 3, 4, 6, 8, 12, ...: numbers with many divisors.
 fn scales() -> impl Iterator<Item = u64> {
-    (0..40).flat_map(|i| [1u64 << i, (1u64 << i) / 2 * 3]).filter(|n| *n > 1).fold(vec![1], |mut all, n| {
-        if !all.contains(&n) {
-            all.push(n);
-        }
-        all
-    })
-    .into_iter()
+    (0..40)
+        .flat_map(|i| [1u64 << i, (1u64 << i) / 2 * 3])
+        .filter(|n| *n > 1)
+        .fold(vec![1], |mut all, n| {
+            if !all.contains(&n) {
+                all.push(n);
+            }
+            all
+        })
+        .into_iter()
 }
 
 struct Found {
     granularity: Granularity,
     instances: u64,
-    /// Is every instance short enough, and are there enough of them?
-    fine: bool,
+    /// Cycles of an iteration.
+    work: u64,
+    /// Is every instance short enough?
+    short: bool,
+    /// Are there enough of them?
+    enough: bool,
 }
 
 fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, batch: u64) -> Option<Found> {
-    let all: Vec<u64> =
-        steady.repetitions.iter().map(|r| r.checked_mul(batch)).collect::<Option<_>>()?;
+    let all: Vec<u64> = steady.repetitions.iter().map(|r| r.checked_mul(batch)).collect::<Option<_>>()?;
     let serial: Vec<bool> = graph.node_ids().map(|n| is_serial(graph, n)).collect();
     let (mut work, mut longest_serial) = (0u64, 0u64);
     for n in graph.node_ids() {
@@ -114,7 +129,7 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
     }
     let share = (work / u64::from(aim.processors.max(1))).max(longest_serial);
     let most = (share / aim.per_processor.max(1)).max(1);
-    let (mut firings, mut instances, mut fine, mut parallel) = (Vec::new(), 0u64, true, false);
+    let (mut firings, mut instances, mut alone, mut short) = (Vec::new(), 0u64, 0u64, true);
     for n in graph.node_ids() {
         let total = all[n.index()];
         if total == 0 {
@@ -124,18 +139,29 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
         if serial[n.index()] {
             firings.push(total);
             instances += 1;
+            alone += 1;
             continue;
         }
-        parallel = true;
         let unit = if total.is_multiple_of(times.threads.max(1)) { times.threads.max(1) } else { 1 };
         let fits = |groups: u64| times.instance(n, groups.saturating_mul(unit), false).is_some_and(|t| t <= most);
         let groups = largest_divisor(total / unit, fits);
-        fine &= fits(groups);
+        short &= fits(groups);
         firings.push(groups * unit);
         instances = instances.saturating_add(total / (groups * unit));
     }
-    let enough = instances >= u64::from(aim.processors).saturating_mul(aim.per_processor.min(4));
-    Some(Found { granularity: Granularity { batch, firings }, instances, fine: !parallel || (fine && enough) })
+    let wanted = u64::from(aim.processors).saturating_mul(aim.per_processor.min(4));
+    if short && alone > 0 && instances < wanted {
+        // Only serial nodes are left to be cut: their instances share a processor, but others can go between them.
+        let each = (wanted - (instances - alone)).div_ceil(alone);
+        for n in graph.node_ids().filter(|n| serial[n.index()] && all[n.index()] > 0) {
+            let total = all[n.index()];
+            let pieces = (each..=total.min(each.saturating_mul(4))).find(|k| total.is_multiple_of(*k)).unwrap_or(1);
+            firings[n.index()] = total / pieces;
+            instances += pieces - 1;
+        }
+    }
+    let enough = instances >= wanted;
+    Some(Found { granularity: Granularity { batch, firings }, instances, work, short, enough })
 }
 
 /// The largest divisor of a number with a property that all smaller numbers share with larger ones; 1 where there is none.

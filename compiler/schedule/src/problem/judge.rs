@@ -222,3 +222,34 @@ pub fn capacities(problem: &ModuloProblem, s: &ModuloSchedule) -> Option<Vec<u64
     };
     problem.graph().edges.iter().map(of).collect()
 }
+
+/// By edge, the most items there at any time, of a schedule of one processor in which nothing overlaps with the next iteration: its
+/// instances run in order, so that less is needed than where processors do not wait for each other. `None` for other schedules.
+pub fn fills_in_order(problem: &ModuloProblem, s: &ModuloSchedule) -> Option<Vec<u64>> {
+    let alone = s.processor.iter().all(|p| *p == s.processor[0]) && s.stage.iter().all(|f| *f == 0);
+    if !alone {
+        return None;
+    }
+    let edges = &problem.graph().edges;
+    let tasks = problem.graph().tasks.len();
+    let (mut gives, mut takes) = (vec![Vec::new(); tasks], vec![Vec::new(); tasks]);
+    for (i, e) in edges.iter().enumerate() {
+        gives[e.from].push(i);
+        takes[e.to].push(i);
+    }
+    let mut order: Vec<usize> = (0..problem.instances()).collect();
+    order.sort_by_key(|i| (s.start[*i], *i));
+    let mut fill: Vec<u64> = edges.iter().map(|e| e.initial).collect();
+    let mut most = fill.clone();
+    for i in order {
+        let task = problem.task_of(i);
+        for e in &gives[task] {
+            fill[*e] = fill[*e].checked_add(edges[*e].produce)?;
+            most[*e] = most[*e].max(fill[*e]);
+        }
+        for e in &takes[task] {
+            fill[*e] = fill[*e].checked_sub(edges[*e].consume)?;
+        }
+    }
+    Some(most)
+}

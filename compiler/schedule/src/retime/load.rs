@@ -5,6 +5,81 @@
 //! (1)  T = max(d_C, d_M + n_RW − 1 − α·d_C)        (2)  Q = d_C / T        gain = C·T_1 / T_C
 //! ```
 
+/// The most streams that [`choose`] thinks of.
+pub const MOST: u64 = 64;
+
+/// The machine as the model sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Machine {
+    /// d_M: cycles from asking memory to having.
+    pub d_m: f64,
+    /// α: the part of d_C that hides d_M.
+    pub alpha: f64,
+    /// Cycles that each turn costs more where streams take turns.
+    pub switch: f64,
+    /// Registers of a thread.
+    pub registers: u64,
+}
+
+impl Default for Machine {
+    /// The paper's: local memory and α of its example, with the registers of a thread on today's GPUs.
+    fn default() -> Machine {
+        Machine { d_m: 10.0, alpha: 0.6, switch: 1.0, registers: 255 }
+    }
+}
+
+/// Why there are so many streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The unit is loaded fully without.
+    Loaded,
+    /// The fewest with which it is (Q = 1).
+    Full,
+    /// More would not fit into the registers.
+    Registers,
+    /// No number of streams loads it fully: memory sets the pace.
+    Memory,
+}
+
+impl Reason {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Loaded => "loaded",
+            Reason::Full => "full",
+            Reason::Registers => "registers",
+            Reason::Memory => "memory",
+        }
+    }
+}
+
+/// C, and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The number of streams.
+    pub c: u64,
+    /// Why not fewer or more.
+    pub reason: Reason,
+}
+
+/// The fewest streams with which the unit computes all the time, as long as the live scalars of all fit into the registers; where that cannot be,
+/// the fewest that gain the most.
+pub fn choose(one: &Load, live: u64, machine: &Machine) -> Choice {
+    let full = |l: &Load| l.period() <= l.d_c;
+    if full(one) {
+        return Choice { c: 1, reason: Reason::Loaded };
+    }
+    let most = (machine.registers / live.max(1)).clamp(1, MOST);
+    let slow = |c: u64| one.slowed(c, machine.switch);
+    if let Some(c) = (2..=most).find(|c| full(&slow(*c))) {
+        return Choice { c, reason: Reason::Full };
+    }
+    let gain = |c: u64| one.gain(&slow(c), c);
+    let best = (2..=most).fold(1, |best, c| if gain(c) > gain(best) { c } else { best });
+    let later = (most..=MOST).any(|c| full(&slow(c)));
+    Choice { c: best, reason: if later { Reason::Registers } else { Reason::Memory } }
+}
+
 /// One loop as the model sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {

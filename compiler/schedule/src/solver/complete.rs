@@ -59,12 +59,7 @@ pub fn lag(problem: &ModuloProblem, processor: &[u32], start: &[u64], from: usiz
 
 /// The least stages for given processors and starts: longest paths, by rounds over all dependences in an order that mostly
 /// settles them at once.
-pub fn stages(
-    problem: &ModuloProblem,
-    processor: &[u32],
-    start: &[u64],
-    order: &[usize],
-) -> Result<Vec<u32>, Failure> {
+pub fn stages(problem: &ModuloProblem, processor: &[u32], start: &[u64], order: &[usize]) -> Result<Vec<u32>, Failure> {
     let n = problem.instances();
     let mut place = vec![0usize; n];
     order.iter().enumerate().for_each(|(at, i)| place[*i] = at);

@@ -21,7 +21,8 @@ pub fn everything(problem: &ModuloProblem, most_stages: u32) -> Optimum {
                 if best.is_some_and(|(b, s, _)| (b, s) < (ii, stages)) {
                     return;
                 }
-                let s = ModuloSchedule { ii, processor: processor.clone(), start: start.clone(), stage: stage.to_vec() };
+                let s =
+                    ModuloSchedule { ii, processor: processor.clone(), start: start.clone(), stage: stage.to_vec() };
                 if let Ok(v) = verify(problem, s) {
                     let key = (ii, stages, v.bytes(problem));
                     best = Some(best.map_or(key, |b| key.min(b)));

@@ -124,7 +124,8 @@ fn rules_9_and_10_only_take_names_away() {
     let program = Program::new(&problem, &b.groups, 15, 4, Aim::Stages);
     let free = program.model.clone().without("(9)").without("(10)");
     let mut left = 0;
-    for (processor, valid) in all_assignments(5, 3).into_iter().filter_map(|a| Some((a.clone(), stages(&problem, &a)?))) {
+    for (processor, valid) in all_assignments(5, 3).into_iter().filter_map(|a| Some((a.clone(), stages(&problem, &a)?)))
+    {
         let s = ModuloSchedule { ii: 15, processor: processor.clone(), start: valid.start, stage: valid.stage };
         let mut values = program.values(&s);
         assert_eq!(program.model.check(&values), Ok(()), "{processor:?}");

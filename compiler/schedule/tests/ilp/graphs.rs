@@ -38,8 +38,7 @@ pub fn graph(tasks: Vec<Task>, edges: Vec<Edge>) -> TaskGraph {
 
 /// A pipeline of stateless tasks.
 pub fn pipeline(costs: &[(u64, u64)]) -> TaskGraph {
-    let tasks: Vec<Task> =
-        costs.iter().enumerate().map(|(i, (k, d))| task(&format!("T{i}"), *k, *d, false)).collect();
+    let tasks: Vec<Task> = costs.iter().enumerate().map(|(i, (k, d))| task(&format!("T{i}"), *k, *d, false)).collect();
     let edges = (1..tasks.len()).map(|i| edge(&tasks, [i - 1, i], 1, 0, 0)).collect();
     graph(tasks, edges)
 }

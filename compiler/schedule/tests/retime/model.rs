@@ -1,6 +1,6 @@
 //! The load model's published numbers.
 
-use sluice_schedule::retime::load::Load;
+use sluice_schedule::retime::load::{Choice, Load, Machine, Reason, choose};
 
 #[test]
 fn the_papers_example() {
@@ -20,4 +20,25 @@ fn without_memory_there_is_nothing_to_hide() {
     assert_eq!((l.period(), l.load()), (3.0, 1.0));
     let nothing = Load { d_c: 0.0, ..l };
     assert_eq!((nothing.load(), nothing.gain(&nothing, 4)), (1.0, 1.0));
+}
+
+#[test]
+fn the_fewest_streams_that_load_it_fully() {
+    let one = Load { d_c: 5.0, d_m: 10.0, n_rw: 2.0, alpha: 0.6 };
+    let machine = Machine::default();
+    assert_eq!(choose(&one, 2, &machine), Choice { c: 2, reason: Reason::Full });
+    let busy = Load { d_c: 50.0, ..one };
+    assert_eq!(choose(&busy, 2, &machine), Choice { c: 1, reason: Reason::Loaded });
+    // far memory takes many streams, for which there may be no registers
+    let far = Load { d_m: 400.0, ..one };
+    let many = choose(&far, 2, &machine);
+    assert_eq!(many.reason, Reason::Full);
+    assert_eq!(far.slowed(many.c, 1.0).load(), 1.0);
+    assert!(far.slowed(many.c - 1, 1.0).load() < 1.0);
+    let few = choose(&far, 20, &machine);
+    assert_eq!(few, Choice { c: 12, reason: Reason::Registers });
+    assert_eq!(choose(&far, 1000, &machine), Choice { c: 1, reason: Reason::Registers });
+    // a loop that mostly waits for its turn at memory
+    let copies = Load { d_c: 2.0, d_m: 10.0, n_rw: 9.0, alpha: 0.0 };
+    assert_eq!(choose(&copies, 1, &machine).reason, Reason::Memory);
 }

@@ -81,8 +81,8 @@ fn naive(g: &SdfGraph, s: &SteadyState) -> Option<BTreeMap<(usize, usize), u64>>
             };
             for c in &g.node(n).inputs {
                 let q = &mut queues[c.index()];
-                for i in 0..g.needed_by_firing(*c, at) as usize {
-                    needs(g.channel(*c).from.0.index(), q[i])?;
+                for item in q.iter().take(g.needed_by_firing(*c, at) as usize) {
+                    needs(g.channel(*c).from.0.index(), *item)?;
                 }
                 q.drain(..g.consumed_by_firing(*c, at) as usize);
             }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::disallowed_methods)] // tests start processes and write files
 
+mod cslow;
+mod dynamic;
 mod fmt;
 mod hostile;
 mod language;
@@ -10,6 +12,8 @@ mod natives;
 mod products;
 mod projects;
 mod running;
+mod scheduling;
 mod support;
 mod testing;
+mod threads;
 mod watching;

@@ -210,3 +210,45 @@ void->void pipeline Main { add Count; add Divide; add Sum; add Show; }";
     let done = place.run(&["run", "b.str", "-O1"]).ends(1);
     assert!(done.stdout == wanted.stdout, "{} and {} bytes", done.stdout.len(), wanted.stdout.len());
 }
+
+/// A firing that does not end heeds no request: the run ends all the same, with the code that tells of the signal, and leaves no file.
+#[test]
+fn an_endless_firing_can_be_ended() {
+    const ENDLESS: &str = "void->int filter Count { int n; work push 1 { while (n >= 0) n = n + 2 & 255; push(n); } }";
+    for (signal, code, built) in
+        [("-INT", 130, false), ("-TERM", 143, false), ("-INT", 130, true), ("-TERM", 143, true)]
+    {
+        let place = Place::new().with("a.str", ENDLESS).with("out.bin", "before");
+        let mut command = if built {
+            place.run(&["build", "a.str", "-o", "a"]).ends(0);
+            let mut command = std::process::Command::new(place.path("a"));
+            command.current_dir(place.path(".")).args(["-o", "out.bin"]);
+            command
+        } else {
+            place.command(&["run", "a.str", "-o", "out.bin"])
+        };
+        let before = place.files().len();
+        let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+        // a temporary file beside the output says that the run has begun
+        let limit = Instant::now() + Duration::from_secs(60);
+        while place.files().len() == before && Instant::now() < limit {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let killed = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let limit = Instant::now() + Duration::from_secs(60);
+        let ended = loop {
+            match child.try_wait().unwrap() {
+                None if Instant::now() < limit => std::thread::sleep(Duration::from_millis(20)),
+                None => {
+                    child.kill().unwrap();
+                    panic!("it runs on: {signal}, built: {built}");
+                }
+                Some(status) => break status,
+            }
+        };
+        assert_eq!(ended.code(), Some(code), "{signal}, built: {built}");
+        assert_eq!(place.files().len(), before, "{:?}", place.files());
+        assert_eq!(std::fs::read(place.path("out.bin")).unwrap(), b"before");
+    }
+}

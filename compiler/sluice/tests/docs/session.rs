@@ -4,8 +4,8 @@
 use crate::markdown::blocks;
 use crate::{Tested, read, root, same, sluice};
 
-/// The session of a page goes as the page says.
-pub fn session(page: &str) -> Tested {
+/// The session of a page goes as the page says; it has so many commands and files of the repository at least.
+pub fn session(page: &str, least_commands: usize, least_files: usize) -> Tested {
     let place = tempfile::tempdir()?;
     let mut folder = place.path().to_path_buf();
     let (mut commands, mut files) = (0, 0);
@@ -37,7 +37,7 @@ pub fn session(page: &str) -> Tested {
             None => {}
         }
     }
-    if commands < 4 || files < 3 {
+    if commands < least_commands || files < least_files {
         return Err(format!("{page} shows only {commands} commands and {files} files").into());
     }
     Ok(())

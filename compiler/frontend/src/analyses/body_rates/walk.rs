@@ -403,7 +403,7 @@ impl<'a> Walk<'a> {
     }
 
     fn assign_unknown(&mut self, place: &'a Expr, st: &mut State<'a>) {
-        match tree::root(place).kind {
+        tree::roots(place, &mut |root| match root.kind {
             ExprKind::Local(id) => set_local(st, id, Known::Nothing),
             ExprKind::Field(id) => {
                 if let Some(f) = st.fields.get_mut(id.index()) {
@@ -411,7 +411,7 @@ impl<'a> Walk<'a> {
                 }
             }
             _ => {}
-        }
+        });
     }
 
     /// A call of which nothing is known.

@@ -233,7 +233,9 @@ impl<'a> Walk<'a> {
         tree::expressions(stmts, &mut |e| {
             if let ExprKind::Call(_, args) = &e.kind {
                 calls = true;
-                written.extend(args.iter().filter(|a| a.ty.is_aggregate()).map(tree::root));
+                args.iter()
+                    .filter(|a| a.ty.is_aggregate())
+                    .for_each(|a| tree::roots(a, &mut |root| written.push(root)));
             }
         });
         self.forget_roots(&written, calls, st);
@@ -246,7 +248,9 @@ impl<'a> Walk<'a> {
             ExprKind::IncDec { place, .. } => written.push(tree::root(place)),
             ExprKind::Call(_, args) => {
                 calls = true;
-                written.extend(args.iter().filter(|a| a.ty.is_aggregate()).map(tree::root));
+                args.iter()
+                    .filter(|a| a.ty.is_aggregate())
+                    .for_each(|a| tree::roots(a, &mut |root| written.push(root)));
             }
             _ => {}
         });

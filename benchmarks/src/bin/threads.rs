@@ -1,0 +1,103 @@
+//! What several threads gain: `sluice run --threads N` against `--threads 1`, in turns, as ratios. Called by scripts/bench.
+//!
+//! ```text
+//! threads SLUICE WORK RESULTS     the sluice command, a folder for input and output, and the start of the name of the file to write (.md)
+//! ```
+
+#![allow(clippy::disallowed_methods)] // it measures time, starts the command and writes its results
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+const TURNS: usize = 7;
+
+/// A program with what it is run with.
+struct Case {
+    name: &'static str,
+    arguments: Vec<String>,
+}
+
+fn seconds(sluice: &str, case: &Case, threads: usize, output: &Path) -> Result<f64, String> {
+    let start = Instant::now();
+    let out = Command::new(sluice)
+        .arg("run")
+        .args(&case.arguments)
+        .args(["--threads", &threads.to_string()])
+        .output()
+        .map_err(|e| format!("{sluice}: {e}"))?;
+    let time = start.elapsed().as_secs_f64();
+    if !out.status.success() {
+        return Err(format!("{}: {}", case.name, String::from_utf8_lossy(&out.stderr)));
+    }
+    if !out.stdout.is_empty() {
+        std::fs::write(output, out.stdout).map_err(|e| e.to_string())?;
+    }
+    Ok(time)
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
+    let input = work.join("threads.iq");
+    let bytes: Vec<u8> = (0..48_000_000u64).map(|i| (i.wrapping_mul(6364136223846793005) >> 56) as u8).collect();
+    std::fs::write(&input, bytes).map_err(|e| e.to_string())?;
+    let output = work.join("threads.out");
+    let text = |parts: &[&str]| parts.iter().map(|p| p.to_string()).collect::<Vec<_>>();
+    let (input, out) = (input.display().to_string(), output.display().to_string());
+    let fm =
+        ["examples/fm.str", "--input", &input, "--input-format", "rtl", "--output", &out, "--output-format", "f32"];
+    let cases = [
+        Case { name: "FM receiver, from bytes to sound", arguments: text(&fm) },
+        Case {
+            name: "low-pass with arc tangents, nearly all in one filter",
+            arguments: text(&["benchmarks/threads/lowpass.str", "-n", "60000"]),
+        },
+    ];
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut table = String::from("| program | threads | time of one thread / time | same bytes |\n|---|---|---|---|\n");
+    for case in &cases {
+        let counts: Vec<usize> = [2, 4].into_iter().filter(|n| *n <= cores.max(2)).collect();
+        let mut times: Vec<Vec<f64>> = vec![Vec::new(); counts.len() + 1];
+        let mut same = true;
+        let mut wanted = Vec::new();
+        for turn in 0..=TURNS {
+            for (i, threads) in [1].iter().chain(&counts).enumerate() {
+                let time = seconds(sluice, case, *threads, &output)?;
+                // the first turn compiles, and is compared
+                if turn == 0 {
+                    let got = std::fs::read(&output).map_err(|e| e.to_string())?;
+                    if i == 0 { wanted = got } else { same &= got == wanted }
+                } else {
+                    times[i].push(time);
+                }
+            }
+        }
+        let one = median(times[0].clone());
+        for (threads, times) in counts.iter().zip(&times[1..]) {
+            let gain = one / median(times.clone());
+            let row = format!("| {} | {threads} | {gain:.2} | {} |\n", case.name, if same { "yes" } else { "NO" });
+            table.push_str(&row);
+        }
+    }
+    table.push_str(&format!(
+        "\nOn {cores} processors; medians of {TURNS} turns; the start of the command is in all times.\n"
+    ));
+    println!("\n{table}");
+    std::fs::write(format!("{results}.md"), table).map_err(|e| e.to_string())
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let [_, sluice, work, results] = &args[..] else {
+        eprintln!("usage: threads SLUICE WORK RESULTS (scripts/bench calls it)");
+        std::process::exit(2);
+    };
+    if let Err(why) = run(sluice, Path::new(work), results) {
+        eprintln!("error: {why}");
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,52 @@
+//! Measuring: times of repetitions, and where they were taken.
+
+#![allow(clippy::disallowed_methods)] // it reads the clock, and asks commands and the system what they are
+
+use std::process::Command;
+use std::time::Instant;
+
+/// Least, median and greatest.
+#[derive(Clone, Copy)]
+pub struct Spread {
+    /// Seconds.
+    pub least: f64,
+    /// Seconds.
+    pub median: f64,
+    /// Seconds.
+    pub greatest: f64,
+}
+
+/// Of some times; at least one.
+pub fn spread(mut of: Vec<f64>) -> Spread {
+    of.sort_by(f64::total_cmp);
+    Spread { least: of[0], median: of[of.len() / 2], greatest: of[of.len() - 1] }
+}
+
+/// How long it takes.
+pub fn seconds(mut work: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
+
+fn first_line(command: &str, args: &[&str]) -> String {
+    let out = Command::new(command).args(args).output();
+    out.map(|o| String::from_utf8_lossy(&o.stdout).lines().next().unwrap_or("?").to_string()).unwrap_or("?".into())
+}
+
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text.lines().find_map(|l| l.strip_prefix("model name")?.split(": ").nth(1).map(String::from));
+    name.unwrap_or("unknown processor".into())
+}
+
+/// What the figures depend on, and when they were taken.
+pub fn facts(sluice: &str) -> [(&'static str, String); 5] {
+    [
+        ("sluice", first_line(sluice, &["--version"])),
+        ("processor", processor()),
+        ("gcc", first_line("gcc", &["--version"])),
+        ("clang", first_line("clang", &["--version"])),
+        ("date", first_line("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
+    ]
+}

@@ -1,0 +1,235 @@
+//! How fast the programs of the suite are as native code, beside their plain C references and libraries that compute the same, all in
+//! turns. Called by scripts/bench.
+//!
+//! ```text
+//! programs SLUICE WORK RESULTS     the sluice command, a folder for what is built, and the start of the names of the files to write
+//!                                  (.md, .json)
+//! ```
+
+#![allow(clippy::disallowed_methods)] // it starts sluice, reads the command line and writes its results
+
+use serde_json::{Value, json};
+use sluice_benchmarks::beside::{Compiled, Plain, Program, Python, compile};
+use sluice_benchmarks::measure::{Spread, facts, seconds, spread};
+use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
+use std::path::Path;
+use std::process::Command;
+
+/// Seconds that a repetition of sluice's code takes, about: short, so that most are not disturbed by what else the machine does.
+const REPETITION: f64 = 0.003;
+const REPETITIONS: usize = 31;
+/// The most items of input of a repetition.
+const MOST: usize = 1 << 18;
+
+/// Where things are.
+struct Places<'a> {
+    sluice: &'a str,
+    root: &'a Path,
+    work: &'a Path,
+}
+
+/// One of those that run beside each other.
+struct Runner {
+    name: String,
+    program: Box<dyn Program>,
+}
+
+impl Places<'_> {
+    /// The program as a library, its functions named after it.
+    fn sluice(&self, b: &Benchmark, variant: Option<&str>) -> Result<Runner, String> {
+        let name = variant.unwrap_or(b.name);
+        let library = self.work.join(format!("lib{name}.so"));
+        let mut command = Command::new(self.sluice);
+        command.args(["build", "--lib"]).arg(b.program(self.root, variant)).arg("-o").arg(&library);
+        let out = command.output().map_err(|e| format!("{}: {e}", self.sluice))?;
+        if !out.status.success() {
+            return Err(String::from_utf8_lossy(&out.stderr).into_owned());
+        }
+        let widths = (b.input.0.words(), b.output.0.words());
+        Ok(Runner { name: "sluice".into(), program: Box::new(Compiled::open(&library, name, widths)?) })
+    }
+
+    /// A C file of the program.
+    fn plain(
+        &self,
+        b: &Benchmark,
+        cc: &str,
+        (file, flag, link): (&str, &str, &str),
+        name: &str,
+    ) -> Result<Runner, String> {
+        let target = self.work.join(format!("{}-{cc}{flag}-{file}.so", b.name));
+        let flags: Vec<&str> = ["-O3", "-march=native", flag].into_iter().filter(|f| !f.is_empty()).collect();
+        compile(cc, &flags, &b.folder(self.root).join(file), &target, link)?;
+        let widths = (b.input.0.words(), b.output.0.words());
+        let plain = Plain::open(&target, b.name, widths, (b.input.1, b.output.1))?;
+        Ok(Runner { name: name.into(), program: Box::new(plain) })
+    }
+
+    /// The library, where it is installed.
+    fn library(&self, b: &Benchmark, input: &[u32]) -> Result<Runner, String> {
+        if b.library.file.ends_with(".c") {
+            return self.plain(b, "gcc", (b.library.file, "", b.library.link), b.library.name);
+        }
+        let python = Python::find().ok_or("no Python with NumPy and SciPy")?;
+        let file = b.folder(self.root).join(b.library.file);
+        let python = Python::open(python, &self.root.join("benchmarks"), &file, input, self.work)?;
+        Ok(Runner { name: b.library.name.into(), program: Box::new(python) })
+    }
+}
+
+/// What is measured of a program, or of a variant of it.
+struct Measured {
+    b: &'static Benchmark,
+    variant: Option<&'static str>,
+    items: usize,
+    runners: Vec<(String, Spread)>,
+}
+
+impl Measured {
+    fn of(&self, name: &str) -> Option<Spread> {
+        self.runners.iter().find(|(n, _)| n == name).map(|(_, s)| *s)
+    }
+}
+
+/// Items of input that take about as long as a repetition should.
+fn items_for(runner: &mut Runner, b: &Benchmark) -> Result<usize, String> {
+    let (input, mut least) = (b.input(1 << 13), f64::INFINITY);
+    for _ in 0..5 {
+        let mut result = Ok(None);
+        least = least.min(seconds(|| result = runner.program.run(&input, &mut Vec::new())));
+        result?;
+    }
+    Ok(((input.len() / b.input.0.words()) as f64 * REPETITION / least).clamp(1024.0, MOST as f64) as usize)
+}
+
+fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static str>) -> Result<Measured, String> {
+    let flag = b.library.variant.filter(|_| variant.is_some()).map_or("", |(_, flag)| flag);
+    let mut runners = vec![places.sluice(b, variant)?];
+    let input = b.input(items_for(&mut runners[0], b)?);
+    runners[0] = places.sluice(b, variant)?; // from its beginning, like the others
+    let mut optional = vec![("gcc", places.plain(b, "gcc", ("reference.c", flag, ""), "gcc"))];
+    optional.push(("clang", places.plain(b, "clang", ("reference.c", flag, ""), "clang")));
+    if variant == b.library.variant.map(|(name, _)| name) {
+        optional.push((b.library.name, places.library(b, &input)));
+    }
+    for (name, runner) in optional {
+        match runner {
+            Ok(runner) => runners.push(runner),
+            Err(why) => eprintln!("{}: {name} is missing: {}", b.name, why.lines().next().unwrap_or("?")),
+        }
+    }
+    let mut times = vec![Vec::new(); runners.len()];
+    let mut first = vec![Vec::new(); runners.len()];
+    for round in 0..=REPETITIONS {
+        for (i, runner) in runners.iter_mut().enumerate() {
+            let mut output =
+                Vec::with_capacity(input.len() * b.output.1.div_ceil(b.input.1) * b.output.0.words() + 4096);
+            let mut result = Ok(None);
+            let time = seconds(|| result = runner.program.run(&input, &mut output));
+            let own = result?;
+            // the first turn warms up, and is compared
+            match round {
+                0 => first[i] = output,
+                _ => times[i].push(own.unwrap_or(time)),
+            }
+        }
+    }
+    for (runner, output) in runners.iter().zip(&first).skip(1) {
+        // compilers that fuse multiplications and additions round otherwise
+        let n = first[0].len().min(output.len());
+        let held = first[0].len().abs_diff(output.len());
+        let tolerance = if runner.name == b.library.name { b.library.tolerance } else { b.tolerance }.max(1e-4);
+        b.compare(&first[0][..n], &output[..n], tolerance)
+            .and_then(|_| if held > 64 { Err(format!("{held} words of output are missing")) } else { Ok(0.0) })
+            .map_err(|why| format!("{}: sluice and {} do not do the same work: {why}", b.name, runner.name))?;
+    }
+    let items = input.len() / b.input.0.words();
+    let names = runners.iter().map(|r| r.name.clone());
+    Ok(Measured { b, variant, items, runners: names.zip(times.into_iter().map(spread)).collect() })
+}
+
+fn table(all: &[Measured]) -> String {
+    let mut text = String::from(
+        "| program | nodes (paper) | peeking (paper) | sluice, Mitems/s (median) | gcc | clang | sluice / faster C, time | library | sluice / library, time |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
+    );
+    for m in all {
+        // what else the machine does only adds to a time
+        let rate = |s: Spread| m.items as f64 / s.least / 1e6;
+        let shown = |name: &str| m.of(name).map_or("".into(), |s| format!("{:.1}", rate(s)));
+        let Some(ours) = m.of("sluice") else { continue };
+        let by_hand = ["gcc", "clang"].iter().filter_map(|n| m.of(n)).map(|s| s.least).reduce(f64::min);
+        let against = |time: Option<f64>| time.map_or("".into(), |t| format!("{:.2}", ours.least / t));
+        let library = m.of(m.b.library.name);
+        let count = |of: fn(&Counts) -> usize| match (m.variant, &m.b.paper) {
+            (Some(_), _) => String::new(),
+            (None, Some(paper)) => format!("{} ({})", of(&m.b.counts), of(paper)),
+            (None, None) => of(&m.b.counts).to_string(),
+        };
+        text.push_str(&format!(
+            "| {} | {} | {} | {} ({:.1}) | {} | {} | {} | {} | {} |\n",
+            m.variant.unwrap_or(m.b.name),
+            count(|c| c.nodes),
+            count(|c| c.peeking),
+            shown("sluice"),
+            m.items as f64 / ours.median / 1e6,
+            shown("gcc"),
+            shown("clang"),
+            against(by_hand),
+            library.map_or("".into(), |s| format!("{}: {:.1}", m.b.library.name, rate(s))),
+            against(library.map(|s| s.least)),
+        ));
+    }
+    text
+}
+
+fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
+    let mut all = Vec::new();
+    for b in &SUITE {
+        all.push(measure(places, b, None)?);
+        if let Some((variant, _)) = b.library.variant {
+            all.push(measure(places, b, Some(variant))?);
+        }
+    }
+    let about = facts(places.sluice);
+    let lines: String = about.iter().map(|(k, v)| format!("- {k}: {v}\n")).collect();
+    let text = format!(
+        "{}\nMillion items of input in a second, the best of {REPETITIONS} turns; C with -O3 -march=native.\n\n{lines}",
+        table(&all)
+    );
+    println!("\n{text}");
+    let rows: Vec<Value> = (all.iter())
+        .map(|m| {
+            let times: serde_json::Map<String, Value> = (m.runners.iter())
+                .map(|(name, s)| {
+                    (name.clone(), json!({ "median_s": s.median, "least_s": s.least, "greatest_s": s.greatest }))
+                })
+                .collect();
+            json!({
+                "program": m.variant.unwrap_or(m.b.name), "items": m.items, "times": times,
+                "nodes": m.b.counts.nodes, "peeking": m.b.counts.peeking,
+                "paper_nodes": m.b.paper.map(|c| c.nodes), "paper_peeking": m.b.paper.map(|c| c.peeking),
+            })
+        })
+        .collect();
+    let facts: serde_json::Map<String, Value> = about.iter().map(|(k, v)| (k.to_string(), json!(v))).collect();
+    let document = json!({ "about": facts, "rows": rows });
+    let write = |ext: &str, text: &str| std::fs::write(format!("{results}.{ext}"), text).map_err(|e| e.to_string());
+    write("md", &text)?;
+    write("json", &format!("{document:#}\n"))?;
+    println!("written to {results}.md and {results}.json");
+    Ok(())
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let [_, sluice, work, results] = &args[..] else {
+        eprintln!("usage: programs SLUICE WORK RESULTS (scripts/bench calls it)");
+        std::process::exit(2);
+    };
+    let places = Places { sluice, root: Path::new("."), work: Path::new(work) };
+    if let Err(why) = run(&places, results) {
+        eprintln!("error: {why}");
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,179 @@
+//! The programs of the suite, without a warning, give what their plain C references give and what libraries give: interpreted and as
+//! native code. And they are of the size that the suite says.
+
+#![allow(clippy::disallowed_methods)] // tests read and write files
+
+use sluice_benchmarks::beside::{Plain, Program, Python, bytes, compile, words};
+use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
+use sluice_driver::commands;
+use sluice_driver::exit::Exit;
+use sluice_driver::io::host::Bindings;
+use sluice_driver::options::{CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Items of input, at least: enough for the longest delay of the reverberation.
+const ITEMS: usize = 5000;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_string()
+}
+
+/// What a program gives; a warning is an error.
+fn run(program: &Path, input: &[u32], interpret: bool, work: &Path) -> Vec<u32> {
+    let (from, to) = (work.join("in.raw"), work.join("out.raw"));
+    std::fs::write(&from, bytes(input)).unwrap();
+    let options = ProgramOptions {
+        files: vec![text(program)],
+        levels: vec![("warnings".into(), Level::Deny)],
+        ..ProgramOptions::default()
+    };
+    let bindings = Bindings { input: Some(text(&from)), output: Some(text(&to)), ..Bindings::default() };
+    let how = RunOptions { bindings, interpret, ..RunOptions::default() };
+    let exit = commands::run(&options, CodeChoices::default(), &NativeOptions::default(), how);
+    assert_eq!(exit, Exit::Ok, "{}", program.display());
+    words(&std::fs::read(&to).unwrap())
+}
+
+/// What a C file of the program gives; `None` where what it is linked with is not there.
+fn plain(b: &Benchmark, file: &str, flag: &str, link: &str, input: &[u32], work: &Path) -> Option<Vec<u32>> {
+    let library = work.join(format!("{file}.so"));
+    let flags = ["-std=gnu11", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", flag];
+    let flags: Vec<&str> = flags.into_iter().filter(|f| !f.is_empty()).collect();
+    if let Err(why) = compile("cc", &flags, &b.folder(&root()).join(file), &library, link) {
+        assert!(!link.is_empty() && (why.contains("No such file") || why.contains("cannot find")), "{why}");
+        return None;
+    }
+    let widths = (b.input.0.words(), b.output.0.words());
+    let mut program = Plain::open(&library, b.name, widths, (b.input.1, b.output.1)).unwrap();
+    let mut output = Vec::new();
+    // in two parts: what is held between them counts
+    let half = input.len() / 2 / (b.input.1 * widths.0) * (b.input.1 * widths.0);
+    program.run(&input[..half], &mut output).unwrap();
+    program.run(&input[half..], &mut output).unwrap();
+    Some(output)
+}
+
+fn library(b: &Benchmark, input: &[u32], work: &Path) -> Option<Vec<u32>> {
+    if b.library.file.ends_with(".c") {
+        return plain(b, b.library.file, "", b.library.link, input, work);
+    }
+    let (folder, mut output) = (root().join("benchmarks"), Vec::new());
+    let mut python =
+        Python::open(Python::find()?, &folder, &b.folder(&root()).join(b.library.file), input, work).unwrap();
+    python.run(input, &mut output).unwrap();
+    Some(output)
+}
+
+#[track_caller]
+fn same(what: &str, b: &Benchmark, ours: &[u32], theirs: &[u32], tolerance: f64) {
+    assert!(ours.len() > ITEMS / 8, "{what}: only {} words", ours.len());
+    match b.compare(ours, theirs, tolerance) {
+        Ok(worst) => eprintln!("{}: {what}: within {worst:.1e}, {tolerance:.0e} is allowed", b.name),
+        Err(why) => panic!("{}: {what}: {why}", b.name),
+    }
+}
+
+fn holds(name: &str) {
+    let b = SUITE.iter().find(|b| b.name == name).unwrap();
+    let (root, folder) = (root(), tempfile::tempdir().unwrap());
+    let (work, input) = (folder.path(), b.input(ITEMS));
+    assert_eq!(Counts::of(&b.elaborate(&root).unwrap().graph), b.counts);
+
+    let interpreted = run(&b.program(&root, None), &input, true, work);
+    let native = run(&b.program(&root, None), &input, false, work);
+    assert!(interpreted == native, "{name}: native code and interpreter differ");
+    let reference = plain(b, "reference.c", "", "", &input, work).unwrap();
+    same("the C reference", b, &native, &reference, b.tolerance);
+
+    let ours = match b.library.variant {
+        None => native,
+        Some((variant, flag)) => {
+            let program = b.program(&root, Some(variant));
+            let native = run(&program, &input, false, work);
+            let few = &input[..b.input.1 * b.input.0.words() * 8];
+            assert!(
+                native.starts_with(&run(&program, few, true, work)),
+                "{variant}: native code and interpreter differ"
+            );
+            let reference = plain(b, "reference.c", flag, "", &input, work).unwrap();
+            same("the C reference of the variant", b, &native, &reference, b.tolerance);
+            native
+        }
+    };
+    match library(b, &input, work) {
+        Some(theirs) => same(b.library.name, b, &ours, &theirs, b.library.tolerance),
+        None => eprintln!("SKIPPED: {name} against {}, which is not installed", b.library.name),
+    }
+}
+
+macro_rules! programs {
+    ($($name:ident),*) => {
+        $(#[test]
+        fn $name() {
+            holds(stringify!($name));
+        })*
+
+        #[test]
+        fn all_are_tested() {
+            let names: Vec<&str> = SUITE.iter().map(|b| b.name).collect();
+            assert_eq!(names, [$(stringify!($name)),*]);
+        }
+    };
+}
+
+programs!(bitonic, bitonicrec, dct, des, fft, filterbank, fmradio, matrixmult, iirbank, reverb);
+
+/// A key, a block and its cipher that textbooks print.
+#[test]
+fn a_known_cipher() {
+    let des = SUITE.iter().find(|b| b.name == "des").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let cipher = run(&des.program(&root(), Some("des16")), &[0x0123_4567, 0x89AB_CDEF], true, folder.path());
+    let digits: String = cipher.iter().map(|c| char::from_u32(*c).unwrap()).collect();
+    assert_eq!(digits, "85E813540F0AB405");
+}
+
+/// The bands together are the input again, 31 samples later.
+#[test]
+fn the_filter_bank_reconstructs() {
+    let bank = SUITE.iter().find(|b| b.name == "filterbank").unwrap();
+    let (folder, input) = (tempfile::tempdir().unwrap(), bank.input(1000));
+    let output = run(&bank.program(&root(), None), &input, true, folder.path());
+    same("delayed by 31", bank, &output[31..], &input[..input.len() - 31], 1e-6);
+}
+
+/// Every folder with a program belongs to the suite and has what the others have; the page lists them all with their sizes.
+#[test]
+fn the_folders_and_the_page_agree_with_the_suite() {
+    let folder = root().join("benchmarks");
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().join(format!("{name}.str")).exists() {
+            found.insert(name);
+        }
+    }
+    assert_eq!(found, SUITE.iter().map(|b| b.name.to_string()).collect());
+    let page = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    for b in &SUITE {
+        for file in ["README.md", "reference.c", b.library.file] {
+            assert!(b.folder(&root()).join(file).exists(), "{} has no {file}", b.name);
+        }
+        let of = |counts: Option<Counts>| counts.map_or("| |".into(), |c| format!("{} | {} |", c.nodes, c.peeking));
+        let row = format!(
+            "| [{}]({}/README.md) | {} | {} {}",
+            b.entry,
+            b.name,
+            b.parameters,
+            of(Some(b.counts)),
+            of(b.paper)
+        );
+        let row = row.replace("[Main](des/", "[DES](des/");
+        assert!(page.contains(row.trim_end()), "benchmarks/README.md lacks the row\n{row}");
+    }
+}

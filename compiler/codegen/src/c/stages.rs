@@ -1,0 +1,277 @@
+//! # stages
+//!
+//! Purpose: a program's steady state in stages, for a host that runs it on several threads. Input: the program, stages that their judge has passed, how
+//! the whole steady state is made. Output: [`StagesText`]: a function for each stage, tables, and the interface of rts/c/sluice_stages.h.
+//!
+//! ```text
+//! [source, filter ×2, sink]  →  sl_stage_0(ctx, k, again) … sl_stage_2; block 0 from 0 to 1, block 1 from 1 to 2
+//! ```
+//!
+//! Channels within a stage lie where they do when one thread runs all. One between stages lies in a block: the items that come before the batch's
+//! own, then those. A replicated stage fires `again` times what the overlap says at the beginning of a batch, for what it has not got from
+//! its other replicas; `again` is 0 in the first batch of all, when the whole has given it everything.
+
+use super::movers::Movers;
+use super::program::{CodegenError, ProgramInput};
+use super::steady::{Steady, is_table};
+use super::types::c_type;
+use sluice_frontend::analyses::natives::called;
+use sluice_frontend::graph::NodeKind;
+use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_schedule::partition::Verified;
+use sluice_schedule::sequential::Step;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The text of stages.
+pub struct StagesText {
+    /// What stands before all else.
+    pub defines: String,
+    /// A function for each stage.
+    pub functions: String,
+    /// What rts/c/sl_stages.c reads.
+    pub tables: String,
+    /// What the host asks for.
+    pub interface: String,
+}
+
+/// Why a program cannot be run in stages, in words for people; `None` where it can.
+pub fn cannot(input: &ProgramInput<'_>) -> Option<&'static str> {
+    let schedule = input.schedule.schedule();
+    if input.steady.islands.is_some() {
+        return Some("it has dynamic rates: how many items go from stage to stage is known only when they do");
+    }
+    if !input.messages.links.is_empty() || !input.steady.precedences.is_empty() {
+        return Some("it sends messages, which take effect between certain firings of sender and receiver");
+    }
+    if super::tables::Facts::of(input.graph, input.kernels.len()).ordered {
+        return Some(
+            "several of its filters print (or print freely beside an input), so that the order of all firings can be seen",
+        );
+    }
+    if is_table(input.graph, &schedule.steady, input.options.table_above) || schedule.batch != 1 {
+        return Some("its steady state is so long that it is kept as a table");
+    }
+    None
+}
+
+/// Prints the stages.
+pub fn emit(
+    input: &ProgramInput<'_>,
+    partition: &Verified,
+    steady: &Steady<'_>,
+    movers: &mut Movers,
+) -> Result<StagesText, CodegenError> {
+    let graph = input.graph;
+    let crossings: Vec<ChannelId> = graph
+        .channel_ids()
+        .filter(|c| {
+            let channel = graph.channel(*c);
+            partition.stage_of(channel.from.0) != partition.stage_of(channel.to.0)
+        })
+        .collect();
+    let places = places(input, partition, steady, &crossings);
+    let mut functions = String::new();
+    for (s, stage) in partition.stages().iter().enumerate() {
+        let name = format!("sl_stage_{s}");
+        if stage.replicas > 1 {
+            functions.push_str(&replicated(input, partition, s, &places, steady, movers)?);
+            continue;
+        }
+        let nodes: BTreeSet<NodeId> = stage.nodes.iter().copied().collect();
+        let steps = only(steady.steps, &nodes);
+        let part = Steady { steps: &steps, places: Some(&places), stats: false, ..*steady };
+        functions.push_str(&part.functions(&name, ", const int64_t again", "    (void)again;\n", movers)?);
+        functions.push('\n');
+    }
+    let least = (graph.node_ids())
+        .map(|v| partition.overlap().again[v.index()].div_ceil(input.steady.repetitions[v.index()].max(1)))
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    Ok(StagesText {
+        defines: format!("#define SL_STAGES 1\n#define SL_LEAST_BATCH {least}\n"),
+        functions,
+        tables: tables(input, partition, &crossings),
+        interface: interface(input, partition, &crossings),
+    })
+}
+
+/// By channel: where its consumer begins to read, and its producer to write.
+fn places(
+    input: &ProgramInput<'_>,
+    partition: &Verified,
+    steady: &Steady<'_>,
+    crossings: &[ChannelId],
+) -> Vec<(String, String)> {
+    let overlap = partition.overlap();
+    let one = |c: ChannelId| {
+        let channel = input.graph.channel(c);
+        let base = match crossings.binary_search(&c) {
+            Ok(n) => format!("ctx->block[{n}]"),
+            Err(_) => format!("a + {}", steady.layout.channels[c.index()].offset),
+        };
+        let (before, fill) = (overlap.before[c.index()], input.steady.boundary_fill[c.index()]);
+        let popped = overlap.again[channel.to.0.index()] * u64::from(channel.consume);
+        let pushed = overlap.again[channel.from.0.index()] * u64::from(channel.produce);
+        let at = |items: u64, less: u64| {
+            let item = format!("sizeof({})", c_type(&channel.ty));
+            match (items, less) {
+                (0, 0) => base.clone(),
+                (_, 0) => format!("{base} + {items} * {item}"),
+                _ => format!("{base} + ({items} - {less} * again) * (int64_t){item}"),
+            }
+        };
+        (at(before - fill, popped), at(before, pushed))
+    };
+    input.graph.channel_ids().map(one).collect()
+}
+
+/// A stage that several threads run: each node fires for the whole batch, producers first, which program order sees to where there is no feedback.
+fn replicated(
+    input: &ProgramInput<'_>,
+    partition: &Verified,
+    s: usize,
+    places: &[(String, String)],
+    steady: &Steady<'_>,
+    movers: &mut Movers,
+) -> Result<String, CodegenError> {
+    let mut out = format!(
+        "static void sl_stage_{s}(sl_ctx *ctx, int64_t k, const int64_t again) {{\n    char *restrict a = ctx->arena;\n    \
+         struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)a;\n    (void)s;\n    (void)again;\n"
+    );
+    let part = Steady { places: Some(places), stats: false, ..*steady };
+    for v in &partition.stages()[s].nodes {
+        let (times, again) = (input.steady.repetitions[v.index()], partition.overlap().again[v.index()]);
+        let n = match again {
+            0 => format!("{times} * k"),
+            _ => format!("{times} * k + {again} * again"),
+        };
+        part.fire(*v, &n, &BTreeSet::new(), 1, &mut out, movers)?;
+    }
+    out.push_str("}\n\n");
+    Ok(out)
+}
+
+/// A schedule of some nodes only.
+fn only(steps: &[Step], nodes: &BTreeSet<NodeId>) -> Vec<Step> {
+    let mut out = Vec::new();
+    for step in steps {
+        match step {
+            Step::Fire { node, .. } if nodes.contains(node) => out.push(step.clone()),
+            Step::Fire { .. } => {}
+            Step::Loop { times, body } => {
+                let body = only(body, nodes);
+                if !body.is_empty() {
+                    out.push(Step::Loop { times: *times, body });
+                }
+            }
+        }
+    }
+    out
+}
+
+/// A list of numbers that C takes.
+fn list(out: &mut String, ty: &str, name: &str, numbers: impl IntoIterator<Item = u64>) {
+    let mut numbers: Vec<String> = numbers.into_iter().map(|n| n.to_string()).collect();
+    if numbers.is_empty() {
+        numbers.push("0".into());
+    }
+    let _ = writeln!(out, "static const {ty} {name}[] = {{{}}};", numbers.join(", "));
+}
+
+fn tables(input: &ProgramInput<'_>, partition: &Verified, crossings: &[ChannelId]) -> String {
+    let graph = input.graph;
+    let mut out = String::new();
+    let of = |c: ChannelId| {
+        let channel = graph.channel(c);
+        (partition.stage_of(channel.from.0), partition.stage_of(channel.to.0))
+    };
+    let replicated = |s: usize| partition.stages()[s].replicas > 1;
+    let (mut nodes, mut kept, mut inner) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ins, mut outs, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    let by_number = |end: fn((usize, usize)) -> usize, s: usize| {
+        crossings.iter().enumerate().filter(move |(_, c)| end(of(**c)) == s).map(|(n, _)| n as u64).collect::<Vec<_>>()
+    };
+    for (s, stage) in partition.stages().iter().enumerate() {
+        let firsts = [nodes.len(), kept.len(), inner.len(), ins.len(), outs.len()];
+        nodes.extend(stage.nodes.iter().map(|v| u64::from(v.0)));
+        let stays = |c: &ChannelId| input.steady.boundary_fill[c.index()] > 0;
+        let mine: Vec<ChannelId> = graph.channel_ids().filter(|c| of(*c).1 == s).filter(stays).collect();
+        kept.extend(mine.iter().map(|c| u64::from(c.0)));
+        inner.extend(mine.iter().filter(|c| of(**c).0 == s).map(|c| u64::from(c.0)));
+        ins.extend(by_number(|of| of.1, s));
+        outs.extend(by_number(|of| of.0, s));
+        let ends = [nodes.len(), kept.len(), inner.len(), ins.len(), outs.len()];
+        let spans: Vec<String> = firsts.iter().zip(ends).map(|(a, b)| format!("{a}, {}", b - a)).collect();
+        rows.push(format!(
+            "{{sl_stage_{s}, {}, {}, {}}}",
+            spans.join(", "),
+            stage.replicas,
+            reads(input, stage.nodes.iter())
+        ));
+    }
+    list(&mut out, "uint32_t", "sl_stage_nodes", nodes);
+    list(&mut out, "uint32_t", "sl_stage_kept", kept);
+    list(&mut out, "uint32_t", "sl_stage_inner", inner);
+    list(&mut out, "uint32_t", "sl_stage_ins", ins);
+    list(&mut out, "uint32_t", "sl_stage_outs", outs);
+    list(&mut out, "uint64_t", "sl_before", partition.overlap().before.iter().copied());
+    list(&mut out, "uint64_t", "sl_again", partition.overlap().again.iter().copied());
+    let _ = writeln!(out, "static const sl_stage sl_the_stages[] = {{\n    {}}};", rows.join(",\n    "));
+    let mut rows: Vec<String> = (crossings.iter())
+        .map(|c| {
+            let by_maker = replicated(of(*c).1) && partition.overlap().before[c.index()] > 0 && !replicated(of(*c).0);
+            format!("{{{}, {}}}", c.0, u8::from(by_maker))
+        })
+        .collect();
+    if rows.is_empty() {
+        rows.push("{0, 0}".into());
+    }
+    let _ = writeln!(out, "static const sl_crossing sl_the_crossings[] = {{{}}};", rows.join(", "));
+    out
+}
+
+/// Are there readers among them?
+fn reads<'n>(input: &ProgramInput<'_>, mut nodes: impl Iterator<Item = &'n NodeId>) -> u8 {
+    u8::from(nodes.any(|v| matches!(input.graph.node(*v).kind, NodeKind::Reader(_))))
+}
+
+/// Does the code of one of them call native functions?
+fn calls<'n>(input: &ProgramInput<'_>, mut nodes: impl Iterator<Item = &'n NodeId>) -> u8 {
+    let native = |v: &NodeId| match input.graph.node(*v).kind {
+        NodeKind::Filter { code, .. } => input.codes.get(code.index()).is_some_and(|c| c.calls_native.is_some()),
+        _ => false,
+    };
+    u8::from(!called(input.codes, input.graph, input.globals).is_empty() && nodes.any(native))
+}
+
+fn interface(input: &ProgramInput<'_>, partition: &Verified, crossings: &[ChannelId]) -> String {
+    let graph = input.graph;
+    let stages: Vec<String> = (partition.stages().iter())
+        .map(|s| format!("{{{}, {}, {}, 0}}", s.replicas, reads(input, s.nodes.iter()), calls(input, s.nodes.iter())))
+        .collect();
+    let mut rows: Vec<String> = (crossings.iter())
+        .map(|c| {
+            let channel = graph.channel(*c);
+            let (from, to) = (partition.stage_of(channel.from.0), partition.stage_of(channel.to.0));
+            let items = input.steady.repetitions[channel.to.0.index()] * u64::from(channel.consume);
+            let item = format!("sizeof({})", c_type(&channel.ty));
+            format!("{{{from}, {to}, {} * {item}, {items} * {item}}}", partition.overlap().before[c.index()])
+        })
+        .collect();
+    if rows.is_empty() {
+        rows.push("{0, 0, 0, 0}".into());
+    }
+    format!(
+        "static const sluice_stage sl_told_stages[] = {{{}}};\nstatic const sluice_crossing sl_told_crossings[] = {{{}}};\n\
+         static const sluice_stages sl_told = {{\n    sizeof(sluice_stages), SLUICE_STAGES_VERSION, {}, {}, sl_told_stages, \
+         sl_told_crossings,\n    sl_undoable, sl_part_make, sl_attach, sl_image_bytes, sl_take_image, sl_give_image, sl_begin_part, sl_admit, \
+         sl_input_bytes,\n    sl_copy_input, sl_fire_part, sl_flush_part, sl_finish_part, sl_undo_part, sl_fail_part}};\n\n\
+         SL_EXPORT const sluice_stages *sluice_stages_v1(void) {{ return &sl_told; }}\n\n",
+        stages.join(", "),
+        rows.join(", "),
+        partition.stages().len(),
+        crossings.len(),
+    )
+}

@@ -1,0 +1,294 @@
+//! What `sluice schedule` shows: the JSON document of docs/json.md, and its table for people.
+
+use super::why::Bottleneck;
+use serde::Serialize;
+use sluice_schedule::analysis::bounds::Bounds;
+use sluice_schedule::machine::Machine;
+use sluice_schedule::method::Outcome;
+use sluice_schedule::plan::Plan;
+use std::fmt::Write;
+
+/// The document.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    schema: &'static str,
+    program: String,
+    machine: MachineJson,
+    /// Where the costs come from: `static` (the kernel IR).
+    costs: &'static str,
+    /// Steady states in an iteration.
+    batch: u64,
+    /// Instances in an iteration.
+    instances: usize,
+    instances_per_processor: f64,
+    dependences: usize,
+    /// Operations of an iteration, in cycles.
+    work: u64,
+    res_mii: u64,
+    rec_mii: u64,
+    mii: u64,
+    /// The best lower bound that is proven.
+    lower: u64,
+    bottleneck: Bottleneck,
+    #[serde(flatten)]
+    result: ResultJson,
+    tasks: Vec<TaskJson>,
+    placements: Vec<Placement>,
+    channels: Vec<ChannelJson>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct MachineJson {
+    name: String,
+    processors: u32,
+    clock_mhz: f64,
+}
+
+/// What one method came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResultJson {
+    method: &'static str,
+    ii: u64,
+    /// II / lower - 1: no schedule is shorter by more than this.
+    gap: f64,
+    /// II / MII.
+    ii_to_mii: f64,
+    stages: u32,
+    /// From the start of an iteration to its end, in cycles.
+    latency: u64,
+    /// Bytes of all channels' buffers.
+    channel_bytes: u64,
+    /// Steady states per second by the machine's clock, the launches of kernels included.
+    steady_states_per_second: f64,
+    /// Time that the method took.
+    seconds: f64,
+    /// Is the II proven to be the least?
+    optimal: bool,
+    /// What the method says of itself.
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct TaskJson {
+    name: String,
+    instances: u64,
+    /// Firings of its nodes in an instance.
+    firings: Vec<u64>,
+    /// Cycles of an instance.
+    cost: u64,
+    serial: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Placement {
+    task: usize,
+    number: u64,
+    processor: u32,
+    start: u64,
+    stage: u32,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ChannelJson {
+    id: String,
+    from: usize,
+    to: usize,
+    capacity: u64,
+    bytes: u64,
+}
+
+/// Sums up what a method came to; `seconds` as the driver's clock saw it.
+pub fn result(plan: &Plan, machine: &Machine, outcome: &Outcome, seconds: f64) -> ResultJson {
+    let schedule = outcome.verified.schedule();
+    let lower = outcome.lower.max(1);
+    let cycles = schedule.ii.saturating_add(machine.launch_cycles) as f64;
+    ResultJson {
+        method: outcome.method.name(),
+        ii: schedule.ii,
+        gap: schedule.ii as f64 / lower as f64 - 1.0,
+        ii_to_mii: schedule.ii as f64 / plan.bounds.mii.max(1) as f64,
+        stages: schedule.stages(),
+        latency: schedule.ii.saturating_mul(schedule.stages().into()),
+        channel_bytes: outcome.bytes,
+        steady_states_per_second: plan.problem.graph().batch as f64 * machine.clock_mhz * 1e6 / cycles,
+        seconds,
+        optimal: schedule.ii <= lower,
+        notes: outcome.notes.clone(),
+    }
+}
+
+/// A name, a value, a remark.
+type Figure = (&'static str, String, String);
+
+impl ResultJson {
+    /// The figures that people look at.
+    pub fn figures(&self, plan: &Plan, machine: &Machine) -> Vec<Figure> {
+        let Bounds { res_mii, rec_mii, .. } = plan.bounds;
+        let lower = (self.ii as f64 / (1.0 + self.gap)).round() as u64;
+        self.rows((res_mii, rec_mii, lower), machine.clock_mhz).to_vec()
+    }
+
+    fn rows(&self, (res_mii, rec_mii, lower): (u64, u64, u64), clock_mhz: f64) -> [Figure; 6] {
+        let micro = |cycles: u64| cycles as f64 / clock_mhz;
+        let above = format!("{:.2} % above it, {:.1} µs, by {}", self.gap * 100.0, micro(self.ii), self.method);
+        [
+            ("ResMII", grouped(res_mii), "the processors' bound, cycles".to_string()),
+            ("RecMII", grouped(rec_mii), "the loops' and states' bound".to_string()),
+            ("lower bound", grouped(lower), "the best that is proven".to_string()),
+            ("II", grouped(self.ii), above),
+            (
+                "stages",
+                self.stages.to_string(),
+                format!("an iteration takes {:.1} µs from end to end", micro(self.latency)),
+            ),
+            ("channels", grouped(self.channel_bytes), "bytes".to_string()),
+        ]
+    }
+}
+
+/// The document of one method.
+pub fn report(
+    program: &str,
+    plan: &Plan,
+    machine: &Machine,
+    bottleneck: Bottleneck,
+    outcome: &Outcome,
+    result: ResultJson,
+) -> Report {
+    let problem = &plan.problem;
+    let (graph, schedule) = (problem.graph(), outcome.verified.schedule());
+    let Bounds { res_mii, rec_mii, mii, .. } = plan.bounds;
+    let tasks = graph.tasks.iter().map(|t| TaskJson {
+        name: t.name.clone(),
+        instances: t.instances,
+        firings: t.firings.clone(),
+        cost: t.cost,
+        serial: t.serial,
+    });
+    let placements = (0..problem.instances()).map(|i| Placement {
+        task: problem.task_of(i),
+        number: problem.number_of(i),
+        processor: schedule.processor[i],
+        start: schedule.start[i],
+        stage: schedule.stage[i],
+    });
+    let channels = graph.edges.iter().zip(&outcome.capacity).map(|(e, capacity)| ChannelJson {
+        id: e.channel.to_string(),
+        from: e.from,
+        to: e.to,
+        capacity: *capacity,
+        bytes: capacity.saturating_mul(e.item_bytes),
+    });
+    Report {
+        schema: "sluice-schedule-1",
+        program: program.to_string(),
+        machine: MachineJson {
+            name: machine.name.clone(),
+            processors: problem.processors(),
+            clock_mhz: machine.clock_mhz,
+        },
+        costs: "static",
+        batch: graph.batch,
+        instances: problem.instances(),
+        instances_per_processor: problem.instances() as f64 / f64::from(problem.processors()),
+        dependences: problem.dependences().len(),
+        work: graph.work(),
+        res_mii,
+        rec_mii,
+        mii,
+        lower: outcome.lower,
+        bottleneck,
+        result,
+        tasks: tasks.collect(),
+        placements: placements.collect(),
+        channels: channels.collect(),
+    }
+}
+
+/// One document, with a line end.
+pub fn json(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// A report for people.
+pub fn text(r: &Report) -> String {
+    let mut out = String::new();
+    let m = &r.machine;
+    let _ = writeln!(out, "{} on {} ({} processors)", r.program, m.name, m.processors);
+    let _ = writeln!(
+        out,
+        "{} instances ({:.1} per processor) of {} tasks; an iteration is {} steady states, {} cycles of work",
+        r.instances,
+        r.instances_per_processor,
+        r.tasks.len(),
+        r.batch,
+        grouped(r.work)
+    );
+    let _ = writeln!(out, "costs: static, from the kernel IR\n");
+    let x = &r.result;
+    let rows = x.rows((r.res_mii, r.rec_mii, r.lower), m.clock_mhz);
+    let width = rows.iter().map(|row| row.1.chars().count()).max().unwrap_or(0);
+    for (name, value, note) in &rows {
+        let _ = writeln!(out, "{name:<12}{value:>width$}  {note}");
+    }
+    for note in &x.notes {
+        let _ = writeln!(out, "{note}");
+    }
+    let b = &r.bottleneck;
+    let _ = writeln!(out, "\nbound by {} ({}:{}): {}\nto lower it: {}", b.stream, b.file, b.line, b.text, b.help);
+    out
+}
+
+/// All methods side by side.
+pub fn compare(results: &[Result<ResultJson, (&'static str, String)>], lower: u64) -> String {
+    let head = ["method", "II", "II/lower", "stages", "channel bytes", "seconds"].map(String::from);
+    let mut rows = vec![head];
+    let mut failed = String::new();
+    for r in results {
+        match r {
+            Ok(r) => rows.push([
+                r.method.to_string(),
+                grouped(r.ii),
+                format!("{:.4}", r.ii as f64 / lower.max(1) as f64),
+                r.stages.to_string(),
+                grouped(r.channel_bytes),
+                format!("{:.3}", r.seconds),
+            ]),
+            Err((method, why)) => {
+                let _ = writeln!(failed, "{method}: {why}");
+            }
+        }
+    }
+    table(&rows) + &failed
+}
+
+/// Rows in columns, the first one to the left.
+pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (i, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(width(i) - cell.chars().count());
+            line += &if i == 0 { format!("{cell}{pad}  ") } else { format!("{pad}{cell}  ") };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+/// A number in groups of three digits.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, d) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(d);
+    }
+    out
+}

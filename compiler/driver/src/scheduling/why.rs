@@ -1,0 +1,120 @@
+//! Why the initiation interval is no shorter: what binds, where it is in the text, and what would help.
+
+use serde::Serialize;
+use sluice_frontend::Elaborated;
+use sluice_frontend::ids::NodeId;
+use sluice_grammar::span::SourceMap;
+use sluice_schedule::analysis::bounds::Reason;
+use sluice_schedule::plan::Plan;
+
+/// What binds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bottleneck {
+    /// `work`, `instance`, `state`, `cycle`, `processor` or `packing`.
+    pub kind: &'static str,
+    /// The stream that is most to blame; empty where it is nobody in particular.
+    pub stream: String,
+    /// Where that stream was added.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What binds, in a sentence.
+    pub text: String,
+    /// What would lower the bound.
+    pub help: String,
+}
+
+/// Streams that are named, at most.
+const NAMED: usize = 4;
+
+/// Says what makes [`sluice_schedule::analysis::bounds::Bounds::lower`] as large as it is.
+pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck {
+    let (problem, bounds) = (&plan.problem, &plan.bounds);
+    let tasks = &problem.graph().tasks;
+    let share = |cycles: u64| percent(cycles, problem.graph().work());
+    let at = |node: NodeId, kind, text: String, help: &str| {
+        let node = program.graph.node(node);
+        let place = sources.line_col(node.span.file, node.span.start);
+        let file = sources.file(node.span.file).name.clone();
+        Bottleneck { kind, stream: node.path.clone(), file, line: place.line, text, help: help.to_string() }
+    };
+    let names = |instances: &[usize]| {
+        let mut all: Vec<&str> = Vec::new();
+        for i in instances {
+            let name = tasks[problem.task_of(*i)].name.as_str();
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        let more = all.len().saturating_sub(NAMED);
+        all.truncate(NAMED);
+        if more > 0 { format!("{} and {more} more", all.join(", ")) } else { all.join(", ") }
+    };
+    match &bounds.reason {
+        Reason::Work => {
+            let mut heavy: Vec<usize> = (0..tasks.len()).collect();
+            let work = |t: &usize| tasks[*t].cost.saturating_mul(tasks[*t].instances);
+            heavy.sort_by_key(|t| (std::cmp::Reverse(work(t)), *t));
+            let list: Vec<String> =
+                heavy.iter().take(NAMED).map(|t| format!("{} {}", tasks[*t].name, share(work(t)))).collect();
+            let text = format!("all processors are busy all the time; most of the work: {}", list.join(", "));
+            at(tasks[heavy[0]].nodes[0], "work", text, "fewer operations in these filters, or more processors")
+        }
+        Reason::Instance(task) => {
+            let t = &tasks[*task];
+            if t.nodes.len() > 1 {
+                let text =
+                    format!("a feedback loop of {} nodes runs on one processor, its firings in order", t.nodes.len());
+                let help = "a longer delay in the loop lets more of its firings run at once; independent streams \
+                            (--streams) share the wait";
+                return at(t.nodes[0], "cycle", text, help);
+            }
+            if t.serial {
+                return at(t.nodes[0], "state", state(&t.name, share(t.cost)), STATE);
+            }
+            let text = format!("one instance of {} ({} firings) takes {} cycles", t.name, t.firings[0], t.cost);
+            at(t.nodes[0], "instance", text, "cut the program finer (--per-processor), or split the filter's work")
+        }
+        Reason::Cycle(cycle) => {
+            let t = &tasks[problem.task_of(cycle[0])];
+            if cycle.iter().all(|i| problem.task_of(*i) == problem.task_of(cycle[0])) && t.serial {
+                return at(t.nodes[0], "state", state(&t.name, share(t.cost.saturating_mul(t.instances))), STATE);
+            }
+            let delay = bounds.critical.as_ref().map_or(1, |(ratio, _)| ratio.distance);
+            let text = format!("a loop has to go round once in {delay} iterations: {}", names(cycle));
+            at(
+                t.nodes[0],
+                "cycle",
+                text,
+                "more delay in the loop (enqueue), fewer operations on it, or C-slow (--streams)",
+            )
+        }
+        Reason::Group(group) => {
+            let members = &bounds.groups.members[*group];
+            let t = &tasks[problem.task_of(members[0])];
+            let text = format!(
+                "these wait for each other within one iteration, so they share a processor: {}",
+                names(members)
+            );
+            at(t.nodes[0], "processor", text, "more delay in the loop (enqueue), or C-slow (--streams)")
+        }
+        Reason::Packing => {
+            let text = "the instances are too large to be spread evenly over the processors".to_string();
+            let longest = (0..tasks.len()).max_by_key(|t| (tasks[*t].cost, std::cmp::Reverse(*t))).unwrap_or(0);
+            at(tasks[longest].nodes[0], "packing", text, "cut the program finer (--per-processor)")
+        }
+    }
+}
+
+const STATE: &str =
+    "without state its firings would spread over the processors; independent streams (--streams) would share the wait";
+
+fn state(name: &str, share: String) -> String {
+    format!("{name} keeps state (or prints), so its firings follow one another on one processor: {share} of the work")
+}
+
+/// A part as a percentage with one digit after the point.
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}

@@ -1,0 +1,392 @@
+//! # crew
+//!
+//! Purpose: runs stages on threads, with bounded queues of blocks between them. Input: the [`Shape`] of the pipeline, a [`Part`] for each thread.
+//! Output: the parts again, and how it [`Ended`].
+//!
+//! ```text
+//! thread 0: admit, fire batch b, push the block ─ full ─▶ thread 1: pop, fire batch b
+//!                                               ◀ empty ─ give the block back
+//! ```
+//!
+//! A thread may have several desks (a stage, or one of its replicas): it goes from one to the next and runs a batch wherever it can.
+//!
+//! A queue is two rings (crate rtrb: single producer, single consumer, lock-free): full blocks one way, empty ones back. With replicas each
+//! pair of threads that hand each other batches has a queue of its own; batch b is that of replica b mod n at either end, so that the order
+//! of items follows from where they are taken. A producer that finds no empty block waits: that is the back-pressure.
+
+use super::gate::{Begin, Gate};
+use rtrb::{Consumer, Producer, RingBuffer};
+use std::time::{Duration, Instant};
+
+/// Blocks of a queue: one that is filled, one that is read, and two to even out.
+pub const BLOCKS: usize = 4;
+/// Looks before a thread lets others have the processor, and before it sleeps.
+const SPINS: u32 = 64;
+const YIELDS: u32 = 16;
+
+/// Is there another batch?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Its input is there.
+    Yes,
+    /// Not now.
+    NotNow,
+    /// Never.
+    Never,
+}
+
+/// Why a part cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The program is at fault in this batch.
+    Fault,
+    /// The run must end at once.
+    Stop,
+}
+
+/// What a thread runs.
+pub trait Part: Send {
+    /// What goes through queues.
+    type Block: Send;
+    /// Is there input for another batch? Only asked of the part that reads.
+    fn admit(&mut self) -> Result<Admission, Trouble>;
+    /// Runs a batch: blocks from each stage before it, in the order of the shape's links, and empty ones for those behind it.
+    fn fire(&mut self, batch: u64, ins: &mut [Self::Block], outs: &mut [Self::Block]) -> Result<(), Trouble>;
+    /// While it has nothing to do: lets out what someone may be watching.
+    fn rest(&mut self) -> Result<(), Trouble>;
+    /// Should the run end (Ctrl-C, a reader that has gone)?
+    fn wants_stop(&self) -> bool;
+}
+
+/// By thread: the desks it has, as stage and replica.
+pub type Seats = Vec<Vec<(usize, usize)>>;
+
+/// How threads hang together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// By stage: its threads.
+    pub replicas: Vec<usize>,
+    /// From an earlier stage to a later one, each pair once.
+    pub links: Vec<(usize, usize)>,
+    /// The stage whose part is asked for admissions. Without, all batches are admitted.
+    pub reader: Option<usize>,
+    /// Who runs what. Each desk belongs to one thread.
+    pub threads: Seats,
+    /// The thread that is the calling one.
+    pub here: usize,
+    /// How many batches, at most.
+    pub batches: u64,
+}
+
+/// How a crew ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// So many batches are complete in all stages, no other was begun.
+    Complete(u64),
+    /// There was a fault in this batch, all before it are complete, some after it may have been run.
+    Fault(u64),
+    /// It was stopped, somewhere.
+    Stopped,
+    /// Threads could not be started; nothing was run.
+    NoThreads,
+}
+
+/// A part, and what became of it.
+pub struct Worker<P> {
+    /// Its stage, and which of its replicas.
+    pub stage: usize,
+    /// Which replica.
+    pub replica: usize,
+    /// The part.
+    pub part: P,
+    /// Its next batch, had it gone on.
+    pub next: u64,
+    /// Whether it has met with a fault in that batch.
+    pub faulty: bool,
+    /// Time spent in batches.
+    pub busy: Duration,
+}
+
+/// The ends of queues at one side of a link, by the replica at the other end.
+type Ends<B> = Vec<Option<(Consumer<B>, Producer<B>)>>;
+
+struct Desk<P: Part> {
+    /// Its number, by stage and replica.
+    number: usize,
+    worker: Worker<P>,
+    step: u64,
+    beginning: bool,
+    admits: bool,
+    ins: Vec<Ends<P::Block>>,
+    outs: Vec<Ends<P::Block>>,
+    /// Its next batch may begin, and these blocks of it are there.
+    begun: bool,
+    got: (Vec<P::Block>, Vec<P::Block>),
+    over: bool,
+}
+
+/// What a desk did when it had its turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// A batch.
+    Batch,
+    /// Nothing: it waits.
+    Waits,
+    /// It is done for good.
+    Over,
+}
+
+impl Shape {
+    /// A thread for each desk.
+    pub fn one_each(replicas: &[usize]) -> Seats {
+        replicas.iter().enumerate().flat_map(|(s, n)| (0..*n).map(move |r| vec![(s, r)])).collect()
+    }
+}
+
+/// Runs parts, ordered by stage and replica. `block` makes an empty block for a link.
+pub fn run<P: Part>(shape: &Shape, parts: Vec<P>, mut block: impl FnMut(usize) -> P::Block) -> (Vec<Worker<P>>, Ended) {
+    let seats: Vec<(usize, usize)> =
+        shape.replicas.iter().enumerate().flat_map(|(s, n)| (0..*n).map(move |r| (s, r))).collect();
+    let seat = |s: usize, r: usize| shape.replicas[..s].iter().sum::<usize>() + r;
+    let first: Vec<u64> = seats.iter().map(|(_, r)| *r as u64).collect();
+    let gate = Gate::new(&first, window(seats.len()));
+    let mut desks: Vec<Desk<P>> = (parts.into_iter().zip(&seats))
+        .enumerate()
+        .map(|(number, (part, (s, r)))| Desk {
+            number,
+            worker: Worker { stage: *s, replica: *r, part, next: *r as u64, faulty: false, busy: Duration::ZERO },
+            step: shape.replicas[*s] as u64,
+            beginning: !shape.links.iter().any(|(_, to)| to == s),
+            admits: shape.reader == Some(*s),
+            ins: Vec::new(),
+            outs: Vec::new(),
+            begun: false,
+            got: (Vec::new(), Vec::new()),
+            over: false,
+        })
+        .collect();
+    for (link, (from, to)) in shape.links.iter().enumerate() {
+        let (makers, users) = (shape.replicas[*from], shape.replicas[*to]);
+        let mut at_makers: Vec<Ends<P::Block>> = (0..makers).map(|_| (0..users).map(|_| None).collect()).collect();
+        let mut at_users: Vec<Ends<P::Block>> = (0..users).map(|_| (0..makers).map(|_| None).collect()).collect();
+        // the pairs that meet: all, or those that leave the same rest
+        for b in 0..makers * users {
+            let (i, j) = (b % makers, b % users);
+            if at_makers[i][j].is_none() {
+                let (full_in, full_out) = RingBuffer::new(BLOCKS);
+                let (mut empty_in, empty_out) = RingBuffer::new(BLOCKS);
+                (0..BLOCKS).for_each(|_| {
+                    let _ = empty_in.push(block(link));
+                });
+                at_makers[i][j] = Some((empty_out, full_in));
+                at_users[j][i] = Some((full_out, empty_in));
+            }
+        }
+        for (i, ends) in at_makers.into_iter().enumerate() {
+            desks[seat(*from, i)].outs.push(ends);
+        }
+        for (j, ends) in at_users.into_iter().enumerate() {
+            desks[seat(*to, j)].ins.push(ends);
+        }
+    }
+    gate.close(shape.batches);
+    let mut crews: Vec<Vec<Desk<P>>> = shape.threads.iter().map(|_| Vec::new()).collect();
+    for desk in desks {
+        let sits = |t: &Vec<(usize, usize)>| t.contains(&(desk.worker.stage, desk.worker.replica));
+        let thread = shape.threads.iter().position(sits).unwrap_or(shape.here);
+        crews[thread].push(desk);
+    }
+    crews.swap(0, shape.here);
+    let (mut workers, started) = std::thread::scope(|scope| {
+        let gate = &gate;
+        let (mut others, mut left, mut started) = (Vec::new(), Vec::new(), true);
+        let mut crews = crews.into_iter();
+        let mine = crews.next().unwrap_or_default();
+        for (i, crew) in crews.enumerate() {
+            if !started {
+                left.extend(crew.into_iter().map(|d| d.worker));
+                continue;
+            }
+            // what no thread takes must not be lost
+            let slot = std::sync::Arc::new(std::sync::Mutex::new(Some(crew)));
+            let taken = slot.clone();
+            let take = |slot: &std::sync::Mutex<Option<Vec<Desk<P>>>>| {
+                slot.lock().ok().and_then(|mut d| d.take()).unwrap_or_default()
+            };
+            let work = move || work(take(&taken), gate, false);
+            let builder = std::thread::Builder::new().name(format!("crew {}", i + 1)).stack_size(STACK);
+            match builder.spawn_scoped(scope, work) {
+                Ok(handle) => others.push(handle),
+                Err(_) => {
+                    started = false;
+                    gate.close(0);
+                    left.extend(take(&slot).into_iter().map(|d| d.worker));
+                }
+            }
+        }
+        if started && shape.reader.is_none() {
+            gate.admit(shape.batches);
+        }
+        gate.open();
+        let mut workers = work(mine, gate, true);
+        workers.extend(left);
+        for handle in others {
+            match handle.join() {
+                Ok(theirs) => workers.extend(theirs),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        (workers, started)
+    });
+    workers.sort_by_key(|w| (w.stage, w.replica));
+    let ended = match gate.faulty() {
+        _ if !started => Ended::NoThreads,
+        _ if gate.is_cancelled() => Ended::Stopped,
+        Some(batch) => Ended::Fault(batch),
+        None => Ended::Complete(gate.limit()),
+    };
+    (workers, ended)
+}
+
+/// How far threads may be apart.
+pub fn window(threads: usize) -> u64 {
+    (BLOCKS * threads + BLOCKS) as u64
+}
+
+/// Generated code knows that calls which are nested too deeply end at 4 MiB.
+const STACK: usize = 16 << 20;
+
+/// Ends everyone where a thread panics, so that none waits for it for ever.
+struct Alarm<'g>(&'g Gate);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.cancel();
+        }
+    }
+}
+
+/// What a thread does: it goes round its desks until all are done. The one that `watches` looks whether the run should end.
+fn work<P: Part>(mut desks: Vec<Desk<P>>, gate: &Gate, watches: bool) -> Vec<Worker<P>> {
+    let _alarm = Alarm(gate);
+    let Some(me) = desks.first().map(|d| d.number) else { return Vec::new() };
+    gate.enter(me);
+    let mut idle = 0u32;
+    loop {
+        if watches && desks.first().is_some_and(|d| d.worker.part.wants_stop()) {
+            gate.cancel();
+        }
+        if round(&mut desks, gate) {
+            idle = 0;
+        }
+        if desks.iter().all(|d| d.over) {
+            return desks.into_iter().map(|d| d.worker).collect();
+        }
+        idle += 1;
+        match idle {
+            0..=SPINS => std::hint::spin_loop(),
+            _ if idle <= SPINS + YIELDS => std::thread::yield_now(),
+            _ => {
+                for desk in desks.iter_mut().filter(|d| !d.over) {
+                    match desk.worker.part.rest() {
+                        Ok(()) => {}
+                        Err(Trouble::Fault) => gate.fault(desk.worker.next),
+                        Err(Trouble::Stop) => gate.cancel(),
+                    }
+                }
+                if gate.sleep(me, || round(&mut desks, gate).then_some(())).is_some() {
+                    idle = 0;
+                }
+            }
+        }
+    }
+}
+
+/// Gives each desk a turn. Did any do something?
+fn round<P: Part>(desks: &mut [Desk<P>], gate: &Gate) -> bool {
+    let mut any = false;
+    for desk in desks.iter_mut().filter(|d| !d.over) {
+        let turn = desk.turn(gate);
+        desk.over = turn == Turn::Over;
+        any |= turn != Turn::Waits;
+    }
+    any
+}
+
+impl<P: Part> Desk<P> {
+    /// Runs a batch, if all that it needs is there.
+    fn turn(&mut self, gate: &Gate) -> Turn {
+        let batch = self.worker.next;
+        if gate.is_over(batch) {
+            return Turn::Over;
+        }
+        if !self.begun {
+            match self.begin(gate) {
+                Begin::Yes => self.begun = true,
+                Begin::Wait => return Turn::Waits,
+                Begin::Never => return Turn::Over,
+            }
+        }
+        for (queues, got) in [(&mut self.ins, &mut self.got.0), (&mut self.outs, &mut self.got.1)] {
+            while let Some(ends) = queues.get_mut(got.len()) {
+                let n = ends.len() as u64;
+                match ends[(batch % n) as usize].as_mut().and_then(|(from, _)| from.pop().ok()) {
+                    Some(block) => got.push(block),
+                    None => return Turn::Waits,
+                }
+            }
+        }
+        let start = Instant::now();
+        let result = self.worker.part.fire(batch, &mut self.got.0, &mut self.got.1);
+        self.worker.busy += start.elapsed();
+        match result {
+            Ok(()) => {}
+            Err(Trouble::Fault) => {
+                self.worker.faulty = true;
+                gate.fault(batch);
+                return Turn::Over;
+            }
+            Err(Trouble::Stop) => {
+                gate.cancel();
+                return Turn::Over;
+            }
+        }
+        for (queues, got) in [(&mut self.ins, &mut self.got.0), (&mut self.outs, &mut self.got.1)] {
+            for (ends, block) in queues.iter_mut().zip(got.drain(..)) {
+                let n = ends.len() as u64;
+                // as many as there are fit
+                if let Some((_, to)) = &mut ends[(batch % n) as usize] {
+                    let _ = to.push(block);
+                }
+            }
+        }
+        self.begun = false;
+        self.worker.next += self.step;
+        gate.done(self.number, self.worker.next);
+        Turn::Batch
+    }
+
+    /// May the next batch begin? The part that reads decides that.
+    fn begin(&mut self, gate: &Gate) -> Begin {
+        let batch = self.worker.next;
+        if !self.admits {
+            return gate.may_begin(batch, self.beginning);
+        }
+        if !gate.is_open() || gate.is_far_ahead(batch) {
+            return Begin::Wait;
+        }
+        match self.worker.part.admit() {
+            Ok(Admission::Yes) => {
+                gate.admit(batch + 1);
+                return Begin::Yes;
+            }
+            // what is on its way comes out first; more may come meanwhile
+            Ok(Admission::NotNow) if !gate.is_idle() => return Begin::Wait,
+            Ok(_) => gate.close(batch),
+            Err(Trouble::Fault) => gate.fault(batch),
+            Err(Trouble::Stop) => gate.cancel(),
+        }
+        Begin::Never
+    }
+}

@@ -1,0 +1,213 @@
+//! # plan
+//!
+//! Purpose: how a program is run on so many threads. Input: the program as code generation takes it, the number of threads. Output: [`Plan`]: stages
+//! that their judge has passed, or why one thread does everything; and numbers for people.
+
+use super::crew::Seats;
+use sluice_codegen::ProgramInput;
+use sluice_codegen::c::{layout, stages};
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::NodeId;
+use sluice_kernel::cost;
+use sluice_schedule::partition::{self, Problem, Verified};
+
+/// Less gain than this is none.
+const WORTH: f64 = 1.05;
+/// Threads beyond which more are not tried.
+pub const MOST: usize = 256;
+
+/// A plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Threads that were asked for.
+    pub asked: usize,
+    /// The stages, where there are several threads.
+    pub partition: Option<Verified>,
+    /// By thread: the stages and replicas it runs.
+    pub threads: Seats,
+    /// Why one thread does everything.
+    pub alone: Option<String>,
+    /// Stages in words.
+    pub stages: Vec<Planned>,
+    /// From stage to stage: bytes in a steady state.
+    pub crossings: Vec<(usize, usize, u64)>,
+    /// Cycles of a steady state.
+    pub total: u64,
+    /// How much faster than one thread, as far as the numbers go; and what no partition can exceed.
+    pub gain: f64,
+    /// The bound of it.
+    pub bound: f64,
+    /// Steady states of a batch.
+    pub batch: u64,
+}
+
+/// A stage in words.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Its threads.
+    pub replicas: usize,
+    /// Paths of its nodes.
+    pub nodes: Vec<String>,
+    /// Cycles in a steady state.
+    pub cycles: u64,
+}
+
+/// Makes a plan. `batch`: steady states of a batch.
+pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64) -> Plan {
+    let graph = input.graph;
+    let mut plan = Plan {
+        asked: threads,
+        partition: None,
+        threads: Vec::new(),
+        alone: None,
+        stages: Vec::new(),
+        crossings: Vec::new(),
+        total: 0,
+        gain: 1.0,
+        bound: 1.0,
+        batch,
+    };
+    if threads <= 1 {
+        plan.alone = Some("no more were asked for".into());
+        return plan;
+    }
+    if let Some(why) = stages::cannot(input) {
+        plan.alone = Some(why.into());
+        return plan;
+    }
+    let cycles: Vec<u64> = graph.node_ids().map(|v| cycles(input, v)).collect();
+    let bytes: Vec<u64> =
+        (graph.channels.iter()).map(|c| layout::size_align(&c.ty, input.globals).map_or(1, |(size, _)| size)).collect();
+    let crossing: Vec<u64> = bytes.iter().map(|b| b.div_ceil(8)).collect();
+    let together = together(input);
+    let problem = Problem {
+        graph,
+        steady: input.steady,
+        cycles: &cycles,
+        crossing: &crossing,
+        together: &together,
+        threads: threads.min(MOST),
+        batch,
+    };
+    plan.total = problem.total();
+    plan.bound = plan.total as f64 / problem.least().max(1.0);
+    // more stages than threads, where several with little to do share one
+    let mut candidates = (0..=EXTRA).map(|extra| {
+        let threads = (problem.threads + extra.min(problem.threads)).min(MOST);
+        let found = partition::solve(&Problem { threads, ..problem });
+        let (seats, slowest) = share(&found, problem.threads);
+        (found, seats, slowest)
+    });
+    let Some(mut best) = candidates.next() else { return plan };
+    for candidate in candidates {
+        // two replicas on one thread share nothing; and another queue is worth it only for so much
+        let twice = |t: &Vec<(usize, usize)>| t.iter().any(|(s, r)| t.iter().any(|d| d.0 == *s && d.1 != *r));
+        if !candidate.1.iter().any(twice) && candidate.2 * 1.03 < best.2 {
+            best = candidate;
+        }
+    }
+    let (best, seats, slowest) = best;
+    plan.gain = plan.total as f64 / slowest.max(1.0);
+    if seats.len() < 2 || plan.gain < WORTH {
+        plan.alone = Some(why_not(input, &problem));
+        return plan;
+    }
+    for (s, stage) in best.stages().iter().enumerate() {
+        let nodes = stage.nodes.iter().map(|v| graph.node(*v).path.clone()).collect();
+        let cycles = stage.nodes.iter().fold(0u64, |sum, v| sum.saturating_add(problem.load(*v)));
+        plan.stages.push(Planned { replicas: stage.replicas, nodes, cycles });
+        for t in s + 1..best.stages().len() {
+            let between = graph.channel_ids().filter(|c| {
+                let channel = graph.channel(*c);
+                (best.stage_of(channel.from.0), best.stage_of(channel.to.0)) == (s, t)
+            });
+            let sum: u64 = between.map(|c| items(graph, input, c.index()).saturating_mul(bytes[c.index()])).sum();
+            if sum > 0 {
+                plan.crossings.push((s, t, sum));
+            }
+        }
+    }
+    plan.partition = Some(best);
+    plan.threads = seats;
+    plan
+}
+
+/// Stages beyond the threads that are tried.
+const EXTRA: usize = 3;
+
+/// Deals stages and replicas out to threads, the dearest first, each to the one that has the least to do. Gives them, and the cycles of the one that
+/// has most.
+fn share(partition: &Verified, threads: usize) -> (Seats, f64) {
+    let mut desks: Vec<(f64, usize, usize)> = Vec::new();
+    for (s, (stage, load)) in partition.stages().iter().zip(partition.loads()).enumerate() {
+        desks.extend((0..stage.replicas).map(|r| (*load as f64 / stage.replicas as f64, s, r)));
+    }
+    desks.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut seats: Vec<(f64, Vec<(usize, usize)>)> = vec![(0.0, Vec::new()); threads.min(desks.len()).max(1)];
+    for (load, s, r) in desks {
+        if let Some(least) = seats.iter_mut().min_by(|a, b| a.0.total_cmp(&b.0)) {
+            least.0 += load;
+            least.1.push((s, r));
+        }
+    }
+    let slowest = seats.iter().map(|s| s.0).fold(0.0, f64::max);
+    (seats.into_iter().map(|s| s.1).collect(), slowest)
+}
+
+/// Items of a channel in a steady state.
+fn items(graph: &SdfGraph, input: &ProgramInput<'_>, c: usize) -> u64 {
+    let channel = &graph.channels[c];
+    input.steady.repetitions[channel.to.0.index()].saturating_mul(u64::from(channel.consume))
+}
+
+/// Firings that run at once where the machine's vectors are used.
+const LANES: u64 = 8;
+
+/// Cycles of a firing: those of a filter's kernel, as this machine takes them; one for each item moved.
+fn cycles(input: &ProgramInput<'_>, v: NodeId) -> u64 {
+    let node = input.graph.node(v);
+    let moved: u64 = (node.inputs.iter().map(|c| u64::from(input.graph.channel(*c).consume)))
+        .chain(node.outputs.iter().map(|c| u64::from(input.graph.channel(*c).produce)))
+        .sum();
+    match node.kind {
+        NodeKind::Filter { code, .. } => {
+            let Some(kernel) = input.kernels.get(code.index()) else { return 1 };
+            let cost = cost::firing(kernel);
+            // functions of the C library, and prints above all, take longer than the model's simple machine says
+            let more = cost.library.saturating_mul(80).saturating_add(cost.call.saturating_mul(100));
+            let all = cost.cycles().saturating_add(more);
+            (if kernel.lanes.is_some() { all / LANES } else { all }).max(1)
+        }
+        // what is read and written changes its form
+        NodeKind::Reader(_) | NodeKind::Writer(_) => 4 * moved.max(1),
+        _ => moved.max(1),
+    }
+}
+
+/// What one thread must do: all reading, since a batch begins when the input of all readers is there; and all calls of native functions, which
+/// nobody has said may come from several threads.
+fn together(input: &ProgramInput<'_>) -> Vec<Vec<NodeId>> {
+    let native = |v: &NodeId| match input.graph.node(*v).kind {
+        NodeKind::Filter { code, .. } => input.codes.get(code.index()).is_some_and(|c| c.calls_native.is_some()),
+        _ => false,
+    };
+    let reads = |v: &NodeId| matches!(input.graph.node(*v).kind, NodeKind::Reader(_));
+    let groups = [input.graph.node_ids().filter(native).collect(), input.graph.node_ids().filter(reads).collect()];
+    groups.into_iter().filter(|g: &Vec<NodeId>| !g.is_empty()).collect()
+}
+
+/// In words, why no partition gains anything.
+fn why_not(input: &ProgramInput<'_>, problem: &Problem<'_>) -> String {
+    let parts = partition::order::Components::of(problem);
+    let heaviest = (0..parts.len()).filter(|i| !parts.stateless[*i]).max_by_key(|i| parts.load[*i]);
+    let total = problem.total().max(1);
+    match heaviest {
+        Some(i) if parts.load[i] * 10 > total * 8 => {
+            let path = &input.graph.node(parts.nodes[i][0]).path;
+            let percent = 100.0 * parts.load[i] as f64 / total as f64;
+            let and = if parts.nodes[i].len() > 1 { " and what must stay with it" } else { "" };
+            format!("{percent:.0} % of the work is in {path}{and}, which one thread must do")
+        }
+        _ => "handing items from thread to thread would cost more than it gains".into(),
+    }
+}

@@ -1,0 +1,36 @@
+//! # c-slow
+//!
+//! Purpose: one program that does the work of several, on independent streams that take turns. Input: an elaborated program. Output: one
+//! as well, with another graph and other code.
+//!
+//! - [`streams`] (`--streams N`): the open input carries N streams item by item, item x of stream s at x·N + s, and so do all channels
+//!   and the open output. Every stream comes out as from a run of the original on it alone.
+//! - [`fold_branches()`]: a round-robin splitjoin whose branches are N equal stateful filters becomes one filter. Nothing else changes.
+//!
+//! In both, a filter's state becomes an array, one element for each stream, and a firing does a firing of each ([`mod@code`]). Delays (initial
+//! items, state) are there N times: this is C-slow, so the RecMII per item falls by N, and the loop over the streams has independent turns.
+//! Source: "Method for Software Pipelining on GPUs", section 5; C. E. Leiserson, J. B. Saxe, "Retiming synchronous circuitry", 1991, section 9.
+//!
+//! ```text
+//! float->float filter Decay {                  float->float filter Decay {            (2 streams)
+//!     float r;                                     float[2] r;
+//!     work pop 1 push 1 {               →          work pop 2 push 2 {
+//!         r = 0.5 * r + pop();                         for (int s = 0; s < 2; s++) {
+//!         push(r);                                         r[s] = 0.5 * r[s] + peek(s);
+//!     }                                                    push(r[s]);
+//! }                                            }   }   }
+//! ```
+//!
+//! What must hold afterwards: the graph verifies, has a steady state, and fires each filter as often as the original.
+
+pub mod code;
+pub mod fold_branches;
+mod rewrite;
+mod streams;
+
+pub use fold_branches::{Folded, fold_branches};
+pub use streams::{MOST_STREAMS, streams};
+
+/// Codes of this pass.
+pub const CODES: &[(&str, &str)] =
+    &[("E0960", "streams cannot take turns in this program"), ("E0961", "too much for so many streams")];

@@ -1,0 +1,137 @@
+//! # plan
+//!
+//! Purpose: from a program to its scheduling problem, with one function for the command, the language server and the benchmarks.
+//! Input: flat graph, steady state, operations of each node's firing, bytes of items, a machine. Output: [`Plan`].
+//!
+//! The costs of nodes that are no filters follow from what they move: a read and a write for each item.
+
+use crate::analysis::bounds::{Bounds, Reason, bounds};
+use crate::machine::Machine;
+use crate::problem::build::{self, Source};
+use crate::problem::granularity::{Aim, Granularity, Times, choose, finest};
+use crate::problem::modulo::{ModuloProblem, Unfit};
+use crate::solver::pack::pack;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{CodeId, NodeId};
+use sluice_frontend::steady_state::SteadyState;
+use sluice_kernel::cost::Cost;
+
+/// A problem and what it was made from.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// How firings make instances.
+    pub granularity: Granularity,
+    /// What firings cost.
+    pub times: Times,
+    /// The problem.
+    pub problem: ModuloProblem,
+    /// Its bounds.
+    pub bounds: Bounds,
+}
+
+/// How finely a program is cut into instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Grain {
+    /// As coarsely as still fills the processors evenly.
+    #[default]
+    Auto,
+    /// Each firing is an instance, an iteration is one steady state.
+    Firing,
+    /// Instances of many firings, so many of them for each processor at least.
+    PerProcessor(u64),
+}
+
+/// A program as plans see it.
+#[derive(Clone, Copy)]
+pub struct Program<'a> {
+    /// The flat graph.
+    pub graph: &'a SdfGraph,
+    /// Its steady state.
+    pub steady: &'a SteadyState,
+    /// By node, the operations of a firing ([`costs`]).
+    pub costs: &'a [Cost],
+    /// By channel, the bytes of an item.
+    pub item_bytes: &'a [u64],
+}
+
+/// The operations of each node's firing; `of` tells those of a filter's code.
+pub fn costs(graph: &SdfGraph, of: impl Fn(CodeId) -> Cost) -> Vec<Cost> {
+    let cost = |n: NodeId| {
+        let node = graph.node(n);
+        match node.kind {
+            NodeKind::Filter { code, .. } => of(code),
+            _ => {
+                let takes = node.inputs.iter().map(|c| u64::from(graph.channel(*c).consume)).sum();
+                let gives = node.outputs.iter().map(|c| u64::from(graph.channel(*c).produce)).sum();
+                Cost { load: takes, store: gives, ..Cost::default() }
+            }
+        }
+    };
+    graph.node_ids().map(cost).collect()
+}
+
+/// What firings cost on a machine.
+pub fn times(machine: &Machine, costs: &[Cost]) -> Times {
+    let firing: Vec<u64> = costs.iter().map(|c| machine.cycles.of(c)).collect();
+    let alone = firing.iter().map(|t| t.saturating_mul(machine.alone)).collect();
+    Times { firing, alone, lanes: machine.lanes, threads: machine.threads, overhead: machine.instance_cycles }
+}
+
+/// Instances for each processor that [`Grain::Auto`] tries, and the unevenness that it is content with, in 1/1000.
+const CUTS: [u64; 5] = [4, 8, 16, 32, 64];
+const EVEN: u128 = 4;
+
+/// Makes the problem of a program on so many processors of a machine, and bounds it.
+pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
+    let cut = |grain| with_grain(program, machine, processors, grain);
+    if grain != Grain::Auto {
+        return cut(grain);
+    }
+    // II per steady state, as a fraction; what packing promises is what schedulers reach, or nearly.
+    let mut best: Option<(u64, Plan)> = None;
+    let mut unfit = Unfit::Empty;
+    for per_processor in CUTS {
+        let plan = match cut(Grain::PerProcessor(per_processor)) {
+            Ok(plan) => plan,
+            Err(why) => {
+                unfit = why;
+                break;
+            }
+        };
+        let (lower, graph) = (plan.bounds.lower, plan.problem.graph());
+        let ii = pack(&plan.bounds.groups.cost, processors, lower).largest.max(lower);
+        let share = graph.work().div_ceil(processors.into());
+        let even = u128::from(ii) * 1000 <= u128::from(share) * (1000 + EVEN);
+        // Nothing is gained by finer cuts where one instance, or one loop, takes all the time there is.
+        let bound = matches!(plan.bounds.reason, Reason::Cycle(_) | Reason::Group(_))
+            || matches!(plan.bounds.reason, Reason::Instance(task) if graph.tasks[task].serial);
+        let better = best.as_ref().is_none_or(|(other, p)| {
+            u128::from(ii) * u128::from(p.problem.graph().batch) < u128::from(*other) * u128::from(graph.batch)
+        });
+        if better {
+            best = Some((ii, plan));
+        }
+        if even || bound {
+            break;
+        }
+    }
+    best.map(|(_, plan)| plan).ok_or(unfit)
+}
+
+fn with_grain(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
+    let Program { steady, costs, item_bytes, .. } = program;
+    let graph = &*program.graph.cut();
+    let times = times(machine, costs);
+    let granularity = match grain {
+        Grain::Firing => finest(graph),
+        Grain::Auto => return plan(program, machine, processors, grain),
+        Grain::PerProcessor(per_processor) => {
+            let most = u64::from(processors).saturating_mul(per_processor).saturating_mul(16).max(4096);
+            choose(graph, steady, &times, Aim { processors, per_processor, most }).ok_or(Unfit::Work)?
+        }
+    };
+    let source = Source { graph, steady, granularity: &granularity, times: &times, item_bytes };
+    let problem = build::problem(source, processors)?;
+    let bounds = bounds(&problem);
+    Ok(Plan { granularity, times, problem, bounds })
+}

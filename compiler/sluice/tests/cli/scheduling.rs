@@ -1,0 +1,204 @@
+//! `sluice schedule` and `sluice report`.
+
+use crate::support::*;
+use serde_json::Value;
+
+/// A source with state, a window, two branches, a loop, a sink that prints.
+const PROGRAM: &str = "\
+void->int filter Count {
+    int n;
+    work push 2 {
+        push(n++);
+        push(n++);
+    }
+}
+int->int filter Window {
+    work pop 3 push 1 peek 5 {
+        push(peek(0) + peek(4));
+        for (int i = 0; i < 3; i++) pop();
+    }
+}
+int->int filter Heavy(int n) {
+    work pop 1 push 1 {
+        int s = pop();
+        for (int i = 0; i < n; i++) s = s * 31 + i;
+        push(s);
+    }
+}
+int->int splitjoin Both {
+    split duplicate;
+    add Heavy(40);
+    add Heavy(90);
+    join roundrobin;
+}
+int->void filter Show {
+    work pop 1 {
+        println(pop());
+    }
+}
+void->void pipeline Main {
+    add Count;
+    add Window;
+    add Both;
+    add Show;
+}
+";
+
+fn json(place: &Place, args: &[&str]) -> Value {
+    let done = place.run(args).ends(0);
+    serde_json::from_str(done.text()).unwrap_or_else(|e| panic!("{e}: {}", done.text()))
+}
+
+#[test]
+fn a_schedule_as_json() {
+    let place = Place::new().with("a.str", PROGRAM);
+    for (method, processors) in [("flat", 4), ("ims", 4), ("slack", 4), ("hms", 4), ("sas", 4), ("min-latency", 4)] {
+        let args =
+            ["schedule", "a.str", "--processors", "4", "--machine", "cpu", "--method", method, "--format", "json"];
+        let report = json(&place, &args);
+        assert_eq!(report["schema"], "sluice-schedule-1");
+        assert_eq!((&report["method"], &report["machine"]["processors"]), (&method.into(), &processors.into()));
+        let number = |name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {}", report[name]));
+        assert!(number("ii") >= number("lower") && number("lower") >= number("mii"), "{report}");
+        assert!(number("mii") == number("res_mii").max(number("rec_mii")));
+        assert_eq!(number("latency"), number("ii") * number("stages"));
+        let gap = number("ii") as f64 / number("lower") as f64 - 1.0;
+        assert!((report["gap"].as_f64().unwrap() - gap).abs() < 1e-9);
+        // the documents' parts belong together
+        let tasks = report["tasks"].as_array().unwrap();
+        let placements = report["placements"].as_array().unwrap();
+        assert_eq!(placements.len() as u64, number("instances"));
+        let busy = |p: u64| -> u64 {
+            let mine = placements.iter().filter(|i| i["processor"] == p);
+            mine.map(|i| tasks[i["task"].as_u64().unwrap() as usize]["cost"].as_u64().unwrap()).sum()
+        };
+        let work: u64 = (0..4).map(busy).sum();
+        assert_eq!(work, number("work"));
+        assert!((0..4).all(|p| busy(p) <= number("ii")), "{report}");
+        let bytes: u64 = report["channels"].as_array().unwrap().iter().map(|c| c["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(bytes, number("channel_bytes"));
+    }
+}
+
+#[test]
+fn what_binds_is_named_with_its_line() {
+    let place = Place::new().with("a.str", PROGRAM);
+    let report = json(&place, &["schedule", "a.str", "--machine", "cpu", "--processors", "64", "--format", "json"]);
+    let why = &report["bottleneck"];
+    // on so many processors a filter with state is what is left
+    assert_eq!((&why["kind"], &why["file"]), (&"state".into(), &"a.str".into()), "{why}");
+    let line = PROGRAM.lines().nth(why["line"].as_u64().unwrap() as usize - 1).unwrap();
+    assert!(line.contains("add Show") || line.contains("add Count"), "{line}");
+    let alone = json(&place, &["schedule", "a.str", "--machine", "cpu", "-p", "1", "--format", "json"]);
+    assert_eq!((&alone["bottleneck"]["kind"], &alone["stages"]), (&"work".into(), &1.into()));
+    let table = place.run(&["schedule", "a.str", "--machine", "cpu", "-p", "64"]).ends(0);
+    assert!(table.text().contains("lower bound") && table.text().contains("a.str:"), "{}", table.text());
+}
+
+#[test]
+fn the_integer_program_is_never_worse() {
+    let place = Place::new().with("a.str", PROGRAM);
+    let ii = |method: &str| {
+        let args = ["schedule", "a.str", "--machine", "cpu", "-p", "3", "--method", method, "--format", "json"];
+        let args = [&args[..], &["--firings", "--time-limit", "5"]].concat();
+        json(&place, &args)["ii"].as_u64().unwrap()
+    };
+    let best = ["flat", "ims", "slack", "hms"].map(ii).into_iter().min().unwrap();
+    assert!(ii("ilp") <= best);
+}
+
+#[test]
+fn a_required_interval_is_not_relaxed() {
+    let place = Place::new().with("a.str", PROGRAM);
+    let args = ["schedule", "a.str", "--machine", "cpu", "-p", "2", "--require-ii"];
+    let with = |ii: &str| place.run(&[&args[..], &[ii]].concat());
+    with("1").ends(1).says("no schedule has an II of 1");
+    with("1000000000").ends(0);
+}
+
+#[test]
+fn all_methods_and_all_trades() {
+    let place = Place::new().with("a.str", PROGRAM);
+    let table = place.run(&["schedule", "a.str", "-p", "2", "--compare", "--firings", "--time-limit", "2"]).ends(0);
+    for method in ["sas", "min-latency", "flat", "ims", "slack", "hms", "ilp"] {
+        assert!(table.text().lines().any(|l| l.starts_with(method)), "{}", table.text());
+    }
+    let pareto = json(&place, &["schedule", "a.str", "-p", "4", "--machine", "cpu", "--pareto", "--format", "json"]);
+    assert_eq!(pareto["schema"], "sluice-pareto-1");
+    let points = pareto["points"].as_array().unwrap();
+    let of = |p: &Value, name: &str| p[name].as_f64().unwrap();
+    assert!(!points.is_empty());
+    for (i, a) in points.iter().enumerate() {
+        for b in &points[i + 1..] {
+            assert!(of(a, "steady_states_per_second") >= of(b, "steady_states_per_second"));
+            assert!(of(b, "channel_bytes") < of(a, "channel_bytes") || of(b, "latency_us") < of(a, "latency_us"));
+        }
+    }
+}
+
+#[test]
+fn pictures_and_pages() {
+    let place = Place::new().with("a.str", PROGRAM);
+    place.run(&["schedule", "a.str", "-p", "4", "--format", "svg", "-o", "kernel.svg"]).ends(0);
+    let svg = place.read("kernel.svg");
+    assert!(svg.starts_with("<svg") && svg.contains("SM 3") && svg.contains("MII") && svg.contains("Heavy"));
+    place.run(&["schedule", "a.str", "-p", "4", "--pareto", "--format", "svg", "-o", "pareto.svg"]).ends(0);
+    assert!(place.read("pareto.svg").contains("steady states per second"));
+    place.run(&["report", "a.str", "-p", "4", "-o", "page.html"]).ends(0);
+    let page = place.read("page.html");
+    for part in ["id=\"graph\"", "id=\"gantt\"", "data-node=\"n0\"", "id=\"s0-1\"", "Bound by"] {
+        assert!(page.contains(part), "{part}");
+    }
+    place.run(&["report", "a.str", "-o", "none/page.html"]).ends(3);
+}
+
+#[test]
+fn machines_from_files() {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../schedule/src/machine/cpu.toml")).unwrap();
+    let place = Place::new().with("a.str", PROGRAM).with("m.toml", text.replace("processors = 1", "processors = 5"));
+    let report = json(&place, &["schedule", "a.str", "--machine", "m.toml", "--format", "json"]);
+    assert_eq!(report["machine"]["processors"], 5);
+    let place = place.with("bad.toml", text.replace("lanes = 1", "lanes = none"));
+    place.run(&["schedule", "a.str", "--machine", "bad.toml"]).ends(2).says("bad.toml, line");
+    place.run(&["schedule", "a.str", "--machine", "h20"]).ends(2).says("is it `h200`?");
+    place.run(&["schedule", "a.str", "--machine", "none.toml"]).ends(3).says("none.toml");
+    place.run(&["schedule", "a.str", "--processors", "0"]).ends(2);
+    place.run(&["schedule", "a.str", "--time-limit", "-1"]).ends(2);
+}
+
+/// The page in a browser: a filter that the address names is shown in the graph, the chart, the table and the source.
+#[test]
+fn a_page_in_a_browser() {
+    let there =
+        |name: &str| std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| there(name)) else {
+        eprintln!("SKIPPED: there is no chromium: the page was not looked at in a browser");
+        return;
+    };
+    let place = Place::new().with("a.str", PROGRAM);
+    place.run(&["report", "a.str", "-p", "4", "-o", "page.html"]).ends(0);
+    let page = place.read("page.html");
+    let row = page.lines().find(|l| l.contains("data-node=") && l.contains("Window")).unwrap();
+    let attribute = |name: &str| row.split_once(&format!("{name}=\"")).unwrap().1.split_once('"').unwrap().0;
+    let address = format!("file://{}#{}", place.path("page.html").display(), attribute("data-node"));
+    let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"];
+    let profile = format!("--user-data-dir={}", place.path("profile").display());
+    let out = std::process::Command::new("timeout")
+        .args(["120", browser])
+        .args(flags)
+        .args([&profile, &address])
+        .env("HOME", place.path("."))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&out.stdout);
+    let lit = |what: &str| dom.lines().any(|l| l.contains(what) && l.contains("on\""));
+    let shown = |what: &str| {
+        assert!(lit(what), "{what} is not shown\n{}\n{dom}", String::from_utf8_lossy(&out.stderr));
+    };
+    shown(&format!("data-node=\"{}\"", attribute("data-node")));
+    shown(&format!("<g id=\"{}\" class=\"on\"", attribute("data-node")));
+    shown(&format!("id=\"{}\"", attribute("data-line")));
+    shown(&format!("data-task=\"{}\" x=", attribute("data-task")));
+    assert!(dom.contains("id=\"shown\">Main.Window"), "{dom}");
+}
