@@ -6,6 +6,7 @@ use crate::ilp;
 use crate::plan::Plan;
 use crate::problem::judge::{Verified, Violation, bytes, fills_in_order, verify};
 use crate::problem::modulo::ModuloSchedule;
+use crate::solver::improve::{EFFORT, improve};
 use crate::solver::{self, Failure, Options, Solution, Statistics};
 
 /// A scheduler.
@@ -112,7 +113,10 @@ pub fn solve(plan: &Plan, method: Method, settings: &Settings, clock: &dyn Fn() 
         Method::Hms => solver::hierarchical::solve(problem, bounds, options),
         Method::Ilp => return integer_program(plan, settings, clock),
     };
-    let Solution { schedule, statistics } = found.map_err(failed)?;
+    let Solution { mut schedule, statistics } = found.map_err(failed)?;
+    if method == Method::Hms {
+        schedule = improve(problem, schedule, EFFORT);
+    }
     if let Some(require) = settings.require_ii.filter(|r| *r < schedule.ii) {
         return Err(NoSchedule::GaveUp(format!("its II is {}, not {require} or less", schedule.ii)));
     }
@@ -150,7 +154,8 @@ fn best_start(plan: &Plan, options: Options) -> Option<ModuloSchedule> {
         solver::iterative::solve(problem, bounds, options),
         solver::hierarchical::solve(problem, bounds, options),
     ];
-    let found = all.into_iter().flatten().filter_map(|s| verify(problem, s.schedule).ok());
+    let found = all.into_iter().flatten().map(|s| improve(problem, s.schedule, EFFORT));
+    let found = found.filter_map(|s| verify(problem, s).ok());
     let best = found.min_by_key(|v| (v.schedule().ii, v.schedule().stages(), v.bytes(problem)))?;
     Some(best.schedule().clone())
 }

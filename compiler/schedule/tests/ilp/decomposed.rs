@@ -47,8 +47,7 @@ fn items_go_anywhere() {
         let items = items(&problem, &groups);
         merged += usize::from(!items.exact);
         for _ in 0..10 {
-            let bin: Vec<u32> =
-                items.cost.iter().map(|_| dice.roll(problem.processors().into()) as u32).collect();
+            let bin: Vec<u32> = items.cost.iter().map(|_| dice.roll(problem.processors().into()) as u32).collect();
             let processor: Vec<u32> = items.of.iter().map(|x| bin[*x]).collect();
             let stage = least_stages(&problem, &processor).expect("every cycle may cross so often");
             let schedule = arrange(&problem, &processor, &stage, &vec![0.0; stage.len()]).unwrap();
