@@ -1,25 +1,24 @@
 //! Formatting keeps every program what it is, loses no comment, and has nothing left to do when it is done again: on grown
 //! programs and on those of the repository, with space and comments scattered between their tokens.
 //!
-//! `SLUICE_FUZZ_CASES=100000 cargo test --release -p sluice-grammar --test format_fuzz` for a long run.
-#![allow(clippy::disallowed_methods)] // the number of cases comes from outside, and programs are read
+//! `SLUICE_FUZZ_CASES=100000 SLUICE_FIRST_SEED=100000 cargo test --release -p sluice-grammar --test format_fuzz` for a long run on other
+//! cases than usual. A failure names the seed and shows a small text that fails in the same way.
+#![allow(clippy::disallowed_methods)] // programs are read, and time is what is tested
 
 mod common;
 
+use common::fuzz::{cases, config, first_seed, noise, shrink};
 use common::grow::Grow;
 use common::parse;
 use common::scatter::scatter;
 use proptest::prelude::*;
+use sluice_grammar::ast::Program;
 use sluice_grammar::diagnostic::Edit;
-use sluice_grammar::format::{Refusal, format, format_range};
+use sluice_grammar::format::{Formatted, Refusal, format, format_range};
 use sluice_grammar::span::FileId;
 use sluice_grammar::token::lex_with_comments;
 use sluice_grammar::{decode, print};
 use std::path::{Path, PathBuf};
-
-fn cases() -> u32 {
-    std::env::var("SLUICE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1500)
-}
 
 fn comments(text: &str) -> Vec<String> {
     let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n").trim().to_string();
@@ -39,63 +38,129 @@ fn check(text: &str) -> Result<bool, String> {
     let (program, diagnostics) = parse(text);
     let wrong = diagnostics.iter().any(|diagnostic| diagnostic.is_error());
     let formatted = match format(FileId(0), text) {
-        Ok(_) if wrong => return Err(format!("formatted in spite of errors:\n{text}")),
+        Ok(_) if wrong => return Err("formatted in spite of errors".into()),
         Ok(formatted) => formatted,
         Err(Refusal::Syntax(told)) if wrong && told == diagnostics => return Ok(false),
-        Err(refusal) => return Err(format!("{refusal:?}:\n{text}")),
+        Err(refusal) => return Err(format!("refused: {refusal:?}")),
     };
     let new = &formatted.text;
-    let say = |what: &str| Err(format!("{what}:\n{text}\n-----\n{new}"));
     if parse(new) != (program.clone(), Vec::new()) {
-        return say("another program");
+        return Err(format!("another program:\n{new}"));
     }
     if comments(new) != comments(text) {
-        return say("other comments");
+        return Err(format!("other comments:\n{new}"));
+    }
+    if new.lines().any(|line| line.ends_with([' ', '\t'])) || new.contains("\n\n\n") {
+        return Err(format!("space at the end of a line, or two empty lines:\n{new}"));
+    }
+    if formatted.passes != 1 {
+        return Err(format!("not stable: {} passes\n{new}", formatted.passes));
     }
     match format(FileId(0), new) {
         Ok(again) if again.text == *new && again.edits.is_empty() => {}
-        Ok(again) => {
-            // Where they part.
-            let lines = new.lines().zip(again.text.lines());
-            let same = lines.take_while(|(a, b)| a == b).count();
-            let part = |text: &str| text.lines().skip(same.saturating_sub(3)).take(8).collect::<Vec<_>>().join("\n");
-            let say = format!("once:\n{}\ntwice:\n{}\n---\n", part(new), part(&again.text));
-            return Err(if text.len() < 1000 { say + text } else { say });
-        }
-        Err(refusal) => return say(&format!("twice: {refusal:?}")),
+        Ok(again) => return Err(format!("formatted again, it changes:\n{new}\n---\n{}", again.text)),
+        Err(refusal) => return Err(format!("refused the second time: {refusal:?}\n{new}")),
     }
-    if apply(text, &formatted.edits) != *new {
-        return say(&format!("the edits make something else: {:?}", formatted.edits));
-    }
-    for edit in formatted.edits.iter().take(20) {
-        if parse(&apply(text, std::slice::from_ref(edit))) != (program.clone(), Vec::new()) {
-            return say(&format!("an edit alone makes another program: {edit:?}"));
-        }
-    }
-    let middle = text.len() / 2;
-    let some = format_range(FileId(0), text, middle..middle).unwrap_or_default();
-    if some.len() > 2 || !some.iter().all(|edit| formatted.edits.contains(edit)) {
-        return say(&format!("edits of a range: {some:?}"));
-    }
-    if new.lines().any(|line| line.ends_with([' ', '\t'])) || new.contains("\n\n\n") {
-        return say("space at the end of a line, or two empty lines");
-    }
+    check_edits(text, &program, &formatted)?;
     Ok(true)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn grown_programs(
-        bytes in proptest::collection::vec(any::<u8>(), 0..400),
-        level in prop_oneof![Just(0u8), Just(10), Just(40), Just(120), Just(250)],
-        noise in proptest::collection::vec(any::<u8>(), 0..1500),
-    ) {
-        let text = print(&Grow::new(&bytes).program());
-        let text = scatter(&text, level, &mut noise.into_iter());
-        prop_assert_eq!(check(&text), Ok(true));
+/// The edits lead to the new text, each alone to the same program, and those of a range are some of them.
+fn check_edits(text: &str, program: &Program, formatted: &Formatted) -> Result<(), String> {
+    let edits = &formatted.edits;
+    if apply(text, edits) != formatted.text {
+        return Err(format!("edits that make something else: {edits:?}"));
     }
+    // Some of them: each takes a parse.
+    for i in [0, edits.len() / 3, edits.len() / 2] {
+        if let Some(edit) = edits.get(i)
+            && parse(&apply(text, std::slice::from_ref(edit))) != (program.clone(), Vec::new())
+        {
+            return Err(format!("edit that alone makes another program: {edit:?}"));
+        }
+    }
+    if text.len().is_multiple_of(8) {
+        let middle = text.len() / 2;
+        let some = format_range(FileId(0), text, middle..middle).unwrap_or_default();
+        if some.len() > 2 || !some.iter().all(|edit| edits.contains(edit)) {
+            return Err(format!("edits of a range: {some:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks a program; a failure shows a small one that fails in the same way.
+#[track_caller]
+fn check_program(text: String, what: impl Fn() -> String) {
+    let kind = |complaint: &str| complaint.split(':').next().map(str::to_string);
+    let Some(complaint) = complaint(&text) else { return };
+    let first = kind(&complaint);
+    let alike = |text: &str| self::complaint(text).is_some_and(|complaint| kind(&complaint) == first);
+    let small = shrink(text, |text| parse(text).1.is_empty() && alike(text));
+    let why = self::complaint(&small).unwrap_or_default();
+    panic!("{} (SLUICE_FIRST_SEED): {why}\n---\n{small}\n---\n{small:?}", what());
+}
+
+/// What is wrong with a program, if anything is.
+fn complaint(text: &str) -> Option<String> {
+    match check(text) {
+        Ok(true) => None,
+        Ok(false) => Some("refused".into()),
+        Err(complaint) => Some(complaint),
+    }
+}
+
+/// The seeds of one of several tests that share the cases between them.
+fn seeds(usual: u32, part: u64, parts: u64) -> impl Iterator<Item = u64> {
+    let first = first_seed();
+    (first..first + u64::from(cases(usual))).filter(move |seed| seed % parts == part)
+}
+
+fn grown_programs(part: u64, parts: u64) {
+    for seed in seeds(1500, part, parts) {
+        let mut noise = noise(seed);
+        let mut next = || usize::from(noise.next().unwrap());
+        let (level, length) = ([0, 10, 40, 120, 250][next() % 5], next() + next() * 144 / 255);
+        let bytes: Vec<u8> = noise.by_ref().take(length).collect();
+        let text = print(&Grow::new(&bytes).program());
+        check_program(scatter(&text, level, &mut noise), || format!("seed {seed}"));
+    }
+}
+
+fn programs_of_the_repository(part: u64, parts: u64) {
+    let programs: Vec<(PathBuf, String)> =
+        programs().into_iter().filter(|(_, text)| parse(text).1.is_empty()).collect();
+    assert!(programs.len() > 500, "the programs are missing");
+    let count = programs.len() as u64;
+    for (path, text) in programs.iter().skip(part as usize).step_by(parts as usize) {
+        check_program(text.clone(), || path.display().to_string());
+    }
+    for seed in seeds(3000, part, parts) {
+        let (path, text) = &programs[(seed % count) as usize];
+        let level = [5, 30, 90, 200][((seed + seed / count) % 4) as usize];
+        check_program(scatter(text, level, &mut noise(seed)), || format!("seed {seed}, {}", path.display()));
+    }
+}
+
+/// Tests that share the cases of a property, so that they can run side by side.
+macro_rules! parts {
+    ($property:ident: $($name:ident = $part:literal),* of $parts:literal) => {
+        mod $property {
+            $(
+                #[test]
+                fn $name() {
+                    super::$property($part, $parts);
+                }
+            )*
+        }
+    };
+}
+
+parts! { grown_programs: part_0 = 0, part_1 = 1 of 2 }
+parts! { programs_of_the_repository: part_0 = 0, part_1 = 1, part_2 = 2, part_3 = 3 of 4 }
+
+proptest! {
+    #![proptest_config(config(1500))]
 
     #[test]
     fn printed_programs_are_formatted(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
@@ -129,37 +194,7 @@ fn programs() -> Vec<(PathBuf, String)> {
     let mut paths = Vec::new();
     walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut paths);
     paths.sort();
-    assert!(paths.len() > 500, "the programs are missing");
     paths.into_iter().map(|path| (path.clone(), decode(&std::fs::read(path).unwrap()).0)).collect()
-}
-
-/// A sequence of bytes that looks random (xorshift).
-fn noise(seed: u64) -> impl Iterator<Item = u8> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    std::iter::from_fn(move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        Some((state >> 32) as u8)
-    })
-}
-
-#[test]
-fn programs_of_the_repository() {
-    let rounds = u64::from(cases() / 300).max(1);
-    let mut formatted = 0;
-    for (number, (path, text)) in programs().into_iter().enumerate() {
-        let say = |e: String| panic!("{}: {e}", path.display());
-        formatted += u32::from(check(&text).unwrap_or_else(say));
-        for round in 0..rounds {
-            let level = [5, 30, 90, 200][(number as u64 + round) as usize % 4];
-            let scattered = scatter(&text, level, &mut noise(number as u64 * 1000 + round));
-            if parse(&text).1.is_empty() {
-                assert!(check(&scattered).unwrap_or_else(say), "{}", path.display());
-            }
-        }
-    }
-    assert!(formatted > 500, "{formatted}");
 }
 
 #[test]

@@ -1,20 +1,18 @@
 //! No text makes the parser panic, hang or say something that does not fit the text.
 //!
-//! `SLUICE_FUZZ_CASES=100000 cargo test --release -p sluice-grammar --test fuzz` for a long run.
-#![allow(clippy::disallowed_methods)] // the number of cases comes from outside, and time is what is tested
+//! `SLUICE_FUZZ_CASES=100000 SLUICE_FIRST_SEED=1 cargo test --release -p sluice-grammar --test fuzz` for a long run on other cases
+//! than usual.
+#![allow(clippy::disallowed_methods)] // time is what is tested
 
 mod common;
 
+use common::fuzz::config;
 use common::grow::Grow;
 use common::{codes, good, in_work, parse};
 use proptest::prelude::*;
 use sluice_grammar::parse::MAX_ERRORS;
 use sluice_grammar::{decode, print};
 use std::time::{Duration, Instant};
-
-fn cases() -> u32 {
-    std::env::var("SLUICE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000)
-}
 
 /// Parses and checks what must hold for every text.
 fn check(text: &str) -> Result<(), TestCaseError> {
@@ -157,7 +155,7 @@ const TOKENS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(2000))]
 
     #[test]
     fn bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {

@@ -1,19 +1,14 @@
 //! What is printed parses to the tree that was printed.
-#![allow(clippy::disallowed_methods)] // the number of cases comes from outside
 
 mod common;
 
+use common::fuzz::config;
 use common::grow::Grow;
 use common::{good, parse};
 use proptest::prelude::*;
 use sluice_grammar::ast::*;
 use sluice_grammar::print;
 use sluice_grammar::print::{print_expr, print_header, print_signature, print_stmt};
-
-/// How many cases a property is tried on; long runs set the variable.
-fn cases() -> u32 {
-    std::env::var("SLUICE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000)
-}
 
 fn round_trip(program: &Program) -> Result<(), String> {
     let text = print(program);
@@ -29,7 +24,7 @@ fn round_trip(program: &Program) -> Result<(), String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(2000))]
 
     #[test]
     fn grown_programs(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {

@@ -65,12 +65,22 @@ impl<'s> Writer<'s> {
         self.next_bracket().is_some_and(|(open, close)| line(open) == line(close))
     }
 
-    /// Is all from the last token up to this byte on one line?
+    /// Is the statement that ends with this byte, and all from the last token up to it, on one line? Its semicolon counts as right
+    /// behind it, where it goes.
     pub fn is_on_line_until(&self, end: u32) -> bool {
         let Some(line) = self.last_token_line() else { return false };
-        let after = self.tokens[self.tokens_done..].iter().map(|i| &self.pieces[*i as usize]);
-        let mut on_line = after.take_while(|piece| piece.end_line == line);
-        on_line.any(|piece| piece.end >= end)
+        let mut behind_code = false;
+        for i in &self.tokens[self.tokens_done..] {
+            let piece = &self.pieces[*i as usize];
+            if piece.end_line != line && !(behind_code && piece.token == Token::Semi) {
+                return false;
+            }
+            if piece.end >= end {
+                return true;
+            }
+            behind_code = !matches!(piece.token, Token::Semi | Token::RBrace);
+        }
+        false
     }
 
     /// The column of a byte; takes the time of the line before it.

@@ -48,6 +48,7 @@ impl Writer<'_> {
             Some(Token::LBraceTop) => (Token::LBraceTop, Token::RBraceTop),
             _ => (Token::LBrace, Token::RBrace),
         };
+        let open_line = self.next_line().unwrap_or(0);
         self.token(open);
         if body != Body::Cases {
             self.push_block();
@@ -68,8 +69,9 @@ impl Writer<'_> {
             _ => self.end_line(Empty::Keep),
         }
         self.comments();
-        if body != Body::Cases {
-            self.pop();
+        match body {
+            Body::Cases => self.orders.left_flush(open_line),
+            _ => self.pop(),
         }
         if let Gap::End(end) = self.gap {
             self.gap = Gap::End(LineEnd { empty: Empty::Never, ..end });

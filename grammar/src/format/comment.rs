@@ -53,8 +53,8 @@ pub(super) fn align(rendered: Rendered, source: &str, pieces: &[Piece]) -> Strin
     for run in trailing.chunk_by(|a, b| same_run(a.at, b.at)) {
         let stands_off = run.iter().any(|comment| {
             let before = &source[..pieces[comment.piece as usize].start as usize];
-            let space = &before[before.trim_end_matches([' ', '\t']).len()..];
-            space.len() > 1 || space == "\t"
+            let code = before.trim_end_matches([' ', '\t']);
+            !code.is_empty() && !code.ends_with('\n') && !matches!(&before[code.len()..], "" | " ")
         });
         if !stands_off {
             continue;

@@ -40,10 +40,9 @@ pub(super) struct Break {
 pub(super) enum Op {
     /// A token, or a comment on one line.
     Piece(u32),
-    /// A comment behind which the line ends; it never makes the code before it break.
-    Trailing(u32),
     /// A comment of several lines, or a literal that goes on behind a line end.
     Lines(u32),
+    /// Nothing at the start of a line.
     Space,
     /// That many spaces, which align a column of numbers.
     Pad(u32),
@@ -98,7 +97,7 @@ impl Document {
     /// The pieces in their order.
     pub fn pieces(&self) -> Vec<u32> {
         let piece = |op: &Op| match op {
-            Op::Piece(i) | Op::Trailing(i) | Op::Lines(i) => Some(*i),
+            Op::Piece(i) | Op::Lines(i) => Some(*i),
             _ => None,
         };
         self.ops.iter().filter_map(piece).collect()
@@ -119,6 +118,22 @@ impl Document {
             sum += width(op, pieces);
         }
         Some(sum)
+    }
+
+    /// Does what the ops from `from` on take fit on one line, with all that is before them on it?
+    pub fn fits_on_line(&self, from: usize, pieces: &[Piece]) -> bool {
+        let Some(mut sum) = self.flat_width(from, pieces) else { return false };
+        for op in self.ops[..from].iter().rev() {
+            match op {
+                Op::End { .. } => break,
+                Op::Lines(_) => return false,
+                _ => sum += width(op, pieces),
+            }
+            if sum > WIDTH {
+                break;
+            }
+        }
+        sum <= WIDTH
     }
 }
 

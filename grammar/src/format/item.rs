@@ -1,7 +1,7 @@
 //! Declarations: items, streams and their members.
 
 use super::body::{Inside, MOST_ON_A_LINE, is_simple};
-use super::document::{Op, WIDTH};
+use super::document::Op;
 use super::stmt::HEAD;
 use super::writer::{Empty, Writer};
 use crate::ast::*;
@@ -19,7 +19,7 @@ impl Writer<'_> {
             let start = self.document.ops.len();
             self.item(item);
             let import = matches!(item, Item::Import { .. });
-            let short = self.document.flat_width(start, &self.pieces).is_some_and(|width| width <= WIDTH);
+            let short = self.document.fits_on_line(start, &self.pieces);
             if above.is_some_and(|above| above != (import, true) || !short)
                 && let Some(end) = self.item_end.filter(|_| !self.item_air)
                 && let Op::End { empty_line, .. } = &mut self.document.ops[end]

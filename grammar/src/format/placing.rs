@@ -26,11 +26,15 @@ impl Writer<'_> {
         }
     }
 
-    /// The same for comments that stand at the end of the line or, on lines of their own, further to the right than this piece.
+    /// The same for comments that stand at the end of the line or, on lines of their own, further to the right than this piece; or
+    /// than what comes next, should this piece not be the first on its line.
     pub fn comments_right_of(&mut self, piece: u32) {
-        let column = |w: &Self, i: u32| w.column(w.pieces[i as usize].start);
+        let place = |i: u32| self.pieces[i as usize].start;
+        let begins_line = self.text[..place(piece) as usize].trim_end_matches([' ', '\t']).ends_with('\n');
+        let other = if begins_line { Some(piece) } else { self.next_piece() };
+        let limit = other.map_or(0, |other| self.column(place(other)));
         while let Some(i) = self.next_comment()
-            && (!self.is_on_own_line(i) || column(self, i) > column(self, piece))
+            && (!self.is_on_own_line(i) || self.column(self.pieces[i as usize].start) > limit)
         {
             self.comment(i);
         }
@@ -66,20 +70,8 @@ impl Writer<'_> {
     }
 
     fn put_at_line_end(&mut self, i: u32) {
-        let comment = &self.pieces[i as usize];
-        if comment.line == comment.end_line && !self.line_goes_on(i) {
-            self.document.push(Op::Trailing(i));
-        } else {
-            self.document.push(Op::Space);
-            self.put_comment(i);
-        }
-    }
-
-    /// Does another comment follow on the line on which this one ends?
-    fn line_goes_on(&self, i: u32) -> bool {
-        let next = self.comments.get(self.comments_done + 1).copied();
-        let before_token = next.filter(|next| self.next_piece().is_none_or(|token| *next < token));
-        before_token.is_some_and(|next| self.pieces[next as usize].line == self.pieces[i as usize].end_line)
+        self.document.push(Op::Space);
+        self.put_comment(i);
     }
 
     /// A comment within a line.
@@ -96,7 +88,7 @@ impl Writer<'_> {
         } else if matches!(self.gap, Gap::End(_)) && !self.is_ordered(self.last_line) {
             return self.put_at_line_end(i);
         } else {
-            if !open {
+            if !open || matches!(self.gap, Gap::End(_)) {
                 self.document.push(Op::Space);
             }
             if self.gap == Gap::Nothing && !self.closes() {

@@ -7,7 +7,7 @@
 use super::document::{Break, Document, Op, ROW_WIDTH, Rule, STEP, WIDTH, width};
 use super::pieces::Piece;
 
-/// A comment at the end of a line of the rendered text.
+/// A comment on one line, at the end of a line of the rendered text and behind code, wherever it was written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TrailingComment {
     /// Where the text has it.
@@ -27,15 +27,23 @@ impl Document {
     pub fn render(&self, pieces: &[Piece], line_end: &str) -> Rendered {
         let n = self.ops.len();
         let mut widths = Vec::with_capacity(n + 1);
+        let mut code_widths = Vec::with_capacity(n + 1);
         let mut line_ends = Vec::with_capacity(n + 1);
-        let (mut sum, mut ends) = (0, 0);
+        let (mut sum, mut code_sum, mut ends) = (0, 0, 0);
         for op in &self.ops {
             widths.push(sum);
+            code_widths.push(code_sum);
             line_ends.push(ends);
             sum += width(op, pieces);
+            match op {
+                Op::Piece(piece) if !pieces[*piece as usize].is_comment() => code_sum = sum,
+                Op::Lines(_) | Op::Break(_) | Op::Item { .. } | Op::End { .. } => code_sum = sum,
+                _ => {}
+            }
             ends += u32::from(matches!(op, Op::End { .. } | Op::Lines(_)));
         }
         widths.push(sum);
+        code_widths.push(code_sum);
         line_ends.push(ends);
         let mut next_break = vec![n; n + 1];
         let mut next_end = vec![n; n + 1];
@@ -49,11 +57,14 @@ impl Document {
             pieces,
             line_end,
             widths,
+            code_widths,
             line_ends,
             next_break,
             next_end,
             out: String::with_capacity(sum as usize + sum as usize / 4),
             trailing: Vec::new(),
+            last_comment: None,
+            has_code: false,
             column: 0,
             line_indent: 0,
             newline: None,
@@ -77,6 +88,8 @@ struct Renderer<'d, 's> {
     line_end: &'d str,
     /// Per op: what all before it take on one line.
     widths: Vec<u32>,
+    /// Per op: the same without comments right before it.
+    code_widths: Vec<u32>,
     /// Per op: how many before it end a line.
     line_ends: Vec<u32>,
     /// Per op: the first from it on at which a line may end.
@@ -85,6 +98,10 @@ struct Renderer<'d, 's> {
     next_end: Vec<usize>,
     out: String,
     trailing: Vec<TrailingComment>,
+    /// The last piece, if it is a comment behind code: should the line end here, it is a trailing one.
+    last_comment: Option<TrailingComment>,
+    /// There is code on the line.
+    has_code: bool,
     column: u32,
     /// The indentation of the present line.
     line_indent: u32,
@@ -100,6 +117,7 @@ impl Renderer<'_, '_> {
         for i in 0..self.document.ops.len() {
             self.step(i, self.document.ops[i]);
         }
+        self.trailing.extend(self.last_comment.take());
         if !self.out.is_empty() {
             self.out.push_str(self.line_end);
         }
@@ -108,24 +126,12 @@ impl Renderer<'_, '_> {
 
     fn step(&mut self, i: usize, op: Op) {
         match op {
-            Op::Piece(piece) => {
-                self.begin();
-                let piece = &self.pieces[piece as usize];
-                self.out.push_str(piece.text);
-                self.column += piece.width;
-            }
-            Op::Trailing(piece) => {
-                let alone = self.newline.is_some() || self.out.is_empty();
-                self.begin();
-                if !alone {
-                    self.out.push(' ');
-                    self.trailing.push(TrailingComment { at: self.out.len(), piece });
-                }
-                self.out.push_str(self.pieces[piece as usize].text);
-            }
+            Op::Piece(piece) => self.piece(piece),
             Op::Lines(piece) => {
                 self.begin();
+                self.last_comment = None;
                 let piece = &self.pieces[piece as usize];
+                self.has_code = !piece.is_comment();
                 if piece.is_comment() {
                     super::comment::write_lines(&mut self.out, piece, self.line_end);
                 } else {
@@ -133,6 +139,7 @@ impl Renderer<'_, '_> {
                 }
                 self.column = super::comment::column(&self.out);
             }
+            Op::Space if self.begins_line() => {}
             Op::Space => self.spaces(1),
             Op::Pad(n) => self.spaces(n),
             Op::Break(b) => self.possible_break(i, b),
@@ -161,6 +168,22 @@ impl Renderer<'_, '_> {
         }
     }
 
+    /// A token, or a comment on one line.
+    fn piece(&mut self, index: u32) {
+        self.begin();
+        let piece = &self.pieces[index as usize];
+        let comment = TrailingComment { at: self.out.len(), piece: index };
+        self.last_comment = (piece.is_comment() && self.has_code).then_some(comment);
+        self.has_code |= !piece.is_comment();
+        self.out.push_str(piece.text);
+        self.column += piece.width;
+    }
+
+    /// Will the next piece be the first on its line?
+    fn begins_line(&self) -> bool {
+        self.newline.is_some() || self.out.is_empty()
+    }
+
     fn push(&mut self, columns: u32, later: Option<bool>) {
         self.indents.push(Indent { columns, later });
     }
@@ -186,6 +209,8 @@ impl Renderer<'_, '_> {
 
     fn begin(&mut self) {
         let Some(empty_line) = self.newline.take() else { return };
+        self.trailing.extend(self.last_comment.take());
+        self.has_code = false;
         for _ in 0..1 + u32::from(empty_line) {
             self.out.push_str(self.line_end);
         }
@@ -254,9 +279,10 @@ impl Renderer<'_, '_> {
         }
     }
 
-    /// Do the ops of the range fit on one line from this column on, with what follows them up to the next possible break?
+    /// Do the ops of the range fit on one line from this column on, with what follows them up to the next possible break? But for
+    /// comments before it: where the line ends behind a comment, that never makes the code before it break.
     fn fits(&self, from: usize, to: usize, column: u32) -> bool {
-        self.line_ends[from] == self.line_ends[to]
-            && column + self.widths[self.next_break[to]] - self.widths[from] <= WIDTH
+        let until = self.code_widths[self.next_break[to]];
+        self.line_ends[from] == self.line_ends[to] && column + until.saturating_sub(self.widths[from]) <= WIDTH
     }
 }

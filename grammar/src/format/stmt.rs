@@ -190,14 +190,12 @@ impl Writer<'_> {
             }
             self.stmt_in_list(stmt);
         }
-        if !short {
-            self.end_line(Empty::Keep);
-            label.into_iter().for_each(|label| self.comments_right_of(label));
-        }
-        self.pop();
         if let Some(group) = group {
             self.close(group);
         }
+        self.end_line(Empty::Keep);
+        label.into_iter().for_each(|label| self.comments_right_of(label));
+        self.pop();
     }
 
     /// `add S(args) to p;`, `body`, `loop`

@@ -93,7 +93,7 @@ impl Writer<'_> {
             if i + 1 < items.len() {
                 let line = self.last_token_line();
                 self.token(Token::Comma);
-                let row = self.next_line() != line;
+                let row = self.next_line() != line && !self.stays_on_line();
                 if row {
                     self.measure_row(table, row_start);
                     (row_start, column) = (self.document.ops.len(), 0);
@@ -208,7 +208,7 @@ impl Rows {
         let mut last = open;
         for i in open + 1..close {
             let (piece, before) = (&w.pieces[i as usize], &w.pieces[last as usize]);
-            if w.is_ordered(piece.line) {
+            if !piece.is_comment() && w.is_ordered(piece.line) {
                 return None;
             }
             let same_line = before.end_line == piece.line;

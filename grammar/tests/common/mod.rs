@@ -1,6 +1,7 @@
 //! What the tests of this crate share.
 #![allow(dead_code)] // each test uses some of it
 
+pub mod fuzz;
 pub mod grow;
 pub mod scatter;
 
