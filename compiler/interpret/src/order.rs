@@ -272,6 +272,10 @@ impl<'a> Order<'a> {
             if self.has_readers && self.alive == 0 {
                 return Next::End;
             }
+            // those that waited for a sender that is dead
+            if !self.ready.is_empty() {
+                continue;
+            }
             // 3. pull
             if let Some(source) = self.pull() {
                 return Next::Fire(source);

@@ -1,7 +1,7 @@
 //! What expressions are made from: variables and their parts, items, literals, calls.
 
 use super::body::{Body, Fun, Place, Var};
-use super::expr::{ADD, BITS, Ex, MUL, UNARY};
+use super::expr::{ADD, BITS, Ex, MUL, OR, UNARY};
 use super::types::{Ty, float_literal, int_literal};
 
 impl Body<'_> {
@@ -197,7 +197,15 @@ impl Body<'_> {
         let mut args = Vec::new();
         for (t, written) in &f.params {
             args.push(match t {
-                Ty::Array(..) => self.variable(t, |v| v.writable || !written)?,
+                Ty::Array(..) => {
+                    let one = self.variable(t, |v| v.writable || !written)?;
+                    // one of two is passed by reference, too
+                    let other = if self.g.r.chance(25) { self.variable(t, |v| v.writable || !written) } else { None };
+                    match other {
+                        Some(other) => format!("{} ? {one} : {other}", self.expr(&Ty::Bool, 1).at(OR)),
+                        None => one,
+                    }
+                }
                 _ => self.expr_to(t, depth.min(2)),
             });
         }

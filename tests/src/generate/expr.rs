@@ -12,7 +12,7 @@ pub struct Ex {
 
 /// `?:`
 const CHOICE: u8 = 0;
-const OR: u8 = 1;
+pub(super) const OR: u8 = 1;
 const AND: u8 = 2;
 /// `& | ^`, all one level.
 pub(super) const BITS: u8 = 3;

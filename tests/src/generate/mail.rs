@@ -251,6 +251,8 @@ impl Body<'_> {
         let handler = self.g.r.pick(&handlers).clone();
         self.fires = true;
         self.count(10);
+        // a variable declared here may hide one of the same name: so before anything that is named
+        handler.params.iter().for_each(|ty| self.ensure(ty));
         let cond = self.g.r.chance(60).then(|| self.maybe(|b| b.test(2)));
         let saved = (self.pops, self.pushes);
         if cond.is_some() {
@@ -258,7 +260,6 @@ impl Body<'_> {
         }
         let mut args = Vec::new();
         for ty in &handler.params {
-            self.ensure(ty);
             args.push(match ty {
                 Ty::Array(..) | Ty::Struct(_) => self.expr(ty, 1).text(),
                 _ => self.expr_to(ty, 2),

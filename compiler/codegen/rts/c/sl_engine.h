@@ -238,6 +238,7 @@ struct sl_ctx {
     sl_stage_of_end *read, *written;
     sl_set ready; /* nodes that can fire, by number */
     sl_set below; /* nodes below their quota, by rank */
+    sl_set suspects; /* nodes that may have lost their input for good, by number */
     sl_mail mail;
     char *saved;          /* states and items left, as they were before the batch; NULL where nothing is saved */
     int64_t *again;       /* by reader: where its stage began then */

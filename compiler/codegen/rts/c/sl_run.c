@@ -86,7 +86,7 @@ static int32_t sl_make(const sluice_host *host, sl_ctx **instance, int clear) {
     const uint64_t needs = sl_part(&at, nodes * sizeof(int64_t));
     const uint64_t dead = sl_part(&at, nodes);
     const uint64_t numbers = sl_part(&at, 4 * (nodes + 1) * sizeof(uint32_t));
-    const uint64_t sets = sl_part(&at, 2 * sl_set_words(nodes) * sizeof(uint64_t));
+    const uint64_t sets = sl_part(&at, 3 * sl_set_words(nodes) * sizeof(uint64_t));
     const uint64_t boxes = sl_part(&at, p->link_count > 0 ? nodes * sizeof(sl_box) : 0);
     const uint64_t stages = sl_part(&at, (p->abi->reader_count + p->abi->writer_count) * sizeof(sl_stage_of_end));
     const uint64_t saved_bytes = sl_saved_bytes(p), ends = (uint64_t)p->abi->reader_count + p->abi->writer_count;
@@ -126,7 +126,8 @@ static int32_t sl_make(const sluice_host *host, sl_ctx **instance, int clear) {
     ctx->path = ctx->on_path + nodes + 1;
     ctx->stack = ctx->path + nodes + 1;
     ctx->rank = ctx->stack + nodes + 1;
-    sl_set_place(&ctx->below, nodes, sl_set_place(&ctx->ready, nodes, (uint64_t *)(void *)(block + sets)));
+    uint64_t *words = sl_set_place(&ctx->ready, nodes, (uint64_t *)(void *)(block + sets));
+    sl_set_place(&ctx->suspects, nodes, sl_set_place(&ctx->below, nodes, words));
     ctx->mail.boxes = (sl_box *)(void *)(block + boxes);
     if (saved_bytes > 0) {
         ctx->saved = block + saved;

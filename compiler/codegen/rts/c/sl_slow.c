@@ -279,15 +279,31 @@ static void sl_fire_first(sl_ctx *ctx, uint32_t v) {
     }
 }
 
-/* Has a node whose producer is dead used up what that left? Then it dies. */
-static void sl_look_for_death(sl_ctx *ctx, uint32_t v) {
+/* Notes a node whose producer is dead: it may have used up what that left. It dies when no node can fire: who waits for its messages
+ * goes on only then. */
+static void sl_suspect(sl_ctx *ctx, uint32_t v) {
     const sl_program *p = ctx->program;
     const sl_node *n = &p->nodes[v];
-    int64_t port = sl_lacking(ctx, v);
-    for (uint32_t i = 0; port >= 0 && i < n->ins; i++) {
-        uint32_t c = p->ports[n->first_in + i];
-        if (!ctx->dead[v] && ctx->dead[p->channels[c].from] && ctx->at[c].tail - ctx->at[c].head < sl_need(ctx, v, c)) {
-            sl_die(ctx, v);
+    for (uint32_t i = 0; i < n->ins; i++) {
+        if (ctx->dead[p->channels[p->ports[n->first_in + i]].from]) {
+            sl_set_add(&ctx->suspects, v);
+        }
+    }
+}
+
+/* Lets those die that have used up what dead producers left. */
+static void sl_look_for_death(sl_ctx *ctx) {
+    const sl_program *p = ctx->program;
+    int64_t v;
+    while ((v = sl_set_last(&ctx->suspects)) >= 0) {
+        const sl_node *n = &p->nodes[v];
+        sl_set_remove(&ctx->suspects, (uint32_t)v);
+        for (uint32_t i = 0; i < n->ins; i++) {
+            uint32_t c = p->ports[n->first_in + i];
+            if (!ctx->dead[v] && ctx->dead[p->channels[c].from] &&
+                ctx->at[c].tail - ctx->at[c].head < sl_need(ctx, (uint32_t)v, c)) {
+                sl_die(ctx, (uint32_t)v);
+            }
         }
     }
 }
@@ -311,7 +327,7 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
             ctx->firing = 0;
             sl_cut_path(ctx, v);
             sl_refresh(ctx, v);
-            sl_look_for_death(ctx, v);
+            sl_suspect(ctx, v);
             return;
         }
     } else {
@@ -366,7 +382,7 @@ static void sl_fire_once(sl_ctx *ctx, uint32_t v) {
     sl_refresh(ctx, v);
     sl_refresh_next(ctx, v);
     if (ctx->any_dead) {
-        sl_look_for_death(ctx, v);
+        sl_suspect(ctx, v);
     }
 }
 
@@ -458,9 +474,15 @@ static int32_t sl_slow_epoch(sl_ctx *ctx) {
             }
             sl_fire_once(ctx, (uint32_t)v);
         }
+    die:
+        sl_look_for_death(ctx);
         if (ctx->has_readers && ctx->alive == 0) {
             ctx->ended = 1;
             return SLUICE_DONE;
+        }
+        /* those that waited for a sender that is dead */
+        if (sl_set_last(&ctx->ready) >= 0) {
+            continue;
         }
         int64_t source = sl_pull(ctx);
         if (source < 0) {
@@ -478,7 +500,7 @@ static int32_t sl_slow_epoch(sl_ctx *ctx) {
             }
             if (ctx->read[n->what].head == ctx->read[n->what].tail) {
                 sl_die(ctx, (uint32_t)source);
-                continue;
+                goto die;
             }
         }
         sl_fire_once(ctx, (uint32_t)source);
