@@ -110,17 +110,25 @@ fn program(seed: u64) -> Build {
     b
 }
 
-/// In several tests, so that they run side by side.
-macro_rules! seeds {
-    ($($name:ident: $seeds:expr),*) => {
-        $(#[test]
-        fn $name() {
-            native_code_does_what_the_interpreter_does($seeds);
-        })*
-    };
+#[test]
+fn seeds_0_to_4() {
+    native_code_does_what_the_interpreter_does(0..5);
 }
 
-seeds!(seeds_0_to_4: 0..5, seeds_5_to_9: 5..10, seeds_10_to_14: 10..15, seeds_15_to_19: 15..20);
+#[test]
+fn seeds_5_to_9() {
+    native_code_does_what_the_interpreter_does(5..10);
+}
+
+#[test]
+fn seeds_10_to_14() {
+    native_code_does_what_the_interpreter_does(10..15);
+}
+
+#[test]
+fn seeds_15_to_19() {
+    native_code_does_what_the_interpreter_does(15..20);
+}
 
 fn native_code_does_what_the_interpreter_does(seeds: std::ops::Range<u64>) {
     let mut compared = 0;
