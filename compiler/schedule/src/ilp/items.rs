@@ -47,7 +47,8 @@ pub fn items(problem: &ModuloProblem, groups: &Groups) -> Items {
         let mut part = vec![0; count];
         order.iter().enumerate().for_each(|(at, xs)| xs.iter().for_each(|x| part[*x] = at));
         let cost: Vec<u64> = order.iter().map(|xs| xs.iter().map(|x| groups.cost[*x]).sum()).collect();
-        let mut inner: Vec<_> = inner.iter().map(|(a, b, d)| (part[*a], part[*b], *d)).filter(|(a, b, _)| a != b).collect();
+        let mut inner: Vec<_> =
+            inner.iter().map(|(a, b, d)| (part[*a], part[*b], *d)).filter(|(a, b, _)| a != b).collect();
         inner.sort_unstable();
         inner.dedup();
         let piece = pieces(&cost, &inner);
