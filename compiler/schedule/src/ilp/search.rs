@@ -6,7 +6,7 @@
 //! Steps (algorithms.md, section 2): T from the best proven lower bound, relaxed by half a percent as long as no schedule is found; what is infeasible
 //! raises the bound; between bound and schedule the interval is halved while the budget lasts. Then stages, then bytes, each from what was found before.
 
-use super::cbc::{self, Limits, Status};
+use super::cbc::{self, Limits, Start, Status};
 use super::formulation::{Aim, Program, binaries};
 use super::stage_bound::stage_bound;
 use crate::analysis::bounds::Bounds;
@@ -367,7 +367,8 @@ impl Search<'_> {
         let (Some(best), Some(limits)) = (self.best.clone(), self.limits(1.0, 1.0)) else { return 0 };
         let program = Program::new(self.problem, self.groups, ii, self.stages() - 1, aim);
         let start = program.values(best.schedule());
-        let out = cbc::solve(&program.model, &limits, Some(&start));
+        let start = Start { values: &start, step: program.step() };
+        let out = cbc::solve(&program.model, &limits, Some(start));
         if let Some(found) = out.values.as_deref().and_then(|v| program.schedule(v)) {
             self.offer(found);
         }
