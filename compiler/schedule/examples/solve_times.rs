@@ -1,5 +1,5 @@
 //! Prints what the integer program finds for problems as large as those of paper 001, on 16 and on 132 processors: II against the best proven bound, stages,
-//! bytes, seconds. `cargo run --release -p sluice-schedule --example solve_times [SECONDS]`
+//! bytes, seconds. `cargo run --release -p sluice-schedule --example solve_times [SECONDS [SLACK]]`
 
 #![allow(clippy::disallowed_methods, reason = "it measures time, and takes its budget from the command line")]
 
@@ -79,6 +79,7 @@ fn program(dice: &mut Dice, tasks: usize, processors: u64, per: u64, kind: &str)
 
 fn main() {
     let total = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(20.0);
+    let slack = std::env::args().nth(2).and_then(|s| s.parse().ok()).unwrap_or(0.0);
     let mut dice = Dice(5);
     println!(
         "kind      tasks procs inst  inst/p        MII      lower         II  II/lower  stages (≥)     bytes (≥)   seconds tries"
@@ -97,7 +98,7 @@ fn main() {
                 let bounds = bounds(&problem);
                 let began = Instant::now();
                 let clock = || began.elapsed().as_secs_f64();
-                let found = solve(&problem, &bounds, None, &Options::seconds(total, &clock));
+                let found = solve(&problem, &bounds, None, &Options { slack, ..Options::seconds(total, &clock) });
                 let n = problem.instances();
                 let each = n as f64 / processors as f64;
                 match found {

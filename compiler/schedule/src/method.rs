@@ -162,12 +162,11 @@ fn best_start(plan: &Plan, options: Options) -> Option<ModuloSchedule> {
 
 fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) -> Result<Outcome, NoSchedule> {
     let start = best_start(plan, Options::default());
-    let budget = match settings.node_limit {
-        Some(nodes) => ilp::search::Budget::Nodes(nodes),
-        None => ilp::search::Budget::Seconds { total: settings.time_limit, clock },
+    let options = match settings.node_limit {
+        Some(nodes) => ilp::search::Options::nodes(nodes),
+        None => ilp::search::Options::seconds(settings.time_limit, clock),
     };
-    let require_ii = settings.require_ii;
-    let options = ilp::search::Options { budget, require_ii, ..ilp::search::Options::nodes(0) };
+    let options = ilp::search::Options { require_ii: settings.require_ii, ..options };
     let solution = ilp::search::solve(&plan.problem, &plan.bounds, start.as_ref(), &options).map_err(|f| match f {
         ilp::search::Failure::Impossible { required, lower } => NoSchedule::Required { require: required, lower },
         ilp::search::Failure::NotFound { lower, .. } => {

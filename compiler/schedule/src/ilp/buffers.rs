@@ -20,6 +20,12 @@ pub struct Buffers {
     unit: f64,
     /// Bytes that it leaves out: buffers that nothing passes through.
     idle: u64,
+    /// Capacities are multiples of this, in bytes.
+    grain: u64,
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// R: items of an edge per iteration.
@@ -33,12 +39,14 @@ impl Buffers {
         let graph = problem.graph();
         let bytes = |e: &Edge| e.item_bytes as f64 * items(problem, e);
         let unit = graph.edges.iter().map(bytes).sum::<f64>().max(1.0);
-        let mut b = Buffers { vars: vec![None; graph.edges.len()], unit, idle: 0 };
+        let mut b = Buffers { vars: vec![None; graph.edges.len()], unit, idle: 0, grain: 0 };
         for (index, e) in graph.edges.iter().enumerate() {
             if e.produce == 0 {
                 b.idle = b.idle.saturating_add(e.initial.saturating_mul(e.item_bytes));
                 continue;
             }
+            let items_apart = gcd(gcd(e.produce, e.consume), e.initial);
+            b.grain = gcd(b.grain, items_apart.saturating_mul(e.item_bytes));
             let (ku, kv) = (graph.tasks[e.from].instances, graph.tasks[e.to].instances);
             let initial = e.initial as f64 / items(problem, e);
             let newest = model.var(f64::NEG_INFINITY, f64::INFINITY, false);
@@ -62,6 +70,11 @@ impl Buffers {
     /// Bytes of all buffers for an objective.
     pub fn bytes(&self, objective: f64) -> f64 {
         objective * self.unit + self.idle as f64
+    }
+
+    /// By how much objectives differ at least.
+    pub fn step(&self) -> f64 {
+        self.grain.max(1) as f64 / self.unit
     }
 
     /// Sets the buffers' values by those of the stages.

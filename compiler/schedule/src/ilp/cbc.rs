@@ -3,11 +3,11 @@
 //! Purpose: hands a [`Model`] to COIN-OR CBC. Output: an [`Outcome`] whose values have been checked against every row of the model; values that
 //! fail are no values. The only file that knows of CBC.
 //!
-//! What CBC needs to be told, and what it does not tell (version 2.10): it prints to the standard output unless its log level is 0; after a
+//! What CBC needs to be told, and what it does not tell (version 2.10): it prints to the standard output unless its log level is 0 and its preprocessing off; after a
 //! limit without a solution its values are noise and its objective is 1e50; its C interface has no duals, no cancel, no callback
 //! and no time used. Its limits in seconds are its own clock's, so this crate needs none. All solves of a process take turns.
 
-use super::model::Model;
+use super::model::{Model, Var};
 use coin_cbc::raw;
 use std::ffi::{CStr, CString};
 use std::os::raw::c_int;
@@ -21,6 +21,15 @@ pub struct Limits {
     pub nodes: Option<u64>,
     /// A gap between solution and bound, as a part of the objective, that is good enough.
     pub gap: f64,
+}
+
+/// A solution to begin with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start<'a> {
+    /// Its values.
+    pub values: &'a [f64],
+    /// The objective of any better one is smaller by this or more.
+    pub step: f64,
 }
 
 /// How a solve ended.
@@ -50,14 +59,33 @@ pub struct Outcome {
 /// What CBC takes for infinite.
 const INFINITE: f64 = 1e30;
 
-/// Solves; `start` is a solution to begin with (one that breaks a row is not used).
-pub fn solve(model: &Model, limits: &Limits, start: Option<&[f64]>) -> Outcome {
-    let start = start.filter(|s| model.check(s).is_ok());
+/// Solves; with a start (one that breaks a row is not used), only what is better is looked for.
+///
+/// The start becomes a row, not CBC's initial solution: with one, CBC has called it optimal when it was not.
+pub fn solve(model: &Model, limits: &Limits, start: Option<Start>) -> Outcome {
+    let Some(start) = start.filter(|s| model.check(s.values).is_ok()) else { return from_nothing(model, limits) };
+    let worth = model.value(start.values);
+    let mut better = model.clone();
+    let terms = model.objective.iter().enumerate().map(|(i, c)| (Var(i), *c));
+    better.at_most("(better)", terms, worth - 0.5 * start.step);
+    let out = from_nothing(&better, limits);
+    match out {
+        Outcome { values: Some(_), .. } => out,
+        Outcome { status: Status::Infeasible, .. } => {
+            Outcome { status: Status::Optimal, values: Some(start.values.to_vec()), bound: worth }
+        }
+        _ => Outcome { values: Some(start.values.to_vec()), bound: out.bound.min(worth), ..out },
+    }
+}
+
+fn from_nothing(model: &Model, limits: &Limits) -> Outcome {
     if model.columns.is_empty() || model.rows.is_empty() {
         return without_rows(model);
     }
     let mut m = load(model);
     m.set_log_level(0);
+    // Its preprocessing prints a line even so, when what it made of a model is not quite right. It saves no time here.
+    parameter(&mut m, c"preprocess", "off");
     if let Some(seconds) = limits.seconds {
         parameter(&mut m, c"timeMode", "elapsed");
         parameter(&mut m, c"seconds", &format!("{:.3}", seconds.max(0.01)));
@@ -68,25 +96,17 @@ pub fn solve(model: &Model, limits: &Limits, start: Option<&[f64]>) -> Outcome {
     if limits.gap > 0.0 {
         parameter(&mut m, c"ratioGap", &format!("{:e}", limits.gap));
     }
-    if let Some(start) = start {
-        m.set_initial_solution(start);
-    }
     m.solve();
-    let found = (m.obj_value().abs() < 1e45).then(|| model.rounded(m.col_solution()));
-    let found = found.filter(|v| model.check(v).is_ok());
-    // A solver that stops early may forget what it was given.
-    let best = [found.clone(), start.map(<[f64]>::to_vec)].into_iter().flatten();
-    let values = best.min_by(|a, b| model.value(a).total_cmp(&model.value(b)));
+    let values = (m.obj_value().abs() < 1e45).then(|| model.rounded(m.col_solution()));
+    let values = values.filter(|v| model.check(v).is_ok());
     use raw::{SecondaryStatus as Second, Status as First};
     let status = match (m.status(), m.secondary_status()) {
         (First::Finished, Second::LinearRelaxationInfeasible) if values.is_none() => Status::Infeasible,
         (First::Finished, _) if m.is_proven_infeasible() && values.is_none() => Status::Infeasible,
-        (First::Finished, Second::HasSolution | Second::StoppedOnGap) if found.is_some() => Status::Optimal,
-        // Nothing is better than the start: with the start for a limit, nothing is left.
-        (First::Finished, Second::LinearRelaxationInfeasible) if m.is_proven_optimal() => Status::Optimal,
+        (First::Finished, Second::HasSolution | Second::StoppedOnGap) if values.is_some() => Status::Optimal,
         (First::Stopped, _) => Status::Limit,
         // A linear program is not searched: CBC has nothing to launch.
-        (First::Unlaunched, _) if found.is_some() && m.is_initial_solve_proven_optimal() => Status::Optimal,
+        (First::Unlaunched, _) if values.is_some() && m.is_initial_solve_proven_optimal() => Status::Optimal,
         (First::Unlaunched, _) if m.is_initial_solve_proven_primal_infeasible() && values.is_none() => {
             Status::Infeasible
         }
@@ -198,7 +218,7 @@ mod tests {
     fn infeasible() {
         for integer in [true, false] {
             let mut m = knapsack(integer);
-            m.at_least("(more)", (0..5).map(|i| (super::super::model::Var(i), 1.0)), 4.5);
+            m.at_least("(more)", (0..5).map(|i| (Var(i), 1.0)), 4.5);
             let out = solve(&m, &ALL, None);
             assert_eq!((out.status, out.values), (Status::Infeasible, None), "{integer}");
             assert_eq!(out.bound, f64::INFINITY);
@@ -247,14 +267,16 @@ mod tests {
 
     #[test]
     fn a_start_is_kept_unless_it_is_wrong() {
-        let none = Limits { nodes: Some(0), ..ALL };
-        let start = [1.0, 0.0, 1.0, 1.0, 0.0];
-        let out = solve(&knapsack(true), &none, Some(&start));
+        let from = |values: &[f64], nodes| {
+            let limits = Limits { nodes, ..ALL };
+            solve(&knapsack(true), &limits, Some(Start { values, step: 1.0 }))
+        };
+        let out = from(&[1.0, 0.0, 1.0, 1.0, 0.0], Some(0));
         assert!(knapsack(true).value(&out.values.unwrap()) <= -14.0);
         let best = [1.0, 0.0, 0.0, 1.0, 1.0];
-        assert_eq!(solve(&knapsack(true), &ALL, Some(&best)).status, Status::Optimal);
-        let wrong = [1.0; 5];
-        let out = solve(&knapsack(true), &ALL, Some(&wrong));
-        assert_eq!(out.bound, -16.0);
+        for start in [[1.0, 0.0, 1.0, 1.0, 0.0], best, [1.0; 5]] {
+            let out = from(&start, None);
+            assert_eq!((out.status, out.values.as_deref(), out.bound), (Status::Optimal, Some(&best[..]), -16.0));
+        }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Purpose: schedules where the full program is too large, and a start for it where it is not. Input: a search. Output: better schedules and a better
 //! bound in it. Method: the first question is only how items fill processors ([`super::patterns`]), for every assignment of
-//! items can be completed ([`super::items`]); then levels are merged for fewer stages, items of one size change places, and stages are chosen for small
-//! buffers. Bounds on II hold for the problem as a whole; that stages and bytes are the least is proven only where they meet a bound.
+//! items can be completed ([`super::items`]); then levels are merged for fewer stages, the heuristics' local search brings together what exchanges data, and stages are
+//! chosen for small buffers. Bounds on II hold for the problem as a whole; that stages and bytes are the least is proven only where they meet a bound.
 
 use super::balance::balance;
 use super::buffers::least_bytes;
@@ -13,16 +13,13 @@ use super::merge::Levels;
 use super::patterns::{Packing, Patterns, Stock};
 use super::place::place;
 use super::search::{Answer, Search};
-use crate::problem::judge::{bytes, capacities};
-use crate::problem::modulo::ModuloSchedule;
+use crate::solver::improve::{EFFORT, improve};
 
 /// The part of the time after which packing ends.
 const PACKING: f64 = 0.6;
 /// Orders in which levels are merged, and the part of the time after which no other one is begun.
 const ORDERS: u64 = 6;
 const MERGING: f64 = 0.3;
-/// Exchanges that are tried.
-const EXCHANGES: usize = 3_000;
 
 impl Search<'_> {
     /// The II by packing alone.
@@ -73,7 +70,7 @@ impl Search<'_> {
             }
             self.merge_levels(&base, ii, order);
         }
-        self.exchange(&base);
+        self.improve_moves();
         self.choose_stages();
     }
 
@@ -94,52 +91,12 @@ impl Search<'_> {
         }
     }
 
-    /// Items of one size change places where that saves stages or bytes.
-    fn exchange(&mut self, items: &Items) {
-        let Some(best) = self.best.as_ref().map(|b| b.schedule().clone()) else { return };
-        let mut processor = best.processor;
-        let key = |processor: &[u32]| {
-            let stage = finish::least_stages(self.problem, processor)?;
-            let sum: u64 = stage.iter().map(|s| u64::from(*s)).sum();
-            let s = ModuloSchedule { ii: best.ii, processor: processor.to_vec(), start: Vec::new(), stage };
-            Some((s.stages(), bytes(self.problem, &capacities(self.problem, &s)?), sum))
-        };
-        let Some(mut now) = key(&processor) else { return };
-        let mut members = vec![Vec::new(); items.cost.len()];
-        (0..items.of.len()).for_each(|i| members[items.of[i]].push(i));
-        let mut tried = 0;
-        let mut improved = true;
-        while std::mem::take(&mut improved) {
-            for d in self.problem.dependences() {
-                let (x, to) = (items.of[d.to], processor[d.from]);
-                if processor[d.to] == to || items.of[d.from] == x {
-                    continue;
-                }
-                let from = processor[d.to];
-                let equal = |y: &usize| items.cost[*y] == items.cost[x] && processor[members[*y][0]] == to;
-                // The one that loses least is not known: the first of another kind of work, then any.
-                let Some(y) = (0..items.cost.len()).filter(equal).max_by_key(|y| self.problem.task_of(members[*y][0]))
-                else {
-                    continue;
-                };
-                if tried == EXCHANGES || self.limits(1.0, 1.0).is_none() {
-                    self.complete(&processor);
-                    return;
-                }
-                tried += 1;
-                let put = |processor: &mut [u32], y: usize, p: u32| members[y].iter().for_each(|i| processor[*i] = p);
-                put(&mut processor, x, to);
-                put(&mut processor, y, from);
-                match key(&processor) {
-                    Some(new) if new < now => (now, improved) = (new, true),
-                    _ => {
-                        put(&mut processor, x, from);
-                        put(&mut processor, y, to);
-                    }
-                }
-            }
-        }
-        self.complete(&processor);
+    /// The heuristics' local search: instances that exchange data come together.
+    fn improve_moves(&mut self) {
+        let Some(mut start) = self.best.as_ref().map(|b| b.schedule().clone()) else { return };
+        start.ii = self.target;
+        let found = improve(self.problem, start, EFFORT);
+        self.staged(&found.processor, &found.stage);
     }
 
     /// For the processors as they are, the stages that need the least memory.

@@ -199,6 +199,11 @@ impl<'a> Program<'a> {
         self.buffers.as_ref().map_or(0.0, |b| b.bytes(objective))
     }
 
+    /// By how much the objectives of two schedules differ at least, if they do.
+    pub fn step(&self) -> f64 {
+        self.buffers.as_ref().map_or(1.0, Buffers::step)
+    }
+
     /// The schedule that values stand for; its II is what its processors need, at most T. `None` where the values, computed again in whole
     /// numbers, break a rule after all.
     pub fn schedule(&self, values: &[f64]) -> Option<ModuloSchedule> {

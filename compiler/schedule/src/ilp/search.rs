@@ -6,7 +6,7 @@
 //! Steps (algorithms.md, section 2): T from the best proven lower bound, relaxed by half a percent as long as no schedule is found; what is infeasible
 //! raises the bound; between bound and schedule the interval is halved while the budget lasts. Then stages, then bytes, each from what was found before.
 
-use super::cbc::{self, Limits, Status};
+use super::cbc::{self, Limits, Start, Status};
 use super::formulation::{Aim, Program, binaries};
 use super::stage_bound::stage_bound;
 use crate::analysis::bounds::Bounds;
@@ -39,6 +39,8 @@ pub struct Options<'a> {
     pub require_ii: Option<u64>,
     /// How far from the lower bound an II is good enough, as a part of it: nothing more is spent on a shorter one.
     pub gap: f64,
+    /// How far from the lower bound the II may get, as a part of it, where that saves stages or bytes.
+    pub slack: f64,
     /// The full program is not made with more w than this.
     pub most_binaries: usize,
 }
@@ -51,7 +53,14 @@ impl<'a> Options<'a> {
 
     /// The same every time: so many nodes for each solve, and no gap is good enough.
     pub fn nodes(nodes: u64) -> Options<'static> {
-        Options { budget: Budget::Nodes(nodes), relax: 0.005, require_ii: None, gap: 0.0, most_binaries: 800 }
+        Options {
+            budget: Budget::Nodes(nodes),
+            relax: 0.005,
+            require_ii: None,
+            gap: 0.0,
+            slack: 0.0,
+            most_binaries: 800,
+        }
     }
 }
 
@@ -86,7 +95,7 @@ pub struct Solution {
     pub mii: u64,
     /// No schedule has a shorter II.
     pub lower: u64,
-    /// The II up to which stages and bytes were looked for: this one, or what [`Options::gap`] allows.
+    /// The II up to which stages and bytes were looked for: this one, or what [`Options::slack`] allows.
     pub target: u64,
     /// Stages.
     pub stages: u32,
@@ -205,7 +214,7 @@ impl Search<'_> {
         better
     }
 
-    pub(super) fn seconds(&self) -> f64 {
+    fn seconds(&self) -> f64 {
         match self.options.budget {
             Budget::Seconds { clock, .. } => clock() - self.began,
             Budget::Nodes(_) => 0.0,
@@ -313,8 +322,7 @@ impl Search<'_> {
             let best = self.best.as_ref().map(|b| b.schedule().ii);
             return Err(Failure::NotFound { lower: self.lower, best, tries: self.tries });
         };
-        // Within the gap that is good enough, fewer stages are better than a shorter II.
-        let enough = self.lower + (self.lower as f64 * self.options.gap) as u64;
+        let enough = self.lower + (self.lower as f64 * self.options.slack) as u64;
         let ii = best.schedule().ii.max(required.map_or(enough, |r| enough.min(r)));
         self.target = ii;
         self.shorten_by_moves(ii);
@@ -359,7 +367,8 @@ impl Search<'_> {
         let (Some(best), Some(limits)) = (self.best.clone(), self.limits(1.0, 1.0)) else { return 0 };
         let program = Program::new(self.problem, self.groups, ii, self.stages() - 1, aim);
         let start = program.values(best.schedule());
-        let out = cbc::solve(&program.model, &limits, Some(&start));
+        let start = Start { values: &start, step: program.step() };
+        let out = cbc::solve(&program.model, &limits, Some(start));
         if let Some(found) = out.values.as_deref().and_then(|v| program.schedule(v)) {
             self.offer(found);
         }

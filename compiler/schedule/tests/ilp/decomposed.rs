@@ -90,14 +90,14 @@ fn the_bound_is_raised() {
     assert_eq!(short, Err(Failure::Impossible { required: 103, lower: 104 }));
 }
 
-/// With a gap that is good enough a longer interval may save a stage.
 #[test]
-fn the_gap_is_spent_on_stages() {
+fn the_slack_is_spent_on_stages() {
     let problem = ModuloProblem::new(pipeline(&[(2, 500), (2, 501), (2, 3)]), 2).unwrap();
     let exact = decomposed(&problem, Options::nodes(1000)).unwrap();
     assert_eq!((exact.ii, exact.stages), (1004, 1));
     let tight = ModuloProblem::new(pipeline(&[(1, 500), (1, 3), (1, 500)]), 2).unwrap();
-    let with = |gap| decomposed(&tight, Options { gap, ..Options::nodes(1000) }).map(|s| (s.ii, s.target, s.stages));
+    let with =
+        |slack| decomposed(&tight, Options { slack, ..Options::nodes(1000) }).map(|s| (s.ii, s.target, s.stages));
     assert_eq!(with(0.0), Ok((503, 503, 2)));
     assert_eq!(with(1.0), Ok((1003, 1006, 1)));
 }

@@ -5,3 +5,4 @@ mod constraints;
 mod decomposed;
 mod graphs;
 mod optimum;
+mod silence;
