@@ -302,8 +302,10 @@ fn example_project() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 12] =
-    ["check", "rates", "sdep", "cslow", "graph", "build", "run", "test", "new", "fmt", "explain", "clean"];
+const COMMANDS: [&str; 12] = [
+    "check", "rates", "sdep", "schedule", "report", "cslow", "graph", "build", "run", "test", "new", "fmt", "explain",
+    "clean",
+];
 
 /// The options a command knows.
 fn help(command: &str) -> Result<BTreeSet<String>, Failed> {
