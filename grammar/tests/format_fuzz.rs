@@ -1,13 +1,13 @@
 //! Formatting keeps every program what it is, loses no comment, and has nothing left to do when it is done again: on grown
 //! programs and on those of the repository, with space and comments scattered between their tokens.
 //!
-//! `SLUICE_FUZZ_CASES=100000 SLUICE_FIRST_SEED=100000 cargo test --release -p sluice-grammar --test format_fuzz` for a long run on other
+//! `SLUICE_FUZZ_CASES=1000000 SLUICE_FIRST_SEED=100000 cargo test --release -p sluice-grammar --test format_fuzz` for a long run on other
 //! cases than usual. A failure names the seed and shows a small text that fails in the same way.
 #![allow(clippy::disallowed_methods)] // programs are read, and time is what is tested
 
 mod common;
 
-use common::fuzz::{cases, config, first_seed, noise, shrink};
+use common::fuzz::{config, first_seed, noise, shrink};
 use common::grow::Grow;
 use common::parse;
 use common::scatter::scatter;
@@ -19,6 +19,11 @@ use sluice_grammar::span::FileId;
 use sluice_grammar::token::lex_with_comments;
 use sluice_grammar::{decode, print};
 use std::path::{Path, PathBuf};
+
+/// A tenth of the usual number: each case formats, parses and prints several times.
+fn cases(usual: u32) -> u32 {
+    (common::fuzz::cases(usual * 10) / 10).max(1)
+}
 
 fn comments(text: &str) -> Vec<String> {
     let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n").trim().to_string();
