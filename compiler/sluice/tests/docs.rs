@@ -302,7 +302,7 @@ fn example_project() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "check", "rates", "sdep", "schedule", "report", "cslow", "graph", "build", "run", "test", "new", "fmt", "explain",
     "clean",
 ];
