@@ -65,7 +65,8 @@ fn main() -> Result<(), String> {
                     r["channel_bytes"],
                     number("seconds")
                 );
-                let fields = ["method", "ii", "mii", "lower", "stages", "channel_bytes", "seconds", "instances", "notes"];
+                let fields =
+                    ["method", "ii", "mii", "lower", "stages", "channel_bytes", "seconds", "instances", "notes"];
                 let kept: serde_json::Map<String, Value> =
                     fields.iter().map(|f| (f.to_string(), r[*f].clone())).collect();
                 all.push(json!({ "program": b.name, "machine": machine, "best_bound": lower, "schedule": kept }));
@@ -74,7 +75,11 @@ fn main() -> Result<(), String> {
     }
     text.push('\n');
     for (method, ratio, seconds) in &worst {
-        let _ = writeln!(text, "{method}: at most {:.2} % above the best bound, at most {seconds:.3} s\n", (ratio - 1.0) * 100.0);
+        let _ = writeln!(
+            text,
+            "{method}: at most {:.2} % above the best bound, at most {seconds:.3} s\n",
+            (ratio - 1.0) * 100.0
+        );
     }
     print!("{text}");
     let facts = facts(sluice);

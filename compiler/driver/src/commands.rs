@@ -4,6 +4,7 @@ use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
 use crate::cslow::{self, CslowOptions};
+use crate::document;
 use crate::exit::{Exit, Fault};
 use crate::fix;
 use crate::folding;
@@ -66,7 +67,7 @@ pub fn rates(options: &ProgramOptions, format: RatesFormat) -> Exit {
         let report = rates::report(&checked.program, &checked.sources);
         session::print(&match format {
             RatesFormat::Table => rates::table(&report),
-            RatesFormat::Json => rates::json(&report),
+            RatesFormat::Json => document::json(&report),
         })?;
         Ok(Exit::Ok)
     })
@@ -89,7 +90,7 @@ pub fn sdep(options: &ProgramOptions, names: &[String], format: RatesFormat) -> 
         let report = sdep::report(&checked.program, from, to)?;
         session::print(&match format {
             RatesFormat::Table => sdep::table(&report),
-            RatesFormat::Json => sdep::json(&report),
+            RatesFormat::Json => document::json(&report),
         })?;
         Ok(Exit::Ok)
     })
@@ -129,7 +130,7 @@ pub fn cslow(options: &ProgramOptions, mut cslow: CslowOptions) -> Exit {
                     .into());
             }
             let model = cslow::model(numbers, &cslow);
-            session::print(&if cslow.json { cslow::json(&model) } else { cslow::model_table(&model) })?;
+            session::print(&if cslow.json { document::json(&model) } else { cslow::model_table(&model) })?;
             return Ok(Exit::Ok);
         }
         // C is for the model: the program is looked at as it is
@@ -138,7 +139,7 @@ pub fn cslow(options: &ProgramOptions, mut cslow: CslowOptions) -> Exit {
         let code = CodeChoices::default().options(options);
         let kernels = compiled::kernels(session, &checked, &code)?;
         let report = cslow::report(&checked.program, &checked.sources, &kernels, &code, &cslow)?;
-        session::print(&if cslow.json { cslow::json(&report) } else { cslow::table(&report) })?;
+        session::print(&if cslow.json { document::json(&report) } else { cslow::table(&report) })?;
         Ok(Exit::Ok)
     })
 }

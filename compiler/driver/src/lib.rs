@@ -9,6 +9,7 @@ pub mod commands;
 pub mod compiled;
 pub mod cslow;
 pub mod diff;
+pub mod document;
 pub mod dumps;
 pub mod exit;
 pub mod explain;

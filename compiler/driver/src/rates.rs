@@ -3,6 +3,7 @@
 //! Purpose: what `sluice rates` shows: for each stream its rates, repetitions and state, for each channel its buffer.
 //! Input: an elaborated program. Output: a table, or the JSON document of docs/json.md.
 
+use crate::document::columns;
 use crate::io::item::{self, ItemType};
 use serde::Serialize;
 use sluice_frontend::Elaborated;
@@ -197,13 +198,6 @@ pub fn report(program: &Elaborated, map: &sluice_grammar::span::SourceMap) -> Re
     Report { schema: "sluice-rates-1", program: name, streams, channels, totals }
 }
 
-/// One document, with a line end.
-pub fn json(report: &Report) -> String {
-    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
 /// A rate as it is written: a number, `*`, or a range.
 fn cell(rate: Option<u64>, range: Option<(u32, Option<u32>)>) -> String {
     match (rate, range) {
@@ -242,23 +236,14 @@ pub fn table(report: &Report) -> String {
             buffer(s.buffer_bytes),
         ]);
     }
-    let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (i, cell) in row.iter().enumerate() {
-            // a program without dynamic rates has no islands
-            if i == 7 && !report.totals.dynamic {
-                continue;
-            }
-            let pad = " ".repeat(widths[i] - cell.chars().count());
-            let left = matches!(i, 0 | 1 | 8);
-            line.push_str(&if left { format!("{cell}{pad}  ") } else { format!("{pad}{cell}  ") });
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
+    // a program without dynamic rates has no islands
+    let island = 7;
+    let mut rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+    if !report.totals.dynamic {
+        rows.iter_mut().for_each(|r| drop(r.remove(island)));
     }
+    let state = if report.totals.dynamic { 8 } else { 7 };
+    let mut text = columns(&rows, &[0, 1, state]);
     let t = &report.totals;
     if let Some(islands) = t.islands {
         let islands = if islands == 1 {

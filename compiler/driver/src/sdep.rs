@@ -84,13 +84,6 @@ pub fn report(program: &Elaborated, from: &str, to: &str) -> Result<Report, Faul
     Ok(Report { schema: "sluice-sdep-1", from: paths.0, to: paths.1, sdep, period, step })
 }
 
-/// The JSON document.
-pub fn json(report: &Report) -> String {
-    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
 /// A table for people.
 pub fn table(r: &Report) -> String {
     let mut text = format!("SDEP(m; {} -> {})\n\n{:>8}  {:>8}\n", r.from, r.to, "m", "SDEP");

@@ -32,13 +32,6 @@ pub struct CslowOptions {
     pub json: bool,
 }
 
-/// One document, with a line end.
-pub fn json(document: &impl serde::Serialize) -> String {
-    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
 /// A number with few digits, as tables show it: `8`, `0.625`, `1.33`.
 fn short(x: f64) -> String {
     let text = format!("{x:.3}");

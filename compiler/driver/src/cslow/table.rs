@@ -2,6 +2,7 @@
 
 use super::program::Report;
 use super::short;
+use crate::document::columns;
 
 /// A table of the loops, and what there is to say of the program.
 pub fn table(r: &Report) -> String {
@@ -32,16 +33,7 @@ pub fn table(r: &Report) -> String {
             "the program has no stateful filters and no feedback loops: nothing waits for the iteration before\n",
         );
     } else {
-        let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
-        for row in &rows {
-            let cells = row.iter().enumerate().map(|(i, cell)| {
-                let pad = " ".repeat(widths[i] - cell.chars().count());
-                if i < 2 { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
-            });
-            text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-            text.push('\n');
-        }
+        text += &columns(&rows, &[0, 1]);
     }
     let s = |n: u64| if n == 1 { "" } else { "s" };
     text.push_str(&format!(

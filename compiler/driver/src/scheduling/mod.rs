@@ -9,8 +9,10 @@ pub mod report;
 pub mod target;
 pub mod why;
 
+use self::report::Report;
 use crate::commands;
 use crate::compiled;
+use crate::document::json;
 use crate::exit::{Exit, Fault};
 use crate::io::item::ItemType;
 use crate::options::CodeOptions;
@@ -150,59 +152,76 @@ fn no_schedule(n: NoSchedule, method: Method) -> Fault {
 
 /// `sluice schedule`
 pub fn schedule(session: &mut Session, checked: &Checked, options: &ScheduleOptions) -> Result<Exit, Halt> {
-    let planned = plan(session, checked, options)?;
-    let Planned { plan, machine } = &planned;
-    let program = &checked.program;
-    let name = program.graph.hierarchy.first().map_or("", |h| h.display.as_str());
-    if options.pareto {
-        return pareto::pareto(session, checked, options, machine);
-    }
-    if options.compare {
-        let mut results = Vec::new();
-        let mut lower = plan.bounds.lower;
-        for m in Method::ALL {
-            let (outcome, seconds) = session.pass(m.name(), || solve(&planned, m, options));
-            results.push(match outcome {
-                Ok(o) => {
-                    lower = lower.max(o.lower);
-                    Ok(report::result(plan, machine, &o, seconds))
-                }
-                Err(e) => Err((m.name(), no_schedule(e, m).message)),
-            });
-        }
-        let text = match options.format {
-            Format::Json => report::json(&results.into_iter().flatten().collect::<Vec<_>>()),
-            _ => report::compare(&results, lower),
-        };
-        commands::write(options.output.as_deref().unwrap_or("-"), &text)?;
-        return Ok(Exit::Ok);
-    }
-    let (outcome, seconds) = session.pass(options.method.name(), || solve(&planned, options.method, options));
-    let outcome = outcome.map_err(|e| no_schedule(e, options.method))?;
-    let bottleneck = why::why(plan, program, &checked.sources);
-    let result = report::result(plan, machine, &outcome, seconds);
-    let report = report::report(name, plan, machine, bottleneck, &outcome, result);
-    let text = match options.format {
-        Format::Text => report::text(&report),
-        Format::Json => report::json(&report),
-        Format::Svg => {
-            let title = format!("{name} on {} ({} processors)", machine.name, plan.problem.processors());
-            sluice_picture::gantt_svg::svg(&plan.problem, &outcome.verified, &plan.bounds, &title)
+    let text = if options.pareto {
+        pareto::pareto(session, checked, options)?
+    } else if options.compare {
+        let planned = plan(session, checked, options)?;
+        compare(session, &planned, options)?
+    } else {
+        let planned = plan(session, checked, options)?;
+        let (outcome, report) = reported(session, checked, &planned, options)?;
+        match options.format {
+            Format::Text => report::text(&report),
+            Format::Json => json(&report),
+            Format::Svg => {
+                let Plan { problem, bounds, .. } = &planned.plan;
+                sluice_picture::gantt_svg::svg(problem, &outcome.verified, bounds, &report.title())
+            }
         }
     };
     commands::write(options.output.as_deref().unwrap_or("-"), &text)?;
     Ok(Exit::Ok)
 }
 
+/// A schedule by the method that the options name, and the report on it.
+fn reported(
+    session: &mut Session,
+    checked: &Checked,
+    planned: &Planned,
+    options: &ScheduleOptions,
+) -> Result<(Outcome, Report), Halt> {
+    let Planned { plan, machine } = planned;
+    let (outcome, seconds) = session.pass(options.method.name(), || solve(planned, options.method, options));
+    let outcome = outcome.map_err(|e| no_schedule(e, options.method))?;
+    let bottleneck = why::why(plan, &checked.program, &checked.sources);
+    let result = report::result(plan, machine, &outcome, seconds);
+    let report = report::report(entry(checked), plan, machine, bottleneck, &outcome, result);
+    Ok((outcome, report))
+}
+
+/// The entry stream, for people.
+fn entry(checked: &Checked) -> &str {
+    checked.program.graph.hierarchy.first().map_or("", |h| h.display.as_str())
+}
+
+/// All methods side by side.
+fn compare(session: &mut Session, planned: &Planned, options: &ScheduleOptions) -> Result<String, Halt> {
+    let mut results = Vec::new();
+    let mut lower = planned.plan.bounds.lower;
+    for m in Method::ALL {
+        let (outcome, seconds) = session.pass(m.name(), || solve(planned, m, options));
+        results.push(match outcome {
+            Ok(o) => {
+                lower = lower.max(o.lower);
+                Ok(report::result(&planned.plan, &planned.machine, &o, seconds))
+            }
+            Err(e) => Err((m.name(), no_schedule(e, m).message)),
+        });
+    }
+    Ok(match options.format {
+        Format::Json => json(&results.into_iter().flatten().collect::<Vec<_>>()),
+        Format::Text => report::compare(&results, lower),
+        Format::Svg => {
+            return Err(Fault::usage("a comparison has no chart").help("--compare with --format text or json").into());
+        }
+    })
+}
+
 /// `sluice report`
 pub fn page(session: &mut Session, checked: &Checked, options: &ScheduleOptions) -> Result<Exit, Halt> {
     let planned = plan(session, checked, options)?;
-    let (outcome, seconds) = session.pass(options.method.name(), || solve(&planned, options.method, options));
-    let outcome = outcome.map_err(|e| no_schedule(e, options.method))?;
-    let weights = weights(session, checked)?;
-    let why = why::why(&planned.plan, &checked.program, &checked.sources);
-    let result = report::result(&planned.plan, &planned.machine, &outcome, seconds);
-    let text = session.pass("draw", || page::page(checked, &planned, &weights, &outcome, &result, &why));
+    let (outcome, report) = reported(session, checked, &planned, options)?;
+    let text = session.pass("draw", || page::page(checked, &planned, &outcome, &report));
     commands::write(options.output.as_deref().unwrap_or("-"), &text)?;
     Ok(Exit::Ok)
 }

@@ -1,8 +1,7 @@
 //! `sluice report`: one HTML page with the graph, the chart of the kernel, bounds, rates and source of a program.
 
-use super::report::{ResultJson, grouped};
-use super::why::Bottleneck;
-use super::{Planned, Weights};
+use super::Planned;
+use super::report::{Report, grouped};
 use crate::pipeline::Checked;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::NodeId;
@@ -12,27 +11,17 @@ use sluice_picture::{gantt_svg, graph_svg};
 use sluice_schedule::method::Outcome;
 
 /// The page.
-pub fn page(
-    checked: &Checked,
-    planned: &Planned,
-    weights: &Weights,
-    outcome: &Outcome,
-    result: &ResultJson,
-    why: &Bottleneck,
-) -> String {
-    let (program, plan, machine) = (&checked.program, &planned.plan, &planned.machine);
-    let (graph, problem) = (&program.graph, &plan.problem);
-    let name = graph.hierarchy.first().map_or("", |h| h.display.as_str());
-    let title = format!("{name} on {} ({} processors)", machine.name, problem.processors());
+pub fn page(checked: &Checked, planned: &Planned, outcome: &Outcome, report: &Report) -> String {
+    let (program, plan) = (&checked.program, &planned.plan);
     let files: Vec<FileId> = files(checked);
-    let figures = result.figures(plan, machine).into_iter().map(|(a, b, c)| [a.to_string(), b, c]).collect();
+    let title = report.title();
     html(&Page {
-        figures,
-        bottleneck: [format!("{} ({}:{}): {}", why.stream, why.file, why.line, why.text), why.help.clone()],
-        graph: graph_svg::svg(graph, &program.steady),
-        gantt: gantt_svg::svg(problem, &outcome.verified, &plan.bounds, &title),
+        figures: report.figures().to_vec(),
+        bottleneck: report.bottleneck(),
+        graph: graph_svg::svg(&program.graph, &program.steady),
+        gantt: gantt_svg::svg(&plan.problem, &outcome.verified, &plan.bounds, &title),
         sources: files.iter().map(|f| checked.sources.file(*f)).map(|f| (f.name.clone(), f.text.to_string())).collect(),
-        nodes: graph.node_ids().map(|n| row(checked, planned, weights, &files, n)).collect(),
+        nodes: program.graph.node_ids().map(|n| row(checked, planned, &files, n)).collect(),
         title,
     })
 }
@@ -49,7 +38,7 @@ fn files(checked: &Checked) -> Vec<FileId> {
     files
 }
 
-fn row(checked: &Checked, planned: &Planned, weights: &Weights, files: &[FileId], n: NodeId) -> Row {
+fn row(checked: &Checked, planned: &Planned, files: &[FileId], n: NodeId) -> Row {
     let program = &checked.program;
     let node = program.graph.node(n);
     let problem = &planned.plan.problem;
@@ -64,7 +53,7 @@ fn row(checked: &Checked, planned: &Planned, weights: &Weights, files: &[FileId]
     let peek = node.inputs.iter().map(|c| program.graph.channel(*c)).find(|c| c.peek > c.consume);
     let peek = peek.map_or(String::new(), |c| format!(" peek {}", c.peek));
     let place = checked.sources.line_col(node.span.file, node.span.start);
-    let cycles = planned.machine.cycles.of(&weights.costs[n.index()]);
+    let cycles = planned.plan.times.firing[n.index()];
     let work = problem.graph().work().max(1);
     let share = task.map_or(String::new(), |t| {
         let own = tasks[t].cost.saturating_mul(tasks[t].instances);

@@ -3,10 +3,10 @@
 //! Points: the program cut more and less finely, on one processor up to all, by every heuristic. Those that another one beats in all
 //! three respects are left out.
 
-use super::report::{grouped, json, table};
-use super::{Format, ScheduleOptions, Weights, weights};
-use crate::commands;
-use crate::exit::{Exit, Fault};
+use super::report::grouped;
+use super::{Format, ScheduleOptions, Weights, entry, target, weights};
+use crate::document::{columns, json};
+use crate::exit::Fault;
 use crate::pipeline::{Checked, Halt};
 use crate::session::Session;
 use serde::Serialize;
@@ -42,25 +42,18 @@ const GRAINS: [u64; 5] = [0, 1, 4, 8, 16];
 const METHODS: [Method; 4] = [Method::MinLatency, Method::Flat, Method::Ims, Method::Hms];
 
 /// Finds the points and shows them, the fastest first.
-pub fn pareto(
-    session: &mut Session,
-    checked: &Checked,
-    options: &ScheduleOptions,
-    machine: &Machine,
-) -> Result<Exit, Halt> {
-    let points = points(session, checked, options, machine)?;
-    let name = checked.program.graph.hierarchy.first().map_or("", |h| h.display.as_str());
-    let text = match options.format {
-        Format::Json => json(&Document { schema: "sluice-pareto-1", machine: machine.name.clone(), points }),
+pub fn pareto(session: &mut Session, checked: &Checked, options: &ScheduleOptions) -> Result<String, Halt> {
+    let machine = target::machine(options.machine.as_deref().unwrap_or(target::DEFAULT))?;
+    let points = points(session, checked, options, &machine)?;
+    Ok(match options.format {
+        Format::Json => json(&Document { schema: "sluice-pareto-1", machine: machine.name, points }),
         Format::Text => text(&points),
-        Format::Svg => svg(&points, &format!("{name} on {}", machine.name)),
-    };
-    commands::write(options.output.as_deref().unwrap_or("-"), &text)?;
-    Ok(Exit::Ok)
+        Format::Svg => svg(&points, &format!("{} on {}", entry(checked), machine.name)),
+    })
 }
 
 /// The points that no other beats, the fastest first.
-pub fn points(
+fn points(
     session: &mut Session,
     checked: &Checked,
     options: &ScheduleOptions,
@@ -153,7 +146,7 @@ fn text(points: &[Point]) -> String {
             grouped(p.channel_bytes),
         ]);
     }
-    table(&rows)
+    columns(&rows, &[])
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What `sluice schedule` shows: the JSON document of docs/json.md, and its table for people.
 
 use super::why::Bottleneck;
+use crate::document::columns;
 use serde::Serialize;
 use sluice_schedule::analysis::bounds::Bounds;
 use sluice_schedule::machine::Machine;
@@ -27,8 +28,6 @@ pub struct Report {
     res_mii: u64,
     rec_mii: u64,
     mii: u64,
-    /// The best lower bound that is proven.
-    lower: u64,
     bottleneck: Bottleneck,
     #[serde(flatten)]
     result: ResultJson,
@@ -49,6 +48,8 @@ struct MachineJson {
 pub struct ResultJson {
     method: &'static str,
     ii: u64,
+    /// The best lower bound that is proven.
+    lower: u64,
     /// II / lower - 1: no schedule is shorter by more than this.
     gap: f64,
     /// II / MII.
@@ -105,6 +106,7 @@ pub fn result(plan: &Plan, machine: &Machine, outcome: &Outcome, seconds: f64) -
     ResultJson {
         method: outcome.method.name(),
         ii: schedule.ii,
+        lower,
         gap: schedule.ii as f64 / lower as f64 - 1.0,
         ii_to_mii: schedule.ii as f64 / plan.bounds.mii.max(1) as f64,
         stages: schedule.stages(),
@@ -118,31 +120,35 @@ pub fn result(plan: &Plan, machine: &Machine, outcome: &Outcome, seconds: f64) -
 }
 
 /// A name, a value, a remark.
-type Figure = (&'static str, String, String);
+pub type Figure = [String; 3];
 
-impl ResultJson {
+impl Report {
     /// The figures that people look at.
-    pub fn figures(&self, plan: &Plan, machine: &Machine) -> Vec<Figure> {
-        let Bounds { res_mii, rec_mii, .. } = plan.bounds;
-        let lower = (self.ii as f64 / (1.0 + self.gap)).round() as u64;
-        self.rows((res_mii, rec_mii, lower), machine.clock_mhz).to_vec()
+    pub fn figures(&self) -> [Figure; 6] {
+        let x = &self.result;
+        let micro = |cycles: u64| cycles as f64 / self.machine.clock_mhz;
+        let above = format!("{:.2} % above it, {:.1} µs, by {}", x.gap * 100.0, micro(x.ii), x.method);
+        let through = format!("an iteration takes {:.1} µs from end to end", micro(x.latency));
+        [
+            ("ResMII", grouped(self.res_mii), "the processors' bound, cycles"),
+            ("RecMII", grouped(self.rec_mii), "the loops' and states' bound"),
+            ("lower bound", grouped(x.lower), "the best that is proven"),
+            ("II", grouped(x.ii), &above),
+            ("stages", x.stages.to_string(), &through),
+            ("channels", grouped(x.channel_bytes), "bytes"),
+        ]
+        .map(|(name, value, remark)| [name.to_string(), value, remark.to_string()])
     }
 
-    fn rows(&self, (res_mii, rec_mii, lower): (u64, u64, u64), clock_mhz: f64) -> [Figure; 6] {
-        let micro = |cycles: u64| cycles as f64 / clock_mhz;
-        let above = format!("{:.2} % above it, {:.1} µs, by {}", self.gap * 100.0, micro(self.ii), self.method);
-        [
-            ("ResMII", grouped(res_mii), "the processors' bound, cycles".to_string()),
-            ("RecMII", grouped(rec_mii), "the loops' and states' bound".to_string()),
-            ("lower bound", grouped(lower), "the best that is proven".to_string()),
-            ("II", grouped(self.ii), above),
-            (
-                "stages",
-                self.stages.to_string(),
-                format!("an iteration takes {:.1} µs from end to end", micro(self.latency)),
-            ),
-            ("channels", grouped(self.channel_bytes), "bytes".to_string()),
-        ]
+    /// Program and machine.
+    pub fn title(&self) -> String {
+        format!("{} on {} ({} processors)", self.program, self.machine.name, self.machine.processors)
+    }
+
+    /// What binds, and what would help.
+    pub fn bottleneck(&self) -> [String; 2] {
+        let b = &self.bottleneck;
+        [format!("{} ({}:{}): {}", b.stream, b.file, b.line, b.text), b.help.clone()]
     }
 }
 
@@ -196,7 +202,6 @@ pub fn report(
         res_mii,
         rec_mii,
         mii,
-        lower: outcome.lower,
         bottleneck,
         result,
         tasks: tasks.collect(),
@@ -205,18 +210,10 @@ pub fn report(
     }
 }
 
-/// One document, with a line end.
-pub fn json(document: &impl Serialize) -> String {
-    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
 /// A report for people.
 pub fn text(r: &Report) -> String {
     let mut out = String::new();
-    let m = &r.machine;
-    let _ = writeln!(out, "{} on {} ({} processors)", r.program, m.name, m.processors);
+    let _ = writeln!(out, "{}", r.title());
     let _ = writeln!(
         out,
         "{} instances ({:.1} per processor) of {} tasks; an iteration is {} steady states, {} cycles of work",
@@ -227,17 +224,16 @@ pub fn text(r: &Report) -> String {
         grouped(r.work)
     );
     let _ = writeln!(out, "costs: static, from the kernel IR\n");
-    let x = &r.result;
-    let rows = x.rows((r.res_mii, r.rec_mii, r.lower), m.clock_mhz);
-    let width = rows.iter().map(|row| row.1.chars().count()).max().unwrap_or(0);
-    for (name, value, note) in &rows {
-        let _ = writeln!(out, "{name:<12}{value:>width$}  {note}");
+    let figures = r.figures();
+    let width = figures.iter().map(|f| f[1].chars().count()).max().unwrap_or(0);
+    for [name, value, remark] in &figures {
+        let _ = writeln!(out, "{name:<12}{value:>width$}  {remark}");
     }
-    for note in &x.notes {
+    for note in &r.result.notes {
         let _ = writeln!(out, "{note}");
     }
-    let b = &r.bottleneck;
-    let _ = writeln!(out, "\nbound by {} ({}:{}): {}\nto lower it: {}", b.stream, b.file, b.line, b.text, b.help);
+    let [why, help] = r.bottleneck();
+    let _ = writeln!(out, "\nbound by {why}\nto lower it: {help}");
     out
 }
 
@@ -261,23 +257,7 @@ pub fn compare(results: &[Result<ResultJson, (&'static str, String)>], lower: u6
             }
         }
     }
-    table(&rows) + &failed
-}
-
-/// Rows in columns, the first one to the left.
-pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
-    let mut out = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (i, cell) in row.iter().enumerate() {
-            let pad = " ".repeat(width(i) - cell.chars().count());
-            line += &if i == 0 { format!("{cell}{pad}  ") } else { format!("{pad}{cell}  ") };
-        }
-        out += line.trim_end();
-        out.push('\n');
-    }
-    out
+    columns(&rows, &[0]) + &failed
 }
 
 /// A number in groups of three digits.

@@ -2,6 +2,7 @@
 
 use super::StatsSort;
 use super::report::{Counts, Report};
+use crate::document::columns;
 use std::cmp::Reverse;
 
 /// Letters of a path that the table shows.
@@ -103,18 +104,7 @@ pub(super) fn table(report: &Report, sort: StatsSort, rows: Option<usize>) -> St
     cells.push(rest("(writing)".into(), t.writing, None));
     cells.push(rest("(engine)".into(), t.engine, None));
     cells.push(rest("(all)".into(), t.total, None));
-    let width = |i: usize| cells.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
-    let mut text = String::new();
-    for row in &cells {
-        let mut line = String::new();
-        for (i, cell) in row.iter().enumerate() {
-            let pad = " ".repeat(widths[i] - cell.chars().count());
-            line.push_str(&if i >= 7 { format!("{cell}{pad}  ") } else { format!("{pad}{cell}  ") });
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
+    let mut text = columns(&cells, &[7, 8]);
     text.push('\n');
     text.push_str(&summary(report));
     text
