@@ -3,7 +3,7 @@
 use sluice_driver::io::sink::Out;
 use sluice_driver::render::Renderer;
 use sluice_driver::trace::{Trace, TraceFormat, TraceOptions};
-use sluice_driver::{dumps, rates, render_json};
+use sluice_driver::{document, dumps, rates, render_json};
 use sluice_frontend::elaborate::Limits;
 use sluice_frontend::eval::EvalErrorKind;
 use sluice_frontend::{Analysis, Elaborated, NoImports, Options, SourceInput, analyse};
@@ -76,7 +76,7 @@ fn look_at_diagnostics(analysis: &Analysis) -> Result<(), String> {
 fn look_at_program(analysis: &Analysis, program: &Elaborated) {
     let report = rates::report(program, &analysis.sources);
     rates::table(&report);
-    rates::json(&report);
+    document::json(&report);
     sluice_picture::graph_svg::svg(&program.graph, &program.steady);
     sluice_picture::graph_dot::dot(&program.graph, &program.steady);
     sluice_frontend::graph_text::print(&program.graph);

@@ -34,20 +34,20 @@ pub struct Cost {
     pub call: u64,
 }
 
+/// Cycles by kind of a machine that does one simple operation per cycle.
+const SIMPLE: Cost = Cost { float: 1, int: 1, divide: 12, library: 40, load: 1, store: 1, branch: 1, call: 20 };
+
 impl Cost {
-    /// The weighted sum.
+    /// The weighted sum in cycles of a machine that does one simple operation per cycle.
     pub fn cycles(&self) -> u64 {
-        let sum = [
-            (self.float, 1),
-            (self.int, 1),
-            (self.divide, 12),
-            (self.library, 40),
-            (self.load, 1),
-            (self.store, 1),
-            (self.branch, 1),
-            (self.call, 20),
-        ];
-        sum.iter().fold(0, |a, (n, w)| a.saturating_add(n.saturating_mul(*w)))
+        self.weighted(&SIMPLE)
+    }
+
+    /// The sum, each kind as many cycles as `cycles` says; the largest number where it is larger.
+    pub fn weighted(&self, cycles: &Cost) -> u64 {
+        let each = self.zip(*cycles, u64::saturating_mul);
+        let all = [each.float, each.int, each.divide, each.library, each.load, each.store, each.branch, each.call];
+        all.into_iter().fold(0, u64::saturating_add)
     }
 
     /// Operations of arithmetic.
@@ -190,4 +190,17 @@ fn expr(e: &Expr) -> Cost {
 
 fn arithmetic<'c>(c: &'c mut Cost, ty: &Ty) -> &'c mut u64 {
     if matches!(ty, Ty::Float | Ty::Double | Ty::Complex | Ty::Vec(_)) { &mut c.float } else { &mut c.int }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weighted_sum() {
+        let weights = Cost { float: 2, divide: 5, ..Cost::default() };
+        assert_eq!(Cost { float: 3, divide: 2, load: 7, ..Cost::default() }.weighted(&weights), 16);
+        assert_eq!(Cost { float: u64::MAX, divide: u64::MAX, ..Cost::default() }.weighted(&weights), u64::MAX);
+        assert_eq!(Cost { call: 1, int: 2, ..Cost::default() }.cycles(), 22);
+    }
 }

@@ -56,23 +56,24 @@ pub struct Program<'a> {
 
 /// The operations of each node's firing; `of` tells those of a filter's code.
 pub fn costs(graph: &SdfGraph, of: impl Fn(CodeId) -> Cost) -> Vec<Cost> {
-    let cost = |n: NodeId| {
-        let node = graph.node(n);
-        match node.kind {
-            NodeKind::Filter { code, .. } => of(code),
-            _ => {
-                let takes = node.inputs.iter().map(|c| u64::from(graph.channel(*c).consume)).sum();
-                let gives = node.outputs.iter().map(|c| u64::from(graph.channel(*c).produce)).sum();
-                Cost { load: takes, store: gives, ..Cost::default() }
-            }
-        }
+    let cost = |n: NodeId| match graph.node(n).kind {
+        NodeKind::Filter { code, .. } => of(code),
+        _ => moved(graph, n),
     };
     graph.node_ids().map(cost).collect()
 }
 
+/// What it costs to move the items of a firing: a read for each that it takes, a write for each that it gives.
+pub fn moved(graph: &SdfGraph, n: NodeId) -> Cost {
+    let node = graph.node(n);
+    let load = node.inputs.iter().map(|c| u64::from(graph.channel(*c).consume)).sum();
+    let store = node.outputs.iter().map(|c| u64::from(graph.channel(*c).produce)).sum();
+    Cost { load, store, ..Cost::default() }
+}
+
 /// What firings cost on a machine.
 pub fn times(machine: &Machine, costs: &[Cost]) -> Times {
-    let firing: Vec<u64> = costs.iter().map(|c| machine.cycles.of(c)).collect();
+    let firing: Vec<u64> = costs.iter().map(|c| c.weighted(&machine.cycles)).collect();
     let alone = firing.iter().map(|t| t.saturating_mul(machine.alone)).collect();
     Times { firing, alone, lanes: machine.lanes, threads: machine.threads, overhead: machine.instance_cycles }
 }

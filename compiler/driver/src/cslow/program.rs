@@ -14,8 +14,10 @@ use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::slow;
 use sluice_grammar::span::SourceMap;
+use sluice_kernel::cost::Cost;
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::loop_shape::{LoopShape, loop_shape};
+use sluice_schedule::plan::moved;
 use sluice_schedule::retime::load::{Load, Machine, choose};
 
 /// The document.
@@ -93,12 +95,8 @@ pub fn report(
         if let NodeKind::Filter { code, .. } = node.kind {
             return shapes[code.index()];
         }
-        // an item is read, and written
-        let items = |all: &[sluice_frontend::ids::ChannelId], f: fn(&sluice_frontend::graph::Channel) -> u32| {
-            all.iter().map(|c| u64::from(f(graph.channel(*c)))).sum::<u64>()
-        };
-        let moved = items(&node.inputs, |c| c.consume) + items(&node.outputs, |c| c.produce);
-        LoopShape { cycles: moved, accesses: moved, live: 1 }
+        let Cost { load, store, .. } = moved(graph, n);
+        LoopShape { cycles: load + store, accesses: load + store, live: 1 }
     };
     let all: Vec<LoopShape> = graph.node_ids().map(shape).collect();
     let time: Vec<u64> = all.iter().map(|s| s.cycles.max(1)).collect();

@@ -8,7 +8,9 @@ use sluice_codegen::ProgramInput;
 use sluice_codegen::c::{layout, stages};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
-use sluice_kernel::cost;
+use sluice_kernel::cost::{self, Cost};
+use sluice_schedule::machine;
+use sluice_schedule::plan::moved;
 use sluice_schedule::partition::{self, Problem, Verified};
 
 /// Less gain than this is none.
@@ -75,7 +77,8 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64) -> Plan {
         plan.alone = Some(why.into());
         return plan;
     }
-    let cycles: Vec<u64> = graph.node_ids().map(|v| cycles(input, v)).collect();
+    let core = machine::shipped("cpu").map_or_else(Cost::default, |m| m.cycles);
+    let cycles: Vec<u64> = graph.node_ids().map(|v| cycles(input, v, &core)).collect();
     let bytes: Vec<u64> =
         (graph.channels.iter()).map(|c| layout::size_align(&c.ty, input.globals).map_or(1, |(size, _)| size)).collect();
     let crossing: Vec<u64> = bytes.iter().map(|b| b.div_ceil(8)).collect();
@@ -163,24 +166,19 @@ fn items(graph: &SdfGraph, input: &ProgramInput<'_>, c: usize) -> u64 {
 /// Firings that run at once where the machine's vectors are used.
 const LANES: u64 = 8;
 
-/// Cycles of a firing: those of a filter's kernel, as this machine takes them; one for each item moved.
-fn cycles(input: &ProgramInput<'_>, v: NodeId) -> u64 {
+/// Cycles of a firing: those of a filter's kernel, as the machine `cpu` takes them; those of each item moved.
+fn cycles(input: &ProgramInput<'_>, v: NodeId, core: &Cost) -> u64 {
     let node = input.graph.node(v);
-    let moved: u64 = (node.inputs.iter().map(|c| u64::from(input.graph.channel(*c).consume)))
-        .chain(node.outputs.iter().map(|c| u64::from(input.graph.channel(*c).produce)))
-        .sum();
+    let moved = moved(input.graph, v).weighted(core).max(1);
     match node.kind {
         NodeKind::Filter { code, .. } => {
             let Some(kernel) = input.kernels.get(code.index()) else { return 1 };
-            let cost = cost::firing(kernel);
-            // functions of the C library, and prints above all, take longer than the model's simple machine says
-            let more = cost.library.saturating_mul(80).saturating_add(cost.call.saturating_mul(100));
-            let all = cost.cycles().saturating_add(more);
+            let all = cost::firing(kernel).weighted(core);
             (if kernel.lanes.is_some() { all / LANES } else { all }).max(1)
         }
         // what is read and written changes its form
-        NodeKind::Reader(_) | NodeKind::Writer(_) => 4 * moved.max(1),
-        _ => moved.max(1),
+        NodeKind::Reader(_) | NodeKind::Writer(_) => 4 * moved,
+        _ => moved,
     }
 }
 

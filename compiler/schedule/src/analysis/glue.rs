@@ -50,21 +50,27 @@ pub fn groups(problem: &ModuloProblem) -> Groups {
         let Some(found) = search.between(d.to, d.from, &next, &before) else { break };
         found.iter().for_each(|i| union.join(*i, d.from));
     }
-    let mut number = vec![u32::MAX; n];
-    let (mut of, mut members, mut cost) = (vec![0; n], Vec::new(), Vec::new());
+    regroup(problem, |i| union.find(i) as u32)
+}
+
+/// Groups of the instances with equal keys, numbered by their first instance in topological order. Keys are at most the number of
+/// instances.
+pub fn regroup(problem: &ModuloProblem, mut key: impl FnMut(usize) -> u32) -> Groups {
+    let mut number = vec![u32::MAX; problem.instances() + 1];
+    let mut groups = Groups { of: vec![0; problem.instances()], members: Vec::new(), cost: Vec::new() };
     for i in problem.topological() {
-        let root = union.find(*i);
-        if number[root] == u32::MAX {
-            number[root] = members.len() as u32;
-            members.push(Vec::new());
-            cost.push(0);
+        let slot = &mut number[key(*i) as usize];
+        if *slot == u32::MAX {
+            *slot = groups.members.len() as u32;
+            groups.members.push(Vec::new());
+            groups.cost.push(0);
         }
-        let g = number[root] as usize;
-        of[*i] = g as u32;
-        members[g].push(*i);
-        cost[g] += problem.cost(*i);
+        let g = *slot as usize;
+        groups.of[*i] = g as u32;
+        groups.members[g].push(*i);
+        groups.cost[g] += problem.cost(*i);
     }
-    Groups { of, members, cost }
+    groups
 }
 
 struct Union(Vec<u32>);

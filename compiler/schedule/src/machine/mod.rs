@@ -33,8 +33,8 @@ pub struct Machine {
     pub instance_cycles: u64,
     /// How many times slower a firing is that runs alone: its operations wait for one another.
     pub alone: u64,
-    /// Cycles of a firing's operations, `lanes` firings at a time.
-    pub cycles: Cycles,
+    /// By kind of operation, its cycles for `lanes` firings at a time.
+    pub cycles: Cost,
 }
 
 /// Kinds of processors.
@@ -44,44 +44,6 @@ pub enum Kind {
     Gpu,
     /// Cores.
     Cpu,
-}
-
-/// Cycles by kind of operation, see [`Cost`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cycles {
-    /// Additions, multiplications and comparisons of floats.
-    pub float: u64,
-    /// Operations on ints, conversions, selections.
-    pub int: u64,
-    /// Divisions and square roots.
-    pub divide: u64,
-    /// Library functions such as `sin`.
-    pub library: u64,
-    /// Reads of memory.
-    pub load: u64,
-    /// Writes of memory.
-    pub store: u64,
-    /// Jumps and checks.
-    pub branch: u64,
-    /// Calls and prints.
-    pub call: u64,
-}
-
-impl Cycles {
-    /// The weighted sum of a firing's operations; the largest number where it is larger.
-    pub fn of(&self, cost: &Cost) -> u64 {
-        let each = [
-            (cost.float, self.float),
-            (cost.int, self.int),
-            (cost.divide, self.divide),
-            (cost.library, self.library),
-            (cost.load, self.load),
-            (cost.store, self.store),
-            (cost.branch, self.branch),
-            (cost.call, self.call),
-        ];
-        each.iter().fold(0, |sum, (n, cycles)| sum.saturating_add(n.saturating_mul(*cycles)))
-    }
 }
 
 /// The machines that come with Sluice: the name by which they are called, and their text.
@@ -114,13 +76,5 @@ mod tests {
             assert!(shipped(name).is_some(), "{name}");
         }
         assert_eq!(shipped("pdp-11"), None);
-    }
-
-    #[test]
-    fn a_weighted_sum() {
-        let m = shipped("cpu").unwrap();
-        let cost = Cost { float: 3, divide: 2, ..Cost::default() };
-        assert_eq!(m.cycles.of(&cost), 3 * m.cycles.float + 2 * m.cycles.divide);
-        assert_eq!(m.cycles.of(&Cost { float: u64::MAX, divide: u64::MAX, ..cost }), u64::MAX);
     }
 }

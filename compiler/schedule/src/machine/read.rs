@@ -1,6 +1,7 @@
 //! Reads a machine from its TOML text.
 
-use super::{Cycles, Kind, Machine};
+use super::{Kind, Machine};
+use sluice_kernel::cost::Cost;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
@@ -27,7 +28,7 @@ pub fn read(text: &str) -> Result<Machine, Fault> {
         return Err(Fault { message: "`cycles` is a table: `[cycles]`".into(), place: cycles.0 });
     };
     let mut inner = Fields::new(inner, cycles.0, "`[cycles]`");
-    let cycles = Cycles {
+    let cycles = Cost {
         float: inner.number("float", 0)?,
         int: inner.number("int", 0)?,
         divide: inner.number("divide", 0)?,

@@ -11,6 +11,7 @@
 use super::granularity::{Granularity, Times, is_serial};
 use super::modulo::{ModuloProblem, Unfit};
 use super::task::{Edge, Order, Task, TaskGraph};
+use sluice_frontend::components::components_of;
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::messages::Precedence;
@@ -65,27 +66,14 @@ fn tasks_of(graph: &TaskGraph, instances: &[usize]) -> Vec<usize> {
     tasks
 }
 
-/// The tasks that the first of `tasks` reaches and is reached from, itself included.
+/// The tasks that go round with one of these, itself included.
 fn component(graph: &TaskGraph, tasks: &[usize]) -> Vec<usize> {
-    let Some(from) = tasks.first() else { return Vec::new() };
-    let edges = graph.edges.iter().map(|e| (e.from, e.to));
-    let arcs: Vec<(usize, usize)> = edges.chain(graph.orders.iter().map(|o| (o.before.0, o.after.0))).collect();
-    let reach = |forward: bool| {
-        let mut next = vec![Vec::new(); graph.tasks.len()];
-        arcs.iter().for_each(|(a, b)| if forward { next[*a].push(*b) } else { next[*b].push(*a) });
-        let (mut seen, mut todo) = (vec![false; graph.tasks.len()], vec![*from]);
-        seen[*from] = true;
-        while let Some(at) = todo.pop() {
-            for to in &next[at] {
-                if !std::mem::replace(&mut seen[*to], true) {
-                    todo.push(*to);
-                }
-            }
-        }
-        seen
-    };
-    let (forward, backward) = (reach(true), reach(false));
-    (0..graph.tasks.len()).filter(|t| forward[*t] && backward[*t]).collect()
+    let edges = graph.edges.iter().map(|e| (e.from, e.to)).chain(graph.orders.iter().map(|o| (o.before.0, o.after.0)));
+    let edges: Vec<(NodeId, NodeId)> = edges.map(|(a, b)| (a.into(), b.into())).collect();
+    let all: Vec<NodeId> = (0..graph.tasks.len()).map(NodeId::from).collect();
+    let parts = components_of(&all, &edges);
+    let part = parts.into_iter().find(|p| tasks.first().is_some_and(|t| p.contains(&NodeId::from(*t))));
+    part.unwrap_or_default().iter().map(|t| t.index()).collect()
 }
 
 /// Which nodes are scheduled as one.

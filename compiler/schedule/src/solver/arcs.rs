@@ -2,7 +2,7 @@
 //!
 //! Purpose: the dependences of a problem by instance, and what solvers derive from them. Input: problem. Output: [`Arcs`].
 
-use crate::analysis::glue::Groups;
+use crate::analysis::glue::{Groups, regroup};
 use crate::problem::modulo::ModuloProblem;
 use sluice_frontend::components::components_of;
 use sluice_frontend::ids::NodeId;
@@ -106,24 +106,4 @@ pub fn components(problem: &ModuloProblem, groups: &Groups) -> Groups {
         members.iter().for_each(|g| part[g.index()] = p as u32);
     }
     regroup(problem, |i| part[groups.of[i] as usize])
-}
-
-/// Groups of the instances with equal keys, numbered by their first instance in topological order. Keys are at most the number of
-/// instances.
-pub fn regroup(problem: &ModuloProblem, key: impl Fn(usize) -> u32) -> Groups {
-    let mut number = vec![u32::MAX; problem.instances() + 1];
-    let mut groups = Groups { of: vec![0; problem.instances()], members: Vec::new(), cost: Vec::new() };
-    for i in problem.topological() {
-        let slot = &mut number[key(*i) as usize];
-        if *slot == u32::MAX {
-            *slot = groups.members.len() as u32;
-            groups.members.push(Vec::new());
-            groups.cost.push(0);
-        }
-        let g = *slot as usize;
-        groups.of[*i] = g as u32;
-        groups.members[g].push(*i);
-        groups.cost[g] += problem.cost(*i);
-    }
-    groups
 }

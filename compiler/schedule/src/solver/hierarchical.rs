@@ -15,7 +15,7 @@
 //! components are so large that packing suffers, they are scheduled by [`super::iterative`] first; what of one is then on the same processor is an
 //! item. At last stages are chosen so that buffers are small ([`super::improve::stages`]).
 
-use super::arcs::{Arcs, components, regroup};
+use super::arcs::{Arcs, components};
 use super::complete::complete;
 use super::flat::by_height;
 use super::pack::{Packing, STEPS, pack, step};
@@ -24,7 +24,7 @@ use super::search::tight;
 use super::table::{Place, Side, Table};
 use super::{Failure, Options, Solution, Statistics, improve, iterative, sequential};
 use crate::analysis::bounds::Bounds;
-use crate::analysis::glue::Groups;
+use crate::analysis::glue::{Groups, regroup};
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
 use std::collections::{BTreeSet, HashMap};
 
