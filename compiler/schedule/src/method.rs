@@ -52,7 +52,7 @@ impl Method {
 pub struct Settings {
     /// No II above this one will do.
     pub require_ii: Option<u64>,
-    /// Seconds that the integer program may take.
+    /// Seconds that the integer program may take, what it begins with and its last checks included.
     pub time_limit: f64,
     /// Nodes of the integer program's search, where results must not depend on time.
     pub node_limit: Option<u64>,
@@ -146,25 +146,30 @@ fn failed(f: Failure) -> NoSchedule {
     }
 }
 
-/// The best of the heuristics: by II, then stages, then bytes. `None` where none finds any.
-fn best_start(plan: &Plan, options: Options) -> Option<ModuloSchedule> {
+/// The best of the heuristics: by II, then stages, then bytes. `None` where none finds any. No other one is begun where no time is left.
+fn best_start(plan: &Plan, options: Options, time_left: impl Fn() -> bool) -> Option<ModuloSchedule> {
     let (problem, bounds) = (&plan.problem, &plan.bounds);
-    let all = [
-        solver::flat::solve(problem, bounds, options),
-        solver::iterative::solve(problem, bounds, options),
-        solver::hierarchical::solve(problem, bounds, options),
-    ];
-    let found = all.into_iter().flatten().map(|s| improve(problem, s.schedule, EFFORT));
-    let found = found.filter_map(|s| verify(problem, s).ok());
+    let all = [solver::iterative::solve, solver::hierarchical::solve, solver::flat::solve];
+    let begun = all.iter().enumerate().take_while(|(at, _)| *at == 0 || time_left());
+    let found = begun.filter_map(|(_, method)| method(problem, bounds, options).ok());
+    let found = found.map(|s| improve(problem, s.schedule, EFFORT)).filter_map(|s| verify(problem, s).ok());
     let best = found.min_by_key(|v| (v.schedule().ii, v.schedule().stages(), v.bytes(problem)))?;
     Some(best.schedule().clone())
 }
 
+/// The part of its time after which the integer program's search ends: CBC looks at the clock now and then only, and its answer is checked.
+const SEARCH: f64 = 0.9;
+/// The part after which no other heuristic is begun.
+const STARTS: f64 = 0.3;
+
 fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) -> Result<Outcome, NoSchedule> {
-    let start = best_start(plan, Options::default());
+    let began = clock();
+    let passed = || clock() - began;
+    let time_left = || settings.node_limit.is_some() || passed() < settings.time_limit * STARTS;
+    let start = best_start(plan, Options::default(), time_left);
     let options = match settings.node_limit {
         Some(nodes) => ilp::search::Options::nodes(nodes),
-        None => ilp::search::Options::seconds(settings.time_limit, clock),
+        None => ilp::search::Options::seconds(settings.time_limit * SEARCH - passed(), clock),
     };
     let options = ilp::search::Options { require_ii: settings.require_ii, ..options };
     let solution = ilp::search::solve(&plan.problem, &plan.bounds, start.as_ref(), &options).map_err(|f| match f {
