@@ -7,6 +7,7 @@ use crate::plan::Plan;
 use crate::problem::judge::{Verified, Violation, bytes, fills_in_order, verify};
 use crate::problem::modulo::ModuloSchedule;
 use crate::solver::improve::{EFFORT, improve};
+use crate::wording::count;
 use crate::solver::{self, Failure, Options, Solution, Statistics};
 
 /// A scheduler.
@@ -122,7 +123,9 @@ pub fn solve(plan: &Plan, method: Method, settings: &Settings, clock: &dyn Fn() 
     }
     let verified = verify(problem, schedule).map_err(NoSchedule::Refused)?;
     let s = statistics;
-    let notes = vec![format!("{} tries, {} placements, {} evictions", s.tries, s.placements, s.evictions)];
+    let what = [(s.tries, "try", "tries"), (s.placements, "placement", "placements"), (s.evictions, "eviction", "evictions")];
+    let mut notes = vec![what.map(|(n, one, several)| count(n, one, several)).join(", ")];
+    notes.extend(plan.limited.map(|l| l.note()));
     let in_order = match method {
         Method::Sas | Method::MinLatency => fills_in_order(problem, verified.schedule()),
         _ => None,
@@ -178,7 +181,8 @@ fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) ->
             NoSchedule::GaveUp(format!("its time was spent before it found a schedule; none has an II below {lower}"))
         }
     })?;
-    let notes = notes(&solution);
+    let mut notes = notes(&solution);
+    notes.extend(plan.limited.map(|l| l.note()));
     let (verified, bytes) = (solution.schedule, solution.bytes);
     let capacity = verified.capacity().to_vec();
     Ok(Outcome { method: Method::Ilp, lower: solution.lower, capacity, bytes, verified, notes })
@@ -187,13 +191,13 @@ fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) ->
 fn notes(s: &ilp::search::Solution) -> Vec<String> {
     let mut notes = Vec::new();
     let relaxed = if s.relaxed() > 0.0 { format!(", relaxed by {:.2} %", s.relaxed() * 100.0) } else { String::new() };
-    notes.push(format!("{} tries{relaxed}", s.tries.len()));
+    notes.push(format!("{}{relaxed}", count(s.tries.len() as u64, "try", "tries")));
     if s.decomposed {
         notes.push("the full program would be too large: processors first, then stages and buffers".into());
     }
     notes.push(match s.stages - s.fewest_stages.min(s.stages) {
         0 => "no schedule with this II has fewer stages".into(),
-        _ => format!("a schedule with this II has {} stages or more", s.fewest_stages),
+        _ => format!("a schedule with this II has {} or more", count(s.fewest_stages.into(), "stage", "stages")),
     });
     if s.fewest_bytes >= s.bytes {
         notes.push("no schedule with this II and these stages needs less channel memory".into());
