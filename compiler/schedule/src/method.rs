@@ -7,8 +7,8 @@ use crate::plan::Plan;
 use crate::problem::judge::{Verified, Violation, bytes, fills_in_order, verify};
 use crate::problem::modulo::ModuloSchedule;
 use crate::solver::improve::{EFFORT, improve};
-use crate::wording::count;
 use crate::solver::{self, Failure, Options, Solution, Statistics};
+use crate::wording::count;
 
 /// A scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,7 +123,8 @@ pub fn solve(plan: &Plan, method: Method, settings: &Settings, clock: &dyn Fn() 
     }
     let verified = verify(problem, schedule).map_err(NoSchedule::Refused)?;
     let s = statistics;
-    let what = [(s.tries, "try", "tries"), (s.placements, "placement", "placements"), (s.evictions, "eviction", "evictions")];
+    let what =
+        [(s.tries, "try", "tries"), (s.placements, "placement", "placements"), (s.evictions, "eviction", "evictions")];
     let mut notes = vec![what.map(|(n, one, several)| count(n, one, several)).join(", ")];
     notes.extend(plan.limited.map(|l| l.note()));
     let in_order = match method {

@@ -51,8 +51,12 @@ impl Limited {
     pub fn note(&self) -> String {
         let [limit, now] = [self.limit, self.bytes].map(bytes);
         match self.finer.map(bytes) {
-            Some(finer) => format!("cut for memory: channels take about {now}; finer instances would take {finer}, more than {limit}"),
-            None => format!("channels take about {now}, more than {limit}, though the program is cut as coarsely as can be"),
+            Some(finer) => format!(
+                "cut for memory: channels take about {now}; finer instances would take {finer}, more than {limit}"
+            ),
+            None => {
+                format!("channels take about {now}, more than {limit}, though the program is cut as coarsely as can be")
+            }
         }
     }
 }
@@ -142,9 +146,8 @@ pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) 
         };
         // What passes in an iteration is there at least once.
         let graph = plan.problem.graph();
-        let passes = |e: &Edge| {
-            u128::from(e.produce) * u128::from(graph.tasks[e.from].instances) * u128::from(e.item_bytes)
-        };
+        let passes =
+            |e: &Edge| u128::from(e.produce) * u128::from(graph.tasks[e.from].instances) * u128::from(e.item_bytes);
         if graph.edges.iter().map(passes).sum::<u128>() > u128::from(limit / 8) {
             let bytes = channel_bytes(&plan);
             if bytes > limit {

@@ -95,6 +95,47 @@ fn what_binds_is_named_with_its_line() {
     assert!(table.text().contains("lower bound") && table.text().contains("a.str:"), "{}", table.text());
 }
 
+/// What is tied by messages alone is not called a feedback loop, and what is one is.
+#[test]
+fn groups_are_called_what_they_are() {
+    let messages = "\
+void->int filter Source { work push 1 { push(iter()); } }
+int->int filter Near { int k; work pop 1 push 1 { int s = pop(); for (int i = 0; i < 99; i++) s = s * 31 + k; push(s); } handler set(int v) { k = v; } }
+int->int filter Half { work pop 2 push 1 { push(pop() + pop()); } }
+int->void filter Show(portal<Near> p) { work pop 1 { int x = pop(); if (x % 3 == 0) p.set(1) [1:1]; println(x); } }
+void->void pipeline Main { portal<Near> p; add Source; add Near to p; add Half; add Show(p); }
+";
+    let looped = "\
+void->int filter Source { work push 1 { push(iter()); } }
+int->int filter Mix { work pop 2 push 1 { int s = pop(); for (int i = 0; i < 99; i++) s = s * 31 + i; push(s + pop()); } }
+int->int feedbackloop Echo { join roundrobin(1, 1); body Mix; loop Identity<int>; split duplicate; enqueue 1; }
+int->void filter Show { work pop 1 { println(pop()); } }
+void->void pipeline Main { add Source; add Echo; add Show; }
+";
+    let place = Place::new().with("messages.str", messages).with("loop.str", looped);
+    let why = |file: &str| place.run(&["schedule", file, "--machine", "cpu", "-p", "64"]).ends(0).text().to_string();
+    let text = why("messages.str");
+    assert!(text.contains("nodes that wait for each other (messages) run on one processor"), "{text}");
+    assert!(text.contains("a longer latency of the messages") && !text.contains("loop"), "{text}");
+    let text = why("loop.str");
+    assert!(text.contains("a feedback loop of 4 nodes runs on one processor"), "{text}");
+    assert!(text.contains("a longer delay in the loop") && !text.contains("messages"), "{text}");
+}
+
+/// One of something is not several.
+#[test]
+fn one_is_one() {
+    let text = "void->void pipeline Main { add void->void filter { work { println(1); } }; }";
+    let place = Place::new().with("a.str", text);
+    let shown = place.run(&["schedule", "a.str", "--machine", "cpu", "-p", "1", "--method", "sas"]).ends(0);
+    let text = shown.text();
+    assert!(
+        text.contains("(1 processor)\n1 instance (") && text.contains(" of 1 task; an iteration is 1 steady state,"),
+        "{text}"
+    );
+    assert!(text.contains("\n1 try, 0 placements, 0 evictions"), "{text}");
+}
+
 #[test]
 fn the_integer_program_is_never_worse() {
     let place = Place::new().with("a.str", PROGRAM);
