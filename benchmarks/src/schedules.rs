@@ -106,7 +106,8 @@ fn thousands(sluice: &str, text: &mut String) -> Result<Vec<Value>, String> {
         ("schedule", MACHINES[1], "hms"),
         ("report", MACHINES[1], "hms"),
     ] {
-        let runs = (0..TIMES).map(|_| thousand::run(sluice, command, machine, method)).collect::<Result<Vec<_>, _>>()?;
+        let runs =
+            (0..TIMES).map(|_| thousand::run(sluice, command, machine, method)).collect::<Result<Vec<_>, _>>()?;
         let Some((p, bytes)) = runs.into_iter().min_by(|a, b| a.0.whole.total_cmp(&b.0.whole)) else { continue };
         let _ = writeln!(
             text,

@@ -131,3 +131,28 @@ fn evict(
     left[group as usize] += 1;
     statistics.evictions += 1;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten groups of which some never fit: the fewer they are, the longer their places are looked for, within the budget.
+    #[test]
+    fn few_are_worth_more_patience() {
+        let groups = Groups { of: Vec::new(), members: vec![Vec::new(); 10], cost: vec![5; 10] };
+        let tries = |stuck: usize, ratio| {
+            let mut patience = Patience::new(&groups, ratio);
+            (0..10 - stuck).for_each(|g| assert!(patience.placed(g as u32, 10 - 1 - g)));
+            let mut tries = 0;
+            loop {
+                patience.evicted(0);
+                tries += 1;
+                if !patience.placed(9, stuck) {
+                    return tries;
+                }
+            }
+        };
+        assert_eq!([1, 2, 5].map(|stuck| tries(stuck, 9)), [20, 10, 4]);
+        assert_eq!(tries(1, 1), 2, "the budget is nearly spent");
+    }
+}

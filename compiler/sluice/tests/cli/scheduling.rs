@@ -208,21 +208,15 @@ fn machines_from_files() {
     place.run(&["schedule", "a.str", "--time-limit", "-1"]).ends(2);
 }
 
-/// The page in a browser: a filter that the address names is shown in the graph, the chart, the table and the source.
-#[test]
-fn a_page_in_a_browser() {
+/// What a page is in a browser, with this place in its address; `None` where there is no browser.
+fn browsed(place: &Place, page: &str, held: &str) -> Option<String> {
     let there =
         |name: &str| std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
     let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| there(name)) else {
         eprintln!("SKIPPED: there is no chromium: the page was not looked at in a browser");
-        return;
+        return None;
     };
-    let place = Place::new().with("a.str", PROGRAM);
-    place.run(&["report", "a.str", "-p", "4", "-o", "page.html"]).ends(0);
-    let page = place.read("page.html");
-    let row = page.lines().find(|l| l.contains("data-node=") && l.contains("Window")).unwrap();
-    let attribute = |name: &str| row.split_once(&format!("{name}=\"")).unwrap().1.split_once('"').unwrap().0;
-    let address = format!("file://{}#{}", place.path("page.html").display(), attribute("data-node"));
+    let address = format!("file://{}#{held}", place.path(page).display());
     let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"];
     let profile = format!("--user-data-dir={}", place.path("profile").display());
     let out = std::process::Command::new("timeout")
@@ -232,14 +226,55 @@ fn a_page_in_a_browser() {
         .env("HOME", place.path("."))
         .output()
         .unwrap();
-    let dom = String::from_utf8_lossy(&out.stdout);
+    let dom = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(dom.contains("</html>"), "{}", String::from_utf8_lossy(&out.stderr));
+    Some(dom)
+}
+
+/// An attribute in a line of a page.
+fn attribute<'a>(line: &'a str, name: &str) -> &'a str {
+    line.split_once(&format!("{name}=\"")).unwrap().1.split_once('"').unwrap().0
+}
+
+/// The page in a browser: a filter that the address names is shown in the graph, the chart, the table and the source.
+#[test]
+fn a_page_in_a_browser() {
+    let place = Place::new().with("a.str", PROGRAM);
+    place.run(&["report", "a.str", "-p", "4", "-o", "page.html"]).ends(0);
+    let page = place.read("page.html");
+    let row = page.lines().find(|l| l.contains("data-node=") && l.contains("Window")).unwrap();
+    let Some(dom) = browsed(&place, "page.html", attribute(row, "data-node")) else { return };
     let lit = |what: &str| dom.lines().any(|l| l.contains(what) && l.contains("on\""));
-    let shown = |what: &str| {
-        assert!(lit(what), "{what} is not shown\n{}\n{dom}", String::from_utf8_lossy(&out.stderr));
-    };
-    shown(&format!("data-node=\"{}\"", attribute("data-node")));
-    shown(&format!("<g id=\"{}\" class=\"on\"", attribute("data-node")));
-    shown(&format!("id=\"{}\"", attribute("data-line")));
-    shown(&format!("data-task=\"{}\" x=", attribute("data-task")));
+    let shown = |what: &str| assert!(lit(what), "{what} is not shown\n{dom}");
+    shown(&format!("data-node=\"{}\"", attribute(row, "data-node")));
+    shown(&format!("<g id=\"{}\" class=\"on\"", attribute(row, "data-node")));
+    shown(&format!("id=\"{}\"", attribute(row, "data-line")));
+    shown(&format!("data-task=\"{}\" x=", attribute(row, "data-task")));
     assert!(dom.contains("id=\"shown\">Main.Window"), "{dom}");
+}
+
+/// A thousand filters: most of them have no box in the graph, but a note that stands for them, and that is shown.
+#[test]
+fn a_page_of_a_thousand_filters() {
+    let text = "float->float filter Scale(int k) { work push 1 pop 1 { push(pop() * k); } }
+        float->float pipeline Main { for (int s = 0; s < 25; s++)
+            add splitjoin { split roundrobin; for (int i = 0; i < 40; i++) add Scale(40 * s + i); join roundrobin; }; }";
+    let place = Place::new().with("a.str", text);
+    place.run(&["report", "a.str", "--method", "ims", "-o", "page.html"]).ends(0);
+    let page = place.read("page.html");
+    assert!(page.len() < 2_000_000, "{}", page.len());
+    let rows: Vec<&str> =
+        page.lines().filter(|l| l.starts_with("<tr data-node=") && l.contains("<td>filter</td>")).collect();
+    assert_eq!(rows.len(), 1000);
+    let row = rows[505];
+    let node = attribute(row, "data-node");
+    assert!(!page.contains(&format!("<g id=\"{node}\"")), "it has a box of its own");
+    let Some(dom) = browsed(&place, "page.html", node) else { return };
+    let notes: Vec<&str> = dom.lines().filter(|l| l.contains("data-nodes=") && l.contains("class=\"on\"")).collect();
+    let [note] = notes[..] else { panic!("{notes:?}") };
+    let number: usize = node[1..].parse().unwrap();
+    let (first, last) = attribute(note, "data-nodes").split_once('-').unwrap();
+    assert!((first.parse().unwrap()..=last.parse().unwrap()).contains(&number), "{note}");
+    let bar = format!("data-task=\"{}\" x=", attribute(row, "data-task"));
+    assert!(dom.lines().any(|l| l.contains(&bar) && l.contains("on\"")), "its bar is not shown");
 }
