@@ -84,7 +84,9 @@ pub fn run(sluice: &str, command: &str, machine: &str, method: &str) -> Result<(
     let text = program();
     let mut parts = Parts::default();
     let mut out = Err("it was not run".to_string());
-    parts.whole = seconds(|| out = output(sluice, &[command, "-", "--machine", machine, "--method", method], &text));
+    parts.whole = seconds(|| {
+        out = output(sluice, &[command, "-", "--output", "-", "--machine", machine, "--method", method], &text)
+    });
     let (written, said) = out?;
     for line in said.lines() {
         let Some((time, pass)) = line.trim().split_once(" ms  ") else { continue };
@@ -108,8 +110,13 @@ fn output(sluice: &str, arguments: &[&str], text: &str) -> Result<(usize, String
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(fault)?;
     // All of its input is read before it writes anything.
-    child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(text.as_bytes())).map_err(fault)?;
+    let sent = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(text.as_bytes()));
     let out = child.wait_with_output().map_err(fault)?;
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
-    if out.status.success() { Ok((out.stdout.len(), said)) } else { Err(said) }
+    // Where it ended before it read everything, it said why.
+    if !out.status.success() {
+        return Err(said);
+    }
+    sent.map_err(fault)?;
+    Ok((out.stdout.len(), said))
 }

@@ -52,6 +52,14 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
         all.truncate(NAMED);
         if more > 0 { format!("{} and {more} more", all.join(", ")) } else { all.join(", ") }
     };
+    // Do these instances wait for each other's items alone, not for messages?
+    let items = |instances: &[usize]| {
+        let mut nodes: Vec<NodeId> =
+            instances.iter().flat_map(|i| tasks[problem.task_of(*i)].nodes.iter().copied()).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        is_loop(&program.graph, &nodes)
+    };
     match &bounds.reason {
         Reason::Work => {
             let mut heavy: Vec<usize> = (0..tasks.len()).collect();
@@ -89,14 +97,13 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
                 return at(t.nodes[0], "state", state(&t.name, share(t.cost.saturating_mul(t.instances))), STATE);
             }
             let delay = bounds.critical.as_ref().map_or(1, |(ratio, _)| ratio.distance);
-            let delay = count(delay.into(), "iteration", "iterations");
-            let text = format!("a loop has to go round once in {delay}: {}", names(cycle));
-            at(
-                t.nodes[0],
-                "cycle",
-                text,
-                "more delay in the loop (enqueue), fewer operations on it, or C-slow (--streams)",
-            )
+            let delay = count(delay, "iteration", "iterations");
+            let (what, longer) = match items(cycle) {
+                true => ("a loop has to go round", "more delay in the loop (enqueue)"),
+                false => ("these wait for each other (messages), all round", "a longer latency of the messages"),
+            };
+            let help = format!("{longer}, fewer operations on it, or C-slow (--streams)");
+            at(t.nodes[0], "cycle", format!("{what} once in {delay}: {}", names(cycle)), &help)
         }
         Reason::Group(group) => {
             let members = &bounds.groups.members[*group];
@@ -105,7 +112,11 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
                 "these wait for each other within one iteration, so they share a processor: {}",
                 names(members)
             );
-            at(t.nodes[0], "processor", text, "more delay in the loop (enqueue), or C-slow (--streams)")
+            let longer = match items(members) {
+                true => "more delay in the loop (enqueue)",
+                false => "a longer latency of the messages",
+            };
+            at(t.nodes[0], "processor", text, &format!("{longer}, or C-slow (--streams)"))
         }
         Reason::Packing => {
             let text = "the instances are too large to be spread evenly over the processors".to_string();

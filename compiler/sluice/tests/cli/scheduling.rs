@@ -113,11 +113,16 @@ int->void filter Show { work pop 1 { println(pop()); } }
 void->void pipeline Main { add Source; add Echo; add Show; }
 ";
     let place = Place::new().with("messages.str", messages).with("loop.str", looped);
-    let why = |file: &str| place.run(&["schedule", file, "--machine", "cpu", "-p", "64"]).ends(0).text().to_string();
-    let text = why("messages.str");
+    let why = |file: &str, machine: &str| {
+        place.run(&["schedule", file, "--machine", machine, "-p", "64"]).ends(0).text().to_string()
+    };
+    let text = why("messages.str", "cpu");
+    assert!(text.contains("these wait for each other (messages), all round once in 1 iteration: Main.Near"), "{text}");
+    assert!(text.contains("a longer latency of the messages") && !text.contains("enqueue"), "{text}");
+    let text = why("messages.str", "8800-gts-512");
     assert!(text.contains("nodes that wait for each other (messages) run on one processor"), "{text}");
-    assert!(text.contains("a longer latency of the messages") && !text.contains("loop"), "{text}");
-    let text = why("loop.str");
+    assert!(text.contains("a longer latency of the messages") && !text.contains("a loop"), "{text}");
+    let text = why("loop.str", "cpu");
     assert!(text.contains("a feedback loop of 4 nodes runs on one processor"), "{text}");
     assert!(text.contains("a longer delay in the loop") && !text.contains("messages"), "{text}");
 }
@@ -127,7 +132,8 @@ void->void pipeline Main { add Source; add Echo; add Show; }
 fn one_is_one() {
     let text = "void->void pipeline Main { add void->void filter { work { println(1); } }; }";
     let place = Place::new().with("a.str", text);
-    let shown = place.run(&["schedule", "a.str", "--machine", "cpu", "-p", "1", "--method", "sas"]).ends(0);
+    let args = ["schedule", "a.str", "--machine", "cpu", "-p", "1", "--method", "sas", "--firings"];
+    let shown = place.run(&args).ends(0);
     let text = shown.text();
     assert!(
         text.contains("(1 processor)\n1 instance (") && text.contains(" of 1 task; an iteration is 1 steady state,"),
