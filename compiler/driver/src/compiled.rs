@@ -22,6 +22,7 @@ use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::lower::{self, LowerOptions};
+use sluice_kernel::passes::Pass;
 use sluice_schedule::judge::{self, Verified};
 use sluice_schedule::minimum_latency::{self, minimum_latency};
 use sluice_schedule::sequential::SequentialSchedule;
@@ -74,7 +75,7 @@ fn emit_by<T>(
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
     dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
-    let kernels = kernels(session, checked, code)?;
+    let kernels = native_kernels(session, checked, code)?;
     let mut options =
         sluice_codegen::ProgramOptions { flavour, stats: code.stats, ..sluice_codegen::ProgramOptions::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
@@ -110,20 +111,32 @@ pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> 
         }
     };
     dump(session, "lower", || print_kernels(&kernels))?;
-    let passes = sluice_kernel::passes::PASSES;
+    improve(session, &mut kernels, sluice_kernel::passes::PASSES)?;
+    Ok(kernels)
+}
+
+/// The same with what is done to loops before they are printed; costs are told of the kernels before.
+fn native_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+    let mut kernels = kernels(session, checked, code)?;
+    improve(session, &mut kernels, code.inner.passes())?;
+    Ok(kernels)
+}
+
+/// Runs passes over all kernels.
+fn improve(session: &mut Session, kernels: &mut [Kernel], passes: &'static [Pass]) -> Result<(), Halt> {
     for (i, (name, pass)) in passes.iter().enumerate() {
         session.pass(name, || {
-            for kernel in &mut kernels {
+            for kernel in &mut *kernels {
                 pass(kernel);
                 sluice_kernel::verify::debug_verify(kernel, name);
             }
         });
         // A pass that runs several times is shown after the last.
         if !passes[i + 1..].iter().any(|(later, _)| later == name) {
-            dump(session, name, || print_kernels(&kernels))?;
+            dump(session, name, || print_kernels(kernels))?;
         }
     }
-    Ok(kernels)
+    Ok(())
 }
 
 /// All kernels as text.

@@ -281,6 +281,9 @@ struct CodeArgs {
     /// Make one filter of the branches of a round-robin splitjoin where they are equal and have state [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     fold: Option<bool>,
+    /// What is done with the loops of filters [default: auto]
+    #[arg(long, value_enum, value_name = "KIND")]
+    inner: Option<InnerArg>,
 }
 
 #[derive(Args, Debug)]
@@ -410,6 +413,32 @@ enum ScheduleArg {
     MinimumLatency,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum InnerArg {
+    /// What measures faster
+    Auto,
+    /// Leave them as they are
+    None,
+    /// Write out the turns of short loops, and four turns to one of the others
+    Unroll,
+    /// Load what the next turn needs ahead of the arithmetic of this one
+    Pipeline,
+    /// Unroll, then load ahead
+    Both,
+}
+
+impl InnerArg {
+    fn inner(self) -> Inner {
+        match self {
+            InnerArg::Auto => Inner::Auto,
+            InnerArg::None => Inner::None,
+            InnerArg::Unroll => Inner::Unroll,
+            InnerArg::Pipeline => Inner::Pipeline,
+            InnerArg::Both => Inner::Both,
+        }
+    }
+}
+
 impl From<RatesArg> for RatesFormat {
     fn from(format: RatesArg) -> RatesFormat {
         match format {
@@ -469,6 +498,7 @@ impl CodeArgs {
             }),
             channel_limit: self.channel_limit,
             fold: self.fold,
+            inner: self.inner.map(InnerArg::inner),
         }
     }
 }
