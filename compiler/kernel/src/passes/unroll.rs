@@ -27,18 +27,18 @@ pub struct Rule {
     pub turns: u64,
     /// The most statements and operations that a loop may become.
     pub size: usize,
-    /// Only loops that index arrays which are variables of the function.
-    pub only_arrays: bool,
+    /// Only loops that index an array (a variable of the function, or state) that the function writes.
+    pub written_arrays: bool,
     /// Turns to a turn of the other innermost loops; 1 leaves them as they are.
     pub factor: u32,
 }
 
 impl Rule {
     /// All that is short, four to a turn of the rest.
-    pub const ALL: Rule = Rule { turns: 64, size: 1024, only_arrays: false, factor: 4 };
+    pub const ALL: Rule = Rule { turns: 64, size: 1024, written_arrays: false, factor: 4 };
 
     /// What measures faster than without.
-    pub const AUTO: Rule = Rule { turns: 16, size: 256, only_arrays: true, factor: 1 };
+    pub const AUTO: Rule = Rule { turns: 256, size: 4096, written_arrays: true, factor: 1 };
 }
 
 /// The most that a function may become.
@@ -48,8 +48,9 @@ const MOST: usize = 8192;
 pub fn run(kernel: &mut Kernel, rule: Rule) {
     let mut changed = false;
     for f in &mut kernel.functions {
+        let written = written_arrays(f);
         let mut body = std::mem::take(&mut f.body);
-        let mut u = Unroll { f, rule, left: MOST.saturating_sub(size(&body)), changed: false };
+        let mut u = Unroll { f, rule, written, left: MOST.saturating_sub(size(&body)), changed: false };
         u.body(&mut body);
         changed |= u.changed;
         f.body = body;
@@ -64,9 +65,9 @@ pub fn run(kernel: &mut Kernel, rule: Rule) {
     }
 }
 
-/// How many turns of a loop become one: all of them, or a factor; `None` where it stays as it is.
-pub fn turns(l: &For, locals: &[Local], rule: Rule) -> Option<u64> {
-    whole(l, locals, rule).or_else(|| several(l, rule))
+/// How many turns of a loop become one: all of them, or a factor; `None` where it stays as it is. `written` is what [`written_arrays`] gives.
+pub fn turns(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
+    whole(l, written, rule).or_else(|| several(l, rule))
 }
 
 /// Statements and operations.
@@ -79,11 +80,11 @@ pub fn size(body: &[Stmt]) -> usize {
     n
 }
 
-fn whole(l: &For, locals: &[Local], rule: Rule) -> Option<u64> {
+fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
     let (n, _) = trip(l).filter(|(n, _)| *n <= rule.turns)?;
     let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
     // a break must leave what is no longer there
-    let wanted = fits && !breaks(&l.body, 0) && (!rule.only_arrays || indexes_array(l, locals));
+    let wanted = fits && !breaks(&l.body, 0) && (!rule.written_arrays || indexes_any(l, written));
     wanted.then_some(n)
 }
 
@@ -122,20 +123,33 @@ pub fn jumps(body: &[Stmt]) -> bool {
     found
 }
 
-/// Does the body index an array of the function with what depends on the loop's variable?
-fn indexes_array(l: &For, locals: &[Local]) -> bool {
+/// The arrays that a function writes an element of.
+pub fn written_arrays(f: &Function) -> Vec<Base> {
+    let mut out = Vec::new();
+    walk::each_stmt(&f.body, &mut |s| {
+        for p in s.kind.targets() {
+            let own = match p.base {
+                Base::Local(id) => !f.locals[id.index()].by_ref,
+                Base::State(_) => true,
+                _ => false,
+            };
+            if own && matches!(p.path.first(), Some(Proj::Index(_))) && !out.contains(&p.base) {
+                out.push(p.base.clone());
+            }
+        }
+    });
+    out
+}
+
+/// Does the body index one of the arrays with what depends on the loop's variable?
+fn indexes_any(l: &For, arrays: &[Base]) -> bool {
     let mut found = false;
     let mut look = |p: &Place| {
-        let Base::Local(id) = p.base else { return };
-        if locals[id.index()].by_ref {
-            return;
-        }
-        found |= p.path.iter().any(|step| match step {
-            Proj::Index(e) => {
-                e.any(&mut |e| matches!(&e.kind, ExprKind::Load(q) if q.as_local() == Some(l.var)))
-            }
+        let steps = p.path.iter().any(|step| match step {
+            Proj::Index(e) => e.any(&mut |e| matches!(&e.kind, ExprKind::Load(q) if q.as_local() == Some(l.var))),
             _ => false,
         });
+        found |= steps && arrays.contains(&p.base);
     };
     walk::each_stmt(&l.body, &mut |s| s.kind.targets().into_iter().for_each(&mut look));
     walk::each_expr(&l.body, &mut |e| {
@@ -149,6 +163,7 @@ fn indexes_array(l: &For, locals: &[Local]) -> bool {
 struct Unroll<'a> {
     f: &'a mut Function,
     rule: Rule,
+    written: Vec<Base>,
     /// What the function may still grow by.
     left: usize,
     changed: bool,
@@ -166,7 +181,7 @@ impl Unroll<'_> {
                 i += 1;
                 continue;
             };
-            let replaced = match (whole(l, &self.f.locals, self.rule), several(l, self.rule)) {
+            let replaced = match (whole(l, &self.written, self.rule), several(l, self.rule)) {
                 (Some(n), _) if self.affords(l, n) => Some(written_out(l, body[i].span)),
                 (_, Some(n)) if self.affords(l, n + 1) => {
                     let (l, span) = (l.clone(), body[i].span);
