@@ -52,7 +52,12 @@ fn cases() -> Result<Vec<Case>, String> {
     for file in files {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let ints = std::fs::read_to_string(&file).is_ok_and(|t| t.contains("int->int"));
-        all.push(Case { name: format!("{stem} (one filter)"), file, widths: (1, 1), input: Box::new(move |n| noise(n, ints)) });
+        all.push(Case {
+            name: format!("{stem} (one filter)"),
+            file,
+            widths: (1, 1),
+            input: Box::new(move |n| noise(n, ints)),
+        });
     }
     Ok(all)
 }
@@ -171,7 +176,8 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
         .map(|m| {
             let times: serde_json::Map<String, Value> = (KINDS.iter().zip(&m.times).zip(&m.ratios))
                 .map(|((kind, s), ratio)| {
-                    let of = json!({ "median_s": s.median, "least_s": s.least, "greatest_s": s.greatest, "ratio": ratio });
+                    let of =
+                        json!({ "median_s": s.median, "least_s": s.least, "greatest_s": s.greatest, "ratio": ratio });
                     (kind.to_string(), of)
                 })
                 .collect();

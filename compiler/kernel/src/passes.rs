@@ -13,6 +13,9 @@ pub mod software_pipeline;
 pub mod split_complex;
 pub mod unroll;
 
+#[cfg(test)]
+mod inner_tests;
+
 use crate::ir::Kernel;
 use crate::verify::debug_verify;
 

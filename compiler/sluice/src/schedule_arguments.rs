@@ -33,6 +33,9 @@ pub struct ScheduleArgs {
     /// Show what throughput costs in channel memory and latency
     #[arg(long)]
     pareto: bool,
+    /// Show the innermost loops of the filters instead: cycles of a turn, without and with software pipelining
+    #[arg(long, conflicts_with_all = ["compare", "pareto", "processors", "machine", "method", "per_processor", "firings", "require_ii"])]
+    loops: bool,
     /// How to show it
     #[arg(long, value_enum, default_value_t)]
     format: FormatArg,
@@ -71,6 +74,7 @@ impl ReportArgs {
             format: Format::Text,
             compare: false,
             pareto: false,
+            loops: false,
             output: Some(self.output),
         }
     }
@@ -147,6 +151,7 @@ impl ScheduleArgs {
             },
             compare: self.compare,
             pareto: self.pareto,
+            loops: self.loops,
             output: self.output,
         }
     }

@@ -3,6 +3,7 @@
 //! Purpose: `sluice schedule`: a program's scheduling problem on a machine, its bounds, and what the methods make of it. Input: a checked
 //! program; output: a report as text or JSON, all methods side by side, or the trade between throughput, memory and latency.
 
+mod loops;
 mod page;
 mod pareto;
 pub mod report;
@@ -62,6 +63,8 @@ pub struct ScheduleOptions {
     pub compare: bool,
     /// The trade between throughput, memory and latency.
     pub pareto: bool,
+    /// The loops of the filters instead.
+    pub loops: bool,
 }
 
 /// A program's plan on the machine that the options name.
@@ -152,7 +155,9 @@ fn no_schedule(n: NoSchedule, method: Method) -> Fault {
 
 /// `sluice schedule`
 pub fn schedule(session: &mut Session, checked: &Checked, options: &ScheduleOptions) -> Result<Exit, Halt> {
-    let text = if options.pareto {
+    let text = if options.loops {
+        loops::loops(session, checked, options.format)?
+    } else if options.pareto {
         pareto::pareto(session, checked, options)?
     } else if options.compare {
         let planned = plan(session, checked, options)?;

@@ -70,7 +70,8 @@ pub struct Scope<'a> {
 impl<'a> Scope<'a> {
     /// Of a loop in a function with these variables.
     pub fn of(kernel: &'a Kernel, locals: &'a [Local], l: &For) -> Scope<'a> {
-        let mut scope = Scope { kernel, locals, var: l.var, written: vec![false; locals.len()], written_memory: Vec::new() };
+        let mut scope =
+            Scope { kernel, locals, var: l.var, written: vec![false; locals.len()], written_memory: Vec::new() };
         walk::each_written(&l.body, &mut |id| scope.written[id.index()] = true);
         walk::each_stmt(&l.body, &mut |s| {
             for p in s.kind.targets() {

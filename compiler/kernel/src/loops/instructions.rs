@@ -136,7 +136,14 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn emit(&mut self, kind: Kind, latency: u64, mut reads: Registers, writes: Option<Register>, touches: Option<Touch>) {
+    fn emit(
+        &mut self,
+        kind: Kind,
+        latency: u64,
+        mut reads: Registers,
+        writes: Option<Register>,
+        touches: Option<Touch>,
+    ) {
         reads.extend(self.guards.iter().copied());
         if let Some(r) = writes
             && !self.guards.is_empty()

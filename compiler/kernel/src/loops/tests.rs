@@ -128,7 +128,8 @@ mod model {
         assert_eq!(kinds(free), [Store, Count, Jump]);
         let computed = "for $0 = 0 < 16 step 1 @0:0-1 { out((($0 * $0) & 31)) = $2 @0:0-1 }";
         assert_eq!(kinds(computed), [Arithmetic, Arithmetic, Store, Count, Jump]);
-        let checked = "for $0 = 0 < 16 step 1 @0:0-1 { check index $1 32 @0:0-1 $4[$1] = 1f @0:0-1 $1 = ($1 + 3) @0:0-1 }";
+        let checked =
+            "for $0 = 0 < 16 step 1 @0:0-1 { check index $1 32 @0:0-1 $4[$1] = 1f @0:0-1 $1 = ($1 + 3) @0:0-1 }";
         assert_eq!(kinds(checked), [Check, Store, Arithmetic, Count, Jump]);
     }
 
@@ -193,7 +194,8 @@ mod model {
 
     #[test]
     fn the_judge_keeps_checks_in_their_place() {
-        let body = "for $0 = 0 < 16 step 1 @0:0-1 { state1[$0] = $2 @0:0-1 check index $1 32 @0:0-1 $1 = ($1 + 3) @0:0-1 }";
+        let body =
+            "for $0 = 0 < 16 step 1 @0:0-1 { state1[$0] = $2 @0:0-1 check index $1 32 @0:0-1 $1 = ($1 + 3) @0:0-1 }";
         let l = lower(body);
         let told = |start: &[u64]| judge(&l.all, 1, &PAPER, &Kernel { ii: 6, start: start.to_vec() });
         assert_eq!(told(&[0, 1, 2, 3, 5]), Ok(()));
@@ -237,9 +239,14 @@ mod model {
                         let slots: Vec<u64> = k.start.iter().map(|t| t % k.ii).collect();
                         let crowded = (0..slots.len()).any(|i| slots[..i].contains(&slots[i]));
                         let jumps = all.iter().zip(&slots).all(|(n, s)| n.kind != Kind::Jump || *s == k.ii - 1);
-                        let waits = deps.iter().all(|d| k.start[d.to] + k.ii * d.distance >= k.start[d.from] + d.latency);
+                        let waits =
+                            deps.iter().all(|d| k.start[d.to] + k.ii * d.distance >= k.start[d.from] + d.latency);
                         let told = judge(&all, step, &PAPER, &k);
-                        assert_eq!(told.is_ok(), !crowded && jumps && waits, "{body}\n{k:?}\n{told:?}\n{deps:?}\n{all:?}");
+                        assert_eq!(
+                            told.is_ok(),
+                            !crowded && jumps && waits,
+                            "{body}\n{k:?}\n{told:?}\n{deps:?}\n{all:?}"
+                        );
                         if told.is_ok() { accepted += 1 } else { refused += 1 }
                     }
                 }

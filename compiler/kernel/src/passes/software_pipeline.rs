@@ -248,7 +248,9 @@ fn movable(kernel: &Kernel, f: &Function, l: &For) -> Vec<Load> {
     let memory = |p: &Place| !matches!(scope.memory(&p.base), Memory::Out);
     let free = |p: &Place, last: usize| {
         let access = scope.access(p);
-        stores.iter().all(|(i, store)| !may_meet(store, &access, l.step) && (*i >= last || !may_meet(store, &access, 0)))
+        stores
+            .iter()
+            .all(|(i, store)| !may_meet(store, &access, l.step) && (*i >= last || !may_meet(store, &access, 0)))
     };
     found
         .into_iter()

@@ -27,18 +27,19 @@ pub struct Rule {
     pub turns: u64,
     /// The most statements and operations that a loop may become.
     pub size: usize,
-    /// Only loops that index an array (a variable of the function, or state) that the function writes.
-    pub written_arrays: bool,
+    /// Only loops that index an array (a variable of the function, or state) that the function writes, and whose turns need values of the turn
+    /// before. (The C compiler makes vectors of the others.)
+    pub recurrences: bool,
     /// Turns to a turn of the other innermost loops; 1 leaves them as they are.
     pub factor: u32,
 }
 
 impl Rule {
     /// All that is short, four to a turn of the rest.
-    pub const ALL: Rule = Rule { turns: 64, size: 1024, written_arrays: false, factor: 4 };
+    pub const ALL: Rule = Rule { turns: 64, size: 1024, recurrences: false, factor: 4 };
 
     /// What measures faster than without.
-    pub const AUTO: Rule = Rule { turns: 256, size: 4096, written_arrays: true, factor: 1 };
+    pub const AUTO: Rule = Rule { turns: 256, size: 4096, recurrences: true, factor: 1 };
 }
 
 /// The most that a function may become.
@@ -84,7 +85,7 @@ fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
     let (n, _) = trip(l).filter(|(n, _)| *n <= rule.turns)?;
     let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
     // a break must leave what is no longer there
-    let wanted = fits && !breaks(&l.body, 0) && (!rule.written_arrays || indexes_any(l, written));
+    let wanted = fits && !breaks(&l.body, 0) && (!rule.recurrences || indexes_any(l, written) && carries(&l.body));
     wanted.then_some(n)
 }
 
@@ -158,6 +159,46 @@ fn indexes_any(l: &For, arrays: &[Base]) -> bool {
         }
     });
     found
+}
+
+/// Does a turn need what the turn before left: in a variable that is read before it is written, or in an array of which another element is
+/// written than is read?
+fn carries(body: &[Stmt]) -> bool {
+    let mut targets: Vec<&Place> = Vec::new();
+    walk::each_stmt(body, &mut |s| targets.extend(s.kind.targets()));
+    let mut found = false;
+    walk::each_expr(body, &mut |e| {
+        if let ExprKind::Load(p) = &e.kind {
+            found |= targets.iter().any(|t| t.base == p.base && !p.path.is_empty() && t.path != p.path);
+        }
+    });
+    let mut written = Vec::new();
+    found || reads_first(body, &mut written, &|base| targets.iter().any(|t| t.base == *base && t.path.is_empty()))
+}
+
+/// Does the body read a variable of those that `changes` names before it has certainly written it?
+fn reads_first(body: &[Stmt], written: &mut Vec<Base>, changes: &dyn Fn(&Base) -> bool) -> bool {
+    for s in body {
+        let mut found = false;
+        s.kind.each_own_expr(&mut |e| {
+            e.walk(&mut |e| {
+                if let ExprKind::Load(p) = &e.kind {
+                    found |= changes(&p.base) && !written.contains(&p.base);
+                }
+            })
+        });
+        if found {
+            return true;
+        }
+        for b in s.kind.bodies() {
+            // what is written in it may not be
+            if reads_first(b, &mut written.clone(), changes) {
+                return true;
+            }
+        }
+        written.extend(s.kind.targets().into_iter().filter(|p| p.path.is_empty()).map(|p| p.base.clone()));
+    }
+    false
 }
 
 struct Unroll<'a> {

@@ -7,6 +7,7 @@ mod dynamic;
 mod fmt;
 mod hostile;
 mod language;
+mod loops;
 mod messages;
 mod natives;
 mod products;
