@@ -272,3 +272,20 @@ pub enum GraphFormat {
     /// Text for Graphviz.
     Dot,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_survive_the_way_to_another_process() {
+        for inner in Inner::NAMES.map(|(_, inner)| Some(inner)).into_iter().chain([None]) {
+            let choices = CodeChoices { inner, level: Some(2), ..CodeChoices::default() };
+            let text = serde_json::to_string(&choices).unwrap();
+            assert_eq!(serde_json::from_str::<CodeChoices>(&text).unwrap(), choices, "{text}");
+        }
+        let wrong =
+            serde_json::to_string(&CodeChoices::default()).unwrap().replace("\"inner\":null", "\"inner\":\"some\"");
+        assert!(serde_json::from_str::<CodeChoices>(&wrong).unwrap_err().to_string().contains("`some` is no choice"));
+    }
+}

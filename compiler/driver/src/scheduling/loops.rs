@@ -117,13 +117,11 @@ fn text(all: &[Loop], core: &Core) -> String {
         ]);
     }
     let mut out = columns(&rows, &[0, 1, 9]);
+    let s = if core.issue == 1 { "" } else { "s" };
     out.push_str(&format!(
-        "\ncycles of a turn where {} instruction{} a cycle, {} each, memory {}: alone, with the loads of the next turn ahead, and by modulo\n\
-         scheduling; `unroll` turns are written out as one with --inner=auto\n",
-        core.issue,
-        if core.issue == 1 { " is issued" } else { "s are issued" },
-        core.simple,
-        core.memory
+        "\ncycles of a turn on a processor that issues {} instruction{s} a cycle (arithmetic {}, memory {}): alone, with the loads of the next turn\n\
+         ahead, and by modulo scheduling; so many turns as `unroll` says are written out as one with --inner=auto\n",
+        core.issue, core.simple, core.memory
     ));
     out
 }
