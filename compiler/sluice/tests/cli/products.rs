@@ -121,7 +121,7 @@ fn clean_empties_the_cache() {
 
 #[test]
 fn the_engine_is_compiled_once() {
-    let place = Place::new().with("a.str", TWICE).with("b.str", &TWICE.replace("2 *", "3 *"));
+    let place = Place::new().with("a.str", TWICE).with("b.str", TWICE.replace("2 *", "3 *"));
     let cache = place.path("own cache");
     let own = |arguments: &[&str]| {
         let mut c = place.command(arguments);
