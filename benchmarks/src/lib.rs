@@ -3,6 +3,7 @@
 pub mod beside;
 pub mod measure;
 pub mod suite;
+pub mod thousand;
 
 use std::fmt::Write;
 
@@ -118,6 +119,10 @@ mod tests {
         let text = long_program(5000);
         assert!((5000..5100).contains(&text.lines().count()), "{}", text.lines().count());
         assert!(analyse(&text).graph.nodes.len() > 300);
+        let thousand = analyse(&thousand::program());
+        let filter =
+            |n: &&sluice_frontend::graph::Node| matches!(n.kind, sluice_frontend::graph::NodeKind::Filter { .. });
+        assert_eq!((thousand.graph.nodes.iter().filter(filter).count(), thousand.codes.len()), (1000, 1000));
         let wide = analyse(&wide_program(10_000));
         assert!(wide.graph.nodes.len() > 10_000 && wide.steady.repetitions.iter().all(|r| *r == 1));
     }

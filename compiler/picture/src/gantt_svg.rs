@@ -10,6 +10,7 @@ use crate::text::{escape, shorten, width};
 use sluice_schedule::analysis::bounds::{Bounds, Reason};
 use sluice_schedule::problem::judge::Verified;
 use sluice_schedule::problem::modulo::ModuloProblem;
+use sluice_schedule::wording::count;
 use std::fmt::Write;
 
 /// The height of a row, at least, with the gap below it.
@@ -96,7 +97,7 @@ pub fn svg(problem: &ModuloProblem, verified: &Verified, bounds: &Bounds, title:
     };
     line("mii", bounds.mii, &format!("MII {}", bounds.mii), 36.0);
     line("lb", bounds.lower, &format!("bound {}", bounds.lower), 47.0);
-    line("ii", s.ii, &format!("II {}, {} stages", s.ii, s.stages()), 58.0);
+    line("ii", s.ii, &format!("II {}, {}", s.ii, count(s.stages().into(), "stage", "stages")), 58.0);
     for (i, task) in shown.iter().enumerate() {
         let (left, top) =
             (LEFT + PLOT / columns as f64 * (i % columns) as f64, bottom + 44.0 + 16.0 * (i / columns) as f64);

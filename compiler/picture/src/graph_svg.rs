@@ -9,6 +9,7 @@ use crate::text::{escape, rates, width};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::*;
 use sluice_frontend::steady_state::SteadyState;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 const STYLE: &str = "text{font-family:'DejaVu Sans',Verdana,Arial,sans-serif;fill:#1c2733}\
@@ -43,18 +44,37 @@ pub fn svg(graph: &SdfGraph, steady: &SteadyState) -> String {
             node(&mut out, graph, steady, n, &p);
         }
     }
-    for (r, t) in &l.notes {
-        let _ = writeln!(
-            out,
-            "<text class=\"s\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            r.cx(),
-            r.y + r.h / 2.0 + 4.0,
-            escape(t)
-        );
-    }
+    notes(&mut out, graph, &l);
     key(&mut out, l.size.1);
     out.push_str("</svg>\n");
     out
+}
+
+/// Notes, each with the nodes that it stands for, as runs of numbers.
+fn notes(out: &mut String, graph: &SdfGraph, l: &Layout) {
+    let all = l.notes.iter().enumerate();
+    let note_of: HashMap<HierId, usize> = all.flat_map(|(i, n)| n.2.iter().map(move |h| (*h, i))).collect();
+    let mut runs: Vec<Vec<(usize, usize)>> = vec![Vec::new(); l.notes.len()];
+    for n in graph.node_ids().filter(|n| l.nodes[n.index()].is_none()) {
+        let mut hier = Some(graph.node(n).hier);
+        while let Some(h) = hier {
+            if let Some(i) = note_of.get(&h) {
+                match runs[*i].last_mut() {
+                    Some(run) if run.1 + 1 == n.index() => run.1 += 1,
+                    _ => runs[*i].push((n.index(), n.index())),
+                }
+                break;
+            }
+            hier = graph.hierarchy[h.index()].parent;
+        }
+    }
+    for ((r, text, _), nodes) in l.notes.iter().zip(runs) {
+        let (x, y) = (r.cx(), r.y + r.h / 2.0 + 4.0);
+        let nodes: Vec<String> = nodes.iter().map(|(first, last)| format!("{first}-{last}")).collect();
+        let (text, nodes) = (escape(text), nodes.join(" "));
+        let _ =
+            writeln!(out, "<g data-nodes=\"{nodes}\"><text class=\"s\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text></g>");
+    }
 }
 
 fn boxed(out: &mut String, graph: &SdfGraph, id: HierId, r: &Rect) {

@@ -55,8 +55,8 @@ pub struct Layout {
     pub boxes: Vec<(HierId, Rect)>,
     /// The same by composite.
     box_of: BTreeMap<HierId, Rect>,
-    /// Notes that stand for branches left out.
-    pub notes: Vec<(Rect, String)>,
+    /// Notes that stand for branches left out, and these.
+    pub notes: Vec<(Rect, String, Vec<HierId>)>,
     /// Size of it all.
     pub size: (f64, f64),
 }
@@ -102,7 +102,7 @@ struct Part {
 
 enum What {
     Node(NodeId),
-    Note(String),
+    Note(String, Vec<HierId>),
     Box(HierId, Box<Part>),
     Stack(Vec<Part>),
     Row(Vec<Part>),
@@ -202,8 +202,8 @@ fn part(graph: &SdfGraph, h: HierId) -> Part {
     sized(graph, What::Box(h, Box::new(inner)))
 }
 
-fn note(graph: &SdfGraph, text: String) -> Part {
-    sized(graph, What::Note(text))
+fn note(graph: &SdfGraph, text: String, left_out: &[HierId]) -> Part {
+    sized(graph, What::Note(text, left_out.to_vec()))
 }
 
 fn children(graph: &SdfGraph, all: &[HierId]) -> Vec<Part> {
@@ -227,6 +227,7 @@ fn children(graph: &SdfGraph, all: &[HierId]) -> Vec<Part> {
                     run - 3,
                     text::shorten(if name.starts_with("anonymous") { hier_word } else { name }, 24)
                 ),
+                &all[i + 2..i + run - 1],
             ));
             out.push(part(graph, all[i + run - 1]));
         } else {
@@ -234,7 +235,7 @@ fn children(graph: &SdfGraph, all: &[HierId]) -> Vec<Part> {
         }
         i += run;
         if out.len() > 4 * SHOWN && i < all.len() {
-            out.push(note(graph, format!("… {} more", all.len() - i)));
+            out.push(note(graph, format!("… {} more", all.len() - i), &all[i..]));
             break;
         }
     }
@@ -248,7 +249,7 @@ fn sized(graph: &SdfGraph, what: What) -> Part {
     let between = |ps: &[Part], space: f64| space * ps.len().saturating_sub(1) as f64;
     let size = match &what {
         What::Node(n) => node_size(graph, *n),
-        What::Note(t) => (text::width(t, 12.0) + 16.0, 30.0),
+        What::Note(t, _) => (text::width(t, 12.0) + 16.0, 30.0),
         What::Box(h, inner) => {
             let title = text::width(&title(graph, *h), 12.0) + 24.0;
             (inner.size.0.max(title) + 2.0 * PAD, inner.size.1 + TITLE + 2.0 * PAD)
@@ -274,7 +275,7 @@ fn place(l: &mut Layout, p: &Part, x: f64, y: f64, up: bool) {
     let here = Rect { x, y, w, h };
     match &p.what {
         What::Node(n) => l.nodes[n.index()] = Some(Placed { at: here, up }),
-        What::Note(t) => l.notes.push((here, t.clone())),
+        What::Note(t, left_out) => l.notes.push((here, t.clone(), left_out.clone())),
         What::Box(id, inner) => {
             l.boxes.push((*id, here));
             l.box_of.insert(*id, here);

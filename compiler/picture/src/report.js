@@ -4,8 +4,22 @@ const rows = new Map();
 const byTask = new Map();
 const byLine = new Map();
 const push = (map, key, row) => { if (key) { map.has(key) ? map.get(key).push(row) : map.set(key, [row]); } };
+function leftOut(note) {
+  const ids = [];
+  for (const run of note.dataset.nodes.split(" ")) {
+    const [first, last] = run.split("-").map(Number);
+    for (let i = first; i <= last; i++) { ids.push("n" + i); }
+  }
+  return ids;
+}
+// Branches that the graph leaves out have a note in their place.
+const notes = new Map();
+for (const note of document.querySelectorAll("#graph g[data-nodes]")) {
+  for (const id of leftOut(note)) { notes.set(id, note); }
+}
 for (const tr of document.querySelectorAll("#nodes tbody tr")) {
-  const row = { tr, node: document.getElementById(tr.dataset.node), task: tr.dataset.task, line: tr.dataset.line };
+  const id = tr.dataset.node;
+  const row = { tr, node: document.getElementById(id) || notes.get(id), task: tr.dataset.task, line: tr.dataset.line };
   rows.set(tr.dataset.node, row);
   push(byTask, row.task, row);
   push(byLine, row.line, row);
@@ -54,6 +68,8 @@ function at(target) {
   if (tr) { return [rows.get(tr.dataset.node)]; }
   const node = target.closest("#graph g[id]");
   if (node && rows.has(node.id)) { return [rows.get(node.id)]; }
+  const note = target.closest("#graph g[data-nodes]");
+  if (note) { return leftOut(note).map((id) => rows.get(id)).filter(Boolean); }
   const line = target.closest("#source .line");
   if (line) { return byLine.get(line.id) || []; }
   return [];

@@ -53,7 +53,7 @@ fn within(a: &Rect, b: &Rect) -> bool {
 /// Nodes and notes do not touch, boxes are nested or apart, a node lies in exactly the boxes of its streams.
 fn tidy(p: &Elaborated, l: &Layout) {
     let nodes: Vec<(usize, Rect)> = (0..l.nodes.len()).filter_map(|i| Some((i, l.nodes[i]?.at))).collect();
-    let all: Vec<&Rect> = nodes.iter().map(|(_, r)| r).chain(l.notes.iter().map(|(r, _)| r)).collect();
+    let all: Vec<&Rect> = nodes.iter().map(|(_, r)| r).chain(l.notes.iter().map(|(r, ..)| r)).collect();
     for (i, a) in all.iter().enumerate() {
         assert!(a.w > 0.0 && a.h > 0.0 && a.x >= 0.0 && a.y >= 0.0, "{a:?}");
         assert!(a.x + a.w <= l.size.0 && a.y + a.h <= l.size.1, "{a:?} beyond {:?}", l.size);
@@ -104,6 +104,14 @@ fn many_equal_branches_are_summed_up() {
         tidy(&p, &l);
         let missing = l.nodes.iter().filter(|n| n.is_none()).count();
         assert!(missing >= hidden && !l.notes.is_empty(), "{text}: {missing}");
+        // notes say which nodes they stand for: each that is missing, once
+        let picture = svg(&p.graph, &p.steady);
+        let runs = picture.split("data-nodes=\"").skip(1).flat_map(|s| s.split('"').next().unwrap().split(' '));
+        let ends = runs.map(|run| run.split_once('-').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap())).unwrap());
+        let mut said: Vec<usize> = ends.flat_map(|(first, last): (usize, usize)| first..=last).collect();
+        said.sort_unstable();
+        let wanted: Vec<usize> = (0..l.nodes.len()).filter(|n| l.nodes[*n].is_none()).collect();
+        assert_eq!(said, wanted, "{text}");
         check_svg(&p);
     }
 }

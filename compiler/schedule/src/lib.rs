@@ -18,3 +18,4 @@ pub mod retime;
 pub mod sequential;
 pub mod single_appearance;
 pub mod solver;
+pub mod wording;

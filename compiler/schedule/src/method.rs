@@ -8,6 +8,7 @@ use crate::problem::judge::{Verified, Violation, bytes, fills_in_order, verify};
 use crate::problem::modulo::ModuloSchedule;
 use crate::solver::improve::{EFFORT, improve};
 use crate::solver::{self, Failure, Options, Solution, Statistics};
+use crate::wording::count;
 
 /// A scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +53,7 @@ impl Method {
 pub struct Settings {
     /// No II above this one will do.
     pub require_ii: Option<u64>,
-    /// Seconds that the integer program may take.
+    /// Seconds that the integer program may take, what it begins with and its last checks included.
     pub time_limit: f64,
     /// Nodes of the integer program's search, where results must not depend on time.
     pub node_limit: Option<u64>,
@@ -122,7 +123,10 @@ pub fn solve(plan: &Plan, method: Method, settings: &Settings, clock: &dyn Fn() 
     }
     let verified = verify(problem, schedule).map_err(NoSchedule::Refused)?;
     let s = statistics;
-    let notes = vec![format!("{} tries, {} placements, {} evictions", s.tries, s.placements, s.evictions)];
+    let what =
+        [(s.tries, "try", "tries"), (s.placements, "placement", "placements"), (s.evictions, "eviction", "evictions")];
+    let mut notes = vec![what.map(|(n, one, several)| count(n, one, several)).join(", ")];
+    notes.extend(plan.limited.map(|l| l.note()));
     let in_order = match method {
         Method::Sas | Method::MinLatency => fills_in_order(problem, verified.schedule()),
         _ => None,
@@ -146,25 +150,30 @@ fn failed(f: Failure) -> NoSchedule {
     }
 }
 
-/// The best of the heuristics: by II, then stages, then bytes. `None` where none finds any.
-fn best_start(plan: &Plan, options: Options) -> Option<ModuloSchedule> {
+/// The best of the heuristics: by II, then stages, then bytes. `None` where none finds any. No other one is begun where no time is left.
+fn best_start(plan: &Plan, options: Options, time_left: impl Fn() -> bool) -> Option<ModuloSchedule> {
     let (problem, bounds) = (&plan.problem, &plan.bounds);
-    let all = [
-        solver::flat::solve(problem, bounds, options),
-        solver::iterative::solve(problem, bounds, options),
-        solver::hierarchical::solve(problem, bounds, options),
-    ];
-    let found = all.into_iter().flatten().map(|s| improve(problem, s.schedule, EFFORT));
-    let found = found.filter_map(|s| verify(problem, s).ok());
+    let all = [solver::iterative::solve, solver::hierarchical::solve, solver::flat::solve];
+    let begun = all.iter().enumerate().take_while(|(at, _)| *at == 0 || time_left());
+    let found = begun.filter_map(|(_, method)| method(problem, bounds, options).ok());
+    let found = found.map(|s| improve(problem, s.schedule, EFFORT)).filter_map(|s| verify(problem, s).ok());
     let best = found.min_by_key(|v| (v.schedule().ii, v.schedule().stages(), v.bytes(problem)))?;
     Some(best.schedule().clone())
 }
 
+/// The part of its time after which the integer program's search ends: CBC looks at the clock now and then only, and its answer is checked.
+const SEARCH: f64 = 0.9;
+/// The part after which no other heuristic is begun.
+const STARTS: f64 = 0.3;
+
 fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) -> Result<Outcome, NoSchedule> {
-    let start = best_start(plan, Options::default());
+    let began = clock();
+    let passed = || clock() - began;
+    let time_left = || settings.node_limit.is_some() || passed() < settings.time_limit * STARTS;
+    let start = best_start(plan, Options::default(), time_left);
     let options = match settings.node_limit {
         Some(nodes) => ilp::search::Options::nodes(nodes),
-        None => ilp::search::Options::seconds(settings.time_limit, clock),
+        None => ilp::search::Options::seconds(settings.time_limit * SEARCH - passed(), clock),
     };
     let options = ilp::search::Options { require_ii: settings.require_ii, ..options };
     let solution = ilp::search::solve(&plan.problem, &plan.bounds, start.as_ref(), &options).map_err(|f| match f {
@@ -173,7 +182,8 @@ fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) ->
             NoSchedule::GaveUp(format!("its time was spent before it found a schedule; none has an II below {lower}"))
         }
     })?;
-    let notes = notes(&solution);
+    let mut notes = notes(&solution);
+    notes.extend(plan.limited.map(|l| l.note()));
     let (verified, bytes) = (solution.schedule, solution.bytes);
     let capacity = verified.capacity().to_vec();
     Ok(Outcome { method: Method::Ilp, lower: solution.lower, capacity, bytes, verified, notes })
@@ -182,13 +192,13 @@ fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) ->
 fn notes(s: &ilp::search::Solution) -> Vec<String> {
     let mut notes = Vec::new();
     let relaxed = if s.relaxed() > 0.0 { format!(", relaxed by {:.2} %", s.relaxed() * 100.0) } else { String::new() };
-    notes.push(format!("{} tries{relaxed}", s.tries.len()));
+    notes.push(format!("{}{relaxed}", count(s.tries.len() as u64, "try", "tries")));
     if s.decomposed {
         notes.push("the full program would be too large: processors first, then stages and buffers".into());
     }
     notes.push(match s.stages - s.fewest_stages.min(s.stages) {
         0 => "no schedule with this II has fewer stages".into(),
-        _ => format!("a schedule with this II has {} stages or more", s.fewest_stages),
+        _ => format!("a schedule with this II has {} or more", count(s.fewest_stages.into(), "stage", "stages")),
     });
     if s.fewest_bytes >= s.bytes {
         notes.push("no schedule with this II and these stages needs less channel memory".into());

@@ -9,8 +9,12 @@ use crate::analysis::bounds::{Bounds, Reason, bounds};
 use crate::machine::Machine;
 use crate::problem::build::{self, Source};
 use crate::problem::granularity::{Aim, Granularity, Times, choose, finest};
+use crate::problem::judge::{self, capacities};
 use crate::problem::modulo::{ModuloProblem, Unfit};
+use crate::problem::task::Edge;
 use crate::solver::pack::pack;
+use crate::solver::{Options, flat};
+use crate::wording::bytes;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{CodeId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
@@ -27,12 +31,40 @@ pub struct Plan {
     pub problem: ModuloProblem,
     /// Its bounds.
     pub bounds: Bounds,
+    /// Where memory has kept the program from being cut as finely as its processors would like.
+    pub limited: Option<Limited>,
+}
+
+/// A cut that was chosen for the memory of its channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limited {
+    /// Bytes that channels may take.
+    pub limit: u64,
+    /// Bytes that they take with this cut, about.
+    pub bytes: u64,
+    /// Bytes that they would take with the finer one, about; `None` where there is no coarser one than this, though it takes more than it may.
+    pub finer: Option<u64>,
+}
+
+impl Limited {
+    /// For people.
+    pub fn note(&self) -> String {
+        let [limit, now] = [self.limit, self.bytes].map(bytes);
+        match self.finer.map(bytes) {
+            Some(finer) => format!(
+                "cut for memory: channels take about {now}; finer instances would take {finer}, more than {limit}"
+            ),
+            None => {
+                format!("channels take about {now}, more than {limit}, though the program is cut as coarsely as can be")
+            }
+        }
+    }
 }
 
 /// How finely a program is cut into instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Grain {
-    /// As coarsely as still fills the processors evenly.
+    /// As coarsely as still fills the processors evenly, and as finely as the memory for channels allows ([`channel_limit`]).
     #[default]
     Auto,
     /// Each firing is an instance, an iteration is one steady state.
@@ -82,6 +114,19 @@ pub fn times(machine: &Machine, costs: &[Cost]) -> Times {
 const CUTS: [u64; 5] = [4, 8, 16, 32, 64];
 const EVEN: u128 = 4;
 
+/// Bytes that channels may take where Sluice chooses the cut: a gibibyte, or a quarter of a smaller machine's memory. Longer iterations fill
+/// processors a little more evenly, and nothing is gained where that has to pass through so much memory.
+pub fn channel_limit(machine: &Machine) -> u64 {
+    (machine.memory_bytes / 4).clamp(1, 1 << 30)
+}
+
+/// Bytes that the channels of a problem take, about: those of the plainest schedule.
+fn channel_bytes(plan: &Plan) -> u64 {
+    let Plan { problem, bounds, .. } = plan;
+    let Ok(found) = flat::solve(problem, bounds, Options::default()) else { return 0 };
+    capacities(problem, &found.schedule).map_or(u64::MAX, |c| judge::bytes(problem, &c))
+}
+
 /// Makes the problem of a program on so many processors of a machine, and bounds it.
 pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
     let cut = |grain| with_grain(program, machine, processors, grain);
@@ -90,7 +135,7 @@ pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) 
     }
     // II per steady state, as a fraction; what packing promises is what schedulers reach, or nearly.
     let mut best: Option<(u64, Plan)> = None;
-    let mut unfit = Unfit::Empty;
+    let (mut unfit, mut limited, limit) = (Unfit::Empty, None, channel_limit(machine));
     for per_processor in CUTS {
         let plan = match cut(Grain::PerProcessor(per_processor)) {
             Ok(plan) => plan,
@@ -99,7 +144,22 @@ pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) 
                 break;
             }
         };
-        let (lower, graph) = (plan.bounds.lower, plan.problem.graph());
+        // What passes in an iteration is there at least once.
+        let graph = plan.problem.graph();
+        let passes =
+            |e: &Edge| u128::from(e.produce) * u128::from(graph.tasks[e.from].instances) * u128::from(e.item_bytes);
+        if graph.edges.iter().map(passes).sum::<u128>() > u128::from(limit / 8) {
+            let bytes = channel_bytes(&plan);
+            if bytes > limit {
+                limited = Some(match &best {
+                    Some((_, coarser)) => Limited { limit, bytes: channel_bytes(coarser), finer: Some(bytes) },
+                    None => Limited { limit, bytes, finer: None },
+                });
+                best = best.or(Some((plan.bounds.lower, plan)));
+                break;
+            }
+        }
+        let lower = plan.bounds.lower;
         let ii = pack(&plan.bounds.groups.cost, processors, lower).largest.max(lower);
         let share = graph.work().div_ceil(processors.into());
         let even = u128::from(ii) * 1000 <= u128::from(share) * (1000 + EVEN);
@@ -116,7 +176,7 @@ pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) 
             break;
         }
     }
-    best.map(|(_, plan)| plan).ok_or(unfit)
+    best.map(|(_, plan)| Plan { limited, ..plan }).ok_or(unfit)
 }
 
 fn with_grain(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
@@ -134,5 +194,5 @@ fn with_grain(program: Program, machine: &Machine, processors: u32, grain: Grain
     let source = Source { graph, steady, granularity: &granularity, times: &times, item_bytes };
     let problem = build::problem(source, processors)?;
     let bounds = bounds(&problem);
-    Ok(Plan { granularity, times, problem, bounds })
+    Ok(Plan { granularity, times, problem, bounds, limited: None })
 }

@@ -7,6 +7,7 @@ use sluice_schedule::analysis::bounds::Bounds;
 use sluice_schedule::machine::Machine;
 use sluice_schedule::method::Outcome;
 use sluice_schedule::plan::Plan;
+use sluice_schedule::wording::count;
 use std::fmt::Write;
 
 /// The document.
@@ -142,7 +143,8 @@ impl Report {
 
     /// Program and machine.
     pub fn title(&self) -> String {
-        format!("{} on {} ({} processors)", self.program, self.machine.name, self.machine.processors)
+        let processors = count(self.machine.processors.into(), "processor", "processors");
+        format!("{} on {} ({processors})", self.program, self.machine.name)
     }
 
     /// What binds, and what would help.
@@ -216,11 +218,11 @@ pub fn text(r: &Report) -> String {
     let _ = writeln!(out, "{}", r.title());
     let _ = writeln!(
         out,
-        "{} instances ({:.1} per processor) of {} tasks; an iteration is {} steady states, {} cycles of work",
-        r.instances,
+        "{} ({:.1} per processor) of {}; an iteration is {}, {} cycles of work",
+        count(r.instances as u64, "instance", "instances"),
         r.instances_per_processor,
-        r.tasks.len(),
-        r.batch,
+        count(r.tasks.len() as u64, "task", "tasks"),
+        count(r.batch, "steady state", "steady states"),
         grouped(r.work)
     );
     let _ = writeln!(out, "costs: static, from the kernel IR\n");

@@ -6,6 +6,8 @@ use sluice_frontend::ids::NodeId;
 use sluice_grammar::span::SourceMap;
 use sluice_schedule::analysis::bounds::Reason;
 use sluice_schedule::plan::Plan;
+use sluice_schedule::problem::build::is_loop;
+use sluice_schedule::wording::count;
 
 /// What binds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -63,16 +65,22 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
         Reason::Instance(task) => {
             let t = &tasks[*task];
             if t.nodes.len() > 1 {
-                let text =
-                    format!("a feedback loop of {} nodes runs on one processor, its firings in order", t.nodes.len());
-                let help = "a longer delay in the loop lets more of its firings run at once; independent streams \
-                            (--streams) share the wait";
-                return at(t.nodes[0], "cycle", text, help);
+                let n = t.nodes.len();
+                let (what, longer) = match is_loop(&program.graph, &t.nodes) {
+                    true => (format!("a feedback loop of {n} nodes runs"), "delay in the loop"),
+                    false => (format!("{n} nodes that wait for each other (messages) run"), "latency of the messages"),
+                };
+                let text = format!("{what} on one processor, one firing after the other");
+                let help = format!(
+                    "a longer {longer} lets more of these firings run at once; independent streams (--streams) share the wait"
+                );
+                return at(t.nodes[0], "cycle", text, &help);
             }
             if t.serial {
                 return at(t.nodes[0], "state", state(&t.name, share(t.cost)), STATE);
             }
-            let text = format!("one instance of {} ({} firings) takes {} cycles", t.name, t.firings[0], t.cost);
+            let firings = count(t.firings[0], "firing", "firings");
+            let text = format!("one instance of {} ({firings}) takes {} cycles", t.name, t.cost);
             at(t.nodes[0], "instance", text, "cut the program finer (--per-processor), or split the filter's work")
         }
         Reason::Cycle(cycle) => {
@@ -81,7 +89,8 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
                 return at(t.nodes[0], "state", state(&t.name, share(t.cost.saturating_mul(t.instances))), STATE);
             }
             let delay = bounds.critical.as_ref().map_or(1, |(ratio, _)| ratio.distance);
-            let text = format!("a loop has to go round once in {delay} iterations: {}", names(cycle));
+            let delay = count(delay.into(), "iteration", "iterations");
+            let text = format!("a loop has to go round once in {delay}: {}", names(cycle));
             at(
                 t.nodes[0],
                 "cycle",

@@ -1,12 +1,13 @@
 //! # balance
 //!
 //! Purpose: bins whose fullest is as empty as a search among neighbours makes it. Input: items by size. Output: a packing; no proof.
-//! Method: R. Graham's longest processing time first (SIAM J. Applied Mathematics 1969), then the fullest bin gives one or two items to another one for up to two
-//! of that one's, as long as both end below what it held. As every step makes the sorted list of loads smaller, there is an end.
+//! Method: from the longest first ([`longest_first`]) on, the fullest bin gives one or two items to another one for up to two of that one's, as
+//! long as both end below what it held. As every step makes the sorted list of loads smaller, there is an end. Where [`crate::solver::pack`] asks
+//! whether a size will do and gathers what is left over, this one lowers the fullest, and so gets closer where sizes are many.
 
 use super::patterns::Stock;
+use crate::solver::pack::longest_first;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Steps at most.
 const STEPS: usize = 20_000;
@@ -16,15 +17,8 @@ const CHOICES: usize = 120;
 /// Packs all items; ends early once no bin holds more than `room`.
 pub fn balance(stock: &Stock, room: u64) -> Vec<Vec<usize>> {
     let count = stock.bins as usize;
-    let mut heap: BinaryHeap<Reverse<(u64, usize)>> = (0..count).map(|b| Reverse((0, b))).collect();
-    let mut bins = vec![Vec::new(); count];
-    for (class, (size, n)) in stock.sizes.iter().zip(&stock.demand).enumerate() {
-        for _ in 0..*n {
-            let Some(Reverse((load, b))) = heap.pop() else { break };
-            bins[b].push(class);
-            heap.push(Reverse((load + size, b)));
-        }
-    }
+    let sizes = stock.items();
+    let mut bins = stock.bins_of(&sizes, &longest_first(&sizes, count as u32).bin);
     let mut loads: Vec<u64> = bins.iter().map(|b| load(stock, b)).collect();
     let mut choices: Vec<Vec<Choice>> = bins.iter().map(|b| Choice::all(stock, b)).collect();
     for _ in 0..STEPS {

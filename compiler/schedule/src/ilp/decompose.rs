@@ -29,8 +29,8 @@ impl Search<'_> {
         let mut patterns = Patterns::new(Stock::new(&items.cost, bins));
         let mut groups = Patterns::new(Stock::new(&self.groups.cost, bins));
         // Something to begin with, which is close as a rule.
-        let balanced = balance(patterns.stock(), self.lower);
-        self.complete(&place(self.problem, &items, patterns.stock(), &balanced));
+        let packed = balance(patterns.stock(), self.lower);
+        self.complete(&place(self.problem, &items, patterns.stock(), &packed));
         self.relax(&mut |s, ii| {
             s.limits(1.0, PACKING)?;
             let limits = |share| s.limits(share, PACKING);

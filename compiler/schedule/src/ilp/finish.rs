@@ -6,76 +6,26 @@
 //! Why no start has to be chosen: let v wait for u with a distance, and λ = f(v) + distance − f(u) be the kernels between them. On two processors λ
 //! must be 1, on one it must be 0, and only where it *is* 0 has u to run before v. Around a cycle the λ add up to its
 //! distances, which is at least 1; so "runs before" has no cycles, any order that keeps to it will do, and prefix sums are the starts:
-//! `λ ≥ 1 if the processors differ, else 0` is all that equations (4) and (8) of paper 001 ask for.
+//! `λ ≥ 1 if the processors differ, else 0` is all that equations (4) and (8) of paper 001 ask for. The heuristics' [`crate::solver::complete`] fixes the
+//! order first and needs no such search.
 
-use crate::problem::dependences::Dependence;
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
+use crate::solver::arcs::ranks;
+use crate::solver::complete::longest;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The least stages: longest paths with a step of 1 where processors differ, less the distance. `None` where a cycle of dependences crosses
 /// more often than its distance allows.
 pub fn least_stages(problem: &ModuloProblem, processor: &[u32]) -> Option<Vec<u32>> {
-    longest(problem, |d| i64::from(processor[d.from] != processor[d.to]))
-}
-
-/// Longest paths where a dependence counts `crosses` less its distance.
-pub fn longest(problem: &ModuloProblem, crosses: impl Fn(&Dependence) -> i64) -> Option<Vec<u32>> {
-    let n = problem.instances();
-    let place = places(problem);
-    let arc = |d: &Dependence| (place[d.from], d.from, d.to, crosses(d) - d.distance as i64);
-    let mut arcs: Vec<(usize, usize, usize, i64)> = problem.dependences().iter().map(arc).collect();
-    arcs.sort_unstable();
-    let (mut stage, mut cause) = (vec![0i64; n], vec![usize::MAX; n]);
-    for round in 0.. {
-        let mut last = None;
-        for (_, from, to, step) in &arcs {
-            if stage[*from] + step > stage[*to] {
-                stage[*to] = stage[*from] + step;
-                cause[*to] = *from;
-                last = Some(*to);
-            }
-        }
-        let Some(last) = last else { break };
-        if (round % 8 == 7 || round > n) && comes_back(&cause, last) {
-            return None;
-        }
-    }
-    let least = stage.iter().min().copied().unwrap_or(0);
-    Some(stage.iter().map(|s| (s - least) as u32).collect())
-}
-
-/// Does the chain of causes run into a cycle?
-fn comes_back(cause: &[usize], from: usize) -> bool {
-    let mut at = from;
-    for _ in 0..cause.len() {
-        at = cause[at];
-        if at == usize::MAX {
-            return false;
-        }
-    }
-    true
-}
-
-/// By instance, its place in the problem's topological order.
-pub fn places(problem: &ModuloProblem) -> Vec<usize> {
-    let mut place = vec![0; problem.instances()];
-    problem.topological().iter().enumerate().for_each(|(at, i)| place[*i] = at);
-    place
-}
-
-/// The exact load of each processor.
-pub fn loads(problem: &ModuloProblem, processor: &[u32]) -> Vec<u64> {
-    let mut busy = vec![0; problem.processors() as usize];
-    (0..problem.instances()).for_each(|i| busy[processor[i] as usize] += problem.cost(i));
-    busy
+    longest(problem, |d| i64::from(processor[d.from] != processor[d.to]) - d.distance as i64).ok()
 }
 
 /// A whole schedule with the II that the processors need. Among instances that may run in any order, the one with the
 /// smaller `wish` comes first. `None` where the stages break a dependence.
 pub fn arrange(problem: &ModuloProblem, processor: &[u32], stage: &[u32], wish: &[f64]) -> Option<ModuloSchedule> {
     let n = problem.instances();
-    let place = places(problem);
+    let place = ranks(problem);
     let (mut waits, mut next) = (vec![0u32; n], vec![Vec::new(); n]);
     for d in problem.dependences() {
         let kernels = i64::from(stage[d.to]) + d.distance as i64 - i64::from(stage[d.from]);

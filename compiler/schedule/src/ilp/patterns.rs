@@ -17,6 +17,7 @@ use super::balance::{balance, fullest};
 use super::cbc::{self, Limits, Status};
 use super::knapsack::Knapsack;
 use super::model::Model;
+use crate::solver::pack::{Counts, best_fit};
 use std::collections::BTreeSet;
 
 /// Items by size.
@@ -61,6 +62,23 @@ impl Stock {
         Stock { sizes, demand, bins }
     }
 
+    /// The place of a size in [`Stock::sizes`].
+    pub fn class(&self, size: u64) -> usize {
+        self.sizes.partition_point(|s| *s > size)
+    }
+
+    /// All items by their sizes, from large to small.
+    pub fn items(&self) -> Vec<u64> {
+        self.sizes.iter().zip(&self.demand).flat_map(|(size, n)| std::iter::repeat_n(*size, *n as usize)).collect()
+    }
+
+    /// What an assignment puts into each bin.
+    pub fn bins_of(&self, costs: &[u64], bin: &[u32]) -> Vec<Vec<usize>> {
+        let mut bins = vec![Vec::new(); self.bins as usize];
+        costs.iter().zip(bin).for_each(|(cost, b)| bins[*b as usize].push(self.class(*cost)));
+        bins
+    }
+
     fn total(&self) -> u128 {
         self.sizes.iter().zip(&self.demand).map(|(s, n)| u128::from(*s) * u128::from(*n)).sum()
     }
@@ -69,7 +87,7 @@ impl Stock {
         self.sizes.first().is_some_and(|s| *s > room) || self.total() > u128::from(self.bins) * u128::from(room)
     }
 
-    /// Without a solver: best fit from large to small, then bins filled one after the other as full as can be, then balanced ones.
+    /// Without a solver: best fit from large to small, then balanced bins, then bins filled one after the other as full as can be.
     pub fn quick(&self, room: u64) -> Option<Vec<Vec<usize>>> {
         if self.too_large(room) {
             return None;
@@ -79,17 +97,11 @@ impl Stock {
     }
 
     fn best_fit(&self, room: u64) -> Option<Vec<Vec<usize>>> {
-        let mut bins = vec![Vec::new(); self.bins as usize];
-        let mut free: BTreeSet<(u64, usize)> = (0..bins.len()).map(|b| (room, b)).collect();
-        for (class, (size, n)) in self.sizes.iter().zip(&self.demand).enumerate() {
-            for _ in 0..*n {
-                let (left, bin) = *free.range((*size, 0)..).next()?;
-                free.remove(&(left, bin));
-                free.insert((left - size, bin));
-                bins[bin].push(class);
-            }
-        }
-        Some(bins)
+        let counts: Counts = self.sizes.iter().zip(&self.demand).map(|(s, n)| (*s, *n as u32)).collect();
+        let classes = |bin: Counts| {
+            bin.into_iter().flat_map(|(size, n)| std::iter::repeat_n(self.class(size), n as usize)).collect()
+        };
+        best_fit(&counts, self.bins as u32, room).map(|bins| bins.into_iter().map(classes).collect())
     }
 
     /// J. Gupta, J. Ho, "A new heuristic algorithm for the one-dimensional bin-packing problem", 1999: minimum bin slack.

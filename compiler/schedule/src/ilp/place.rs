@@ -9,7 +9,6 @@ use crate::problem::modulo::ModuloProblem;
 
 /// Gives every item one of the places of its size.
 pub fn place(problem: &ModuloProblem, items: &Items, stock: &Stock, bins: &[Vec<usize>]) -> Vec<u32> {
-    let class = |cost: u64| stock.sizes.partition_point(|s| *s > cost);
     let mut free = vec![vec![0u32; stock.sizes.len()]; bins.len()];
     let mut open: Vec<std::collections::BTreeSet<usize>> = vec![Default::default(); stock.sizes.len()];
     for (b, bin) in bins.iter().enumerate() {
@@ -29,7 +28,7 @@ pub fn place(problem: &ModuloProblem, items: &Items, stock: &Stock, bins: &[Vec<
     let mut bin_of = vec![usize::MAX; items.cost.len()];
     let mut shared = vec![0u32; bins.len()];
     for x in 0..items.cost.len() {
-        let c = class(items.cost[x]);
+        let c = stock.class(items.cost[x]);
         let near = || neighbours[x].iter().map(|y| bin_of[*y]).filter(|b| *b != usize::MAX);
         near().for_each(|b| shared[b] += 1);
         let best = near().filter(|b| free[*b][c] > 0).max_by_key(|b| (shared[*b], std::cmp::Reverse(*b)));

@@ -13,6 +13,7 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::glue::Groups;
 use crate::problem::judge::{Verified, verify};
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
+use crate::solver::complete::longest;
 
 /// What a search may spend.
 #[derive(Clone, Copy)]
@@ -260,7 +261,7 @@ impl Search<'_> {
     /// Stages that suffice for any assignment that can be completed at all.
     fn enough_stages(&self) -> u32 {
         let apart = |d: &crate::problem::dependences::Dependence| self.groups.of[d.from] != self.groups.of[d.to];
-        let all = super::finish::longest(self.problem, |d| i64::from(apart(d)));
+        let all = longest(self.problem, |d| i64::from(apart(d)) - d.distance as i64).ok();
         let simple = self.problem.instances() as u32;
         all.and_then(|s| s.into_iter().max()).unwrap_or(simple)
     }

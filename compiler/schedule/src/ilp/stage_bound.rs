@@ -5,16 +5,18 @@
 //! - two groups that do not fit onto one processor together are a kernel apart where one waits for the other;
 //! - with one stage nothing of one iteration crosses: all that hangs together by distances of 0 shares a processor, and has to fit.
 
-use super::finish;
 use crate::analysis::glue::Groups;
 use crate::analysis::packing::{Sizes, bin_size};
+use crate::problem::dependences::Dependence;
 use crate::problem::modulo::ModuloProblem;
+use crate::solver::arcs::ranks;
+use crate::solver::complete::longest;
 
 /// The bound.
 pub fn stage_bound(problem: &ModuloProblem, groups: &Groups, ii: u64) -> u32 {
     let apart = |a: u32, b: u32| a != b && groups.cost[a as usize] + groups.cost[b as usize] > ii;
-    let steps = finish::longest(problem, |d| i64::from(apart(groups.of[d.from], groups.of[d.to])));
-    let steps = steps.and_then(|s| s.into_iter().max()).unwrap_or(0);
+    let step = |d: &Dependence| i64::from(apart(groups.of[d.from], groups.of[d.to])) - d.distance as i64;
+    let steps = longest(problem, step).ok().and_then(|s| s.into_iter().max()).unwrap_or(0);
     let whole = bin_size(&Sizes::new(components(problem, groups)), problem.processors().into());
     let work = path_work(problem, ii).div_ceil(ii.into());
     (steps + 1).max(u32::from(whole > ii) + 1).max(u32::try_from(work).unwrap_or(1))
@@ -22,7 +24,7 @@ pub fn stage_bound(problem: &ModuloProblem, groups: &Groups, ii: u64) -> u32 {
 
 /// The largest Σ d − T·Σ distance of a path. Exact where it settles soon; else what is settled so far, which is a bound, too.
 fn path_work(problem: &ModuloProblem, ii: u64) -> u128 {
-    let place = finish::places(problem);
+    let place = ranks(problem);
     let mut arcs: Vec<_> = problem.dependences().iter().collect();
     arcs.sort_unstable_by_key(|d| (place[d.from], d.from, d.to));
     let cost = |i: usize| i128::from(problem.cost(i));

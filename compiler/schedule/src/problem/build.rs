@@ -177,10 +177,18 @@ fn task(source: Source, all: &[u64], nodes: Vec<NodeId>, whole: bool) -> Result<
     }
     let name = match nodes.len() {
         1 => path(nodes[0]),
-        n => format!("loop of {n} nodes at {}", path(nodes[0])),
+        n if is_loop(graph, &nodes) => format!("loop of {n} nodes at {}", path(nodes[0])),
+        n => format!("{n} nodes that wait for each other at {}", path(nodes[0])),
     };
     let firings = nodes.iter().map(|n| all[n.index()]).collect();
     Ok(Task { name, nodes, instances: 1, firings, cost, serial: true })
+}
+
+/// Do items alone lead round all of these nodes? Where not, messages have a part in what makes them wait for each other.
+pub fn is_loop(graph: &SdfGraph, nodes: &[NodeId]) -> bool {
+    let within = |(a, b): &(NodeId, NodeId)| nodes.contains(a) && nodes.contains(b);
+    let edges: Vec<_> = graph.channels.iter().map(|c| (c.from.0, c.to.0)).filter(within).collect();
+    components_of(nodes, &edges).len() == 1
 }
 
 /// Messages: before firing t of the receiver, so many firings of the sender.

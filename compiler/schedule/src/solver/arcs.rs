@@ -43,10 +43,8 @@ impl Arcs {
             }
             (starts, all)
         };
-        let mut rank = vec![0; n];
-        problem.topological().iter().enumerate().for_each(|(at, i)| rank[*i] = at as u32);
         let has_distance = problem.dependences().iter().any(|d| d.from != d.to && d.distance > 0);
-        Arcs { has_distance, into: links(|d| (d.to, d.from)), out: links(|d| (d.from, d.to)), rank }
+        Arcs { has_distance, into: links(|d| (d.to, d.from)), out: links(|d| (d.from, d.to)), rank: ranks(problem) }
     }
 
     /// Does anything wait for an earlier iteration?
@@ -68,6 +66,13 @@ impl Arcs {
     pub fn lag(&self, from: usize, to: usize, distance: i64, same_processor: bool) -> i64 {
         i64::from(!same_processor || self.rank[from] > self.rank[to]) - distance
     }
+}
+
+/// By instance, its place in the problem's topological order.
+pub fn ranks(problem: &ModuloProblem) -> Vec<u32> {
+    let mut rank = vec![0; problem.instances()];
+    problem.topological().iter().enumerate().for_each(|(at, i)| rank[*i] = at as u32);
+    rank
 }
 
 /// By instance, how long it takes at least from its start to the end of everything that waits for it, in cycles; an iteration of

@@ -3,9 +3,11 @@
 //! Purpose: from an assignment of instances to processors to a whole schedule. Input: problem, processor by instance, II. Output: a
 //! [`ModuloSchedule`] with the fewest stages for the order it chooses, or what stands against it.
 //! Method (algorithms.md, section 2): the instances of a processor run one after the other without gaps, those that others wait for
-//! first; the stages are then longest paths: a dependence needs `f(v) ≥ f(u) − distance + 1` where it crosses processors or where v starts
-//! before u ends, and one less otherwise.
+//! first; the stages are then longest paths ([`longest`]): a dependence needs `f(v) ≥ f(u) − distance + 1` where it crosses processors or where
+//! v starts before u ends, and one less otherwise.
 
+use super::arcs::ranks;
+use crate::problem::dependences::Dependence;
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
 
 /// Why an assignment has no schedule in this order.
@@ -24,19 +26,9 @@ pub enum Failure {
 
 /// Completes an assignment; instances of a processor in the problem's topological order.
 pub fn complete(problem: &ModuloProblem, processor: &[u32], ii: u64) -> Result<ModuloSchedule, Failure> {
-    complete_in_order(problem, processor, problem.topological(), ii)
-}
-
-/// Completes an assignment; instances of a processor in the order in which they stand in `order`.
-pub fn complete_in_order(
-    problem: &ModuloProblem,
-    processor: &[u32],
-    order: &[usize],
-    ii: u64,
-) -> Result<ModuloSchedule, Failure> {
     let mut busy = vec![0u64; problem.processors() as usize];
     let mut start = vec![0; problem.instances()];
-    for i in order {
+    for i in problem.topological() {
         let p = processor[*i];
         start[*i] = busy[p as usize];
         busy[p as usize] += problem.cost(*i);
@@ -46,37 +38,37 @@ pub fn complete_in_order(
             return Err(Failure::Full { processor: p as u32, work: *work });
         }
     }
-    let stage = stages(problem, processor, &start, order)?;
+    let stage = stages(problem, processor, &start).map_err(Failure::Cycle)?;
     Ok(ModuloSchedule { ii, processor: processor.to_vec(), start, stage })
 }
 
 /// How many kernels later than its producer's iteration says a consumer must run at least: 0 or 1, minus the distance.
-pub fn lag(problem: &ModuloProblem, processor: &[u32], start: &[u64], from: usize, to: usize, distance: u64) -> i64 {
-    let same = processor[from] == processor[to];
-    let ready = same && start[from] + problem.cost(from) <= start[to];
-    i64::from(!ready) - distance as i64
+pub fn lag(problem: &ModuloProblem, processor: &[u32], start: &[u64], d: &Dependence) -> i64 {
+    let same = processor[d.from] == processor[d.to];
+    let ready = same && start[d.from] + problem.cost(d.from) <= start[d.to];
+    i64::from(!ready) - d.distance as i64
 }
 
-/// The least stages for given processors and starts: longest paths, by rounds over all dependences in an order that mostly
-/// settles them at once.
-pub fn stages(problem: &ModuloProblem, processor: &[u32], start: &[u64], order: &[usize]) -> Result<Vec<u32>, Failure> {
+/// The least stages for given processors and starts, or a cycle that stands against them.
+pub fn stages(problem: &ModuloProblem, processor: &[u32], start: &[u64]) -> Result<Vec<u32>, Vec<usize>> {
+    longest(problem, |d| lag(problem, processor, start, d))
+}
+
+/// Longest paths, each dependence a step of so many, the least of them 0; a cycle of steps that add up to more than 0 is an error. By rounds
+/// over all dependences, in an order that mostly settles them at once.
+pub fn longest(problem: &ModuloProblem, step: impl Fn(&Dependence) -> i64) -> Result<Vec<u32>, Vec<usize>> {
     let n = problem.instances();
-    let mut place = vec![0usize; n];
-    order.iter().enumerate().for_each(|(at, i)| place[*i] = at);
-    let mut arcs: Vec<(usize, usize, i64)> = problem
-        .dependences()
-        .iter()
-        .map(|d| (d.from, d.to, lag(problem, processor, start, d.from, d.to, d.distance)))
-        .collect();
+    let place = ranks(problem);
+    let mut arcs: Vec<(usize, usize, i64)> = problem.dependences().iter().map(|d| (d.from, d.to, step(d))).collect();
     arcs.sort_unstable_by_key(|(from, ..)| place[*from]);
     let mut stage = vec![0i64; n];
     let mut cause = vec![usize::MAX; n];
     // In a graph without positive cycles every longest path has fewer than n arcs.
     for round in 0..=n {
         let mut changed = None;
-        for (from, to, lag) in &arcs {
-            if stage[*from] + lag > stage[*to] {
-                stage[*to] = stage[*from] + lag;
+        for (from, to, step) in &arcs {
+            if stage[*from] + step > stage[*to] {
+                stage[*to] = stage[*from] + step;
                 cause[*to] = *from;
                 changed = Some(*to);
             }
@@ -86,7 +78,7 @@ pub fn stages(problem: &ModuloProblem, processor: &[u32], start: &[u64], order: 
         if (round % 8 == 7 || round == n)
             && let Some(cycle) = loop_of(&cause, last)
         {
-            return Err(Failure::Cycle(cycle));
+            return Err(cycle);
         }
     }
     let least = stage.iter().min().copied().unwrap_or(0);

@@ -3,43 +3,36 @@
 //! Purpose: the plainest of the heuristics: one pass over the instances by height, each to the earliest place with room, and nothing is
 //! ever moved; where one finds no room, the II grows by 0.5 %. Input: problem and bounds. Output: [`Solution`]. Source: paper 000,
 //! section 2.6 (the pass of M. Lam's software pipelining, PLDI 1988, without its hierarchy).
-//!
-//! Cycles of dependences: where a group of instances that must share a processor is placed and the others of a cycle of more iterations
-//! then cannot keep its distance, the same pass is made with every strongly connected component as one group.
 
-use super::arcs::{Arcs, components, heights};
+use super::arcs::{Arcs, heights};
 use super::search::search;
 use super::table::Table;
 use super::{Failure, Options, Solution, Statistics};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::glue::Groups;
-use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
+use crate::problem::modulo::ModuloProblem;
 
 /// Solves.
 pub fn solve(problem: &ModuloProblem, bounds: &Bounds, options: Options) -> Result<Solution, Failure> {
     let arcs = Arcs::new(problem);
-    let whole = components(problem, &bounds.groups);
-    search(problem, bounds, options, |ii, statistics| {
-        let parts = pass(problem, &arcs, &bounds.groups, ii, statistics);
-        let same = whole.members.len() == bounds.groups.members.len();
-        parts.or_else(|| if same { None } else { pass(problem, &arcs, &whole, ii, statistics) })
-    })
+    search(problem, bounds, options, |groups, ii, statistics| pass(problem, &arcs, groups, ii, statistics)?.schedule())
 }
 
-fn pass(
-    problem: &ModuloProblem,
-    arcs: &Arcs,
-    groups: &Groups,
+/// One pass: the table with everything in it, unless something has no place.
+pub fn pass<'a>(
+    problem: &'a ModuloProblem,
+    arcs: &'a Arcs,
+    groups: &'a Groups,
     ii: u64,
     statistics: &mut Statistics,
-) -> Option<ModuloSchedule> {
+) -> Option<Table<'a>> {
     let mut table = Table::new(problem, arcs, groups, ii);
     for g in by_height(problem, arcs, groups, ii) {
         let place = table.earliest(g)?;
         statistics.placements += 1;
         table.place(g, place.processor).ok()?;
     }
-    table.schedule()
+    Some(table)
 }
 
 /// The groups, those with the longest way to the end first; among equals the one that comes first in the topological order.

@@ -17,7 +17,7 @@
 
 use super::arcs::{Arcs, components};
 use super::complete::complete;
-use super::flat::by_height;
+use super::flat::{by_height, pass};
 use super::pack::{Packing, STEPS, pack, step};
 use super::repair::repair;
 use super::search::tight;
@@ -85,7 +85,7 @@ fn of_items(
     let mut best: Option<ModuloSchedule> = None;
     for percent in SPARE {
         let room = bounds.lower.saturating_add(bounds.lower / 100 * percent + bounds.lower % 100 * percent / 100);
-        let Some(listed) = list(problem, arcs, groups, room, statistics) else { continue };
+        let Some(listed) = pass(problem, arcs, groups, room, statistics).map(|table| table.homes()) else { continue };
         let sizes = STEPS.iter().map(|s| step(bounds.lower, *s)).take_while(|size| *size < most).chain([most]);
         for size in sizes.take_while(|size| best.as_ref().is_none_or(|b| *size <= b.ii)) {
             let Some(bin) = repair(&groups.cost, &listed, problem.processors(), size) else { continue };
@@ -103,23 +103,6 @@ fn of_items(
         None if packing.largest <= most => assign(problem, arcs, groups, &packing, statistics),
         best => best,
     }
-}
-
-/// A list schedule at this II: by item, its processor.
-fn list(
-    problem: &ModuloProblem,
-    arcs: &Arcs,
-    groups: &Groups,
-    ii: u64,
-    statistics: &mut Statistics,
-) -> Option<Vec<u32>> {
-    let mut table = Table::new(problem, arcs, groups, ii);
-    for g in by_height(problem, arcs, groups, ii) {
-        let place = table.earliest(g)?;
-        statistics.placements += 1;
-        table.place(g, place.processor).ok()?;
-    }
-    Some((0..groups.members.len() as u32).map(|g| table.home(g)).collect())
 }
 
 /// Slots of one size: the processors that have one, the emptiest first, and how many each has.

@@ -26,7 +26,7 @@ pub struct Packing {
 }
 
 /// Sizes from large to small, with how many there are of each.
-type Counts = Vec<(u64, u32)>;
+pub type Counts = Vec<(u64, u32)>;
 
 /// Packs; `lower` is a bin size that no packing goes below.
 pub fn pack(sizes: &[u64], bins: u32, lower: u64) -> Packing {
@@ -50,7 +50,7 @@ pub fn step(lower: u64, above: u64) -> u64 {
 }
 
 /// The longest first, each into the emptiest bin.
-fn longest_first(sizes: &[u64], bins: u32) -> Packing {
+pub fn longest_first(sizes: &[u64], bins: u32) -> Packing {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|i| (std::cmp::Reverse(sizes[*i]), *i));
     let mut heap: std::collections::BinaryHeap<_> = (0..bins).map(|b| std::cmp::Reverse((0u64, b))).collect();
@@ -107,8 +107,14 @@ impl Bin {
     }
 }
 
-/// A packing into bins of this size, if one is found.
-fn fit(all: &Counts, bins: u32, size: u64) -> Option<Vec<Bin>> {
+/// Best fit, from large to small: what each bin of this size holds, unless something is left.
+pub fn best_fit(all: &[(u64, u32)], bins: u32, size: u64) -> Option<Vec<Counts>> {
+    let (full, pool) = fullest_with_room(all, bins, size)?;
+    (pool.sum == 0).then(|| full.into_iter().map(|b| b.items).collect())
+}
+
+/// Each item into the fullest bin that has room for it; and those for which none has.
+fn fullest_with_room(all: &[(u64, u32)], bins: u32, size: u64) -> Option<(Vec<Bin>, Bin)> {
     if all.first().is_some_and(|x| x.0 > size) {
         return None;
     }
@@ -117,7 +123,6 @@ fn fit(all: &Counts, bins: u32, size: u64) -> Option<Vec<Bin>> {
     let mut pool = Bin::default();
     for (item, n) in all {
         for _ in 0..*n {
-            // The fullest bin with room.
             let Some((sum, b)) = by_sum.range(..=(size - item, u32::MAX)).next_back().copied() else {
                 pool.add(*item);
                 continue;
@@ -127,6 +132,12 @@ fn fit(all: &Counts, bins: u32, size: u64) -> Option<Vec<Bin>> {
             full[b as usize].add(*item);
         }
     }
+    Some((full, pool))
+}
+
+/// A packing into bins of this size, if one is found.
+fn fit(all: &[(u64, u32)], bins: u32, size: u64) -> Option<Vec<Bin>> {
+    let (mut full, mut pool) = fullest_with_room(all, bins, size)?;
     for _ in 0..TURNS {
         if pool.sum == 0 {
             return Some(full);

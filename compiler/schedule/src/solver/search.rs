@@ -4,11 +4,15 @@
 //! function of the II. Output: [`Solution`], or [`Failure`] where the wanted II is not reached. Method: from the lower bound upwards by
 //! 0.5 % (paper 001, section V.A); after many failures by larger steps, and back again by halving the last one.
 //!
-//! There is always a schedule: everything on one processor.
+//! There is always a schedule: everything on one processor. What a method places as a whole are at first the groups that must share a
+//! processor; where that fails, the strongly connected components: on one processor a component always has a schedule, but the others
+//! of a cycle of more iterations may have no place that keeps its distance once some of it is placed.
 
+use super::arcs::components;
 use super::sequential::in_order;
 use super::{Failure, Options, Solution, Statistics};
 use crate::analysis::bounds::Bounds;
+use crate::analysis::glue::Groups;
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
 
 /// Steps of 0.5 % before they grow.
@@ -19,13 +23,19 @@ pub fn relaxed(ii: u64) -> u64 {
     ii.saturating_add((ii / 200).max(1))
 }
 
-/// Searches; `attempt` gives a processor for each instance whose work fits into the II.
+/// Searches; `place` makes a schedule of what is placed as a whole, within an II.
 pub fn search(
     problem: &ModuloProblem,
     bounds: &Bounds,
     options: Options,
-    mut attempt: impl FnMut(u64, &mut Statistics) -> Option<ModuloSchedule>,
+    place: impl Fn(&Groups, u64, &mut Statistics) -> Option<ModuloSchedule>,
 ) -> Result<Solution, Failure> {
+    let components = components(problem, &bounds.groups);
+    let same = components.members.len() == bounds.groups.members.len();
+    let attempt = |ii: u64, statistics: &mut Statistics| {
+        let found = place(&bounds.groups, ii, statistics);
+        if found.is_some() || same { found } else { place(&components, ii, statistics) }
+    };
     let whole = problem.graph().work();
     let most = options.most_ii.unwrap_or(whole).min(whole);
     let mut statistics = Statistics::default();

@@ -9,8 +9,9 @@
 //! on that side, so that what they exchange does not wait for a kernel. Where there is no room, what is there leaves, as in
 //! [`super::iterative`]. At last stages are chosen so that buffers are small ([`super::improve::stages`]).
 
-use super::arcs::{Arcs, components, heights};
+use super::arcs::{Arcs, heights};
 use super::improve;
+use super::iterative::Patience;
 use super::search::search;
 use super::table::{NOWHERE, Side, Table};
 use super::{Failure, Options, Solution, Statistics};
@@ -22,11 +23,8 @@ use std::collections::BTreeSet;
 /// Solves.
 pub fn solve(problem: &ModuloProblem, bounds: &Bounds, options: Options) -> Result<Solution, Failure> {
     let arcs = Arcs::new(problem);
-    let whole = components(problem, &bounds.groups);
-    let same = whole.members.len() == bounds.groups.members.len();
-    let found = search(problem, bounds, options, |ii, statistics| {
-        let parts = attempt(problem, &arcs, &bounds.groups, ii, options.budget, statistics);
-        parts.or_else(|| if same { None } else { attempt(problem, &arcs, &whole, ii, options.budget, statistics) })
+    let found = search(problem, bounds, options, |groups, ii, statistics| {
+        attempt(problem, &arcs, groups, ii, options.budget, statistics)
     });
     found.map(|s| Solution { schedule: improve::stages(problem, s.schedule), statistics: s.statistics })
 }
@@ -45,15 +43,15 @@ fn attempt(
     let mut windows = Windows::new(problem, arcs, groups, ii);
     let mut left = vec![0u64; count];
     let mut last = vec![NOWHERE; count];
-    let mut budget = ratio.max(1).saturating_mul(count as u64);
+    let mut patience = Patience::new(groups, ratio);
     while let Some(g) = windows.next() {
-        budget = budget.checked_sub(1)?;
         statistics.placements += 1;
         let place = match table.best(g, side[g as usize]) {
             Some(place) => place.processor,
             None => {
                 let (p, out) = table.make_room(g, last[g as usize], |g| left[g as usize])?;
                 for o in out {
+                    patience.evicted(o);
                     windows.evict(&mut table, o, &mut left, statistics);
                 }
                 last[g as usize] = p;
@@ -63,10 +61,14 @@ fn attempt(
         while let Err(cycle) = table.place(g, place) {
             let away: Vec<u32> = cycle.into_iter().filter(|o| *o != g && table.home(*o) != place).collect();
             for o in away {
+                patience.evicted(o);
                 windows.evict(&mut table, o, &mut left, statistics);
             }
         }
         windows.placed(&table, g);
+        if !patience.placed(g, windows.waiting.len()) {
+            return None;
+        }
     }
     table.schedule()
 }

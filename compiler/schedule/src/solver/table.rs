@@ -103,6 +103,11 @@ impl<'a> Table<'a> {
         self.home[group as usize]
     }
 
+    /// By group, its processor.
+    pub fn homes(self) -> Vec<u32> {
+        self.home
+    }
+
     /// The processor of an instance, or [`NOWHERE`].
     pub fn processor(&self, instance: usize) -> u32 {
         self.home[self.groups.of[instance] as usize]
@@ -224,7 +229,9 @@ impl<'a> Table<'a> {
     pub fn take(&mut self, group: u32) {
         let home = std::mem::replace(&mut self.home[group as usize], NOWHERE);
         let cost = self.groups.cost[group as usize];
-        self.on[home as usize].retain(|x| x.1 != group);
+        if let Ok(at) = self.on[home as usize].binary_search(&(cost, group)) {
+            self.on[home as usize].remove(at);
+        }
         self.reload(home, |load| load - cost);
         self.placed -= 1;
     }
@@ -302,13 +309,17 @@ impl<'a> Table<'a> {
     pub fn make_room(&self, group: u32, forbidden: u32, weight: impl Fn(u32) -> u64) -> Option<(u32, Vec<u32>)> {
         let cost = self.groups.cost[group as usize];
         let mut best: Option<(u64, u32, [Option<usize>; 2])> = None;
-        for p in (0..self.problem.processors()).filter(|p| *p != forbidden) {
-            let Some(need) = (self.load(p) + cost).checked_sub(self.ii) else { continue };
+        for (load, p) in self.by_load.iter().filter(|x| x.1 != forbidden).copied() {
+            let Some(need) = (load + cost).checked_sub(self.ii) else { continue };
+            // From here on more has to leave, and all of it costs at least this.
+            if best.is_some_and(|b| need.saturating_mul(4) > b.0) {
+                break;
+            }
             let on = self.on(p);
             let at = |need: u64| on.partition_point(|x| x.0 < need);
             let mut offer = |chosen: [Option<usize>; 2]| {
                 let price = chosen.iter().flatten().map(|i| on[*i].0.saturating_mul(4 + weight(on[*i].1))).sum();
-                if best.is_none_or(|b| price < b.0) {
+                if best.is_none_or(|b| (price, p) < (b.0, b.1)) {
                     best = Some((price, p, chosen));
                 }
             };

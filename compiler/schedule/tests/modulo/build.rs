@@ -7,6 +7,8 @@ use sluice_frontend::ids::{CodeId, NodeId};
 use sluice_frontend::steady_state::{SteadyState, steady_state};
 use sluice_frontend::typed::Rates;
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
+use sluice_schedule::machine::shipped;
+use sluice_schedule::plan::{Grain, Plan, Program, channel_limit, plan};
 use sluice_schedule::problem::build::{Source, problem};
 use sluice_schedule::problem::granularity::{Aim, Granularity, Times, choose, finest, is_serial};
 use sluice_schedule::problem::modulo::{ModuloProblem, Unfit};
@@ -120,6 +122,9 @@ fn a_loop_with_a_short_delay_is_one_task() {
         let g = graphs::graph(&[(0, 1, 1, 1, 0), (1, 2, 1, 1, 0), (2, 1, 1, 1, delay), (2, 3, 1, 1, 0)]);
         let s = steady(&g);
         let p = built(&g, &s, &Granularity { batch: 8, firings: vec![4; 4] }).unwrap();
+        let named =
+            p.graph().tasks.iter().filter(|t| t.nodes.len() > 1).all(|t| t.name.starts_with("loop of 2 nodes at "));
+        assert!(named, "{:?}", p.graph().tasks);
         p.graph().tasks.iter().map(|t| (t.nodes.len(), t.instances, t.serial, t.cost)).collect::<Vec<_>>()
     };
     assert_eq!(of(1), [(1, 2, false, 40), (2, 1, true, 160), (1, 2, false, 40)]);
@@ -172,6 +177,8 @@ fn messages_become_orders() {
             if tb == ta {
                 // The latency is too short for instances of this size: one task.
                 assert!(coarse > 1, "latency {latency}, {coarse} firings");
+                let name = &p.graph().tasks[tb].name;
+                assert!(name.contains(" nodes that wait for each other at "), "{name}");
                 continue;
             }
             let (kb, ka) = (p.graph().tasks[tb].instances, p.graph().tasks[ta].instances);
@@ -240,4 +247,47 @@ fn granularity_gives_every_processor_enough() {
     let p = of(9000);
     assert_eq!(p.graph().batch, 128);
     assert!(p.graph().tasks.iter().filter(|t| !t.serial).all(|t| t.cost <= 9000 * 128 / 4), "{:?}", p.graph());
+}
+
+/// Longer iterations need more memory: the cut is as fine as it allows, and never coarser than four instances for each processor.
+#[test]
+fn the_automatic_cut_keeps_to_the_memory() {
+    let g = graphs::graph(&[(0, 1, 1, 1, 0), (1, 2, 3, 2, 0), (2, 3, 1, 1, 0), (3, 4, 2, 3, 0), (4, 5, 1, 1, 0)]);
+    let s = steady(&g);
+    let cost = |n: u64| sluice_kernel::cost::Cost { int: 1000 + 377 * n, ..Default::default() };
+    let (costs, item_bytes): (Vec<_>, _) = ((0..6).map(cost).collect(), vec![64; 5]);
+    let program = Program { graph: &g, steady: &s, costs: &costs, item_bytes: &item_bytes };
+    let of = |memory_bytes: u64| {
+        let machine = sluice_schedule::machine::Machine { memory_bytes, ..shipped("8800-gts-512").unwrap() };
+        let made = plan(program, &machine, 16, Grain::Auto).unwrap();
+        assert!(made.problem.instances() >= 64, "{:?}", made.problem.graph());
+        (made, channel_limit(&machine))
+    };
+    let bytes = |p: &Plan| {
+        let found = sluice_schedule::solver::flat::solve(&p.problem, &p.bounds, Default::default()).unwrap();
+        sluice_schedule::problem::judge::verify(&p.problem, found.schedule).unwrap().bytes(&p.problem)
+    };
+    let (mut coarser, mut coarsest) = (0, 0);
+    let mut memory = 1 << 50;
+    let mut before = u64::MAX;
+    for _ in 0..40 {
+        let (made, limit) = of(memory);
+        let takes = bytes(&made);
+        assert!(takes <= before, "less memory, longer buffers");
+        before = takes;
+        match made.limited {
+            None => assert!(takes <= limit, "{takes} {limit}"),
+            Some(l) => {
+                assert_eq!((l.limit, l.bytes), (limit, takes));
+                match l.finer {
+                    Some(finer) => assert!(takes <= limit && limit < finer, "{l:?}"),
+                    None => assert!(takes > limit, "{l:?}"),
+                }
+                coarser += u32::from(l.finer.is_some());
+                coarsest += u32::from(l.finer.is_none());
+            }
+        }
+        memory /= 2;
+    }
+    assert!(coarser > 0 && coarsest > 0, "{coarser} {coarsest}");
 }

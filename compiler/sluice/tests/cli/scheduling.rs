@@ -95,6 +95,47 @@ fn what_binds_is_named_with_its_line() {
     assert!(table.text().contains("lower bound") && table.text().contains("a.str:"), "{}", table.text());
 }
 
+/// What is tied by messages alone is not called a feedback loop, and what is one is.
+#[test]
+fn groups_are_called_what_they_are() {
+    let messages = "\
+void->int filter Source { work push 1 { push(iter()); } }
+int->int filter Near { int k; work pop 1 push 1 { int s = pop(); for (int i = 0; i < 99; i++) s = s * 31 + k; push(s); } handler set(int v) { k = v; } }
+int->int filter Half { work pop 2 push 1 { push(pop() + pop()); } }
+int->void filter Show(portal<Near> p) { work pop 1 { int x = pop(); if (x % 3 == 0) p.set(1) [1:1]; println(x); } }
+void->void pipeline Main { portal<Near> p; add Source; add Near to p; add Half; add Show(p); }
+";
+    let looped = "\
+void->int filter Source { work push 1 { push(iter()); } }
+int->int filter Mix { work pop 2 push 1 { int s = pop(); for (int i = 0; i < 99; i++) s = s * 31 + i; push(s + pop()); } }
+int->int feedbackloop Echo { join roundrobin(1, 1); body Mix; loop Identity<int>; split duplicate; enqueue 1; }
+int->void filter Show { work pop 1 { println(pop()); } }
+void->void pipeline Main { add Source; add Echo; add Show; }
+";
+    let place = Place::new().with("messages.str", messages).with("loop.str", looped);
+    let why = |file: &str| place.run(&["schedule", file, "--machine", "cpu", "-p", "64"]).ends(0).text().to_string();
+    let text = why("messages.str");
+    assert!(text.contains("nodes that wait for each other (messages) run on one processor"), "{text}");
+    assert!(text.contains("a longer latency of the messages") && !text.contains("loop"), "{text}");
+    let text = why("loop.str");
+    assert!(text.contains("a feedback loop of 4 nodes runs on one processor"), "{text}");
+    assert!(text.contains("a longer delay in the loop") && !text.contains("messages"), "{text}");
+}
+
+/// One of something is not several.
+#[test]
+fn one_is_one() {
+    let text = "void->void pipeline Main { add void->void filter { work { println(1); } }; }";
+    let place = Place::new().with("a.str", text);
+    let shown = place.run(&["schedule", "a.str", "--machine", "cpu", "-p", "1", "--method", "sas"]).ends(0);
+    let text = shown.text();
+    assert!(
+        text.contains("(1 processor)\n1 instance (") && text.contains(" of 1 task; an iteration is 1 steady state,"),
+        "{text}"
+    );
+    assert!(text.contains("\n1 try, 0 placements, 0 evictions"), "{text}");
+}
+
 #[test]
 fn the_integer_program_is_never_worse() {
     let place = Place::new().with("a.str", PROGRAM);
@@ -167,21 +208,15 @@ fn machines_from_files() {
     place.run(&["schedule", "a.str", "--time-limit", "-1"]).ends(2);
 }
 
-/// The page in a browser: a filter that the address names is shown in the graph, the chart, the table and the source.
-#[test]
-fn a_page_in_a_browser() {
+/// What a page is in a browser, with this place in its address; `None` where there is no browser.
+fn browsed(place: &Place, page: &str, held: &str) -> Option<String> {
     let there =
         |name: &str| std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
     let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| there(name)) else {
         eprintln!("SKIPPED: there is no chromium: the page was not looked at in a browser");
-        return;
+        return None;
     };
-    let place = Place::new().with("a.str", PROGRAM);
-    place.run(&["report", "a.str", "-p", "4", "-o", "page.html"]).ends(0);
-    let page = place.read("page.html");
-    let row = page.lines().find(|l| l.contains("data-node=") && l.contains("Window")).unwrap();
-    let attribute = |name: &str| row.split_once(&format!("{name}=\"")).unwrap().1.split_once('"').unwrap().0;
-    let address = format!("file://{}#{}", place.path("page.html").display(), attribute("data-node"));
+    let address = format!("file://{}#{held}", place.path(page).display());
     let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"];
     let profile = format!("--user-data-dir={}", place.path("profile").display());
     let out = std::process::Command::new("timeout")
@@ -191,14 +226,55 @@ fn a_page_in_a_browser() {
         .env("HOME", place.path("."))
         .output()
         .unwrap();
-    let dom = String::from_utf8_lossy(&out.stdout);
+    let dom = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(dom.contains("</html>"), "{}", String::from_utf8_lossy(&out.stderr));
+    Some(dom)
+}
+
+/// An attribute in a line of a page.
+fn attribute<'a>(line: &'a str, name: &str) -> &'a str {
+    line.split_once(&format!("{name}=\"")).unwrap().1.split_once('"').unwrap().0
+}
+
+/// The page in a browser: a filter that the address names is shown in the graph, the chart, the table and the source.
+#[test]
+fn a_page_in_a_browser() {
+    let place = Place::new().with("a.str", PROGRAM);
+    place.run(&["report", "a.str", "-p", "4", "-o", "page.html"]).ends(0);
+    let page = place.read("page.html");
+    let row = page.lines().find(|l| l.contains("data-node=") && l.contains("Window")).unwrap();
+    let Some(dom) = browsed(&place, "page.html", attribute(row, "data-node")) else { return };
     let lit = |what: &str| dom.lines().any(|l| l.contains(what) && l.contains("on\""));
-    let shown = |what: &str| {
-        assert!(lit(what), "{what} is not shown\n{}\n{dom}", String::from_utf8_lossy(&out.stderr));
-    };
-    shown(&format!("data-node=\"{}\"", attribute("data-node")));
-    shown(&format!("<g id=\"{}\" class=\"on\"", attribute("data-node")));
-    shown(&format!("id=\"{}\"", attribute("data-line")));
-    shown(&format!("data-task=\"{}\" x=", attribute("data-task")));
+    let shown = |what: &str| assert!(lit(what), "{what} is not shown\n{dom}");
+    shown(&format!("data-node=\"{}\"", attribute(row, "data-node")));
+    shown(&format!("<g id=\"{}\" class=\"on\"", attribute(row, "data-node")));
+    shown(&format!("id=\"{}\"", attribute(row, "data-line")));
+    shown(&format!("data-task=\"{}\" x=", attribute(row, "data-task")));
     assert!(dom.contains("id=\"shown\">Main.Window"), "{dom}");
+}
+
+/// A thousand filters: most of them have no box in the graph, but a note that stands for them, and that is shown.
+#[test]
+fn a_page_of_a_thousand_filters() {
+    let text = "float->float filter Scale(int k) { work push 1 pop 1 { push(pop() * k); } }
+        float->float pipeline Main { for (int s = 0; s < 25; s++)
+            add splitjoin { split roundrobin; for (int i = 0; i < 40; i++) add Scale(40 * s + i); join roundrobin; }; }";
+    let place = Place::new().with("a.str", text);
+    place.run(&["report", "a.str", "--method", "ims", "-o", "page.html"]).ends(0);
+    let page = place.read("page.html");
+    assert!(page.len() < 2_000_000, "{}", page.len());
+    let rows: Vec<&str> =
+        page.lines().filter(|l| l.starts_with("<tr data-node=") && l.contains("<td>filter</td>")).collect();
+    assert_eq!(rows.len(), 1000);
+    let row = rows[505];
+    let node = attribute(row, "data-node");
+    assert!(!page.contains(&format!("<g id=\"{node}\"")), "it has a box of its own");
+    let Some(dom) = browsed(&place, "page.html", node) else { return };
+    let notes: Vec<&str> = dom.lines().filter(|l| l.contains("data-nodes=") && l.contains("class=\"on\"")).collect();
+    let [note] = notes[..] else { panic!("{notes:?}") };
+    let number: usize = node[1..].parse().unwrap();
+    let (first, last) = attribute(note, "data-nodes").split_once('-').unwrap();
+    assert!((first.parse().unwrap()..=last.parse().unwrap()).contains(&number), "{note}");
+    let bar = format!("data-task=\"{}\" x=", attribute(row, "data-task"));
+    assert!(dom.lines().any(|l| l.contains(&bar) && l.contains("on\"")), "its bar is not shown");
 }

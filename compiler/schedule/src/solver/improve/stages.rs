@@ -22,7 +22,7 @@ const LOOKS: usize = 3_000_000;
 
 /// The best stages for these processors and starts; the schedule as it is where there are none.
 pub fn stages(problem: &ModuloProblem, mut s: ModuloSchedule) -> ModuloSchedule {
-    let Ok(first) = earliest(problem, &s.processor, &s.start, problem.topological()) else { return s };
+    let Ok(first) = earliest(problem, &s.processor, &s.start) else { return s };
     s.stage = first;
     let Some(mut best) = capacities(problem, &s).map(|c| bytes(problem, &c)) else { return s };
     let last = i64::from(s.stages()) - 1;
@@ -30,7 +30,7 @@ pub fn stages(problem: &ModuloProblem, mut s: ModuloSchedule) -> ModuloSchedule 
         .dependences()
         .iter()
         .filter(|d| d.from != d.to)
-        .map(|d| (d.from as u32, d.to as u32, lag(problem, &s.processor, &s.start, d.from, d.to, d.distance)))
+        .map(|d| (d.from as u32, d.to as u32, lag(problem, &s.processor, &s.start, d)))
         .collect();
     let (most, mut cuts) = (CUTS.min(LOOKS / (problem.instances() + arcs.len()) + 1), 0);
     let mut step = (last / 2).max(1).ilog2();
