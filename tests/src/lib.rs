@@ -12,5 +12,6 @@ pub mod patient;
 pub mod pool;
 pub mod run;
 pub mod shrink;
+pub mod simulate;
 pub mod turns;
 pub mod work;

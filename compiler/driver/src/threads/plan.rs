@@ -10,8 +10,8 @@ use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_kernel::cost::{self, Cost};
 use sluice_schedule::machine;
-use sluice_schedule::plan::moved;
 use sluice_schedule::partition::{self, Problem, Verified};
+use sluice_schedule::plan::moved;
 
 /// Less gain than this is none.
 const WORTH: f64 = 1.05;
