@@ -11,6 +11,7 @@ pub mod message;
 pub mod patient;
 pub mod pool;
 pub mod run;
+pub mod seeds;
 pub mod shrink;
 pub mod simulate;
 pub mod turns;

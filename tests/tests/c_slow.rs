@@ -4,16 +4,11 @@
 
 #![allow(clippy::disallowed_methods)] // the number of programs comes from outside
 
-use libtest_mimic::{Arguments, Failed, Trial};
 use sluice_tests::differ::{self, LIMIT, complaint};
 use sluice_tests::generate::{self, Case};
 use sluice_tests::message::Message;
-use sluice_tests::pool::{Pool, number_from_environment};
-use sluice_tests::{turns, work};
-use std::sync::Arc;
-
-/// Programs of one test.
-const BLOCK: u64 = 20;
+use sluice_tests::pool::Pool;
+use sluice_tests::{seeds, turns, work};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -47,51 +42,27 @@ impl Kind {
     }
 }
 
-fn one(pool: &Pool, kind: Kind, seed: u64) -> Result<String, String> {
+fn one(pool: &Pool, kind: Kind, seed: u64) -> Result<bool, String> {
     let case = kind.case(seed);
     let answer = pool.ask(&kind.job(seed, &case), LIMIT);
     let Some(why) = complaint(&answer) else {
-        return Ok(answer.map(|m| m.text("how")).unwrap_or_default());
+        return Ok(answer.is_ok_and(|m| m.text("how") == "output"));
     };
     Err(differ::report(pool, seed, &case, &answer, &why, &|c| kind.job(seed, c)))
 }
 
-fn block(pool: &Pool, kind: Kind, seeds: std::ops::Range<u64>) -> Result<(), Failed> {
-    let count = seeds.end - seeds.start;
-    let (mut failures, mut useful) = (Vec::new(), 0);
-    for seed in seeds {
-        match one(pool, kind, seed) {
-            Ok(how) => useful += u64::from(how == "output"),
-            Err(why) => failures.push(why),
-        }
-    }
-    if !failures.is_empty() {
-        return Err(failures.join("\n----------------------------------------\n").into());
-    }
-    // programs without output, or without anything to fold, would prove nothing
-    if count >= BLOCK && useful * 4 < count {
-        return Err(format!("only {useful} of {count} programs show anything").into());
-    }
-    Ok(())
-}
-
 fn main() {
-    let arguments = Arguments::from_args();
-    let pool = Arc::new(Pool::new(env!("CARGO_BIN_EXE_sluice-tests-worker")));
-    let (first, count) = match std::env::var("SLUICE_SEED") {
-        Ok(seed) => (seed.parse().expect("SLUICE_SEED is a number"), 1),
-        Err(_) => {
-            (number_from_environment("SLUICE_FIRST_SEED", 0), number_from_environment("SLUICE_SLOW_PROGRAMS", 60))
-        }
+    // programs without output, or without anything to fold, would prove nothing
+    let kind = |name, one: fn(&Pool, u64) -> Result<bool, String>| seeds::Kind {
+        name,
+        one,
+        wanted: |_| true,
+        of: 4,
+        shown: "show anything",
     };
-    let end = first + count;
-    let mut trials = Vec::new();
-    for (kind, name) in [(Kind::TakeTurns, "take_turns"), (Kind::Fold, "fold")] {
-        trials.extend((first..end).step_by(BLOCK as usize).map(|at| {
-            let (pool, seeds) = (pool.clone(), at..(at + BLOCK).min(end));
-            let name = format!("{name}_{}_to_{}", seeds.start, seeds.end - 1);
-            Trial::test(name, move || block(&pool, kind, seeds))
-        }));
-    }
-    libtest_mimic::run(&arguments, trials).exit();
+    let kinds = vec![
+        kind("take_turns", |pool, seed| one(pool, Kind::TakeTurns, seed)),
+        kind("fold", |pool, seed| one(pool, Kind::Fold, seed)),
+    ];
+    seeds::main(env!("CARGO_BIN_EXE_sluice-tests-worker"), kinds, 20, "SLUICE_SLOW_PROGRAMS", 60)
 }

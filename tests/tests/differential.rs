@@ -7,16 +7,12 @@
 
 #![allow(clippy::disallowed_methods)] // the number of programs comes from outside
 
-use libtest_mimic::{Arguments, Failed, Trial};
 use sluice_tests::differ::{self, LIMIT, complaint};
 use sluice_tests::generate;
 use sluice_tests::message::Message;
-use sluice_tests::pool::{Pool, number_from_environment};
+use sluice_tests::pool::Pool;
+use sluice_tests::seeds::{self, Kind};
 use sluice_tests::work;
-use std::sync::Arc;
-
-/// Programs of one test.
-const BLOCK: u64 = 25;
 
 /// How this seed is compiled: mostly quickly, every eighth as users have it.
 fn job(seed: u64, case: &generate::Case) -> Message {
@@ -40,7 +36,7 @@ fn job(seed: u64, case: &generate::Case) -> Message {
     job
 }
 
-fn one(pool: &Pool, seed: u64) -> Result<String, String> {
+fn one(pool: &Pool, seed: u64) -> Result<bool, String> {
     let mut case = generate::case(seed);
     if let Ok(limit) = std::env::var("SLUICE_CHANNEL_LIMIT") {
         case.channel_limit = Some(limit.parse().expect("SLUICE_CHANNEL_LIMIT is a number"));
@@ -48,7 +44,8 @@ fn one(pool: &Pool, seed: u64) -> Result<String, String> {
     }
     let answer = pool.ask(&job(seed, &case), LIMIT);
     let Some(why) = complaint(&answer) else {
-        return Ok(answer.map(|m| m.text("how")).unwrap_or_default());
+        // programs without output would prove nothing
+        return Ok(answer.is_ok_and(|m| m.text("how") == "output"));
     };
     Err(differ::report(pool, seed, &case, &answer, &why, &|c| job(seed, c)))
 }
@@ -65,39 +62,7 @@ fn wanted(seed: u64) -> bool {
     }
 }
 
-fn block(pool: &Pool, seeds: std::ops::Range<u64>) -> Result<(), Failed> {
-    let seeds: Vec<u64> = seeds.filter(|s| wanted(*s)).collect();
-    let count = seeds.len() as u64;
-    let (mut failures, mut useful) = (Vec::new(), 0);
-    for seed in seeds {
-        match one(pool, seed) {
-            Ok(how) => useful += u64::from(how == "output"),
-            Err(why) => failures.push(why),
-        }
-    }
-    if !failures.is_empty() {
-        return Err(failures.join("\n----------------------------------------\n").into());
-    }
-    // programs without output would prove nothing
-    if count >= BLOCK && useful * 3 < count {
-        return Err(format!("only {useful} of {count} programs gave any output").into());
-    }
-    Ok(())
-}
-
 fn main() {
-    let arguments = Arguments::from_args();
-    let pool = Arc::new(Pool::new(env!("CARGO_BIN_EXE_sluice-tests-worker")));
-    let (first, count) = match std::env::var("SLUICE_SEED") {
-        Ok(seed) => (seed.parse().expect("SLUICE_SEED is a number"), 1),
-        Err(_) => {
-            (number_from_environment("SLUICE_FIRST_SEED", 0), number_from_environment("SLUICE_RANDOM_PROGRAMS", 200))
-        }
-    };
-    let end = first + count;
-    let trials = (first..end).step_by(BLOCK as usize).map(|at| {
-        let (pool, seeds) = (pool.clone(), at..(at + BLOCK).min(end));
-        Trial::test(format!("seeds_{}_to_{}", seeds.start, seeds.end - 1), move || block(&pool, seeds))
-    });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    let kind = Kind { name: "seeds", one, wanted, of: 3, shown: "gave any output" };
+    seeds::main(env!("CARGO_BIN_EXE_sluice-tests-worker"), vec![kind], 25, "SLUICE_RANDOM_PROGRAMS", 200)
 }

@@ -1,12 +1,14 @@
 //! Strongly connected components: what a feedback loop ties together.
 //!
 //! Takes nodes and the edges between them, gives the components in topological order; where that leaves a choice, the one whose
-//! first node comes first in program order. Source: R. Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Computing,
-//! 1972, here without recursion (programs may be deep), and A. B. Kahn's topological order, Comm. ACM, 1962. Linear but for the
-//! logarithm of the heap.
+//! first node comes first in program order: petgraph's components by Kosaraju's method (no recursion: programs may be deep), then
+//! A. B. Kahn's topological order, Comm. ACM, 1962. Linear but for the logarithm of the heap.
 
 use crate::graph::SdfGraph;
 use crate::ids::NodeId;
+use petgraph::Direction::Incoming;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -22,33 +24,39 @@ pub fn components(graph: &SdfGraph) -> Vec<Vec<NodeId>> {
 pub fn components_of(nodes: &[NodeId], edges: &[(NodeId, NodeId)]) -> Vec<Vec<NodeId>> {
     let place = |n: NodeId| nodes.binary_search(&n).ok();
     let edges: Vec<(usize, usize)> = edges.iter().filter_map(|(a, b)| Some((place(*a)?, place(*b)?))).collect();
-    let successors = Lists::new(nodes.len(), edges.iter().copied());
-    let (part, count) = tarjan(&successors);
-    // Kahn's order of the components
-    let mut members: Vec<Vec<NodeId>> = vec![Vec::new(); count];
+    let parts = kosaraju_scc(&graph(nodes.len(), edges.iter().copied()));
+    let mut part = vec![0; nodes.len()];
+    for (p, all) in parts.iter().enumerate() {
+        all.iter().for_each(|v| part[v.index()] = p);
+    }
+    let mut members: Vec<Vec<NodeId>> = vec![Vec::new(); parts.len()];
     for (i, p) in part.iter().enumerate() {
         members[*p].push(nodes[i]);
     }
-    let between: Vec<(usize, usize)> =
-        edges.iter().map(|(a, b)| (part[*a], part[*b])).filter(|(a, b)| a != b).collect();
-    let after = Lists::new(count, between.iter().copied());
-    let mut waits = vec![0usize; count];
-    for (_, b) in &between {
-        waits[*b] += 1;
-    }
-    let mut ready: BinaryHeap<Reverse<(NodeId, usize)>> =
-        (0..count).filter(|p| waits[*p] == 0).map(|p| Reverse((members[p][0], p))).collect();
-    let mut out = Vec::with_capacity(count);
+    // Kahn's order of the components
+    let between = edges.iter().map(|(a, b)| (part[*a], part[*b])).filter(|(a, b)| a != b);
+    let after = graph(parts.len(), between);
+    let mut waits: Vec<usize> = after.node_indices().map(|p| after.neighbors_directed(p, Incoming).count()).collect();
+    let first = (0..parts.len()).filter(|p| waits[*p] == 0);
+    let mut ready: BinaryHeap<Reverse<(NodeId, usize)>> = first.map(|p| Reverse((members[p][0], p))).collect();
+    let mut out = Vec::with_capacity(parts.len());
     while let Some(Reverse((_, p))) = ready.pop() {
-        for next in after.of(p) {
-            waits[*next] -= 1;
-            if waits[*next] == 0 {
-                ready.push(Reverse((members[*next][0], *next)));
+        for next in after.neighbors(NodeIndex::new(p)).map(NodeIndex::index) {
+            waits[next] -= 1;
+            if waits[next] == 0 {
+                ready.push(Reverse((members[next][0], next)));
             }
         }
         out.push(std::mem::take(&mut members[p]));
     }
     out
+}
+
+fn graph(vertices: usize, edges: impl Iterator<Item = (usize, usize)>) -> DiGraph<(), ()> {
+    let mut graph = DiGraph::with_capacity(vertices, 0);
+    (0..vertices).for_each(|_| _ = graph.add_node(()));
+    edges.for_each(|(a, b)| _ = graph.add_edge(NodeIndex::new(a), NodeIndex::new(b), ()));
+    graph
 }
 
 /// What is left of a component when the channels are cut that hold all that an iteration (`counts` firings of its nodes, which are in
@@ -70,83 +78,6 @@ pub fn loose_parts(graph: &SdfGraph, part: &[NodeId], counts: &[u64], fill: &[u6
         }
     }
     components_of(part, &uncut)
-}
-
-/// Successors of each vertex, in one array.
-struct Lists {
-    starts: Vec<usize>,
-    all: Vec<usize>,
-}
-
-impl Lists {
-    fn new(vertices: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> Lists {
-        let mut starts = vec![0; vertices + 1];
-        for (a, _) in edges.clone() {
-            starts[a + 1] += 1;
-        }
-        for i in 0..vertices {
-            starts[i + 1] += starts[i];
-        }
-        let mut at = starts.clone();
-        let mut all = vec![0; starts[vertices]];
-        for (a, b) in edges {
-            all[at[a]] = b;
-            at[a] += 1;
-        }
-        Lists { starts, all }
-    }
-
-    fn of(&self, v: usize) -> &[usize] {
-        &self.all[self.starts[v]..self.starts[v + 1]]
-    }
-}
-
-/// The component of each vertex, and how many there are.
-fn tarjan(successors: &Lists) -> (Vec<usize>, usize) {
-    const NONE: usize = usize::MAX;
-    let n = successors.starts.len() - 1;
-    let (mut found, mut low, mut part) = (vec![NONE; n], vec![0; n], vec![NONE; n]);
-    let (mut time, mut count) = (0, 0);
-    let mut open: Vec<usize> = Vec::new();
-    // a vertex, and how many of its successors have been seen to
-    let mut calls: Vec<(usize, usize)> = Vec::new();
-    for root in 0..n {
-        if found[root] != NONE {
-            continue;
-        }
-        calls.push((root, 0));
-        while let Some((v, next)) = calls.last_mut() {
-            let v = *v;
-            if *next == 0 && found[v] == NONE {
-                (found[v], low[v]) = (time, time);
-                time += 1;
-                open.push(v);
-            }
-            if let Some(w) = successors.of(v).get(*next).copied() {
-                *next += 1;
-                if found[w] == NONE {
-                    calls.push((w, 0));
-                } else if part[w] == NONE {
-                    low[v] = low[v].min(found[w]);
-                }
-                continue;
-            }
-            calls.pop();
-            if let Some((parent, _)) = calls.last() {
-                low[*parent] = low[*parent].min(low[v]);
-            }
-            if low[v] == found[v] {
-                while let Some(w) = open.pop() {
-                    part[w] = count;
-                    if w == v {
-                        break;
-                    }
-                }
-                count += 1;
-            }
-        }
-    }
-    (part, count)
 }
 
 #[cfg(test)]

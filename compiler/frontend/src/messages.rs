@@ -93,12 +93,18 @@ impl Precedence {
     /// The most that firing t of `after` asks for in this and any later steady state, where it is t + j·r(after): as if it were
     /// this one.
     pub fn need_in_any_state(&self, t: u64, repetitions: &[u64]) -> u64 {
+        self.newest_in_any_state(t, repetitions).map_or(0, |n| u64::try_from(n).unwrap_or(0))
+    }
+
+    /// The same, where firings of steady states before are 0 and below; `None` where it never asks for any.
+    pub fn newest_in_any_state(&self, t: u64, repetitions: &[u64]) -> Option<i128> {
         let (rb, ra) = (repetitions[self.before.index()], repetitions[self.after.index()]);
+        // Beyond the head it repeats; what asks for nothing is all in the head.
         let states = self.need.head.len() as u64 / ra.max(1) + 2;
         let need = |j: u64| {
             let there = self.need.at(t.saturating_add(j.saturating_mul(ra)));
-            there.saturating_sub(j.saturating_mul(rb))
+            (there > 0).then(|| i128::from(there) - i128::from(j) * i128::from(rb))
         };
-        (0..states).map(need).max().unwrap_or(0)
+        (0..states).filter_map(need).max()
     }
 }

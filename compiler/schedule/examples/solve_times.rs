@@ -3,22 +3,16 @@
 
 #![allow(clippy::disallowed_methods, reason = "it measures time, and takes its budget from the command line")]
 
+#[path = "../tests/dice/mod.rs"]
+mod dice;
+
+use dice::Dice;
 use sluice_frontend::ids::ChannelId;
 use sluice_schedule::analysis::bounds::bounds;
 use sluice_schedule::ilp::search::{Options, solve};
 use sluice_schedule::problem::modulo::ModuloProblem;
 use sluice_schedule::problem::task::{Edge, Task, TaskGraph};
 use std::time::Instant;
-
-/// Numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % sides
-    }
-}
 
 /// A chain of stages, some of them several branches wide, in which all tasks do their work in equal instances: none is longer than the part `per` of
 /// what a processor has to do.
@@ -74,13 +68,13 @@ fn program(dice: &mut Dice, tasks: usize, processors: u64, per: u64, kind: &str)
         back.initial = 3 * back.produce * all[from].instances;
         edges.push(back);
     }
-    TaskGraph { tasks: all, edges, orders: Vec::new(), batch: 1 }
+    TaskGraph { tasks: all, edges, batch: 1, ..TaskGraph::default() }
 }
 
 fn main() {
     let total = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(20.0);
     let slack = std::env::args().nth(2).and_then(|s| s.parse().ok()).unwrap_or(0.0);
-    let mut dice = Dice(5);
+    let mut dice = Dice::new(5);
     println!(
         "kind      tasks procs inst  inst/p        MII      lower         II  II/lower  stages (≥)     bytes (≥)   seconds tries"
     );

@@ -1,5 +1,7 @@
 //! Prints what each solver makes of problems of the size of programs, beside the best lower bound. Run in release mode.
 
+#[path = "../tests/dice/mod.rs"]
+mod dice;
 #[allow(dead_code)]
 #[path = "../tests/modulo/random.rs"]
 mod random;

@@ -1,15 +1,9 @@
 //! Maximum cycle ratios: two algorithms against each other and against all simple cycles; large graphs.
 
+mod dice;
+
+use dice::Dice;
 use sluice_schedule::analysis::cycle_ratio::{Arc, Critical, MOST, NoRatio, Ratio, howard, parametric};
-
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-}
 
 fn arc(from: usize, to: usize, weight: u64, distance: u64) -> Arc {
     Arc { from, to, weight, distance }
@@ -89,7 +83,7 @@ fn naive(nodes: usize, arcs: &[Arc]) -> Result<Option<Ratio>, ()> {
 
 #[test]
 fn both_find_the_greatest_of_all_simple_cycles() {
-    let mut dice = Dice(1);
+    let mut dice = Dice::new(1);
     let (mut cyclic, mut acyclic, mut stuck) = (0, 0, 0);
     for round in 0..20_000 {
         let n = 1 + dice.roll(7) as usize;
@@ -121,7 +115,7 @@ fn both_find_the_greatest_of_all_simple_cycles() {
 
 #[test]
 fn middling_graphs_agree() {
-    let mut dice = Dice(2);
+    let mut dice = Dice::new(2);
     for round in 0..400 {
         let n = 20 + dice.roll(60) as usize;
         let arcs: Vec<Arc> = (0..n as u64 * (1 + dice.roll(6)))
@@ -172,7 +166,7 @@ fn numbers_up_to_the_limit_and_beyond() {
 #[test]
 fn twenty_thousand_nodes_and_two_hundred_thousand_arcs() {
     let n = 20_000;
-    let mut dice = Dice(3);
+    let mut dice = Dice::new(3);
     for kind in 0..3 {
         // a ring, so that all is one component, and chords of three kinds
         let mut arcs: Vec<Arc> =

@@ -1,5 +1,6 @@
 //! Partitions for decoupled software pipelining: the model of the pipeline, the judge, and solvers against each other.
 
+mod dice;
 #[path = "schedules/graphs.rs"]
 #[allow(dead_code)]
 mod graphs;

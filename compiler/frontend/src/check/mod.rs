@@ -16,6 +16,7 @@ pub mod filter;
 pub mod globals;
 pub mod initialiser;
 pub mod natives;
+pub mod operators;
 pub mod rates;
 pub mod stmt;
 pub mod types;

@@ -233,19 +233,3 @@ fn zeros() {
     let v = Value::from_const(&Const::Int(0), &Ty::Float.array(3), &g);
     assert_eq!(v.to_const(), zero(&g, &Ty::Float.array(3)));
 }
-
-/// Prints the speed: `cargo test --release -p sluice-frontend speed -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-#[allow(clippy::disallowed_methods)] // the one place that looks at the clock, on demand
-fn speed() {
-    let (w, code) = filter(
-        "void->void filter F { float[256] a; work { float s = 0; \
-         for (int j = 0; j < 10000; j++) for (int i = 0; i < 256; i++) { a[i] = a[i] * 0.5 + i; s += a[i]; } println(s); } }",
-    );
-    let start = std::time::Instant::now();
-    let mut host = Memory::default();
-    machine(&w, &code).call_own(code.work.function, Vec::new(), &mut host).unwrap();
-    let operations = 2_560_000.0 * 9.0;
-    println!("{:.1} million operations/s", operations / start.elapsed().as_secs_f64() / 1e6);
-}

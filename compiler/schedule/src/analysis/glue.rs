@@ -11,6 +11,7 @@
 //! Limit: [`EFFORT`] dependences are looked at; past that, groups stay smaller than they could be, which is still right.
 
 use crate::problem::modulo::ModuloProblem;
+use petgraph::unionfind::UnionFind;
 
 /// Dependences that are looked at.
 const EFFORT: usize = 50_000_000;
@@ -29,14 +30,15 @@ pub struct Groups {
 /// Finds the groups; numbered by their first instance in topological order.
 pub fn groups(problem: &ModuloProblem) -> Groups {
     let n = problem.instances();
-    let mut union = Union((0..n as u32).collect());
+    let mut union = UnionFind::<u32>::new(n);
     let (mut next, mut before) = (vec![Vec::new(); n], vec![Vec::new(); n]);
     for d in problem.dependences().iter().filter(|d| d.distance == 0) {
         next[d.from].push(d.to);
         before[d.to].push(d.from);
     }
     for (v, task) in problem.graph().tasks.iter().enumerate().filter(|(_, t)| t.serial) {
-        (1..task.instances).for_each(|k| union.join(problem.instance(v, 0), problem.instance(v, k)));
+        let instance = |k| problem.instance(v, k) as u32;
+        (1..task.instances).for_each(|k| _ = union.union(instance(0), instance(k)));
     }
     let mut search = Search { mark: vec![0; n], round: 0, effort: EFFORT };
     for d in problem.dependences().iter().filter(|d| d.distance == 1 && d.from != d.to) {
@@ -44,13 +46,13 @@ pub fn groups(problem: &ModuloProblem) -> Groups {
         // Many arcs of a task with many instances say the same; the one that closes the round of a serial task does not.
         let (u, v) = (problem.task_of(d.from), problem.task_of(d.to));
         let closes = problem.graph().tasks[u].serial && problem.number_of(d.to) == 0;
-        if u == v && !closes && union.find(d.from) == union.find(d.to) {
+        if u == v && !closes && union.equiv(d.from as u32, d.to as u32) {
             continue;
         }
         let Some(found) = search.between(d.to, d.from, &next, &before) else { break };
-        found.iter().for_each(|i| union.join(*i, d.from));
+        found.iter().for_each(|i| _ = union.union(*i as u32, d.from as u32));
     }
-    regroup(problem, |i| union.find(i) as u32)
+    regroup(problem, |i| union.find_mut(i as u32))
 }
 
 /// Groups of the instances with equal keys, numbered by their first instance in topological order. Keys are at most the number of
@@ -71,27 +73,6 @@ pub fn regroup(problem: &ModuloProblem, mut key: impl FnMut(usize) -> u32) -> Gr
         groups.cost[g] += problem.cost(*i);
     }
     groups
-}
-
-struct Union(Vec<u32>);
-
-impl Union {
-    fn find(&mut self, i: usize) -> usize {
-        let mut root = i;
-        while self.0[root] as usize != root {
-            root = self.0[root] as usize;
-        }
-        let mut at = i;
-        while self.0[at] as usize != root {
-            at = std::mem::replace(&mut self.0[at], root as u32) as usize;
-        }
-        root
-    }
-
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.0[a.max(b)] = a.min(b) as u32;
-    }
 }
 
 struct Search {

@@ -18,7 +18,7 @@ pub struct Buffers {
     vars: Vec<Option<[Var; 3]>>,
     /// Bytes that 1 of the objective stands for.
     unit: f64,
-    /// Bytes that it leaves out: buffers that nothing passes through.
+    /// Bytes that it leaves out: buffers that nothing passes through, and those inside of tasks.
     idle: u64,
     /// Capacities are multiples of this, in bytes.
     grain: u64,
@@ -39,7 +39,7 @@ impl Buffers {
         let graph = problem.graph();
         let bytes = |e: &Edge| e.item_bytes as f64 * items(problem, e);
         let unit = graph.edges.iter().map(bytes).sum::<f64>().max(1.0);
-        let mut b = Buffers { vars: vec![None; graph.edges.len()], unit, idle: 0, grain: 0 };
+        let mut b = Buffers { vars: vec![None; graph.edges.len()], unit, idle: graph.inner_bytes, grain: 0 };
         for (index, e) in graph.edges.iter().enumerate() {
             if e.produce == 0 {
                 b.idle = b.idle.saturating_add(e.initial.saturating_mul(e.item_bytes));

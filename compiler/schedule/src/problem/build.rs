@@ -14,7 +14,6 @@ use super::task::{Edge, Order, Task, TaskGraph};
 use sluice_frontend::components::components_of;
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::NodeId;
-use sluice_frontend::messages::Precedence;
 use sluice_frontend::steady_state::SteadyState;
 
 /// What a problem is made from.
@@ -101,6 +100,11 @@ impl Groups {
     }
 }
 
+/// The task graph in which every node is a task of its own, whoever waits for whom.
+pub fn ungrouped(source: Source) -> Result<TaskGraph, Unfit> {
+    task_graph(source, &Groups::new(source.graph.nodes.len()))
+}
+
 fn task_graph(source: Source, groups: &Groups) -> Result<TaskGraph, Unfit> {
     let Source { graph, steady, granularity, .. } = source;
     let batch = granularity.batch;
@@ -118,12 +122,19 @@ fn task_graph(source: Source, groups: &Groups) -> Result<TaskGraph, Unfit> {
         wholes.push(whole);
         tasks.push(task(source, &all, nodes, whole)?);
     }
-    let mut edges = Vec::new();
+    let (mut edges, mut inner_bytes) = (Vec::new(), 0u64);
     for c in graph.channel_ids() {
         let channel = graph.channel(c);
         let (from, to) = (task_of[channel.from.0.index()], task_of[channel.to.0.index()]);
-        let whole = from == to && from != usize::MAX && wholes[from];
-        if from == usize::MAX || to == usize::MAX || whole || channel.produce == 0 {
+        if from == usize::MAX || to == usize::MAX {
+            continue;
+        }
+        if from == to && wholes[from] {
+            let items = steady.capacity(graph, c, batch).ok_or(Unfit::Work)?;
+            inner_bytes = inner_bytes.saturating_add(items.saturating_mul(source.item_bytes[c.index()]));
+            continue;
+        }
+        if channel.produce == 0 {
             continue;
         }
         let firings = |task: usize, node: NodeId| {
@@ -146,7 +157,7 @@ fn task_graph(source: Source, groups: &Groups) -> Result<TaskGraph, Unfit> {
         });
     }
     let orders = orders(source, &tasks, &task_of)?;
-    Ok(TaskGraph { tasks, edges, orders, batch })
+    Ok(TaskGraph { tasks, edges, orders, inner_bytes, batch })
 }
 
 fn task(source: Source, all: &[u64], nodes: Vec<NodeId>, whole: bool) -> Result<Task, Unfit> {
@@ -189,7 +200,7 @@ fn orders(source: Source, tasks: &[Task], task_of: &[usize]) -> Result<Vec<Order
         for k in 0..tasks[a].instances {
             // The last firing of the instance asks for the most.
             let last = steady.init[p.after.index()].saturating_add((k + 1).saturating_mul(qa));
-            let Some(need) = most_in_any_state(p, last, &steady.repetitions) else { continue };
+            let Some(need) = p.newest_in_any_state(last, &steady.repetitions) else { continue };
             let newest = need - i128::from(steady.init[p.before.index()]) - 1;
             let instance = newest.div_euclid(qb);
             let kb = i128::from(tasks[b].instances);
@@ -199,17 +210,4 @@ fn orders(source: Source, tasks: &[Task], task_of: &[usize]) -> Result<Vec<Order
         }
     }
     Ok(orders)
-}
-
-/// The most that firing t of the receiver asks for in this and any later steady state, as if it were this one: below 0 are firings of
-/// steady states before. `None` where it never asks for any.
-fn most_in_any_state(p: &Precedence, t: u64, repetitions: &[u64]) -> Option<i128> {
-    let (rb, ra) = (repetitions[p.before.index()], repetitions[p.after.index()]);
-    // Beyond the head it repeats; what asks for nothing is all in the head.
-    let states = p.need.head.len() as u64 / ra.max(1) + 2;
-    let need = |j: u64| {
-        let there = p.need.at(t.saturating_add(j.saturating_mul(ra)));
-        (there > 0).then(|| i128::from(there) - i128::from(j) * i128::from(rb))
-    };
-    (0..states).filter_map(need).max()
 }

@@ -81,16 +81,16 @@ impl Verified {
         &self.capacity
     }
 
-    /// Bytes of all buffers.
+    /// Bytes of all buffers, those inside of tasks included.
     pub fn bytes(&self, problem: &ModuloProblem) -> u64 {
         bytes(problem, &self.capacity)
     }
 }
 
-/// Bytes of buffers of these capacities.
+/// Bytes of buffers of these capacities, and of those inside of tasks.
 pub fn bytes(problem: &ModuloProblem, capacity: &[u64]) -> u64 {
     let each = problem.graph().edges.iter().zip(capacity);
-    each.fold(0, |sum, (e, items)| sum.saturating_add(items.saturating_mul(e.item_bytes)))
+    each.fold(problem.graph().inner_bytes, |sum, (e, items)| sum.saturating_add(items.saturating_mul(e.item_bytes)))
 }
 
 /// Judges a candidate.

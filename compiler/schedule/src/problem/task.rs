@@ -60,6 +60,8 @@ pub struct TaskGraph {
     pub edges: Vec<Edge>,
     /// What messages ask for.
     pub orders: Vec<Order>,
+    /// Bytes of the buffers inside of tasks that run whole, for any order of their firings.
+    pub inner_bytes: u64,
     /// How many steady states of the flat graph one iteration makes.
     pub batch: u64,
 }

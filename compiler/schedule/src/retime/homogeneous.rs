@@ -6,19 +6,19 @@
 //!
 //! Example: A pushes 2, B pops 3, nothing on the channel: A0 A1 A2 B0 B1, edges A0→B0, A1→B0, A1→B1, A2→B1.
 //!
-//! With m items on the channel, firing k of v needs items k·I to k·I + E − 1 (from 0, peeks included); item x ≥ m comes from firing
-//! ⌊(x − m)/O⌋ of u, which is ⌊n/r(u)⌋ iterations ahead for n beyond the steady state, and behind for n below 0 (algorithm (5) of
-//! "Software Pipelined Execution of Stream Programs on GPUs", with peeks). Of several items from one firing the nearest makes the
-//! edge: the others follow. A stateful filter's firings follow one another, the first of an iteration the last of the one before; and the
-//! receiver of messages follows what a [`Precedence`](sluice_frontend::messages::Precedence) makes it wait for.
+//! The edges are the [dependences](crate::problem::dependences) of the task graph in which every firing is an instance of its own: items
+//! seen, state, prints, and messages.
 //!
 //! Limits: [`MOST`] nodes and edges; dynamic rates have no homogeneous graph.
 
 use super::{DelayGraph, Edge, RetimingError};
-use sluice_frontend::graph::{NodeKind, SdfGraph};
+use crate::problem::build::{Source, ungrouped};
+use crate::problem::dependences::dependences;
+use crate::problem::granularity::{Times, finest};
+use crate::problem::modulo::Unfit;
+use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::steady_state::SteadyState;
-use std::collections::BTreeMap;
 
 /// The most nodes, and the most edges.
 pub const MOST: usize = 1_000_000;
@@ -34,100 +34,43 @@ pub struct Homogeneous {
     pub first: Vec<usize>,
 }
 
-/// The homogeneous graph; `time` is that of one firing, by node. `None` where rates are dynamic.
+/// The homogeneous graph; `time` is that of one firing, by node, at least 1. `None` where rates are dynamic.
 pub fn homogeneous(graph: &SdfGraph, steady: &SteadyState, time: &[u64]) -> Result<Option<Homogeneous>, RetimingError> {
-    let too_many = RetimingError::TooMany { limit: MOST };
     if steady.islands.is_some() {
         return Ok(None);
     }
     let all = steady.repetitions.iter().try_fold(0u64, |s, r| s.checked_add(*r)).filter(|s| *s <= MOST as u64);
-    let all = all.ok_or(too_many.clone())?;
-    let mut h = Homogeneous {
-        graph: DelayGraph { time: Vec::with_capacity(all as usize), edges: Vec::new(), host: None },
-        firings: Vec::with_capacity(all as usize),
-        first: Vec::with_capacity(graph.nodes.len()),
-    };
-    for (n, repetitions) in graph.node_ids().zip(&steady.repetitions) {
-        h.first.push(h.firings.len());
-        h.firings.extend((0..*repetitions).map(|k| (n, k)));
-        h.graph.time.extend((0..*repetitions).map(|_| time[n.index()]));
+    all.ok_or(RetimingError::TooMany { limit: MOST })?;
+    let times = Times { firing: time.to_vec(), alone: time.to_vec(), lanes: 1, threads: 1, overhead: 0 };
+    let (granularity, item_bytes) = (finest(graph), vec![1; graph.channels.len()]);
+    let source = Source { graph, steady, granularity: &granularity, times: &times, item_bytes: &item_bytes };
+    let tasks = ungrouped(source).map_err(refused)?;
+    let (mut first, mut firings, mut cost) = (vec![0; graph.nodes.len()], Vec::new(), Vec::new());
+    let mut first_of_task = Vec::with_capacity(tasks.tasks.len());
+    for task in &tasks.tasks {
+        first_of_task.push(firings.len());
+        firings.extend((0..task.instances).map(|k| (task.nodes[0], k)));
+        cost.extend((0..task.instances).map(|_| task.cost));
     }
-    for id in graph.channel_ids() {
-        let c = graph.channel(id);
-        let (from, to) = (c.from.0, c.to.0);
-        let (ru, rv) = (steady.repetitions[from.index()], steady.repetitions[to.index()]);
-        if ru == 0 || c.produce == 0 {
-            continue;
-        }
-        let m = i128::from(steady.boundary_fill[id.index()]);
-        let (push, pop) = (i128::from(c.produce), i128::from(c.consume));
-        for k in 0..rv {
-            let first = i128::from(k) * pop - m;
-            let last = first + i128::from(c.peek) - 1;
-            // the last ones needed are the latest: no firing needs to be looked at twice
-            let (low, high) = (first.div_euclid(push), last.div_euclid(push));
-            if c.peek > 0 {
-                h.follow(from, to, k, low.max(high - i128::from(ru) + 1)..=high, ru)?;
-            }
-        }
+    // nodes that never fire begin, and end, where the next one begins
+    let mut at = 0;
+    for (n, repetitions) in steady.repetitions.iter().enumerate() {
+        first[n] = at;
+        at += *repetitions as usize;
     }
-    for n in graph.node_ids() {
-        let stateful = matches!(graph.node(n).kind, NodeKind::Filter { stateful: true, .. });
-        let r = steady.repetitions[n.index()];
-        for k in 0..if stateful { r } else { 0 } {
-            h.follow(n, n, k, i128::from(k) - 1..=i128::from(k) - 1, r)?;
-        }
+    let mut edges: Vec<Edge> = (dependences(&tasks, &first_of_task).map_err(refused)?.into_iter())
+        .map(|d| Edge { from: d.from, to: d.to, delays: d.distance })
+        .collect();
+    if edges.len() > MOST {
+        return Err(RetimingError::TooMany { limit: MOST });
     }
-    for p in &steady.precedences {
-        let (before, after) = (p.before.index(), p.after.index());
-        let (ru, rv) = (steady.repetitions[before], steady.repetitions[after]);
-        for k in 0..if ru == 0 { 0 } else { rv } {
-            // firings are counted from 1, and from the first of all
-            let need = p.need_in_any_state(steady.init[after] + k + 1, &steady.repetitions);
-            let n = i128::from(need) - 1 - i128::from(steady.init[before]);
-            h.follow(p.before, p.after, k, n..=n, ru)?;
-        }
-    }
-    h.graph.edges = nearest(std::mem::take(&mut h.graph.edges));
-    Ok(Some(h))
+    edges.sort_unstable_by_key(|e| (e.from, e.to));
+    Ok(Some(Homogeneous { graph: DelayGraph { time: cost, edges, host: None }, firings, first }))
 }
 
-impl Homogeneous {
-    /// Firing `k` of `v` needs some firings of `u`, counted through the iterations.
-    fn follow(
-        &mut self,
-        u: NodeId,
-        v: NodeId,
-        k: u64,
-        needed: std::ops::RangeInclusive<i128>,
-        repetitions: u64,
-    ) -> Result<(), RetimingError> {
-        for n in needed {
-            let r = i128::from(repetitions);
-            let (iteration, firing) = (n.div_euclid(r), n.rem_euclid(r));
-            if self.graph.edges.len() >= MOST {
-                // peeks may name one pair of firings again and again
-                self.graph.edges = nearest(std::mem::take(&mut self.graph.edges));
-                if self.graph.edges.len() >= MOST / 2 {
-                    return Err(RetimingError::TooMany { limit: MOST });
-                }
-            }
-            self.graph.edges.push(Edge {
-                from: self.first[u.index()] + firing as usize,
-                to: self.first[v.index()] + k as usize,
-                // what comes from an iteration ahead would be a deadlock, which the steady state has none of
-                delays: u64::try_from(-iteration).map_err(|_| RetimingError::TooLarge)?,
-            });
-        }
-        Ok(())
+fn refused(why: Unfit) -> RetimingError {
+    match why {
+        Unfit::Dependences(_) | Unfit::Instances(_) => RetimingError::TooMany { limit: MOST },
+        _ => RetimingError::TooLarge,
     }
-}
-
-/// One edge for each pair of firings, the one with the fewest delays; in order.
-fn nearest(edges: Vec<Edge>) -> Vec<Edge> {
-    let mut least: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-    for e in edges {
-        least.entry((e.from, e.to)).and_modify(|d| *d = e.delays.min(*d)).or_insert(e.delays);
-    }
-    least.into_iter().map(|((from, to), delays)| Edge { from, to, delays }).collect()
 }

@@ -40,7 +40,7 @@ fn never_better_than_the_optimum_and_bounds_never_above_it() {
 /// Any assignment of items can be completed, whatever crosses.
 #[test]
 fn items_go_anywhere() {
-    let mut dice = graphs::Dice(9);
+    let mut dice = graphs::Dice::new(9);
     let mut merged = 0;
     for problem in problems(6, 300, [6, 5, 12], 4) {
         let groups = bounds(&problem).groups;
@@ -69,7 +69,7 @@ fn random_problems_of_all_sizes() {
 /// Four instances for each of 132 processors, of all kinds of costs: the gap is what was asked for.
 #[test]
 fn many_processors() {
-    let mut dice = graphs::Dice(31);
+    let mut dice = graphs::Dice::new(31);
     let costs: Vec<(u64, u64)> = (0..26).map(|_| (12 + dice.roll(3) * 12, 5_000 + dice.roll(20_000))).collect();
     let problem = ModuloProblem::new(pipeline(&costs), 132).unwrap();
     let s = decomposed(&problem, Options { gap: 0.005, ..Options::nodes(20) }).unwrap();

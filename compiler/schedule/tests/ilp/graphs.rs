@@ -1,19 +1,9 @@
 //! Task graphs to schedule.
 
+pub use crate::dice::Dice;
 use sluice_frontend::ids::ChannelId;
 use sluice_schedule::problem::modulo::ModuloProblem;
 use sluice_schedule::problem::task::{Edge, Task, TaskGraph};
-
-/// Numbers that look random and are the same every time.
-pub struct Dice(pub u64);
-
-impl Dice {
-    /// From 0 to `sides` - 1.
-    pub fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % sides
-    }
-}
 
 pub fn task(name: &str, instances: u64, cost: u64, serial: bool) -> Task {
     Task { name: name.to_string(), nodes: Vec::new(), instances, firings: vec![1], cost, serial }
@@ -33,7 +23,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 pub fn graph(tasks: Vec<Task>, edges: Vec<Edge>) -> TaskGraph {
-    TaskGraph { tasks, edges, orders: Vec::new(), batch: 1 }
+    TaskGraph { tasks, edges, batch: 1, ..TaskGraph::default() }
 }
 
 /// A pipeline of stateless tasks.
@@ -73,7 +63,7 @@ pub fn random(dice: &mut Dice, most_tasks: u64, most_instances: u64, most_cost: 
 
 /// Problems of random graphs; those that cannot run are left out.
 pub fn problems(seed: u64, graphs: usize, sizes: [u64; 3], most_processors: u64) -> Vec<ModuloProblem> {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let mut all = Vec::new();
     for _ in 0..graphs {
         let graph = random(&mut dice, sizes[0], sizes[1], sizes[2]);

@@ -3,6 +3,8 @@
 mod brute;
 mod constraints;
 mod decomposed;
+#[path = "../dice/mod.rs"]
+mod dice;
 mod graphs;
 mod optimum;
 mod silence;

@@ -29,13 +29,13 @@ fn every_order_and_every_stage() {
 #[test]
 fn every_assignment() {
     let mut loops = 0;
-    for problem in problems(2, 400, [5, 4, 12], 3).iter().filter(|p| (6..=8).contains(&p.instances())).take(40) {
+    for problem in problems(2, 400, [5, 4, 12], 3).iter().filter(|p| (6..=8).contains(&p.instances())).take(24) {
         let s = solved(problem);
         assert_eq!(key(&s), brute::by_stages(problem), "{problem:?}");
         assert!(s.optimal(), "{s:?} {problem:?}");
         loops += usize::from(problem.graph().edges.iter().any(|e| e.to < e.from));
     }
-    assert!(loops > 5, "{loops}");
+    assert!(loops > 3, "{loops}");
 }
 
 /// Paper 001, figure 4: A pushes 2, B pops 3.

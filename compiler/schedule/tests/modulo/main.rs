@@ -2,6 +2,8 @@
 
 mod build;
 mod dependences;
+#[path = "../dice/mod.rs"]
+mod dice;
 #[allow(dead_code)]
 #[path = "../schedules/graphs.rs"]
 mod graphs;

@@ -1,27 +1,9 @@
 //! Random task graphs that balance by construction.
 
+pub use crate::dice::Dice;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_schedule::problem::modulo::{ModuloProblem, Unfit};
 use sluice_schedule::problem::task::{Edge, Order, Task, TaskGraph};
-
-/// Numbers that look random and repeat.
-pub struct Dice(u64);
-
-impl Dice {
-    pub fn new(seed: u64) -> Dice {
-        let mut d = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678);
-        (0..4).for_each(|_| {
-            d.roll(2);
-        });
-        d
-    }
-
-    /// A number below `sides`.
-    pub fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % sides
-    }
-}
 
 pub fn task(name: &str, instances: u64, cost: u64, serial: bool) -> Task {
     Task { name: name.into(), nodes: vec![NodeId(0)], instances, firings: vec![1], cost, serial }

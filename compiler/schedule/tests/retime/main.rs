@@ -1,20 +1,14 @@
 //! Retiming and C-slow: the correlator of Leiserson and Saxe's paper, random graphs, and what retimed graphs compute.
 
 mod correlator;
+#[path = "../dice/mod.rs"]
+mod dice;
 mod model;
 mod random;
 mod runs;
 
+use dice::Dice;
 use sluice_schedule::retime::{DelayGraph, Edge};
-
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-}
 
 /// The correlator: host, comparators 1 to 4, adders 5 to 7.
 fn correlator() -> DelayGraph {

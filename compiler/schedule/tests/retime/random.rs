@@ -8,7 +8,7 @@ use sluice_schedule::retime::{DelayGraph, Edge, Retiming};
 
 #[test]
 fn three_ways_agree() {
-    let mut dice = Dice(11);
+    let mut dice = Dice::new(11);
     let mut shorter = 0;
     for round in 0..3000 {
         let n = 1 + dice.roll(14);
@@ -52,7 +52,7 @@ fn naive(g: &DelayGraph) -> u64 {
 
 #[test]
 fn no_retiming_of_a_small_graph_is_better() {
-    let mut dice = Dice(12);
+    let mut dice = Dice::new(12);
     let mut shorter = 0;
     for round in 0..400 {
         let n = 2 + dice.roll(3);
@@ -67,7 +67,7 @@ fn no_retiming_of_a_small_graph_is_better() {
 
 #[test]
 fn c_slow_divides_the_bound() {
-    let mut dice = Dice(13);
+    let mut dice = Dice::new(13);
     let mut cyclic = 0;
     for _ in 0..500 {
         let n = 1 + dice.roll(20);
@@ -93,7 +93,7 @@ fn c_slow_divides_the_bound() {
 
 #[test]
 fn large_graphs() {
-    let mut dice = Dice(14);
+    let mut dice = Dice::new(14);
     let n = 2000;
     let g = random(&mut dice, n, 5 * n);
     let found = smallest(&g).unwrap();

@@ -106,7 +106,7 @@ fn the_correlator_correlates_as_before() {
 
 #[test]
 fn retimed_graphs_give_the_same_streams() {
-    let mut dice = Dice(21);
+    let mut dice = Dice::new(21);
     let mut moved = 0;
     for _ in 0..400 {
         let n = 1 + dice.roll(12);
@@ -121,7 +121,7 @@ fn retimed_graphs_give_the_same_streams() {
 
 #[test]
 fn a_slowed_graph_gives_the_streams_of_separate_runs() {
-    let mut dice = Dice(22);
+    let mut dice = Dice::new(22);
     for _ in 0..300 {
         let n = 1 + dice.roll(10);
         let edges = dice.roll(3 * n);
