@@ -82,9 +82,28 @@ pub fn times(machine: &Machine, costs: &[Cost]) -> Times {
 const CUTS: [u64; 5] = [4, 8, 16, 32, 64];
 const EVEN: u128 = 4;
 
+/// Replaces what firings cost by what they were measured to take: by node, nanoseconds of a firing, where it was measured. A measurement has
+/// in it how firings ran, side by side or alone.
+pub fn measured(machine: &Machine, times: Times, nanoseconds: &[Option<f64>]) -> Times {
+    let Times { mut firing, mut alone, .. } = times;
+    for (v, ns) in nanoseconds.iter().enumerate().take(firing.len()) {
+        if let Some(ns) = ns.filter(|ns| ns.is_finite() && *ns >= 0.0) {
+            // A conversion to whole numbers stays in range.
+            let cycles = |lanes: u64| (ns * machine.clock_mhz / 1000.0 * lanes as f64).round().max(1.0) as u64;
+            (firing[v], alone[v]) = (cycles(machine.lanes), cycles(1));
+        }
+    }
+    Times { firing, alone, ..times }
+}
+
 /// Makes the problem of a program on so many processors of a machine, and bounds it.
 pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
-    let cut = |grain| with_grain(program, machine, processors, grain);
+    with_times(program, &times(machine, program.costs), processors, grain)
+}
+
+/// The same, where it is known what firings cost; [`Program::costs`] are not looked at.
+pub fn with_times(program: Program, times: &Times, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
+    let cut = |grain| with_grain(program, times, processors, grain);
     if grain != Grain::Auto {
         return cut(grain);
     }
@@ -119,20 +138,19 @@ pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) 
     best.map(|(_, plan)| plan).ok_or(unfit)
 }
 
-fn with_grain(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
-    let Program { steady, costs, item_bytes, .. } = program;
+fn with_grain(program: Program, times: &Times, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
+    let Program { steady, item_bytes, .. } = program;
     let graph = &*program.graph.cut();
-    let times = times(machine, costs);
     let granularity = match grain {
         Grain::Firing => finest(graph),
-        Grain::Auto => return plan(program, machine, processors, grain),
+        Grain::Auto => return with_times(program, times, processors, grain),
         Grain::PerProcessor(per_processor) => {
             let most = u64::from(processors).saturating_mul(per_processor).saturating_mul(16).max(4096);
-            choose(graph, steady, &times, Aim { processors, per_processor, most }).ok_or(Unfit::Work)?
+            choose(graph, steady, times, Aim { processors, per_processor, most }).ok_or(Unfit::Work)?
         }
     };
-    let source = Source { graph, steady, granularity: &granularity, times: &times, item_bytes };
+    let source = Source { graph, steady, granularity: &granularity, times, item_bytes };
     let problem = build::problem(source, processors)?;
     let bounds = bounds(&problem);
-    Ok(Plan { granularity, times, problem, bounds })
+    Ok(Plan { granularity, times: times.clone(), problem, bounds })
 }

@@ -3,8 +3,9 @@
 //! Points: the program cut more and less finely, on one processor up to all, by every heuristic. Those that another one beats in all
 //! three respects are left out.
 
+use super::costs::{self, Costs};
 use super::report::grouped;
-use super::{Format, ScheduleOptions, Weights, entry, target, weights};
+use super::{Format, ScheduleOptions, entry, target};
 use crate::document::{columns, json};
 use crate::exit::Fault;
 use crate::pipeline::{Checked, Halt};
@@ -12,7 +13,7 @@ use crate::session::Session;
 use serde::Serialize;
 use sluice_schedule::machine::Machine;
 use sluice_schedule::method::{self, Method, Settings};
-use sluice_schedule::plan::{Grain, Program, plan};
+use sluice_schedule::plan::{Grain, Program, with_times};
 
 /// A schedule that no other one beats in all respects.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,6 +35,7 @@ pub struct Point {
 struct Document {
     schema: &'static str,
     machine: String,
+    costs: &'static str,
     points: Vec<Point>,
 }
 
@@ -44,10 +46,14 @@ const METHODS: [Method; 4] = [Method::MinLatency, Method::Flat, Method::Ims, Met
 /// Finds the points and shows them, the fastest first.
 pub fn pareto(session: &mut Session, checked: &Checked, options: &ScheduleOptions) -> Result<String, Halt> {
     let machine = target::machine(options.machine.as_deref().unwrap_or(target::DEFAULT))?;
-    let points = points(session, checked, options, &machine)?;
+    let costs = costs::costs(session, checked, options, &machine)?;
+    let points = points(session, checked, options, &machine, &costs)?;
+    let origin = costs.origin;
     Ok(match options.format {
-        Format::Json => json(&Document { schema: "sluice-pareto-1", machine: machine.name, points }),
-        Format::Text => text(&points),
+        Format::Json => {
+            json(&Document { schema: "sluice-pareto-1", machine: machine.name, costs: origin.name(), points })
+        }
+        Format::Text => text(&points) + &format!("costs: {}\n", origin.text()),
         Format::Svg => svg(&points, &format!("{} on {}", entry(checked), machine.name)),
     })
 }
@@ -58,10 +64,10 @@ fn points(
     checked: &Checked,
     options: &ScheduleOptions,
     machine: &Machine,
+    Costs { times, item_bytes, .. }: &Costs,
 ) -> Result<Vec<Point>, Halt> {
-    let Weights { costs, item_bytes } = weights(session, checked)?;
     let (graph, steady) = (&checked.program.graph, &checked.program.steady);
-    let program = Program { graph, steady, costs: &costs, item_bytes: &item_bytes };
+    let program = Program { graph, steady, costs: &[], item_bytes };
     let most = options.processors.unwrap_or(machine.processors).max(1);
     let mut processors = vec![most];
     while processors.last().is_some_and(|p| *p > 1) {
@@ -71,7 +77,7 @@ fn points(
     for p in processors {
         for grain in GRAINS {
             let cut = if grain == 0 { Grain::Firing } else { Grain::PerProcessor(grain) };
-            let Ok(plan) = session.pass("plan", || plan(program, machine, p, cut)) else { continue };
+            let Ok(plan) = session.pass("plan", || with_times(program, times, p, cut)) else { continue };
             for m in METHODS {
                 let outcome = session.pass(m.name(), || method::solve(&plan, m, &Settings::default(), &|| 0.0));
                 let Ok(outcome) = outcome else { continue };
