@@ -154,3 +154,20 @@ fn with_grain(program: Program, times: &Times, processors: u32, grain: Grain) ->
     let bounds = bounds(&problem);
     Ok(Plan { granularity, times: times.clone(), problem, bounds })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::shipped;
+
+    #[test]
+    fn what_was_measured_goes_before_what_was_counted() {
+        let mut machine = shipped("cpu").unwrap();
+        (machine.lanes, machine.alone, machine.clock_mhz) = (4, 3, 2000.0);
+        let counted = times(&machine, &[Cost { int: 5, ..Cost::default() }; 4]);
+        let all = measured(&machine, counted, &[Some(10.0), None, Some(0.0), Some(f64::NAN)]);
+        // 10 ns are 20 cycles: so long for each of four firings side by side, and for one that runs alone
+        assert_eq!(all.firing, [80, 5, 1, 5]);
+        assert_eq!(all.alone, [20, 15, 1, 15]);
+    }
+}

@@ -75,10 +75,22 @@ pub fn hash(program: &Elaborated) -> Option<String> {
     let mut parts = vec![graph_text::print(&program.graph)];
     for filter in &program.codes {
         let kernel = lower_one(filter, &program.globals, &CodeOptions::default()).ok()?;
-        parts.push(sluice_kernel::text::print(&kernel));
+        parts.push(without_places(&sluice_kernel::text::print(&kernel)));
     }
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     Some(cache::key(&parts))
+}
+
+/// The text of a kernel without the places in the program's text, such as `@0:12-34`.
+fn without_places(text: &str) -> String {
+    let is_place = |word: &str| {
+        let numbers = word.strip_prefix('@').and_then(|w| w.split_once(':'));
+        let numbers =
+            numbers.and_then(|(file, rest)| Some([file].into_iter().chain(<[&str; 2]>::from(rest.split_once('-')?))));
+        numbers.is_some_and(|mut all| all.all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())))
+    };
+    let line = |l: &str| l.split(' ').filter(|w| !is_place(w)).collect::<Vec<_>>().join(" ");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 impl Profile {
@@ -141,6 +153,12 @@ fn date(at: SystemTime) -> String {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn places_are_no_part_of_a_program() {
+        let text = "  if x @0:1-2 {\n  print \"@home 0:1\" @12:345-67\n";
+        assert_eq!(without_places(text), "  if x {\n  print \"@home 0:1\"");
+    }
 
     #[test]
     fn dates() {

@@ -10,6 +10,7 @@ mod language;
 mod messages;
 mod natives;
 mod products;
+mod profiles;
 mod projects;
 mod running;
 mod scheduling;
