@@ -22,6 +22,8 @@ pub enum Product {
     Shared,
     /// A program of its own.
     Executable,
+    /// An object that becomes part of a shared library.
+    Object,
 }
 
 /// How to translate.
@@ -53,8 +55,10 @@ impl CcOptions {
         if self.fast_math {
             flags.push("-ffast-math".into());
         }
-        if product == Product::Shared {
-            flags.extend(["-shared".to_string(), "-fPIC".to_string()]);
+        match product {
+            Product::Shared => flags.extend(["-shared", "-fPIC"].map(String::from)),
+            Product::Object => flags.extend(["-c", "-fPIC"].map(String::from)),
+            Product::Executable => {}
         }
         flags
     }
@@ -132,8 +136,10 @@ impl Compiler {
         arguments.extend(self.own_flags()?.iter().map(OsString::from));
         arguments.extend(["-w", "-o"].map(OsString::from));
         arguments.extend([target.as_os_str().to_os_string(), source.as_os_str().to_os_string()]);
-        arguments.extend(more.iter().cloned());
-        arguments.extend(["-lm", "-lpthread"].map(OsString::from));
+        if product != Product::Object {
+            arguments.extend(more.iter().cloned());
+            arguments.extend(["-lm", "-lpthread"].map(OsString::from));
+        }
         let result = self.call(&arguments)?;
         if result.status.success() {
             return Ok(Ok(()));

@@ -3,7 +3,7 @@
 //! Purpose: from an elaborated program to C text, and from there to an object in the cache that can be loaded.
 
 use crate::cache::{self, Cache};
-use crate::cc::{Compiler, Product};
+use crate::cc::{CcOptions, Compiler, Product};
 use crate::dumps;
 use crate::exit::{Exit, Fault};
 use crate::io::sink;
@@ -78,8 +78,7 @@ fn emit_by<T>(
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
     dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
     let kernels = kernels(session, checked, code)?;
-    let mut options =
-        sluice_codegen::ProgramOptions { flavour, stats: code.stats, ..sluice_codegen::ProgramOptions::default() };
+    let mut options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
     let input = ProgramInput {
         name,
@@ -196,10 +195,12 @@ pub fn load(
 ) -> Result<Native, Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(Product::Shared).join(" ");
-    shown(session, &compiler, &flags, natives, "program.so")?;
+    let engine = if c.engine.is_some() { "engine.o" } else { "" };
+    shown(session, &compiler, &flags, natives, ("program.so", engine))?;
     let mut attempts = 0;
     loop {
-        let object = shared_object(session, checked, &compiler, natives, &c.source, code)?;
+        let text = (c.source.as_str(), c.engine.as_deref());
+        let object = shared_object(session, checked, &compiler, natives, text, code)?;
         match session.pass("load", || Native::load_with(&object, natives.load_flags())) {
             Ok(native) => return Ok(native),
             // Another run may have removed the file (to make room) between the two steps, or a disk may have damaged it.
@@ -214,34 +215,70 @@ pub fn load(
 }
 
 /// Shows the command that makes `target`, where that is asked for.
-fn shown(session: &Session, compiler: &Compiler, flags: &str, natives: &Natives, target: &str) -> Result<(), Halt> {
+fn shown(
+    session: &Session,
+    compiler: &Compiler,
+    flags: &str,
+    natives: &Natives,
+    (target, engine): (&str, &str),
+) -> Result<(), Halt> {
     if !session.dumps("compile-c") {
         return Ok(());
     }
     let own = compiler.own_flags()?.join(" ");
     dump(session, "compile-c", || {
         let (command, more) = (compiler.command.join(" "), natives.shown());
-        let words = [&command, flags, &own, "program.c -o", target, more.trim_end(), "-lm"];
+        let words = [&command, flags, &own, "program.c -o", target, more.trim_end(), engine, "-lm"];
         words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ") + "\n"
     })
 }
 
-/// C text with the native functions it calls as a shared object, from the cache or made now.
+/// The engine that programs share, from the cache or made now. It is not where a program spends its time.
+fn engine(cache: &Cache, compiler: &Compiler, text: &str, code: &CodeOptions) -> Result<PathBuf, Fault> {
+    let options = CcOptions { level: 1, debug: code.cc.debug, fast_math: false };
+    let flags = options.flags(Product::Object).join(" ");
+    let key = cache::key(&[text, &compiler.identity, &flags]);
+    cache.get(&key, "o", |target| {
+        let source = cache.temporary(&key, "c");
+        crate::interrupt::add_temporary(&source);
+        let made = std::fs::write(&source, text)
+            .map_err(|e| Fault::file("write", source.display(), &e))
+            .and_then(|()| compiler.compile(&source, target, &options, Product::Object));
+        let _ = std::fs::remove_file(&source);
+        crate::interrupt::forget_temporary(&source);
+        made
+    })
+}
+
+/// C text, and perhaps that of its engine, with the native functions it calls as a shared object, from the cache or made now.
 pub fn shared_object(
     session: &mut Session,
     checked: &Checked,
     compiler: &Compiler,
     natives: &Natives,
-    text: &str,
+    (text, engine_text): (&str, Option<&str>),
     code: &CodeOptions,
 ) -> Result<PathBuf, Halt> {
     let flags = code.cc.flags(Product::Shared).join(" ");
     let cache = Cache::open()?;
-    let key = cache::key(&[text, &compiler.identity, &flags, &natives.key, env!("CARGO_PKG_VERSION")]);
-    let job = Job { cache: &cache, compiler, text, code, product: Product::Shared };
+    let parts = [text, engine_text.unwrap_or(""), &compiler.identity, &flags, &natives.key, env!("CARGO_PKG_VERSION")];
+    let key = cache::key(&parts);
     let (mut remarks, mut parked) = (Vec::new(), None);
     let made = session.pass("compile-c", || {
-        cache.get(&key, "so", |target| natives.build(&job, target, &mut remarks).map_err(|f| f.park(&mut parked)))
+        cache.get(&key, "so", |target| {
+            let mut attempts = 0;
+            loop {
+                let engine = engine_text.map(|text| engine(&cache, compiler, text, code)).transpose()?;
+                let job =
+                    Job { cache: &cache, compiler, text, engine: engine.as_deref(), code, product: Product::Shared };
+                let made = natives.build(&job, target, &mut remarks);
+                // another run may have removed the engine between the two steps
+                attempts += 1;
+                if made.is_ok() || attempts == 3 || engine.is_none_or(|o| o.exists()) {
+                    return made.map_err(|f| f.park(&mut parked));
+                }
+            }
+        })
     });
     ended(session, checked, natives, made, &remarks, parked)
 }
@@ -258,7 +295,7 @@ pub fn product(
 ) -> Result<(), Halt> {
     let compiler = Compiler::find()?;
     let flags = code.cc.flags(product).join(" ");
-    shown(session, &compiler, &flags, natives, path)?;
+    shown(session, &compiler, &flags, natives, (path, ""))?;
     let cache = Cache::open()?;
     let target = PathBuf::from(path);
     if target.is_dir() {
@@ -266,7 +303,7 @@ pub fn product(
     }
     let (_, temporary) = sink::create_beside(&target).map_err(|e| Fault::file("write", path, &e))?;
     crate::interrupt::add_temporary(&temporary);
-    let job = Job { cache: &cache, compiler: &compiler, text: &c.source, code, product };
+    let job = Job { cache: &cache, compiler: &compiler, text: &c.source, engine: None, code, product };
     let (mut remarks, mut parked) = (Vec::new(), None);
     let made = session.pass("compile-c", || {
         natives.build(&job, &temporary, &mut remarks).map_err(|f| f.park(&mut parked))?;

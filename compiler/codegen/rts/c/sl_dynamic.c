@@ -12,12 +12,12 @@
 /* Text of one attempt. */
 #define SL_TEXT_MOST ((size_t)64 << 20)
 
-_Noreturn static void sl_want(sl_ctx *ctx, uint64_t position) {
+_Noreturn SL_ENGINE void sl_want(sl_ctx *ctx, uint64_t position) {
     ctx->wanted = (int64_t)position + 1;
     longjmp(ctx->attempt, 1);
 }
 
-_Noreturn static void sl_full(sl_ctx *ctx) { longjmp(ctx->attempt, 2); }
+_Noreturn SL_ENGINE void sl_full(sl_ctx *ctx) { longjmp(ctx->attempt, 2); }
 
 _Noreturn static void sl_channel_full(sl_ctx *ctx, uint32_t c) {
     const sl_program *p = ctx->program;
@@ -32,7 +32,7 @@ _Noreturn static void sl_channel_full(sl_ctx *ctx, uint32_t c) {
 static uint64_t sl_held(const sl_ctx *ctx, uint32_t c) { return (uint64_t)(ctx->at[c].tail - ctx->at[c].head); }
 
 /* After a firing: do its outputs hold more than they may? */
-static void sl_watch_limit(sl_ctx *ctx, const sl_node *n) {
+SL_ENGINE void sl_watch_limit(sl_ctx *ctx, const sl_node *n) {
     for (uint32_t i = 0; i < n->outs; i++) {
         const uint32_t c = ctx->program->ports[n->first_out + i];
         if (sl_held(ctx, c) > ctx->program->channel_limit) {
@@ -41,7 +41,7 @@ static void sl_watch_limit(sl_ctx *ctx, const sl_node *n) {
     }
 }
 
-static void sl_make_room(sl_ctx *ctx, uint32_t c, uint64_t n) {
+SL_ENGINE void sl_make_room(sl_ctx *ctx, uint32_t c, uint64_t n) {
     const sl_channel *ch = &ctx->program->channels[c];
     sl_cursor *at = &ctx->at[c];
     const uint64_t held = (uint64_t)(at->tail - at->head), gone = (uint64_t)at->head;
@@ -73,7 +73,7 @@ static void sl_make_room(sl_ctx *ctx, uint32_t c, uint64_t n) {
     ctx->capacity[c] = items;
 }
 
-static void sl_free_buffers(sl_ctx *ctx) {
+SL_ENGINE void sl_free_buffers(sl_ctx *ctx) {
     const sl_program *p = ctx->program;
     for (uint32_t c = 0; p->dynamic && c < p->channel_count; c++) {
         if (ctx->place[c] != ctx->arena + p->channels[c].offset) {
@@ -84,7 +84,7 @@ static void sl_free_buffers(sl_ctx *ctx) {
 }
 
 /* Keeps back what an attempt prints. */
-static void sl_hold_text(sl_ctx *ctx, const char *text, size_t length) {
+SL_ENGINE void sl_hold_text(sl_ctx *ctx, const char *text, size_t length) {
     if (ctx->held_length + length > SL_TEXT_MOST) {
         sl_too_much(ctx, 0, "one firing prints more than 64 MiB");
     }
@@ -102,7 +102,7 @@ static void sl_hold_text(sl_ctx *ctx, const char *text, size_t length) {
     ctx->held_length += length;
 }
 
-static void sl_let_go(sl_ctx *ctx) {
+SL_ENGINE void sl_let_go(sl_ctx *ctx) {
     size_t length = ctx->held_length;
     ctx->attempting = 0;
     ctx->held_length = 0;
@@ -121,7 +121,7 @@ __attribute__((noinline)) static int sl_try(sl_ctx *ctx, sl_fire_fn *fire, void 
 }
 
 /* One attempt of a node to fire: 1 where it did; else `ctx->need[v]` says for how many items it waits. (In a flow it may wait for room, too.) */
-static int sl_attempt(sl_ctx *ctx, uint32_t v) {
+SL_ENGINE int sl_attempt(sl_ctx *ctx, uint32_t v) {
     const sl_program *const p = ctx->program;
     const sl_node *const n = &p->nodes[v];
     const sl_code *const code = &p->codes[n->what];
@@ -309,7 +309,7 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
 }
 
 /* Runs up to `k` epochs, as far as that goes without looking at the order; the slow way completes them. */
-static void sl_flow(sl_ctx *ctx, int64_t k) {
+SL_ENGINE void sl_flow(sl_ctx *ctx, int64_t k) {
     const sl_program *p = ctx->program;
     int moved;
     ctx->epoch += k;

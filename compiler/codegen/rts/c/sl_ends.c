@@ -126,7 +126,7 @@ static void sl_flush(sl_ctx *ctx) {
 #define SL_CLOCK CLOCK_MONOTONIC
 #endif
 
-static int64_t sl_now(void) {
+SL_ENGINE int64_t sl_now(void) {
     struct timespec t = {0, 0};
     clock_gettime(SL_CLOCK, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
@@ -142,7 +142,7 @@ static int64_t sl_breathe(sl_ctx *ctx) {
     return now;
 }
 
-static void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
+SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
     const sl_end *end = &ctx->program->writers[writer];
     const uint64_t bytes = ctx->program->abi->writers[writer].bytes;
     sl_stage_of_end *s = &ctx->written[writer];
@@ -258,7 +258,7 @@ static int64_t sl_fetch(sl_ctx *ctx, uint32_t reader, int64_t want, int32_t wait
     return s->tail - s->head;
 }
 
-static const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) {
+SL_ENGINE const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) {
     const sl_end *end = &ctx->program->readers[reader];
     sl_stage_of_end *s = &ctx->read[reader];
     const char *items = ctx->arena + end->stage + (uint64_t)s->head * end->type->size;

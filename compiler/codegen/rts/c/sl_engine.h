@@ -1,7 +1,8 @@
 /* The engine of a compiled program: what generated code and the rest of the run-time support share.
  *
  * The text of a program is one C file: sl_math.h, this header, the program's types, its filters, its tables (`sl_program`), its steady
- * state, and the engine. All names but the exported ones are static. Nothing is allocated after an instance is made, and all
+ * state, and the engine. All names but the exported ones are static. With SL_APART the engine is in an object of its own, which programs
+ * share and which need not be compiled again for each; its names are then hidden from whoever loads the program. Nothing is allocated after an instance is made, and all
  * that changes lives in the instance (`sl_ctx`).
  */
 #ifndef SL_ENGINE_H
@@ -20,6 +21,13 @@
 #define SL_UNUSED __attribute__((unused))
 #define SL_COLD __attribute__((unused, cold, noinline))
 #define SL_EXPORT __attribute__((visibility("default")))
+#ifdef SL_APART
+#define SL_ENGINE __attribute__((visibility("hidden")))
+#define SL_ELSEWHERE extern SL_ENGINE
+#else
+#define SL_ENGINE static
+#define SL_ELSEWHERE static
+#endif
 
 /* Bytes to which buffers are aligned. */
 #define SL_ALIGN 64
@@ -290,8 +298,18 @@ struct sl_ctx {
     char message[SL_MESSAGE_BYTES];
 };
 
+/* The program: what the engine knows of it. */
+SL_ELSEWHERE const sl_program sl_the_program;
+
+/* The functions of `sluice_abi`. */
+SL_ENGINE int32_t sl_create(const sluice_host *host, sl_ctx **instance) SL_UNUSED;
+SL_ENGINE int32_t sl_run(sl_ctx *ctx, int64_t until) SL_UNUSED;
+SL_ENGINE const sluice_error *sl_error(const sl_ctx *ctx) SL_UNUSED;
+SL_ENGINE int64_t sl_iterations(const sl_ctx *ctx) SL_UNUSED;
+SL_ENGINE void sl_destroy(sl_ctx *ctx) SL_UNUSED;
+
 /* Ends the run: a place in the program's text went wrong. */
-_Noreturn static void sl_fail(sl_ctx *ctx, int32_t site, int64_t value) SL_COLD;
+_Noreturn SL_ENGINE void sl_fail(sl_ctx *ctx, int32_t site, int64_t value) SL_COLD;
 /* Is the stack all but used up, by calls that are nested too deeply? */
 #define SL_STACK_BYTES (4u << 20)
 static inline SL_UNUSED int sl_too_deep(const sl_ctx *ctx) {
@@ -299,40 +317,40 @@ static inline SL_UNUSED int sl_too_deep(const sl_ctx *ctx) {
     return (here > ctx->base ? here - ctx->base : ctx->base - here) > SL_STACK_BYTES;
 }
 /* Ends the run for another reason. */
-_Noreturn static void sl_stop_run(sl_ctx *ctx, int32_t code, const char *what) SL_COLD;
+_Noreturn SL_ENGINE void sl_stop_run(sl_ctx *ctx, int32_t code, const char *what) SL_COLD;
 
 /* The time in milliseconds. It decides only when things are done, never what comes out. */
-static int64_t sl_now(void) SL_UNUSED;
+SL_ENGINE int64_t sl_now(void) SL_UNUSED;
 
 /* Printing, as the language has it. */
-static void sl_print_text(sl_ctx *ctx, const char *text, size_t length) SL_UNUSED;
-static void sl_print_int(sl_ctx *ctx, int32_t value) SL_UNUSED;
-static void sl_print_float(sl_ctx *ctx, float value) SL_UNUSED;
-static void sl_print_double(sl_ctx *ctx, double value) SL_UNUSED;
-static void sl_print_boolean(sl_ctx *ctx, uint8_t value) SL_UNUSED;
-static void sl_print_bit(sl_ctx *ctx, uint8_t value) SL_UNUSED;
-static void sl_print_complex(sl_ctx *ctx, sl_complex value) SL_UNUSED;
-static void sl_print_float2(sl_ctx *ctx, sl_float2 value) SL_UNUSED;
-static void sl_print_float3(sl_ctx *ctx, sl_float3 value) SL_UNUSED;
-static void sl_print_float4(sl_ctx *ctx, sl_float4 value) SL_UNUSED;
+SL_ENGINE void sl_print_text(sl_ctx *ctx, const char *text, size_t length) SL_UNUSED;
+SL_ENGINE void sl_print_int(sl_ctx *ctx, int32_t value) SL_UNUSED;
+SL_ENGINE void sl_print_float(sl_ctx *ctx, float value) SL_UNUSED;
+SL_ENGINE void sl_print_double(sl_ctx *ctx, double value) SL_UNUSED;
+SL_ENGINE void sl_print_boolean(sl_ctx *ctx, uint8_t value) SL_UNUSED;
+SL_ENGINE void sl_print_bit(sl_ctx *ctx, uint8_t value) SL_UNUSED;
+SL_ENGINE void sl_print_complex(sl_ctx *ctx, sl_complex value) SL_UNUSED;
+SL_ENGINE void sl_print_float2(sl_ctx *ctx, sl_float2 value) SL_UNUSED;
+SL_ENGINE void sl_print_float3(sl_ctx *ctx, sl_float3 value) SL_UNUSED;
+SL_ENGINE void sl_print_float4(sl_ctx *ctx, sl_float4 value) SL_UNUSED;
 
 /* The next `n` items of a reader, which are there; in memory form, valid until the next read. */
-static const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) SL_UNUSED;
+SL_ENGINE const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) SL_UNUSED;
 /* Gives `n` items in memory form to a writer; their NaNs are changed in place. */
-static void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_UNUSED;
+SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_UNUSED;
 /* `n` firings of a node by its tables, with the cursors in `ctx->at`; the items are there. */
-static void sl_fire_node(sl_ctx *ctx, uint32_t v, int64_t n) SL_UNUSED;
+SL_ENGINE void sl_fire_node(sl_ctx *ctx, uint32_t v, int64_t n) SL_UNUSED;
 
 /* Sends a message by the way number `send` of the code of the node that fires, in its firing `firing` (from 1). */
-static void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *message) SL_UNUSED;
+SL_ENGINE void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *message) SL_UNUSED;
 /* What takes effect before the node's next firing (`fired` are complete) does so. Gives how many of the next `n` firings can follow. */
-static long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) SL_UNUSED;
+SL_ENGINE long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) SL_UNUSED;
 
 /* Of `n` items for a writer, or bytes of text for the index after the last writer: how many came out already. */
-static int64_t sl_already_out(sl_ctx *ctx, uint32_t end, int64_t n) SL_UNUSED;
+SL_ENGINE int64_t sl_already_out(sl_ctx *ctx, uint32_t end, int64_t n) SL_UNUSED;
 
 /* An attempt needs the item at this position from its first one, which is not there. */
-_Noreturn static void sl_want(sl_ctx *ctx, uint64_t position) SL_COLD;
+_Noreturn SL_ENGINE void sl_want(sl_ctx *ctx, uint64_t position) SL_COLD;
 /* The same, and it is remembered how far an attempt has looked. */
 static inline SL_UNUSED void sl_look(sl_ctx *ctx, uint64_t position) {
     if (position >= ctx->have) {
@@ -343,29 +361,29 @@ static inline SL_UNUSED void sl_look(sl_ctx *ctx, uint64_t position) {
     }
 }
 /* An attempt has no room for another item. */
-_Noreturn static void sl_full(sl_ctx *ctx) SL_COLD;
+_Noreturn SL_ENGINE void sl_full(sl_ctx *ctx) SL_COLD;
 /* Tries to fire a node. */
-static int sl_attempt(sl_ctx *ctx, uint32_t v) SL_UNUSED;
+SL_ENGINE int sl_attempt(sl_ctx *ctx, uint32_t v) SL_UNUSED;
 /* Keeps text back, and prints it after all. */
-static void sl_hold_text(sl_ctx *ctx, const char *text, size_t length) SL_UNUSED;
-static void sl_let_go(sl_ctx *ctx) SL_UNUSED;
+SL_ENGINE void sl_hold_text(sl_ctx *ctx, const char *text, size_t length) SL_UNUSED;
+SL_ENGINE void sl_let_go(sl_ctx *ctx) SL_UNUSED;
 /* Sees to it that a buffer has room for `n` more items: moves what it holds, or takes a larger one. */
-static void sl_make_room(sl_ctx *ctx, uint32_t c, uint64_t n) SL_UNUSED;
-static void sl_watch_limit(sl_ctx *ctx, const sl_node *n) SL_UNUSED;
-static void sl_free_buffers(sl_ctx *ctx) SL_UNUSED;
+SL_ENGINE void sl_make_room(sl_ctx *ctx, uint32_t c, uint64_t n) SL_UNUSED;
+SL_ENGINE void sl_watch_limit(sl_ctx *ctx, const sl_node *n) SL_UNUSED;
+SL_ENGINE void sl_free_buffers(sl_ctx *ctx) SL_UNUSED;
 /* Has an abandoned attempt of this firing made this call of a native function? Then what it gave back and left in arrays is recalled,
  * otherwise noted. */
-static int sl_called(sl_ctx *ctx, uint32_t native) SL_UNUSED;
-static void sl_recall(sl_ctx *ctx, void *to, size_t bytes) SL_UNUSED;
-static void sl_note_call(sl_ctx *ctx, const void *from, size_t bytes) SL_UNUSED;
-static void sl_begin_calls(sl_ctx *ctx, uint32_t v, int sure) SL_UNUSED;
-static void sl_forget_calls(sl_ctx *ctx, uint32_t v) SL_UNUSED;
-static void sl_free_calls(sl_ctx *ctx) SL_UNUSED;
+SL_ENGINE int sl_called(sl_ctx *ctx, uint32_t native) SL_UNUSED;
+SL_ENGINE void sl_recall(sl_ctx *ctx, void *to, size_t bytes) SL_UNUSED;
+SL_ENGINE void sl_note_call(sl_ctx *ctx, const void *from, size_t bytes) SL_UNUSED;
+SL_ENGINE void sl_begin_calls(sl_ctx *ctx, uint32_t v, int sure) SL_UNUSED;
+SL_ENGINE void sl_forget_calls(sl_ctx *ctx, uint32_t v) SL_UNUSED;
+SL_ENGINE void sl_free_calls(sl_ctx *ctx) SL_UNUSED;
 /* Runs several epochs of a program with dynamic rates. */
-static void sl_flow(sl_ctx *ctx, int64_t k) SL_UNUSED;
+SL_ENGINE void sl_flow(sl_ctx *ctx, int64_t k) SL_UNUSED;
 /* Too much text (0) or too many messages (1). */
-_Noreturn static void sl_too_much(sl_ctx *ctx, int64_t which, const char *what) SL_COLD;
-_Noreturn static void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) SL_COLD;
+_Noreturn SL_ENGINE void sl_too_much(sl_ctx *ctx, int64_t which, const char *what) SL_COLD;
+_Noreturn SL_ENGINE void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) SL_COLD;
 
 /* A step of a schedule as a table: `n` firings of a node, or a loop over the next `length` steps. */
 typedef struct sl_step {
@@ -375,10 +393,10 @@ typedef struct sl_step {
 } sl_step;
 
 /* Runs a schedule that is a table, scaled by `k`: each of its steps `k` times as often. */
-static void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) SL_UNUSED;
+SL_ENGINE void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) SL_UNUSED;
 /* Runs a schedule that is a table, `k` times. */
-static void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) SL_UNUSED;
+SL_ENGINE void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) SL_UNUSED;
 /* After `k` steady states whose cursors were constants: brings the items left to the starts of their buffers. */
-static void sl_keep(sl_ctx *ctx, int64_t k) SL_UNUSED;
+SL_ENGINE void sl_keep(sl_ctx *ctx, int64_t k) SL_UNUSED;
 
 #endif

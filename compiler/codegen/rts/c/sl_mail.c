@@ -53,7 +53,7 @@ static sl_letter *sl_new_letter(sl_ctx *ctx) {
     return m;
 }
 
-static void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *message) {
+SL_ENGINE void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *message) {
     const sl_program *p = ctx->program;
     const uint32_t sender = (uint32_t)ctx->node;
     const sl_node *n = &p->nodes[sender];
@@ -118,7 +118,7 @@ static void sl_open_letter(sl_ctx *ctx, uint32_t v) {
     ctx->mail.unused = m;
 }
 
-static long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) {
+SL_ENGINE long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) {
     const sl_box *box = &ctx->mail.boxes[v];
     const uint64_t next = (uint64_t)fired + 1;
     while (box->first && box->first->due <= next) {

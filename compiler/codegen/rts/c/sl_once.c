@@ -9,7 +9,7 @@ static sl_calls *sl_calls_now(sl_ctx *ctx) {
 }
 
 /* Is this call one that an abandoned attempt has made? */
-static int sl_called(sl_ctx *ctx, uint32_t native) {
+SL_ENGINE int sl_called(sl_ctx *ctx, uint32_t native) {
     sl_calls *calls = sl_calls_now(ctx);
     uint32_t there;
     if (!calls || calls->at >= calls->length) {
@@ -24,13 +24,13 @@ static int sl_called(sl_ctx *ctx, uint32_t native) {
     return 1;
 }
 
-static void sl_recall(sl_ctx *ctx, void *to, size_t bytes) {
+SL_ENGINE void sl_recall(sl_ctx *ctx, void *to, size_t bytes) {
     sl_calls *calls = &ctx->calls[ctx->node];
     memcpy(to, calls->bytes + calls->at, bytes);
     calls->at += bytes;
 }
 
-static void sl_note_call(sl_ctx *ctx, const void *from, size_t bytes) {
+SL_ENGINE void sl_note_call(sl_ctx *ctx, const void *from, size_t bytes) {
     sl_calls *calls = sl_calls_now(ctx);
     if (!calls || !ctx->noting) {
         return;
@@ -51,20 +51,20 @@ static void sl_note_call(sl_ctx *ctx, const void *from, size_t bytes) {
 }
 
 /* Before an attempt: `sure` if it will not be abandoned. */
-static void sl_begin_calls(sl_ctx *ctx, uint32_t v, int sure) {
+SL_ENGINE void sl_begin_calls(sl_ctx *ctx, uint32_t v, int sure) {
     if (ctx->calls) {
         ctx->noting = !sure;
         ctx->calls[v].at = 0;
     }
 }
 
-static void sl_forget_calls(sl_ctx *ctx, uint32_t v) {
+SL_ENGINE void sl_forget_calls(sl_ctx *ctx, uint32_t v) {
     if (ctx->calls) {
         ctx->calls[v].length = 0;
     }
 }
 
-static void sl_free_calls(sl_ctx *ctx) {
+SL_ENGINE void sl_free_calls(sl_ctx *ctx) {
     for (uint32_t v = 0; ctx->calls && v < ctx->program->node_count; v++) {
         free(ctx->calls[v].bytes);
     }

@@ -22,7 +22,7 @@ static void sl_flush_print(sl_ctx *ctx) {
     }
 }
 
-static void sl_print_text(sl_ctx *ctx, const char *text, size_t length) {
+SL_ENGINE void sl_print_text(sl_ctx *ctx, const char *text, size_t length) {
     if (ctx->attempting) {
         sl_hold_text(ctx, text, length);
         return;
@@ -44,13 +44,13 @@ static void sl_print_text(sl_ctx *ctx, const char *text, size_t length) {
     }
 }
 
-static void sl_print_int(sl_ctx *ctx, int32_t value) {
+SL_ENGINE void sl_print_int(sl_ctx *ctx, int32_t value) {
     char text[16];
     int n = snprintf(text, sizeof text, "%ld", (long)value);
     sl_print_text(ctx, text, n > 0 ? (size_t)n : 0);
 }
 
-static void sl_print_double(sl_ctx *ctx, double value) {
+SL_ENGINE void sl_print_double(sl_ctx *ctx, double value) {
     char text[400];
     uint64_t bits;
     memcpy(&bits, &value, 8);
@@ -81,13 +81,13 @@ static void sl_print_double(sl_ctx *ctx, double value) {
     sl_print_text(ctx, text, n > 0 ? (size_t)n : 0);
 }
 
-static void sl_print_float(sl_ctx *ctx, float value) { sl_print_double(ctx, (double)value); }
+SL_ENGINE void sl_print_float(sl_ctx *ctx, float value) { sl_print_double(ctx, (double)value); }
 
-static void sl_print_boolean(sl_ctx *ctx, uint8_t value) { sl_print_text(ctx, value ? "true" : "false", value ? 4 : 5); }
+SL_ENGINE void sl_print_boolean(sl_ctx *ctx, uint8_t value) { sl_print_text(ctx, value ? "true" : "false", value ? 4 : 5); }
 
-static void sl_print_bit(sl_ctx *ctx, uint8_t value) { sl_print_text(ctx, value ? "1" : "0", 1); }
+SL_ENGINE void sl_print_bit(sl_ctx *ctx, uint8_t value) { sl_print_text(ctx, value ? "1" : "0", 1); }
 
-static void sl_print_complex(sl_ctx *ctx, sl_complex value) {
+SL_ENGINE void sl_print_complex(sl_ctx *ctx, sl_complex value) {
     float parts[2];
     memcpy(parts, &value, sizeof parts);
     uint32_t bits;
@@ -108,19 +108,19 @@ static void sl_print_floats(sl_ctx *ctx, const float *parts, int n) {
     sl_print_text(ctx, ")", 1);
 }
 
-static void sl_print_float2(sl_ctx *ctx, sl_float2 value) {
+SL_ENGINE void sl_print_float2(sl_ctx *ctx, sl_float2 value) {
     float parts[2];
     memcpy(parts, &value, sizeof parts);
     sl_print_floats(ctx, parts, 2);
 }
 
-static void sl_print_float3(sl_ctx *ctx, sl_float3 value) {
+SL_ENGINE void sl_print_float3(sl_ctx *ctx, sl_float3 value) {
     float parts[3];
     memcpy(parts, &value, sizeof parts);
     sl_print_floats(ctx, parts, 3);
 }
 
-static void sl_print_float4(sl_ctx *ctx, sl_float4 value) {
+SL_ENGINE void sl_print_float4(sl_ctx *ctx, sl_float4 value) {
     float parts[4];
     memcpy(parts, &value, sizeof parts);
     sl_print_floats(ctx, parts, 4);

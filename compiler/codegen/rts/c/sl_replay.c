@@ -75,7 +75,7 @@ static int32_t sl_restore(sl_ctx *ctx) {
 }
 
 /* Of `n` items for a writer, or bytes of text for the last index: how many came out already, before a batch was undone. */
-static int64_t sl_already_out(sl_ctx *ctx, uint32_t end, int64_t n) {
+SL_ENGINE int64_t sl_already_out(sl_ctx *ctx, uint32_t end, int64_t n) {
     int64_t out = 0;
     if (ctx->saved) {
         out = ctx->left_out[end] < n ? ctx->left_out[end] : n;

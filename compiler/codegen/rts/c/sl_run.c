@@ -1,9 +1,7 @@
 /* Instances: making them, running them fast and slowly, and saying what went wrong. */
 #include "sl_engine.h"
 
-static const sl_program sl_the_program;
-
-_Noreturn static void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) {
+_Noreturn SL_ENGINE void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) {
     if (ctx->attempting) {
         sl_let_go(ctx);
     }
@@ -16,7 +14,7 @@ _Noreturn static void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t
     longjmp(ctx->escape, 1);
 }
 
-_Noreturn static void sl_fail(sl_ctx *ctx, int32_t site, int64_t value) {
+_Noreturn SL_ENGINE void sl_fail(sl_ctx *ctx, int32_t site, int64_t value) {
     const sl_program *p = ctx->program;
     const char *path = ctx->node >= 0 ? p->nodes[ctx->node].path : p->abi->name;
     const sl_site unknown = {"fault", NULL, "?"};
@@ -33,13 +31,13 @@ _Noreturn static void sl_fail(sl_ctx *ctx, int32_t site, int64_t value) {
     sl_escape(ctx, SLUICE_FAILED, site, value);
 }
 
-_Noreturn static void sl_stop_run(sl_ctx *ctx, int32_t code, const char *what) {
+_Noreturn SL_ENGINE void sl_stop_run(sl_ctx *ctx, int32_t code, const char *what) {
     const char *path = ctx->node >= 0 ? ctx->program->nodes[ctx->node].path : ctx->program->abi->name;
     snprintf(ctx->message, sizeof ctx->message, "%s: %s", path, what);
     sl_escape(ctx, code, -1, 0);
 }
 
-_Noreturn static void sl_too_much(sl_ctx *ctx, int64_t which, const char *what) {
+_Noreturn SL_ENGINE void sl_too_much(sl_ctx *ctx, int64_t which, const char *what) {
     snprintf(ctx->message, sizeof ctx->message, "%s, firing %lld: %s", ctx->program->nodes[ctx->node].path, (long long)ctx->firing,
              what);
     sl_escape(ctx, SLUICE_FULL, -1, which);
@@ -175,9 +173,9 @@ static int32_t sl_make(const sluice_host *host, sl_ctx **instance, int clear) {
     return SLUICE_DONE;
 }
 
-static int32_t sl_create(const sluice_host *host, sl_ctx **instance) { return sl_make(host, instance, 1); }
+SL_ENGINE int32_t sl_create(const sluice_host *host, sl_ctx **instance) { return sl_make(host, instance, 1); }
 
-static void sl_destroy(sl_ctx *ctx) {
+SL_ENGINE void sl_destroy(sl_ctx *ctx) {
     if (ctx) {
 #ifdef SL_STAGES
         for (uint32_t r = 0; r < ctx->program->abi->reader_count; r++) {
@@ -346,7 +344,7 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
     return SLUICE_DONE;
 }
 
-static int32_t sl_run(sl_ctx *ctx, int64_t until) {
+SL_ENGINE int32_t sl_run(sl_ctx *ctx, int64_t until) {
     if (ctx->error.code != 0) {
         return ctx->error.code;
     }
@@ -384,7 +382,7 @@ static int32_t sl_run(sl_ctx *ctx, int64_t until) {
     return ctx->error.code;
 }
 
-static void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) {
+SL_ENGINE void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) {
     for (int64_t t = 0; t < k; t++) {
         for (uint64_t i = 0; i < count; i++) {
             if (steps[i].node == UINT32_MAX) {
@@ -400,7 +398,7 @@ static void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int6
     }
 }
 
-static void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) {
+SL_ENGINE void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) {
     for (uint64_t i = 0; i < count; i++) {
         int64_t times = (int64_t)steps[i].times * k;
         if (steps[i].node == UINT32_MAX) {
@@ -415,7 +413,7 @@ static void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int
     }
 }
 
-static void sl_keep(sl_ctx *ctx, int64_t k) {
+SL_ENGINE void sl_keep(sl_ctx *ctx, int64_t k) {
     const sl_program *p = ctx->program;
     for (uint32_t i = 0; i < p->kept_count; i++) {
         const sl_channel *ch = &p->channels[p->kept[i]];
@@ -424,6 +422,6 @@ static void sl_keep(sl_ctx *ctx, int64_t k) {
     }
 }
 
-static const sluice_error *sl_error(const sl_ctx *ctx) { return &ctx->error; }
+SL_ENGINE const sluice_error *sl_error(const sl_ctx *ctx) { return &ctx->error; }
 
-static int64_t sl_iterations(const sl_ctx *ctx) { return ctx->boundary || ctx->epoch == 0 ? ctx->epoch : ctx->epoch - 1; }
+SL_ENGINE int64_t sl_iterations(const sl_ctx *ctx) { return ctx->boundary || ctx->epoch == 0 ? ctx->epoch : ctx->epoch - 1; }

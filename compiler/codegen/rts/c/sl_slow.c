@@ -211,7 +211,7 @@ static void sl_deal(sl_ctx *ctx, const sl_node *n, char *whole, int split, int64
     }
 }
 
-static void sl_fire_node(sl_ctx *ctx, uint32_t v, int64_t n) {
+SL_ENGINE void sl_fire_node(sl_ctx *ctx, uint32_t v, int64_t n) {
     const sl_program *p = ctx->program;
     const sl_node *node = &p->nodes[v];
     uint32_t in = node->ins > 0 ? p->ports[node->first_in] : 0, out = node->outs > 0 ? p->ports[node->first_out] : 0;

@@ -45,7 +45,7 @@ static int32_t sl_timed_stop(void *user) {
     return host->stop(host->user);
 }
 
-static int sl_stats_create(sl_ctx *ctx) {
+SL_ENGINE int sl_stats_create(sl_ctx *ctx) {
     const sl_program *p = ctx->program;
     const size_t streams = p->node_count * sizeof(sluice_stream_stats);
     sl_stats *s = calloc(1, sizeof *s + streams + p->channel_count * sizeof(uint64_t));
@@ -78,39 +78,39 @@ static int sl_stats_create(sl_ctx *ctx) {
     return 1;
 }
 
-static void sl_stats_begin(sl_ctx *ctx) {
+SL_ENGINE void sl_stats_begin(sl_ctx *ctx) {
     ctx->stats->began_nanoseconds = sl_nanoseconds();
     ctx->stats->began_ticks = sl_ticks();
     ctx->stats->stamp = ctx->stats->began_ticks;
 }
 
-static void sl_stats_end(sl_ctx *ctx) {
+SL_ENGINE void sl_stats_end(sl_ctx *ctx) {
     ctx->stats->told.nanoseconds += sl_nanoseconds() - ctx->stats->began_nanoseconds;
     ctx->stats->told.ticks += sl_ticks() - ctx->stats->began_ticks;
 }
 
-static void sl_stats_batch(sl_ctx *ctx, int64_t k) {
+SL_ENGINE void sl_stats_batch(sl_ctx *ctx, int64_t k) {
     sluice_stats *t = &ctx->stats->told;
     t->fast_batches++;
     t->fast_states += (uint64_t)k;
     t->largest_batch = (uint64_t)k > t->largest_batch ? (uint64_t)k : t->largest_batch;
 }
 
-static void sl_stats_moved(sl_ctx *ctx, uint32_t v, int64_t taken, int64_t given) {
+SL_ENGINE void sl_stats_moved(sl_ctx *ctx, uint32_t v, int64_t taken, int64_t given) {
     ctx->stats->streams[v].taken += (uint64_t)taken;
     ctx->stats->streams[v].given += (uint64_t)given;
 }
 
-static void sl_stats_abandoned(sl_ctx *ctx, uint32_t v) { ctx->stats->streams[v].abandoned++; }
+SL_ENGINE void sl_stats_abandoned(sl_ctx *ctx, uint32_t v) { ctx->stats->streams[v].abandoned++; }
 
-static void sl_stats_undo(sl_ctx *ctx) {
+SL_ENGINE void sl_stats_undo(sl_ctx *ctx) {
     for (uint32_t v = 0; v < ctx->program->node_count; v++) {
         ctx->stats->streams[v].firings = (uint64_t)ctx->fired[v];
     }
     ctx->stats->told.undone++;
 }
 
-static void sl_stats_fill(sl_ctx *ctx, uint32_t v) {
+SL_ENGINE void sl_stats_fill(sl_ctx *ctx, uint32_t v) {
     const sl_program *p = ctx->program;
     const sl_node *n = &p->nodes[v];
     for (uint32_t i = 0; i < n->outs; i++) {

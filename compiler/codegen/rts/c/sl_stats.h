@@ -82,18 +82,18 @@ static inline SL_UNUSED void sl_tick(sl_ctx *ctx, uint32_t v, int64_t n) {
 }
 
 /* Makes the counters of a new instance; false without memory. */
-static int sl_stats_create(sl_ctx *ctx) SL_UNUSED;
+SL_ENGINE int sl_stats_create(sl_ctx *ctx) SL_UNUSED;
 /* Around a run. */
-static void sl_stats_begin(sl_ctx *ctx) SL_UNUSED;
-static void sl_stats_end(sl_ctx *ctx) SL_UNUSED;
+SL_ENGINE void sl_stats_begin(sl_ctx *ctx) SL_UNUSED;
+SL_ENGINE void sl_stats_end(sl_ctx *ctx) SL_UNUSED;
 /* A fast batch of `k` steady states is complete. */
-static void sl_stats_batch(sl_ctx *ctx, int64_t k) SL_UNUSED;
+SL_ENGINE void sl_stats_batch(sl_ctx *ctx, int64_t k) SL_UNUSED;
 /* A firing that decided on its rates is complete; or it was abandoned. */
-static void sl_stats_moved(sl_ctx *ctx, uint32_t v, int64_t taken, int64_t given) SL_UNUSED;
-static void sl_stats_abandoned(sl_ctx *ctx, uint32_t v) SL_UNUSED;
+SL_ENGINE void sl_stats_moved(sl_ctx *ctx, uint32_t v, int64_t taken, int64_t given) SL_UNUSED;
+SL_ENGINE void sl_stats_abandoned(sl_ctx *ctx, uint32_t v) SL_UNUSED;
 /* A fast batch was undone. */
-static void sl_stats_undo(sl_ctx *ctx) SL_UNUSED;
+SL_ENGINE void sl_stats_undo(sl_ctx *ctx) SL_UNUSED;
 /* A node has fired, and changed what lies on its channels. */
-static void sl_stats_fill(sl_ctx *ctx, uint32_t v) SL_UNUSED;
+SL_ENGINE void sl_stats_fill(sl_ctx *ctx, uint32_t v) SL_UNUSED;
 
 #endif

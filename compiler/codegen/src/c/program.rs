@@ -1,7 +1,7 @@
 //! # emit-c
 //!
 //! Purpose: the C text of a whole program. Input: [`ProgramInput`]. Output: [`CProgram`], one self-contained C file (and for a library its
-//! header).
+//! header); of a plugin the engine can be left out, so that it is not compiled for each program anew.
 //!
 //! ```text
 //! sl_math.h, sluice_abi.h, sl_engine.h | types, statics, natives | filters | engine | tables, movers, sl_steady | sl_the_program, ABI
@@ -85,6 +85,9 @@ pub struct ProgramOptions {
     pub stats: bool,
     /// The most items on a channel of a program with dynamic rates.
     pub channel_limit: u64,
+    /// Leave the engine out of the text of a plugin, to be compiled once for all and linked ([`CProgram::engine`]). One that runs in
+    /// stages has it all the same.
+    pub apart: bool,
 }
 
 impl Default for ProgramOptions {
@@ -97,6 +100,7 @@ impl Default for ProgramOptions {
             table_above: 3000,
             stats: false,
             channel_limit: 1 << 24,
+            apart: false,
         }
     }
 }
@@ -106,6 +110,8 @@ impl Default for ProgramOptions {
 pub struct CProgram {
     /// The file.
     pub source: String,
+    /// The engine, where it is apart: C text that is the same for all such programs with the same parts.
+    pub engine: Option<String>,
     /// The header, for a library.
     pub header: Option<String>,
     /// What the numbers in `sluice_error.site` mean.
@@ -246,6 +252,10 @@ fn make(
     if options.flavour != Flavour::Plugin {
         out.push_str("#define _GNU_SOURCE 1\n");
     }
+    let apart = options.apart && options.flavour == Flavour::Plugin && staged.is_none();
+    if apart {
+        out.push_str("#define SL_APART 1\n");
+    }
     if options.stats {
         out.push_str("#define SL_STATS 1\n");
     }
@@ -269,14 +279,11 @@ fn make(
         out.push_str(&text.functions);
         out.push('\n');
     }
-    append(&mut out, rts::QUICK[0]);
-    for text in rts::ENGINE {
-        append(&mut out, text);
+    if !apart {
+        append(&mut out, rts::QUICK[0]);
+        engine(&mut out, parts);
+        append(&mut out, rts::QUICK[1]);
     }
-    if options.stats {
-        append(&mut out, rts::STATS[1]);
-    }
-    append(&mut out, rts::QUICK[1]);
     out.push_str(&tables::wrappers(input, &facts));
     let mail = messages::emit(input, filters)?;
     out.push_str(&mail.text);
@@ -314,7 +321,34 @@ fn make(
         unit: schedule.batch,
         scaled: steady.scaled,
     });
-    Ok(CProgram { source: out, header: library_header, sites, batch: layout.batch, bytes: layout.bytes, fills })
+    let engine = apart.then(|| engine_apart(parts));
+    Ok(CProgram { source: out, engine, header: library_header, sites, batch: layout.batch, bytes: layout.bytes, fills })
+}
+
+/// Appends the engine.
+fn engine(out: &mut String, parts: rts::Parts) {
+    for text in rts::ENGINE {
+        rts::append(out, text, parts);
+    }
+    if parts.stats {
+        rts::append(out, rts::STATS[1], parts);
+    }
+}
+
+/// The engine as a file of its own.
+fn engine_apart(parts: rts::Parts) -> String {
+    let mut out = String::from("/* The engine of programs made by sluice. */\n#define SL_APART 1\n");
+    if parts.stats {
+        out.push_str("#define SL_STATS 1\n");
+    }
+    for text in [rts::MATH, rts::ABI, rts::ENGINE_HEADER] {
+        rts::append(&mut out, text, parts);
+    }
+    if parts.stats {
+        rts::append(&mut out, rts::STATS[0], parts);
+    }
+    engine(&mut out, parts);
+    out
 }
 
 /// Do the parts belong together?
@@ -410,7 +444,7 @@ fn descriptor(
     );
     let _ = write!(
         out,
-        "static const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
+        "SL_ENGINE const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
          {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
         // receivers look for messages even where it turned out that none is ever sent
         if input.messages.links.is_empty() { 0 } else { mail.links.max(1) },
@@ -431,4 +465,21 @@ fn descriptor(
 /// Text that cannot end a comment.
 fn comment(text: &str) -> String {
     text.replace("*/", "* /").replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_that_does_not_count_has_no_trace_of_it() {
+        let plain = engine_apart(rts::Parts::default());
+        let counting = engine_apart(rts::Parts { stats: true, stages: false });
+        let traces = |text: &str| text.lines().filter(|l| l.contains("SL_STATS") || l.contains("sl_stats")).count();
+        assert_eq!(traces(&plain), 0);
+        assert!(traces(&counting) > 20);
+        // and what is there besides is the same, line by line
+        let mut rest = counting.lines();
+        assert!(plain.lines().all(|l| rest.any(|c| c == l)));
+    }
 }

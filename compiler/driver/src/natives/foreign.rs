@@ -51,7 +51,7 @@ impl Foreign {
             return Ok(Foreign::none());
         }
         let text = sluice_codegen::c::natives::callers(&checked.program.globals, natives.called.keys().copied());
-        let object = compiled::shared_object(session, checked, &Compiler::find()?, natives, &text, code)?;
+        let object = compiled::shared_object(session, checked, &Compiler::find()?, natives, (&text, None), code)?;
         let open = session.pass("load", || Foreign::open(&object, natives));
         Ok(open?)
     }

@@ -63,6 +63,8 @@ pub struct Job<'a> {
     pub compiler: &'a Compiler,
     /// The text.
     pub text: &'a str,
+    /// An object that it is linked with.
+    pub engine: Option<&'a Path>,
     /// How.
     pub code: &'a CodeOptions,
     /// To what.
@@ -266,14 +268,15 @@ impl Natives {
 
     /// Makes `target` of C text and of the native functions. `remarks` takes what the compiler has to say about the user's sources.
     pub fn build(&self, job: &Job<'_>, target: &Path, remarks: &mut Vec<String>) -> Result<(), Failure> {
-        let Job { cache, compiler, code, product, .. } = *job;
+        let Job { cache, compiler, code, product, engine, .. } = *job;
         let mut files = Temporaries(Vec::new());
         let source = files.add(cache.temporary(&cache::key(&[job.text]), "c"));
         std::fs::write(&source, job.text).map_err(|e| Fault::file("write", source.display(), &e))?;
+        let mut more: Vec<OsString> = engine.iter().map(|o| o.as_os_str().to_os_string()).collect();
         if self.called.is_empty() {
-            return Ok(compiler.compile(&source, target, &code.cc, product)?);
+            let made = compiler.translate(&source, target, &code.cc, product, &more)?;
+            return Ok(made.map_err(|said| compiler.refused(&said))?);
         }
-        let mut more = Vec::new();
         for (i, native) in self.sources.iter().enumerate() {
             let object = files.add(cache.temporary(&cache::key(&[&self.key, &i.to_string()]), "o"));
             remarks.extend(self.compile(native, &object)?);

@@ -115,6 +115,35 @@ fn clean_empties_the_cache() {
     };
     own(&["run", "a.str"]).ends(0);
     assert!(std::fs::read_dir(&cache).unwrap().count() >= 2);
-    assert!(own(&["clean"]).ends(0).text().starts_with("removed 1 file"));
+    assert!(own(&["clean"]).ends(0).text().starts_with("removed 2 files"));
     assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 1, "only CACHEDIR.TAG stays");
+}
+
+#[test]
+fn the_engine_is_compiled_once() {
+    let place = Place::new().with("a.str", TWICE).with("b.str", TWICE.replace("2 *", "3 *"));
+    let cache = place.path("own cache");
+    let own = |arguments: &[&str]| {
+        let mut c = place.command(arguments);
+        c.env("SLUICE_CACHE", &cache);
+        finish(c, b"").ends(0);
+    };
+    let kept = |extension: &str| {
+        let files = std::fs::read_dir(&cache).unwrap().map(|f| f.unwrap().path());
+        files.filter(|p| p.extension().is_some_and(|e| e == extension)).collect::<Vec<_>>()
+    };
+    own(&["run", "a.str"]);
+    own(&["run", "b.str", "-O0"]);
+    own(&["run", "b.str", "--fast-math"]);
+    assert_eq!((kept("o").len(), kept("so").len()), (1, 3));
+    // one that counts, and one with places for debuggers, are others
+    own(&["run", "a.str", "--stats"]);
+    own(&["run", "a.str", "--debug"]);
+    assert_eq!((kept("o").len(), kept("so").len()), (3, 5));
+    // a file that is made has it inside
+    own(&["build", "a.str", "--emit", "c", "-o", "a.c"]);
+    let text = std::fs::read_to_string(place.path("a.c")).unwrap();
+    assert!(
+        text.contains("SL_ENGINE int32_t sl_run(sl_ctx *ctx, int64_t until) {") && !text.contains("#define SL_APART")
+    );
 }
