@@ -14,7 +14,7 @@ use sluice_frontend::typed::Globals;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What the command line says about the ends of a program.
 #[derive(Clone, Debug, Default)]
@@ -138,7 +138,17 @@ impl Host {
                 locked(w).flush_if_watched()?;
             }
             locked(&self.out).flush()?;
-            got = locked(r).read(space, true)?;
+            // Where the time is over, the input has ended.
+            while got == Got::NoneYet && self.deadline.is_some() {
+                if self.wants_stop() {
+                    return Ok(Got::End);
+                }
+                std::thread::sleep(Duration::from_millis(5));
+                got = locked(r).read(space, false)?;
+            }
+            if got == Got::NoneYet {
+                got = locked(r).read(space, true)?;
+            }
         }
         if let Got::Items(n) = got {
             self.read.fetch_add(n as u64, Ordering::Relaxed);

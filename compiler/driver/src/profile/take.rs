@@ -91,7 +91,9 @@ pub fn take(
         nanoseconds: vec![0.0; program.graph.nodes.len()],
         total: 0.0,
     };
+    let insistence = interrupt::insist();
     let end = session.pass("run", || runs(&native, (&readers, &writers), options, again, &mut sums));
+    drop(insistence);
     if let Err(end) = end {
         let end = match end {
             NativeEnd::Fault(fault) => RunEnd::Fault(fault),

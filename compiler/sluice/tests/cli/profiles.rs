@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use serde_json::Value;
+use std::io::Write;
 
 const PROGRAM: &str = "\
 void->int stateful filter Count {
@@ -167,12 +168,19 @@ fn programs_with_ends() {
     profile(&["--input", "in.raw", "--seconds", "0.1"]).ends(0);
     let document: Value = serde_json::from_str(&place.read("p.json")).unwrap();
     let fired = document["streams"][1]["firings"].as_u64().unwrap();
-    assert!(fired > 300 && fired.is_multiple_of(300), "a short file is read again and again: {document}");
+    assert!(fired > 300, "a short file is read again and again: {document}");
     assert!(!place.path("out.raw").exists(), "what the program writes goes nowhere");
     std::fs::remove_file(place.path("p.json")).unwrap();
     profile(&["--input", "short.raw"]).ends(3).says("nothing was measured");
     profile(&["--input", "none.raw"]).ends(3).says("none.raw");
     assert!(!place.path("p.json").exists());
+    // an input that does not come does not hold it up
+    let mut waiting = place.command(&["profile", "t.str", "-o", "p.json", "--seconds", "0.2"]).spawn().unwrap();
+    let mut input = waiting.stdin.take().unwrap();
+    input.write_all(&floats(&[0.5; 50])).unwrap();
+    assert!(waiting.wait().unwrap().success());
+    drop(input);
+    assert!(place.read("p.json").contains("sluice-profile-1"));
     // standard input cannot be read twice
     let items = floats(&[0.5; 50]);
     place.run_with(&["profile", "t.str", "-o", "p.json"], &items).ends(0).says("firings of 3 streams");
