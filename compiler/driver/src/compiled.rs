@@ -12,6 +12,7 @@ use crate::natives::Natives;
 use crate::natives::sources::{self, Failure, Job};
 use crate::options::{CodeOptions, ScheduleKind, ThreadsOptions};
 use crate::pipeline::{Checked, Halt, dump};
+use crate::profile::find;
 use crate::session::Session;
 use crate::threads::plan::{self, Plan};
 use sluice_codegen::c::program;
@@ -48,6 +49,8 @@ pub fn emit_threads(
     code: &CodeOptions,
     threads: &ThreadsOptions,
 ) -> Result<(CProgram, Plan), Halt> {
+    // one that does not fit any more is left alone: there is nothing to be said about it in a run
+    let found = find::in_cache(checked).and_then(Result::ok);
     let make = |input: &ProgramInput<'_>| {
         // what the plan is for must be what the code has
         let batch = match threads.batch {
@@ -55,7 +58,7 @@ pub fn emit_threads(
             None => program::batch(input)?,
         };
         let options = sluice_codegen::ProgramOptions { batch: Some(batch), ..*input.options };
-        let plan = plan::plan(input, threads.threads, batch);
+        let plan = plan::plan(input, threads.threads, batch, found.as_ref());
         let c = match &plan.partition {
             Some(partition) => emit_stages(&ProgramInput { options: &options, ..*input }, partition)?,
             None => emit_program(input)?,

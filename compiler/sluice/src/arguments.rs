@@ -12,6 +12,7 @@ use sluice_driver::testing::TestOptions;
 use sluice_driver::testing::spec::BackEnds;
 
 use crate::cslow_arguments::CslowArgs;
+use crate::profile_arguments::ProfileArgs;
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
 
@@ -29,6 +30,8 @@ Examples:
   sluice check radio.str --fix                  mend what a machine can mend without a look
   sluice rates fm.str                           rates, repetitions and buffers of every filter
   sluice graph fm.str -o fm.svg                 draw the stream graph
+  sluice schedule fm.str --machine cpu          lay the program out on processors as a software pipeline
+  sluice profile fm.str --input fm.raw          measure what its firings take, for `sluice schedule`
   sluice cslow bank.str                         what streams that take turns would gain
   sluice build fm.str -o fm                     a program of its own
   sluice new radio                              a project; in its folder no files need to be named
@@ -91,6 +94,21 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         schedule: ScheduleArgs,
+    },
+    /// Measure what a program's firings take on this computer, for `sluice schedule`
+    #[command(
+        after_help = "Native code runs on the program's input for a second, or as long as --seconds or --iterations say; what it prints and writes \
+        goes nowhere. `sluice schedule --machine cpu` finds the profile in the cache."
+    )]
+    Profile {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        code: CodeArgs,
+        #[command(flatten)]
+        native: NativeArgs,
+        #[command(flatten)]
+        profile: ProfileArgs,
     },
     /// Write a page that shows a program's graph, schedule, bounds, rates and source together
     Report {
@@ -547,6 +565,9 @@ impl Arguments {
             }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Schedule { program, schedule } => commands::schedule(&program.options(), &schedule.options()),
+            Command::Profile { program, code, native, profile } => {
+                commands::profile(&program.options(), code.choices(), &native.options(), profile.options())
+            }
             Command::Report { program, report } => commands::report_page(&program.options(), &report.options()),
             Command::Sdep { program, format } => {
                 let mut options = program.options();

@@ -12,6 +12,10 @@ pub struct ScheduleArgs {
     /// The machine: h200 (the default), a100, 8800-gts-512, cpu (this computer's), or a TOML file
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
+    /// What firings cost: measured, as `sluice profile` has written it; or `none`, counted in the kernel IR. By default, for --machine cpu, the
+    /// program's profile in the cache, where there is one
+    #[arg(long, value_name = "FILE")]
+    profile: Option<String>,
     /// The scheduler
     #[arg(long, value_enum, default_value = "hms", conflicts_with_all = ["compare", "pareto"])]
     method: MethodArg,
@@ -53,6 +57,10 @@ pub struct ReportArgs {
     /// The machine: h200 (the default), a100, 8800-gts-512, cpu (this computer's), or a TOML file
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
+    /// What firings cost: measured, as `sluice profile` has written it; or `none`, counted in the kernel IR. By default, for --machine cpu, the
+    /// program's profile in the cache, where there is one
+    #[arg(long, value_name = "FILE")]
+    profile: Option<String>,
     /// The scheduler
     #[arg(long, value_enum, default_value = "hms")]
     method: MethodArg,
@@ -67,6 +75,7 @@ impl ReportArgs {
         ScheduleOptions {
             machine: self.machine,
             processors: self.processors,
+            profile: self.profile,
             grain: Grain::Auto,
             method: self.method.method(),
             require_ii: None,
@@ -80,7 +89,8 @@ impl ReportArgs {
     }
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+/// A time in seconds.
+pub fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s <= 1e6 => Ok(s),
         _ => Err("a number of seconds above 0 is needed".into()),
@@ -136,6 +146,7 @@ impl ScheduleArgs {
         ScheduleOptions {
             machine: self.machine,
             processors: self.processors,
+            profile: self.profile,
             grain: match self.per_processor {
                 _ if self.firings => Grain::Firing,
                 None => Grain::Auto,

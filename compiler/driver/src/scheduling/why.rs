@@ -89,7 +89,7 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
                 return at(t.nodes[0], "state", state(&t.name, share(t.cost.saturating_mul(t.instances))), STATE);
             }
             let delay = bounds.critical.as_ref().map_or(1, |(ratio, _)| ratio.distance);
-            let delay = count(delay.into(), "iteration", "iterations");
+            let delay = count(delay, "iteration", "iterations");
             let text = format!("a loop has to go round once in {delay}: {}", names(cycle));
             at(
                 t.nodes[0],

@@ -11,6 +11,7 @@ mod loops;
 mod messages;
 mod natives;
 mod products;
+mod profiles;
 mod projects;
 mod running;
 mod scheduling;
