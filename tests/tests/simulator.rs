@@ -71,7 +71,7 @@ impl Seen {
         if std::env::var("SLUICE_TELL").is_ok() {
             eprintln!("{text}");
         }
-        let all = !every_feature || features.len() == FEATURES && features.values().all(|n| *n > 0);
+        let all = !every_feature || exact > 0 && features.len() == FEATURES && features.values().all(|n| *n > 0);
         if !all || ran < least || output < least || pipelined < least_pipelined {
             return Err(text.into());
         }

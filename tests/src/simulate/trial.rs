@@ -28,7 +28,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { firings: 12_000, cycles: 2_000_000, exact: 40 }
+        Options { firings: 12_000, cycles: 2_000_000, exact: 24 }
     }
 }
 
@@ -134,7 +134,7 @@ pub fn enough(problem: &ModuloProblem, schedule: &ModuloSchedule) -> u64 {
 
 /// Schedules by one method; `None` where the integer program gives up on a problem that is too hard for its few nodes.
 pub fn solve(plan: &Plan, method: Method) -> Option<Outcome> {
-    let settings = Settings { node_limit: Some(40), ..Settings::default() };
+    let settings = Settings { node_limit: Some(10), ..Settings::default() };
     match method::solve(plan, method, &settings, &|| 0.0) {
         Ok(outcome) => Some(outcome),
         Err(NoSchedule::GaveUp(_)) if method == Method::Ilp => None,
