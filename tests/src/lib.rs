@@ -13,5 +13,6 @@ pub mod pool;
 pub mod run;
 pub mod seeds;
 pub mod shrink;
+pub mod simulate;
 pub mod turns;
 pub mod work;

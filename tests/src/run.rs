@@ -11,7 +11,7 @@ use sluice_driver::io::sink::Out;
 use sluice_driver::native::{Native, NativeEnd};
 use sluice_driver::natives::Natives;
 use sluice_driver::natives::foreign::Foreign;
-use sluice_driver::options::{CodeOptions, ProgramOptions, ScheduleKind, ThreadsOptions};
+use sluice_driver::options::{CodeOptions, Inner, ProgramOptions, ScheduleKind, ThreadsOptions};
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
@@ -37,6 +37,8 @@ pub struct Make {
     pub unchecked: bool,
     /// The most items on a channel of a program with dynamic rates.
     pub channel_limit: Option<u64>,
+    /// What is done with loops.
+    pub inner: Inner,
 }
 
 /// How a run is joined to the world.
@@ -116,6 +118,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
             schedule,
             unchecked: make.unchecked,
             channel_limit: make.channel_limit,
+            inner: make.inner,
             ..Default::default()
         };
         let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;

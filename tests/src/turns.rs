@@ -7,7 +7,7 @@ use crate::work::{CERTAIN, errors};
 use sluice_driver::exit::Exit;
 use sluice_driver::folding;
 use sluice_driver::io::item::{ItemType, Scalar};
-use sluice_driver::options::CodeOptions;
+use sluice_driver::options::{CodeOptions, Inner};
 use sluice_driver::pipeline::Checked;
 use sluice_frontend::graph::{Endpoint, NodeKind};
 use sluice_frontend::slow;
@@ -39,7 +39,7 @@ fn folded(checked: &Checked, make: Make) -> Option<Checked> {
 
 /// Is there anything to fold?
 pub fn can_be_folded(case: &Case) -> bool {
-    let make = Make { level: 0, small_buffers: false, unchecked: false, channel_limit: None };
+    let make = Make { level: 0, small_buffers: false, unchecked: false, channel_limit: None, inner: Inner::Auto };
     checked(case).is_ok_and(|c| folded(&c, make).is_some())
 }
 

@@ -6,6 +6,7 @@ use crate::patient::patient;
 use crate::run::{Compare, Feed, Make, Outcome, check, compile, difference, run};
 use crate::{examine, mangle, turns};
 use sluice_driver::exit::Exit;
+use sluice_driver::options::Inner;
 use sluice_frontend::elaborate::Limits;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,6 +57,18 @@ fn carry_out(job: &Message, folder: &Path) -> Message {
     }
 }
 
+/// What is done with the loops of a seed's program: each kind in turn, or what `SLUICE_INNER` says.
+pub fn inner(seed: u64) -> String {
+    let all = Inner::NAMES.map(|(name, _)| name);
+    match std::env::var("SLUICE_INNER") {
+        Ok(name) => {
+            assert!(all.contains(&name.as_str()), "SLUICE_INNER is one of {}", all.join(", "));
+            name
+        }
+        Err(_) => all[(seed % all.len() as u64) as usize].into(),
+    }
+}
+
 /// The program and input of a job: of its seed, or as it says.
 pub fn case(job: &Message) -> Case {
     match job.number("seed") {
@@ -92,7 +105,9 @@ fn make(job: &Message) -> Make {
     let level = job.number("level").unwrap_or(1) as u8;
     let is = |name| job.bytes(name).is_some();
     let channel_limit = job.number("channel-limit");
-    Make { level, small_buffers: is("small-buffers"), unchecked: is("unchecked"), channel_limit }
+    let inner =
+        Inner::NAMES.iter().find(|(name, _)| *name == job.text("inner")).map_or(Inner::Auto, |(_, inner)| *inner);
+    Make { level, small_buffers: is("small-buffers"), unchecked: is("unchecked"), channel_limit, inner }
 }
 
 fn told(outcome: Outcome) -> Message {

@@ -3,6 +3,7 @@
 //! `SLUICE_RANDOM_PROGRAMS` says how many (200); `SLUICE_FIRST_SEED` where to begin (0). A failure names the seed, and shows the
 //! program after shrinking (in at most `SLUICE_SHRINK` tries; with 0 not at all). `SLUICE_SEED=n` runs that one alone.
 //! `SLUICE_CHANNEL_LIMIT=n` gives all programs with dynamic rates this limit.
+//! `SLUICE_INNER=unroll` (or another kind) compiles all with `--inner=unroll`; else each kind has its turn.
 //! `SLUICE_ONLY=dynamic` (or `messages`, `both`, `static`) passes over all seeds whose programs are of another kind.
 
 #![allow(clippy::disallowed_methods)] // the number of programs comes from outside
@@ -17,7 +18,7 @@ use sluice_tests::work;
 /// How this seed is compiled: mostly quickly, every eighth as users have it.
 fn job(seed: u64, case: &generate::Case) -> Message {
     let level = ["0", "1", "0", "3", "0", "2", "0", "1"][(seed % 8) as usize];
-    let mut job = work::job("differ", case).with("level", level);
+    let mut job = work::job("differ", case).with("level", level).with("inner", work::inner(seed));
     if seed % 3 == 1 {
         job = job.with("small-buffers", "");
     }

@@ -1,6 +1,7 @@
 //! Filters without state give the same bytes interpreted and compiled with all optimisation, for inputs of every length up to 200 items
 //! and some thousands: the blocks of firings that run at once, what is left of them, and the end of the input.
 //!
+//! `SLUICE_INNER` is as for the differential tests.
 //! `SLUICE_WINDOW_PROGRAMS` says how many (40); `SLUICE_FIRST_SEED` where to begin (0). `SLUICE_SEED=n` runs that one alone.
 
 #![allow(clippy::disallowed_methods)] // the number of programs comes from outside
@@ -13,7 +14,7 @@ use sluice_tests::seeds::{self, Kind};
 use sluice_tests::work;
 
 fn with_options(seed: u64, job: Message) -> Message {
-    let job = job.with("level", "3");
+    let job = job.with("level", "3").with("inner", work::inner(seed));
     if seed % 3 == 1 { job.with("unchecked", "") } else { job }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::exit::Fault;
 use crate::interrupt;
+use crate::io::sink;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -100,12 +101,11 @@ impl Cache {
         extension: &str,
         make: impl FnOnce(&Path) -> Result<(), Fault>,
     ) -> Result<PathBuf, Fault> {
-        let path = self.folder.join(format!("{key}.{extension}"));
-        if let Ok(file) = std::fs::File::open(&path) {
-            // Used now: the last to go.
-            let _ = file.set_modified(SystemTime::now());
+        // Used now: the last to go.
+        if let Some(path) = self.find(key, extension) {
             return Ok(path);
         }
+        let path = self.folder.join(format!("{key}.{extension}"));
         let temporary = self.temporary(key, extension);
         interrupt::add_temporary(&temporary);
         let made = make(&temporary)
@@ -115,6 +115,22 @@ impl Cache {
         }
         interrupt::forget_temporary(&temporary);
         made?;
+        self.shrink(&path);
+        Ok(path)
+    }
+
+    /// The file of a key, where there is one; it counts as used now.
+    pub fn find(&self, key: &str, extension: &str) -> Option<PathBuf> {
+        let path = self.folder.join(format!("{key}.{extension}"));
+        let file = std::fs::File::open(&path).ok()?;
+        let _ = file.set_modified(SystemTime::now());
+        Some(path)
+    }
+
+    /// Keeps a file under a key, in place of one that was there.
+    pub fn put(&self, key: &str, extension: &str, bytes: &[u8]) -> Result<PathBuf, Fault> {
+        let path = self.folder.join(format!("{key}.{extension}"));
+        sink::write_file(&path, bytes).map_err(|e| Fault::file("write", path.display(), &e))?;
         self.shrink(&path);
         Ok(path)
     }
@@ -232,6 +248,19 @@ mod tests {
         assert!(a.exists() && !b.exists() && c.exists());
         assert_eq!(cache.clean(), (2, 200));
         assert!(folder.path().join("mine.txt").exists());
+    }
+
+    #[test]
+    fn what_is_put_is_found_and_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path(), 1000);
+        assert_eq!(cache.find(&key(&["p"]), "json"), None);
+        for text in ["one", "two"] {
+            let path = cache.put(&key(&["p"]), "json", text.as_bytes()).unwrap();
+            assert_eq!(cache.find(&key(&["p"]), "json"), Some(path.clone()));
+            assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+        }
+        assert_eq!(cache.clean(), (1, 3));
     }
 
     #[test]

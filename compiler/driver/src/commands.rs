@@ -12,6 +12,7 @@ use crate::io::sink;
 use crate::natives::{Natives, sources};
 use crate::options::*;
 use crate::pipeline::{self, Checked, Halt};
+use crate::profile::take::{self, ProfileOptions};
 use crate::project;
 use crate::rates;
 use crate::scheduling::{self, ScheduleOptions};
@@ -111,6 +112,27 @@ pub fn report_page(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
         scheduling::page(session, &checked, schedule)
+    })
+}
+
+/// `sluice profile`
+pub fn profile(
+    options: &ProgramOptions,
+    code: CodeChoices,
+    natives: &NativeOptions,
+    mut profile: ProfileOptions,
+) -> Exit {
+    with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        if let Some(manifest) = &options.manifest {
+            let open = checked.program.graph.nodes.iter().any(|n| n.kind == NodeKind::Reader(Endpoint::Open));
+            let mut run =
+                RunOptions { bindings: profile.bindings, iterations: profile.iterations, ..RunOptions::default() };
+            manifest.fill_run(&mut run, open, false);
+            (profile.bindings, profile.iterations) = (run.bindings, run.iterations);
+        }
+        take::take(session, &checked, &code.options(options), &natives.over(options), &profile)
     })
 }
 

@@ -12,6 +12,7 @@ use crate::natives::Natives;
 use crate::natives::sources::{self, Failure, Job};
 use crate::options::{CodeOptions, ScheduleKind, ThreadsOptions};
 use crate::pipeline::{Checked, Halt, dump};
+use crate::profile::find;
 use crate::session::Session;
 use crate::threads::plan::{self, Plan};
 use sluice_codegen::c::program;
@@ -22,6 +23,7 @@ use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::lower::{self, LowerOptions};
+use sluice_kernel::passes::Pass;
 use sluice_schedule::judge::{self, Verified};
 use sluice_schedule::minimum_latency::{self, minimum_latency};
 use sluice_schedule::sequential::SequentialSchedule;
@@ -47,6 +49,8 @@ pub fn emit_threads(
     code: &CodeOptions,
     threads: &ThreadsOptions,
 ) -> Result<(CProgram, Plan), Halt> {
+    // one that does not fit any more is left alone: there is nothing to be said about it in a run
+    let found = find::in_cache(checked).and_then(Result::ok);
     let make = |input: &ProgramInput<'_>| {
         // what the plan is for must be what the code has
         let batch = match threads.batch {
@@ -54,7 +58,7 @@ pub fn emit_threads(
             None => program::batch(input)?,
         };
         let options = sluice_codegen::ProgramOptions { batch: Some(batch), ..*input.options };
-        let plan = plan::plan(input, threads.threads, batch);
+        let plan = plan::plan(input, threads.threads, batch, found.as_ref());
         let c = match &plan.partition {
             Some(partition) => emit_stages(&ProgramInput { options: &options, ..*input }, partition)?,
             None => emit_program(input)?,
@@ -74,7 +78,7 @@ fn emit_by<T>(
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
     dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
-    let kernels = kernels(session, checked, code)?;
+    let kernels = native_kernels(session, checked, code)?;
     let mut options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
     let input = ProgramInput {
@@ -109,20 +113,32 @@ pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> 
         }
     };
     dump(session, "lower", || print_kernels(&kernels))?;
-    let passes = sluice_kernel::passes::PASSES;
+    improve(session, &mut kernels, sluice_kernel::passes::PASSES)?;
+    Ok(kernels)
+}
+
+/// The same with what is done to loops before they are printed; costs are told of the kernels before.
+fn native_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+    let mut kernels = kernels(session, checked, code)?;
+    improve(session, &mut kernels, code.inner.passes())?;
+    Ok(kernels)
+}
+
+/// Runs passes over all kernels.
+fn improve(session: &mut Session, kernels: &mut [Kernel], passes: &'static [Pass]) -> Result<(), Halt> {
     for (i, (name, pass)) in passes.iter().enumerate() {
         session.pass(name, || {
-            for kernel in &mut kernels {
+            for kernel in &mut *kernels {
                 pass(kernel);
                 sluice_kernel::verify::debug_verify(kernel, name);
             }
         });
         // A pass that runs several times is shown after the last.
         if !passes[i + 1..].iter().any(|(later, _)| later == name) {
-            dump(session, name, || print_kernels(&kernels))?;
+            dump(session, name, || print_kernels(kernels))?;
         }
     }
-    Ok(kernels)
+    Ok(())
 }
 
 /// All kernels as text.

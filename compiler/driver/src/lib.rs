@@ -24,6 +24,7 @@ pub mod native_stats;
 pub mod natives;
 pub mod options;
 pub mod pipeline;
+pub mod profile;
 pub mod project;
 pub mod rates;
 pub mod render;

@@ -9,6 +9,7 @@ use crate::trace::TraceOptions;
 use serde::{Deserialize, Serialize};
 pub use sluice_frontend::lints::levels::Level;
 pub use sluice_frontend::slow::MOST_STREAMS;
+pub use sluice_kernel::passes::inner::Inner;
 use std::sync::Arc;
 
 /// How messages are written.
@@ -89,6 +90,26 @@ pub struct CodeChoices {
     pub channel_limit: Option<u64>,
     /// Make one filter of equal stateful branches.
     pub fold: Option<bool>,
+    /// What is done with the loops of filters.
+    #[serde(with = "inner_by_name")]
+    pub inner: Option<Inner>,
+}
+
+/// [`Inner`] as it is written.
+mod inner_by_name {
+    use super::Inner;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(inner: &Option<Inner>, to: S) -> Result<S::Ok, S::Error> {
+        inner.map(Inner::name).serialize(to)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Inner>, D::Error> {
+        let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
+        let known = Inner::NAMES.iter().find(|(n, _)| *n == name);
+        known.map(|(_, inner)| Some(*inner)).ok_or_else(|| D::Error::custom(format!("`{name}` is no choice")))
+    }
 }
 
 impl CodeChoices {
@@ -103,6 +124,7 @@ impl CodeChoices {
             schedule: self.schedule.or(those.schedule),
             channel_limit: self.channel_limit.or(those.channel_limit),
             fold: self.fold.or(those.fold),
+            inner: self.inner.or(those.inner),
         }
     }
 
@@ -120,6 +142,7 @@ impl CodeChoices {
             schedule: all.schedule.unwrap_or_default(),
             channel_limit: all.channel_limit,
             fold: all.fold.unwrap_or(true),
+            inner: all.inner.unwrap_or_default(),
             stats: false,
         }
     }
@@ -138,6 +161,8 @@ pub struct CodeOptions {
     pub channel_limit: Option<u64>,
     /// Make one filter of equal stateful branches.
     pub fold: bool,
+    /// What is done with the loops of filters.
+    pub inner: Inner,
     /// Count firings and measure time while the program runs.
     pub stats: bool,
 }
@@ -246,4 +271,21 @@ pub enum GraphFormat {
     Svg,
     /// Text for Graphviz.
     Dot,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_survive_the_way_to_another_process() {
+        for inner in Inner::NAMES.map(|(_, inner)| Some(inner)).into_iter().chain([None]) {
+            let choices = CodeChoices { inner, level: Some(2), ..CodeChoices::default() };
+            let text = serde_json::to_string(&choices).unwrap();
+            assert_eq!(serde_json::from_str::<CodeChoices>(&text).unwrap(), choices, "{text}");
+        }
+        let wrong =
+            serde_json::to_string(&CodeChoices::default()).unwrap().replace("\"inner\":null", "\"inner\":\"some\"");
+        assert!(serde_json::from_str::<CodeChoices>(&wrong).unwrap_err().to_string().contains("`some` is no choice"));
+    }
 }

@@ -7,6 +7,7 @@ use crate::render_json;
 use sluice_frontend::mend::Done;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::SourceMap;
+use sluice_kernel::passes::inner::Inner;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ pub fn passes() -> Vec<&'static str> {
                     all.push(pass);
                 }
             }
+            // those of the loops, as far as the choice among them has them
+            all.extend(Inner::Both.passes().iter().map(|(pass, _)| *pass));
         }
     }
     all

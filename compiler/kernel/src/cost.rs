@@ -106,7 +106,7 @@ impl Estimate<'_> {
 
     fn stmt(&mut self, s: &Stmt) -> Cost {
         let mut own = Cost::default();
-        s.kind.each_own_expr(&mut |e| e.walk(&mut |e| own = own.plus(expr(e))));
+        s.kind.each_own_expr(&mut |e| e.walk(&mut |e| own = own.plus(operation(e))));
         for p in s.kind.targets() {
             if p.as_local().is_none() {
                 own.store += 1;
@@ -151,7 +151,7 @@ impl Estimate<'_> {
 }
 
 /// An expression's own operation.
-fn expr(e: &Expr) -> Cost {
+pub(crate) fn operation(e: &Expr) -> Cost {
     let mut c = Cost::default();
     match &e.kind {
         ExprKind::Const(_) | ExprKind::Zero | ExprKind::Iter | ExprKind::Component(..) | ExprKind::Compose(_) => {}

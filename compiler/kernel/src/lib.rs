@@ -6,6 +6,7 @@
 pub mod cost;
 pub mod ir;
 pub mod loop_shape;
+pub mod loops;
 pub mod lower;
 pub mod passes;
 pub mod text;

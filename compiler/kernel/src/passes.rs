@@ -4,11 +4,17 @@ pub mod clean;
 pub mod count_loops;
 pub mod fold;
 pub mod inline;
+pub mod inner;
 pub mod intervals;
 pub mod lanes;
 pub mod lower_channels;
 pub mod prove_checks;
+pub mod software_pipeline;
 pub mod split_complex;
+pub mod unroll;
+
+#[cfg(test)]
+mod inner_tests;
 
 use crate::ir::Kernel;
 use crate::verify::debug_verify;

@@ -80,8 +80,8 @@ pub struct Program<'a> {
     pub graph: &'a SdfGraph,
     /// Its steady state.
     pub steady: &'a SteadyState,
-    /// By node, the operations of a firing ([`costs`]).
-    pub costs: &'a [Cost],
+    /// What firings cost: counted ([`times`]), or [`measured`].
+    pub times: &'a Times,
     /// By channel, the bytes of an item.
     pub item_bytes: &'a [u64],
 }
@@ -127,7 +127,21 @@ fn channel_bytes(plan: &Plan) -> u64 {
     capacities(problem, &found.schedule).map_or(u64::MAX, |c| judge::bytes(problem, &c))
 }
 
-/// Makes the problem of a program on so many processors of a machine, and bounds it.
+/// Replaces what firings cost by what they were measured to take: by node, nanoseconds of a firing, where it was measured. A measurement has
+/// in it how firings ran, side by side or alone.
+pub fn measured(machine: &Machine, times: Times, nanoseconds: &[Option<f64>]) -> Times {
+    let Times { mut firing, mut alone, .. } = times;
+    for (v, ns) in nanoseconds.iter().enumerate().take(firing.len()) {
+        if let Some(ns) = ns.filter(|ns| ns.is_finite() && *ns >= 0.0) {
+            // A conversion to whole numbers stays in range.
+            let cycles = |lanes: u64| (ns * machine.clock_mhz / 1000.0 * lanes as f64).round().max(1.0) as u64;
+            (firing[v], alone[v]) = (cycles(machine.lanes), cycles(1));
+        }
+    }
+    Times { firing, alone, ..times }
+}
+
+/// Makes the problem of a program on so many processors, and bounds it; `machine` says how much memory there is for channels.
 pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
     let cut = |grain| with_grain(program, machine, processors, grain);
     if grain != Grain::Auto {
@@ -180,19 +194,35 @@ pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) 
 }
 
 fn with_grain(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
-    let Program { steady, costs, item_bytes, .. } = program;
+    let Program { steady, times, item_bytes, .. } = program;
     let graph = &*program.graph.cut();
-    let times = times(machine, costs);
     let granularity = match grain {
         Grain::Firing => finest(graph),
         Grain::Auto => return plan(program, machine, processors, grain),
         Grain::PerProcessor(per_processor) => {
             let most = u64::from(processors).saturating_mul(per_processor).saturating_mul(16).max(4096);
-            choose(graph, steady, &times, Aim { processors, per_processor, most }).ok_or(Unfit::Work)?
+            choose(graph, steady, times, Aim { processors, per_processor, most }).ok_or(Unfit::Work)?
         }
     };
-    let source = Source { graph, steady, granularity: &granularity, times: &times, item_bytes };
+    let source = Source { graph, steady, granularity: &granularity, times, item_bytes };
     let problem = build::problem(source, processors)?;
     let bounds = bounds(&problem);
-    Ok(Plan { granularity, times, problem, bounds, limited: None })
+    Ok(Plan { granularity, times: times.clone(), problem, bounds, limited: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::shipped;
+
+    #[test]
+    fn what_was_measured_goes_before_what_was_counted() {
+        let mut machine = shipped("cpu").unwrap();
+        (machine.lanes, machine.alone, machine.clock_mhz) = (4, 3, 2000.0);
+        let counted = times(&machine, &[Cost { int: 5, ..Cost::default() }; 4]);
+        let all = measured(&machine, counted, &[Some(10.0), None, Some(0.0), Some(f64::NAN)]);
+        // 10 ns are 20 cycles: so long for each of four firings side by side, and for one that runs alone
+        assert_eq!(all.firing, [80, 5, 1, 5]);
+        assert_eq!(all.alone, [20, 15, 1, 15]);
+    }
 }

@@ -12,6 +12,7 @@ use sluice_driver::testing::TestOptions;
 use sluice_driver::testing::spec::BackEnds;
 
 use crate::cslow_arguments::CslowArgs;
+use crate::profile_arguments::ProfileArgs;
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
 
@@ -29,6 +30,8 @@ Examples:
   sluice check radio.str --fix                  mend what a machine can mend without a look
   sluice rates fm.str                           rates, repetitions and buffers of every filter
   sluice graph fm.str -o fm.svg                 draw the stream graph
+  sluice schedule fm.str --machine cpu          lay the program out on processors as a software pipeline
+  sluice profile fm.str --input fm.raw          measure what its firings take, for `sluice schedule`
   sluice cslow bank.str                         what streams that take turns would gain
   sluice build fm.str -o fm                     a program of its own
   sluice new radio                              a project; in its folder no files need to be named
@@ -91,6 +94,21 @@ enum Command {
         program: ProgramArgs,
         #[command(flatten)]
         schedule: ScheduleArgs,
+    },
+    /// Measure what a program's firings take on this computer, for `sluice schedule`
+    #[command(
+        after_help = "Native code runs on the program's input for a second, or as long as --seconds or --iterations say; what it prints and writes \
+        goes nowhere. `sluice schedule --machine cpu` finds the profile in the cache."
+    )]
+    Profile {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        code: CodeArgs,
+        #[command(flatten)]
+        native: NativeArgs,
+        #[command(flatten)]
+        profile: ProfileArgs,
     },
     /// Write a page that shows a program's graph, schedule, bounds, rates and source together
     Report {
@@ -281,6 +299,9 @@ struct CodeArgs {
     /// Make one filter of the branches of a round-robin splitjoin where they are equal and have state [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     fold: Option<bool>,
+    /// What is done with the loops of filters [default: auto]
+    #[arg(long, value_enum, value_name = "KIND")]
+    inner: Option<InnerArg>,
 }
 
 #[derive(Args, Debug)]
@@ -410,6 +431,32 @@ enum ScheduleArg {
     MinimumLatency,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum InnerArg {
+    /// What measures faster
+    Auto,
+    /// Leave them as they are
+    None,
+    /// Write out the turns of short loops, and four turns to one of the others
+    Unroll,
+    /// Load what the next turn needs ahead of the arithmetic of this one
+    Pipeline,
+    /// Unroll, then load ahead
+    Both,
+}
+
+impl InnerArg {
+    fn inner(self) -> Inner {
+        match self {
+            InnerArg::Auto => Inner::Auto,
+            InnerArg::None => Inner::None,
+            InnerArg::Unroll => Inner::Unroll,
+            InnerArg::Pipeline => Inner::Pipeline,
+            InnerArg::Both => Inner::Both,
+        }
+    }
+}
+
 impl From<RatesArg> for RatesFormat {
     fn from(format: RatesArg) -> RatesFormat {
         match format {
@@ -469,6 +516,7 @@ impl CodeArgs {
             }),
             channel_limit: self.channel_limit,
             fold: self.fold,
+            inner: self.inner.map(InnerArg::inner),
         }
     }
 }
@@ -517,6 +565,9 @@ impl Arguments {
             }
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Schedule { program, schedule } => commands::schedule(&program.options(), &schedule.options()),
+            Command::Profile { program, code, native, profile } => {
+                commands::profile(&program.options(), code.choices(), &native.options(), profile.options())
+            }
             Command::Report { program, report } => commands::report_page(&program.options(), &report.options()),
             Command::Sdep { program, format } => {
                 let mut options = program.options();

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cslow_arguments;
+mod profile_arguments;
 mod schedule_arguments;
 mod watch_arguments;
 

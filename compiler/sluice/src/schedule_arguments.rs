@@ -12,6 +12,10 @@ pub struct ScheduleArgs {
     /// The machine: h200 (the default), a100, 8800-gts-512, cpu (this computer's), or a TOML file
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
+    /// What firings cost: measured, as `sluice profile` has written it; or `none`, counted in the kernel IR. By default, for --machine cpu, the
+    /// program's profile in the cache, where there is one
+    #[arg(long, value_name = "FILE")]
+    profile: Option<String>,
     /// The scheduler
     #[arg(long, value_enum, default_value = "hms", conflicts_with_all = ["compare", "pareto"])]
     method: MethodArg,
@@ -33,6 +37,9 @@ pub struct ScheduleArgs {
     /// Show what throughput costs in channel memory and latency
     #[arg(long)]
     pareto: bool,
+    /// Show the innermost loops of the filters instead: cycles of a turn, without and with software pipelining
+    #[arg(long, conflicts_with_all = ["compare", "pareto", "processors", "machine", "method", "per_processor", "firings", "require_ii"])]
+    loops: bool,
     /// How to show it
     #[arg(long, value_enum, default_value_t)]
     format: FormatArg,
@@ -50,6 +57,10 @@ pub struct ReportArgs {
     /// The machine: h200 (the default), a100, 8800-gts-512, cpu (this computer's), or a TOML file
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
+    /// What firings cost: measured, as `sluice profile` has written it; or `none`, counted in the kernel IR. By default, for --machine cpu, the
+    /// program's profile in the cache, where there is one
+    #[arg(long, value_name = "FILE")]
+    profile: Option<String>,
     /// The scheduler
     #[arg(long, value_enum, default_value = "hms")]
     method: MethodArg,
@@ -64,6 +75,7 @@ impl ReportArgs {
         ScheduleOptions {
             machine: self.machine,
             processors: self.processors,
+            profile: self.profile,
             grain: Grain::Auto,
             method: self.method.method(),
             require_ii: None,
@@ -71,12 +83,14 @@ impl ReportArgs {
             format: Format::Text,
             compare: false,
             pareto: false,
+            loops: false,
             output: Some(self.output),
         }
     }
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+/// A time in seconds.
+pub fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s <= 1e6 => Ok(s),
         _ => Err("a number of seconds above 0 is needed".into()),
@@ -132,6 +146,7 @@ impl ScheduleArgs {
         ScheduleOptions {
             machine: self.machine,
             processors: self.processors,
+            profile: self.profile,
             grain: match self.per_processor {
                 _ if self.firings => Grain::Firing,
                 None => Grain::Auto,
@@ -147,6 +162,7 @@ impl ScheduleArgs {
             },
             compare: self.compare,
             pareto: self.pareto,
+            loops: self.loops,
             output: self.output,
         }
     }

@@ -5,7 +5,8 @@
 //! `// row: 5.12` names rows of docs/conformance.md.
 //!
 //! Every third program runs on 2, 3 or 5 threads too, which hand each other few steady states at once; with `SLUICE_ALL_THREADS` all programs do,
-//! with each number.
+//! with each number. Every fourth is compiled with another `--inner` too, which does something else with its loops; with `SLUICE_ALL_INNER`
+//! all are, with each kind.
 
 #![allow(clippy::disallowed_methods)] // tests read files and start the command
 
@@ -103,6 +104,14 @@ fn main() {
             let r = p.clone();
             trials.push(Trial::test(format!("{name}::native"), move || run(&r, &[])));
             number += 1;
+            let every = std::env::var_os("SLUICE_ALL_INNER").is_some();
+            for (i, inner) in ["none", "unroll", "pipeline", "both"].into_iter().enumerate() {
+                if every || number % 16 == 4 * i {
+                    let p = p.clone();
+                    let name = format!("{name}::inner_{inner}");
+                    trials.push(Trial::test(name, move || run(&p, &["-O1", "--inner", inner])));
+                }
+            }
             for (i, threads) in ["2", "3", "5"].into_iter().enumerate() {
                 // what watches a run, or interprets, has one thread
                 let text = std::fs::read_to_string(&p).unwrap_or_default();

@@ -302,9 +302,9 @@ fn example_project() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 14] = [
-    "check", "rates", "sdep", "schedule", "report", "cslow", "graph", "build", "run", "test", "new", "fmt", "explain",
-    "clean",
+const COMMANDS: [&str; 15] = [
+    "check", "rates", "sdep", "schedule", "profile", "report", "cslow", "graph", "build", "run", "test", "new", "fmt",
+    "explain", "clean",
 ];
 
 /// The options a command knows.
@@ -422,13 +422,25 @@ fn index_example(code: &str, text: &str) -> Tested {
     if said.contains(&format!("[{code}]")) { Ok(()) } else { Err(format!("{code} is not reported:\n{said}").into()) }
 }
 
+/// A profile that brings about a code, for a program that it is not of.
+fn index_profile(code: &str, text: &str) -> Tested {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join("program.str"), "void->void filter Main { work { println(1); } }")?;
+    std::fs::write(folder.path().join("program.json"), text)?;
+    let machine = if code == "E0972" { "h200" } else { "cpu" };
+    let args = ["schedule", "program.str", "--profile", "program.json", "--machine", machine];
+    let said = String::from_utf8_lossy(&sluice(folder.path(), &args)?.stderr).into_owned();
+    if said.contains(&format!("[{code}]")) { Ok(()) } else { Err(format!("{code} is not reported:\n{said}").into()) }
+}
+
 fn error_index(trials: &mut Vec<Trial>) {
     for entry in read("docs/errors.md").split("\n## ").skip(1) {
         let code = entry.split(':').next().unwrap_or("").to_string();
         let name = format!("index::{code}");
-        if let Some(example) = blocks(entry).into_iter().find(|b| b.info == "text" || b.info == "toml") {
+        if let Some(example) = blocks(entry).into_iter().find(|b| ["text", "toml", "json"].contains(&b.info.as_str())) {
             trials.push(Trial::test(name, move || match example.info.as_str() {
                 "toml" => index_manifest(&code, &example.text),
+                "json" => index_profile(&code, &example.text),
                 _ => index_example(&code, &example.text),
             }));
         }
@@ -447,6 +459,7 @@ fn main() {
     trials.push(Trial::test("examples", examples));
     trials.push(Trial::test("example_project", example_project));
     trials.push(Trial::test("session::projects", || session::session("docs/projects.md", 4, 3)));
+    trials.push(Trial::test("session::loops", || session::session("docs/loops.md", 1, 0)));
     trials.push(Trial::test("session::cslow", || session::session("docs/cslow.md", 6, 0)));
     trials.push(Trial::test("options", options));
     trials.push(Trial::test("links", all_links));

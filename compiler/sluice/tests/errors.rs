@@ -34,12 +34,16 @@ fn golden(program: &Path) -> Result<(), Failed> {
         return rendered(program, &name, &String::from_utf8_lossy(&[out.stderr, out.stdout].concat()));
     }
     let text = String::from_utf8_lossy(&std::fs::read(program)?).into_owned();
-    let flags: Vec<String> = (text.lines().next())
-        .and_then(|l| l.strip_prefix("// flags: "))
-        .map(|f| f.split_whitespace().map(String::from).collect())
-        .unwrap_or_default();
-    let runs = name.starts_with("E09");
-    if runs {
+    let words = |what: &str| -> Option<Vec<String>> {
+        let rest = text.lines().next()?.strip_prefix(what)?;
+        Some(rest.split_whitespace().map(String::from).collect())
+    };
+    let schedule = words("// schedule: ");
+    let (schedules, runs) = (schedule.is_some(), name.starts_with("E09"));
+    let flags = schedule.or_else(|| words("// flags: ")).unwrap_or_default();
+    if schedules {
+        command.arg("schedule");
+    } else if runs {
         command.args(["run", "--interpret", "--iterations", "4"]);
     } else {
         command.arg("check");

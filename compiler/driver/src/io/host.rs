@@ -14,6 +14,7 @@ use sluice_frontend::typed::Globals;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What the command line says about the ends of a program.
 #[derive(Clone, Debug, Default)]
@@ -78,6 +79,8 @@ pub struct Host {
     /// Items read and written so far.
     read: AtomicU64,
     written: AtomicU64,
+    /// When the run has lasted long enough.
+    deadline: Option<Instant>,
 }
 
 impl Host {
@@ -121,6 +124,7 @@ impl Host {
             progress: Mutex::new(Progress::start()),
             read: AtomicU64::new(0),
             written: AtomicU64::new(0),
+            deadline: None,
         })
     }
 
@@ -134,7 +138,17 @@ impl Host {
                 locked(w).flush_if_watched()?;
             }
             locked(&self.out).flush()?;
-            got = locked(r).read(space, true)?;
+            // Where the time is over, the input has ended.
+            while got == Got::NoneYet && self.deadline.is_some() {
+                if self.wants_stop() {
+                    return Ok(Got::End);
+                }
+                std::thread::sleep(Duration::from_millis(5));
+                got = locked(r).read(space, false)?;
+            }
+            if got == Got::NoneYet {
+                got = locked(r).read(space, true)?;
+            }
         }
         if let Got::Items(n) = got {
             self.read.fetch_add(n as u64, Ordering::Relaxed);
@@ -167,10 +181,21 @@ impl Host {
         }
     }
 
+    /// Lets the run end early, at this moment.
+    pub fn stop_at(&mut self, deadline: Instant) {
+        self.deadline = Some(deadline);
+    }
+
+    /// Has the moment come that [`Host::stop_at`] set?
+    pub fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|d| Instant::now() >= d)
+    }
+
     /// Should the run end early: Ctrl-C, or an output that nobody reads any more?
     pub fn wants_stop(&self) -> bool {
         // an output that another thread is writing to is looked at next time
         interrupt::requested()
+            || self.is_over()
             || self.out.try_lock().is_ok_and(|out| out.is_broken())
             || self.writers.iter().any(|w| w.try_lock().is_ok_and(|w| w.is_broken()))
     }

@@ -6,7 +6,7 @@
 use super::schema::{self, At, Faults, Table};
 use super::sources;
 use crate::io::format::Format;
-use crate::options::{CodeChoices, NativeOptions, RunOptions, ScheduleKind};
+use crate::options::{CodeChoices, Inner, NativeOptions, RunOptions, ScheduleKind};
 use sluice_frontend::Analysis;
 use sluice_grammar::diagnostic::{Diagnostic, Label};
 use sluice_grammar::span::{FileId, SourceMap, Span};
@@ -96,6 +96,7 @@ pub fn build(table: &mut Table<'_>, faults: &mut Faults) -> CodeChoices {
         schedule: table.choice("schedule", &ScheduleKind::NAMES, faults),
         channel_limit: table.integer("channel-limit", 1..=1 << 40, faults),
         fold: table.boolean("fold", faults),
+        inner: table.choice("inner", &Inner::NAMES, faults),
     }
 }
 

@@ -3,12 +3,15 @@
 //! Purpose: `sluice schedule`: a program's scheduling problem on a machine, its bounds, and what the methods make of it. Input: a checked
 //! program; output: a report as text or JSON, all methods side by side, or the trade between throughput, memory and latency.
 
+pub mod costs;
+mod loops;
 mod page;
 mod pareto;
 pub mod report;
 pub mod target;
 pub mod why;
 
+use self::costs::{Costs, Origin};
 use self::report::Report;
 use crate::commands;
 use crate::compiled;
@@ -48,6 +51,8 @@ pub struct ScheduleOptions {
     pub processors: Option<u32>,
     /// How finely the program is cut.
     pub grain: Grain,
+    /// Where costs come from: a profile, or [`costs::NONE`]; without, the profile in the cache for the computer at hand.
+    pub profile: Option<String>,
     /// The method; where none is named, hierarchical modulo scheduling.
     pub method: Method,
     /// No longer II will do.
@@ -62,6 +67,8 @@ pub struct ScheduleOptions {
     pub compare: bool,
     /// The trade between throughput, memory and latency.
     pub pareto: bool,
+    /// The loops of the filters instead.
+    pub loops: bool,
 }
 
 /// A program's plan on the machine that the options name.
@@ -70,6 +77,8 @@ pub struct Planned {
     pub machine: Machine,
     /// The plan.
     pub plan: Plan,
+    /// Where the costs in it come from.
+    pub origin: Origin,
 }
 
 /// Costs of a program's nodes, and bytes of its channels' items.
@@ -95,11 +104,11 @@ pub fn weights(session: &mut Session, checked: &Checked) -> Result<Weights, Halt
 pub fn plan(session: &mut Session, checked: &Checked, options: &ScheduleOptions) -> Result<Planned, Halt> {
     let machine = target::machine(options.machine.as_deref().unwrap_or(target::DEFAULT))?;
     let processors = options.processors.unwrap_or(machine.processors);
-    let Weights { costs, item_bytes } = weights(session, checked)?;
+    let Costs { times, item_bytes, origin } = costs::costs(session, checked, options, &machine)?;
     let (graph, steady) = (&checked.program.graph, &checked.program.steady);
-    let program = Program { graph, steady, costs: &costs, item_bytes: &item_bytes };
+    let program = Program { graph, steady, times: &times, item_bytes: &item_bytes };
     let plan = session.pass("plan", || plan::plan(program, &machine, processors, options.grain));
-    Ok(Planned { plan: plan.map_err(|unfit| unfit_fault(&unfit, options))?, machine })
+    Ok(Planned { plan: plan.map_err(|unfit| unfit_fault(&unfit, options))?, machine, origin })
 }
 
 fn unfit_fault(unfit: &Unfit, options: &ScheduleOptions) -> Fault {
@@ -152,7 +161,9 @@ fn no_schedule(n: NoSchedule, method: Method) -> Fault {
 
 /// `sluice schedule`
 pub fn schedule(session: &mut Session, checked: &Checked, options: &ScheduleOptions) -> Result<Exit, Halt> {
-    let text = if options.pareto {
+    let text = if options.loops {
+        loops::loops(session, checked, options.format)?
+    } else if options.pareto {
         pareto::pareto(session, checked, options)?
     } else if options.compare {
         let planned = plan(session, checked, options)?;
@@ -180,12 +191,12 @@ fn reported(
     planned: &Planned,
     options: &ScheduleOptions,
 ) -> Result<(Outcome, Report), Halt> {
-    let Planned { plan, machine } = planned;
+    let Planned { plan, machine, origin } = planned;
     let (outcome, seconds) = session.pass(options.method.name(), || solve(planned, options.method, options));
     let outcome = outcome.map_err(|e| no_schedule(e, options.method))?;
     let bottleneck = why::why(plan, &checked.program, &checked.sources);
     let result = report::result(plan, machine, &outcome, seconds);
-    let report = report::report(entry(checked), plan, machine, bottleneck, &outcome, result);
+    let report = report::report(entry(checked), (plan, machine, origin), bottleneck, &outcome, result);
     Ok((outcome, report))
 }
 
@@ -210,7 +221,7 @@ fn compare(session: &mut Session, planned: &Planned, options: &ScheduleOptions) 
     }
     Ok(match options.format {
         Format::Json => json(&results.into_iter().flatten().collect::<Vec<_>>()),
-        Format::Text => report::compare(&results, lower),
+        Format::Text => report::compare(&results, lower) + &format!("costs: {}\n", planned.origin.text()),
         Format::Svg => {
             return Err(Fault::usage("a comparison has no chart").help("--compare with --format text or json").into());
         }

@@ -16,7 +16,7 @@ pub fn page(checked: &Checked, planned: &Planned, outcome: &Outcome, report: &Re
     let files: Vec<FileId> = files(checked);
     let title = report.title();
     html(&Page {
-        figures: report.figures().to_vec(),
+        figures: report.figures().into_iter().chain([report.costs()]).collect(),
         bottleneck: report.bottleneck(),
         graph: graph_svg::svg(&program.graph, &program.steady),
         gantt: gantt_svg::svg(&plan.problem, &outcome.verified, &plan.bounds, &title),

@@ -3,8 +3,9 @@
 //! Points: the program cut more and less finely, on one processor up to all, by every heuristic. Those that another one beats in all
 //! three respects are left out.
 
+use super::costs::{self, Costs};
 use super::report::grouped;
-use super::{Format, ScheduleOptions, Weights, entry, target, weights};
+use super::{Format, ScheduleOptions, entry, target};
 use crate::document::{columns, json};
 use crate::exit::Fault;
 use crate::pipeline::{Checked, Halt};
@@ -34,6 +35,7 @@ pub struct Point {
 struct Document {
     schema: &'static str,
     machine: String,
+    costs: &'static str,
     points: Vec<Point>,
 }
 
@@ -44,10 +46,14 @@ const METHODS: [Method; 4] = [Method::MinLatency, Method::Flat, Method::Ims, Met
 /// Finds the points and shows them, the fastest first.
 pub fn pareto(session: &mut Session, checked: &Checked, options: &ScheduleOptions) -> Result<String, Halt> {
     let machine = target::machine(options.machine.as_deref().unwrap_or(target::DEFAULT))?;
-    let points = points(session, checked, options, &machine)?;
+    let costs = costs::costs(session, checked, options, &machine)?;
+    let points = points(session, checked, options, &machine, &costs)?;
+    let origin = costs.origin;
     Ok(match options.format {
-        Format::Json => json(&Document { schema: "sluice-pareto-1", machine: machine.name, points }),
-        Format::Text => text(&points),
+        Format::Json => {
+            json(&Document { schema: "sluice-pareto-1", machine: machine.name, costs: origin.name(), points })
+        }
+        Format::Text => text(&points) + &format!("costs: {}\n", origin.text()),
         Format::Svg => svg(&points, &format!("{} on {}", entry(checked), machine.name)),
     })
 }
@@ -58,10 +64,10 @@ fn points(
     checked: &Checked,
     options: &ScheduleOptions,
     machine: &Machine,
+    Costs { times, item_bytes, .. }: &Costs,
 ) -> Result<Vec<Point>, Halt> {
-    let Weights { costs, item_bytes } = weights(session, checked)?;
     let (graph, steady) = (&checked.program.graph, &checked.program.steady);
-    let program = Program { graph, steady, costs: &costs, item_bytes: &item_bytes };
+    let program = Program { graph, steady, times, item_bytes };
     let most = options.processors.unwrap_or(machine.processors).max(1);
     let mut processors = vec![most];
     while processors.last().is_some_and(|p| *p > 1) {

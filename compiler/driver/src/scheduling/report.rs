@@ -1,5 +1,6 @@
 //! What `sluice schedule` shows: the JSON document of docs/json.md, and its table for people.
 
+use super::costs::{Measured, Origin};
 use super::why::Bottleneck;
 use crate::document::columns;
 use serde::Serialize;
@@ -16,8 +17,12 @@ pub struct Report {
     schema: &'static str,
     program: String,
     machine: MachineJson,
-    /// Where the costs come from: `static` (the kernel IR).
+    /// Where the costs come from: `static` (the kernel IR) or `measured`.
     costs: &'static str,
+    /// What was measured.
+    profile: Option<Measured>,
+    #[serde(skip)]
+    origin: String,
     /// Steady states in an iteration.
     batch: u64,
     /// Instances in an iteration.
@@ -141,6 +146,11 @@ impl Report {
         .map(|(name, value, remark)| [name.to_string(), value, remark.to_string()])
     }
 
+    /// Where the costs come from.
+    pub fn costs(&self) -> Figure {
+        ["costs".into(), self.costs.into(), self.origin.clone()]
+    }
+
     /// Program and machine.
     pub fn title(&self) -> String {
         let processors = count(self.machine.processors.into(), "processor", "processors");
@@ -157,8 +167,7 @@ impl Report {
 /// The document of one method.
 pub fn report(
     program: &str,
-    plan: &Plan,
-    machine: &Machine,
+    (plan, machine, origin): (&Plan, &Machine, &Origin),
     bottleneck: Bottleneck,
     outcome: &Outcome,
     result: ResultJson,
@@ -195,7 +204,9 @@ pub fn report(
             processors: problem.processors(),
             clock_mhz: machine.clock_mhz,
         },
-        costs: "static",
+        costs: origin.name(),
+        profile: origin.profile().cloned(),
+        origin: origin.text(),
         batch: graph.batch,
         instances: problem.instances(),
         instances_per_processor: problem.instances() as f64 / f64::from(problem.processors()),
@@ -225,7 +236,7 @@ pub fn text(r: &Report) -> String {
         count(r.batch, "steady state", "steady states"),
         grouped(r.work)
     );
-    let _ = writeln!(out, "costs: static, from the kernel IR\n");
+    let _ = writeln!(out, "costs: {}\n", r.origin);
     let figures = r.figures();
     let width = figures.iter().map(|f| f[1].chars().count()).max().unwrap_or(0);
     for [name, value, remark] in &figures {

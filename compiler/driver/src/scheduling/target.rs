@@ -6,11 +6,13 @@ use std::path::Path;
 
 /// What is taken where nothing is said.
 pub const DEFAULT: &str = "h200";
+/// The name of the computer at hand.
+pub const THIS: &str = "cpu";
 
 /// Finds a machine by name, or reads it from a file.
 pub fn machine(which: &str) -> Result<Machine, Fault> {
     if let Some(mut found) = machine::shipped(which) {
-        if which == "cpu" {
+        if which == THIS {
             found.processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
         }
         return Ok(found);

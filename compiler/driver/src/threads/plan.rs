@@ -4,6 +4,7 @@
 //! that their judge has passed, or why one thread does everything; and numbers for people.
 
 use super::crew::Seats;
+use crate::profile::find::Found;
 use sluice_codegen::ProgramInput;
 use sluice_codegen::c::{layout, stages};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
@@ -41,6 +42,8 @@ pub struct Plan {
     pub bound: f64,
     /// Steady states of a batch.
     pub batch: u64,
+    /// When the costs were measured, if they were.
+    pub measured: Option<String>,
 }
 
 /// A stage in words.
@@ -54,8 +57,8 @@ pub struct Planned {
     pub cycles: u64,
 }
 
-/// Makes a plan. `batch`: steady states of a batch.
-pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64) -> Plan {
+/// Makes a plan. `batch`: steady states of a batch; `found`: what firings of this very program were measured to take.
+pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64, found: Option<&Found>) -> Plan {
     let graph = input.graph;
     let mut plan = Plan {
         asked: threads,
@@ -68,6 +71,7 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64) -> Plan {
         gain: 1.0,
         bound: 1.0,
         batch,
+        measured: found.map(|f| f.profile.date.clone()),
     };
     if threads <= 1 {
         plan.alone = Some("no more were asked for".into());
@@ -77,8 +81,17 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64) -> Plan {
         plan.alone = Some(why.into());
         return plan;
     }
-    let core = machine::shipped("cpu").map_or_else(Cost::default, |m| m.cycles);
-    let cycles: Vec<u64> = graph.node_ids().map(|v| cycles(input, v, &core)).collect();
+    let core = machine::shipped("cpu");
+    let (clock, core) = core.map_or((0.0, Cost::default()), |m| (m.clock_mhz, m.cycles));
+    let cycles: Vec<u64> = (graph.node_ids())
+        .map(|v| match found.and_then(|f| f.nanoseconds.get(v.index()).copied().flatten()) {
+            // what ends take depends on what they are joined to, which was nothing when they were measured
+            Some(ns) if !matches!(graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_)) => {
+                (ns * clock / 1000.0).round().max(1.0) as u64
+            }
+            _ => cycles(input, v, &core),
+        })
+        .collect();
     let bytes: Vec<u64> =
         (graph.channels.iter()).map(|c| layout::size_align(&c.ty, input.globals).map_or(1, |(size, _)| size)).collect();
     let crossing: Vec<u64> = bytes.iter().map(|b| b.div_ceil(8)).collect();

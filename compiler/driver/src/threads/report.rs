@@ -58,6 +58,9 @@ pub fn report(plan: &Plan, tally: Option<&Tally>) -> String {
         s(usize::try_from(plan.batch).unwrap_or(2)),
         plan.gain
     );
+    if let Some(date) = &plan.measured {
+        let _ = writeln!(out, "costs: measured, profile of {date}");
+    }
     if plan.bound > plan.gain * 1.01 {
         let _ = writeln!(out, "  no partition can be more than {:.2} times as fast", plan.bound);
     }

@@ -15,6 +15,7 @@ use sluice_frontend::components::components_of;
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::steady_state::SteadyState;
+use std::collections::HashSet;
 
 /// What a problem is made from.
 #[derive(Clone, Copy)]
@@ -186,7 +187,8 @@ fn task(source: Source, all: &[u64], nodes: Vec<NodeId>, whole: bool) -> Result<
 
 /// Do items alone lead round all of these nodes? Where not, messages have a part in what makes them wait for each other.
 pub fn is_loop(graph: &SdfGraph, nodes: &[NodeId]) -> bool {
-    let within = |(a, b): &(NodeId, NodeId)| nodes.contains(a) && nodes.contains(b);
+    let own: HashSet<NodeId> = nodes.iter().copied().collect();
+    let within = |(a, b): &(NodeId, NodeId)| own.contains(a) && own.contains(b);
     let edges: Vec<_> = graph.channels.iter().map(|c| (c.from.0, c.to.0)).filter(within).collect();
     components_of(nodes, &edges).len() == 1
 }

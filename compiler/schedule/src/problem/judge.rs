@@ -223,8 +223,9 @@ pub fn capacities(problem: &ModuloProblem, s: &ModuloSchedule) -> Option<Vec<u64
     problem.graph().edges.iter().map(of).collect()
 }
 
-/// By edge, the most items there at any time, of a schedule of one processor in which nothing overlaps with the next iteration: its
-/// instances run in order, so that less is needed than where processors do not wait for each other. `None` for other schedules.
+/// By edge, the most items that lie at any time between the oldest one that somebody has still to take and the newest one, of a schedule of one
+/// processor in which nothing overlaps with the next iteration: its instances run in order, so that less is needed than where
+/// processors do not wait for each other. `None` for other schedules.
 pub fn fills_in_order(problem: &ModuloProblem, s: &ModuloSchedule) -> Option<Vec<u64>> {
     let alone = s.processor.iter().all(|p| *p == s.processor[0]) && s.stage.iter().all(|f| *f == 0);
     if !alone {
@@ -239,16 +240,24 @@ pub fn fills_in_order(problem: &ModuloProblem, s: &ModuloSchedule) -> Option<Vec
     }
     let mut order: Vec<usize> = (0..problem.instances()).collect();
     order.sort_by_key(|i| (s.start[*i], *i));
-    let mut fill: Vec<u64> = edges.iter().map(|e| e.initial).collect();
-    let mut most = fill.clone();
+    // Instances of a task without state may run in any order: an item is in the way until all before it are taken.
+    let (mut newest, mut oldest): (Vec<u64>, Vec<u64>) = edges.iter().map(|e| (e.initial, 0)).unzip();
+    let mut most = newest.clone();
+    let mut done = vec![false; problem.instances()];
+    let mut next = vec![0; tasks];
     for i in order {
-        let task = problem.task_of(i);
+        let (task, number) = (problem.task_of(i), problem.number_of(i));
         for e in &gives[task] {
-            fill[*e] = fill[*e].checked_add(edges[*e].produce)?;
-            most[*e] = most[*e].max(fill[*e]);
+            let end = edges[*e].produce.checked_mul(number + 1)?.checked_add(edges[*e].initial)?;
+            newest[*e] = newest[*e].max(end);
+            most[*e] = most[*e].max(newest[*e].checked_sub(oldest[*e])?);
+        }
+        done[i] = true;
+        while next[task] < problem.graph().tasks[task].instances && done[problem.instance(task, next[task])] {
+            next[task] += 1;
         }
         for e in &takes[task] {
-            fill[*e] = fill[*e].checked_sub(edges[*e].consume)?;
+            oldest[*e] = edges[*e].consume.checked_mul(next[task])?;
         }
     }
     Some(most)

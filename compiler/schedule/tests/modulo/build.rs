@@ -255,8 +255,9 @@ fn the_automatic_cut_keeps_to_the_memory() {
     let g = graphs::graph(&[(0, 1, 1, 1, 0), (1, 2, 3, 2, 0), (2, 3, 1, 1, 0), (3, 4, 2, 3, 0), (4, 5, 1, 1, 0)]);
     let s = steady(&g);
     let cost = |n: u64| sluice_kernel::cost::Cost { int: 1000 + 377 * n, ..Default::default() };
-    let (costs, item_bytes): (Vec<_>, _) = ((0..6).map(cost).collect(), vec![64; 5]);
-    let program = Program { graph: &g, steady: &s, costs: &costs, item_bytes: &item_bytes };
+    let (costs, item_bytes): (Vec<_>, Vec<u64>) = ((0..6).map(cost).collect(), vec![64; 5]);
+    let times = sluice_schedule::plan::times(&shipped("8800-gts-512").unwrap(), &costs);
+    let program = Program { graph: &g, steady: &s, times: &times, item_bytes: &item_bytes };
     let of = |memory_bytes: u64| {
         let machine = sluice_schedule::machine::Machine { memory_bytes, ..shipped("8800-gts-512").unwrap() };
         let made = plan(program, &machine, 16, Grain::Auto).unwrap();

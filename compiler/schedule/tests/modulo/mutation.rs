@@ -10,7 +10,7 @@
 use crate::random::{self, Dice};
 use crate::simulator::{Sight, endless, enough, reference, run};
 use sluice_schedule::analysis::bounds::bounds;
-use sluice_schedule::problem::judge::{Violation, verify};
+use sluice_schedule::problem::judge::{Violation, fills_in_order, verify};
 use sluice_schedule::problem::modulo::{ModuloProblem, ModuloSchedule};
 use sluice_schedule::solver::{Options, flat, hierarchical, improve, iterative, sequential, slack};
 
@@ -115,4 +115,32 @@ fn smaller_rings_do_not_do() {
         }
     }
     assert!(wrong * 2 > all, "{wrong} of {all}");
+}
+
+/// On one processor smaller rings do, also where a task's instances run in another order than they are numbered; with one item less, most do
+/// not.
+#[test]
+fn rings_of_one_processor() {
+    let (mut wrong, mut all, mut less) = (0, 0, 0);
+    for seed in 0..600 {
+        let Some(p) = random::problem(seed) else { continue };
+        for s in [sequential::single_appearance(&p), sequential::minimum_latency(&p)] {
+            let judged = verify(&p, s.clone()).unwrap().capacity().to_vec();
+            let mut capacity = fills_in_order(&p, &s).unwrap();
+            let iterations = enough(&p, &s) + 3;
+            let want = reference(&p, iterations);
+            let mut d = Dice::new(seed);
+            assert_eq!(run(&p, &s, &capacity, iterations, &want, Sight::Soon, &mut d), Ok(()), "seed {seed}\n{s:?}");
+            less += u32::from(capacity < judged);
+            for e in 0..capacity.len() {
+                if capacity[e] > p.graph().edges[e].initial.max(1) {
+                    capacity[e] -= 1;
+                    wrong += u32::from(run(&p, &s, &capacity, iterations, &want, Sight::Soon, &mut d).is_err());
+                    capacity[e] += 1;
+                    all += 1;
+                }
+            }
+        }
+    }
+    assert!(wrong * 2 > all && less > 100, "{wrong} of {all}, {less}");
 }

@@ -1,0 +1,162 @@
+//! Which loops are unrolled, and how far: by their size, their jumps, and what their turns need of each other.
+
+use crate::ir::*;
+use crate::passes::clean::trip;
+use crate::walk;
+
+/// Which loops are written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Loops of so many turns, at most, are written out wholly.
+    pub turns: u64,
+    /// The most statements and operations that a loop may become.
+    pub size: usize,
+    /// Only loops that index an array (a variable of the function, or state) that the function writes, and whose turns need values of the turn
+    /// before. (The C compiler makes vectors of the others.)
+    pub recurrences: bool,
+    /// Turns to a turn of the other innermost loops; 1 leaves them as they are.
+    pub factor: u32,
+}
+
+impl Rule {
+    /// All that is short, four to a turn of the rest.
+    pub const ALL: Rule = Rule { turns: 64, size: 1024, recurrences: false, factor: 4 };
+
+    /// What measures faster than without.
+    pub const AUTO: Rule = Rule { turns: 256, size: 4096, recurrences: true, factor: 1 };
+}
+
+/// How many turns of a loop become one: all of them, or a factor; `None` where it stays as it is. `written` is what [`written_arrays`] gives.
+pub fn turns(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
+    whole(l, written, rule).or_else(|| several(l, rule))
+}
+
+/// Statements and operations.
+pub fn size(body: &[Stmt]) -> usize {
+    let mut n = 0;
+    walk::each_stmt(body, &mut |s| {
+        n += 1;
+        s.kind.each_own_expr(&mut |e| n += e.size());
+    });
+    n
+}
+
+pub(super) fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
+    let (n, _) = trip(l).filter(|(n, _)| *n <= rule.turns)?;
+    let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
+    // a break must leave what is no longer there
+    let wanted = fits && !breaks(&l.body, 0) && (!rule.recurrences || indexes_any(l, written) && carries(&l.body));
+    wanted.then_some(n)
+}
+
+pub(super) fn several(l: &For, rule: Rule) -> Option<u64> {
+    let innermost = !l.body.iter().any(has_loop);
+    let n = u64::from(rule.factor);
+    let counted = match trip(l) {
+        Some((turns, _)) => turns >= 2 * n,
+        None => l.step == 1 && l.cmp == BinaryOp::Lt && l.from.as_int().zip(l.to.as_int()).is_none(),
+    };
+    let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
+    (n > 1 && innermost && counted && fits && !jumps(&l.body)).then_some(n)
+}
+
+fn has_loop(s: &Stmt) -> bool {
+    matches!(s.kind, StmtKind::For(_) | StmtKind::Loop(_)) || s.kind.bodies().iter().any(|b| b.iter().any(has_loop))
+}
+
+/// Does a break leave the construct `depth` around the statements?
+fn breaks(body: &[Stmt], depth: u32) -> bool {
+    body.iter().any(|s| match &s.kind {
+        StmtKind::Break(d) => *d == depth,
+        StmtKind::If(_, a, b) => breaks(a, depth) || breaks(b, depth),
+        StmtKind::For(l) => breaks(&l.body, depth + 1),
+        StmtKind::Loop(b) | StmtKind::Block(b) => breaks(b, depth + 1),
+        _ => false,
+    })
+}
+
+/// Does anything jump?
+pub fn jumps(body: &[Stmt]) -> bool {
+    let mut found = false;
+    walk::each_stmt(body, &mut |s| {
+        found |= matches!(s.kind, StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_));
+    });
+    found
+}
+
+/// The arrays that a function writes an element of.
+pub fn written_arrays(f: &Function) -> Vec<Base> {
+    let mut out = Vec::new();
+    walk::each_stmt(&f.body, &mut |s| {
+        for p in s.kind.targets() {
+            let own = match p.base {
+                Base::Local(id) => !f.locals[id.index()].by_ref,
+                Base::State(_) => true,
+                _ => false,
+            };
+            if own && matches!(p.path.first(), Some(Proj::Index(_))) && !out.contains(&p.base) {
+                out.push(p.base.clone());
+            }
+        }
+    });
+    out
+}
+
+/// Does the body index one of the arrays with what depends on the loop's variable?
+fn indexes_any(l: &For, arrays: &[Base]) -> bool {
+    let mut found = false;
+    let mut look = |p: &Place| {
+        let steps = p.path.iter().any(|step| match step {
+            Proj::Index(e) => e.any(&mut |e| matches!(&e.kind, ExprKind::Load(q) if q.as_local() == Some(l.var))),
+            _ => false,
+        });
+        found |= steps && arrays.contains(&p.base);
+    };
+    walk::each_stmt(&l.body, &mut |s| s.kind.targets().into_iter().for_each(&mut look));
+    walk::each_expr(&l.body, &mut |e| {
+        if let ExprKind::Load(p) = &e.kind {
+            look(p);
+        }
+    });
+    found
+}
+
+/// Does a turn need what the turn before left: in a variable that is read before it is written, or in an array of which another element is
+/// written than is read?
+fn carries(body: &[Stmt]) -> bool {
+    let mut targets: Vec<&Place> = Vec::new();
+    walk::each_stmt(body, &mut |s| targets.extend(s.kind.targets()));
+    let mut found = false;
+    walk::each_expr(body, &mut |e| {
+        if let ExprKind::Load(p) = &e.kind {
+            found |= targets.iter().any(|t| t.base == p.base && !p.path.is_empty() && t.path != p.path);
+        }
+    });
+    let mut written = Vec::new();
+    found || reads_first(body, &mut written, &|base| targets.iter().any(|t| t.base == *base && t.path.is_empty()))
+}
+
+/// Does the body read a variable of those that `changes` names before it has certainly written it?
+fn reads_first(body: &[Stmt], written: &mut Vec<Base>, changes: &dyn Fn(&Base) -> bool) -> bool {
+    for s in body {
+        let mut found = false;
+        s.kind.each_own_expr(&mut |e| {
+            e.walk(&mut |e| {
+                if let ExprKind::Load(p) = &e.kind {
+                    found |= changes(&p.base) && !written.contains(&p.base);
+                }
+            })
+        });
+        if found {
+            return true;
+        }
+        for b in s.kind.bodies() {
+            // what is written in it may not be
+            if reads_first(b, &mut written.clone(), changes) {
+                return true;
+            }
+        }
+        written.extend(s.kind.targets().into_iter().filter(|p| p.path.is_empty()).map(|p| p.base.clone()));
+    }
+    false
+}
