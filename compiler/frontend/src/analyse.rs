@@ -215,7 +215,10 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
             }
         }
     }
-    messages::timed(&mut messages, &mut steady);
+    if let Err(d) = messages::timed(&cut, &mut messages, &mut steady) {
+        w.report(*d);
+        return finish(w, None, trees, &options.levels);
+    }
     drop(cut);
     let program = Elaborated { globals: (*globals).clone(), codes, graph, steady, portals, messages };
     lint_all(&mut w, &trees, Some((top, options.top.is_some())), Some(&program), &options.levels);

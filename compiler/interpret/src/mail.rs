@@ -105,12 +105,11 @@ impl<'a> Mail<'a> {
 
     /// The same at the end of the run: what takes effect directly after the last firing.
     pub fn last(&mut self, receiver: NodeId, fired: u64) -> Option<Letter> {
-        let entry = self.waiting[receiver.index()].first_entry()?;
-        let (due, direction) = (entry.key().0, entry.get().1);
-        if due > fired && !(due == fired + 1 && direction == Direction::Upstream) {
-            return None;
-        }
+        let waiting = &mut self.waiting[receiver.index()];
+        // others that would come with the next firing do not keep it back
+        let mut soon = waiting.iter().take_while(|(key, _)| key.0 <= fired + 1);
+        let key = *soon.find(|(key, (_, direction))| key.0 <= fired || *direction == Direction::Upstream)?.0;
         self.under_way -= 1;
-        Some(entry.remove().0)
+        waiting.remove(&key).map(|(letter, _)| letter)
     }
 }

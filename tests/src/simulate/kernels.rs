@@ -313,9 +313,12 @@ impl<'a> Machine<'a> {
                 let all = Run { number: 0, processor: u32::MAX, kernel: u64::MAX, start: u64::MAX, end: u64::MAX };
                 self.nodes.set_fields(id, states.seen(&all));
             }
-            if let Some(at) = self.next_letter(id, |l| l.key.0 <= fired) {
-                let due = self.mail[id.index()][at].key.0;
-                return Err(format!("{} misses a message before firing {due}", graph.node(id).path));
+            // what a filter without state tells itself changes nothing
+            let matters = |l: &Letter| l.key.1 != id || self.states[id.index()].is_some();
+            if let Some(at) = self.next_letter(id, |l| l.key.0 <= fired && matters(l)) {
+                let (due, sender, firing, _) = self.mail[id.index()][at].key;
+                let [to, by] = [id, sender].map(|n| &graph.node(n).path);
+                return Err(format!("{to} misses a message before firing {due}, sent by {by} in firing {firing}"));
             }
             let due = |l: &Letter| l.key.0 == fired + 1 && l.direction == Direction::Upstream;
             while let Some(at) = self.next_letter(id, due) {

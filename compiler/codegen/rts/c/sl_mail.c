@@ -88,6 +88,12 @@ SL_ENGINE void sl_send(sl_ctx *ctx, uint32_t send, int64_t firing, const void *m
     }
 }
 
+/* Takes a message out of its receiver's box. */
+static void sl_take_letter(sl_box *box, sl_letter *m) {
+    *(m->before ? &m->before->after : &box->first) = m->after;
+    *(m->after ? &m->after->before : &box->last) = m->before;
+}
+
 /* Takes back what a node has sent since message number `sent`. */
 static SL_UNUSED void sl_unsend(sl_ctx *ctx, uint32_t v, uint64_t sent) {
     const sl_node *n = &ctx->program->nodes[v];
@@ -96,8 +102,7 @@ static SL_UNUSED void sl_unsend(sl_ctx *ctx, uint32_t v, uint64_t sent) {
         for (sl_letter *m = box->first, *next; m; m = next) {
             next = m->after;
             if (m->serial >= sent) {
-                *(m->before ? &m->before->after : &box->first) = m->after;
-                *(m->after ? &m->after->before : &box->last) = m->before;
+                sl_take_letter(box, m);
                 m->after = ctx->mail.unused;
                 ctx->mail.unused = m;
             }
@@ -106,12 +111,9 @@ static SL_UNUSED void sl_unsend(sl_ctx *ctx, uint32_t v, uint64_t sent) {
     ctx->mail.sent = sent;
 }
 
-/* The receiver's first message takes effect. */
-static void sl_open_letter(sl_ctx *ctx, uint32_t v) {
-    sl_box *box = &ctx->mail.boxes[v];
-    sl_letter *m = box->first;
-    box->first = m->after;
-    *(box->first ? &box->first->before : &box->last) = NULL;
+/* A message to this receiver takes effect. */
+static void sl_open_letter(sl_ctx *ctx, uint32_t v, sl_letter *m) {
+    sl_take_letter(&ctx->mail.boxes[v], m);
     sl_forget_calls(ctx, v);
     m->link->receive(ctx, ctx->states + ctx->program->nodes[v].state, sl_letter_text(m));
     m->after = ctx->mail.unused;
@@ -122,7 +124,7 @@ SL_ENGINE long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) {
     const sl_box *box = &ctx->mail.boxes[v];
     const uint64_t next = (uint64_t)fired + 1;
     while (box->first && box->first->due <= next) {
-        sl_open_letter(ctx, v);
+        sl_open_letter(ctx, v, box->first);
     }
     return box->first && box->first->due - next < (uint64_t)n ? (long)(box->first->due - next) : n;
 }
@@ -131,12 +133,19 @@ SL_ENGINE long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) {
 static void sl_last_letters(sl_ctx *ctx) {
     const sl_program *p = ctx->program;
     for (uint32_t v = 0; p->link_count > 0 && v < p->node_count; v++) {
-        const sl_box *box = &ctx->mail.boxes[v];
         const uint64_t next = (uint64_t)ctx->fired[v] + 1;
-        while (box->first && (box->first->due < next || (box->first->due == next && box->first->link->after))) {
+        for (;;) {
+            sl_letter *m = ctx->mail.boxes[v].first;
+            /* others that would come with the next firing do not keep it back */
+            while (m && m->due == next && !m->link->after) {
+                m = m->after;
+            }
+            if (!m || m->due > next) {
+                break;
+            }
             ctx->node = (int32_t)v;
             ctx->firing = (int64_t)next;
-            sl_open_letter(ctx, v);
+            sl_open_letter(ctx, v, m);
         }
     }
     ctx->node = -1;

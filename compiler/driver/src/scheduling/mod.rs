@@ -12,7 +12,7 @@ pub mod target;
 pub mod why;
 
 use self::costs::{Costs, Origin};
-use self::report::Report;
+use self::report::{Comparison, Failed, Report};
 use crate::commands;
 use crate::compiled;
 use crate::document::json;
@@ -207,21 +207,18 @@ fn entry(checked: &Checked) -> &str {
 
 /// All methods side by side.
 fn compare(session: &mut Session, planned: &Planned, options: &ScheduleOptions) -> Result<String, Halt> {
-    let mut results = Vec::new();
-    let mut lower = planned.plan.bounds.lower;
+    let (mut methods, mut failed) = (Vec::new(), Vec::new());
     for m in Method::ALL {
         let (outcome, seconds) = session.pass(m.name(), || solve(planned, m, options));
-        results.push(match outcome {
-            Ok(o) => {
-                lower = lower.max(o.lower);
-                Ok(report::result(&planned.plan, &planned.machine, &o, seconds))
-            }
-            Err(e) => Err((m.name(), no_schedule(e, m).message)),
-        });
+        match outcome {
+            Ok(o) => methods.push(report::result(&planned.plan, &planned.machine, &o, seconds)),
+            Err(e) => failed.push(Failed { method: m.name(), why: no_schedule(e, m).message }),
+        }
     }
+    let comparison = Comparison::new(planned, methods, failed);
     Ok(match options.format {
-        Format::Json => json(&results.into_iter().flatten().collect::<Vec<_>>()),
-        Format::Text => report::compare(&results, lower) + &format!("costs: {}\n", planned.origin.text()),
+        Format::Json => json(&comparison),
+        Format::Text => comparison.text(),
         Format::Svg => {
             return Err(Fault::usage("a comparison has no chart").help("--compare with --format text or json").into());
         }

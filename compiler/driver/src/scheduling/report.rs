@@ -1,5 +1,6 @@
 //! What `sluice schedule` shows: the JSON document of docs/json.md, and its table for people.
 
+use super::Planned;
 use super::costs::{Measured, Origin};
 use super::why::Bottleneck;
 use crate::document::columns;
@@ -251,26 +252,64 @@ pub fn text(r: &Report) -> String {
 }
 
 /// All methods side by side.
-pub fn compare(results: &[Result<ResultJson, (&'static str, String)>], lower: u64) -> String {
-    let head = ["method", "II", "II/lower", "stages", "channel bytes", "seconds"].map(String::from);
-    let mut rows = vec![head];
-    let mut failed = String::new();
-    for r in results {
-        match r {
-            Ok(r) => rows.push([
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    schema: &'static str,
+    machine: String,
+    costs: &'static str,
+    #[serde(skip)]
+    origin: String,
+    /// The best lower bound that one of them proved.
+    lower: u64,
+    methods: Vec<ResultJson>,
+    failed: Vec<Failed>,
+}
+
+/// A method that came to nothing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failed {
+    /// Which.
+    pub method: &'static str,
+    /// Why.
+    pub why: String,
+}
+
+impl Comparison {
+    /// Of so many results.
+    pub fn new(planned: &Planned, methods: Vec<ResultJson>, failed: Vec<Failed>) -> Comparison {
+        let lower = methods.iter().map(|r| r.lower).fold(planned.plan.bounds.lower, u64::max);
+        let (schema, machine) = ("sluice-comparison-1", planned.machine.name.clone());
+        Comparison {
+            schema,
+            machine,
+            costs: planned.origin.name(),
+            origin: planned.origin.text(),
+            lower,
+            methods,
+            failed,
+        }
+    }
+
+    /// As a table.
+    pub fn text(&self) -> String {
+        let mut rows = vec![["method", "II", "II/lower", "stages", "channel bytes", "seconds"].map(String::from)];
+        rows.extend(self.methods.iter().map(|r| {
+            [
                 r.method.to_string(),
                 grouped(r.ii),
-                format!("{:.4}", r.ii as f64 / lower.max(1) as f64),
+                format!("{:.4}", r.ii as f64 / self.lower.max(1) as f64),
                 r.stages.to_string(),
                 grouped(r.channel_bytes),
                 format!("{:.3}", r.seconds),
-            ]),
-            Err((method, why)) => {
-                let _ = writeln!(failed, "{method}: {why}");
-            }
+            ]
+        }));
+        let mut out = columns(&rows, &[0]);
+        for f in &self.failed {
+            let _ = writeln!(out, "{}: {}", f.method, f.why);
         }
+        let _ = writeln!(out, "costs: {}", self.origin);
+        out
     }
-    columns(&rows, &[0]) + &failed
 }
 
 /// A number in groups of three digits.

@@ -320,10 +320,11 @@ fn bounded(start: u64, period: u64) -> Result<u64, TooLong> {
 }
 
 /// Gives best-effort links their timing: a message takes effect when the steady state in which it was sent is over. In a program with
-/// dynamic rates there is no such time: it takes effect before the receiver's next firing, in the reference order.
-pub fn timed(messages: &mut Messages, steady: &mut SteadyState) {
+/// dynamic rates there is no such time: it takes effect before the receiver's next firing, in the reference order. An error where the
+/// steady state is too long to be listed.
+pub fn timed(graph: &SdfGraph, messages: &mut Messages, steady: &mut SteadyState) -> Result<(), Box<Diagnostic>> {
     if steady.islands.is_some() {
-        return;
+        return Ok(());
     }
     for link in &mut messages.links {
         if link.direction != Direction::Unbound {
@@ -332,6 +333,9 @@ pub fn timed(messages: &mut Messages, steady: &mut SteadyState) {
         let (s, r) = (link.sender.index(), link.receiver.index());
         let (before, after) = (steady.init[s], steady.init[r]);
         let (rs, rr) = (steady.repetitions[s], steady.repetitions[r]);
+        if before.saturating_add(rs).max(after.saturating_add(rr)) > LONGEST {
+            return Err(Box::new(too_long(graph, link)));
+        }
         // the steady state that firing n belongs to; 0 is the initialisation
         let epoch = |n: u64, init: u64, each: u64| n.saturating_sub(init).div_ceil(each.max(1));
         link.due = Counts::list(before + 1, rs, rr, |n| after + epoch(n, before, rs) * rr + 1);
@@ -344,6 +348,7 @@ pub fn timed(messages: &mut Messages, steady: &mut SteadyState) {
             steady.precedences.push(p);
         }
     }
+    Ok(())
 }
 
 fn places(graph: &SdfGraph, link: &Link, d: Diagnostic) -> Diagnostic {

@@ -9,7 +9,7 @@
 //! ```
 
 use super::granularity::{Granularity, Times, is_serial};
-use super::modulo::{ModuloProblem, Unfit};
+use super::modulo::{MOST_DEPENDENCES, ModuloProblem, Unfit};
 use super::task::{Edge, Order, Task, TaskGraph};
 use sluice_frontend::components::components_of;
 use sluice_frontend::graph::SdfGraph;
@@ -212,11 +212,19 @@ fn orders(source: Source, tasks: &[Task], task_of: &[usize]) -> Result<Vec<Order
             let last = steady.init[p.after.index()].saturating_add((k + 1).saturating_mul(qa));
             let Some(need) = p.newest_in_any_state(last, &steady.repetitions) else { continue };
             let newest = need - i128::from(steady.init[p.before.index()]) - 1;
-            let instance = newest.div_euclid(qb);
+            let newest = newest.div_euclid(qb);
             let kb = i128::from(tasks[b].instances);
-            // Every iteration of the flat graph can run on its own: nobody waits for a later one.
-            let distance = u64::try_from(-instance.div_euclid(kb)).map_err(|_| Unfit::Messages)?;
-            orders.push(Order { before: (b, instance.rem_euclid(kb) as u64), after: (a, k), distance });
+            // So many firings must be over: all instances up to this one. Those of a serial task follow one another; of another task the last of
+            // each number is enough, for those of earlier iterations are earlier.
+            let all = if tasks[b].serial { 1 } else { kb };
+            for instance in newest - all + 1..=newest {
+                // Every iteration of the flat graph can run on its own: nobody waits for a later one.
+                let distance = u64::try_from(-instance.div_euclid(kb)).map_err(|_| Unfit::Messages)?;
+                orders.push(Order { before: (b, instance.rem_euclid(kb) as u64), after: (a, k), distance });
+            }
+            if orders.len() as u64 > MOST_DEPENDENCES {
+                return Err(Unfit::Dependences(orders.len() as u64));
+            }
         }
     }
     Ok(orders)

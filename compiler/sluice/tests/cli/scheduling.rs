@@ -170,6 +170,15 @@ fn all_methods_and_all_trades() {
     for method in ["sas", "min-latency", "flat", "ims", "slack", "hms", "ilp"] {
         assert!(table.text().lines().any(|l| l.starts_with(method)), "{}", table.text());
     }
+    let all = ["schedule", "a.str", "-p", "2", "--compare", "--firings", "--time-limit", "2", "--format", "json"];
+    let compared = json(&place, &all);
+    assert_eq!((&compared["schema"], &compared["costs"]), (&"sluice-comparison-1".into(), &"static".into()));
+    let methods: Vec<&str> =
+        compared["methods"].as_array().unwrap().iter().map(|m| m["method"].as_str().unwrap()).collect();
+    assert_eq!(methods, ["sas", "min-latency", "flat", "ims", "slack", "hms", "ilp"]);
+    let lower = compared["lower"].as_u64().unwrap();
+    assert!(compared["methods"].as_array().unwrap().iter().all(|m| m["ii"].as_u64().unwrap() >= lower), "{compared}");
+    assert_eq!(compared["failed"], serde_json::json!([]));
     let pareto = json(&place, &["schedule", "a.str", "-p", "4", "--machine", "cpu", "--pareto", "--format", "json"]);
     assert_eq!(pareto["schema"], "sluice-pareto-1");
     let points = pareto["points"].as_array().unwrap();
