@@ -9,7 +9,7 @@
 
 use serde_json::{Value, json};
 use sluice_benchmarks::beside::{Compiled, Program};
-use sluice_benchmarks::measure::{Spread, facts, seconds, spread};
+use sluice_benchmarks::measure::{Spread, keep, seconds, spread};
 use sluice_benchmarks::suite::SUITE;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -165,13 +165,10 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
     for case in cases()? {
         all.push(measure(sluice, work, &case)?);
     }
-    let about = facts(sluice);
-    let lines: String = about.iter().map(|(k, v)| format!("- {k}: {v}\n")).collect();
     let text = format!(
-        "{}\nTimes as parts of the time of `none`: medians of {REPETITIONS} ratios of turns beside each other; below 1 is a gain.\n\n{lines}",
+        "{}\nTimes as parts of the time of `none`: medians of {REPETITIONS} ratios of turns beside each other; below 1 is a gain.\n",
         table(&all)
     );
-    println!("\n{text}");
     let rows: Vec<Value> = (all.iter())
         .map(|m| {
             let times: serde_json::Map<String, Value> = (KINDS.iter().zip(&m.times).zip(&m.ratios))
@@ -184,13 +181,7 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
             json!({ "program": m.name, "items": m.items, "times": times })
         })
         .collect();
-    let facts: serde_json::Map<String, Value> = about.iter().map(|(k, v)| (k.to_string(), json!(v))).collect();
-    let document = json!({ "about": facts, "rows": rows });
-    let write = |ext: &str, text: &str| std::fs::write(format!("{results}.{ext}"), text).map_err(|e| e.to_string());
-    write("md", &text)?;
-    write("json", &format!("{document:#}\n"))?;
-    println!("written to {results}.md and {results}.json");
-    Ok(())
+    keep(results, sluice, &text, json!({ "rows": rows }))
 }
 
 fn main() {

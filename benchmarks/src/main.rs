@@ -10,7 +10,7 @@
 
 use serde_json::{Value, json};
 use sluice_benchmarks::beside::{Compiled, Plain, Program, bytes};
-use sluice_benchmarks::measure::{Spread, facts, seconds, spread};
+use sluice_benchmarks::measure::{Spread, keep, seconds, spread};
 use sluice_benchmarks::{analyse, long_program, wide_program};
 use std::path::Path;
 use std::process::Command;
@@ -178,22 +178,14 @@ fn run(sluice: &str, libraries: &Path, results: &str) -> Result<bool, String> {
     let mut rows = front_end();
     rows.extend(receivers(libraries)?);
     rows.push(interpreter(sluice, libraries)?);
-    let about = facts(sluice);
     let mut text = String::from("| what | figure (median, spread) | ratio | limit | holds |\n|---|---|---|---|---|\n");
     for r in &rows {
         let holds = r.holds.map_or("", |h| if h { "yes" } else { "NO" });
         text.push_str(&format!("| {} | {} | {} | {} | {holds} |\n", r.what, r.figure, r.ratio, r.limit));
     }
-    let lines: String = about.iter().map(|(k, v)| format!("- {k}: {v}\n")).collect();
-    println!("\n{text}\n{lines}");
     let figures: Vec<Value> =
         rows.iter().map(|r| json!({ "what": r.what, "holds": r.holds, "figures": r.json })).collect();
-    let facts_json: serde_json::Map<String, Value> = about.iter().map(|(k, v)| (k.to_string(), json!(v))).collect();
-    let document = json!({ "about": facts_json, "rows": figures });
-    let write = |ext: &str, text: &str| std::fs::write(format!("{results}.{ext}"), text).map_err(|e| e.to_string());
-    write("md", &format!("{text}\n{lines}"))?;
-    write("json", &format!("{document:#}\n"))?;
-    println!("written to {results}.md and {results}.json");
+    keep(results, sluice, &text, json!({ "rows": figures }))?;
     Ok(rows.iter().all(|r| r.holds != Some(false)))
 }
 

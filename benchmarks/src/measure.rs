@@ -1,7 +1,8 @@
 //! Measuring: times of repetitions, and where they were taken.
 
-#![allow(clippy::disallowed_methods)] // it reads the clock, and asks commands and the system what they are
+#![allow(clippy::disallowed_methods)] // it reads the clock, asks commands and the system what they are, and writes results
 
+use serde_json::{Map, Value, json};
 use std::process::Command;
 use std::time::Instant;
 
@@ -41,7 +42,7 @@ fn processor() -> String {
 }
 
 /// What the figures depend on, and when they were taken.
-pub fn facts(sluice: &str) -> [(&'static str, String); 5] {
+fn facts(sluice: &str) -> [(&'static str, String); 5] {
     [
         ("sluice", first_line(sluice, &["--version"])),
         ("processor", processor()),
@@ -49,4 +50,22 @@ pub fn facts(sluice: &str) -> [(&'static str, String); 5] {
         ("clang", first_line("clang", &["--version"])),
         ("date", first_line("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
     ]
+}
+
+/// Shows a table and keeps it, with what it depends on, as `results`.md; and its figures (an object's fields), with the same, as `results`.json.
+pub fn keep(results: &str, sluice: &str, table: &str, figures: Value) -> Result<(), String> {
+    let facts = facts(sluice);
+    let lines: String = facts.iter().map(|(name, value)| format!("- {name}: {value}\n")).collect();
+    let text = format!("{table}\n{lines}");
+    println!("\n{text}");
+    let about: Map<String, Value> = facts.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
+    let mut document = json!({ "about": about });
+    if let (Some(all), Value::Object(more)) = (document.as_object_mut(), figures) {
+        all.extend(more);
+    }
+    let write = |end: &str, text: &str| std::fs::write(format!("{results}.{end}"), text).map_err(|e| e.to_string());
+    write("md", &text)?;
+    write("json", &format!("{document:#}\n"))?;
+    println!("written to {results}.md and {results}.json");
+    Ok(())
 }

@@ -10,7 +10,7 @@
 
 use serde_json::{Value, json};
 use sluice_benchmarks::beside::{Compiled, Plain, Program, Python, compile};
-use sluice_benchmarks::measure::{Spread, facts, seconds, spread};
+use sluice_benchmarks::measure::{Spread, keep, seconds, spread};
 use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
 use std::path::Path;
 use std::process::Command;
@@ -66,14 +66,14 @@ impl Places<'_> {
     }
 
     /// The library, where it is installed.
-    fn library(&self, b: &Benchmark, input: &[u32]) -> Result<Runner, String> {
-        if b.library.file.ends_with(".c") {
-            return self.plain(b, "gcc", (b.library.file, "", b.library.link), b.library.name);
+    fn peer(&self, b: &Benchmark, input: &[u32]) -> Result<Runner, String> {
+        if b.peer.file.ends_with(".c") {
+            return self.plain(b, "gcc", (b.peer.file, "", b.peer.link), b.peer.name);
         }
         let python = Python::find().ok_or("no Python with NumPy and SciPy")?;
-        let file = b.folder(self.root).join(b.library.file);
+        let file = b.folder(self.root).join(b.peer.file);
         let python = Python::open(python, &self.root.join("benchmarks"), &file, input, self.work)?;
-        Ok(Runner { name: b.library.name.into(), program: Box::new(python) })
+        Ok(Runner { name: b.peer.name.into(), program: Box::new(python) })
     }
 }
 
@@ -103,14 +103,14 @@ fn items_for(runner: &mut Runner, b: &Benchmark) -> Result<usize, String> {
 }
 
 fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static str>) -> Result<Measured, String> {
-    let flag = b.library.variant.filter(|_| variant.is_some()).map_or("", |(_, flag)| flag);
+    let flag = b.peer.variant.filter(|_| variant.is_some()).map_or("", |(_, flag)| flag);
     let mut runners = vec![places.sluice(b, variant)?];
     let input = b.input(items_for(&mut runners[0], b)?);
     runners[0] = places.sluice(b, variant)?; // from its beginning, like the others
     let mut optional = vec![("gcc", places.plain(b, "gcc", ("reference.c", flag, ""), "gcc"))];
     optional.push(("clang", places.plain(b, "clang", ("reference.c", flag, ""), "clang")));
-    if variant == b.library.variant.map(|(name, _)| name) {
-        optional.push((b.library.name, places.library(b, &input)));
+    if variant == b.peer.variant.map(|(name, _)| name) {
+        optional.push((b.peer.name, places.peer(b, &input)));
     }
     for (name, runner) in optional {
         match runner {
@@ -138,7 +138,7 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
         // compilers that fuse multiplications and additions round otherwise
         let n = first[0].len().min(output.len());
         let held = first[0].len().abs_diff(output.len());
-        let tolerance = if runner.name == b.library.name { b.library.tolerance } else { b.tolerance }.max(1e-4);
+        let tolerance = if runner.name == b.peer.name { b.peer.tolerance } else { b.tolerance }.max(1e-4);
         b.compare(&first[0][..n], &output[..n], tolerance)
             .and_then(|_| if held > 64 { Err(format!("{held} words of output are missing")) } else { Ok(0.0) })
             .map_err(|why| format!("{}: sluice and {} do not do the same work: {why}", b.name, runner.name))?;
@@ -160,7 +160,7 @@ fn table(all: &[Measured]) -> String {
         let Some(ours) = m.of("sluice") else { continue };
         let by_hand = ["gcc", "clang"].iter().filter_map(|n| m.of(n)).map(|s| s.least).reduce(f64::min);
         let against = |time: Option<f64>| time.map_or("".into(), |t| format!("{:.2}", ours.least / t));
-        let library = m.of(m.b.library.name);
+        let library = m.of(m.b.peer.name);
         let count = |of: fn(&Counts) -> usize| match (m.variant, &m.b.paper) {
             (Some(_), _) => String::new(),
             (None, Some(paper)) => format!("{} ({})", of(&m.b.counts), of(paper)),
@@ -176,7 +176,7 @@ fn table(all: &[Measured]) -> String {
             shown("gcc"),
             shown("clang"),
             against(by_hand),
-            library.map_or("".into(), |s| format!("{}: {:.1}", m.b.library.name, rate(s))),
+            library.map_or("".into(), |s| format!("{}: {:.1}", m.b.peer.name, rate(s))),
             against(library.map(|s| s.least)),
         ));
     }
@@ -187,17 +187,14 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
     let mut all = Vec::new();
     for b in &SUITE {
         all.push(measure(places, b, None)?);
-        if let Some((variant, _)) = b.library.variant {
+        if let Some((variant, _)) = b.peer.variant {
             all.push(measure(places, b, Some(variant))?);
         }
     }
-    let about = facts(places.sluice);
-    let lines: String = about.iter().map(|(k, v)| format!("- {k}: {v}\n")).collect();
     let text = format!(
-        "{}\nMillion items of input in a second, the best of {REPETITIONS} turns; C with -O3 -march=native.\n\n{lines}",
+        "{}\nMillion items of input in a second, the best of {REPETITIONS} turns; C with -O3 -march=native.\n",
         table(&all)
     );
-    println!("\n{text}");
     let rows: Vec<Value> = (all.iter())
         .map(|m| {
             let times: serde_json::Map<String, Value> = (m.runners.iter())
@@ -212,13 +209,7 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
             })
         })
         .collect();
-    let facts: serde_json::Map<String, Value> = about.iter().map(|(k, v)| (k.to_string(), json!(v))).collect();
-    let document = json!({ "about": facts, "rows": rows });
-    let write = |ext: &str, text: &str| std::fs::write(format!("{results}.{ext}"), text).map_err(|e| e.to_string());
-    write("md", &text)?;
-    write("json", &format!("{document:#}\n"))?;
-    println!("written to {results}.md and {results}.json");
-    Ok(())
+    keep(results, places.sluice, &text, json!({ "rows": rows }))
 }
 
 fn main() {

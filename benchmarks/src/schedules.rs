@@ -8,7 +8,7 @@
 #![allow(clippy::disallowed_methods)] // it starts sluice, reads the command line and writes its results
 
 use serde_json::{Value, json};
-use sluice_benchmarks::measure::facts;
+use sluice_benchmarks::measure::keep;
 use sluice_benchmarks::suite::SUITE;
 use sluice_benchmarks::thousand;
 use std::fmt::Write;
@@ -88,12 +88,7 @@ fn main() -> Result<(), String> {
         );
     }
     let thousand = thousands(sluice, &mut text)?;
-    print!("{text}");
-    let facts = facts(sluice);
-    let write = |end: &str, text: String| std::fs::write(format!("{results}.{end}"), text).map_err(|e| e.to_string());
-    write("md", format!("# Schedules\n\n{}\n{text}", lines(&facts)))?;
-    let facts: serde_json::Map<String, Value> = facts.iter().map(|(n, v)| (n.to_string(), json!(v))).collect();
-    write("json", format!("{:#}\n", json!({ "facts": facts, "schedules": all, "thousand": thousand })))
+    keep(results, sluice, &text, json!({ "schedules": all, "thousand": thousand }))
 }
 
 /// The whole flow for a program of a thousand filters, five times each, of which the shortest counts; and the size of its report.
@@ -128,9 +123,4 @@ fn thousands(sluice: &str, text: &mut String) -> Result<Vec<Value>, String> {
         }
     }
     Ok(all)
-}
-
-/// What a measurement was taken with, a line each.
-fn lines(facts: &[(&str, String)]) -> String {
-    facts.iter().map(|(name, value)| format!("- {name}: {value}\n")).collect()
 }

@@ -86,7 +86,7 @@ pub struct Benchmark {
     /// The greatest difference from the plain C reference, as a part of the greatest number: 0 where both do the same operations.
     pub tolerance: f64,
     /// Something independent.
-    pub library: Library,
+    pub peer: Library,
 }
 
 /// NumPy or SciPy: `library.py`.
@@ -112,7 +112,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(56, 0),
             paper: Some(counts(58, 0)),
             tolerance: 0.0,
-            library: python("NumPy", 0.0),
+            peer: python("NumPy", 0.0),
         },
         Benchmark {
             name: "bitonicrec",
@@ -124,7 +124,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(64, 0),
             paper: Some(counts(61, 0)),
             tolerance: 0.0,
-            library: python("NumPy", 0.0),
+            peer: python("NumPy", 0.0),
         },
         Benchmark {
             name: "dct",
@@ -136,7 +136,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(40, 0),
             paper: Some(counts(40, 0)),
             tolerance: 0.0,
-            library: python("SciPy", 1e-6),
+            peer: python("SciPy", 1e-6),
         },
         Benchmark {
             name: "des",
@@ -148,7 +148,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(55, 0),
             paper: Some(counts(55, 0)),
             tolerance: 0.0,
-            library: Library {
+            peer: Library {
                 name: "OpenSSL, 16 rounds",
                 file: "library.c",
                 link: "-lcrypto",
@@ -166,7 +166,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(26, 0),
             paper: Some(counts(26, 0)),
             tolerance: 0.0,
-            library: Library { name: "FFTW", file: "library.c", link: "-lfftw3f", variant: None, tolerance: 1e-6 },
+            peer: Library { name: "FFTW", file: "library.c", link: "-lfftw3f", variant: None, tolerance: 1e-6 },
         },
         Benchmark {
             name: "filterbank",
@@ -178,7 +178,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(53, 16),
             paper: Some(counts(53, 16)),
             tolerance: 0.0,
-            library: python("SciPy", 1e-6),
+            peer: python("SciPy", 1e-6),
         },
         Benchmark {
             name: "fmradio",
@@ -190,7 +190,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(67, 22),
             paper: Some(counts(67, 22)),
             tolerance: 1e-5,
-            library: python("SciPy", 1e-5),
+            peer: python("SciPy", 1e-5),
         },
         Benchmark {
             name: "matrixmult",
@@ -202,7 +202,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(42, 0),
             paper: Some(counts(43, 0)),
             tolerance: 1e-6,
-            library: python("NumPy", 1e-6),
+            peer: python("NumPy", 1e-6),
         },
         Benchmark {
             name: "iirbank",
@@ -214,7 +214,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(45, 0),
             paper: None,
             tolerance: 0.0,
-            library: python("SciPy", 2e-4),
+            peer: python("SciPy", 2e-4),
         },
         Benchmark {
             name: "reverb",
@@ -226,7 +226,7 @@ pub const SUITE: [Benchmark; 10] = {
             counts: counts(32, 0),
             paper: None,
             tolerance: 0.0,
-            library: python("SciPy", 1e-5),
+            peer: python("SciPy", 1e-5),
         },
     ]
 };

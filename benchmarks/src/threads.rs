@@ -1,11 +1,13 @@
 //! What several threads gain: `sluice run --threads N` against `--threads 1`, in turns, as ratios. Called by scripts/bench.
 //!
 //! ```text
-//! threads SLUICE WORK RESULTS     the sluice command, a folder for input and output, and the start of the name of the file to write (.md)
+//! threads SLUICE WORK RESULTS     the sluice command, a folder for input and output, and the start of the name of the files to write (.md, .json)
 //! ```
 
 #![allow(clippy::disallowed_methods)] // it measures time, starts the command and writes its results
 
+use serde_json::json;
+use sluice_benchmarks::measure::{keep, spread};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -36,11 +38,6 @@ fn seconds(sluice: &str, case: &Case, threads: usize, output: &Path) -> Result<f
     Ok(time)
 }
 
-fn median(mut of: Vec<f64>) -> f64 {
-    of.sort_by(f64::total_cmp);
-    of[of.len() / 2]
-}
-
 fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
     let input = work.join("threads.iq");
     let bytes: Vec<u8> = (0..48_000_000u64).map(|i| (i.wrapping_mul(6364136223846793005) >> 56) as u8).collect();
@@ -59,6 +56,7 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
     ];
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut table = String::from("| program | threads | time of one thread / time | same bytes |\n|---|---|---|---|\n");
+    let mut rows = Vec::new();
     for case in &cases {
         let counts: Vec<usize> = [2, 4].into_iter().filter(|n| *n <= cores.max(2)).collect();
         let mut times: Vec<Vec<f64>> = vec![Vec::new(); counts.len() + 1];
@@ -76,18 +74,18 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
                 }
             }
         }
-        let one = median(times[0].clone());
+        let one = spread(times[0].clone()).median;
         for (threads, times) in counts.iter().zip(&times[1..]) {
-            let gain = one / median(times.clone());
+            let gain = one / spread(times.clone()).median;
             let row = format!("| {} | {threads} | {gain:.2} | {} |\n", case.name, if same { "yes" } else { "NO" });
             table.push_str(&row);
+            rows.push(json!({ "program": case.name, "threads": threads, "ratio": gain, "same": same }));
         }
     }
     table.push_str(&format!(
         "\nOn {cores} processors; medians of {TURNS} turns; the start of the command is in all times.\n"
     ));
-    println!("\n{table}");
-    std::fs::write(format!("{results}.md"), table).map_err(|e| e.to_string())
+    keep(results, sluice, &table, json!({ "rows": rows }))
 }
 
 fn main() {

@@ -59,12 +59,11 @@ fn plain(b: &Benchmark, file: &str, flag: &str, link: &str, input: &[u32], work:
 }
 
 fn library(b: &Benchmark, input: &[u32], work: &Path) -> Option<Vec<u32>> {
-    if b.library.file.ends_with(".c") {
-        return plain(b, b.library.file, "", b.library.link, input, work);
+    if b.peer.file.ends_with(".c") {
+        return plain(b, b.peer.file, "", b.peer.link, input, work);
     }
     let (folder, mut output) = (root().join("benchmarks"), Vec::new());
-    let mut python =
-        Python::open(Python::find()?, &folder, &b.folder(&root()).join(b.library.file), input, work).unwrap();
+    let mut python = Python::open(Python::find()?, &folder, &b.folder(&root()).join(b.peer.file), input, work).unwrap();
     python.run(input, &mut output).unwrap();
     Some(output)
 }
@@ -90,7 +89,7 @@ fn holds(name: &str) {
     let reference = plain(b, "reference.c", "", "", &input, work).unwrap();
     same("the C reference", b, &native, &reference, b.tolerance);
 
-    let ours = match b.library.variant {
+    let ours = match b.peer.variant {
         None => native,
         Some((variant, flag)) => {
             let program = b.program(&root, Some(variant));
@@ -106,8 +105,8 @@ fn holds(name: &str) {
         }
     };
     match library(b, &input, work) {
-        Some(theirs) => same(b.library.name, b, &ours, &theirs, b.library.tolerance),
-        None => eprintln!("SKIPPED: {name} against {}, which is not installed", b.library.name),
+        Some(theirs) => same(b.peer.name, b, &ours, &theirs, b.peer.tolerance),
+        None => eprintln!("SKIPPED: {name} against {}, which is not installed", b.peer.name),
     }
 }
 
@@ -161,7 +160,7 @@ fn the_folders_and_the_page_agree_with_the_suite() {
     assert_eq!(found, SUITE.iter().map(|b| b.name.to_string()).collect());
     let page = std::fs::read_to_string(folder.join("README.md")).unwrap();
     for b in &SUITE {
-        for file in ["README.md", "reference.c", b.library.file] {
+        for file in ["README.md", "reference.c", b.peer.file] {
             assert!(b.folder(&root()).join(file).exists(), "{} has no {file}", b.name);
         }
         let of = |counts: Option<Counts>| counts.map_or("| |".into(), |c| format!("{} | {} |", c.nodes, c.peeking));

@@ -1,7 +1,7 @@
 //! The command line: commands, options and their help.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use sluice_driver::commands;
 use sluice_driver::exit::Exit;
 use sluice_driver::fmt;
@@ -9,8 +9,8 @@ use sluice_driver::io::format::Format;
 use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
-use sluice_driver::testing::spec::BackEnds;
 
+use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, ScheduleArg};
 use crate::cslow_arguments::CslowArgs;
 use crate::profile_arguments::ProfileArgs;
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
@@ -375,113 +375,6 @@ impl ThreadsArgs {
             n => usize::from(n),
         };
         Some(ThreadsOptions { threads, batch: self.threads_batch, report: self.threads_report })
-    }
-}
-
-#[derive(ValueEnum, Clone, Copy, Debug, Default)]
-enum MessageArg {
-    /// For people
-    #[default]
-    Human,
-    /// JSON lines, as docs/json.md describes
-    Json,
-}
-
-#[derive(ValueEnum, Clone, Copy, Debug, Default)]
-enum RatesArg {
-    /// For people
-    #[default]
-    Table,
-    /// One document, as docs/json.md describes
-    Json,
-}
-
-#[derive(ValueEnum, Clone, Copy, Debug, Default)]
-enum BackEndArg {
-    /// Native code and the interpreter
-    #[default]
-    Both,
-    /// Native code
-    Native,
-    /// The reference interpreter
-    Interpret,
-}
-
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum GraphArg {
-    /// A picture
-    Svg,
-    /// Text for Graphviz
-    Dot,
-}
-
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum EmitArg {
-    /// C text
-    C,
-    /// The C header of the native functions
-    NativeHeader,
-}
-
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum ScheduleArg {
-    /// Small code: each filter appears once
-    SingleAppearance,
-    /// Small buffers
-    MinimumLatency,
-}
-
-#[derive(ValueEnum, Clone, Copy, Debug)]
-enum InnerArg {
-    /// What measures faster
-    Auto,
-    /// Leave them as they are
-    None,
-    /// Write out the turns of short loops, and four turns to one of the others
-    Unroll,
-    /// Load what the next turn needs ahead of the arithmetic of this one
-    Pipeline,
-    /// Unroll, then load ahead
-    Both,
-}
-
-impl InnerArg {
-    fn inner(self) -> Inner {
-        match self {
-            InnerArg::Auto => Inner::Auto,
-            InnerArg::None => Inner::None,
-            InnerArg::Unroll => Inner::Unroll,
-            InnerArg::Pipeline => Inner::Pipeline,
-            InnerArg::Both => Inner::Both,
-        }
-    }
-}
-
-impl From<RatesArg> for RatesFormat {
-    fn from(format: RatesArg) -> RatesFormat {
-        match format {
-            RatesArg::Table => RatesFormat::Table,
-            RatesArg::Json => RatesFormat::Json,
-        }
-    }
-}
-
-impl From<MessageArg> for MessageFormat {
-    fn from(format: MessageArg) -> MessageFormat {
-        match format {
-            MessageArg::Human => MessageFormat::Human,
-            MessageArg::Json => MessageFormat::Json,
-        }
-    }
-}
-
-impl From<BackEndArg> for BackEnds {
-    fn from(kind: BackEndArg) -> BackEnds {
-        match kind {
-            BackEndArg::Both => BackEnds::Both,
-            BackEndArg::Native => BackEnds::Native,
-            BackEndArg::Interpret => BackEnds::Interpret,
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The sluice command: it takes the command line apart and hands it to the driver.
 
 mod arguments;
+mod choices;
 mod cslow_arguments;
 mod profile_arguments;
 mod schedule_arguments;
