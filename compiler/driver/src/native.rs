@@ -495,7 +495,7 @@ static const sluice_error *error(const sl_ctx *c) { return &c->error; }
 static int64_t iterations(const sl_ctx *c) { return c->items; }
 static void destroy(sl_ctx *c) { free(c); }
 static const sluice_end ends[2] = {{"in", "int", 0, SLUICE_INT, 1, 4, 0, 0}, {"out", "int", 0, SLUICE_INT, 1, 4, 2, 0}};
-static const sluice_abi abi = {sizeof abi, 1, "Test", 1, 1, ends, ends + 1, 0, 1, 0, 1, create, run, error, iterations, destroy};
+static const sluice_abi abi = {sizeof abi, 1, "Test", 1, 1, ends, ends + 1, 0, 1, 0, 1, create, run, error, iterations, destroy, 0};
 const sluice_abi *sluice_abi_v1(void) { return &abi; }
 "#;
 

@@ -63,6 +63,8 @@ typedef struct sluice_host {
     int64_t (*space)(void *user, uint32_t writer);
     /* Optional: should the run stop? Asked now and then. */
     int32_t (*stop)(void *user);
+    /* Optional: where a program's kernels run (sluice_device.h). */
+    const struct sluice_device *device;
 } sluice_host;
 
 /* Scalars that items are made of. */
@@ -144,6 +146,8 @@ typedef struct sluice_abi {
     int64_t (*iterations)(const sl_ctx *instance);
     /* Frees an instance; NULL is allowed. Calls no host function. */
     void (*destroy)(sl_ctx *instance);
+    /* Kernels of a program that can run its steady states on a device; 0 for others. */
+    uint32_t kernels;
 } sluice_abi;
 
 /* The program's functions. */

@@ -433,7 +433,7 @@ fn descriptor(
     let _ = write!(
         out,
         "\nstatic const sluice_abi sl_abi = {{\n    sizeof(sluice_abi), SLUICE_ABI_VERSION, {}, {}, {}, sl_reader_ends, sl_writer_ends, {}, {},\n    \
-         {} + sizeof(struct sl_states) + sizeof(sl_ctx), {}, sl_create, sl_run, sl_error, sl_iterations, sl_destroy}};\n\n",
+         {} + sizeof(struct sl_states) + sizeof(sl_ctx), {}, sl_create, sl_run, sl_error, sl_iterations, sl_destroy, 0}};\n\n",
         types::text(input.name),
         readers.len(),
         writers.len(),
