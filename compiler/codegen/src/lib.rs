@@ -4,5 +4,6 @@
 //! compiled loops. [`c::program::emit_program`] is the way in.
 
 pub mod c;
+pub mod cuda;
 
 pub use c::program::{CProgram, CodegenError, Flavour, ProgramInput, ProgramOptions, emit_program, emit_stages};

@@ -1,0 +1,3 @@
+//! CUDA C++ text from the kernel IR and a verified schedule.
+
+pub mod rts;
