@@ -1,5 +1,5 @@
-/* Runs the kernels of kernels.cu in the emulator: host LIBRARY KERNEL FAULT FIRST_SEED SEEDS. A line for each seed: `right`, `wrong: ...` or
- * the report. */
+/* Runs the kernels of kernels.cu in the emulator: host LIBRARY KERNEL FAULTS FIRST_SEED SEEDS. For each seed and each of the faults
+ * (numbers with commas between, 0 is none) a line: `right`, `wrong: ...` or the report. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ typedef struct {
     uint32_t n;
 } job;
 
-enum { INPUT = 0, MIDDLE = 16384, OUTPUT = 49152, COUNTER = 65536, BYTES = 65792, ARENA = 69888 };
+enum { INPUT = 0, MIDDLE = 16384, OUTPUT = 49152, COUNTER = 65536, BYTES = 65792, ARENA = 69888 /* bytes */ };
 static const char *const NAMES[] = {"sl_reduce", "sl_stage", "sl_exchange", "sl_rotate", "sl_warps", "sl_ahead",
                                     "sl_bytes", "sl_shuffle", "sl_apart", "sl_numbers", "sl_many"};
 enum { REDUCE, STAGE, EXCHANGE, ROTATE, WARPS, AHEAD, BYTE_ITEMS, SHUFFLE, APART, NUMBERS, MANY };
@@ -162,6 +162,34 @@ static void run(uint32_t kernel)
     memory(arena, ARENA, 0);
 }
 
+/* Launches that cannot be, and memory that is no longer there. */
+static void run_refused(void)
+{
+    memory(arena, ARENA, 1);
+    launch(99, 1, 32, 0, 0);
+    launch(REDUCE, 0, 32, 0, 0);
+    launch(REDUCE, 1, 1025, 0, 0);
+    launch(REDUCE, 1, 32, 1000000, 0);
+    launch(ROTATE, 4000000, 1024, 0, 0);
+    launch(ROTATE, 4000, 1024, 0, 1);
+    j.n = 1;
+    put(INPUT, input, sizeof input);
+    put(COUNTER, input, 256);
+    launch(ROTATE, 2, 64, 0, 0);
+    uint32_t three = 3;
+    put(COUNTER, &three, 4);
+    launch(ROTATE, 1, 64, 0, 0);
+    memory(arena, ARENA, 0);
+    launch(REDUCE, 1, 32, 128, 0);
+    memory(arena, INPUT + 64, 1);
+    launch(REDUCE, 1, 32, 128, 0);
+    /* allocated anew, its contents are gone */
+    put(INPUT, input, 64);
+    memory(arena, ARENA, 1);
+    launch(REDUCE, 1, 1, 128, 0);
+    memory(arena, ARENA, 0);
+}
+
 static void *symbol(void *library, const char *name)
 {
     void *s = dlsym(library, name);
@@ -182,16 +210,22 @@ int main(int argc, char **argv)
     *(void **)&counts = symbol(library, "sl_emulate_counts");
     *(void **)&region = symbol(library, "sl_emulate_region");
     arena = aligned_alloc(256, ARENA);
+    j.arena = arena;
+    uint64_t first = strtoull(argv[4], NULL, 10), seeds = strtoull(argv[5], NULL, 10);
     uint32_t kernel = 0;
+    if (strcmp(argv[2], "refused") == 0) {
+        run_refused();
+        return 0;
+    }
     while (kernel <= MANY && strcmp(NAMES[kernel], argv[2]) != 0) kernel++;
     if (kernel > MANY) return 2;
-    uint64_t first = strtoull(argv[4], NULL, 10), seeds = strtoull(argv[5], NULL, 10);
     for (seed = first; seed < first + seeds; seed++) {
-        j.arena = arena;
-        j.fault = atoi(argv[3]);
-        j.step = 0;
-        j.n = 0;
-        run(kernel);
+        for (const char *fault = argv[3]; *fault; fault += strspn(fault, ",")) {
+            j.fault = (int32_t)strtol(fault, (char **)&fault, 10);
+            j.step = 0;
+            j.n = 0;
+            run(kernel);
+        }
     }
     free(arena);
     dlclose(library);

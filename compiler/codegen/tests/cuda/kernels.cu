@@ -198,19 +198,19 @@ SL_KERNEL(64) void sl_numbers(const sl_job job)
     sl_fence();
 }
 
-/* The least a launch of many threads with barriers does; each thread needs a large array of its own. */
+/* Many threads with barriers, each with a large array of its own. */
 SL_KERNEL(1024) void sl_many(const sl_job job)
 {
     int32_t *s = (int32_t *)sl_shared();
     unsigned t = sl_thread(), n = sl_threads();
-    volatile int32_t own[4096];
-    for (int i = 0; i < 4096; i += 512) own[i] = (int32_t)t + i;
+    volatile int32_t own[32768];
+    own[0] = own[32767] = (int32_t)t + 1;
     int32_t *mine = ints(job, MIDDLE) + sl_block() * n + t;
     put(s + t, get(mine));
     sl_sync();
     int32_t other = get(s + (t + 1) % n);
     sl_sync();
-    put(mine, other + own[512] - (int32_t)t - 511);
+    put(mine, other + own[32767] - (int32_t)t);
 }
 
 #ifdef SL_EMULATE
