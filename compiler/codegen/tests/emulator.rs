@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods)] // texts are compiled and run, on files
 
 use sluice_codegen::c::rts::{CC_FLAGS, MATH};
-use sluice_codegen::cuda::rts::{BEGIN, EMULATION_FLAGS, EMULATOR, append};
+use sluice_codegen::cuda::rts::{EMULATION_FLAGS, EMULATOR, HEADERS, append};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -24,7 +24,7 @@ const KERNELS: [&str; 10] = [
 /// The device text of `cuda/kernels.cu`.
 fn text() -> String {
     let mut out = String::new();
-    BEGIN.iter().for_each(|t| append(&mut out, t));
+    HEADERS[..2].iter().for_each(|t| append(&mut out, t));
     append(&mut out, include_str!("cuda/kernels.cu"));
     out.push_str("#ifdef SL_EMULATE\n");
     EMULATOR.iter().for_each(|t| append(&mut out, t));
@@ -149,6 +149,7 @@ const FAULTS: &[(&str, u32, &[&str])] = &[
         ],
     ),
     ("sl_exchange", 6, &[" reads 4 bytes that are not in memory: arena, offset {} of 69888 bytes"]),
+    ("sl_exchange", 18, &[" reads 4 bytes that are not within one part of the arena: arena, offset {} of 69888 bytes"]),
     ("sl_exchange", 7, &[" reads what nobody has written yet: c2, from A to B, offset {}"]),
     (
         "sl_rotate",
@@ -319,7 +320,7 @@ fn arithmetic_is_that_of_native_code() {
     let want = output(&at.join("native"), &[]);
     assert_eq!(want.lines().count(), 96);
     let mut text = String::new();
-    BEGIN.iter().for_each(|t| append(&mut text, t));
+    HEADERS[..2].iter().for_each(|t| append(&mut text, t));
     append(&mut text, check);
     let common: Vec<&str> = EMULATION_FLAGS.into_iter().filter(|f| *f != "-shared" && *f != "-fPIC").collect();
     let mut variants = vec![vec!["-O0"], vec!["-O1"], vec!["-O3"]];

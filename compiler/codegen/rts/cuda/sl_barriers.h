@@ -286,10 +286,10 @@ static void sl_mark_read(const volatile void *at, uint64_t bytes)
     space *s = need("reads", at, bytes);
     const char *p = (const char *)at;
     uint64_t offset = (uint64_t)(p - s->at);
+    if (s != &me->block->shared && bytes) count_access(s, p, bytes, false);
     each_cell(s, offset, bytes, cell_read);
     uint64_t written = first_unwritten(s, offset, bytes);
     if (SL_UNLIKELY(written < bytes)) unwritten(p + written);
-    if (s != &me->block->shared && bytes) count_access(s, p, bytes, false);
 }
 
 static void sl_mark_write(const volatile void *at, uint64_t bytes)
@@ -298,9 +298,9 @@ static void sl_mark_write(const volatile void *at, uint64_t bytes)
     space *s = need("writes", at, bytes);
     const char *p = (const char *)at;
     uint64_t offset = (uint64_t)(p - s->at);
+    if (s != &me->block->shared && bytes) count_access(s, p, bytes, true);
     each_cell(s, offset, bytes, cell_write);
     set_written(s, offset, bytes);
-    if (s != &me->block->shared && bytes) count_access(s, p, bytes, true);
 }
 
 /* Atomics race with nothing: they are checked for being in memory that was written. */

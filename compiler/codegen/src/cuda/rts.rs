@@ -1,9 +1,13 @@
-//! The run-time support of device code: CUDA C++ source files, embedded as they are, and the emulator that runs the same text on the CPU.
+//! The run-time support of devices: CUDA C++ files, embedded as they are, and the emulator that runs the same text on the CPU.
 
-/// What a device text begins with: its world, and mathematics as the language defines it. In this order.
-pub const BEGIN: [&str; 2] = [include_str!("../../rts/cuda/sl_env.h"), include_str!("../../rts/cuda/sl_device_math.h")];
-
-/// The emulator; at the end of a device text, behind its tables, between `#ifdef SL_EMULATE` and `#endif`. In this order.
+/// What every device text begins with.
+pub const HEADERS: [&str; 4] = [
+    include_str!("../../rts/cuda/sl_env.h"),
+    include_str!("../../rts/cuda/sl_device_math.h"),
+    include_str!("../../rts/cuda/sl_thread.h"),
+    include_str!("../../rts/cuda/sl_channel.h"),
+];
+/// What it ends with for the emulator, behind its tables, between `#ifdef SL_EMULATE` and `#endif`.
 pub const EMULATOR: [&str; 6] = [
     include_str!("../../rts/cuda/sl_launch.h"),
     include_str!("../../rts/cuda/sl_fibres.h"),
@@ -13,8 +17,8 @@ pub const EMULATOR: [&str; 6] = [
     include_str!("../../rts/cuda/sl_emulator.h"),
 ];
 
-/// Options that a C++ compiler must get to make a shared object for emulation of a device text. With `-O1` the emulator is as fast as
-/// with more; nothing is needed of the C++ library.
+/// Options that a C++ compiler must get to make a shared object of a device text, for emulation. With `-O1` the emulator is as fast as with
+/// more. Nothing is needed of the C++ library; the C library's mathematics (`-lm`) and threads (`-lpthread`) are.
 pub const EMULATION_FLAGS: [&str; 11] = [
     "-std=c++17",
     "-DSL_EMULATE",
@@ -29,7 +33,7 @@ pub const EMULATION_FLAGS: [&str; 11] = [
     "-shared",
 ];
 
-/// Appends a file of the run-time support, without its `#include "..."` lines: all are in one text.
+/// Appends a file without its `#include "..."` lines: all are in one text.
 pub fn append(out: &mut String, text: &str) {
     for line in text.lines().filter(|l| !l.starts_with("#include \"")) {
         out.push_str(line);

@@ -26,7 +26,8 @@ enum {
     EARLY_REUSE,    /* a copy goes where others still read */
     CHANGED_SOURCE, /* what is copied is changed before the wait */
     HALF_A_WARP,    /* a named barrier for part of a warp */
-    UNALIGNED       /* a copy that is not aligned */
+    UNALIGNED,      /* a copy that is not aligned */
+    BETWEEN         /* reads what is between the parts of the arena */
 };
 
 SL_DEVICE int32_t get(const int32_t *at)
@@ -79,7 +80,7 @@ SL_KERNEL(128) void sl_exchange(const sl_job job)
     unsigned t = sl_thread(), n = sl_threads(), base = sl_block() * n;
     put(ints(job, MIDDLE) + base + t, get(ints(job, INPUT) + base + t) + 5);
     if (job.fault != NO_SYNC) sl_sync();
-    uint32_t from = job.fault == UNWRITTEN ? sl_blocks() * n + t : job.fault == PAST_END ? 16384 + t : base + (t + 1) % n;
+    uint32_t from = job.fault == UNWRITTEN ? sl_blocks() * n + t : job.fault == PAST_END ? 16384 + t : job.fault == BETWEEN ? 12336 + t % 4 : base + (t + 1) % n;
     put(ints(job, OUTPUT) + base + t, get(ints(job, MIDDLE) + from));
 }
 
@@ -218,9 +219,10 @@ static sl_kernel_fn *const sl_kernel_table[] = {sl_reduce, sl_stage, sl_exchange
                                                 sl_bytes, sl_shuffle, sl_apart, sl_numbers, sl_many};
 static const char *const sl_kernel_names[] = {"sl_reduce", "sl_stage", "sl_exchange", "sl_rotate", "sl_warps", "sl_ahead",
                                               "sl_bytes", "sl_shuffle", "sl_apart", "sl_numbers", "sl_many"};
-static const sl_region sl_regions[] = {{INPUT, 16384, "c1, from In to A"},
+static const sl_region sl_regions[] = {{OUTPUT, 0, "what c9 keeps"},
+                                       {INPUT, 16384, "c1, from In to A"},
                                        {MIDDLE, 32768, "c2, from A to B"},
                                        {OUTPUT, 16384, "c3, from B to Out"},
-                                       {COUNTER, 256, "counters"},
+                                       {COUNTER, 192, "counters"},
                                        {BYTES, 4096, "c4, from Bits to B"}};
 #endif
