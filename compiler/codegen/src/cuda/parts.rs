@@ -111,8 +111,7 @@ impl<'a, 'm> Part<'a, 'm> {
         };
         let inputs = node.inputs.iter().map(|c| port(c, false)).collect();
         let outputs = node.outputs.iter().map(|c| port(c, true)).collect();
-        let serial =
-            matches!(node.kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. });
+        let serial = matches!(node.kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. });
         let mut part = Part { making, v, inputs, outputs, chunk: 0, shared: 0, serial, out: String::new() };
         part.choose_tiles();
         part
@@ -144,9 +143,9 @@ impl<'a, 'm> Part<'a, 'm> {
         loop {
             let bytes = |p: &Port<'_>| {
                 let items = (self.chunk - 1).saturating_mul(p.moved).saturating_add(p.window);
-                items
-                    .checked_mul(2 * p.ring.map_or(1, |r| r.item))
-                    .map_or(u64::MAX, |_| tile_bytes(items, p.ring.map_or(1, |r| r.item)))
+                items.checked_mul(2 * p.ring.map_or(1, |r| r.item)).map_or(u64::MAX, |_| {
+                    tile_bytes(items, p.ring.map_or(1, |r| r.item))
+                })
             };
             let all = ports.iter().fold(0u64, |sum, p| sum.saturating_add(bytes(p)));
             if all <= options.shared {
@@ -266,10 +265,7 @@ impl<'a, 'm> Part<'a, 'm> {
             let _ = writeln!(head, "    if ({who}) SL_READ(state, sizeof *state);");
             if bytes <= OWN_STATE {
                 let _ = writeln!(head, "    sl_state_{k} st;\n    if ({who}) st = *state;");
-                let _ = writeln!(
-                    tail,
-                    "    if ({who}) {{\n        SL_WRITE(state, sizeof *state);\n        *state = st;\n    }}"
-                );
+                let _ = writeln!(tail, "    if ({who}) {{\n        SL_WRITE(state, sizeof *state);\n        *state = st;\n    }}");
             } else {
                 let _ = writeln!(head, "    if ({who}) SL_WRITE(state, sizeof *state);");
                 state = "state";
@@ -355,8 +351,7 @@ impl<'a, 'm> Part<'a, 'm> {
             );
             return;
         }
-        let staged: Vec<Port<'_>> =
-            self.inputs.iter().chain(&self.outputs).filter(|p| p.tile.is_some()).copied().collect();
+        let staged: Vec<Port<'_>> = self.inputs.iter().chain(&self.outputs).filter(|p| p.tile.is_some()).copied().collect();
         let each = |out: &mut String, pad: &str, base: &str, some: &str, serial: bool| {
             let (start, step, guard) = match serial {
                 true => ("0", "1".to_string(), format!("{pad}if (sl_thread() == 0)\n")),

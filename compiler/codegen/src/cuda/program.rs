@@ -156,11 +156,7 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let mut kernels = kept.kernels;
     kernels.extend(made.kernels);
 
-    let mut device = format!(
-        "/* {}: made by sluice for a device, scheme {}. */\n",
-        comment(input.host.name),
-        input.options.scheme.name()
-    );
+    let mut device = format!("/* {}: made by sluice for a device, scheme {}. */\n", comment(input.host.name), input.options.scheme.name());
     rts::HEADERS.iter().for_each(|text| rts::append(&mut device, text));
     device.push_str(&making.declarations(&device_filters));
     for text in device_filters.iter().flatten() {
@@ -208,8 +204,7 @@ impl<'a> Making<'a> {
             capacity[e.channel.index()] = Some(*items);
         }
         let facts = Facts::of(graph, input.kernels.len());
-        let states = states_bytes(input.kernels, &facts, globals)
-            .ok_or(CodegenError::DeviceMemory { bytes: u64::MAX, limit: input.options.memory })?;
+        let states = states_bytes(input.kernels, &facts, globals).ok_or(CodegenError::DeviceMemory { bytes: u64::MAX, limit: input.options.memory })?;
         let wanted = Wanted {
             graph,
             steady,
@@ -254,8 +249,7 @@ impl<'a> Making<'a> {
         let mut first = first_site as u32;
         let emit = |(k, kernel): (usize, &Kernel)| {
             (self.facts.instances[k] > 0).then(|| {
-                let options =
-                    FilterOptions { sources: self.input.host.sources, first_site: first, dialect: Dialect::Device };
+                let options = FilterOptions { sources: self.input.host.sources, first_site: first, dialect: Dialect::Device };
                 let text = emit_filter(k, kernel, &options);
                 first += text.sites.len() as u32;
                 text
@@ -372,8 +366,7 @@ pub(super) fn states_size(making: &Making<'_>) -> u64 {
 fn states_bytes(kernels: &[Kernel], facts: &Facts, globals: &sluice_frontend::typed::Globals) -> Option<u64> {
     let mut at = 0u64;
     for (k, n) in facts.instances.iter().enumerate().filter(|(_, n)| **n > 0) {
-        at =
-            at.checked_next_multiple_of(64)?.checked_add(state_bytes(&kernels[k], globals)?.checked_mul(*n as u64)?)?;
+        at = at.checked_next_multiple_of(64)?.checked_add(state_bytes(&kernels[k], globals)?.checked_mul(*n as u64)?)?;
     }
     let align = if at == 0 { 1 } else { 64 };
     at.checked_add(1)?.checked_next_multiple_of(align)

@@ -46,8 +46,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Kernels, Codege
         };
         text.push_str("}\n\n");
         let shared = tasks.shared[v];
-        let _ =
-            writeln!(launches, "        sl_launch(ctx, @{name}@, {blocks}, {threads}, {shared}, 0, &job, sizeof job);");
+        let _ = writeln!(launches, "        sl_launch(ctx, @{name}@, {blocks}, {threads}, {shared}, 0, &job, sizeof job);");
         kernels.push(KernelInfo { name, threads, shared });
     }
     launches.push_str("    }\n");

@@ -45,12 +45,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
             let t = if r.stage == 0 { "t".to_string() } else { format!("t - {}u", r.stage) };
             let call = |i: &str| format!("if ({t} < job.n) sl_task_{}(job, {t}, {i});", r.task);
             let _ = match r.count {
-                1 => writeln!(
-                    text,
-                    "        {} /* at {} */\n        sl_sync();",
-                    call(&format!("{}u", r.first)),
-                    r.start
-                ),
+                1 => writeln!(text, "        {} /* at {} */\n        sl_sync();", call(&format!("{}u", r.first)), r.start),
                 n => writeln!(
                     text,
                     "        for (uint32_t i = {}u; i < {}u; i++) {{ /* from {} on */\n            {}\n            sl_sync();\n        }}",
@@ -73,15 +68,9 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
              sl_grid_sync(&((sl_status *)job.arena)->arrived);\n    }}\n}}\n\n",
             stages.saturating_sub(1)
         );
-        let _ = writeln!(
-            launches,
-            "    sl_launch(ctx, @sl_swp@, {processors}, {threads}, {shared}, {together}, &job, sizeof job);"
-        );
+        let _ = writeln!(launches, "    sl_launch(ctx, @sl_swp@, {processors}, {threads}, {shared}, {together}, &job, sizeof job);");
     } else {
-        let _ = write!(
-            text,
-            "SL_KERNEL({threads}) void sl_swp(const sl_job job)\n{{\n    sl_interval(job, job.t);\n}}\n\n"
-        );
+        let _ = write!(text, "SL_KERNEL({threads}) void sl_swp(const sl_job job)\n{{\n    sl_interval(job, job.t);\n}}\n\n");
         let _ = write!(
             launches,
             "    for (job.t = 0; job.t < job.n + {}u; job.t++) {{\n        \

@@ -40,11 +40,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Tasks, CodegenE
         );
         if !whole {
             let (v, n) = (task.nodes[0].0, task.firings[0]);
-            let number = if k == 1 {
-                "(void)i;\n    sl_part_{v}(job, j".into()
-            } else {
-                format!("sl_part_{{v}}(job, (j * {k}u + i)")
-            };
+            let number = if k == 1 { "(void)i;\n    sl_part_{v}(job, j".into() } else { format!("sl_part_{{v}}(job, (j * {k}u + i)") };
             let number = number.replace("{v}", &v.to_string());
             let _ = write!(out, "    {number} * {n}u, {n}u);\n}}\n\n");
             continue;
@@ -87,15 +83,11 @@ fn group(making: &Making<'_>, i: usize, steps: &[GroupStep], rounds: u64, out: &
     let _ = writeln!(out, "    for (uint32_t round = 0; round < {rounds}u; round++) {{");
     if steps.len() <= WRITTEN {
         for s in steps {
-            let _ =
-                writeln!(out, "        {} n{} += {}u;", call(s.member, &format!("{}u", s.times)), s.member, s.times);
+            let _ = writeln!(out, "        {} n{} += {}u;", call(s.member, &format!("{}u", s.times)), s.member, s.times);
         }
     } else {
         let _ = writeln!(out, "        for (uint32_t s = 0; s < {}u; s++) {{", steps.len());
-        let _ = writeln!(
-            out,
-            "            const uint32_t times = sl_steps_{i}[s].times;\n            switch (sl_steps_{i}[s].member) {{"
-        );
+        let _ = writeln!(out, "            const uint32_t times = sl_steps_{i}[s].times;\n            switch (sl_steps_{i}[s].member) {{");
         for m in 0..task.nodes.len() {
             let _ = writeln!(out, "            case {m}: {} n{m} += times; break;", call(m, "times"));
         }

@@ -67,11 +67,9 @@ pub fn emit(
     let program = &checked.program;
     if program.steady.islands.is_some() {
         // said in the same words as of other things that do not run there
-        let dynamic = program
-            .graph
-            .nodes
-            .iter()
-            .find(|n| matches!(n.kind, sluice_frontend::graph::NodeKind::Filter { dynamic: true, .. }));
+        let dynamic = program.graph.nodes.iter().find(|n| {
+            matches!(n.kind, sluice_frontend::graph::NodeKind::Filter { dynamic: true, .. })
+        });
         if let Some(node) = dynamic {
             let what = format!("`{}` decides in each firing how many items it moves", node.path);
             return Err(refused(session, checked, &CodegenError::NotOnDevice { what, span: node.span }));
