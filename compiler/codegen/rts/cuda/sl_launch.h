@@ -17,16 +17,18 @@ namespace sl_emulation {
 enum { WARP = 32, MOST_THREADS = 1024, MOST_WARPS = MOST_THREADS / WARP, NAMED = 16, MOST_SHARED = 227 * 1024 };
 
 /* Where a thread is: ready to run (or running), at a barrier, at its end. */
-enum place { READY, AT_BLOCK, AT_NAMED, AT_WARP, AT_GRID, ENDED };
+enum place { READY, AT_BLOCK, AT_NAMED, ARRIVES, AT_WARP, AT_GRID, ENDED };
 
 /* Who did something, and when by the clock of its warp; 0 is nobody, else threads are counted through the launch from 1. */
 struct stamp {
     uint32_t who, clock;
 };
+/* Added to `who` of a reader: others of its warp have read at the same time. */
+static const uint32_t AND_OTHERS = 1u << 31;
 /* The clock of an asynchronous copy that is not waited for: later than everything. */
 static const uint32_t UNDER_WAY = UINT32_MAX;
 
-/* What is known of four bytes, or of one: who wrote it last in this epoch, and two who have read it since. */
+/* What is known of four bytes, or of one: who wrote it last in this epoch, and two warps that have read it since. */
 struct cell {
     uint32_t epoch;
     /* Of a word: it has been accessed in parts, its bytes have cells of their own. */
@@ -59,7 +61,7 @@ struct thread {
     struct block *block;
     uint32_t index, who, warp;
     place at;
-    /* At which named barrier. */
+    /* Which named barrier. */
     uint32_t barrier;
     /* Where it waits; nothing if it has not begun. */
     struct fibre *fibre;
@@ -67,9 +69,10 @@ struct thread {
     uint32_t copy_count, copy_room, groups;
 };
 
-/* Barriers of some warps. */
+/* A barrier of some warps: how many threads it is for, how many are there, which warps have arrived without waiting and what those had seen. */
 struct named {
-    uint32_t count, there;
+    uint32_t count, there, arrived;
+    uint32_t seen[MOST_WARPS];
 };
 
 struct streams;
@@ -82,6 +85,8 @@ struct block {
     space shared;
     /* known[w][v]: what warp v did before this clock is seen by warp w; known[w][w] is its own clock. */
     uint32_t known[MOST_WARPS][MOST_WARPS];
+    /* What threads of warp w did before this clock is seen by its other threads. */
+    uint32_t met[MOST_WARPS];
     /* What its warps have accessed since their last barriers (sl_sectors.h): by warp. */
     struct streams *streams[MOST_WARPS];
 };

@@ -1,8 +1,9 @@
 /* The emulator, part 3: memory. Which memory there is, what of it was written, and who wrote and read what in which order.
  *
  * An access is checked against the last write and the reads since, as in FastTrack (Flanagan and Freund, PLDI 2009): whoever did those must
- * have done so before, by the clocks of sl_launch.h. Of the readers two are kept: one of another block, where there is one, so that every
- * write of another block's data is found; among those of one block every write before a barrier of the block is. */
+ * have done so before, by the clocks of sl_launch.h. Of the readers since, those of two warps are kept, and of two blocks where there are
+ * two: so no write is missed that is too early for a barrier of block or grid. What may be missed, in some orders, is one that has waited, by
+ * named barriers, for some of three and more warps. */
 #ifndef SL_SHADOW_H
 #define SL_SHADOW_H
 
@@ -116,10 +117,11 @@ static void describe(const char *p, char *text, size_t room)
     int64_t offset = p - (in_arena ? now.arena : near->at);
     const sl_region *of = nullptr;
     for (uint32_t r = 0; in_arena && r < region_count; r++)
-        if ((int64_t)sl_regions[r].offset <= offset && (!of || sl_regions[r].offset >= of->offset)) of = &sl_regions[r];
-    if (of && in && (uint64_t)offset - of->offset >= of->bytes) of = nullptr;
+        if ((uint64_t)offset - sl_regions[r].offset < sl_regions[r].bytes) of = &sl_regions[r];
     if (of) snprintf(text, room, "%s, offset %lld", of->name, (long long)(offset - (int64_t)of->offset));
-    else snprintf(text, room, "%s memory, offset %lld", in_arena ? "arena" : "device", (long long)offset);
+    else
+        snprintf(text, room, "%s, offset %lld of %llu bytes", in_arena ? "arena" : "device memory", (long long)offset,
+                 (unsigned long long)(near->at + near->bytes - (in_arena ? now.arena : near->at)));
 }
 
 /* ---- order ---- */
@@ -130,13 +132,14 @@ static const stamp NOBODY = {0, 0};
 static inline bool before(stamp s)
 {
     if (s.who == me->who) return s.clock != UNDER_WAY;
-    uint32_t other = s.who - me->block->first;
+    uint32_t other = (s.who & ~AND_OTHERS) - me->block->first;
     if (other >= now.threads) return false;
-    return s.clock < me->block->known[me->warp][other / WARP];
+    uint32_t warp = other / WARP;
+    return s.clock < (warp == me->warp ? me->block->met[warp] : me->block->known[me->warp][warp]);
 }
 
-static inline uint32_t block_of(stamp s) { return (s.who - 1) / now.threads; }
-static inline uint32_t thread_of(stamp s) { return (s.who - 1) % now.threads; }
+static inline uint32_t block_of(stamp s) { return ((s.who & ~AND_OTHERS) - 1) / now.threads; }
+static inline uint32_t thread_of(stamp s) { return ((s.who & ~AND_OTHERS) - 1) % now.threads; }
 
 [[noreturn]] static void race(stamp other, const char *i_do, const char *it_did, const char *p)
 {
@@ -163,12 +166,17 @@ static inline uint32_t my_clock() { return me->block->known[me->warp][me->warp];
 static void note_reader(cell *c)
 {
     stamp mine = {me->who, my_clock()};
-    for (stamp &r : c->reader)
+    for (stamp &r : c->reader) {
         if (!r.who || r.who == mine.who || before(r)) {
             r = mine;
             return;
         }
-    /* both may be read by others at the same time: rather keep readers of two blocks */
+        if (block_of(r) == me->block->number && thread_of(r) / WARP == me->warp) {
+            r = {mine.who | AND_OTHERS, mine.clock};
+            return;
+        }
+    }
+    /* others may read both at the same time: rather keep readers of two blocks */
     if (block_of(c->reader[0]) == block_of(c->reader[1])) c->reader[1] = mine;
 }
 
@@ -242,11 +250,19 @@ static inline uint64_t first_unwritten(const space *s, uint64_t offset, uint64_t
     fail(me, "%s %llu bytes that are not in memory: %s", i_do, (unsigned long long)bytes, where);
 }
 
+/* Bytes of the arena that are not in one region. */
+[[noreturn]] static void astray(const char *i_do, const char *p, uint64_t bytes)
+{
+    char where[256];
+    describe(p, where, sizeof where);
+    fail(me, "%s %llu bytes that are not within one part of the arena: %s", i_do, (unsigned long long)bytes, where);
+}
+
 [[noreturn]] static void unwritten(const char *p)
 {
     char where[256];
     describe(p, where, sizeof where);
-    fail(me, "reads what nobody has written: %s", where);
+    fail(me, "reads what nobody has written yet: %s", where);
 }
 
 }
