@@ -1,6 +1,7 @@
 //! What a command line says, once it is taken apart.
 
 use crate::cc::CcOptions;
+use crate::cuda::arch::Arch;
 use crate::io::host::Bindings;
 use crate::pipeline::Confinement;
 use crate::project::Manifest;
@@ -211,6 +212,8 @@ pub enum BuildProduct {
     Library,
     /// The C header of the native functions.
     NativeHeader,
+    /// CUDA text of a program of its own.
+    Cuda,
 }
 
 /// How a program is run on several threads.
@@ -222,6 +225,67 @@ pub struct ThreadsOptions {
     pub batch: Option<u64>,
     /// Say how the program was cut into stages, and how that went.
     pub report: bool,
+}
+
+/// How a GPU runs the steady states of a program (docs/cuda.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Scheme {
+    /// What measures fastest on this GPU.
+    #[default]
+    Auto,
+    /// One filter after the other, each on the whole GPU.
+    Serial,
+    /// A software pipeline: each multiprocessor has its filters, a launch is one interval.
+    Swp,
+    /// The same in one launch, with barriers of the grid between intervals.
+    SwpPersistent,
+    /// The software pipeline with buffers in the order of the items.
+    Swpnc,
+    /// Regions without state as one kernel each.
+    Fused,
+}
+
+impl Scheme {
+    /// The names of all.
+    pub const NAMES: [(&str, Scheme); 6] = [
+        ("auto", Scheme::Auto),
+        ("serial", Scheme::Serial),
+        ("swp", Scheme::Swp),
+        ("swp-persistent", Scheme::SwpPersistent),
+        ("swpnc", Scheme::Swpnc),
+        ("fused", Scheme::Fused),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Scheme::NAMES.iter().find(|(_, s)| *s == self).map_or("auto", |(name, _)| name)
+    }
+}
+
+/// What is said about code for GPUs.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct CudaOptions {
+    /// Run the kernels on the CPU, and check what they do.
+    pub emulate: bool,
+    /// How the steady states are run.
+    pub scheme: Scheme,
+    /// Iterations of the schedule in one launch, where not to be chosen.
+    pub coarsen: Option<u32>,
+    /// Multiprocessors to schedule for, where not those of the GPU.
+    pub processors: Option<u32>,
+    /// Threads of a block, where not to be chosen.
+    pub block_threads: Option<u32>,
+    /// Which GPU, where not the first.
+    pub gpu: Option<u32>,
+}
+
+/// What is said about a program in CUDA.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct CudaBuildOptions {
+    /// How it runs; nothing is emulated.
+    pub code: CudaOptions,
+    /// What the build lines compile for; where nothing is said, what generated code is tested for.
+    pub archs: Vec<Arch>,
 }
 
 /// Options of `run`.
@@ -241,6 +305,8 @@ pub struct RunOptions {
     pub stats: Option<StatsOptions>,
     /// Run on several threads.
     pub threads: Option<ThreadsOptions>,
+    /// Run on a GPU.
+    pub cuda: Option<CudaOptions>,
 }
 
 /// Options of `fmt`.
