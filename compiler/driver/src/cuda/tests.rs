@@ -43,9 +43,9 @@ fn plugin(folder: &Path, first: &str) -> Native {
     Native::load(&object).unwrap()
 }
 
-fn kernels(folder: &Path) -> PathBuf {
+fn kernels(folder: &Path, text: &str) -> PathBuf {
     let cache = Cache::at(&folder.join("cache"), 1 << 20);
-    compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, DEVICE).unwrap()
+    compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text).unwrap()
 }
 
 /// Runs it over the numbers from 0; what comes out, or why nothing does.
@@ -76,7 +76,7 @@ fn doubled(items: usize) -> Vec<i32> {
 #[test]
 fn a_device_gives_what_the_cpu_gives() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut native, kernels) = (plugin(folder.path(), ""), kernels(folder.path()));
+    let (mut native, kernels) = (plugin(folder.path(), ""), kernels(folder.path(), DEVICE));
     assert_eq!(native.kernels(), 1);
     assert_eq!(run(&native, folder.path(), 1234).unwrap(), doubled(1234), "without a device");
     for seed in 0..20 {
@@ -89,7 +89,7 @@ fn a_device_gives_what_the_cpu_gives() {
 #[test]
 fn a_forgotten_wait_is_seen() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut native, kernels) = (plugin(folder.path(), "#define FORGET\n"), kernels(folder.path()));
+    let (mut native, kernels) = (plugin(folder.path(), "#define FORGET\n"), kernels(folder.path(), DEVICE));
     let wrong = (0..20).filter(|seed| {
         native.attach(Attached::new(Box::new(Emulator::load(&kernels, 4, *seed).unwrap())));
         run(&native, folder.path(), 345).unwrap() != doubled(345)
@@ -99,8 +99,9 @@ fn a_forgotten_wait_is_seen() {
 
 #[test]
 fn what_the_emulator_reports_is_our_fault() {
+    let text = DEVICE.replace("told.count < 0", "told.count > 0");
     let folder = tempfile::tempdir().unwrap();
-    let (mut native, kernels) = (plugin(folder.path(), ""), kernels(folder.path()));
+    let (mut native, kernels) = (plugin(folder.path(), ""), kernels(folder.path(), &text));
     native.attach(Attached::new(Box::new(Emulator::load(&kernels, 4, 1).unwrap())));
     let fault = run(&native, folder.path(), 13).unwrap_err();
     assert_eq!((fault.exit, fault.code), (Exit::Internal, Some("E0987")));

@@ -23,7 +23,7 @@ extern "C" void sl_emulate_memory(char *at, uint64_t, int32_t what) { if (what !
 extern "C" int32_t sl_emulate(uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t, uint32_t, const void *job, uint64_t, char *report, uint64_t room)
 {
     const sl_job &told = *(const sl_job *)job;
-    if (kernel != 0 || told.arena != known || told.count == 13) {
+    if (kernel != 0 || told.arena != known || told.count < 0) {
         snprintf(report, room, "kernel twice, block 0, thread 1 reads what nobody has written\n");
         return 1;
     }
