@@ -4,7 +4,7 @@ use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
 use crate::cslow::{self, CslowOptions};
-use crate::cuda::{emit, stand_alone};
+use crate::cuda::{stand_alone, texts};
 use crate::document;
 use crate::exit::{Exit, Fault};
 use crate::fix;
@@ -224,7 +224,7 @@ pub fn build(
                 write(&output, &c.source)?;
             }
             BuildProduct::Cuda => {
-                let text = emit::stand_alone(session, &checked, code, cuda, &name)?;
+                let text = texts::stand_alone(session, &checked, code, cuda, &name)?;
                 write(&output, &text)?;
             }
             BuildProduct::Executable => {

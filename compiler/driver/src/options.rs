@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use sluice_frontend::lints::levels::Level;
 pub use sluice_frontend::slow::MOST_STREAMS;
 pub use sluice_kernel::passes::inner::Inner;
+use sluice_codegen::cuda::Scheme;
 use std::sync::Arc;
 
 /// How messages are written.
@@ -227,48 +228,13 @@ pub struct ThreadsOptions {
     pub report: bool,
 }
 
-/// How a GPU runs the steady states of a program (docs/cuda.md).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Scheme {
-    /// What measures fastest on this GPU.
-    #[default]
-    Auto,
-    /// One filter after the other, each on the whole GPU.
-    Serial,
-    /// A software pipeline: each multiprocessor has its filters, a launch is one interval.
-    Swp,
-    /// The same in one launch, with barriers of the grid between intervals.
-    SwpPersistent,
-    /// The software pipeline with buffers in the order of the items.
-    Swpnc,
-    /// Regions without state as one kernel each.
-    Fused,
-}
-
-impl Scheme {
-    /// The names of all.
-    pub const NAMES: [(&str, Scheme); 6] = [
-        ("auto", Scheme::Auto),
-        ("serial", Scheme::Serial),
-        ("swp", Scheme::Swp),
-        ("swp-persistent", Scheme::SwpPersistent),
-        ("swpnc", Scheme::Swpnc),
-        ("fused", Scheme::Fused),
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Scheme::NAMES.iter().find(|(_, s)| *s == self).map_or("auto", |(name, _)| name)
-    }
-}
-
 /// What is said about code for GPUs.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct CudaOptions {
     /// Run the kernels on the CPU, and check what they do.
     pub emulate: bool,
-    /// How the steady states are run.
-    pub scheme: Scheme,
+    /// How the steady states are run, where not to be chosen.
+    pub scheme: Option<Scheme>,
     /// Iterations of the schedule in one launch, where not to be chosen.
     pub coarsen: Option<u32>,
     /// Multiprocessors to schedule for, where not those of the GPU.

@@ -139,7 +139,7 @@ mod tests {
         assert!(newest.bytes.ends_with(b"\0") && newest.resources.is_empty());
         let old =
             image_by(&nvrtc, &cache, check::TWICE, Arch { major: 5, minor: 0 }, KernelOptions::default()).unwrap_err();
-        assert_eq!(old.code, Some("E0983"));
+        assert_eq!(old.code, Some("E0984"));
     }
 
     #[test]

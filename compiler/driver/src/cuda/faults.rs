@@ -15,14 +15,14 @@ pub fn no_driver(why: Option<&str>) -> Fault {
         Some(why) => format!("the CUDA driver cannot be used: {why}"),
     };
     Fault::input(message)
-        .coded("E0980")
+        .coded("E0981")
         .help(format!("install the driver of the GPU (`nvidia-smi` shows whether it works); {ELSE}"))
 }
 
 /// There is a driver, but no GPU. `why`: what the driver says.
 pub fn no_device(why: Option<&str>) -> Fault {
     let why = why.map(|w| format!(": {w}")).unwrap_or_default();
-    Fault::input(format!("the CUDA driver finds no GPU{why}")).coded("E0981").help(format!(
+    Fault::input(format!("the CUDA driver finds no GPU{why}")).coded("E0982").help(format!(
         "`nvidia-smi` lists the GPUs, and CUDA_VISIBLE_DEVICES hides some where it is set; in a container they must be handed in; {ELSE}"
     ))
 }
@@ -30,7 +30,7 @@ pub fn no_device(why: Option<&str>) -> Fault {
 /// There is no GPU of this number.
 pub fn no_such_device(number: u32, names: &[String]) -> Fault {
     let list: Vec<String> = names.iter().enumerate().map(|(i, name)| format!("{i} is {name}")).collect();
-    Fault::usage(format!("there is no GPU {number}")).coded("E0981").help(list.join(", "))
+    Fault::usage(format!("there is no GPU {number}")).coded("E0982").help(list.join(", "))
 }
 
 /// The GPU is too old.
@@ -38,7 +38,7 @@ pub fn too_old(name: &str, arch: Arch) -> Fault {
     Fault::input(format!(
         "{name} is too old: its architecture is {arch}, generated code needs {OLDEST} (Turing, 2018) or newer"
     ))
-    .coded("E0982")
+    .coded("E0983")
     .help(format!("`--gpu N` chooses another one; {ELSE}"))
 }
 
@@ -49,7 +49,7 @@ pub fn no_nvrtc(looked: &[String]) -> Fault {
         message.push_str("\n  ");
         message.push_str(place);
     }
-    Fault::input(message).coded("E0983").help(
+    Fault::input(message).coded("E0984").help(
         "`pip install nvidia-cuda-nvrtc` has it, and so has a CUDA toolkit; name the library in SLUICE_NVRTC, or the folder that pip installed to \
          in SLUICE_CUDA_HOME",
     )
@@ -57,7 +57,7 @@ pub fn no_nvrtc(looked: &[String]) -> Fault {
 
 /// NVRTC does not know this architecture or an older one of its kind.
 pub fn nvrtc_does_not_know(version: &str, arch: Arch) -> Fault {
-    Fault::input(format!("NVRTC {version} does not compile for {arch}")).coded("E0983").help(
+    Fault::input(format!("NVRTC {version} does not compile for {arch}")).coded("E0984").help(
         "name another one in SLUICE_NVRTC: that of CUDA 12 knows sm_50 to sm_120, that of CUDA 13 sm_75 and newer",
     )
 }
@@ -69,7 +69,7 @@ pub fn driver_too_old(driver: &str, compiler: &str, why: Option<&str>) -> Fault 
     Fault::input(format!(
         "the driver is too old for this NVRTC: it is for CUDA {driver} and does not load code of NVRTC {compiler}{why}"
     ))
-    .coded("E0984")
+    .coded("E0985")
     .help(format!(
         "update the driver, or name an NVRTC of CUDA {major} in SLUICE_NVRTC (`pip install nvidia-cuda-nvrtc-cu{major}`, from CUDA 13 on \
          `\"nvidia-cuda-nvrtc=={major}.*\"`)"
@@ -79,7 +79,7 @@ pub fn driver_too_old(driver: &str, compiler: &str, why: Option<&str>) -> Fault 
 /// The driver reports an error that has to do with the computer.
 pub fn device_failed(what: &str, why: &str) -> Fault {
     Fault::input(format!("the GPU failed to {what}: {why}"))
-        .coded("E0985")
+        .coded("E0986")
         .help(format!("`nvidia-smi` and the system's log say more of its state; {ELSE}"))
 }
 
@@ -87,21 +87,21 @@ pub fn device_failed(what: &str, why: &str) -> Fault {
 pub fn no_memory(device: &str, bytes: u64, free: Option<u64>) -> Fault {
     let free = free.map(|f| format!(", {f} are free")).unwrap_or_default();
     Fault::input(format!("{device} has no memory for {bytes} bytes{free}"))
-        .coded("E0986")
+        .coded("E0987")
         .help("a smaller `--coarsen` needs less; other programs may use the GPU, `nvidia-smi` shows them")
 }
 
 /// A kernel did what no kernel may do.
 pub fn kernel_crashed(what: &str, why: &str) -> Fault {
     Fault::internal(format!("a kernel has crashed (seen in the attempt to {what}): {why}"))
-        .coded("E0987")
+        .coded("E0988")
         .help("`--emulate` names the kernel and the place, where it shows the same")
 }
 
 /// The emulator saw what no kernel may do.
 pub fn emulator_report(report: &str) -> Fault {
     Fault::internal(format!("the emulation has found a fault in the generated kernels: {report}"))
-        .coded("E0987")
+        .coded("E0988")
         .help("SLUICE_EMULATE_SEED sets the order in which it ran (1 where it is not set)")
 }
 
@@ -111,7 +111,7 @@ pub fn no_cxx(chosen: Option<&str>) -> Fault {
         Some(cxx) => format!("the C++ compiler named by CXX, `{cxx}`, cannot be run"),
         None => "no C++ compiler was found (looked for c++, g++ and clang++)".to_string(),
     };
-    Fault::input(message).coded("E0988").help(
+    Fault::input(message).coded("E0989").help(
         "`--emulate` compiles the kernels for the CPU with one: install it (Debian, Ubuntu: `sudo apt install build-essential`; Fedora: \
          `sudo dnf install gcc-c++`), or name one in CXX",
     )
@@ -132,11 +132,11 @@ mod tests {
     fn what_is_missing_is_said_with_its_code() {
         let text = render::fault(&no_driver(None), false);
         assert!(
-            text.starts_with("error[E0980]: there is no CUDA driver: the library libcuda.so.1 was not found\nhelp: "),
+            text.starts_with("error[E0981]: there is no CUDA driver: the library libcuda.so.1 was not found\nhelp: "),
             "{text}"
         );
         let text = render::fault(&no_such_device(2, &["One".into(), "Two".into()]), false);
-        assert_eq!(text, "error[E0981]: there is no GPU 2\nhelp: 0 is One, 1 is Two\n");
+        assert_eq!(text, "error[E0982]: there is no GPU 2\nhelp: 0 is One, 1 is Two\n");
         let text = too_old("Old GPU", Arch { major: 7, minor: 0 }).message;
         assert_eq!(
             text,
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_fault_of_the_kernels_is_one_of_the_compiler() {
         let fault = emulator_report("kernel k, block 0, thread 1 reads what thread 0 wrote");
-        assert_eq!((fault.exit, fault.code), (Exit::Internal, Some("E0987")));
+        assert_eq!((fault.exit, fault.code), (Exit::Internal, Some("E0988")));
         assert!(render::fault(&fault, false).contains("this is a fault of sluice, not of your program"));
     }
 }

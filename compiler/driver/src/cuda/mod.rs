@@ -27,6 +27,7 @@ pub mod queues;
 pub mod resources;
 pub mod run;
 pub mod stand_alone;
+pub mod texts;
 pub mod toolkit;
 
 #[cfg(test)]

@@ -214,7 +214,7 @@ impl Nvrtc {
             let text = (self.functions.error)(code);
             if text.is_null() { "?".into() } else { CStr::from_ptr(text).to_string_lossy() }
         };
-        Err(Fault::input(format!("NVRTC {} failed to {what}: {why}", self.version())).coded("E0983").help(
+        Err(Fault::input(format!("NVRTC {} failed to {what}: {why}", self.version())).coded("E0984").help(
             "its parts must be of one version (libnvrtc.so and libnvrtc-builtins.so in one folder); another one can be named in SLUICE_NVRTC",
         ))
     }
@@ -272,7 +272,7 @@ mod tests {
         let places =
             vec![place("/nowhere/libnvrtc.so", true), place(wrong.to_str().unwrap(), false), place("libm.so.6", false)];
         let Err(fault) = Nvrtc::among(places, None) else { panic!("there is none") };
-        assert_eq!(fault.code, Some("E0983"));
+        assert_eq!(fault.code, Some("E0984"));
         assert!(fault.message.contains("/nowhere/libnvrtc.so (a test): there is no such file"), "{}", fault.message);
         assert!(fault.message.contains("nvrtcVersion"), "a library that is another one: {}", fault.message);
     }
@@ -298,6 +298,6 @@ mod tests {
         // an old driver does not load what a new compiler makes
         let places = check::home().map(|home| toolkit::nvrtc_places_in(&home)).unwrap_or_else(toolkit::nvrtc_places);
         let Err(fault) = Nvrtc::among(places, Some((11, 4))) else { panic!("it is newer") };
-        assert!(fault.code == Some("E0984") && fault.message.contains("for CUDA 11.4"), "{fault}");
+        assert!(fault.code == Some("E0985") && fault.message.contains("for CUDA 11.4"), "{fault}");
     }
 }

@@ -16,7 +16,7 @@ use crate::exit::Fault;
 use crate::native::Native;
 use crate::natives::Natives;
 use crate::options::{CodeOptions, CudaOptions, NativeOptions};
-use crate::pipeline::{Checked, Halt, dump};
+use crate::pipeline::{Checked, Halt};
 use crate::session::Session;
 use sluice_codegen::CProgram;
 
@@ -146,7 +146,6 @@ pub fn prepare(
     let place = place(options)?;
     let target = place.target(options);
     let texts = emit(session, checked, code, options, &target)?;
-    dump(session, "emit-cuda", || texts.device.clone())?;
     let natives = Natives::prepare(session, checked, natives, &code.cc)?;
     let mut native = compiled::load(session, checked, &texts.host, code, &natives)?;
     if native.kernels() > 0 {

@@ -104,7 +104,7 @@ fn what_the_emulator_reports_is_our_fault() {
     let (mut native, kernels) = (plugin(folder.path(), ""), kernels(folder.path(), &text));
     native.attach(Attached::new(Box::new(Emulator::load(&kernels, 4, 1).unwrap())));
     let fault = run(&native, folder.path(), 13).unwrap_err();
-    assert_eq!((fault.exit, fault.code), (Exit::Internal, Some("E0987")));
+    assert_eq!((fault.exit, fault.code), (Exit::Internal, Some("E0988")));
     let report = "the emulation has found a fault in the generated kernels: kernel twice, block 0, thread 1 reads what nobody has written";
     assert_eq!(fault.message, report);
 }
