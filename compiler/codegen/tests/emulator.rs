@@ -21,11 +21,11 @@ const KERNELS: [&str; 10] = [
     "sl_many",
 ];
 
-/// The device text of `cuda/kernels.cu`.
-fn text() -> String {
+/// A device text with these kernels.
+fn text(kernels: &str) -> String {
     let mut out = String::new();
     HEADERS[..2].iter().for_each(|t| append(&mut out, t));
-    append(&mut out, include_str!("cuda/kernels.cu"));
+    append(&mut out, kernels);
     out.push_str("#ifdef SL_EMULATE\n");
     EMULATOR.iter().for_each(|t| append(&mut out, t));
     out.push_str("#endif\n");
@@ -78,7 +78,7 @@ impl Built {
             for (k, more) in variants.iter().enumerate() {
                 let flags = [&EMULATION_FLAGS, *more].concat();
                 let to = at.join(format!("{compiler}{k}.so"));
-                compile(compiler, &flags, &text(), &at.join("kernels.cpp"), &to);
+                compile(compiler, &flags, &text(include_str!("cuda/kernels.cu")), &at.join("kernels.cpp"), &to);
                 built.variants.push(to);
             }
         }
@@ -321,6 +321,17 @@ fn launches_that_cannot_be_are_refused() {
         let lines = b.run(variant, "refused", "0", 0..1);
         let want = include_str!("cuda/refused.expect").lines().collect::<Vec<_>>();
         assert_eq!(lines, want, "{}", lines.join("\n"));
+    }
+}
+
+/// That CUDA's compilers take the same text, too, is tested in `tests/tests/device_text.rs`.
+#[test]
+fn all_names_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    for compiler in compilers() {
+        let at = |name: &str| folder.path().join(name);
+        let text = text(include_str!("cuda/everything.cu"));
+        compile(compiler, &EMULATION_FLAGS, &text, &at("everything.cpp"), &at("everything.so"));
     }
 }
 
