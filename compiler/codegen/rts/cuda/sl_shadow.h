@@ -51,6 +51,7 @@ static void forget(char *at, uint64_t bytes)
 {
     uint32_t first = space_behind(at), end = first;
     while (end < space_count && spaces[end].at < at + (bytes ? bytes : 1)) unwatch(&spaces[end++]);
+    if (first == end) return;
     memmove(spaces + first, spaces + end, (space_count - end) * sizeof *spaces);
     space_count -= end - first;
     last_space = 0;
