@@ -11,7 +11,9 @@ pub mod program;
 mod refuse;
 pub mod rts;
 mod serial;
+mod stand_alone;
 mod swp;
 mod tasks;
 
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, emit};
+pub use stand_alone::stand_alone;
