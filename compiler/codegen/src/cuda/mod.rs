@@ -13,8 +13,10 @@ mod refuse;
 mod regions;
 pub mod rts;
 mod serial;
+mod stand_alone;
 mod swp;
 mod tasks;
 mod tiles;
 
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, emit};
+pub use stand_alone::stand_alone;
