@@ -194,9 +194,12 @@ pub enum Slowing {
     FoldAndStreams(u32),
 }
 
+/// A way, by its number of streams.
+pub type OfStreams = fn(u32) -> Slowing;
+
 impl Slowing {
     /// All, with the names that jobs give them.
-    pub const ALL: [(&str, fn(u32) -> Slowing); 4] = [
+    pub const ALL: [(&str, OfStreams); 4] = [
         ("streams", Slowing::Streams),
         ("fold", |_| Slowing::Fold),
         ("streams, fold", Slowing::StreamsAndFold),

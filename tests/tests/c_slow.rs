@@ -40,7 +40,7 @@ impl Kind {
             // programs with equal branches, too; those that print are refused
             Kind::TakeTurns if seed % 3 == 2 => generate::branches(seed),
             Kind::TakeTurns => generate::case(seed),
-            Kind::TurnByTurn if seed % 8 == 0 => generate::case(seed),
+            Kind::TurnByTurn if seed.is_multiple_of(8) => generate::case(seed),
             Kind::TurnByTurn => {
                 let slowing = turns::Slowing::ALL[(seed % 4) as usize].1(some_streams(seed));
                 let one = |i| generate::branches(seed * 8 + i);

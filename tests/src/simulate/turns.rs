@@ -126,7 +126,7 @@ impl<'a> Turns<'a> {
         Ok(output.into_iter().flatten().collect())
     }
 
-    /// The first field that is not the same where all streams are together; `None` for a field in the answer of one that has other fields.
+    /// The first field that is not what it is where all streams are together.
     fn difference(&self, code: &FilterCode, together: &[Option<Value>]) -> Option<String> {
         for (s, machine) in self.machines.iter().enumerate() {
             for (i, def) in self.of.turn.fields.iter().enumerate() {
