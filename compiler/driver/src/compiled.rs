@@ -93,18 +93,43 @@ fn emit_by<T>(
         sources: &checked.sources,
         options: &options,
     };
-    let (c, more) = session.pass("emit-c", || make(&input)).map_err(|e| match e {
-        CodegenError::BuffersTooLarge { .. } => Fault::program(e.to_string())
-            .help("`sluice rates` shows where the items gather; --schedule minimum-latency needs the smallest buffers"),
-        CodegenError::Name(_) => Fault::usage(e.to_string()).help("give the library another name with -o"),
-        CodegenError::Malformed(_) => Fault::internal(e.to_string()),
-    })?;
+    let (c, more) = session.pass("emit-c", || make(&input)).map_err(|e| no_code(&e))?;
     dump(session, "emit-c", || c.source.clone())?;
     Ok((c, more))
 }
 
+/// Why there is no code.
+pub(crate) fn no_code(e: &CodegenError) -> Fault {
+    match e {
+        CodegenError::BuffersTooLarge { .. } => Fault::program(e.to_string())
+            .help("`sluice rates` shows where the items gather; --schedule minimum-latency needs the smallest buffers"),
+        CodegenError::Name(_) => Fault::usage(e.to_string()).help("give the library another name with -o"),
+        CodegenError::Malformed(_) => Fault::internal(e.to_string()),
+        CodegenError::NotOnDevice { .. } => {
+            Fault::program(e.to_string()).help("without --target cuda the program runs on the CPU")
+        }
+        CodegenError::DeviceMemory { .. } => {
+            Fault::program(e.to_string()).help("a smaller --coarsen, or fewer multiprocessors, need less")
+        }
+    }
+}
+
 /// The kernel of each filter, after all passes.
 pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+    kernels_by(session, checked, code, sluice_kernel::passes::PASSES)
+}
+
+/// The kernel of each filter as devices get it.
+pub fn device_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+    kernels_by(session, checked, code, sluice_kernel::passes::DEVICE)
+}
+
+fn kernels_by(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    passes: &'static [Pass],
+) -> Result<Vec<Kernel>, Halt> {
     let mut kernels = match session.pass("lower", || lower(&checked.program, code)) {
         Ok(kernels) => kernels,
         Err(diagnostic) => {
@@ -113,12 +138,12 @@ pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> 
         }
     };
     dump(session, "lower", || print_kernels(&kernels))?;
-    improve(session, &mut kernels, sluice_kernel::passes::PASSES)?;
+    improve(session, &mut kernels, passes)?;
     Ok(kernels)
 }
 
 /// The same with what is done to loops before they are printed; costs are told of the kernels before.
-fn native_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+pub(crate) fn native_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
     let mut kernels = kernels(session, checked, code)?;
     improve(session, &mut kernels, code.inner.passes())?;
     Ok(kernels)
@@ -162,7 +187,7 @@ pub fn lower_one(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> 
 }
 
 /// A steady-state schedule that the judge has passed.
-fn schedule(program: &Elaborated, kind: ScheduleKind) -> Result<Verified<SequentialSchedule>, Fault> {
+pub(crate) fn schedule(program: &Elaborated, kind: ScheduleKind) -> Result<Verified<SequentialSchedule>, Fault> {
     let (graph, steady) = (&*program.graph.cut(), &program.steady);
     let smallest_buffers = || {
         minimum_latency(graph, steady).map_err(|e| match e {

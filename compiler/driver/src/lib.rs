@@ -8,6 +8,7 @@ pub mod cc;
 pub mod commands;
 pub mod compiled;
 pub mod cslow;
+pub mod cuda;
 pub mod diff;
 pub mod document;
 pub mod dumps;

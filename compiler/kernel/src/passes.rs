@@ -38,6 +38,9 @@ pub const PASSES: &[Pass] = &[
     ("lanes", lanes::run),
 ];
 
+/// The passes for devices: all but `lanes`, the last one, for there each thread is a lane.
+pub const DEVICE: &[Pass] = PASSES.split_at(PASSES.len() - 1).0;
+
 /// Makes a kernel ready for printing.
 pub fn prepare(mut kernel: Kernel) -> Kernel {
     for (name, pass) in PASSES {
@@ -45,4 +48,15 @@ pub fn prepare(mut kernel: Kernel) -> Kernel {
         debug_verify(&kernel, name);
     }
     kernel
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_do_without_lanes() {
+        assert!(DEVICE.iter().all(|(name, _)| *name != "lanes"));
+        assert_eq!(DEVICE.len() + 1, PASSES.len());
+    }
 }

@@ -193,8 +193,18 @@ pub fn plan(program: Program, machine: &Machine, processors: u32, grain: Grain) 
     best.map(|(_, plan)| Plan { limited, ..plan }).ok_or(unfit)
 }
 
-fn with_grain(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
+/// Makes the problem of a program that is cut in this way.
+pub fn with_granularity(program: Program, granularity: Granularity, processors: u32) -> Result<Plan, Unfit> {
     let Program { steady, times, item_bytes, .. } = program;
+    let graph = &*program.graph.cut();
+    let source = Source { graph, steady, granularity: &granularity, times, item_bytes };
+    let problem = build::problem(source, processors)?;
+    let bounds = bounds(&problem);
+    Ok(Plan { granularity, times: times.clone(), problem, bounds, limited: None })
+}
+
+fn with_grain(program: Program, machine: &Machine, processors: u32, grain: Grain) -> Result<Plan, Unfit> {
+    let Program { steady, times, .. } = program;
     let graph = &*program.graph.cut();
     let granularity = match grain {
         Grain::Firing => finest(graph),
@@ -204,10 +214,7 @@ fn with_grain(program: Program, machine: &Machine, processors: u32, grain: Grain
             choose(graph, steady, times, Aim { processors, per_processor, most }).ok_or(Unfit::Work)?
         }
     };
-    let source = Source { graph, steady, granularity: &granularity, times, item_bytes };
-    let problem = build::problem(source, processors)?;
-    let bounds = bounds(&problem);
-    Ok(Plan { granularity, times: times.clone(), problem, bounds, limited: None })
+    with_granularity(program, granularity, processors)
 }
 
 #[cfg(test)]

@@ -143,6 +143,19 @@ typedef struct sl_site {
     const char *where;
 } sl_site;
 
+#ifdef SL_KERNELS
+/* What runs on a device. The arena's first bytes are exchanged with the host before and after each batch: the status, the filters'
+ * states, the items that channels keep at boundaries. */
+typedef struct sl_kernels {
+    uint64_t arena, exchanged; /* bytes */
+    uint64_t states;           /* their offset */
+    const uint64_t *kept;      /* by channel that keeps items: their offset */
+    /* starts the kernels of `k` steady states; `ends` are the items of readers, then of writers */
+    void (*run)(sl_ctx *ctx, uint64_t arena, const uint64_t *ends, uint64_t print, uint64_t room, int64_t k);
+} sl_kernels;
+typedef struct sl_gpu sl_gpu;
+#endif
+
 /* A program. */
 typedef struct sl_program {
     const sl_node *nodes;
@@ -169,6 +182,9 @@ typedef struct sl_program {
     void (*steady)(sl_ctx *ctx, int64_t k);
     uint64_t batch, unit;
     const sluice_abi *abi;
+#ifdef SL_KERNELS
+    const sl_kernels *kernels;
+#endif
 } sl_program;
 
 /* Where a channel's items are: the first one not consumed, and the first free place, in items from the buffer's start. */
@@ -263,6 +279,9 @@ struct sl_ctx {
     void *crew_user;
     sl_back *back;      /* by reader */
     uint32_t settled;   /* batches have the size that they will have */
+#endif
+#ifdef SL_KERNELS
+    sl_gpu *gpu; /* NULL until the first batch */
 #endif
     uint32_t path_length;
     uint32_t alive; /* nodes that are neither dead nor free */
@@ -384,6 +403,15 @@ SL_ENGINE void sl_flow(sl_ctx *ctx, int64_t k) SL_UNUSED;
 /* Too much text (0) or too many messages (1). */
 _Noreturn SL_ENGINE void sl_too_much(sl_ctx *ctx, int64_t which, const char *what) SL_COLD;
 _Noreturn SL_ENGINE void sl_escape(sl_ctx *ctx, int32_t code, int32_t site, int64_t value) SL_COLD;
+
+#ifdef SL_KERNELS
+/* Runs `k` steady states on the host's device. */
+SL_ENGINE void sl_device_steady(sl_ctx *ctx, int64_t k) SL_UNUSED;
+/* Starts a kernel, with as many blocks as are asked for; or says how many there should be at most. */
+SL_ENGINE void sl_launch(sl_ctx *ctx, uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t shared, uint32_t together,
+                         const void *job, uint32_t bytes) SL_UNUSED;
+SL_ENGINE uint32_t sl_blocks_for(sl_ctx *ctx, uint64_t blocks) SL_UNUSED;
+#endif
 
 /* A step of a schedule as a table: `n` firings of a node, or a loop over the next `length` steps. */
 typedef struct sl_step {

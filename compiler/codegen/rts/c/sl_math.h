@@ -11,6 +11,11 @@
 #define SL_UNUSED __attribute__((unused))
 #define SL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define SL_FN static inline SL_UNUSED
+/* constants of generated code */
+#define SL_NAN_F __builtin_nanf("")
+#define SL_INF_F __builtin_inff()
+#define SL_NAN __builtin_nan("")
+#define SL_INF __builtin_inf()
 
 /* A product that is rounded before it is used. gcc from 12 on, until that was mended, fuses pairs like a * b - c and d * e + f where it
  * finds them side by side, although -ffp-contract=off forbids it. */

@@ -141,6 +141,10 @@ static int32_t sl_make(const sluice_host *host, sl_ctx **instance, int clear) {
     ctx->has_readers = p->abi->reader_count > 0;
     memcpy(&ctx->host, host, host->size < sizeof ctx->host ? host->size : sizeof ctx->host);
     ctx->ordered = p->ordered || (uint64_t)p->abi->printers + ctx->host.stdout_writers > 1;
+#ifdef SL_KERNELS
+    /* without a device there is no fast way */
+    ctx->ordered |= ctx->host.device == NULL;
+#endif
     ctx->pace = (int64_t)p->unit;
     ctx->node = -1;
     ctx->last_end = -2;
@@ -184,6 +188,9 @@ SL_ENGINE void sl_destroy(sl_ctx *ctx) {
 #endif
 #ifdef SL_STATS
         free(ctx->stats);
+#endif
+#ifdef SL_KERNELS
+        sl_free_device(ctx);
 #endif
         sl_free_mail(ctx);
         sl_free_buffers(ctx);

@@ -53,6 +53,8 @@ pub struct Limits {
     pub target: u64,
     /// Bytes that they may take.
     pub limit: u64,
+    /// For programs whose steady states run on a device: so many of them pass the ends at once, but channels hold one at a time.
+    pub stages: Option<u64>,
 }
 
 /// Size and alignment of a value in memory; `None` where it has no values or is too large.
@@ -134,7 +136,12 @@ pub fn lay_out(
             (size, host_bytes(&c.ty, globals).unwrap_or(u64::MAX))
         })
         .collect();
-    let place = |batch: u64| place(graph, steady, &sizes, batch, before);
+    if let Some(stages) = limits.stages {
+        return place(graph, steady, &sizes, (1, stages), before)
+            .filter(|l| l.bytes <= limits.limit)
+            .ok_or_else(|| too_large(graph, steady, &sizes, 1, limits.limit));
+    }
+    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch), before);
     let Some(least) = place(unit).filter(|l| l.bytes <= limits.limit) else {
         return Err(too_large(graph, steady, &sizes, unit, limits.limit));
     };
@@ -171,7 +178,7 @@ fn place(
     graph: &SdfGraph,
     steady: &SteadyState,
     sizes: &[(u64, u64)],
-    batch: u64,
+    (batch, at_ends): (u64, u64),
     before: Option<&[u64]>,
 ) -> Option<Layout> {
     let mut at = 0u64;
@@ -195,7 +202,7 @@ fn place(
             let (size, host) = end_channel(graph, *v).map_or((1, 1), |c| sizes[c.index()]);
             let floor = (STAGE / size.max(1)).max(1);
             let capacity = if is_reader {
-                steady.repetitions[v.index()].checked_mul(batch)?.max(floor)
+                steady.repetitions[v.index()].checked_mul(at_ends)?.max(floor)
             } else {
                 // a writer's full batches go straight to the host
                 floor

@@ -38,12 +38,24 @@ use sluice_grammar::span::{SourceMap, Span};
 use sluice_kernel::ir::{Kernel, Route};
 use std::collections::BTreeSet;
 
+/// In what a filter is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// C for the host: firings one after the other, or in the lanes of the machine's vectors.
+    #[default]
+    C,
+    /// C++ for a device: one firing, as a template over the two ends of the firing's channels ([`crate::cuda`]).
+    Device,
+}
+
 /// How to print a filter.
 pub struct FilterOptions<'a> {
     /// For comments that name files and lines.
     pub sources: &'a SourceMap,
     /// Number of the filter's first site.
     pub first_site: u32,
+    /// In what.
+    pub dialect: Dialect,
 }
 
 /// A filter's C text.

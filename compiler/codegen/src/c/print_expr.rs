@@ -34,6 +34,7 @@ impl Printer<'_> {
             ExprKind::Const(c) => scalar(c),
             ExprKind::Zero => match e.as_const() {
                 Some(c) => scalar(&c),
+                None if self.device() => format!("{}()", super::types::c_type(&e.ty).trim_start_matches("struct ")),
                 None => format!("({}){{0}}", super::types::c_type(&e.ty)),
             },
             ExprKind::Load(p) => self.place(p),

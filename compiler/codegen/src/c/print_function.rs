@@ -31,25 +31,25 @@ use std::fmt::Write;
 pub(super) struct Printer<'a> {
     pub(super) k: usize,
     pub(super) kernel: &'a Kernel,
-    options: &'a FilterOptions<'a>,
-    sites: Vec<Site>,
+    pub(super) options: &'a FilterOptions<'a>,
+    pub(super) sites: Vec<Site>,
     pub(super) out: String,
     /// The function being printed.
-    current: FuncId,
-    scopes: Scopes,
+    pub(super) current: FuncId,
+    pub(super) scopes: Scopes,
     /// Constructs around the current statement.
-    nest: Vec<Nest>,
+    pub(super) nest: Vec<Nest>,
     /// Ways of the messages it sends.
     sends: Vec<Send>,
     /// For labels and hoisted bounds.
-    serial: usize,
+    pub(super) serial: usize,
     /// While lanes are printed: how their buffers are laid out, and vectors for each varying value (otherwise 0).
     pub(super) layout: Option<LaneLayout>,
     pub(super) unroll: usize,
 }
 
 /// A `For`, `Loop` or `Block` around the current statement.
-struct Nest {
+pub(super) struct Nest {
     number: usize,
     is_loop: bool,
     /// Something jumps to its end.
@@ -82,6 +82,9 @@ impl<'a> Printer<'a> {
 
     /// All of the filter's text.
     pub(super) fn filter(mut self) -> FilterText {
+        if self.device() {
+            return self.device_filter();
+        }
         let state = self.state();
         let prototypes = self.prototypes();
         self.out.push_str(&prototypes);
@@ -103,7 +106,7 @@ impl<'a> Printer<'a> {
         FilterText { state, prototypes, functions: self.out, sites: self.sites, sends: self.sends, statics }
     }
 
-    fn state(&self) -> String {
+    pub(super) fn state(&self) -> String {
         let (k, kernel) = (self.k, self.kernel);
         let mut out = String::new();
         let _ = writeln!(out, "/* {} */", comment(&kernel.display));
@@ -113,7 +116,7 @@ impl<'a> Printer<'a> {
         }
         out.push_str("};\n");
         for (i, t) in kernel.tables.iter().enumerate() {
-            if t.shared.is_none() {
+            if t.shared.is_none() && !self.device() {
                 out.push_str(&table(&self.table_name(TableId::from(i)), &t.ty, &t.value));
             }
         }
@@ -168,7 +171,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Do functions other than work itself take the channels' pointers?
-    fn spread(&self) -> bool {
+    pub(super) fn spread(&self) -> bool {
         let special = [Some(self.kernel.work.function), self.kernel.prework.map(|p| p.function)];
         let lanes = self.kernel.lanes.as_ref().map(|l| l.function);
         self.kernel.functions.iter().enumerate().any(|(i, f)| {
@@ -177,11 +180,11 @@ impl<'a> Printer<'a> {
         })
     }
 
-    fn handler_index(&self, id: FuncId) -> Option<usize> {
+    pub(super) fn handler_index(&self, id: FuncId) -> Option<usize> {
         self.kernel.handlers.iter().position(|(_, f)| *f == id)
     }
 
-    fn own_name(&self, id: FuncId) -> String {
+    pub(super) fn own_name(&self, id: FuncId) -> String {
         match self.handler_index(id) {
             Some(i) => format!("sl_handler_{}_{i}", self.k),
             None => format!("sl_own_{}_{}", self.k, id.0),
@@ -208,7 +211,7 @@ impl<'a> Printer<'a> {
     }
 
     /// A comment that names a function and its place.
-    fn head_comment(&mut self, f: &Function) {
+    pub(super) fn head_comment(&mut self, f: &Function) {
         let place = self.options.sources.describe(f.span);
         let _ =
             writeln!(self.out, "/* {}: {}, {} */", comment(&self.kernel.display), comment(&f.name), comment(&place));
@@ -244,7 +247,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Can a function come to call itself?
-    fn recursive(&self, id: FuncId) -> bool {
+    pub(super) fn recursive(&self, id: FuncId) -> bool {
         let (mut seen, mut next) = (BTreeSet::new(), vec![id]);
         while let Some(f) = next.pop() {
             walk::each_stmt(&self.kernel.function(f).body, &mut |s| {

@@ -15,7 +15,7 @@ use super::fills::Fills;
 use super::layout::{self, Layout, Limits};
 use super::messages::Mail;
 use super::movers::Movers;
-use super::print::{FilterOptions, FilterText, Site, emit_filter};
+use super::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
 use super::{ends, header, messages, natives, rts, stages, types};
@@ -24,7 +24,7 @@ use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::typed::{FilterCode, Globals};
-use sluice_grammar::span::SourceMap;
+use sluice_grammar::span::{SourceMap, Span};
 use sluice_kernel::ir::Kernel;
 use sluice_schedule::judge::Verified;
 use sluice_schedule::partition;
@@ -140,6 +140,20 @@ pub enum CodegenError {
     Malformed(String),
     /// A library's name is no identifier of C.
     Name(String),
+    /// Something that does not run on a device.
+    NotOnDevice {
+        /// What, as a sentence's start.
+        what: String,
+        /// Where.
+        span: Span,
+    },
+    /// A device has not so much memory.
+    DeviceMemory {
+        /// Bytes that are needed, or more than can be counted.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
 }
 
 impl fmt::Display for CodegenError {
@@ -156,6 +170,13 @@ impl fmt::Display for CodegenError {
             CodegenError::Name(name) => {
                 write!(f, "`{name}` cannot be the name of a library: it is not an identifier of C")
             }
+            CodegenError::NotOnDevice { what, .. } => write!(f, "{what}, which does not run on a device"),
+            CodegenError::DeviceMemory { bytes: u64::MAX, .. } => {
+                write!(f, "the channels take more memory of the device than can be counted")
+            }
+            CodegenError::DeviceMemory { bytes, limit } => {
+                write!(f, "the channels take {bytes} bytes of the device, more than the limit of {limit}")
+            }
         }
     }
 }
@@ -164,7 +185,7 @@ impl std::error::Error for CodegenError {}
 
 /// Makes the C text of a program.
 pub fn emit_program(input: &ProgramInput<'_>) -> Result<CProgram, CodegenError> {
-    make(input, &filters(input), None)
+    make(input, &filters(input), Extra::default())
 }
 
 /// Makes the C text of a plugin that a host can run on several threads (rts/c/sluice_stages.h) as well as on one. [`stages::cannot`] must have
@@ -173,7 +194,37 @@ pub fn emit_stages(input: &ProgramInput<'_>, partition: &partition::Verified) ->
     if let Some(why) = stages::cannot(input) {
         return Err(CodegenError::Malformed(format!("no stages: {why}")));
     }
-    make(input, &filters(input), Some(partition))
+    make(input, &filters(input), Extra { partition: Some(partition), device: None })
+}
+
+/// What a program has on the host when its steady states run on a device ([`crate::cuda`]).
+pub struct OnDevice {
+    /// Steady states that its schedule makes at once.
+    pub unit: u64,
+    /// The most steady states that run at once, a multiple of `unit`.
+    pub batch: u64,
+    /// Kernels.
+    pub kernels: u32,
+    /// `sl_the_kernels`, and what it needs.
+    pub text: String,
+    /// Places where the kernels can stop the program; they come after those of the filters' C.
+    pub sites: Vec<Site>,
+}
+
+/// Makes the C text of a program whose steady states run on a device. The kernels' sites are numbered from [`sites`] on.
+pub fn emit_on_device(
+    input: &ProgramInput<'_>,
+    filters: &[Option<FilterText>],
+    device: &OnDevice,
+) -> Result<CProgram, CodegenError> {
+    make(input, filters, Extra { partition: None, device: Some(device) })
+}
+
+/// What some programs have besides.
+#[derive(Clone, Copy, Default)]
+struct Extra<'a> {
+    partition: Option<&'a partition::Verified>,
+    device: Option<&'a OnDevice>,
 }
 
 /// Steady states that a program runs at once, where that is not asked for.
@@ -188,16 +239,17 @@ fn limits(input: &ProgramInput<'_>) -> Limits {
         batch: options.batch,
         target: options.buffer_target,
         limit: options.buffer_limit,
+        stages: None,
     }
 }
 
 /// The text of each filter that a node has.
-fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
+pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let mut first_site = 0;
     let facts = Facts::of(input.graph, input.kernels.len());
     let emit = |(k, kernel)| {
         (facts.instances[k] > 0).then(|| {
-            let text = emit_filter(k, kernel, &FilterOptions { sources: input.sources, first_site });
+            let text = emit_filter(k, kernel, &FilterOptions { sources: input.sources, first_site, dialect: Dialect::C });
             first_site += text.sites.len() as u32;
             text
         })
@@ -207,21 +259,26 @@ fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
 
 /// Makes the C text of a program from that of its filters: by code, `None` where no node has it. Sites are numbered in this order.
 pub fn assemble(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<CProgram, CodegenError> {
-    make(input, filters, None)
+    make(input, filters, Extra::default())
 }
 
 fn make(
     input: &ProgramInput<'_>,
     filters: &[Option<FilterText>],
-    partition: Option<&partition::Verified>,
+    Extra { partition, device }: Extra<'_>,
 ) -> Result<CProgram, CodegenError> {
     check(input, filters)?;
     let facts = Facts::of(input.graph, input.kernels.len());
-    let sites: Vec<Site> = filters.iter().flatten().flat_map(|f| f.sites.iter().cloned()).collect();
+    let mut sites: Vec<Site> = filters.iter().flatten().flat_map(|f| f.sites.iter().cloned()).collect();
+    sites.extend(device.iter().flat_map(|d| d.sites.iter().cloned()));
     let options = input.options;
     let schedule = input.schedule.schedule();
     let before = partition.map(|p| &p.overlap().before[..]);
-    let layout = layout::lay_out(input.graph, input.steady, input.globals, limits(input), before)?;
+    let mut limits = limits(input);
+    if let Some(device) = device {
+        limits.stages = Some(device.batch);
+    }
+    let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, before)?;
     let dynamic = input.steady.islands.is_some();
     let steps = Steady {
         graph: input.graph,
@@ -236,9 +293,17 @@ fn make(
         places: None,
     };
     let mut movers = Movers::default();
-    let mut steady = match dynamic {
-        false => steps.emit(&mut movers)?,
-        true => SteadyText {
+    let mut steady = match (device, dynamic) {
+        (Some(device), _) => SteadyText {
+            text: format!(
+                "{}static void sl_steady(sl_ctx *ctx, int64_t k) {{ sl_device_steady(ctx, k); }}\n",
+                device.text
+            ),
+            tables: false,
+            scaled: true,
+        },
+        (None, false) => steps.emit(&mut movers)?,
+        (None, true) => SteadyText {
             text: "static void sl_steady(sl_ctx *ctx, int64_t k) { sl_flow(ctx, k); }\n".into(),
             tables: true,
             scaled: false,
@@ -262,12 +327,18 @@ fn make(
     if let Some(staged) = &staged {
         out.push_str(&staged.defines);
     }
-    let parts = rts::Parts { stats: options.stats, stages: staged.is_some() };
+    if device.is_some() {
+        out.push_str("#define SL_KERNELS 1\n");
+    }
+    let parts = rts::Parts { stats: options.stats, stages: staged.is_some(), kernels: device.is_some() };
     let append = |out: &mut String, text: &str| rts::append(out, text, parts);
     append(&mut out, rts::MATH);
     append(&mut out, rts::ABI);
     if staged.is_some() {
         append(&mut out, rts::STAGES[0]);
+    }
+    if device.is_some() {
+        append(&mut out, rts::DEVICE);
     }
     append(&mut out, rts::ENGINE_HEADER);
     if options.stats {
@@ -290,7 +361,7 @@ fn make(
     out.push_str(&ends::emit(input.graph, input.globals, &layout)?);
     out.push_str(&tables::emit(input, &layout, &facts, &sites, &mail));
     out.push_str(&steady.text);
-    out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables, &mail));
+    out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables, &mail, device));
     if let Some(staged) = &staged {
         out.push_str(&staged.functions);
         out.push_str(&staged.tables);
@@ -341,7 +412,10 @@ fn engine_apart(parts: rts::Parts) -> String {
     if parts.stats {
         out.push_str("#define SL_STATS 1\n");
     }
-    for text in [rts::MATH, rts::ABI, rts::ENGINE_HEADER] {
+    if parts.kernels {
+        out.push_str("#define SL_KERNELS 1\n");
+    }
+    for text in [rts::MATH, rts::ABI].into_iter().chain(parts.kernels.then_some(rts::DEVICE)).chain([rts::ENGINE_HEADER]) {
         rts::append(&mut out, text, parts);
     }
     if parts.stats {
@@ -423,6 +497,7 @@ fn descriptor(
     sites: usize,
     tables: bool,
     mail: &Mail,
+    device: Option<&OnDevice>,
 ) -> String {
     let graph = input.graph;
     let dynamic = input.steady.islands.is_some();
@@ -433,19 +508,20 @@ fn descriptor(
     let _ = write!(
         out,
         "\nstatic const sluice_abi sl_abi = {{\n    sizeof(sluice_abi), SLUICE_ABI_VERSION, {}, {}, {}, sl_reader_ends, sl_writer_ends, {}, {},\n    \
-         {} + sizeof(struct sl_states) + sizeof(sl_ctx), {}, sl_create, sl_run, sl_error, sl_iterations, sl_destroy, 0}};\n\n",
+         {} + sizeof(struct sl_states) + sizeof(sl_ctx), {}, sl_create, sl_run, sl_error, sl_iterations, sl_destroy, {}}};\n\n",
         types::text(input.name),
         readers.len(),
         writers.len(),
         facts.printers,
         u8::from(facts.bounded),
         layout.bytes,
-        layout.batch,
+        device.map_or(layout.batch, |d| d.batch),
+        device.map_or(0, |d| d.kernels),
     );
     let _ = write!(
         out,
         "SL_ENGINE const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi}};\n\n",
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi{}}};\n\n",
         // receivers look for messages even where it turned out that none is ever sent
         if input.messages.links.is_empty() { 0 } else { mail.links.max(1) },
         // with dynamic rates, when a message takes effect can depend on the order of firings
@@ -455,8 +531,9 @@ fn descriptor(
         input.options.channel_limit,
         u8::from(natives),
         layout.bytes,
-        layout.batch,
-        input.schedule.schedule().batch,
+        device.map_or(layout.batch, |d| d.batch),
+        device.map_or(input.schedule.schedule().batch, |d| d.unit),
+        if device.is_some() { ", &sl_the_kernels" } else { "" },
     );
     out.push_str("SL_EXPORT const sluice_abi *sluice_abi_v1(void) { return &sl_abi; }\n\n");
     out
@@ -474,7 +551,7 @@ mod tests {
     #[test]
     fn an_engine_that_does_not_count_has_no_trace_of_it() {
         let plain = engine_apart(rts::Parts::default());
-        let counting = engine_apart(rts::Parts { stats: true, stages: false });
+        let counting = engine_apart(rts::Parts { stats: true, ..rts::Parts::default() });
         let traces = |text: &str| text.lines().filter(|l| l.contains("SL_STATS") || l.contains("sl_stats")).count();
         assert_eq!(traces(&plain), 0);
         assert!(traces(&counting) > 20);

@@ -9,7 +9,7 @@ pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
 /// Around text that is to be compiled quickly.
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// The engine.
-pub const ENGINE: [&str; 8] = [
+pub const ENGINE: [&str; 9] = [
     include_str!("../../rts/c/sl_print.c"),
     include_str!("../../rts/c/sl_ends.c"),
     include_str!("../../rts/c/sl_mail.c"),
@@ -17,6 +17,7 @@ pub const ENGINE: [&str; 8] = [
     include_str!("../../rts/c/sl_slow.c"),
     include_str!("../../rts/c/sl_once.c"),
     include_str!("../../rts/c/sl_dynamic.c"),
+    include_str!("../../rts/c/sl_device.c"),
     include_str!("../../rts/c/sl_run.c"),
 ];
 /// Files and streams as a host; for libraries and stand-alone programs.
@@ -42,6 +43,9 @@ pub const CC_FLAGS: [&str; 5] =
 /// The interface of a program that runs on several threads, and what its parts do; only in such programs.
 pub const STAGES: [&str; 2] = [include_str!("../../rts/c/sluice_stages.h"), include_str!("../../rts/c/sl_stages.c")];
 
+/// The interface of devices; only in programs with kernels.
+pub const DEVICE: &str = include_str!("../../rts/c/sluice_device.h");
+
 /// What of the run-time support a program has besides what all have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parts {
@@ -49,6 +53,8 @@ pub struct Parts {
     pub stats: bool,
     /// It runs in stages: `SL_STAGES`.
     pub stages: bool,
+    /// It has kernels for a device: `SL_KERNELS`.
+    pub kernels: bool,
 }
 
 /// Appends a file of the run-time support, without its `#include "..."` lines: all are in one text. What stands between `#ifdef SL_...` and
@@ -56,7 +62,9 @@ pub struct Parts {
 pub fn append(out: &mut String, text: &str, parts: Parts) {
     let mut leaving_out = false;
     for line in text.lines() {
-        let absent = line == "#ifdef SL_STATS" && !parts.stats || line == "#ifdef SL_STAGES" && !parts.stages;
+        let absent = line == "#ifdef SL_STATS" && !parts.stats
+            || line == "#ifdef SL_STAGES" && !parts.stages
+            || line == "#ifdef SL_KERNELS" && !parts.kernels;
         if absent || leaving_out {
             leaving_out = line != "#endif";
             continue;

@@ -128,7 +128,12 @@ pub fn emit_statics(globals: &Globals, used: &BTreeSet<StaticId>) -> String {
 
 /// `static const T name = value;`
 pub(super) fn table(name: &str, ty: &Ty, value: &Const) -> String {
-    format!("static const {} {name} __attribute__((unused)) = {};\n", c_type(ty), initializer(value))
+    table_in("static const", name, ty, value)
+}
+
+/// A table with what stands before its type.
+pub(crate) fn table_in(place: &str, name: &str, ty: &Ty, value: &Const) -> String {
+    format!("{place} {} {name} __attribute__((unused)) = {};\n", c_type(ty), initializer(value))
 }
 
 /// A constant as a C initialiser (for variables with static storage too).
@@ -200,10 +205,10 @@ pub fn scalar(c: &Const) -> String {
         Const::Int(i) => i.to_string(),
         Const::Float(x) => float(*x),
         Const::Double(x) => double(*x),
-        Const::Complex(re, im) => format!("(sl_complex){{{}, {}}}", float(*re), float(*im)),
+        Const::Complex(re, im) => format!("sl_complex_of({}, {})", float(*re), float(*im)),
         Const::Vec(n, v) => {
             let parts: Vec<String> = v.iter().take(usize::from(*n)).map(|x| float(*x)).collect();
-            format!("(sl_float{n}){{{}}}", parts.join(", "))
+            format!("sl_float{n}_of({})", parts.join(", "))
         }
         Const::Str(s) => text(s),
         Const::Array(_) | Const::Struct(_) | Const::Portal(_) => "0".into(),
@@ -214,10 +219,10 @@ pub fn scalar(c: &Const) -> String {
 pub fn float(x: f32) -> String {
     if x.is_nan() {
         // neither sign nor payload can be seen: a NaN is written with one bit pattern
-        return "__builtin_nanf(\"\")".into();
+        return "SL_NAN_F".into();
     }
     if x.is_infinite() {
-        return (if x > 0.0 { "__builtin_inff()" } else { "(-__builtin_inff())" }).into();
+        return (if x > 0.0 { "SL_INF_F" } else { "(-SL_INF_F)" }).into();
     }
     let text = if x == x.trunc() && x.abs() < 1e7 { format!("{x:.1}f") } else { format!("{}f", hex(x.into())) };
     if x.is_sign_negative() { format!("({text})") } else { text }
@@ -226,10 +231,10 @@ pub fn float(x: f32) -> String {
 /// A double's bits as C.
 pub fn double(x: f64) -> String {
     if x.is_nan() {
-        return "__builtin_nan(\"\")".into();
+        return "SL_NAN".into();
     }
     if x.is_infinite() {
-        return (if x > 0.0 { "__builtin_inf()" } else { "(-__builtin_inf())" }).into();
+        return (if x > 0.0 { "SL_INF" } else { "(-SL_INF)" }).into();
     }
     let text = if x == x.trunc() && x.abs() < 1e15 { format!("{x:.1}") } else { hex(x) };
     if x.is_sign_negative() { format!("({text})") } else { text }

@@ -108,11 +108,11 @@ pub fn plan(session: &mut Session, checked: &Checked, options: &ScheduleOptions)
     let (graph, steady) = (&checked.program.graph, &checked.program.steady);
     let program = Program { graph, steady, times: &times, item_bytes: &item_bytes };
     let plan = session.pass("plan", || plan::plan(program, &machine, processors, options.grain));
-    Ok(Planned { plan: plan.map_err(|unfit| unfit_fault(&unfit, options))?, machine, origin })
+    Ok(Planned { plan: plan.map_err(|unfit| unfit_fault(&unfit, options.grain))?, machine, origin })
 }
 
-fn unfit_fault(unfit: &Unfit, options: &ScheduleOptions) -> Fault {
-    let finer = match options.grain {
+pub(crate) fn unfit_fault(unfit: &Unfit, grain: Grain) -> Fault {
+    let finer = match grain {
         Grain::Firing => "without --firings, several firings make an instance",
         Grain::Auto | Grain::PerProcessor(_) => "a smaller --per-processor makes fewer and larger instances",
     };
@@ -144,7 +144,7 @@ pub fn solve(planned: &Planned, method: Method, options: &ScheduleOptions) -> (R
     (outcome, clock())
 }
 
-fn no_schedule(n: NoSchedule, method: Method) -> Fault {
+pub(crate) fn no_schedule(n: NoSchedule, method: Method) -> Fault {
     match n {
         NoSchedule::Required { require, lower } => {
             Fault::program(format!("no schedule has an II of {require}: the least that is possible is {lower} or more"))

@@ -68,6 +68,20 @@ pub fn finest(graph: &SdfGraph) -> Granularity {
     Granularity { batch: 1, firings: vec![1; graph.nodes.len()] }
 }
 
+impl Granularity {
+    /// Instances and iterations so many times as long; `None` beyond 64 bits.
+    pub fn coarsened(&self, times: u64) -> Option<Granularity> {
+        let firings = self.firings.iter().map(|n| n.checked_mul(times)).collect::<Option<_>>()?;
+        Some(Granularity { batch: self.batch.checked_mul(times)?, firings })
+    }
+}
+
+/// One instance of each node, which makes all its firings of so many steady states; `None` beyond 64 bits.
+pub fn whole(steady: &SteadyState, batch: u64) -> Option<Granularity> {
+    let firings = steady.repetitions.iter().map(|r| r.max(&1).checked_mul(batch)).collect::<Option<_>>()?;
+    Some(Granularity { batch, firings })
+}
+
 /// Chooses; `None` where the numbers do not fit into 64 bits.
 pub fn choose(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim) -> Option<Granularity> {
     let mut best: Option<Found> = None;

@@ -33,6 +33,9 @@ impl Printer<'_> {
                     format!("{ty}{} = ", self.place(p))
                 });
                 let _ = writeln!(self.out, "{pad}{dst}{call};");
+                if self.device() {
+                    let _ = writeln!(self.out, "{pad}if (SL_UNLIKELY(ctx->failed)) {};", self.leave());
+                }
                 if let Callee::Native(i) = callee {
                     self.clean_truth(*i as usize, args, into.as_ref(), &pad);
                 }
@@ -132,7 +135,12 @@ impl Printer<'_> {
             // evaluated once
             self.serial += 1;
             let bound = format!("to_{}_", self.serial);
-            let _ = writeln!(self.out, "{pad}int32_t {bound} = {to};");
+            if self.device() {
+                // a jump may pass a declaration, not an initialisation
+                let _ = writeln!(self.out, "{pad}int32_t {bound};\n{pad}{bound} = {to};");
+            } else {
+                let _ = writeln!(self.out, "{pad}int32_t {bound} = {to};");
+            }
             to = bound;
         }
         let step = match l.step {
@@ -178,6 +186,12 @@ impl Printer<'_> {
         }
     }
 
+    /// What a reference to a place points to: C takes any, C++ wants it said.
+    fn referred(&self, p: &Place) -> String {
+        let ty = sluice_kernel::types::place(self.kernel, &self.function().locals, p);
+        ty.filter(|_| self.device()).map_or_else(|| "void".into(), |ty| c_type(&ty))
+    }
+
     fn call(&self, callee: Callee, args: &[Arg]) -> String {
         let mut list = Vec::new();
         let name = match callee {
@@ -198,7 +212,7 @@ impl Printer<'_> {
             list.push(match (a, callee) {
                 (Arg::Value(e), _) => self.expr(e),
                 // tables and inputs are not written by functions that get them
-                (Arg::Ref(p), Callee::Func(_)) => format!("(void *)&{}", self.place(p)),
+                (Arg::Ref(p), Callee::Func(_)) => format!("({} *)&{}", self.referred(p), self.place(p)),
                 (Arg::Ref(p), Callee::Native(_)) => format!("(void *)&{}.v[0]", self.place(p)),
             });
         }
@@ -242,9 +256,13 @@ impl Printer<'_> {
             Check::Peek(_) | Check::Pop | Check::Push | Check::Pushed | Check::Popped => return,
         };
         let site = self.site(kind, span);
+        let fail = match self.device() {
+            true => format!("{{ sl_fail(ctx, {site}, {value}); {}; }}", self.leave()),
+            false => format!("sl_fail(ctx, {site}, {value});"),
+        };
         let _ = match kind {
-            SiteKind::NoResult => writeln!(self.out, "{pad}sl_fail(ctx, {site}, 0);"),
-            _ => writeln!(self.out, "{pad}if (SL_UNLIKELY({wrong})) sl_fail(ctx, {site}, {value});"),
+            SiteKind::NoResult => writeln!(self.out, "{pad}{fail}"),
+            _ => writeln!(self.out, "{pad}if (SL_UNLIKELY({wrong})) {fail}"),
         };
     }
 }

@@ -1,0 +1,270 @@
+/* Steady states on a device (sluice_device.h): what is on channels, the filters' states and the input go there, the program's kernels run, and
+ * what they have made comes back. Between batches everything is on the host, where it is for the slow way; so the device is not missed
+ * at the end of the input, and after a fault. */
+#ifdef SL_KERNELS
+#include "sl_engine.h"
+
+#include "sluice_device.h"
+
+/* What of a program is on the device. */
+struct sl_gpu {
+    const sluice_device *device;
+    uint64_t arena;      /* the rings, states and so on */
+    uint64_t print, room; /* for what filters print, and its bytes */
+    char *host;          /* status, states and kept items, as they are in the arena's first bytes */
+    char *printed;       /* text from the device, as records */
+    uint64_t *ends;      /* by reader, then writer: the items of a batch on the device */
+    const void **in;     /* by reader, then those of writers: the items of a batch on the host */
+    char **out;
+    uint64_t pinned;
+};
+
+/* As in rts/cuda/sl_thread.h. */
+typedef struct sl_status {
+    int32_t failed, full, node, site;
+    int64_t value, firing;
+    uint64_t printed;
+    uint32_t unused[4];
+} sl_status;
+
+enum { SL_RECORD_TEXT, SL_RECORD_INT, SL_RECORD_FLOAT, SL_RECORD_DOUBLE, SL_RECORD_BOOLEAN, SL_RECORD_BIT, SL_RECORD_COMPLEX,
+       SL_RECORD_FLOAT2, SL_RECORD_FLOAT3, SL_RECORD_FLOAT4 };
+
+/* Bytes for prints at first, and at most. */
+#define SL_PRINT_ROOM (1u << 20)
+#define SL_MOST_PRINT_ROOM (1u << 30)
+
+/* The device failed: the run ends. */
+_Noreturn static SL_COLD void sl_device_failed(sl_ctx *ctx) {
+    const sluice_device *d = ctx->gpu->device;
+    ctx->node = -1;
+    ctx->firing = 0;
+    ctx->in_batch = 0;
+    snprintf(ctx->message, sizeof ctx->message, "the device: %s", d->why(d->user));
+    sl_escape(ctx, SLUICE_HOST, -1, 0);
+}
+
+/* Goes on where a function of the device went well. */
+static void sl_done(sl_ctx *ctx, int32_t result) {
+    if (result != 0) {
+        sl_device_failed(ctx);
+    }
+}
+
+static void sl_free_device(sl_ctx *ctx) {
+    sl_gpu *g = ctx->gpu;
+    if (!g) {
+        return;
+    }
+    const sluice_device *d = g->device;
+    const sluice_abi *abi = ctx->program->abi;
+    for (uint32_t e = 0; g->ends && e < abi->reader_count + abi->writer_count; e++) {
+        if (g->ends[e]) {
+            d->release(d->user, g->ends[e]);
+        }
+    }
+    if (g->arena) {
+        d->release(d->user, g->arena);
+    }
+    if (g->print) {
+        d->release(d->user, g->print);
+    }
+    if (g->pinned && d->unpin) {
+        d->unpin(d->user, ctx->arena);
+    }
+    for (uint32_t w = 0; g->out && w < abi->writer_count; w++) {
+        free(g->out[w]);
+    }
+    free(g->out);
+    free(g->in);
+    free(g->ends);
+    free(g->host);
+    free(g->printed);
+    free(g);
+    ctx->gpu = NULL;
+}
+
+static void *sl_room(sl_ctx *ctx, uint64_t bytes) {
+    void *place = calloc(bytes > 0 ? bytes : 1, 1);
+    if (!place) {
+        sl_escape(ctx, SLUICE_MEMORY, -1, 0);
+    }
+    return place;
+}
+
+/* Bytes of a batch's items at an end. */
+static uint64_t sl_end_bytes(const sl_program *p, const sl_end *end, uint64_t k) {
+    return p->nodes[end->node].repetitions * k * end->type->size;
+}
+
+static sl_gpu *sl_begin_device(sl_ctx *ctx) {
+    const sl_program *p = ctx->program;
+    const sluice_abi *abi = p->abi;
+    const sluice_device *d = ctx->host.device;
+    if (ctx->gpu) {
+        return ctx->gpu;
+    }
+    sl_gpu *g = sl_room(ctx, sizeof *g);
+    ctx->gpu = g;
+    g->device = d;
+    g->host = sl_room(ctx, p->kernels->exchanged);
+    g->ends = sl_room(ctx, (abi->reader_count + abi->writer_count) * sizeof *g->ends);
+    g->in = sl_room(ctx, abi->reader_count * sizeof *g->in);
+    g->out = sl_room(ctx, abi->writer_count * sizeof *g->out);
+    sl_done(ctx, d->allocate(d->user, p->kernels->arena, &g->arena));
+    for (uint32_t r = 0; r < abi->reader_count; r++) {
+        sl_done(ctx, d->allocate(d->user, sl_end_bytes(p, &p->readers[r], p->batch) + 1, &g->ends[r]));
+    }
+    for (uint32_t w = 0; w < abi->writer_count; w++) {
+        uint64_t bytes = sl_end_bytes(p, &p->writers[w], p->batch);
+        sl_done(ctx, d->allocate(d->user, bytes + 1, &g->ends[abi->reader_count + w]));
+        g->out[w] = sl_room(ctx, bytes);
+    }
+    if (abi->printers > 0) {
+        g->room = SL_PRINT_ROOM;
+        sl_done(ctx, d->allocate(d->user, g->room, &g->print));
+        g->printed = sl_room(ctx, g->room);
+    }
+    if (d->pin) {
+        d->pin(d->user, ctx->arena, p->arena_bytes);
+        g->pinned = 1;
+    }
+    return g;
+}
+
+/* Starts a kernel. */
+SL_ENGINE void sl_launch(sl_ctx *ctx, uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t shared, uint32_t together,
+                         const void *job, uint32_t bytes) {
+    const sluice_device *d = ctx->gpu->device;
+    sl_done(ctx, d->launch(d->user, kernel, blocks, threads, shared, together, job, bytes));
+}
+
+/* How many blocks a kernel gets that can do with any number: as many as there is work for, but no more than keep all multiprocessors busy. */
+SL_ENGINE uint32_t sl_blocks_for(sl_ctx *ctx, uint64_t blocks) {
+    const uint32_t processors = ctx->gpu->device->processors;
+    const uint64_t most = processors > 0 ? (uint64_t)processors * 16 : 1024;
+    return (uint32_t)(blocks < 1 ? 1 : blocks < most ? blocks : most);
+}
+
+/* A value of a record. */
+#define SL_VALUE(type, call) \
+    { \
+        type value; \
+        memcpy(&value, at, sizeof value); \
+        at += sizeof value; \
+        call; \
+        break; \
+    }
+
+/* What filters have printed on the device. */
+static void sl_print_records(sl_ctx *ctx, const char *at, const char *end) {
+    while (at < end) {
+        switch (*at++) {
+        case SL_RECORD_TEXT: {
+            uint32_t length;
+            memcpy(&length, at, 4);
+            sl_print_text(ctx, at + 4, length);
+            at += 4 + length;
+            break;
+        }
+        case SL_RECORD_INT: SL_VALUE(int32_t, sl_print_int(ctx, value))
+        case SL_RECORD_FLOAT: SL_VALUE(float, sl_print_float(ctx, value))
+        case SL_RECORD_DOUBLE: SL_VALUE(double, sl_print_double(ctx, value))
+        case SL_RECORD_BOOLEAN: SL_VALUE(uint8_t, sl_print_boolean(ctx, value))
+        case SL_RECORD_BIT: SL_VALUE(uint8_t, sl_print_bit(ctx, value))
+        case SL_RECORD_COMPLEX: SL_VALUE(sl_complex, sl_print_complex(ctx, value))
+        case SL_RECORD_FLOAT2: SL_VALUE(sl_float2, sl_print_float2(ctx, value))
+        case SL_RECORD_FLOAT3: SL_VALUE(sl_float3, sl_print_float3(ctx, value))
+        case SL_RECORD_FLOAT4: SL_VALUE(sl_float4, sl_print_float4(ctx, value))
+        default: sl_stop_run(ctx, SLUICE_INTERNAL, "a print of the device has no meaning");
+        }
+    }
+}
+
+/* One try at a batch: everything goes there, and comes back to `g->host` and `g->out`. */
+static const sl_status *sl_try_batch(sl_ctx *ctx, int64_t k) {
+    const sl_program *p = ctx->program;
+    const sl_kernels *kernels = p->kernels;
+    sl_gpu *g = ctx->gpu;
+    const sluice_device *d = g->device;
+    const uint32_t readers = p->abi->reader_count, writers = p->abi->writer_count;
+    memset(g->host, 0, sizeof(sl_status));
+    memcpy(g->host + kernels->states, ctx->states, p->state_bytes);
+    for (uint32_t i = 0; i < p->kept_count; i++) {
+        const sl_channel *ch = &p->channels[p->kept[i]];
+        memcpy(g->host + kernels->kept[i], ctx->arena + ch->offset, ch->fill * ch->item);
+    }
+    sl_done(ctx, d->put(d->user, SLUICE_COMPUTE, g->arena, g->host, kernels->exchanged));
+    for (uint32_t r = 0; r < readers; r++) {
+        uint64_t bytes = sl_end_bytes(p, &p->readers[r], (uint64_t)k);
+        if (bytes > 0) {
+            sl_done(ctx, d->put(d->user, SLUICE_COMPUTE, g->ends[r], g->in[r], bytes));
+        }
+    }
+    kernels->run(ctx, g->arena, g->ends, g->print, g->room, k);
+    sl_done(ctx, d->get(d->user, SLUICE_COMPUTE, g->host, g->arena, kernels->exchanged));
+    for (uint32_t w = 0; w < writers; w++) {
+        uint64_t bytes = sl_end_bytes(p, &p->writers[w], (uint64_t)k);
+        if (bytes > 0) {
+            sl_done(ctx, d->get(d->user, SLUICE_COMPUTE, g->out[w], g->ends[readers + w], bytes));
+        }
+    }
+    sl_done(ctx, d->finish(d->user, SLUICE_COMPUTE));
+    return (const sl_status *)(const void *)g->host;
+}
+
+SL_ENGINE void sl_device_steady(sl_ctx *ctx, int64_t k) {
+    const sl_program *p = ctx->program;
+    const sl_kernels *kernels = p->kernels;
+    sl_gpu *g = sl_begin_device(ctx);
+    const sluice_device *d = g->device;
+    const uint32_t readers = p->abi->reader_count, writers = p->abi->writer_count;
+    for (uint32_t r = 0; r < readers; r++) {
+        int64_t n = (int64_t)p->nodes[p->readers[r].node].repetitions * k;
+        g->in[r] = n > 0 ? sl_take(ctx, r, n) : NULL;
+    }
+    const sl_status *status = sl_try_batch(ctx, k);
+    while (status->full && g->room < SL_MOST_PRINT_ROOM) {
+        sl_done(ctx, d->release(d->user, g->print));
+        g->print = 0;
+        g->room *= 8;
+        sl_done(ctx, d->allocate(d->user, g->room, &g->print));
+        free(g->printed);
+        g->printed = NULL;
+        g->printed = sl_room(ctx, g->room);
+        status = sl_try_batch(ctx, k);
+    }
+    if (status->failed) {
+        ctx->node = status->node;
+        ctx->firing = status->firing;
+        sl_fail(ctx, status->site, status->value);
+    }
+    if (status->full) {
+        sl_stop_run(ctx, SLUICE_FULL, "prints more than the device has room for");
+    }
+    memcpy(ctx->states, g->host + kernels->states, p->state_bytes);
+    for (uint32_t v = 0; v < p->node_count; v++) {
+        if (p->nodes[v].kind == SL_FILTER) {
+            /* firings are counted in the first field of every state */
+            int64_t fired = ctx->fired[v] + k * (int64_t)p->nodes[v].repetitions;
+            memcpy(ctx->states + p->nodes[v].state, &fired, sizeof fired);
+        }
+    }
+    for (uint32_t i = 0; i < p->kept_count; i++) {
+        const sl_channel *ch = &p->channels[p->kept[i]];
+        memcpy(ctx->arena + ch->offset, g->host + kernels->kept[i], ch->fill * ch->item);
+    }
+    if (status->printed > 0) {
+        uint64_t bytes = status->printed;
+        sl_done(ctx, d->get(d->user, SLUICE_COMPUTE, g->printed, g->print, bytes));
+        sl_done(ctx, d->finish(d->user, SLUICE_COMPUTE));
+        sl_print_records(ctx, g->printed, g->printed + bytes);
+    }
+    for (uint32_t w = 0; w < writers; w++) {
+        int64_t n = (int64_t)p->nodes[p->writers[w].node].repetitions * k;
+        if (n > 0) {
+            sl_put(ctx, w, g->out[w], n);
+        }
+    }
+}
+#endif

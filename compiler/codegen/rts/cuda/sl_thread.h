@@ -1,0 +1,78 @@
+/* What a firing on a device knows of its run: who it is, where faults are told, where it prints. */
+#ifndef SL_THREAD_H
+#define SL_THREAD_H
+
+/* At the start of the arena: what the host reads after a run. All zero at first. */
+struct sl_status {
+    /* 1 once a firing has failed; then what follows says which: the first that came here, not the first of the program's order. */
+    int32_t failed;
+    /* 1 where more was printed than there is room for. */
+    int32_t full;
+    int32_t node, site;
+    int64_t value, firing;
+    /* Bytes printed. */
+    uint64_t printed;
+    /* For barriers of the grid. */
+    unsigned arrived;
+    unsigned unused[3];
+};
+
+/* A firing. */
+struct sl_ctx {
+    sl_status *status;
+    char *print;
+    uint64_t print_room;
+    /* Of the node, in the program's order; completed firings of it. */
+    int32_t node;
+    int64_t firing;
+    int32_t failed;
+};
+
+/* The firing cannot go on. Who calls this leaves it. */
+SL_TASK void sl_fail(sl_ctx *ctx, int32_t site, int64_t value)
+{
+    ctx->failed = 1;
+    if (sl_first(&ctx->status->failed, 1)) {
+        ctx->status->node = ctx->node;
+        ctx->status->site = site;
+        ctx->status->value = value;
+        ctx->status->firing = ctx->firing + 1;
+    }
+}
+
+/* Printing: the host does it later. One filter prints at most, and its firings follow one another. A record is a byte that says what
+ * it is, and the value's bytes; text has its length before it. */
+enum { SL_RECORD_TEXT, SL_RECORD_INT, SL_RECORD_FLOAT, SL_RECORD_DOUBLE, SL_RECORD_BOOLEAN, SL_RECORD_BIT, SL_RECORD_COMPLEX,
+       SL_RECORD_FLOAT2, SL_RECORD_FLOAT3, SL_RECORD_FLOAT4 };
+
+SL_TASK void sl_record(sl_ctx *ctx, int kind, const void *value, uint64_t bytes, uint64_t length)
+{
+    const uint64_t prefix = kind == SL_RECORD_TEXT ? 1 + 4 : 1, at = ctx->status->printed;
+    if (at + prefix + bytes > ctx->print_room) {
+        ctx->status->full = 1;
+        return;
+    }
+    char *to = ctx->print + at;
+    SL_WRITE(to, prefix + bytes);
+    *to = (char)kind;
+    if (kind == SL_RECORD_TEXT) {
+        for (int i = 0; i < 4; i++) to[1 + i] = (char)(length >> (8 * i));
+    }
+    for (uint64_t i = 0; i < bytes; i++) to[prefix + i] = ((const char *)value)[i];
+    ctx->status->printed = at + prefix + bytes;
+}
+
+SL_DEVICE void sl_print_text(sl_ctx *ctx, const char *text, uint64_t length) { sl_record(ctx, SL_RECORD_TEXT, text, length, length); }
+#define SL_PRINTS(name, type, kind) \
+    SL_DEVICE void sl_print_##name(sl_ctx *ctx, type value) { sl_record(ctx, kind, &value, sizeof value, 0); }
+SL_PRINTS(int, int32_t, SL_RECORD_INT)
+SL_PRINTS(float, float, SL_RECORD_FLOAT)
+SL_PRINTS(double, double, SL_RECORD_DOUBLE)
+SL_PRINTS(boolean, uint8_t, SL_RECORD_BOOLEAN)
+SL_PRINTS(bit, uint8_t, SL_RECORD_BIT)
+SL_PRINTS(complex, sl_complex, SL_RECORD_COMPLEX)
+SL_PRINTS(float2, sl_float2, SL_RECORD_FLOAT2)
+SL_PRINTS(float3, sl_float3, SL_RECORD_FLOAT3)
+SL_PRINTS(float4, sl_float4, SL_RECORD_FLOAT4)
+
+#endif

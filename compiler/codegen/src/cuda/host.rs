@@ -1,0 +1,121 @@
+//! # host
+//!
+//! Purpose: what the host needs to run a program's kernels, and the kernels that carry what channels keep. Input: the arena, the scheme's launches. Output: the
+//! argument of all kernels (`sl_job`) in both languages; `sl_load` and `sl_save`; C text with `sl_the_kernels` (rts/c/sl_engine.h).
+
+use super::program::{KernelInfo, Kernels, Making, comment};
+use crate::c::layout::ends;
+use crate::c::types::c_type;
+use std::fmt::Write;
+
+/// The argument of all kernels.
+pub(super) fn job(making: &Making<'_>, device: bool) -> String {
+    let (readers, writers) = ends(making.input.host.graph);
+    let pointer = |ty: &str| if device { format!("{ty} *") } else { "uint64_t ".to_string() };
+    let (keyword, end) = if device { ("struct sl_job {", "};") } else { ("typedef struct sl_job {", "} sl_job;") };
+    format!(
+        "\n/* What a kernel is told: where everything is; how many steady states there were before; iterations of the schedule, and which. */\n\
+         {keyword}\n    {}arena;\n    {}print;\n    uint64_t room;\n    int64_t epoch;\n    uint32_t n, t;\n    {}in[{}];\n    {}out[{}];\n{end}\n",
+        pointer("char"),
+        pointer("char"),
+        pointer("const char"),
+        readers.len().max(1),
+        pointer("char"),
+        writers.len().max(1),
+    )
+}
+
+/// Items that a channel passes on in an iteration.
+fn passed(making: &Making<'_>, c: sluice_frontend::ids::ChannelId) -> u64 {
+    let host = making.input.host;
+    let channel = host.graph.channel(c);
+    host.steady.repetitions[channel.to.0.index()] * u64::from(channel.consume) * making.unit
+}
+
+/// `sl_load` puts what channels keep from one batch to the next into their rings, `sl_save` takes it out.
+pub(super) fn exchange(making: &Making<'_>) -> Kernels {
+    let host = making.input.host;
+    let threads = making.input.options.threads;
+    let mut text = String::new();
+    for (name, load) in [("sl_load", true), ("sl_save", false)] {
+        let what = if load { "into their rings" } else { "out of their rings" };
+        let _ = write!(
+            text,
+            "/* What channels keep between batches: {what}. */\nSL_KERNEL({threads}) void {name}(const sl_job job)\n{{\n    \
+             const uint32_t first = sl_block() * sl_threads() + sl_thread(), step = sl_blocks() * sl_threads();\n    (void)first, (void)step, (void)job;\n"
+        );
+        for (c, offset) in &making.arena.kept {
+            if making.arena.rings[c.index()].is_none() {
+                continue;
+            }
+            let (i, ty) = (c.0, c_type(&host.graph.channel(*c).ty));
+            let fill = host.steady.boundary_fill[c.index()];
+            let at = if load { "q".to_string() } else { format!("job.n * {}u + q", passed(making, *c)) };
+            let (kept, item) = (format!("({ty} *)(job.arena + {offset}ull) + q"), format!("ring.items + ring.at({at})"));
+            let (from, to) = if load { (&kept, &item) } else { (&item, &kept) };
+            let _ = write!(
+                text,
+                "    /* {} */\n    for (uint32_t q = first; q < {fill}u; q += step) {{\n        const sl_ring_{i} ring = sl_channel_{i}(job);\n        \
+                 const {ty} *const from = {from};\n        {ty} *const to = {to};\n        SL_READ(from, sizeof({ty}));\n        SL_WRITE(to, sizeof({ty}));\n        *to = *from;\n    }}\n",
+                comment(&making.channel_name(*c))
+            );
+        }
+        text.push_str("}\n\n");
+    }
+    let kernels = ["sl_load", "sl_save"].map(|name| KernelInfo { name: name.into(), threads, shared: 0 });
+    Kernels { text, kernels: kernels.into(), launches: String::new() }
+}
+
+/// The host's part.
+pub(super) fn text(making: &Making<'_>, launches: &str, kernels: &[KernelInfo]) -> String {
+    let host = making.input.host;
+    let threads = making.input.options.threads;
+    let arena = &making.arena;
+    let (readers, writers) = ends(host.graph);
+    let mut out = job(making, false);
+    let kept: Vec<String> = arena.kept.iter().map(|(_, offset)| format!("{offset}ull")).chain(["0".to_string()]).collect();
+    let _ = writeln!(out, "static const uint64_t sl_kept_at[] = {{{}}};", kept.join(", "));
+    let bytes = super::program::states_size(making);
+    let _ = writeln!(out, "_Static_assert(sizeof(struct sl_states) == {bytes}, \"states as on the device\");");
+    let _ = write!(
+        out,
+        "\n/* Starts the kernels of `k` steady states. */\n\
+         static void sl_run_kernels(sl_ctx *ctx, uint64_t arena, const uint64_t *ends, uint64_t print, uint64_t room, int64_t k) {{\n    \
+         sl_job job;\n    memset(&job, 0, sizeof job);\n    job.arena = arena;\n    job.print = print;\n    job.room = room;\n    job.epoch = ctx->epoch;\n    \
+         job.n = (uint32_t)(k / {});\n    (void)ends;\n",
+        making.unit
+    );
+    for r in 0..readers.len() {
+        let _ = writeln!(out, "    job.in[{r}] = ends[{r}];");
+    }
+    for w in 0..writers.len() {
+        let _ = writeln!(out, "    job.out[{w}] = ends[{}];", readers.len() + w);
+    }
+    let longest = |c: &sluice_frontend::ids::ChannelId| host.steady.boundary_fill[c.index()];
+    let on_device = arena.kept.iter().map(|(c, _)| c).filter(|c| arena.rings[c.index()].is_some());
+    let most = on_device.map(longest).max();
+    let numbered = |name: &str| kernels.iter().position(|k| k.name == name).unwrap_or(usize::MAX);
+    let carry = |name: &str, out: &mut String| {
+        if let Some(most) = most {
+            let blocks = most.div_ceil(threads.into());
+            let _ = writeln!(
+                out,
+                "    sl_launch(ctx, {} /* {name} */, sl_blocks_for(ctx, {blocks}), {threads}, 0, 0, &job, sizeof job);",
+                numbered(name)
+            );
+        }
+    };
+    carry("sl_load", &mut out);
+    let mut launches = launches.to_string();
+    for (i, k) in kernels.iter().enumerate() {
+        launches = launches.replace(&format!("@{}@", k.name), &format!("{i} /* {} */", k.name));
+    }
+    out.push_str(&launches);
+    carry("sl_save", &mut out);
+    let _ = write!(
+        out,
+        "}}\n\nstatic const sl_kernels sl_the_kernels = {{{}ull, {}ull, {}ull, sl_kept_at, sl_run_kernels}};\n\n",
+        arena.bytes, arena.exchanged, arena.states
+    );
+    out
+}

@@ -1,0 +1,389 @@
+//! # emit-cuda
+//!
+//! Purpose: a program whose steady states run on a device. Input: [`CudaInput`]: what the C back end gets, kernels for devices, a modulo schedule that
+//! the judge has passed. Output: [`CudaProgram`]: the device's CUDA C++, and the host's C, whose fast way starts the kernels (rts/c/sl_device.c).
+//!
+//! ```text
+//! sl_env.h, sl_device_math.h, sl_thread.h, sl_channel.h | types, tables | filters | job, states, channels | parts: firings of a node by a block
+//! | tasks: an instance of the schedule | kernels
+//! ```
+//!
+//! What the text establishes: a kernel makes the firings that the schedule says, at the places that [`super::layout`] says; blocks share what an earlier
+//! kernel (or the time before a barrier of the grid) has made, and nothing else; the same input gives the same text.
+
+use super::layout::{self, Arena, Wanted};
+use super::parts::Parts;
+use super::{host, refuse, rts, serial, swp};
+use crate::c::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
+use crate::c::program::{CProgram, CodegenError, OnDevice, ProgramInput, emit_on_device, filters};
+use crate::c::tables::Facts;
+use crate::c::types;
+use sluice_frontend::graph::NodeKind;
+use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_kernel::ir::Kernel;
+use sluice_schedule::problem::judge::Verified;
+use sluice_schedule::problem::modulo::ModuloProblem;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// How the steady state runs on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scheme {
+    /// A kernel for each node, over all multiprocessors, one after the other.
+    Serial,
+    /// The modulo schedule: one kernel launched once per initiation interval, in which each block is a multiprocessor of the schedule.
+    Swp,
+    /// The same, launched once; the intervals are told apart by barriers of the grid.
+    SwpPersistent,
+    /// The same as [`Scheme::Swp`] with channels in natural order: the working set goes through shared memory where it fits.
+    SwpNc,
+}
+
+impl Scheme {
+    /// All of them, with their names on the command line.
+    pub const NAMES: [(&str, Scheme); 4] = [
+        ("serial", Scheme::Serial),
+        ("swp", Scheme::Swp),
+        ("swp-persistent", Scheme::SwpPersistent),
+        ("swpnc", Scheme::SwpNc),
+    ];
+
+    /// As it is called on the command line.
+    pub fn name(self) -> &'static str {
+        Scheme::NAMES.iter().find(|(_, s)| *s == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// Choices about device code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CudaOptions {
+    /// How the steady state runs.
+    pub scheme: Scheme,
+    /// Threads of a block, a multiple of 32, at most 1024.
+    pub threads: u32,
+    /// Bytes of shared memory that a block may take.
+    pub shared: u64,
+    /// Bytes that the arena may take.
+    pub memory: u64,
+    /// Bytes of input, or of output, of the steady states that run at once, about.
+    pub batch_bytes: u64,
+}
+
+impl Default for CudaOptions {
+    fn default() -> CudaOptions {
+        CudaOptions { scheme: Scheme::Swp, threads: 128, shared: 48 << 10, memory: 4 << 30, batch_bytes: 32 << 20 }
+    }
+}
+
+/// What device code is made from.
+#[derive(Clone, Copy)]
+pub struct CudaInput<'a> {
+    /// What the host's C is made from. Its flavour is that of the result.
+    pub host: &'a ProgramInput<'a>,
+    /// One for each code, after the passes for devices (`sluice_kernel::passes::DEVICE`).
+    pub kernels: &'a [Kernel],
+    /// The scheduling problem.
+    pub problem: &'a ModuloProblem,
+    /// A schedule that the judge has passed; for [`Scheme::Serial`] on one processor, with one instance of each task.
+    pub schedule: &'a Verified,
+    /// Choices.
+    pub options: &'a CudaOptions,
+}
+
+/// A kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Its name in the device's text.
+    pub name: String,
+    /// Threads of its blocks.
+    pub threads: u32,
+    /// Bytes of shared memory for each block.
+    pub shared: u64,
+}
+
+/// A program for host and device.
+#[derive(Clone, Debug)]
+pub struct CudaProgram {
+    /// The host's C.
+    pub host: CProgram,
+    /// The device's CUDA C++.
+    pub device: String,
+    /// The kernels, by the numbers by which the host starts them.
+    pub kernels: Vec<KernelInfo>,
+    /// Bytes of the channels' buffers.
+    pub channel_bytes: u64,
+    /// Bytes of the arena.
+    pub arena_bytes: u64,
+}
+
+/// The program as the modules here see it.
+pub(super) struct Making<'a> {
+    pub(super) input: CudaInput<'a>,
+    pub(super) facts: Facts,
+    pub(super) arena: Arena,
+    /// By node, the task that it belongs to.
+    pub(super) task_of: Vec<Option<usize>>,
+    /// Steady states of an iteration of the schedule.
+    pub(super) unit: u64,
+    /// The most steady states at once.
+    pub(super) batch: u64,
+}
+
+/// Kernels and what calls them.
+pub(super) struct Kernels {
+    /// Device text: tasks and kernels.
+    pub(super) text: String,
+    /// Kernels, the first ones after [`host::COMMON`].
+    pub(super) kernels: Vec<KernelInfo>,
+    /// C text of the host: the launches of `job.n` iterations.
+    pub(super) launches: String,
+}
+
+/// Makes host and device text.
+pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
+    refuse::refuse(input)?;
+    let making = Making::new(*input)?;
+    let host_filters = filters(input.host);
+    let first_site: usize = host_filters.iter().flatten().map(|f| f.sites.len()).sum();
+    let device_filters = making.filters(first_site);
+    let parts = Parts::emit(&making)?;
+    let made = match input.options.scheme {
+        Scheme::Serial => serial::emit(&making, &parts)?,
+        Scheme::Swp | Scheme::SwpNc => swp::emit(&making, &parts, false)?,
+        Scheme::SwpPersistent => swp::emit(&making, &parts, true)?,
+    };
+    let kept = host::exchange(&making);
+    let mut kernels = kept.kernels;
+    kernels.extend(made.kernels);
+
+    let mut device = format!("/* {}: made by sluice for a device, scheme {}. */\n", comment(input.host.name), input.options.scheme.name());
+    rts::HEADERS.iter().for_each(|text| rts::append(&mut device, text));
+    device.push_str(&making.declarations(&device_filters));
+    for text in device_filters.iter().flatten() {
+        device.push_str(&text.state);
+        device.push_str(&text.functions);
+    }
+    device.push_str(&host::job(&making, true));
+    device.push_str(&making.states());
+    device.push_str(&making.channels());
+    device.push_str(&parts.text);
+    device.push_str(&kept.text);
+    device.push_str(&made.text);
+    device.push_str(&making.for_the_emulator(&kernels));
+
+    let on_device = OnDevice {
+        unit: making.unit,
+        batch: making.batch,
+        kernels: kernels.len() as u32,
+        text: host::text(&making, &made.launches, &kernels),
+        sites: device_filters.iter().flatten().flat_map(|f| f.sites.iter().cloned()).collect::<Vec<Site>>(),
+    };
+    let host = emit_on_device(input.host, &host_filters, &on_device)?;
+    let (channel_bytes, arena_bytes) = (making.arena.ring_bytes(), making.arena.bytes);
+    Ok(CudaProgram { host, device, kernels, channel_bytes, arena_bytes })
+}
+
+impl<'a> Making<'a> {
+    fn new(input: CudaInput<'a>) -> Result<Making<'a>, CodegenError> {
+        let ProgramInput { graph, steady, globals, .. } = *input.host;
+        let tasks = input.problem.graph();
+        let mut task_of = vec![None; graph.nodes.len()];
+        for (i, t) in tasks.tasks.iter().enumerate() {
+            t.nodes.iter().for_each(|v| task_of[v.index()] = Some(i));
+        }
+        let mut capacity: Vec<Option<u64>> = vec![None; graph.channels.len()];
+        for c in graph.channel_ids() {
+            let ends = graph.channel(c);
+            let [from, to] = [ends.from.0, ends.to.0].map(|v| task_of[v.index()]);
+            if from.is_some() && from == to {
+                // within a task that runs whole; an edge of one that does not says what it needs
+                capacity[c.index()] = steady.capacity(graph, c, tasks.batch);
+            }
+        }
+        for (e, items) in tasks.edges.iter().zip(input.schedule.capacity()) {
+            capacity[e.channel.index()] = Some(*items);
+        }
+        let facts = Facts::of(graph, input.kernels.len());
+        let states = states_bytes(input.kernels, &facts, globals).ok_or(CodegenError::DeviceMemory { bytes: u64::MAX, limit: input.options.memory })?;
+        let wanted = Wanted {
+            graph,
+            steady,
+            globals,
+            capacity: &capacity,
+            natural: input.options.scheme == Scheme::SwpNc,
+            states,
+            limit: input.options.memory,
+        };
+        let arena = layout::arena(&wanted)
+            .map_err(|bytes| CodegenError::DeviceMemory { bytes, limit: input.options.memory })?;
+        let mut making = Making { input, facts, arena, task_of, unit: tasks.batch, batch: 0 };
+        making.batch = making.choose_batch();
+        Ok(making)
+    }
+
+    /// As many iterations as bring about so many bytes through the ends, and keep the items' numbers within 31 bits.
+    fn choose_batch(&self) -> u64 {
+        let ProgramInput { graph, steady, .. } = *self.input.host;
+        let unit = u128::from(self.unit);
+        let mut most = u128::from(u32::MAX);
+        for c in graph.channel_ids() {
+            let channel = graph.channel(c);
+            let Some(ring) = &self.arena.rings[c.index()] else { continue };
+            let items = u128::from(steady.repetitions[channel.from.0.index()]) * u128::from(channel.produce) * unit;
+            if items == 0 {
+                continue;
+            }
+            let beyond = u128::from(steady.boundary_fill[c.index()]) + u128::from(channel.peek);
+            most = most.min(((1u128 << 31).saturating_sub(beyond)) / items);
+            let end = |v: NodeId| matches!(graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
+            if end(channel.from.0) || end(channel.to.0) {
+                most = most.min((u128::from(self.input.options.batch_bytes) / (items * u128::from(ring.item))).max(1));
+            }
+        }
+        // a program without ends: often enough that starting it costs little
+        (most.clamp(1, 1 << 16) * unit).min(1 << 40) as u64
+    }
+
+    /// The text of each filter that a node has.
+    fn filters(&self, first_site: usize) -> Vec<Option<FilterText>> {
+        let mut first = first_site as u32;
+        let emit = |(k, kernel): (usize, &Kernel)| {
+            (self.facts.instances[k] > 0).then(|| {
+                let options = FilterOptions { sources: self.input.host.sources, first_site: first, dialect: Dialect::Device };
+                let text = emit_filter(k, kernel, &options);
+                first += text.sites.len() as u32;
+                text
+            })
+        };
+        self.input.kernels.iter().enumerate().map(emit).collect()
+    }
+
+    /// Types and statics.
+    fn declarations(&self, filters: &[Option<FilterText>]) -> String {
+        let input = self.input.host;
+        let used = self.input.kernels.iter().zip(filters).filter_map(|(k, f)| f.as_ref().map(|_| k));
+        let statics: BTreeSet<_> = filters.iter().flatten().flat_map(|f| f.statics.iter().copied()).collect();
+        let mut tys: Vec<_> = input.graph.channels.iter().map(|c| c.ty.clone()).collect();
+        tys.extend(used.flat_map(types::used_types));
+        tys.extend(statics.iter().filter_map(|s| input.globals.statics.get(s.index()).map(|s| s.ty.clone())));
+        let mut out = types::emit_types(&crate::c::natives::structs(input.globals), &tys);
+        for id in &statics {
+            if let Some(s) = input.globals.statics.get(id.index()) {
+                out.push_str(&types::table_in("SL_GLOBAL_TABLE", &types::static_name(*id, &s.name), &s.ty, &s.value));
+            }
+        }
+        out
+    }
+
+    /// The filters' states, as they lie on the host.
+    fn states(&self) -> String {
+        let mut out = String::from("\n/* The filters' states, as the host has them. */\nstruct sl_states {\n");
+        for (k, n) in self.facts.instances.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let _ = writeln!(out, "    alignas(64) sl_state_{k} code_{k}[{n}];");
+        }
+        out.push_str("    uint8_t end;\n};\n");
+        let bytes = states_size(self);
+        let _ = writeln!(out, "static_assert(sizeof(sl_states) == {bytes}, \"states\");");
+        let _ = writeln!(
+            out,
+            "SL_DEVICE sl_states *sl_states_of(const sl_job &job) {{ return (sl_states *)(job.arena + {}); }}\n",
+            self.arena.states
+        );
+        out
+    }
+
+    /// The rings.
+    fn channels(&self) -> String {
+        let graph = self.input.host.graph;
+        let mut out = String::new();
+        for c in graph.channel_ids() {
+            let Some(ring) = &self.arena.rings[c.index()] else { continue };
+            let (i, ty) = (c.0, types::c_type(&graph.channel(c).ty));
+            let _ = write!(
+                out,
+                "/* {}; {} there at the start */\ntypedef sl_ring<{ty}, {}, {}> sl_ring_{i};\n\
+                 SL_DEVICE sl_ring_{i} sl_channel_{i}(const sl_job &job)\n{{\n    sl_ring_{i} ring = {{({ty} *)(job.arena + {}ull)}};\n    return ring;\n}}\n",
+                comment(&self.channel_name(c)),
+                self.input.host.steady.boundary_fill[c.index()],
+                ring.rate,
+                ring.rows,
+                ring.offset,
+            );
+        }
+        out.push('\n');
+        out
+    }
+
+    /// A channel for people: `c3, from A to B`.
+    pub(super) fn channel_name(&self, c: ChannelId) -> String {
+        let graph = self.input.host.graph;
+        let ends = graph.channel(c);
+        format!("{c}, from {} to {}", graph.node(ends.from.0).path, graph.node(ends.to.0).path)
+    }
+
+    /// What the emulator is told.
+    fn for_the_emulator(&self, kernels: &[KernelInfo]) -> String {
+        let mut out = String::from("#ifdef SL_EMULATE\nstatic sl_kernel_fn *const sl_kernel_table[] = {");
+        kernels.iter().for_each(|k| out += &format!("{}, ", k.name));
+        out.push_str("};\nstatic const char *const sl_kernel_names[] = {");
+        kernels.iter().for_each(|k| out += &format!("\"{}\", ", k.name));
+        out.push_str("};\nstatic const sl_region sl_regions[] = {\n");
+        let mut row = |offset: u64, bytes: u64, name: &str| {
+            let _ = writeln!(out, "    {{{offset}ull, {bytes}ull, {}}},", types::text(name));
+        };
+        row(0, layout::STATUS, "the status");
+        let states = states_size(self);
+        row(self.arena.states, states, "states of filters");
+        let (graph, steady) = (self.input.host.graph, self.input.host.steady);
+        for (c, offset) in &self.arena.kept {
+            let item = layout_size(self, *c);
+            row(*offset, item * steady.boundary_fill[c.index()], &format!("what {} keeps", self.channel_name(*c)));
+        }
+        for c in graph.channel_ids() {
+            if let Some(ring) = &self.arena.rings[c.index()] {
+                row(ring.offset, ring.bytes(), &self.channel_name(c));
+            }
+        }
+        out.push_str("};\n");
+        rts::EMULATOR.iter().for_each(|text| rts::append(&mut out, text));
+        out.push_str("#endif\n");
+        out
+    }
+}
+
+/// Bytes of an item of a channel.
+fn layout_size(making: &Making<'_>, c: ChannelId) -> u64 {
+    let input = making.input.host;
+    crate::c::layout::size_align(&input.graph.channel(c).ty, input.globals).map_or(0, |(size, _)| size)
+}
+
+/// Bytes of all states.
+pub(super) fn states_size(making: &Making<'_>) -> u64 {
+    states_bytes(making.input.kernels, &making.facts, making.input.host.globals).unwrap_or(0)
+}
+
+/// `sizeof(struct sl_states)`.
+fn states_bytes(kernels: &[Kernel], facts: &Facts, globals: &sluice_frontend::typed::Globals) -> Option<u64> {
+    let mut at = 0u64;
+    for (k, n) in facts.instances.iter().enumerate().filter(|(_, n)| **n > 0) {
+        at = at.checked_next_multiple_of(64)?.checked_add(state_bytes(&kernels[k], globals)?.checked_mul(*n as u64)?)?;
+    }
+    let align = if at == 0 { 1 } else { 64 };
+    at.checked_add(1)?.checked_next_multiple_of(align)
+}
+
+/// `sizeof(struct sl_state_k)`.
+pub(super) fn state_bytes(kernel: &Kernel, globals: &sluice_frontend::typed::Globals) -> Option<u64> {
+    let (mut at, mut most) = (8u64, 8u64);
+    for field in &kernel.state {
+        let (size, align) = crate::c::layout::size_align(&field.ty, globals)?;
+        at = at.checked_next_multiple_of(align)?.checked_add(size)?;
+        most = most.max(align);
+    }
+    at.checked_next_multiple_of(most)
+}
+
+/// Text that cannot end a comment.
+pub(super) fn comment(text: &str) -> String {
+    text.replace("*/", "* /").replace("/*", "/ *").replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,99 @@
+//! # swp
+//!
+//! Purpose: the modulo schedule as one kernel. Input: a verified schedule, the tasks. Output: `sl_swp`, launched once per initiation interval (its argument
+//! `t` counts them), or once for all with barriers of the grid between them.
+//!
+//! Each block is a processor of the schedule: a switch on its number leads to its instances, in the order in which they start. An instance of stage f works on iteration
+//! t − f, if there is one: so the pipeline fills and drains without code of its own. A barrier of the block follows each instance.
+//! Source: Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs", section IV.
+
+use super::parts::Parts;
+use super::program::{KernelInfo, Kernels, Making};
+use super::tasks;
+use crate::c::program::CodegenError;
+use std::fmt::Write;
+
+/// Instances of one task, number after number, that follow one another in one stage.
+struct Run {
+    task: usize,
+    first: u64,
+    count: u64,
+    stage: u32,
+    start: u64,
+}
+
+pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Result<Kernels, CodegenError> {
+    let tasks = tasks::emit(making, parts)?;
+    let (problem, schedule) = (making.input.problem, making.input.schedule.schedule());
+    let threads = making.input.options.threads;
+    let shared = tasks.shared.iter().copied().max().unwrap_or(0);
+    let (processors, stages) = (problem.processors(), schedule.stages());
+    let mut text = tasks.text;
+    let _ = write!(
+        text,
+        "/* An initiation interval ({} cycles as counted, {stages} stages): what each multiprocessor does in it. */\n\
+         SL_DEVICE void sl_interval(const sl_job &job, const uint32_t t)\n{{\n    switch (sl_block()) {{\n",
+        schedule.ii
+    );
+    for p in 0..processors {
+        let runs = runs(making, p);
+        if runs.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "    case {p}:");
+        for r in runs {
+            let t = if r.stage == 0 { "t".to_string() } else { format!("t - {}u", r.stage) };
+            let call = |i: &str| format!("if ({t} < job.n) sl_task_{}(job, {t}, {i});", r.task);
+            let _ = match r.count {
+                1 => writeln!(text, "        {} /* at {} */\n        sl_sync();", call(&format!("{}u", r.first)), r.start),
+                n => writeln!(
+                    text,
+                    "        for (uint32_t i = {}u; i < {}u; i++) {{ /* from {} on */\n            {}\n            sl_sync();\n        }}",
+                    r.first,
+                    r.first + n,
+                    r.start,
+                    call("i"),
+                ),
+            };
+        }
+        text.push_str("        break;\n");
+    }
+    text.push_str("    }\n}\n\n");
+    let mut launches = String::new();
+    let together = u8::from(persistent);
+    if persistent {
+        let _ = write!(
+            text,
+            "SL_KERNEL({threads}) void sl_swp(const sl_job job)\n{{\n    for (uint32_t t = 0; t < job.n + {}u; t++) {{\n        sl_interval(job, t);\n        \
+             sl_grid_sync(&((sl_status *)job.arena)->arrived);\n    }}\n}}\n\n",
+            stages.saturating_sub(1)
+        );
+        let _ = writeln!(launches, "    sl_launch(ctx, @sl_swp@, {processors}, {threads}, {shared}, {together}, &job, sizeof job);");
+    } else {
+        let _ = write!(text, "SL_KERNEL({threads}) void sl_swp(const sl_job job)\n{{\n    sl_interval(job, job.t);\n}}\n\n");
+        let _ = write!(
+            launches,
+            "    for (job.t = 0; job.t < job.n + {}u; job.t++) {{\n        \
+             sl_launch(ctx, @sl_swp@, {processors}, {threads}, {shared}, {together}, &job, sizeof job);\n    }}\n",
+            stages.saturating_sub(1)
+        );
+    }
+    let kernels = vec![KernelInfo { name: "sl_swp".into(), threads, shared }];
+    Ok(Kernels { text, kernels, launches })
+}
+
+/// What a processor does in an interval.
+fn runs(making: &Making<'_>, p: u32) -> Vec<Run> {
+    let (problem, s) = (making.input.problem, making.input.schedule.schedule());
+    let mut own: Vec<usize> = (0..problem.instances()).filter(|i| s.processor[*i] == p).collect();
+    own.sort_by_key(|i| (s.start[*i], *i));
+    let mut runs: Vec<Run> = Vec::new();
+    for i in own {
+        let (task, number, stage) = (problem.task_of(i), problem.number_of(i), s.stage[i]);
+        match runs.last_mut() {
+            Some(r) if r.task == task && r.stage == stage && r.first + r.count == number => r.count += 1,
+            _ => runs.push(Run { task, first: number, count: 1, stage, start: s.start[i] }),
+        }
+    }
+    runs
+}

@@ -1,0 +1,193 @@
+//! # emit-cuda
+//!
+//! Purpose: from a checked program to the texts of host and device. Input: the program, what was chosen. Output: [`Emitted`], with the schedule
+//! that the judge has passed.
+
+use crate::compiled;
+use crate::exit::{Exit, Fault};
+use crate::options::CodeOptions;
+use crate::pipeline::{Checked, Halt, dump};
+use crate::scheduling::{self, Weights};
+use crate::session::Session;
+use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, Scheme};
+use sluice_codegen::{CodegenError, Flavour, ProgramInput};
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_kernel::ir::Kernel;
+use sluice_schedule::machine::Machine;
+use sluice_schedule::method::{self, Method, Outcome, Settings};
+use sluice_schedule::plan::{self, Grain, Plan, Program};
+use sluice_schedule::problem::granularity::whole;
+use sluice_schedule::problem::modulo::Unfit;
+use std::time::Instant;
+
+/// What is chosen about a program on a device.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    /// How its steady state runs there.
+    pub scheme: Scheme,
+    /// So many times the firings in an instance.
+    pub coarsen: u64,
+    /// Multiprocessors that the schedule is for.
+    pub processors: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// What operations cost.
+    pub machine: Machine,
+    /// Who schedules.
+    pub method: Method,
+    /// Seconds for the integer program.
+    pub time_limit: f64,
+    /// What the device has room for, and so on.
+    pub options: CudaOptions,
+}
+
+/// Texts and schedule.
+pub struct Emitted {
+    /// The texts.
+    pub program: CudaProgram,
+    /// The problem.
+    pub plan: Plan,
+    /// Its schedule.
+    pub outcome: Outcome,
+}
+
+/// Coarsening whose buffers [`Scheme::Serial`] does not exceed.
+const SWP8: u64 = 8;
+/// Bytes of buffers for the scheme serial where there is no such schedule to compare with.
+const SERIAL_BYTES: u64 = 64 << 20;
+
+/// Makes the texts.
+pub fn emit(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    choices: &Choices,
+    (flavour, name): (Flavour, &str),
+) -> Result<Emitted, Halt> {
+    let program = &checked.program;
+    if program.steady.islands.is_some() {
+        // said in the same words as of other things that do not run there
+        let dynamic = program.graph.nodes.iter().find(|n| {
+            matches!(n.kind, sluice_frontend::graph::NodeKind::Filter { dynamic: true, .. })
+        });
+        if let Some(node) = dynamic {
+            let what = format!("`{}` decides in each firing how many items it moves", node.path);
+            return Err(refused(session, checked, &CodegenError::NotOnDevice { what, span: node.span }));
+        }
+    }
+    let sequential = session.pass("schedule", || compiled::schedule(program, code.schedule))?;
+    let host_kernels = compiled::native_kernels(session, checked, code)?;
+    let kernels = compiled::device_kernels(session, checked, code)?;
+    let Weights { costs, item_bytes } = scheduling::weights(session, checked)?;
+    let mut machine = choices.machine.clone();
+    machine.threads = u64::from(choices.threads).min(machine.threads);
+    machine.lanes = machine.lanes.min(machine.threads);
+    let times = plan::times(&machine, &costs);
+    let what = Program { graph: &program.graph, steady: &program.steady, times: &times, item_bytes: &item_bytes };
+    let host_options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
+    let host = ProgramInput {
+        name,
+        globals: &program.globals,
+        codes: &program.codes,
+        graph: &program.graph,
+        steady: &program.steady,
+        messages: &program.messages,
+        kernels: &host_kernels,
+        schedule: &sequential,
+        sources: &checked.sources,
+        options: &host_options,
+    };
+    let making = Making { what, machine: &machine, host: &host, kernels: &kernels, choices };
+    let made = session.pass("emit-cuda", || match choices.scheme {
+        Scheme::Serial => making.serial(),
+        _ => making.swp(choices.scheme, choices.coarsen, choices.method),
+    });
+    let emitted = made.map_err(|e| match e {
+        Problem::Code(e) => refused(session, checked, &e),
+        Problem::Fault(fault) => fault.into(),
+    })?;
+    dump(session, "emit-cuda", || emitted.program.device.clone())?;
+    Ok(emitted)
+}
+
+/// Says why a program does not run on a device.
+fn refused(session: &mut Session, checked: &Checked, e: &CodegenError) -> Halt {
+    let CodegenError::NotOnDevice { what, span } = e else { return compiled::no_code(e).into() };
+    let title = format!("{what}, which does not run on a GPU");
+    let d = Diagnostic::error("E0980", title, *span, "code for GPUs does not have this")
+        .help("without `--target cuda` the program runs on the CPU");
+    match session.report(&checked.sources, &[d]) {
+        Ok(_) => Halt::Done(Exit::Program),
+        Err(fault) => fault.into(),
+    }
+}
+
+enum Problem {
+    Code(CodegenError),
+    Fault(Fault),
+}
+
+struct Making<'a> {
+    what: Program<'a>,
+    machine: &'a Machine,
+    host: &'a ProgramInput<'a>,
+    kernels: &'a [Kernel],
+    choices: &'a Choices,
+}
+
+impl Making<'_> {
+    /// A modulo schedule for multiprocessors.
+    fn swp(&self, scheme: Scheme, coarsen: u64, method: Method) -> Result<Emitted, Problem> {
+        let processors = self.choices.processors;
+        let mut plan = plan::plan(self.what, self.machine, processors, Grain::Auto).map_err(unfit)?;
+        if coarsen > 1 {
+            let coarse = plan.granularity.coarsened(coarsen).ok_or_else(|| unfit(Unfit::Work))?;
+            plan = plan::with_granularity(self.what, coarse, processors).map_err(unfit)?;
+        }
+        self.text(scheme, plan, method)
+    }
+
+    /// Kernel after kernel, with no more bytes of buffers than the schedule that is coarsened eight times.
+    fn serial(&self) -> Result<Emitted, Problem> {
+        let limit = match self.swp(Scheme::Swp, SWP8, Method::Ims) {
+            Ok(swp8) => swp8.program.channel_bytes,
+            Err(Problem::Code(e @ CodegenError::NotOnDevice { .. })) => return Err(Problem::Code(e)),
+            Err(_) => SERIAL_BYTES,
+        };
+        let with = |batch: u64| {
+            let granularity = whole(self.what.steady, batch).ok_or_else(|| unfit(Unfit::Work))?;
+            let plan = plan::with_granularity(self.what, granularity, 1).map_err(unfit)?;
+            self.text(Scheme::Serial, plan, Method::Sas)
+        };
+        let mut best = with(1)?;
+        for batch in (1..32).map(|i| 1u64 << i) {
+            let Ok(next) = with(batch * self.choices.coarsen) else { break };
+            if next.program.channel_bytes > limit {
+                break;
+            }
+            best = next;
+        }
+        Ok(best)
+    }
+
+    fn text(&self, scheme: Scheme, plan: Plan, method: Method) -> Result<Emitted, Problem> {
+        let began = Instant::now();
+        let settings = Settings { time_limit: self.choices.time_limit, ..Settings::default() };
+        let outcome = method::solve(&plan, method, &settings, &|| began.elapsed().as_secs_f64())
+            .map_err(|e| Problem::Fault(scheduling::no_schedule(e, method)))?;
+        let options = CudaOptions { scheme, threads: self.choices.threads, ..self.choices.options };
+        let input = CudaInput {
+            host: self.host,
+            kernels: self.kernels,
+            problem: &plan.problem,
+            schedule: &outcome.verified,
+            options: &options,
+        };
+        let program = cuda::emit(&input).map_err(Problem::Code)?;
+        Ok(Emitted { program, plan, outcome })
+    }
+}
+
+fn unfit(why: Unfit) -> Problem {
+    Problem::Fault(scheduling::unfit_fault(&why, Grain::Auto))
+}
