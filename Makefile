@@ -18,6 +18,7 @@ packages:
 
 packages-test:
 	@scripts/install-packages build test
+	@scripts/install-cuda
 
 build: packages
 	$(CARGO) build --release --locked -p sluice

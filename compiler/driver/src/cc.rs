@@ -1,5 +1,6 @@
 //! The system's C compiler: which one, what it is, and how it is called.
 
+use crate::cuda::faults;
 use crate::exit::Fault;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -95,6 +96,20 @@ impl Compiler {
             "install one (Debian, Ubuntu: `sudo apt install build-essential`; Fedora: `sudo dnf install gcc`), \
              or name one in CC; `sluice run --interpret` works without",
         ))
+    }
+
+    /// The C++ compiler that `CXX` names, else `c++`, `g++` or `clang++`.
+    pub fn find_cxx() -> Result<Compiler, Fault> {
+        let chosen = std::env::var("CXX").ok().filter(|c| !c.trim().is_empty());
+        let candidates = match &chosen {
+            Some(cxx) => vec![cxx.clone()],
+            None => ["c++", "g++", "clang++"].map(String::from).to_vec(),
+        };
+        let found = candidates.iter().find_map(|candidate| {
+            let command: Vec<String> = candidate.split_whitespace().map(String::from).collect();
+            version(&command).map(|identity| Compiler { command, identity })
+        });
+        found.ok_or_else(|| faults::no_cxx(chosen.as_deref()))
     }
 
     /// The compiler's name.

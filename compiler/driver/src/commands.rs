@@ -4,6 +4,7 @@ use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
 use crate::cslow::{self, CslowOptions};
+use crate::cuda::{stand_alone, texts};
 use crate::document;
 use crate::exit::{Exit, Fault};
 use crate::fix;
@@ -194,16 +195,21 @@ pub fn build(
     options: &ProgramOptions,
     code: CodeChoices,
     natives: &NativeOptions,
-    product: BuildProduct,
+    (product, cuda): (BuildProduct, &CudaBuildOptions),
     output: Option<&str>,
 ) -> Exit {
     with_session(options, false, |session| {
         let options = &project::resolve(session, options)?;
+        if product == BuildProduct::Cuda {
+            output.map_or(Ok(()), stand_alone::check_name)?;
+        }
         let checked = pipeline::check(session, options)?;
         let (code, natives) = (&code.options(options), &natives.over(options));
         let output = output.map_or_else(|| default_output(options, product), str::to_string);
-        if output == "-" && !matches!(product, BuildProduct::C | BuildProduct::NativeHeader) {
-            return Err(Fault::usage("only C can be written to standard output").help("name a file with -o").into());
+        if output == "-" && !matches!(product, BuildProduct::C | BuildProduct::NativeHeader | BuildProduct::Cuda) {
+            return Err(Fault::usage("only C and CUDA can be written to standard output")
+                .help("name a file with -o")
+                .into());
         }
         if product == BuildProduct::NativeHeader {
             write(&output, &native_header(&checked, &output, options)?)?;
@@ -216,6 +222,10 @@ pub fn build(
             BuildProduct::C | BuildProduct::NativeHeader => {
                 let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
                 write(&output, &c.source)?;
+            }
+            BuildProduct::Cuda => {
+                let text = texts::stand_alone(session, &checked, code, cuda, &name)?;
+                write(&output, &text)?;
             }
             BuildProduct::Executable => {
                 let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
@@ -267,6 +277,7 @@ fn default_output(options: &ProgramOptions, product: BuildProduct) -> String {
         BuildProduct::C => format!("{stem}.c"),
         BuildProduct::Library => format!("lib{stem}.so"),
         BuildProduct::NativeHeader => format!("{stem}-native.h"),
+        BuildProduct::Cuda => format!("{stem}.cu"),
     }
 }
 
@@ -325,6 +336,11 @@ pub fn new(path: &str, name: Option<&str>) -> Exit {
         Ok(()) => Exit::Ok,
         Err(fault) => report(&fault),
     }
+}
+
+/// A command line that cannot be what was meant.
+pub fn wrong(options: &ProgramOptions, fault: Fault) -> Exit {
+    with_session(options, false, |_| Err(fault.into()))
 }
 
 /// `sluice explain`

@@ -33,27 +33,29 @@ pub struct Fault {
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
+    /// Its section in docs/errors.md, where it has one.
+    pub code: Option<&'static str>,
 }
 
 impl Fault {
     /// The stream program is at fault.
     pub fn program(message: impl Into<String>) -> Fault {
-        Fault { exit: Exit::Program, message: message.into(), help: None }
+        Fault { exit: Exit::Program, message: message.into(), help: None, code: None }
     }
 
     /// The command line is at fault.
     pub fn usage(message: impl Into<String>) -> Fault {
-        Fault { exit: Exit::Usage, message: message.into(), help: None }
+        Fault { exit: Exit::Usage, message: message.into(), help: None, code: None }
     }
 
     /// The input or the environment is at fault.
     pub fn input(message: impl Into<String>) -> Fault {
-        Fault { exit: Exit::Input, message: message.into(), help: None }
+        Fault { exit: Exit::Input, message: message.into(), help: None, code: None }
     }
 
     /// The compiler is at fault.
     pub fn internal(message: impl Into<String>) -> Fault {
-        Fault { exit: Exit::Internal, message: message.into(), help: None }
+        Fault { exit: Exit::Internal, message: message.into(), help: None, code: None }
     }
 
     /// A file could not be read, written or made.
@@ -65,6 +67,15 @@ impl Fault {
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Fault {
         self.help = Some(text.into());
+        self
+    }
+}
+
+impl Fault {
+    /// Names its section in docs/errors.md.
+    #[must_use]
+    pub fn coded(mut self, code: &'static str) -> Fault {
+        self.code = Some(code);
         self
     }
 }

@@ -3,11 +3,12 @@
 //! Purpose: a compiled program, loaded into this process and joined to a [`Host`]. The interface is
 //! `compiler/codegen/rts/c/sluice_abi.h`; the structs here mirror it.
 //!
-//! This module, `native_stats`, `threads::parts` and `natives::foreign` are those of the driver with `unsafe`: they load machine code, call it and read what it
-//! has written.
+//! This module, `native_stats`, `threads::parts`, `natives::foreign` and those that `cuda` names are those of the driver with `unsafe`: they load machine
+//! code, call it and read what it has written.
 
 #![allow(unsafe_code)]
 
+use crate::cuda::device::{Attached, RawDevice};
 use crate::exit::Fault;
 use crate::io::host::{End, Host};
 use crate::io::reader::Got;
@@ -40,6 +41,7 @@ pub(crate) struct RawHost {
     print: extern "C" fn(*mut c_void, *const c_char, usize) -> i32,
     space: Option<extern "C" fn(*mut c_void, u32) -> i64>,
     stop: Option<extern "C" fn(*mut c_void) -> i32>,
+    device: *const RawDevice,
 }
 
 impl RawHost {
@@ -54,6 +56,7 @@ impl RawHost {
             print,
             space: None,
             stop: Some(stop),
+            device: std::ptr::null(),
         }
     }
 }
@@ -108,6 +111,7 @@ pub(crate) struct RawAbi {
     error: extern "C" fn(*const RawInstance) -> *const RawError,
     pub(crate) iterations: extern "C" fn(*const RawInstance) -> i64,
     pub(crate) destroy: extern "C" fn(*mut RawInstance),
+    // `kernels` comes next, in tables that are longer than this: see `Native::kernels`
 }
 
 /// Why a program failed.
@@ -232,6 +236,8 @@ fn size(sizes: &[usize], end: u32, n: i64) -> Result<usize, Fault> {
 /// A compiled program in memory.
 pub struct Native {
     abi: *const RawAbi,
+    /// Where its kernels run.
+    device: Option<Attached>,
     /// Keeps the code in memory; dropped last.
     library: Library,
 }
@@ -276,12 +282,27 @@ impl Native {
         if version != VERSION || (size as usize) < size_of::<RawAbi>() {
             return Err(fault(format!("it has version {version} of the interface, not {VERSION}")));
         }
-        Ok(Native { abi, library })
+        Ok(Native { abi, device: None, library })
     }
 
     fn abi(&self) -> &RawAbi {
         // SAFETY: checked in `load`; the library is in memory as long as `self`.
         unsafe { &*self.abi }
+    }
+
+    /// Kernels that the program has; 0 also for programs from before there were such.
+    pub fn kernels(&self) -> u32 {
+        let before = size_of::<RawAbi>();
+        if (self.abi().size as usize) < before + size_of::<u32>() {
+            return 0;
+        }
+        // SAFETY: the table says that it goes on so far, and what comes next is a number, aligned as the pointers before it.
+        unsafe { self.abi.cast::<u8>().add(before).cast::<u32>().read() }
+    }
+
+    /// Gives it a device with its kernels, for all runs from now on.
+    pub fn attach(&mut self, device: Attached) {
+        self.device = Some(device);
     }
 
     /// Do the ends have the items that we think they have?
@@ -384,7 +405,8 @@ impl Native {
         let stdout_writers = host.stdout_writers();
         let mut bridge = Bridge { host, readers: sizes(readers), writers: sizes(writers), fault: None };
         let user: *mut Bridge<'_> = &mut bridge;
-        let raw = RawHost::over(user.cast(), stdout_writers);
+        let mut raw = RawHost::over(user.cast(), stdout_writers);
+        raw.device = self.device.as_ref().map_or(std::ptr::null(), Attached::raw);
         let mut instance = Instance { abi: self.abi(), raw: std::ptr::null_mut() };
         let mut code = (self.abi().create)(&raw, &mut instance.raw);
         if code == DONE {
@@ -402,10 +424,15 @@ impl Native {
                 }
             }
         }
+        // the instance's memory goes with it, and the device must not use it then
+        let of_device = self.device.as_ref().and_then(Attached::settle);
         // SAFETY: the instance (or null) is one of this library's, and is not running.
         *counted = unsafe { native_stats::read(&self.library, instance.raw.cast()) };
         // SAFETY: as above.
         if let Some(fault) = unsafe { (*user).fault.take() } {
+            return Err(NativeEnd::Fault(fault));
+        }
+        if let Some(fault) = of_device {
             return Err(NativeEnd::Fault(fault));
         }
         match code {

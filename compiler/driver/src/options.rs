@@ -1,6 +1,7 @@
 //! What a command line says, once it is taken apart.
 
 use crate::cc::CcOptions;
+use crate::cuda::arch::Arch;
 use crate::io::host::Bindings;
 use crate::pipeline::Confinement;
 use crate::project::Manifest;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use sluice_frontend::lints::levels::Level;
 pub use sluice_frontend::slow::MOST_STREAMS;
 pub use sluice_kernel::passes::inner::Inner;
+use sluice_codegen::cuda::Scheme;
 use std::sync::Arc;
 
 /// How messages are written.
@@ -211,6 +213,8 @@ pub enum BuildProduct {
     Library,
     /// The C header of the native functions.
     NativeHeader,
+    /// CUDA text of a program of its own.
+    Cuda,
 }
 
 /// How a program is run on several threads.
@@ -222,6 +226,32 @@ pub struct ThreadsOptions {
     pub batch: Option<u64>,
     /// Say how the program was cut into stages, and how that went.
     pub report: bool,
+}
+
+/// What is said about code for GPUs.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct CudaOptions {
+    /// Run the kernels on the CPU, and check what they do.
+    pub emulate: bool,
+    /// How the steady states are run, where not to be chosen.
+    pub scheme: Option<Scheme>,
+    /// Iterations of the schedule in one launch, where not to be chosen.
+    pub coarsen: Option<u32>,
+    /// Multiprocessors to schedule for, where not those of the GPU.
+    pub processors: Option<u32>,
+    /// Threads of a block, where not to be chosen.
+    pub block_threads: Option<u32>,
+    /// Which GPU, where not the first.
+    pub gpu: Option<u32>,
+}
+
+/// What is said about a program in CUDA.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct CudaBuildOptions {
+    /// How it runs; nothing is emulated.
+    pub code: CudaOptions,
+    /// What the build lines compile for; where nothing is said, what generated code is tested for.
+    pub archs: Vec<Arch>,
 }
 
 /// Options of `run`.
@@ -241,6 +271,8 @@ pub struct RunOptions {
     pub stats: Option<StatsOptions>,
     /// Run on several threads.
     pub threads: Option<ThreadsOptions>,
+    /// Run on a GPU.
+    pub cuda: Option<CudaOptions>,
 }
 
 /// Options of `fmt`.

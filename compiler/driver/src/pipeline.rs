@@ -4,6 +4,7 @@
 //! Every step is a pass with a name; each can be timed, and what it made can be dumped.
 
 use crate::compiled;
+use crate::cuda;
 use crate::dumps;
 use crate::exit::{Exit, Fault};
 use crate::folding;
@@ -166,17 +167,21 @@ pub fn run(
         folded = folding::folded(session, checked, code)?;
         ran = folded.as_ref().unwrap_or(checked);
         let checked = ran;
-        let c = match &options.threads {
-            Some(threads) => {
-                let (c, made) = compiled::emit_threads(session, checked, code, threads)?;
-                plan = Some(made);
-                c
+        Some(match (&options.cuda, &options.threads) {
+            (Some(cuda), _) => cuda::run::prepare(session, checked, code, natives, cuda, cuda::texts::texts)?,
+            (None, threads) => {
+                let c = match threads {
+                    Some(threads) => {
+                        let (c, made) = compiled::emit_threads(session, checked, code, threads)?;
+                        plan = Some(made);
+                        c
+                    }
+                    None => compiled::emit(session, checked, code, Flavour::Plugin, "program")?,
+                };
+                let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+                (compiled::load(session, checked, &c, code, &natives)?, c)
             }
-            None => compiled::emit(session, checked, code, Flavour::Plugin, "program")?,
-        };
-        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
-        let native = compiled::load(session, checked, &c, code, &natives)?;
-        Some((native, c))
+        })
     };
     interrupt::listen();
     if let Some(confinement) = &options.confinement {

@@ -232,7 +232,8 @@ pub fn fault(fault: &Fault, colour: bool) -> String {
         Exit::Internal => "internal error",
         _ => "error",
     };
-    let mut text = format!("{red}{word}{off}: {}\n", fault.message);
+    let code = fault.code.map(|c| format!("[{c}]")).unwrap_or_default();
+    let mut text = format!("{red}{word}{code}{off}: {}\n", fault.message);
     if let Some(help) = &fault.help {
         let _ = writeln!(text, "{blue}help{off}: {help}");
     }

@@ -45,6 +45,8 @@ enum Line<'a> {
         exit: u8,
         message: &'a str,
         help: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<&'static str>,
     },
 }
 
@@ -136,7 +138,12 @@ pub fn diagnostics(map: &SourceMap, all: &[Diagnostic]) -> String {
 
 /// A fault on a line.
 pub fn fault(fault: &Fault) -> String {
-    write(&Line::Fault { exit: fault.exit.code(), message: &fault.message, help: fault.help.as_deref() })
+    write(&Line::Fault {
+        exit: fault.exit.code(),
+        message: &fault.message,
+        help: fault.help.as_deref(),
+        code: fault.code,
+    })
 }
 
 /// A fix that was made, or refused, on a line.

@@ -12,8 +12,18 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 9] =
-    ["parse", "elaborate", "steady-state", "c-slow", "fold-branches", "schedule", "lower", "emit-c", "compile-c"];
+const PASSES: [&str; 10] = [
+    "parse",
+    "elaborate",
+    "steady-state",
+    "c-slow",
+    "fold-branches",
+    "schedule",
+    "lower",
+    "emit-cuda",
+    "emit-c",
+    "compile-c",
+];
 
 /// The names of the passes that can be dumped, in order.
 pub fn passes() -> Vec<&'static str> {

@@ -215,6 +215,7 @@ pub fn run(session: &mut Session, request: &Request) -> Result<Exit, Halt> {
         iterations: request.iterations,
         interpret: request.interpret,
         threads: None,
+        cuda: None,
         trace: None,
         stats: None,
         confinement: Some(Confinement { started: path(STARTED), most_bytes: MOST_BYTES }),

@@ -1,0 +1,72 @@
+//! # texts
+//!
+//! Purpose: what [`emit`](super::emit) is asked for. Input: what the command line says, and what the code is for. Output: [`Texts`] of a program that is
+//! run now, or the file of a stand-alone one.
+
+use super::emit::{self, Choices};
+use super::run::{Target, Texts};
+use super::stand_alone;
+use crate::exit::Fault;
+use crate::options::{CodeOptions, CudaBuildOptions, CudaOptions};
+use crate::pipeline::{Checked, Halt};
+use crate::session::Session;
+use sluice_codegen::Flavour;
+use sluice_codegen::cuda::{self, Scheme};
+use sluice_schedule::machine;
+use sluice_schedule::method::Method;
+
+/// Threads of a block, where nobody says.
+const THREADS: u32 = 128;
+/// Steady states that the emulation runs at once have about so many bytes of input or output: it is slow, and its programs are small.
+const EMULATED_BATCH: u64 = 64 << 10;
+/// Seconds for a schedule.
+const TIME_LIMIT: f64 = 20.0;
+
+/// The texts of a program that is run now.
+pub fn texts(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    options: &CudaOptions,
+    target: &Target,
+) -> Result<Texts, Halt> {
+    let choices = choices(options, target)?;
+    let made = emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?.program;
+    let kernels = made.kernels.into_iter().map(|k| k.name).collect();
+    Ok(Texts { host: made.host, device: made.device, kernels })
+}
+
+/// What is not said is chosen.
+fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault> {
+    let machine = machine::shipped("h200").ok_or_else(|| Fault::internal("the machine h200 is missing"))?;
+    let usual = cuda::CudaOptions::default();
+    let emulated = target.arch.is_none();
+    Ok(Choices {
+        scheme: options.scheme.unwrap_or(Scheme::Swp),
+        coarsen: options.coarsen.unwrap_or(1).into(),
+        processors: target.processors,
+        threads: options.block_threads.unwrap_or(THREADS),
+        machine,
+        method: Method::Hms,
+        time_limit: TIME_LIMIT,
+        options: cuda::CudaOptions {
+            shared: target.block_shared.into(),
+            // the rest of the memory is for what else uses the GPU
+            memory: target.memory.map_or(usual.memory, |bytes| bytes / 4 * 3),
+            batch_bytes: if emulated { EMULATED_BATCH } else { usual.batch_bytes },
+            ..usual
+        },
+    })
+}
+
+/// The file of a program of its own.
+pub fn stand_alone(
+    _session: &mut Session,
+    _checked: &Checked,
+    _code: &CodeOptions,
+    options: &CudaBuildOptions,
+    _name: &str,
+) -> Result<String, Halt> {
+    let _archs = stand_alone::archs(&options.archs);
+    Err(Fault::internal("stand-alone programs in CUDA are not connected").into())
+}
