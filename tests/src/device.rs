@@ -2,22 +2,211 @@
 //!
 //! The back end is any function that runs a program with an input; what is compared is what a person would see: bytes, remarks, faults.
 
-use crate::generate::Case;
-use crate::run::{Compare, Feed, Outcome, difference, run};
+use crate::generate::random::Random;
+use crate::generate::{self, Case};
+use crate::message::Message;
+use crate::run::{Compare, Feed, NotMade, Outcome, check, compile_on_device, difference, run};
+use crate::work::{CERTAIN, errors};
+use sluice_codegen::cuda::Scheme;
 use sluice_driver::exit::Exit;
 use sluice_driver::io::item::{ItemType, Scalar};
+use sluice_driver::options::CudaOptions;
 use sluice_driver::pipeline::Checked;
-use sluice_frontend::Elaborated;
+use sluice_frontend::analyses::walk;
 use sluice_frontend::graph::NodeKind;
+use sluice_frontend::typed::{Callee, ExprKind, FilterCode, Function};
+use sluice_frontend::{Elaborated, slow};
+use std::collections::HashSet;
 use std::path::Path;
+
+/// One way to run on a device that is emulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// What the driver is told.
+    pub cuda: CudaOptions,
+    /// Streams that take turns in the program.
+    pub streams: Option<u32>,
+}
+
+impl Configuration {
+    /// The schemes that are tried: all there are.
+    pub fn schemes() -> Vec<Scheme> {
+        Scheme::NAMES.map(|(_, s)| s).to_vec()
+    }
+
+    /// That of a seed.
+    pub fn of(seed: u64, scheme: Scheme) -> Configuration {
+        let mut r = Random::new(seed ^ 0xDE_71CE);
+        let coarsen = *r.pick(&[None, None, Some(1), Some(2), Some(3), Some(8)]);
+        Configuration {
+            cuda: CudaOptions {
+                emulate: true,
+                scheme: Some(scheme),
+                coarsen,
+                processors: Some(r.range(1, 6)),
+                block_threads: Some(32 * r.range(1, 4)),
+                gpu: None,
+            },
+            streams: r.chance(20).then(|| *r.pick(&[2, 3, 8, 33])),
+        }
+    }
+
+    /// Puts it into a job.
+    pub fn with(&self, job: Message) -> Message {
+        let CudaOptions { scheme, coarsen, processors, block_threads, .. } = &self.cuda;
+        let numbers =
+            [("coarsen", coarsen), ("sms", processors), ("block-threads", block_threads), ("streams", &self.streams)];
+        let job = job.with("scheme", scheme.map_or("", Scheme::name));
+        numbers.into_iter().fold(job, |job, (name, n)| match n {
+            Some(n) => job.with(name, n.to_string()),
+            None => job,
+        })
+    }
+
+    /// Gets it out of a job.
+    pub fn from(job: &Message) -> Configuration {
+        let number = |name| job.number(name).map(|n| n as u32);
+        let scheme = Scheme::NAMES.iter().find(|(name, _)| *name == job.text("scheme"));
+        Configuration {
+            cuda: CudaOptions {
+                emulate: true,
+                scheme: scheme.map(|(_, s)| *s),
+                coarsen: number("coarsen"),
+                processors: number("sms"),
+                block_threads: number("block-threads"),
+                gpu: None,
+            },
+            streams: number("streams"),
+        }
+    }
+}
+
+impl std::fmt::Display for Configuration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let CudaOptions { scheme, coarsen, processors, block_threads, .. } = &self.cuda;
+        write!(f, "--target cuda --emulate --scheme {}", scheme.map_or("auto", Scheme::name))?;
+        let numbers = [("coarsen", coarsen), ("sms", processors), ("block-threads", block_threads)];
+        for (name, n) in numbers.into_iter().chain([("streams", &self.streams)]) {
+            n.iter().try_for_each(|n| write!(f, " --{name} {n}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// The program of a seed: mostly what a device can run, with state and without; now and then one that it refuses.
+pub fn program(seed: u64) -> Case {
+    match seed % 8 {
+        0 => generate::case(seed),
+        1 | 2 => generate::branches(seed),
+        3 => generate::windows(seed, 700).0,
+        _ => {
+            let plain = |s: &u64| generate::flavour(*s) == generate::Flavour { dynamic: false, messages: false };
+            (seed * 16..).find(plain).map_or_else(|| generate::case(seed), generate::case)
+        }
+    }
+}
+
+/// What devices do not have, where a program has it.
+fn stands_against(program: &Elaborated) -> Option<&'static str> {
+    let code = |is: fn(&FilterCode) -> bool| program.codes.iter().any(is);
+    [
+        ("refused: dynamic rates", program.steady.islands.is_some()),
+        ("refused: messages", !program.messages.links.is_empty()),
+        ("refused: native functions", code(|c| c.calls_native.is_some())),
+        ("refused: recursion", recursion(program)),
+    ]
+    .into_iter()
+    .find_map(|(why, is)| is.then_some(why))
+}
+
+/// Does a function of some filter, or of a helper group, come to call itself?
+fn recursion(program: &Elaborated) -> bool {
+    let calls = |f: &Function| {
+        let mut called = Vec::new();
+        walk::expressions(&f.body, &mut |e| {
+            if let ExprKind::Call(callee @ (Callee::Own(_) | Callee::Helper(_)), _) = e.kind {
+                called.push(callee);
+            }
+        });
+        called
+    };
+    let in_circles = |functions: &[Function], own: bool| {
+        (0..functions.len()).any(|first| {
+            let this = |c: &Callee| match c {
+                Callee::Own(id) => own && id.index() == first,
+                Callee::Helper(id) => !own && id.index() == first,
+                Callee::Native(_) => false,
+            };
+            let (mut next, mut seen) = (calls(&functions[first]), HashSet::new());
+            while let Some(callee) = next.pop() {
+                if this(&callee) {
+                    return true;
+                }
+                if seen.insert(callee) {
+                    next.extend(match callee {
+                        Callee::Own(id) => calls(&functions[id.index()]),
+                        Callee::Helper(id) => calls(&program.globals.helpers[id.index()]),
+                        Callee::Native(_) => Vec::new(),
+                    });
+                }
+            }
+            false
+        })
+    };
+    in_circles(&program.globals.helpers, false) || program.codes.iter().any(|c| in_circles(&c.functions, true))
+}
+
+/// A program and a configuration: does the device do what the interpreter does? The case itself, and with `all` of many lengths.
+pub fn job(case: &Case, configuration: &Configuration, all: bool, folder: &Path) -> Message {
+    let answer = |how: &str| Message::new("same").with("how", how);
+    let mut checked = match check(&case.source) {
+        Ok(checked) => checked,
+        Err(why) if case.hazards && errors(&why).iter().all(|e| CERTAIN.contains(e)) => return answer("failed"),
+        Err(why) => return Message::new("refused").with("why", why),
+    };
+    if let Some(n) = configuration.streams {
+        match slow::streams(&checked.program, n) {
+            Ok(program) => checked.program = program,
+            Err(_) => return answer("no streams"),
+        }
+    }
+    let (program, code) = match compile_on_device(&checked, &configuration.cuda) {
+        Ok(made) => made,
+        Err(NotMade::Refused) if let Some(why) = stands_against(&checked.program) => return answer(why),
+        Err(why) => return Message::new("different").with("why", format!("{configuration}: {why}")),
+    };
+    let cases = if all { lengths(&checked.program, case, code.unit, MOST) } else { vec![case.clone()] };
+    let mut on_device = |case: &Case| run(&program, case, Some(&code), Feed::default(), folder);
+    match agree(&checked, &cases, folder, &mut on_device) {
+        Ok(tried) => {
+            let how = match (tried.output > 0, code.launches() > 0) {
+                (true, true) => "output",
+                (false, true) => "empty",
+                // so many firings that nobody waits for them here
+                (_, false) => "no kernels",
+            };
+            let numbers = [("runs", tried.runs), ("failed", tried.failed), ("launches", code.launches())];
+            numbers.into_iter().fold(answer(how), |m, (name, n)| m.with(name, n.to_string()))
+        }
+        Err(Complaint::Refused(why)) => Message::new("refused").with("why", why),
+        Err(Complaint::Different(case, why)) => {
+            let m = Message::new("different").with("why", format!("{configuration}: {why}"));
+            let m = case.iterations.into_iter().fold(m, |m, n| m.with("iterations", n.to_string()));
+            case.input.iter().fold(m, |m, bytes| m.with("input", bytes))
+        }
+    }
+}
+
+/// Enough for several launches of every kernel.
+const MOST: Most = Most { firings: 100_000, units: 23, bytes: 1 << 20 };
 
 /// Bounds on what is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Most {
     /// Firings of a run, about.
     pub firings: u64,
-    /// Steady states of the longest run.
-    pub steady_states: u64,
+    /// Steady states of the longest run, as a multiple of those that run at once.
+    pub units: u64,
     /// Bytes of an input.
     pub bytes: u64,
 }
@@ -84,12 +273,13 @@ impl Input {
     }
 }
 
-/// The case itself, and the same program with inputs of other lengths (without input: with other numbers of steady states).
-pub fn lengths(program: &Elaborated, case: &Case, most: Most) -> Vec<Case> {
+/// The case itself, and the same program with inputs of other lengths (without input: with other numbers of steady states), some of them around
+/// multiples of `unit` steady states, which run at once.
+pub fn lengths(program: &Elaborated, case: &Case, unit: u64, most: Most) -> Vec<Case> {
     let steady = &program.steady;
     let (before, each) = (steady.init.iter().sum::<u64>(), steady.repetitions.iter().sum::<u64>());
-    let many = most.firings.saturating_sub(before) / each.max(1);
-    let many = many.min(most.steady_states);
+    let bound = most.firings.saturating_sub(before) / each.max(1);
+    let many = bound.min(most.units.saturating_mul(unit));
     let mut all = vec![case.clone()];
     let mut add = |case: Case| {
         if !all.contains(&case) {
@@ -97,18 +287,26 @@ pub fn lengths(program: &Elaborated, case: &Case, most: Most) -> Vec<Case> {
         }
     };
     let Some(input) = Input::of(program) else {
-        [0, 1, 2, 7, many]
-            .into_iter()
-            .filter(|k| *k <= many)
-            .for_each(|k| add(Case { iterations: Some(k), ..case.clone() }));
+        let numbers = [0, 1, unit.saturating_sub(1), unit, unit + 1, 6 * unit + 2, many];
+        let few = numbers.into_iter().filter(|k| *k <= many);
+        few.for_each(|k| add(Case { iterations: Some(k), ..case.clone() }));
         return all;
     };
-    // by steady states that are begun, items in the last one
-    let short = [(0, 0), (0, 1)].map(|(k, more)| (k, k * input.each + more));
     let whole = |k: u64| (k, input.first + k * input.each);
-    let but_one = (1, (input.first + input.each).saturating_sub(1));
-    let beyond = (many, input.first + many * input.each + input.each / 2);
-    for (k, items) in short.into_iter().chain([but_one, whole(1), whole(2), whole(7), beyond]) {
+    let but_one = |k: u64| (k, (input.first + k * input.each).saturating_sub(1));
+    let more = |k: u64| (k, input.first + k * input.each + input.each / 2);
+    let all_lengths = [
+        (0, 0),
+        (0, 1),
+        but_one(1),
+        whole(1),
+        but_one(unit),
+        whole(unit),
+        more(2 * unit + 1),
+        more(6 * unit + 2),
+        more(many),
+    ];
+    for (k, items) in all_lengths {
         if k > many.max(1) {
             continue;
         }
@@ -171,7 +369,7 @@ mod tests {
     add int->int filter { int sum; work peek 5 pop 3 push 2 { sum += peek(4); push(sum); push(peek(1)); pop(); pop(); pop(); } };
 }";
 
-    const MOST: Most = Most { firings: 4000, steady_states: 100, bytes: 1 << 20 };
+    const FEW: Most = Most { firings: 4000, units: 20, bytes: 1 << 20 };
 
     fn case(source: &str) -> Case {
         let input = (1..=9i32).flat_map(i32::to_le_bytes).collect();
@@ -182,9 +380,9 @@ mod tests {
     fn lengths_around_a_steady_state() {
         let checked = check(SUM).unwrap();
         let bytes: Vec<usize> =
-            lengths(&checked.program, &case(SUM), MOST).iter().map(|c| c.input.as_ref().map_or(0, Vec::len)).collect();
+            lengths(&checked.program, &case(SUM), 5, FEW).iter().map(|c| c.input.as_ref().map_or(0, Vec::len)).collect();
         // two items before the steady state, three in each
-        assert_eq!(bytes, [36, 0, 4, 16, 20, 32, 92, (2 + 300 + 1) * 4]);
+        assert_eq!(bytes, [36, 0, 4, 16, 20, 64, 68, (2 + 33 + 1) * 4, (2 + 96 + 1) * 4, (2 + 300 + 1) * 4]);
         let made = "void->void pipeline Main {
     add void->int filter { work push 2 { push(iter()); push(7); } };
     add int->void filter { work pop 1 { println(pop()); } };
@@ -192,8 +390,8 @@ mod tests {
         let checked = check(made).unwrap();
         let case = Case { input: None, iterations: Some(3), ..case(made) };
         let iterations: BTreeSet<u64> =
-            lengths(&checked.program, &case, MOST).iter().filter_map(|c| c.iterations).collect();
-        assert_eq!(iterations, BTreeSet::from([0, 1, 2, 3, 7, 100]));
+            lengths(&checked.program, &case, 5, FEW).iter().filter_map(|c| c.iterations).collect();
+        assert_eq!(iterations, BTreeSet::from([0, 1, 3, 4, 5, 6, 32, 100]));
     }
 
     /// Back ends that do the right thing, and some that do not.
@@ -201,11 +399,11 @@ mod tests {
     fn what_is_wrong_is_seen() {
         let folder = tempfile::tempdir().unwrap();
         let checked = check(SUM).unwrap();
-        let cases = lengths(&checked.program, &case(SUM), MOST);
+        let cases = lengths(&checked.program, &case(SUM), 5, FEW);
         let honest = |c: &Case| run(&checked, c, None, Feed::default(), folder.path());
         let tried = agree(&checked, &cases, folder.path(), &mut |c| honest(c)).unwrap();
-        assert_eq!((tried.runs, tried.failed, tried.steady_states), (8, 0, 100));
-        assert_eq!(tried.output, 5, "an input of four items is too short");
+        assert_eq!((tried.runs, tried.failed, tried.steady_states), (10, 0, 100));
+        assert_eq!(tried.output, 7, "an input of four items is too short");
         let with = |change: &dyn Fn(&mut Vec<u8>)| {
             agree(&checked, &cases, folder.path(), &mut |c| {
                 let mut outcome = honest(c);
@@ -241,7 +439,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let checked = check(source).unwrap();
         let case = Case { hazards: true, ..case(source) };
-        let cases = lengths(&checked.program, &case, MOST);
+        let cases = lengths(&checked.program, &case, 5, FEW);
         let tried =
             agree(&checked, &cases, folder.path(), &mut |c| run(&checked, c, None, Feed::default(), folder.path()));
         assert!(tried.is_ok_and(|t| t.failed >= 2 && t.runs >= 2));

@@ -139,6 +139,7 @@ fn from_a_checked_program_to_its_device() {
         header: None,
         sites: Vec::new(),
         batch: 1,
+        unit: 1,
         bytes: 0,
         fills: None,
     };
