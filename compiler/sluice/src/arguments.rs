@@ -3,7 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use sluice_driver::commands;
-use sluice_driver::exit::Exit;
+use sluice_driver::exit::{Exit, Fault};
 use sluice_driver::fmt;
 use sluice_driver::io::format::Format;
 use sluice_driver::io::host::Bindings;
@@ -12,6 +12,7 @@ use sluice_driver::testing::TestOptions;
 
 use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, ScheduleArg};
 use crate::cslow_arguments::CslowArgs;
+use crate::cuda_arguments::{ArchArgs, CudaArgs, GpuArgs};
 use crate::profile_arguments::ProfileArgs;
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
@@ -33,6 +34,7 @@ Examples:
   sluice schedule fm.str --machine cpu          lay the program out on processors as a software pipeline
   sluice profile fm.str --input fm.raw          measure what its firings take, for `sluice schedule`
   sluice cslow bank.str                         what streams that take turns would gain
+  sluice run fm.str --target cuda --input fm.raw --output fm.wav    on an NVIDIA GPU
   sluice build fm.str -o fm                     a program of its own
   sluice new radio                              a project; in its folder no files need to be named
   sluice test                                   the project's tests
@@ -40,7 +42,7 @@ Examples:
   sluice explain E0123                          what a message means
 
 Exit codes: 0 all is well, 1 the program is at fault, 2 the command line, 3 the input or the system, 4 sluice itself.
-The variables CC, SLUICE_CACHE, SLUICE_CACHE_LIMIT and NO_COLOR are heeded; docs/cli.md has the details.";
+The variables CC, CXX, SLUICE_CACHE, SLUICE_CACHE_LIMIT and NO_COLOR are heeded, and some about CUDA; docs/cli.md has the details.";
 
 /// Compiler for the StreamIt stream language.
 #[derive(Parser, Debug)]
@@ -145,7 +147,7 @@ enum Command {
         #[arg(long)]
         folded: bool,
     },
-    /// Compile to a program of its own, a library or C
+    /// Compile to a program of its own, a library, C or CUDA
     Build {
         #[command(flatten)]
         program: ProgramArgs,
@@ -153,7 +155,11 @@ enum Command {
         code: CodeArgs,
         #[command(flatten)]
         native: NativeArgs,
-        /// File to write; `-` for standard output (C only)
+        #[command(flatten)]
+        cuda: CudaArgs,
+        #[command(flatten)]
+        arch: ArchArgs,
+        /// File to write; `-` for standard output (C and CUDA only)
         #[arg(short, long, value_name = "FILE")]
         output: Option<String>,
         /// Write this instead of machine code
@@ -349,6 +355,10 @@ struct RunArgs {
     #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
+    cuda: CudaArgs,
+    #[command(flatten)]
+    gpu: GpuArgs,
+    #[command(flatten)]
     trace: TraceArgs,
     #[command(flatten)]
     stats: StatsArgs,
@@ -426,9 +436,17 @@ impl NativeArgs {
 }
 
 impl RunArgs {
-    fn options(self) -> RunOptions {
+    fn options(self) -> Result<RunOptions, Fault> {
+        let (trace, stats, threads) = (self.trace.options(), self.stats.options(), self.threads.options());
+        let others = [
+            (self.interpret, "--interpret"),
+            (trace.is_some(), "--trace"),
+            (stats.is_some(), "--stats"),
+            (threads.is_some(), "--threads"),
+        ];
+        let cuda = self.cuda.run(self.gpu, &others)?;
         let format = |name: Option<String>| name.and_then(|n| Format::named(&n));
-        RunOptions {
+        Ok(RunOptions {
             bindings: Bindings {
                 input_format: format(self.input_format),
                 output_format: format(self.output_format),
@@ -441,10 +459,11 @@ impl RunArgs {
             iterations: self.iterations,
             interpret: self.interpret,
             confinement: None,
-            trace: self.trace.options(),
-            stats: self.stats.options(),
-            threads: self.threads.options(),
-        }
+            trace,
+            stats,
+            threads,
+            cuda,
+        })
     }
 }
 
@@ -477,18 +496,29 @@ impl Arguments {
                 });
                 commands::graph(&program.options(), &output, format, folded)
             }
-            Command::Build { program, code, native, output, emit, lib } => {
+            Command::Build { program, code, native, cuda, arch, output, emit, lib } => {
+                let program = program.options();
+                let cuda = match cuda.build(arch, &[(emit.is_some(), "--emit"), (lib, "--lib")]) {
+                    Ok(cuda) => cuda,
+                    Err(fault) => return commands::wrong(&program, fault),
+                };
                 let product = match (emit, lib) {
+                    _ if cuda.is_some() => BuildProduct::Cuda,
                     (Some(EmitArg::C), _) => BuildProduct::C,
                     (Some(EmitArg::NativeHeader), _) => BuildProduct::NativeHeader,
                     (None, true) => BuildProduct::Library,
                     (None, false) => BuildProduct::Executable,
                 };
                 let natives = native.options();
-                commands::build(&program.options(), code.choices(), &natives, product, output.as_deref())
+                let product = (product, &cuda.unwrap_or_default());
+                commands::build(&program, code.choices(), &natives, product, output.as_deref())
             }
             Command::Run { program, code, native, run } => {
-                commands::run(&program.options(), code.choices(), &native.options(), run.options())
+                let program = program.options();
+                match run.options() {
+                    Ok(run) => commands::run(&program, code.choices(), &native.options(), run),
+                    Err(fault) => commands::wrong(&program, fault),
+                }
             }
             Command::Test { filters, project, bless, back_end, jobs, message_format, code } => {
                 commands::test(&TestOptions {

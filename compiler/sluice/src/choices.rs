@@ -33,6 +33,15 @@ pub(crate) enum BackEndArg {
     Interpret,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug, Default)]
+pub(crate) enum TargetArg {
+    /// The CPU
+    #[default]
+    Cpu,
+    /// An NVIDIA GPU
+    Cuda,
+}
+
 #[derive(ValueEnum, Clone, Copy, Debug)]
 pub(crate) enum GraphArg {
     /// A picture

@@ -3,6 +3,7 @@
 mod arguments;
 mod choices;
 mod cslow_arguments;
+mod cuda_arguments;
 mod profile_arguments;
 mod schedule_arguments;
 mod watch_arguments;

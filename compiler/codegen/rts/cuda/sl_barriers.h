@@ -17,10 +17,10 @@ static void is_ready(thread *t)
     now.ready[now.ready_count++] = t;
 }
 
-/* Some warps have been at a barrier: each has seen what any of them had, and all they did. */
-static void meet(block *b, uint32_t set)
+/* Some warps have been at a barrier, and go on: each has seen what any of them had, and all they did, and what is in `seen`. */
+static void meet(block *b, uint32_t set, uint32_t *seen)
 {
-    uint32_t seen[MOST_WARPS] = {0}, n = warps();
+    uint32_t n = warps();
     for (uint32_t w = 0; w < n; w++) {
         if (!(set >> w & 1)) continue;
         b->known[w][w]++;
@@ -32,6 +32,11 @@ static void meet(block *b, uint32_t set)
         memcpy(b->known[w], seen, n * sizeof *seen);
         warp_passes(b, w);
     }
+}
+static void meet(block *b, uint32_t set)
+{
+    uint32_t seen[MOST_WARPS] = {0};
+    meet(b, set, seen);
 }
 
 static uint32_t all_warps() { return warps() == MOST_WARPS ? UINT32_MAX : (1u << warps()) - 1; }
@@ -61,32 +66,70 @@ static void at_warp_barrier()
     wait();
 }
 
-static void at_named_barrier(uint32_t id, uint32_t count)
+/* The named barrier, if the thread may come to it with this count. */
+static named *named_barrier(uint32_t id, uint32_t count)
 {
-    block *b = me->block;
     if (id == 0 || id >= NAMED) fail(me, "names barrier %u: there are 1 to %u", id, NAMED - 1);
     if (count == 0 || count % WARP != 0 || count > now.threads)
-        fail(me, "waits at named barrier %u for %u threads: it must be whole warps of the block's %u threads", id, count, now.threads);
-    named *n = &b->barriers[id];
+        fail(me, "comes to named barrier %u for %u threads: it must be whole warps of the block's %u threads", id, count, now.threads);
+    named *n = &me->block->barriers[id];
     if (n->there && n->count != count)
-        fail(me, "waits at named barrier %u for %u threads, others there wait for %u", id, count, n->count);
+        fail(me, "comes to named barrier %u for %u threads, others there are for %u", id, count, n->count);
     n->count = count;
+    return n;
+}
+
+/* Enough threads have come to a named barrier. */
+static void pass_named(block *b, uint32_t id)
+{
+    named *n = &b->barriers[id];
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < now.threads; i++)
+        if (b->threads[i].at == AT_NAMED && b->threads[i].barrier == id) set |= 1u << i / WARP;
+    for (uint32_t i = 0; i < now.threads; i++) {
+        thread *t = &b->threads[i];
+        if ((set >> t->warp & 1) && !(t->at == AT_NAMED && t->barrier == id))
+            fail(t, "is not at named barrier %u, where other threads of its warp and enough others are", id);
+    }
+    meet(b, set, n->seen);
+    for (uint32_t i = 0; i < now.threads; i++)
+        if (set >> i / WARP & 1) is_ready(&b->threads[i]);
+    memset((void *)n, 0, sizeof *n);
+}
+
+static void at_named_barrier(uint32_t id, uint32_t count)
+{
+    named *n = named_barrier(id, count);
     me->at = AT_NAMED;
     me->barrier = id;
-    if (++n->there == count) {
-        n->there = 0;
-        uint32_t set = 0;
-        for (uint32_t i = 0; i < now.threads; i++)
-            if (b->threads[i].at == AT_NAMED && b->threads[i].barrier == id) set |= 1u << i / WARP;
-        for (uint32_t i = 0; i < now.threads; i++) {
-            thread *t = &b->threads[i];
-            bool here = t->at == AT_NAMED && t->barrier == id;
-            if ((set >> t->warp & 1) && !here)
-                fail(t, "is not at named barrier %u, where other threads of its warp are and %u threads were waited for", id, count);
+    if (++n->there >= count) pass_named(me->block, id);
+    wait();
+}
+
+/* The threads of a warp arrive together. */
+static void arrive_at_named_barrier(uint32_t id, uint32_t count)
+{
+    named_barrier(id, count);
+    block *b = me->block;
+    uint32_t w = me->warp;
+    me->at = ARRIVES;
+    me->barrier = id;
+    if (++b->at_warp[w] == warp_size(w)) {
+        b->at_warp[w] = 0;
+        named *n = named_barrier(id, count);
+        for (uint32_t i = 0; i < warp_size(w); i++) {
+            thread *t = &b->threads[w * WARP + i];
+            if (t->at != ARRIVES || t->barrier != id) fail(t, "is not at named barrier %u, where other threads of its warp arrive", id);
         }
-        meet(b, set);
-        for (uint32_t i = 0; i < now.threads; i++)
-            if (set >> i / WARP & 1) is_ready(&b->threads[i]);
+        if (n->arrived >> w & 1) fail(me, "arrives at named barrier %u a second time, before those who wait there have gone on", id);
+        n->arrived |= 1u << w;
+        uint32_t *known = b->known[w];
+        known[w]++;
+        for (uint32_t v = 0; v < warps(); v++)
+            if (known[v] > n->seen[v]) n->seen[v] = known[v];
+        warp_passes(b, w);
+        for (uint32_t i = 0; i < warp_size(w); i++) is_ready(&b->threads[w * WARP + i]);
+        if ((n->there += warp_size(w)) >= n->count) pass_named(b, id);
     }
     wait();
 }
@@ -134,6 +177,7 @@ static void explain(const thread *t, char *text, size_t room)
     switch (t->at) {
     case AT_BLOCK: snprintf(text, room, "it waits at a barrier of the block"); break;
     case AT_WARP: snprintf(text, room, "it waits at a barrier of its warp"); break;
+    case ARRIVES: snprintf(text, room, "it arrives at named barrier %u", t->barrier); break;
     case AT_NAMED: snprintf(text, room, "it waits at named barrier %u", t->barrier); break;
     case AT_GRID: snprintf(text, room, "it waits at a barrier of the grid"); break;
     default: snprintf(text, room, "it has ended"); break;
@@ -159,13 +203,13 @@ static void all_must_have_ended()
         return;
     }
     uint32_t first = 0, end = now.threads;
-    if (waits->at == AT_WARP) {
+    if (waits->at == AT_WARP || waits->at == ARRIVES) {
         first = waits->warp * WARP;
         end = first + warp_size(waits->warp);
     }
     const thread *in = waits->at == AT_GRID ? now.all : b->threads;
     if (waits->at == AT_GRID) end = count;
-    const char *what = waits->at == AT_GRID ? "the grid" : waits->at == AT_WARP ? "its warp" : "the block";
+    const char *what = waits->at == AT_GRID ? "the grid" : end - first < now.threads ? "its warp" : "the block";
     for (uint32_t i = first; i < end; i++) {
         if (in[i].at == waits->at) continue;
         explain(&in[i], why, sizeof why);
@@ -232,11 +276,9 @@ static void wait_for_copies(uint32_t but)
 
 static void sl_sync() { sl_emulation::at_block_barrier(); }
 static void sl_sync_some(unsigned id, unsigned count) { sl_emulation::at_named_barrier(id, count); }
+static void sl_arrive_some(unsigned id, unsigned count) { sl_emulation::arrive_at_named_barrier(id, count); }
 static void sl_sync_warp() { sl_emulation::at_warp_barrier(); }
-static void sl_grid_sync(unsigned *counter)
-{
-    sl_emulation::at_grid_barrier(counter);
-}
+static void sl_grid_sync(unsigned *counter) { sl_emulation::at_grid_barrier(counter); }
 
 static void sl_mark_read(const volatile void *at, uint64_t bytes)
 {
@@ -244,10 +286,10 @@ static void sl_mark_read(const volatile void *at, uint64_t bytes)
     space *s = need("reads", at, bytes);
     const char *p = (const char *)at;
     uint64_t offset = (uint64_t)(p - s->at);
+    if (s != &me->block->shared && bytes) count_access(s, p, bytes, false);
     each_cell(s, offset, bytes, cell_read);
     uint64_t written = first_unwritten(s, offset, bytes);
     if (SL_UNLIKELY(written < bytes)) unwritten(p + written);
-    if (s != &me->block->shared && bytes) count_access(s, p, bytes, false);
 }
 
 static void sl_mark_write(const volatile void *at, uint64_t bytes)
@@ -256,9 +298,9 @@ static void sl_mark_write(const volatile void *at, uint64_t bytes)
     space *s = need("writes", at, bytes);
     const char *p = (const char *)at;
     uint64_t offset = (uint64_t)(p - s->at);
+    if (s != &me->block->shared && bytes) count_access(s, p, bytes, true);
     each_cell(s, offset, bytes, cell_write);
     set_written(s, offset, bytes);
-    if (s != &me->block->shared && bytes) count_access(s, p, bytes, true);
 }
 
 /* Atomics race with nothing: they are checked for being in memory that was written. */

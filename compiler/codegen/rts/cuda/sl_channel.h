@@ -3,85 +3,62 @@
  * One map takes an item's number x, counted along the channel, to its place: with rows of R items, and 32 rows side by side,
  *     place(x) = floor(x / 32R) * 32R + (x mod R) * 32 + floor(x / R) mod 32.
  * Threads whose firings follow one another, and whose rate is R, then touch neighbouring items at a time. Both ends use this map: it is
- * one of numbers, so no item is lost where the rates differ. The buffer is a ring of ROWS rows, a multiple of 32; x is taken modulo its
+ * one of numbers, so no item is lost where the rates differ. The buffer is a ring of rows, a multiple of 32 of them; x is taken modulo its
  * capacity first. (Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs", equations 9 to 11, made one.)
  */
 #ifndef SL_CHANNEL_H
 #define SL_CHANNEL_H
 
+/* A number that is less than twice the limit, modulo the limit. */
+SL_DEVICE uint32_t sl_wrap(uint32_t x, uint32_t limit) { return x >= limit ? x - limit : x; }
+
 /* A channel's ring. */
-template <class T, uint32_t RATE, uint32_t ROWS> struct sl_ring {
-    typedef T item;
-    static const uint32_t rate = RATE, rows = ROWS, capacity = RATE * ROWS;
+template <class T, uint32_t RATE> struct sl_ring {
     T *items;
+    uint32_t rows;
 
     static SL_DEVICE uint32_t place(uint32_t row, uint32_t column)
     {
-        return row / 32u * (32u * RATE) + column * 32u + row % 32u;
+        return RATE == 1 ? row : row / 32u * (32u * RATE) + column * 32u + row % 32u;
     }
+    SL_DEVICE uint32_t capacity() const { return rows * RATE; }
     /* Where item x is. */
-    static SL_DEVICE uint32_t at(uint32_t x)
-    {
-        x %= capacity;
-        return RATE == 1 ? x : place(x / RATE, x % RATE);
-    }
+    SL_DEVICE uint32_t at(uint32_t x) const { return place(x / RATE % rows, x % RATE); }
 };
 
-/* The items of one firing at an end of a channel: from `first` on, which has to be the least number that it touches. */
-template <class Ring, bool WRITES> struct sl_end {
-    typedef typename Ring::item T;
-    T *items;
-    uint32_t row, column;
+/* An item that is accessed. */
+template <bool WRITES, class T> SL_DEVICE T &sl_item(T *item)
+{
+    if (WRITES) {
+        SL_WRITE(item, sizeof(T));
+    } else {
+        SL_READ(item, sizeof(T));
+    }
+    return *item;
+}
 
-    SL_DEVICE sl_end(Ring ring, uint32_t first)
-    {
-        items = ring.items;
-        first %= Ring::capacity;
-        row = first / Ring::rate;
-        column = first % Ring::rate;
-    }
-    SL_DEVICE uint32_t at(uint32_t i) const
-    {
-        const uint32_t c = column + i;
-        uint32_t r = row + c / Ring::rate;
-        r = r >= Ring::rows ? r - Ring::rows : r;
-        return Ring::place(r, c % Ring::rate);
-    }
-    SL_DEVICE T &operator[](uint32_t i) const
-    {
-        T *item = items + at(i);
-        if (WRITES) {
-            SL_WRITE(item, sizeof(T));
-        } else {
-            SL_READ(item, sizeof(T));
-        }
-        return *item;
-    }
-};
-
-/* The same where the firing's first item is always the first of a row (COLUMN 0) or at another fixed place in it: firings of the rate R. */
-template <class Ring, uint32_t COLUMN, bool WRITES> struct sl_row {
-    typedef typename Ring::item T;
-    T *items;
+/* The items of one firing at an end of a channel, the first of which is in this row (below the ring's rows) at the place COLUMN: of firings whose rate is
+ * a multiple of R. */
+template <class T, uint32_t RATE, uint32_t COLUMN, bool WRITES> struct sl_row {
+    sl_ring<T, RATE> ring;
     uint32_t row;
 
-    SL_DEVICE sl_row(Ring ring, uint32_t first_row)
-    {
-        items = ring.items;
-        row = first_row % Ring::rows;
-    }
     SL_DEVICE T &operator[](uint32_t i) const
     {
         const uint32_t c = COLUMN + i;
-        uint32_t r = row + c / Ring::rate;
-        r = r >= Ring::rows ? r - Ring::rows : r;
-        T *item = items + Ring::place(r, c % Ring::rate);
-        if (WRITES) {
-            SL_WRITE(item, sizeof(T));
-        } else {
-            SL_READ(item, sizeof(T));
-        }
-        return *item;
+        return sl_item<WRITES>(ring.items + ring.place(sl_wrap(row + c / RATE, ring.rows), c % RATE));
+    }
+};
+
+/* The same of firings of any rate, from item `first` on, which is below the ring's capacity. */
+template <class T, uint32_t RATE, bool WRITES> struct sl_end {
+    sl_ring<T, RATE> ring;
+    uint32_t first;
+
+    SL_DEVICE T &operator[](uint32_t i) const
+    {
+        const uint32_t x = sl_wrap(first + i, ring.capacity());
+        return sl_item<WRITES>(ring.items + ring.place(x / RATE, x % RATE));
     }
 };
 
@@ -93,7 +70,7 @@ struct sl_nothing {
 /* Items in shared memory, with gaps so that threads which are a power of two of items apart do not meet in a bank. */
 template <class T> struct sl_tile {
     T *items;
-    static const uint32_t line = sizeof(T) <= 4 ? 128 / sizeof(T) : sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31;
+    static const uint32_t line = sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31;
     static SL_DEVICE uint32_t at(uint32_t i) { return i + i / line; }
 };
 
@@ -101,79 +78,76 @@ template <class T> struct sl_tile {
 template <class T, bool WRITES> struct sl_window {
     sl_tile<T> tile;
     uint32_t first;
-    SL_DEVICE sl_window(sl_tile<T> t, uint32_t f) : tile(t), first(f) {}
-    SL_DEVICE T &operator[](uint32_t i) const
-    {
-        T *item = tile.items + sl_tile<T>::at(first + i);
-        if (WRITES) {
-            SL_WRITE(item, sizeof(T));
-        } else {
-            SL_READ(item, sizeof(T));
-        }
-        return *item;
-    }
+
+    SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + sl_tile<T>::at(first + i)); }
 };
 
 /* All threads of a block call these. Barriers before and after are the caller's. */
 
-/* Calls f(x) once for each number from `first` on, `count` of them, such that threads side by side touch neighbouring places of the ring. */
-template <class Ring, class F> SL_DEVICE void sl_each(uint32_t first, uint32_t count, F f)
+/* Calls f(x, place) once for each of `count` items from number `first` on, such that threads side by side touch neighbouring places of the ring. */
+template <class T, uint32_t RATE, class F> SL_DEVICE void sl_each(sl_ring<T, RATE> ring, uint32_t first, uint32_t count, F f)
 {
-    const uint32_t group = 32u * Ring::rate;
-    const uint32_t start = first / group * group;
-    const uint32_t all = count == 0 ? 0 : (first + count - 1) / group * group + group - start;
-    if (Ring::rate == 1 || all / 4 > count) {
-        for (uint32_t q = sl_thread(); q < count; q += sl_threads()) f(first + q);
+    const uint32_t group = 32u * RATE, start = first / group;
+    const uint32_t groups = count == 0 ? 0 : (first + count - 1) / group + 1 - start;
+    if (RATE == 1 || groups * group / 4 > count) {
+        const uint32_t capacity = ring.capacity(), base = first % capacity;
+        for (uint32_t q = sl_thread(); q < count; q += sl_threads()) {
+            const uint32_t x = sl_wrap(base + q, capacity);
+            f(first + q, ring.place(x / RATE, x % RATE));
+        }
         return;
     }
-    for (uint32_t q = sl_thread(); q < all; q += sl_threads()) {
-        const uint32_t x = start + q / group * group + q % 32u * Ring::rate + q % group / 32u;
-        if (x - first < count) f(x);
+    const uint32_t base = start * 32u % ring.rows;
+    for (uint32_t q = sl_thread(); q < groups * group; q += sl_threads()) {
+        const uint32_t row = q / group * 32u + q % 32u, column = q % group / 32u;
+        const uint32_t x = start * group + row * RATE + column;
+        if (x - first < count) f(x, ring.place(sl_wrap(base + row, ring.rows), column));
     }
 }
 
 /* Brings `count` items from number `first` on out of a ring into a tile. */
-template <class Ring> SL_DEVICE void sl_bring(sl_tile<typename Ring::item> tile, Ring ring, uint32_t first, uint32_t count)
+template <class T, uint32_t RATE> SL_DEVICE void sl_bring(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    typedef typename Ring::item T;
-    sl_each<Ring>(first, count, [=](uint32_t x) {
-        const T *from = ring.items + Ring::at(x);
-        T *to = tile.items + tile.at(x - first);
-        SL_READ(from, sizeof(T));
-        SL_WRITE(to, sizeof(T));
-        *to = *from;
+    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+        sl_item<true>(tile.items + tile.at(x - first)) = sl_item<false>(ring.items + place);
     });
 }
 
 /* Puts `count` items of a tile into a ring, from number `first` on. */
-template <class Ring> SL_DEVICE void sl_send_tile(sl_tile<typename Ring::item> tile, Ring ring, uint32_t first, uint32_t count)
+template <class T, uint32_t RATE> SL_DEVICE void sl_send(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    typedef typename Ring::item T;
-    sl_each<Ring>(first, count, [=](uint32_t x) {
-        const T *from = tile.items + tile.at(x - first);
-        T *to = ring.items + Ring::at(x);
-        SL_READ(from, sizeof(T));
-        SL_WRITE(to, sizeof(T));
-        *to = *from;
+    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+        sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first));
     });
 }
 
 /* The same of a plain array: items in the order of their numbers. */
-template <class T> SL_DEVICE void sl_fill_tile(sl_tile<T> tile, const T *from, uint32_t count)
+template <class T> SL_DEVICE void sl_fill_tile(sl_tile<T> tile, T *from, uint32_t count)
 {
-    for (uint32_t q = sl_thread(); q < count; q += sl_threads()) {
-        SL_READ(from + q, sizeof(T));
-        SL_WRITE(tile.items + tile.at(q), sizeof(T));
-        tile.items[tile.at(q)] = from[q];
-    }
+    for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(tile.items + tile.at(q)) = sl_item<false>(from + q);
 }
 template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t count)
 {
-    for (uint32_t q = sl_thread(); q < count; q += sl_threads()) {
-        SL_READ(tile.items + tile.at(q), sizeof(T));
-        SL_WRITE(to + q, sizeof(T));
-        to[q] = tile.items[tile.at(q)];
-    }
+    for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(to + q) = sl_item<false>(tile.items + tile.at(q));
 }
+
+/* A node that fires, and an end of a channel that it has: the numbers in which nodes of the same code differ. */
+struct sl_port {
+    uint64_t at;    /* of the ring, in the arena */
+    uint32_t rows;
+    uint32_t first; /* the row, or the number, of the first item of its firing 0 */
+};
+struct sl_node {
+    uint64_t state;            /* in the arena */
+    int64_t init, repetitions; /* firings of the initialisation, and of a steady state */
+    int32_t node;              /* in the program's order */
+    uint32_t number;           /* of readers or writers; which of the codes that differ in tables only */
+    uint32_t ports;            /* its first one, inputs before outputs */
+};
+
+/* A step of a loop that runs whole. */
+struct sl_step {
+    uint32_t member, times;
+};
 
 #endif

@@ -51,11 +51,15 @@ SL_DEVICE unsigned sl_block() { return blockIdx.x; }
 SL_DEVICE unsigned sl_blocks() { return gridDim.x; }
 
 /* Barriers: of all threads of the block; of `count` of them (whole warps) that name the same `id`, 1 to 15; of the warp. What was
- * written before one is seen behind it. */
+ * written before one is seen behind it. `sl_arrive_some` counts as coming to a named barrier, and does not wait there. */
 SL_DEVICE void sl_sync() { __syncthreads(); }
 SL_DEVICE void sl_sync_some(unsigned id, unsigned count)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
+}
+SL_DEVICE void sl_arrive_some(unsigned id, unsigned count)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(count) : "memory");
 }
 SL_DEVICE void sl_sync_warp() { __syncwarp(); }
 
@@ -170,6 +174,7 @@ SL_DEVICE char *sl_shared() { return sl_here.shared; }
 
 static SL_UNUSED void sl_sync();
 static SL_UNUSED void sl_sync_some(unsigned id, unsigned count);
+static SL_UNUSED void sl_arrive_some(unsigned id, unsigned count);
 static SL_UNUSED void sl_sync_warp();
 static SL_UNUSED void sl_grid_sync(unsigned *counter);
 static SL_UNUSED bool sl_first(int32_t *flag, int32_t value);

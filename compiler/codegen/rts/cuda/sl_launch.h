@@ -17,7 +17,7 @@ namespace sl_emulation {
 enum { WARP = 32, MOST_THREADS = 1024, MOST_WARPS = MOST_THREADS / WARP, NAMED = 16, MOST_SHARED = 227 * 1024 };
 
 /* Where a thread is: ready to run (or running), at a barrier, at its end. */
-enum place { READY, AT_BLOCK, AT_NAMED, AT_WARP, AT_GRID, ENDED };
+enum place { READY, AT_BLOCK, AT_NAMED, ARRIVES, AT_WARP, AT_GRID, ENDED };
 
 /* Who did something, and when by the clock of its warp; 0 is nobody, else threads are counted through the launch from 1. */
 struct stamp {
@@ -59,7 +59,7 @@ struct thread {
     struct block *block;
     uint32_t index, who, warp;
     place at;
-    /* At which named barrier. */
+    /* Which named barrier. */
     uint32_t barrier;
     /* Where it waits; nothing if it has not begun. */
     struct fibre *fibre;
@@ -67,9 +67,10 @@ struct thread {
     uint32_t copy_count, copy_room, groups;
 };
 
-/* Barriers of some warps. */
+/* A barrier of some warps: how many threads it is for, how many are there, which warps have arrived without waiting and what those had seen. */
 struct named {
-    uint32_t count, there;
+    uint32_t count, there, arrived;
+    uint32_t seen[MOST_WARPS];
 };
 
 struct streams;

@@ -47,11 +47,14 @@ static void sort_regions()
     regions_sorted = true;
     for (uint32_t r = 0; r < region_count; r++) sorted_regions[r] = r;
     qsort(sorted_regions, region_count, sizeof *sorted_regions, [](const void *a, const void *b) {
-        uint64_t x = sl_regions[*(const uint32_t *)a].offset, y = sl_regions[*(const uint32_t *)b].offset;
-        return x < y ? -1 : x > y ? 1 : 0;
+        const sl_region *x = &sl_regions[*(const uint32_t *)a], *y = &sl_regions[*(const uint32_t *)b];
+        /* of two at one place that with nothing in it first */
+        if (x->offset == y->offset) return x->bytes < y->bytes ? -1 : x->bytes > y->bytes ? 1 : 0;
+        return x->offset < y->offset ? -1 : 1;
     });
 }
 
+/* The region that an address is in, or region_count. */
 static uint32_t region_of(const char *p)
 {
     static uint32_t last;
@@ -103,6 +106,7 @@ static void touch(stream *s, counts *c, uint32_t k, uint64_t first, uint64_t las
     }
 }
 
+/* Notes an access to device memory. One to the arena must be within one of its regions. */
 static void count_access(const space *in, const char *p, uint64_t bytes, bool writes)
 {
     streams *&all = me->block->streams[me->warp];
@@ -111,6 +115,8 @@ static void count_access(const space *in, const char *p, uint64_t bytes, bool wr
         memset((void *)all, 0, sizeof *all);
     }
     uint32_t region = region_of(p), k = region * 2 + writes;
+    bool within = region < region_count && (uint64_t)(p - now.arena) + bytes <= sl_regions[region].offset + sl_regions[region].bytes;
+    if (SL_UNLIKELY(!within) && (uint64_t)(now.arena - in->at) < in->bytes) astray(writes ? "writes" : "reads", p, bytes);
     stream *s = &all->of[k];
     if (!s->head_count) {
         s->used_before = all->used;

@@ -116,10 +116,11 @@ static void describe(const char *p, char *text, size_t room)
     int64_t offset = p - (in_arena ? now.arena : near->at);
     const sl_region *of = nullptr;
     for (uint32_t r = 0; in_arena && r < region_count; r++)
-        if ((int64_t)sl_regions[r].offset <= offset && (!of || sl_regions[r].offset >= of->offset)) of = &sl_regions[r];
-    if (of && in && (uint64_t)offset - of->offset >= of->bytes) of = nullptr;
+        if ((uint64_t)offset - sl_regions[r].offset < sl_regions[r].bytes) of = &sl_regions[r];
     if (of) snprintf(text, room, "%s, offset %lld", of->name, (long long)(offset - (int64_t)of->offset));
-    else snprintf(text, room, "%s memory, offset %lld", in_arena ? "arena" : "device", (long long)offset);
+    else
+        snprintf(text, room, "%s, offset %lld of %llu bytes", in_arena ? "arena" : "device memory", (long long)offset,
+                 (unsigned long long)(near->at + near->bytes - (in_arena ? now.arena : near->at)));
 }
 
 /* ---- order ---- */
@@ -242,11 +243,19 @@ static inline uint64_t first_unwritten(const space *s, uint64_t offset, uint64_t
     fail(me, "%s %llu bytes that are not in memory: %s", i_do, (unsigned long long)bytes, where);
 }
 
+/* Bytes of the arena that are not in one region. */
+[[noreturn]] static void astray(const char *i_do, const char *p, uint64_t bytes)
+{
+    char where[256];
+    describe(p, where, sizeof where);
+    fail(me, "%s %llu bytes that are not within one part of the arena: %s", i_do, (unsigned long long)bytes, where);
+}
+
 [[noreturn]] static void unwritten(const char *p)
 {
     char where[256];
     describe(p, where, sizeof where);
-    fail(me, "reads what nobody has written: %s", where);
+    fail(me, "reads what nobody has written yet: %s", where);
 }
 
 }

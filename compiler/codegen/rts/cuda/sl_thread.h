@@ -2,6 +2,13 @@
 #ifndef SL_THREAD_H
 #define SL_THREAD_H
 
+/* The argument of kernels: under CUDA it stays where it is, also where a function gets a reference to it. */
+#ifdef SL_EMULATE
+#define SL_JOB const sl_job
+#else
+#define SL_JOB const __grid_constant__ sl_job
+#endif
+
 /* At the start of the arena: what the host reads after a run. All zero at first. */
 struct sl_status {
     /* 1 once a firing has failed; then what follows says which: the first that came here, not the first of the program's order. */
@@ -24,6 +31,8 @@ struct sl_ctx {
     uint64_t print_room;
     /* Of the node, in the program's order; completed firings of it. */
     int32_t node;
+    /* Which of the codes that differ in tables only. */
+    uint32_t variant;
     int64_t firing;
     int32_t failed;
 };

@@ -56,6 +56,9 @@ pub struct FilterOptions<'a> {
     pub first_site: u32,
     /// In what.
     pub dialect: Dialect,
+    /// For devices: the kernels that are printed as one, since they differ in the values of their tables only; the one that is printed is
+    /// the first. Which of them fires, the firing's context says. None where it is the only one.
+    pub variants: &'a [&'a Kernel],
 }
 
 /// A filter's C text.

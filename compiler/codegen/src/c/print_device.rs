@@ -44,8 +44,17 @@ impl Printer<'_> {
         let mut state = self.state();
         for (i, t) in self.kernel.tables.iter().enumerate() {
             if t.shared.is_none() {
-                let place = if uniform(self.kernel, TableId::from(i)) { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
-                state.push_str(&table_in(place, &self.table_name(TableId::from(i)), &t.ty, &t.value));
+                let id = TableId::from(i);
+                let place = if uniform(self.kernel, id) { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
+                let name = self.plain_table_name(id);
+                if self.options.variants.is_empty() {
+                    state.push_str(&table_in(place, &name, &t.ty, &t.value));
+                    continue;
+                }
+                let values: Vec<String> =
+                    self.options.variants.iter().map(|k| initializer(&k.tables[i].value)).collect();
+                let (ty, n) = (c_type(&t.ty), values.len());
+                let _ = writeln!(state, "{place} {ty} {name}[{n}] = {{\n{}}};", values.join(",\n"));
             }
         }
         self.device_init();

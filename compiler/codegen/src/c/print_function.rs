@@ -123,7 +123,14 @@ impl<'a> Printer<'a> {
         out
     }
 
+    /// A table, where it is read.
     pub(super) fn table_name(&self, id: TableId) -> String {
+        let name = self.plain_table_name(id);
+        let variants = self.kernel.tables[id.index()].shared.is_none() && !self.options.variants.is_empty();
+        if variants { format!("{name}[ctx->variant]") } else { name }
+    }
+
+    pub(super) fn plain_table_name(&self, id: TableId) -> String {
         let t = &self.kernel.tables[id.index()];
         match t.shared {
             Some(s) => static_name(s, &t.name),

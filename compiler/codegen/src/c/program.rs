@@ -251,7 +251,7 @@ pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let facts = Facts::of(input.graph, input.kernels.len());
     let emit = |(k, kernel)| {
         (facts.instances[k] > 0).then(|| {
-            let text = emit_filter(k, kernel, &FilterOptions { sources: input.sources, first_site, dialect: Dialect::C });
+            let text = emit_filter(k, kernel, &FilterOptions { sources: input.sources, first_site, dialect: Dialect::C, variants: &[] });
             first_site += text.sites.len() as u32;
             text
         })

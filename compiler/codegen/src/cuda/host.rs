@@ -14,11 +14,11 @@ pub(super) fn job(making: &Making<'_>, device: bool) -> String {
     let pointer = |ty: &str| if device { format!("{ty} *") } else { "uint64_t ".to_string() };
     let (keyword, end) = if device { ("struct sl_job {", "};") } else { ("typedef struct sl_job {", "} sl_job;") };
     format!(
-        "\n/* What a kernel is told: where everything is; how many steady states there were before; iterations of the schedule, and which. */\n\
+        "/* What a kernel is told: where everything is; how many steady states there were before; iterations of the schedule, and which. */\n\
          {keyword}\n    {}arena;\n    {}print;\n    uint64_t room;\n    int64_t epoch;\n    uint32_t n, t;\n    {}in[{}];\n    {}out[{}];\n{end}\n",
         pointer("char"),
         pointer("char"),
-        pointer("const char"),
+        pointer("char"),
         readers.len().max(1),
         pointer("char"),
         writers.len().max(1),
@@ -41,23 +41,26 @@ pub(super) fn exchange(making: &Making<'_>) -> Kernels {
         let what = if load { "into their rings" } else { "out of their rings" };
         let _ = write!(
             text,
-            "/* What channels keep between batches: {what}. */\nSL_KERNEL({threads}) void {name}(const sl_job job)\n{{\n    \
+            "/* What channels keep between batches: {what}. */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n    \
              const uint32_t first = sl_block() * sl_threads() + sl_thread(), step = sl_blocks() * sl_threads();\n    (void)first, (void)step, (void)job;\n"
         );
         for (c, offset) in &making.arena.kept {
             if making.arena.rings[c.index()].is_none() {
                 continue;
             }
-            let (i, ty) = (c.0, c_type(&host.graph.channel(*c).ty));
+            let (ring, ty) = (making.arena.rings[c.index()].expect("looked at before"), c_type(&host.graph.channel(*c).ty));
             let fill = host.steady.boundary_fill[c.index()];
             let at = if load { "q".to_string() } else { format!("job.n * {}u + q", passed(making, *c)) };
             let (kept, item) = (format!("({ty} *)(job.arena + {offset}ull) + q"), format!("ring.items + ring.at({at})"));
             let (from, to) = if load { (&kept, &item) } else { (&item, &kept) };
             let _ = write!(
                 text,
-                "    /* {} */\n    for (uint32_t q = first; q < {fill}u; q += step) {{\n        const sl_ring_{i} ring = sl_channel_{i}(job);\n        \
-                 const {ty} *const from = {from};\n        {ty} *const to = {to};\n        SL_READ(from, sizeof({ty}));\n        SL_WRITE(to, sizeof({ty}));\n        *to = *from;\n    }}\n",
-                comment(&making.channel_name(*c))
+                "    /* {} */\n    for (uint32_t q = first; q < {fill}u; q += step) {{\n        \
+                 const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        sl_item<true>({to}) = sl_item<false>({from});\n    }}\n",
+                comment(&making.channel_name(*c)),
+                ring.rate,
+                ring.offset,
+                ring.rows,
             );
         }
         text.push_str("}\n\n");

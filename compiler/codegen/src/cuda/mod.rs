@@ -1,7 +1,8 @@
-//! The back end for devices, in the order of the flow: `refuse` says what cannot run there, `layout` places the channels, `parts` are firings of a node by
+//! The back end for devices, in the order of the flow: `refuse` says what cannot run there, `codes` finds what filters share, `layout` places the channels, `parts` are firings of a node by
 //! a block, `groups` orders those of loops, `tasks` are instances of the schedule, `swp` and `serial` the kernels of the schemes; `host` is what the
 //! host needs, `program` puts all together.
 
+mod codes;
 mod groups;
 mod host;
 pub mod layout;

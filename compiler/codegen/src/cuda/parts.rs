@@ -1,8 +1,8 @@
 //! # parts
 //!
-//! Purpose: what a block does with firings of one node. Input: the graph, the rings. Output: for each node that fires
-//! `sl_part_<node>(job, first, count)`: the firings from number `first` of the batch on, `count` of them, by all threads of the block together; for
-//! nodes of loops also `sl_alone_<node>`, the same by the thread that calls it.
+//! Purpose: what a block does with firings of one node. Input: the graph, the rings. Output: functions `sl_part_<p>(job, v, first, count)`: of node `v` (a row of the
+//! table `sl_nodes`) the firings from number `first` of the batch on, `count` of them, by all threads of the block together; and
+//! `sl_alone_<p>`, the same by the thread that calls it, for nodes of loops. Nodes whose functions would have the same text share one.
 //!
 //! ```text
 //! a filter that pops 4 and pushes 1     bring the items of 128 firings from the ring to shared memory; barrier;
@@ -13,20 +13,22 @@
 //! thread, while the others bring and send its items. An end of a channel whose accesses would touch more sectors than they must goes through shared memory, as
 //! far as that has room. What must hold: a part ends with no thread still reading what it brought; whoever calls it sets the barrier after it.
 
-use super::layout::{Ring, sectors};
+use super::layout::{Ring, WARP, sectors};
 use super::program::{Making, Scheme, comment, state_bytes};
-use crate::c::program::CodegenError;
 use crate::c::types::c_type;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The parts of all nodes.
 pub(super) struct Parts {
-    /// Their functions.
+    /// Tables and functions.
     pub(super) text: String,
     /// By node, the bytes of shared memory that its part needs.
     pub(super) shared: Vec<u64>,
+    /// By node, the number of its function and of its row in the table.
+    rows: Vec<(usize, usize)>,
 }
 
 /// States up to this size are copied to a thread's own memory while it fires.
@@ -35,6 +37,8 @@ const OWN_STATE: u64 = 512;
 /// An end of a channel at a node.
 #[derive(Clone, Copy)]
 struct Port<'a> {
+    /// Its number among the node's, inputs first.
+    number: usize,
     channel: ChannelId,
     ring: Option<&'a Ring>,
     /// Items of a firing; for an input also how many it looks at.
@@ -49,39 +53,86 @@ struct Port<'a> {
 
 impl Parts {
     /// Prints them.
-    pub(super) fn emit(making: &Making<'_>) -> Result<Parts, CodegenError> {
+    pub(super) fn emit(making: &Making<'_>) -> Parts {
         let graph = making.input.host.graph;
-        let mut parts = Parts { text: String::new(), shared: vec![0; graph.nodes.len()] };
-        parts.text.push_str(CONTEXT);
+        let mut parts = Parts { text: String::new(), shared: vec![0; graph.nodes.len()], rows: vec![(0, 0); graph.nodes.len()] };
+        let (mut nodes, mut ports) = (String::new(), String::new());
+        // by text: its number, and the nodes that have it
+        let mut functions: BTreeMap<String, usize> = BTreeMap::new();
+        let mut of: Vec<(String, Vec<NodeId>)> = Vec::new();
+        let (mut row, mut port_count) = (0, 0);
         for v in graph.node_ids().filter(|v| making.task_of[v.index()].is_some()) {
-            let task = making.task_of[v.index()].unwrap_or_default();
-            let whole = making.input.problem.graph().tasks[task].nodes.len() > 1 || making.feeds_itself(v);
             let mut part = Part::new(making, v);
             part.text(false);
-            if whole {
+            if making.whole(v) {
                 part.text(true);
             }
+            let number = *functions.entry(part.out.clone()).or_insert(of.len());
+            if number == of.len() {
+                of.push((part.out.clone(), Vec::new()));
+            }
+            of[number].1.push(v);
             parts.shared[v.index()] = part.shared;
-            parts.text.push_str(&part.out);
+            parts.rows[v.index()] = (number, row);
+            let _ = writeln!(nodes, "    {{{}, {port_count}}}, /* {} */", part.facts(), comment(&graph.node(v).path));
+            for p in part.inputs.iter().chain(&part.outputs) {
+                let (at, rows, first) = p.ring.map_or((0, 1, 0), |r| {
+                    let first = if p.by_rows(r) { p.offset / r.rate } else { p.offset };
+                    (r.offset, r.rows, first)
+                });
+                let _ = writeln!(ports, "    {{{at}ull, {rows}, {first}}}, /* {} */", comment(&making.channel_name(p.channel)));
+                port_count += 1;
+            }
+            row += 1;
         }
-        Ok(parts)
+        let some = |text: String, zeros: &str| if text.is_empty() { format!("    {{{zeros}}},\n") } else { text };
+        let place = if row + port_count < 600 { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
+        let _ = write!(
+            parts.text,
+            "/* Nodes that fire, and their ends. */\n{place} sl_node sl_nodes[] = {{\n{}}};\n{place} sl_port sl_ports[] = {{\n{}}};\n\n{CONTEXT}",
+            some(nodes, "0, 0, 0, 0, 0, 0"),
+            some(ports, "0, 1, 0")
+        );
+        for (number, (text, of)) in of.into_iter().enumerate() {
+            let host = making.input.host;
+            let who: Vec<String> = of.iter().take(4).map(|v| comment(&host.graph.node(*v).path)).collect();
+            let more = if of.len() > 4 { format!(" and {} more", of.len() - 4) } else { String::new() };
+            let span = match &host.graph.node(of[0]).kind {
+                NodeKind::Filter { code, .. } => making.input.kernels[code.index()].span,
+                _ => host.graph.node(of[0]).span,
+            };
+            let _ = writeln!(parts.text, "/* {}: {}{more} */", comment(&host.sources.describe(span)), who.join(", "));
+            parts.text.push_str(&text.replace("@part@", &number.to_string()));
+        }
+        parts
+    }
+
+    /// The call that makes `count` firings of a node from `first` on, both C++: by the block, or by the thread alone.
+    pub(super) fn call(&self, v: NodeId, alone: bool, first: &str, count: &str) -> String {
+        let (part, row) = self.rows[v.index()];
+        format!("sl_{}_{part}(job, {row}u, {first}, {count});", if alone { "alone" } else { "part" })
     }
 }
 
 const CONTEXT: &str = "\
 /* A firing's context. */
-SL_DEVICE sl_ctx sl_context(const sl_job &job, int32_t node)
+SL_DEVICE sl_ctx sl_context(const sl_job &job, const sl_node &node)
 {
-    sl_ctx ctx = {(sl_status *)job.arena, job.print, job.room, node, 0, 0};
+    sl_ctx ctx = {(sl_status *)job.arena, job.print, job.room, node.node, node.number, 0, 0};
     return ctx;
+}
+template <class T, uint32_t RATE> SL_DEVICE sl_ring<T, RATE> sl_ring_at(const sl_job &job, const sl_port &port)
+{
+    sl_ring<T, RATE> ring = {(T *)(job.arena + port.at), port.rows};
+    return ring;
 }
 
 ";
 
-/// Tile bytes for items of this size: [`sl_tile`'s gaps](../../rts/cuda/sl_channel.h) included.
+/// Tile bytes for items of this size: the gaps of `sl_tile` (rts/cuda/sl_channel.h) included.
 fn tile_bytes(items: u64, item: u64) -> u64 {
-    let gaps = if item <= 16 { items / (128 / item) } else { 0 };
-    ((items + gaps + 1) * item).next_multiple_of(16)
+    let gaps = if item <= 16 { items / (128 / item.max(1)) } else { 0 };
+    (items.saturating_add(gaps).saturating_add(1)).saturating_mul(item).checked_next_multiple_of(16).unwrap_or(u64::MAX)
 }
 
 struct Part<'a, 'm> {
@@ -100,17 +151,17 @@ impl<'a, 'm> Part<'a, 'm> {
     fn new(making: &'m Making<'a>, v: NodeId) -> Part<'a, 'm> {
         let (graph, steady) = (making.input.host.graph, making.input.host.steady);
         let node = graph.node(v);
-        let port = |c: &ChannelId, writes: bool| {
+        let port = |number: usize, c: &ChannelId, writes: bool| {
             let channel = graph.channel(*c);
             let (moved, window, offset) = match writes {
                 true => (channel.produce, channel.produce, steady.boundary_fill[c.index()]),
                 false => (channel.consume, channel.peek.max(channel.consume), 0),
             };
             let ring = making.arena.rings[c.index()].as_ref();
-            Port { channel: *c, ring, moved: moved.into(), window: window.into(), offset, writes, tile: None }
+            Port { number, channel: *c, ring, moved: moved.into(), window: window.into(), offset, writes, tile: None }
         };
-        let inputs = node.inputs.iter().map(|c| port(c, false)).collect();
-        let outputs = node.outputs.iter().map(|c| port(c, true)).collect();
+        let inputs: Vec<Port<'m>> = node.inputs.iter().enumerate().map(|(i, c)| port(i, c, false)).collect();
+        let outputs = node.outputs.iter().enumerate().map(|(i, c)| port(inputs.len() + i, c, true)).collect();
         let serial = matches!(node.kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. });
         let mut part = Part { making, v, inputs, outputs, chunk: 0, shared: 0, serial, out: String::new() };
         part.choose_tiles();
@@ -132,20 +183,17 @@ impl<'a, 'm> Part<'a, 'm> {
             if natural || serial {
                 return true;
             }
-            let firings = [0, 5 * super::layout::WARP];
+            let firings = [0, 5 * WARP];
             let most = firings.map(|n| sectors(ring.rate, ring.item, (p.offset, p.moved, p.window), n));
             most.into_iter().max().unwrap_or(0) > ring.item + 1
         };
-        let mut ports: Vec<&mut Port<'_>> =
-            self.inputs.iter_mut().chain(&mut self.outputs).filter(|p| wants(p)).collect();
-        // a serial filter's firings are few at a time: what they move should fill the threads
+        let mut ports: Vec<&mut Port<'_>> = self.inputs.iter_mut().chain(&mut self.outputs).filter(|p| wants(p)).collect();
         self.chunk = threads;
         loop {
+            let chunk = self.chunk;
             let bytes = |p: &Port<'_>| {
-                let items = (self.chunk - 1).saturating_mul(p.moved).saturating_add(p.window);
-                items.checked_mul(2 * p.ring.map_or(1, |r| r.item)).map_or(u64::MAX, |_| {
-                    tile_bytes(items, p.ring.map_or(1, |r| r.item))
-                })
+                let items = (chunk - 1).saturating_mul(p.moved).saturating_add(p.window);
+                tile_bytes(items, p.ring.map_or(1, |r| r.item))
             };
             let all = ports.iter().fold(0u64, |sum, p| sum.saturating_add(bytes(p)));
             if all <= options.shared {
@@ -158,8 +206,9 @@ impl<'a, 'm> Part<'a, 'm> {
                 self.shared = at;
                 return;
             }
-            if self.chunk > 32 || serial && self.chunk > 1 {
-                self.chunk = if serial { self.chunk / 2 } else { 32.max(self.chunk / 64 * 32) };
+            if chunk > WARP || serial && chunk > 1 {
+                // firings of one thread can be few at a time, others should fill warps
+                self.chunk = if serial { chunk / 2 } else { WARP.max(chunk / 2 / WARP * WARP) };
                 continue;
             }
             // the largest goes its own way
@@ -169,28 +218,46 @@ impl<'a, 'm> Part<'a, 'm> {
         }
     }
 
-    fn text(&mut self, alone: bool) {
-        let making = self.making;
-        let (host, v) = (making.input.host, self.v);
-        let node = host.graph.node(v);
-        let what = match &node.kind {
-            NodeKind::Filter { code, .. } => making.input.kernels[code.index()].display.clone(),
-            _ => node.name.clone(),
+    /// The node's row in the table, without the number of its first port.
+    fn facts(&self) -> String {
+        let (making, v) = (self.making, self.v);
+        let steady = making.input.host.steady;
+        let (state, number) = match &making.input.host.graph.node(v).kind {
+            NodeKind::Filter { code, .. } => {
+                let size = state_bytes(&making.input.kernels[code.index()], making.input.host.globals).unwrap_or(0);
+                let at = making.arena.states + making.state_offset(code.index());
+                (at + making.facts.numbers[v.index()] as u64 * size, making.codes.variant[code.index()])
+            }
+            _ => (0, making.facts.numbers[v.index()] as u32),
         };
+        format!("{state}ull, {}, {}, {}, {number}", steady.init[v.index()], steady.repetitions[v.index()], v.0)
+    }
+
+    fn text(&mut self, alone: bool) {
+        let node = self.making.input.host.graph.node(self.v);
         let _ = writeln!(
             self.out,
-            "/* {}: {}, {} */\nSL_TASK void sl_{}_{}(const sl_job &job, const uint32_t first, const uint32_t count)\n{{",
-            comment(&node.path),
-            comment(&what),
-            comment(&host.sources.describe(node.span)),
+            "SL_TASK void sl_{}_@part@(const sl_job &job, const uint32_t v, const uint32_t first, const uint32_t count)\n{{\n    \
+             const sl_node node = sl_nodes[v];",
             if alone { "alone" } else { "part" },
-            v.0,
         );
+        let all: Vec<Port<'_>> = self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
+        for p in &all {
+            let (i, ring) = (p.number, p.ring.expect("those that have one"));
+            let _ = writeln!(
+                self.out,
+                "    const sl_port port{i} = sl_ports[node.ports + {i}];\n    const sl_ring<{}, {}u> ring{i} = sl_ring_at<{}, {}u>(job, port{i});",
+                p.type_name(self.making),
+                ring.rate,
+                p.type_name(self.making),
+                ring.rate,
+            );
+        }
         match &node.kind {
             NodeKind::Reader(_) | NodeKind::Writer(_) => self.end(alone),
-            NodeKind::Filter { code, .. } => self.filter(code.0, alone),
+            NodeKind::Filter { code, .. } => self.filter(code.index(), alone),
             kind => {
-                let body = self.moves(kind);
+                let body = self.moves(kind, alone);
                 self.firings(alone, "", &body, "");
             }
         }
@@ -199,18 +266,12 @@ impl<'a, 'm> Part<'a, 'm> {
 
     /// A reader's or writer's firings: items from or to the host.
     fn end(&mut self, alone: bool) {
-        let making = self.making;
-        let number = making.facts.numbers[self.v.index()];
         let reader = self.inputs.is_empty();
         let port = if reader { self.outputs[0] } else { self.inputs[0] };
-        let ty = c_type(&making.input.host.graph.channel(port.channel).ty);
-        let c = port.channel.0;
-        let outside = match reader {
-            true => format!("const {ty} *const items = (const {ty} *)job.in[{number}]"),
-            false => format!("{ty} *const items = ({ty} *)job.out[{number}]"),
-        };
-        let _ = writeln!(self.out, "    {outside};\n    const sl_ring_{c} ring = sl_channel_{c}(job);");
-        let offset = if port.offset > 0 { format!("{}u + ", port.offset) } else { String::new() };
+        let (i, ty) = (port.number, port.type_name(self.making));
+        let side = if reader { "in" } else { "out" };
+        let _ = writeln!(self.out, "    {ty} *const items = ({ty} *)job.{side}[node.number] + first;");
+        let offset = if reader { format!("{}u + ", port.offset) } else { String::new() };
         if port.tile.is_some() && !alone {
             let chunk = self.chunk;
             let _ = writeln!(
@@ -221,161 +282,145 @@ impl<'a, 'm> Part<'a, 'm> {
             );
             let (a, b) = match reader {
                 true => (
-                    "sl_fill_tile(tile, items + first + done, some);".to_string(),
-                    format!("sl_send_tile(tile, ring, {offset}first + done, some);"),
+                    "sl_fill_tile(tile, items + done, some);".to_string(),
+                    format!("sl_send(tile, ring{i}, {offset}first + done, some);"),
                 ),
                 false => (
-                    format!("sl_bring(tile, ring, {offset}first + done, some);"),
-                    "sl_empty_tile(tile, items + first + done, some);".to_string(),
+                    format!("sl_bring(tile, ring{i}, first + done, some);"),
+                    "sl_empty_tile(tile, items + done, some);".to_string(),
                 ),
             };
             let _ = writeln!(self.out, "        {a}\n        sl_sync();\n        {b}\n        sl_sync();\n    }}");
             return;
         }
         let (start, step) = if alone { ("0", "1") } else { ("sl_thread()", "sl_threads()") };
-        let (from, to) = match reader {
-            true => ("items + first + f".to_string(), format!("ring.items + ring.at({offset}first + f)")),
-            false => (format!("ring.items + ring.at({offset}first + f)"), "items + first + f".to_string()),
-        };
+        let inside = format!("ring{i}.items + ring{i}.at({offset}first + f)");
+        let (from, to) = if reader { ("items + f", inside.as_str()) } else { (inside.as_str(), "items + f") };
         let _ = writeln!(
             self.out,
-            "    for (uint32_t f = {start}; f < count; f += {step}) {{\n        const {ty} *const from = {from};\n        {ty} *const to = {to};\n        \
-             SL_READ(from, sizeof({ty}));\n        SL_WRITE(to, sizeof({ty}));\n        *to = *from;\n    }}"
+            "    for (uint32_t f = {start}; f < count; f += {step}) sl_item<true>({to}) = sl_item<false>({from});"
         );
     }
 
     /// A filter's firings.
-    fn filter(&mut self, k: u32, alone: bool) {
+    fn filter(&mut self, k: usize, alone: bool) {
         let making = self.making;
         let (host, v) = (making.input.host, self.v);
-        let kernel = &making.input.kernels[k as usize];
-        let (init, rep) = (host.steady.init[v.index()], host.steady.repetitions[v.index()]);
-        let mut head = format!("    sl_ctx ctx = sl_context(job, {});\n", v.0);
-        let _ = writeln!(head, "    const int64_t fired = {init} + job.epoch * {rep};");
-        let mut tail = String::new();
-        let (place, number) = (format!("sl_states_of(job)->code_{k}"), making.facts.numbers[v.index()]);
-        let place = format!("{place}[{number}]");
+        let kernel = &making.input.kernels[k];
+        let k = making.codes.representative[k];
+        let mut head = String::from(
+            "    sl_ctx ctx = sl_context(job, node);\n    const int64_t fired = node.init + job.epoch * node.repetitions;\n",
+        );
+        let (mut tail, mut body) = (String::new(), String::new());
         let mut state = "&st";
-        let mut body = String::new();
-        let stateful = matches!(host.graph.node(v).kind, NodeKind::Filter { stateful: true, .. });
-        if stateful {
+        if matches!(host.graph.node(v).kind, NodeKind::Filter { stateful: true, .. }) {
             let bytes = state_bytes(kernel, host.globals).unwrap_or(u64::MAX);
             let who = if alone { "true" } else { "sl_thread() == 0" };
-            let _ = writeln!(head, "    sl_state_{k} *const state = &{place};");
-            let _ = writeln!(head, "    if ({who}) SL_READ(state, sizeof *state);");
+            let _ = writeln!(head, "    sl_state_{k} *const state = (sl_state_{k} *)(job.arena + node.state);");
             if bytes <= OWN_STATE {
-                let _ = writeln!(head, "    sl_state_{k} st;\n    if ({who}) st = *state;");
-                let _ = writeln!(tail, "    if ({who}) {{\n        SL_WRITE(state, sizeof *state);\n        *state = st;\n    }}");
+                let _ = writeln!(head, "    sl_state_{k} st;\n    if ({who}) st = sl_item<false>(state);");
+                let _ = writeln!(tail, "    if ({who}) sl_item<true>(state) = st;");
             } else {
-                let _ = writeln!(head, "    if ({who}) SL_WRITE(state, sizeof *state);");
+                let _ = writeln!(head, "    if ({who}) {{\n        SL_READ(state, sizeof *state);\n        SL_WRITE(state, sizeof *state);\n    }}");
                 state = "state";
             }
-            let iter = if state == "&st" { "st.iter" } else { "state->iter" };
-            let _ = writeln!(body, "{iter} = fired + n;");
+            let _ = writeln!(body, "{} = fired + n;", if state == "&st" { "st.iter" } else { "state->iter" });
         } else {
             let _ = writeln!(body, "sl_state_{k} st;\nsl_init_{k}(&st);\nst.iter = fired + n;");
         }
-        let end = |ports: &[Port<'_>], alone: bool| match ports.first() {
-            Some(p) => p.access(alone),
-            None => "sl_nothing()".into(),
-        };
+        let end = |ports: &[Port<'_>]| ports.first().map_or_else(|| "sl_nothing()".into(), |p| p.access(making, alone));
         let _ = write!(
             body,
             "ctx.firing = fired + n;\nsl_fire_{k}(&ctx, {state}, {}, {});\nif (SL_UNLIKELY(ctx.failed)) break;\n",
-            end(&self.inputs, alone),
-            end(&self.outputs, alone),
+            end(&self.inputs),
+            end(&self.outputs),
         );
         self.firings(alone, &head, &body, &tail);
     }
 
     /// A splitter's or joiner's firing.
-    fn moves(&self, kind: &NodeKind) -> String {
+    fn moves(&self, kind: &NodeKind, alone: bool) -> String {
         let mut body = String::new();
-        let all = self.inputs.iter().map(|p| ("in", p)).chain(self.outputs.iter().map(|p| ("out", p)));
-        let mut counts = [0, 0];
-        let mut names = Vec::new();
-        for (what, p) in all {
-            let i = &mut counts[usize::from(what == "out")];
-            names.push((format!("{what}{i}"), *p));
-            *i += 1;
+        for (name, ports) in [("in", &self.inputs), ("out", &self.outputs)] {
+            for (i, p) in ports.iter().enumerate() {
+                let _ = writeln!(body, "const auto {name}{i} = {};", p.access(self.making, alone));
+            }
         }
-        // filled in by `firings`, which knows who calls
-        for (name, p) in &names {
-            let _ = writeln!(body, "const auto {name} = @{}@{};", p.channel.0, u8::from(p.writes));
-        }
-        let mut copy = |to: usize, to_at: &str, from: usize, from_at: &str, count: u32| {
+        let mut copy = |to: usize, before_to: u32, from: usize, before_from: u32, count: u32| {
+            let at = |before: u32, i: &str| match (before, i) {
+                (0, i) => i.to_string(),
+                (n, "0") => n.to_string(),
+                (n, i) => format!("{n} + {i}"),
+            };
             let _ = match count {
-                1 => writeln!(body, "out{to}[{}] = in{from}[{}];", to_at.replace("%", "0"), from_at.replace("%", "0")),
+                1 => writeln!(body, "out{to}[{}] = in{from}[{}];", at(before_to, "0"), at(before_from, "0")),
                 n => writeln!(
                     body,
                     "for (uint32_t i = 0; i < {n}u; i++) out{to}[{}] = in{from}[{}];",
-                    to_at.replace("%", "i"),
-                    from_at.replace("%", "i")
+                    at(before_to, "i"),
+                    at(before_from, "i")
                 ),
             };
         };
+        let mut at = 0;
         match kind {
-            NodeKind::Duplicate => (0..self.outputs.len()).for_each(|o| copy(o, "%", 0, "%", 1)),
+            NodeKind::Duplicate => (0..self.outputs.len()).for_each(|o| copy(o, 0, 0, 0, 1)),
             NodeKind::SplitRoundRobin(weights) => {
-                let mut at = 0;
                 for (o, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
-                    copy(o, "%", 0, &format!("{at} + %"), *w);
+                    copy(o, 0, 0, at, *w);
                     at += w;
                 }
             }
             NodeKind::JoinRoundRobin(weights) => {
-                let mut at = 0;
                 for (i, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
-                    copy(0, &format!("{at} + %"), i, "%", *w);
+                    copy(0, at, i, 0, *w);
                     at += w;
                 }
             }
-            _ => copy(0, "%", 0, "%", 1),
+            _ => copy(0, 0, 0, 0, 1),
         }
         body
     }
 
-    /// The loop over firings, with what is brought and sent around it. `body` speaks of firing `n`.
+    /// The loop over firings, with what is brought and sent around it. `body` speaks of firing `n`, the f-th of its round.
     fn firings(&mut self, alone: bool, head: &str, body: &str, tail: &str) {
-        let mut body = body.to_string();
-        for p in self.inputs.iter().chain(&self.outputs) {
-            body = body.replace(&format!("@{}@{}", p.channel.0, u8::from(p.writes)), &p.access(alone));
-        }
-        self.out.push_str(head);
         let indent = |text: &str, by: &str| text.lines().map(|l| format!("{by}{l}\n")).collect::<String>();
-        if alone {
-            let _ = write!(
-                self.out,
-                "    for (uint32_t f = 0; f < count; f++) {{\n        const uint32_t n = first + f;\n{}    }}\n{tail}",
-                indent(&body, "        ")
-            );
-            return;
-        }
-        let staged: Vec<Port<'_>> = self.inputs.iter().chain(&self.outputs).filter(|p| p.tile.is_some()).copied().collect();
+        let all: Vec<Port<'_>> = self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
+        self.out.push_str(head);
+        // where the first of these firings begins, once for all of them
+        let starts = |out: &mut String, pad: &str, first: &str| {
+            for p in all.iter().filter(|p| alone || p.tile.is_none()) {
+                let (i, ring) = (p.number, p.ring.expect("those that have one"));
+                let (times, limit) = match p.by_rows(ring) {
+                    true => (p.moved / ring.rate, format!("ring{i}.rows")),
+                    false => (p.moved, format!("ring{i}.capacity()")),
+                };
+                let _ = writeln!(out, "{pad}const uint32_t start{i} = (port{i}.first + ({first}) * {times}u) % {limit};");
+            }
+        };
         let each = |out: &mut String, pad: &str, base: &str, some: &str, serial: bool| {
-            let (start, step, guard) = match serial {
-                true => ("0", "1".to_string(), format!("{pad}if (sl_thread() == 0)\n")),
-                false => ("sl_thread()", "sl_threads()".to_string(), String::new()),
+            let (start, step, guard) = match (alone, serial) {
+                (true, _) => ("0", "1", String::new()),
+                (_, true) => ("0", "1", format!("{pad}if (sl_thread() == 0)\n")),
+                _ => ("sl_thread()", "sl_threads()", String::new()),
             };
             let _ = write!(
                 out,
-                "{guard}{pad}for (uint32_t f = {start}; f < {some}; f += {step}) {{\n{pad}    const uint32_t n = {base} + f;\n{}{pad}}}\n",
-                indent(&body, &format!("{pad}    "))
+                "{guard}{pad}for (uint32_t f = {start}; f < {some}; f += {step}) {{\n{pad}    const uint32_t n = {base} + f;\n{pad}    (void)n;\n{}{pad}}}\n",
+                indent(body, &format!("{pad}    "))
             );
         };
+        let staged: Vec<Port<'_>> = all.iter().filter(|p| p.tile.is_some() && !alone).copied().collect();
         if staged.is_empty() {
+            starts(&mut self.out, "    ", "first");
             each(&mut self.out, "    ", "first", "count", self.serial);
             self.out.push_str(tail);
             return;
         }
         for p in &staged {
-            let (c, ty) = (p.channel.0, p.type_name(self.making));
-            let _ = writeln!(
-                self.out,
-                "    const sl_tile<{ty}> tile_{c}{} = {{({ty} *)(sl_shared() + {})}};",
-                p.side(),
-                p.tile.unwrap_or(0)
-            );
+            let (i, ty) = (p.number, p.type_name(self.making));
+            let at = p.tile.unwrap_or(0);
+            let _ = writeln!(self.out, "    const sl_tile<{ty}> tile{i} = {{({ty} *)(sl_shared() + {at})}};");
         }
         let chunk = self.chunk;
         let _ = writeln!(
@@ -385,27 +430,27 @@ impl<'a, 'm> Part<'a, 'm> {
         );
         let brings = staged.iter().any(|p| !p.writes);
         for p in staged.iter().filter(|p| !p.writes) {
-            let (c, beyond) = (p.channel.0, p.window - p.moved);
+            let (i, beyond) = (p.number, p.window - p.moved);
             let more = if beyond > 0 { format!(" + {beyond}u") } else { String::new() };
             let _ = writeln!(
                 self.out,
-                "        sl_bring(tile_{c}_in, sl_channel_{c}(job), (first + done) * {}u, some * {}u{more});",
+                "        sl_bring(tile{i}, ring{i}, (first + done) * {}u, some * {}u{more});",
                 p.moved, p.moved
             );
         }
         if brings {
             self.out.push_str("        sl_sync();\n");
         }
+        starts(&mut self.out, "        ", "first + done");
         each(&mut self.out, "        ", "first + done", "some", self.serial);
         self.out.push_str("        sl_sync();\n");
         let sends = staged.iter().any(|p| p.writes);
         for p in staged.iter().filter(|p| p.writes) {
-            let c = p.channel.0;
-            let offset = if p.offset > 0 { format!("{}u + ", p.offset) } else { String::new() };
+            let i = p.number;
             let _ = writeln!(
                 self.out,
-                "        sl_send_tile(tile_{c}_out, sl_channel_{c}(job), {offset}(first + done) * {}u, some * {}u);",
-                p.moved, p.moved
+                "        sl_send(tile{i}, ring{i}, {}u + (first + done) * {}u, some * {}u);",
+                p.offset, p.moved, p.moved
             );
         }
         if sends && !brings {
@@ -416,37 +461,27 @@ impl<'a, 'm> Part<'a, 'm> {
 }
 
 impl Port<'_> {
-    fn side(&self) -> &'static str {
-        if self.writes { "_out" } else { "_in" }
+    /// Do its firings begin in rows, each at the same place?
+    fn by_rows(&self, ring: &Ring) -> bool {
+        self.moved > 0 && self.moved.is_multiple_of(ring.rate)
     }
 
     fn type_name(&self, making: &Making<'_>) -> String {
         c_type(&making.input.host.graph.channel(self.channel).ty)
     }
 
-    /// The items of firing `n` of the batch; in a tile, of the f-th firing there.
-    fn access(&self, alone: bool) -> String {
+    /// The items of the f-th firing of a round.
+    fn access(&self, making: &Making<'_>, alone: bool) -> String {
         let Some(ring) = self.ring else { return "sl_nothing()".into() };
-        let (c, writes) = (self.channel.0, self.writes);
+        let (i, writes, rate, ty) = (self.number, self.writes, ring.rate, self.type_name(making));
         if self.tile.is_some() && !alone {
-            let ty = format!("sl_ring_{c}::item");
-            return format!("sl_window<{ty}, {writes}>(tile_{c}{}, f * {}u)", self.side(), self.moved);
+            return format!("sl_window<{ty}, {writes}>{{tile{i}, f * {}u}}", self.moved);
         }
-        if self.moved.is_multiple_of(ring.rate) && self.moved > 0 {
-            let (row, column, rows) = (self.offset / ring.rate, self.offset % ring.rate, self.moved / ring.rate);
+        if self.by_rows(ring) {
+            let (column, rows) = (self.offset % rate, self.moved / rate);
             let times = if rows == 1 { String::new() } else { format!(" * {rows}u") };
-            let first = if row > 0 { format!("{row}u + n{times}") } else { format!("n{times}") };
-            return format!("sl_row<sl_ring_{c}, {column}u, {writes}>(sl_channel_{c}(job), {first})");
+            return format!("sl_row<{ty}, {rate}u, {column}u, {writes}>{{ring{i}, sl_wrap(start{i} + f{times}, ring{i}.rows)}}");
         }
-        let offset = if self.offset > 0 { format!("{}u + ", self.offset) } else { String::new() };
-        format!("sl_end<sl_ring_{c}, {writes}>(sl_channel_{c}(job), {offset}n * {}u)", self.moved)
-    }
-}
-
-impl Making<'_> {
-    /// Does a channel lead from a node to itself?
-    pub(super) fn feeds_itself(&self, v: NodeId) -> bool {
-        let graph = self.input.host.graph;
-        graph.node(v).outputs.iter().any(|c| graph.channel(*c).to.0 == v)
+        format!("sl_end<{ty}, {rate}u, {writes}>{{ring{i}, sl_wrap(start{i} + f * {}u, ring{i}.capacity())}}", self.moved)
     }
 }

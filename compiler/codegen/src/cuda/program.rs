@@ -11,6 +11,7 @@
 //! What the text establishes: a kernel makes the firings that the schedule says, at the places that [`super::layout`] says; blocks share what an earlier
 //! kernel (or the time before a barrier of the grid) has made, and nothing else; the same input gives the same text.
 
+use super::codes::{Codes, codes};
 use super::layout::{self, Arena, Wanted};
 use super::parts::Parts;
 use super::{host, refuse, rts, serial, swp};
@@ -120,6 +121,7 @@ pub struct CudaProgram {
 pub(super) struct Making<'a> {
     pub(super) input: CudaInput<'a>,
     pub(super) facts: Facts,
+    pub(super) codes: Codes,
     pub(super) arena: Arena,
     /// By node, the task that it belongs to.
     pub(super) task_of: Vec<Option<usize>>,
@@ -146,7 +148,7 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let host_filters = filters(input.host);
     let first_site: usize = host_filters.iter().flatten().map(|f| f.sites.len()).sum();
     let device_filters = making.filters(first_site);
-    let parts = Parts::emit(&making)?;
+    let parts = Parts::emit(&making);
     let made = match input.options.scheme {
         Scheme::Serial => serial::emit(&making, &parts)?,
         Scheme::Swp | Scheme::SwpNc => swp::emit(&making, &parts, false)?,
@@ -165,7 +167,6 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     }
     device.push_str(&host::job(&making, true));
     device.push_str(&making.states());
-    device.push_str(&making.channels());
     device.push_str(&parts.text);
     device.push_str(&kept.text);
     device.push_str(&made.text);
@@ -216,7 +217,8 @@ impl<'a> Making<'a> {
         };
         let arena = layout::arena(&wanted)
             .map_err(|bytes| CodegenError::DeviceMemory { bytes, limit: input.options.memory })?;
-        let mut making = Making { input, facts, arena, task_of, unit: tasks.batch, batch: 0 };
+        let codes = codes(input.kernels, &facts.instances);
+        let mut making = Making { input, facts, codes, arena, task_of, unit: tasks.batch, batch: 0 };
         making.batch = making.choose_batch();
         Ok(making)
     }
@@ -248,8 +250,12 @@ impl<'a> Making<'a> {
     fn filters(&self, first_site: usize) -> Vec<Option<FilterText>> {
         let mut first = first_site as u32;
         let emit = |(k, kernel): (usize, &Kernel)| {
-            (self.facts.instances[k] > 0).then(|| {
-                let options = FilterOptions { sources: self.input.host.sources, first_site: first, dialect: Dialect::Device };
+            let members = &self.codes.members[k];
+            (self.facts.instances[k] > 0 && !members.is_empty()).then(|| {
+                let all: Vec<&Kernel> = members.iter().map(|m| &self.input.kernels[*m]).collect();
+                let variants = if all.len() > 1 { &all[..] } else { &[] };
+                let sources = self.input.host.sources;
+                let options = FilterOptions { sources, first_site: first, dialect: Dialect::Device, variants };
                 let text = emit_filter(k, kernel, &options);
                 first += text.sites.len() as u32;
                 text
@@ -275,43 +281,33 @@ impl<'a> Making<'a> {
         out
     }
 
-    /// The filters' states, as they lie on the host.
+    /// The filters' states lie here as on the host.
     fn states(&self) -> String {
-        let mut out = String::from("\n/* The filters' states, as the host has them. */\nstruct sl_states {\n");
-        for (k, n) in self.facts.instances.iter().enumerate().filter(|(_, n)| **n > 0) {
-            let _ = writeln!(out, "    alignas(64) sl_state_{k} code_{k}[{n}];");
-        }
-        out.push_str("    uint8_t end;\n};\n");
-        let bytes = states_size(self);
-        let _ = writeln!(out, "static_assert(sizeof(sl_states) == {bytes}, \"states\");");
-        let _ = writeln!(
-            out,
-            "SL_DEVICE sl_states *sl_states_of(const sl_job &job) {{ return (sl_states *)(job.arena + {}); }}\n",
-            self.arena.states
-        );
-        out
-    }
-
-    /// The rings.
-    fn channels(&self) -> String {
-        let graph = self.input.host.graph;
         let mut out = String::new();
-        for c in graph.channel_ids() {
-            let Some(ring) = &self.arena.rings[c.index()] else { continue };
-            let (i, ty) = (c.0, types::c_type(&graph.channel(c).ty));
-            let _ = write!(
-                out,
-                "/* {}; {} there at the start */\ntypedef sl_ring<{ty}, {}, {}> sl_ring_{i};\n\
-                 SL_DEVICE sl_ring_{i} sl_channel_{i}(const sl_job &job)\n{{\n    sl_ring_{i} ring = {{({ty} *)(job.arena + {}ull)}};\n    return ring;\n}}\n",
-                comment(&self.channel_name(c)),
-                self.input.host.steady.boundary_fill[c.index()],
-                ring.rate,
-                ring.rows,
-                ring.offset,
-            );
+        for (k, members) in self.codes.members.iter().enumerate().filter(|(k, m)| !m.is_empty() && self.facts.instances[*k] > 0) {
+            let bytes = state_bytes(&self.input.kernels[members[0]], self.input.host.globals).unwrap_or(0);
+            let _ = writeln!(out, "static_assert(sizeof(sl_state_{k}) == {bytes}, \"states as on the host\");");
         }
         out.push('\n');
         out
+    }
+
+    /// Offset of the states of a code's instances among all states.
+    pub(super) fn state_offset(&self, code: usize) -> u64 {
+        let before = &self.facts.instances[..code];
+        let mut at = 0u64;
+        for (k, n) in before.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let bytes = state_bytes(&self.input.kernels[k], self.input.host.globals).unwrap_or(0);
+            at = at.next_multiple_of(64) + bytes * *n as u64;
+        }
+        at.next_multiple_of(64)
+    }
+
+    /// Is a node in a task that runs whole, or does it feed itself?
+    pub(super) fn whole(&self, v: NodeId) -> bool {
+        let graph = self.input.host.graph;
+        let together = self.task_of[v.index()].is_some_and(|t| self.input.problem.graph().tasks[t].nodes.len() > 1);
+        together || graph.node(v).outputs.iter().any(|c| graph.channel(*c).to.0 == v)
     }
 
     /// A channel for people: `c3, from A to B`.

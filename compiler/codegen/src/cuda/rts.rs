@@ -1,4 +1,4 @@
-//! The run-time support of devices: CUDA C++ files, embedded as they are.
+//! The run-time support of devices: CUDA C++ files, embedded as they are, and the emulator that runs the same text on the CPU.
 
 /// What every device text begins with.
 pub const HEADERS: [&str; 4] = [
@@ -7,7 +7,7 @@ pub const HEADERS: [&str; 4] = [
     include_str!("../../rts/cuda/sl_thread.h"),
     include_str!("../../rts/cuda/sl_channel.h"),
 ];
-/// What it ends with for the emulator.
+/// What it ends with for the emulator, behind its tables, between `#ifdef SL_EMULATE` and `#endif`.
 pub const EMULATOR: [&str; 6] = [
     include_str!("../../rts/cuda/sl_launch.h"),
     include_str!("../../rts/cuda/sl_fibres.h"),
@@ -15,6 +15,22 @@ pub const EMULATOR: [&str; 6] = [
     include_str!("../../rts/cuda/sl_sectors.h"),
     include_str!("../../rts/cuda/sl_barriers.h"),
     include_str!("../../rts/cuda/sl_emulator.h"),
+];
+
+/// Options that a C++ compiler must get to make a shared object of a device text, for emulation. With `-O1` the emulator is as fast as with
+/// more. Nothing is needed of the C++ library; the C library's mathematics (`-lm`) and threads (`-lpthread`) are.
+pub const EMULATION_FLAGS: [&str; 11] = [
+    "-std=c++17",
+    "-DSL_EMULATE",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fvisibility=hidden",
+    "-fPIC",
+    "-shared",
 ];
 
 /// Appends a file without its `#include "..."` lines: all are in one text.

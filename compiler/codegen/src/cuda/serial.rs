@@ -30,17 +30,18 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Kernels, Codege
         let task = &problem.graph().tasks[v];
         let name = format!("sl_serial_{v}");
         let alone = tasks.whole[v] || is_serial(making.input.host.graph, task.nodes[0]);
-        let _ = write!(text, "/* {} */\nSL_KERNEL({threads}) void {name}(const sl_job job)\n{{\n", comment(&task.name));
+        let _ = write!(text, "/* {} */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n", comment(&task.name));
         let blocks = if alone {
             let _ = writeln!(text, "    sl_task_{v}(job, job.t, 0);");
             "1".to_string()
         } else {
             // each block takes as many at a time as it has threads
-            let (node, n) = (task.nodes[0].0, task.firings[0]);
+            let n = task.firings[0];
+            let count = format!("{n}u - at < {threads}u ? {n}u - at : {threads}u");
+            let call = parts.call(task.nodes[0], false, &format!("job.t * {n}u + at"), &count);
             let _ = writeln!(
                 text,
-                "    for (uint32_t at = sl_block() * {threads}u; at < {n}u; at += sl_blocks() * {threads}u) {{\n        \
-                 sl_part_{node}(job, job.t * {n}u + at, {n}u - at < {threads}u ? {n}u - at : {threads}u);\n        sl_sync();\n    }}"
+                "    for (uint32_t at = sl_block() * {threads}u; at < {n}u; at += sl_blocks() * {threads}u) {{\n        {call}\n        sl_sync();\n    }}"
             );
             format!("sl_blocks_for(ctx, {})", n.div_ceil(threads.into()))
         };

@@ -64,13 +64,13 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
     if persistent {
         let _ = write!(
             text,
-            "SL_KERNEL({threads}) void sl_swp(const sl_job job)\n{{\n    for (uint32_t t = 0; t < job.n + {}u; t++) {{\n        sl_interval(job, t);\n        \
+            "SL_KERNEL({threads}) void sl_swp(SL_JOB job)\n{{\n    for (uint32_t t = 0; t < job.n + {}u; t++) {{\n        sl_interval(job, t);\n        \
              sl_grid_sync(&((sl_status *)job.arena)->arrived);\n    }}\n}}\n\n",
             stages.saturating_sub(1)
         );
         let _ = writeln!(launches, "    sl_launch(ctx, @sl_swp@, {processors}, {threads}, {shared}, {together}, &job, sizeof job);");
     } else {
-        let _ = write!(text, "SL_KERNEL({threads}) void sl_swp(const sl_job job)\n{{\n    sl_interval(job, job.t);\n}}\n\n");
+        let _ = write!(text, "SL_KERNEL({threads}) void sl_swp(SL_JOB job)\n{{\n    sl_interval(job, job.t);\n}}\n\n");
         let _ = write!(
             launches,
             "    for (job.t = 0; job.t < job.n + {}u; job.t++) {{\n        \

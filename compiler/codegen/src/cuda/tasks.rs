@@ -31,18 +31,18 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Tasks, CodegenE
     for (i, task) in graph.tasks.iter().enumerate() {
         tasks.shared.push(task.nodes.iter().map(|v| parts.shared[v.index()]).max().unwrap_or(0));
         let (k, out) = (task.instances, &mut tasks.text);
-        let whole = task.nodes.len() > 1 || task.nodes.iter().any(|v| making.feeds_itself(*v));
+        let whole = making.whole(task.nodes[0]);
         tasks.whole.push(whole);
         let _ = write!(
             out,
-            "/* {}: {k} instances in an iteration */\nSL_TASK void sl_task_{i}(const sl_job &job, const uint32_t j, const uint32_t i)\n{{\n",
+            "/* {}: {k} instances in an iteration */\nSL_DEVICE void sl_task_{i}(const sl_job &job, const uint32_t j, const uint32_t i)\n{{\n",
             comment(&task.name)
         );
         if !whole {
-            let (v, n) = (task.nodes[0].0, task.firings[0]);
-            let number = if k == 1 { "(void)i;\n    sl_part_{v}(job, j".into() } else { format!("sl_part_{{v}}(job, (j * {k}u + i)") };
-            let number = number.replace("{v}", &v.to_string());
-            let _ = write!(out, "    {number} * {n}u, {n}u);\n}}\n\n");
+            let n = task.firings[0];
+            let nth = if k == 1 { "j".to_string() } else { format!("(j * {k}u + i)") };
+            let call = parts.call(task.nodes[0], false, &format!("{nth} * {n}u"), &format!("{n}u"));
+            let _ = write!(out, "    (void)i;\n    {call}\n}}\n\n");
             continue;
         }
         let host = making.input.host;
@@ -58,13 +58,13 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Tasks, CodegenE
             false => steps,
         };
         let rounds = if in_pieces { task.firings[0] } else { rounds };
-        group(making, i, &steps, rounds, out);
+        group(making, parts, i, &steps, rounds, out);
     }
     Ok(tasks)
 }
 
 /// The body of a task that runs whole: `rounds` times these steps.
-fn group(making: &Making<'_>, i: usize, steps: &[GroupStep], rounds: u64, out: &mut String) {
+fn group(making: &Making<'_>, parts: &Parts, i: usize, steps: &[GroupStep], rounds: u64, out: &mut String) {
     let task = &making.input.problem.graph().tasks[i];
     let alone = steps.iter().all(|s| s.times < SIDE_BY_SIDE);
     for (m, n) in task.firings.iter().enumerate() {
@@ -74,11 +74,8 @@ fn group(making: &Making<'_>, i: usize, steps: &[GroupStep], rounds: u64, out: &
         out.push_str("    if (sl_thread() != 0) return;\n");
     }
     let call = |m: usize, times: &str| {
-        let v = task.nodes[m].0;
-        match alone {
-            true => format!("sl_alone_{v}(job, n{m}, {times});"),
-            false => format!("sl_part_{v}(job, n{m}, {times}); sl_sync();"),
-        }
+        let call = parts.call(task.nodes[m], alone, &format!("n{m}"), times);
+        if alone { call } else { format!("{call} sl_sync();") }
     };
     let _ = writeln!(out, "    for (uint32_t round = 0; round < {rounds}u; round++) {{");
     if steps.len() <= WRITTEN {
