@@ -3,7 +3,7 @@
 use super::arch::TESTED;
 use super::check;
 use super::compile::{self, KernelOptions};
-use super::device::Attached;
+use super::device::{Attached, Device, Stream};
 use super::emulate::Emulator;
 use super::run::{self, Texts};
 use crate::cache::Cache;
@@ -95,6 +95,26 @@ fn a_forgotten_wait_is_seen() {
         run(&native, folder.path(), 345).unwrap() != doubled(345)
     });
     assert!(wrong.count() >= 10);
+}
+
+#[test]
+#[allow(unsafe_code)] // the interface of devices takes pointers
+fn what_comes_back_to_where_it_came_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernels = kernels(folder.path(), DEVICE);
+    for seed in 0..20 {
+        let mut device = Emulator::load(&kernels, 4, seed).unwrap();
+        let mut bytes = [1u8, 2, 3, 4];
+        let at = device.allocate(4).unwrap();
+        // SAFETY: the array stays until the stream is finished, and nobody else uses it.
+        unsafe {
+            device.put(Stream::Compute, at, bytes.as_ptr(), 4).unwrap();
+            device.get(Stream::Compute, bytes.as_mut_ptr(), at, 4).unwrap();
+        }
+        device.finish(Stream::Compute).unwrap();
+        assert_eq!(bytes, [1, 2, 3, 4], "seed {seed}");
+        device.release(at).unwrap();
+    }
 }
 
 #[test]
