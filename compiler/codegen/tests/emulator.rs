@@ -257,6 +257,19 @@ fn planted_faults_are_reported_by_name() {
     }
 }
 
+/// Threads that read, write and wait at random: the emulator reports where two race by the definition (host.c works that out on its own), and
+/// nowhere else.
+#[test]
+fn races_are_found_and_nothing_else() {
+    let b = Built::new(&[&["-O1"]]);
+    let lines = b.run(&b.variants[0], "sl_script", "0", 0..1500);
+    let count = |line: &str| lines.iter().filter(|l| *l == line).count();
+    let (right, races) = (count("right"), count("right: they race"));
+    let wrong: Vec<&String> = lines.iter().filter(|l| !l.starts_with("right")).collect();
+    assert!(wrong.is_empty() && right + races == 1500, "{wrong:#?}");
+    assert!(right > 200 && races > 200, "{right} and {races}");
+}
+
 #[test]
 fn the_seed_is_the_order() {
     let b = Built::new(&[&["-O1"]]);

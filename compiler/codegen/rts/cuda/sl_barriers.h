@@ -30,6 +30,7 @@ static void meet(block *b, uint32_t set, uint32_t *seen)
     for (uint32_t w = 0; w < n; w++) {
         if (!(set >> w & 1)) continue;
         memcpy(b->known[w], seen, n * sizeof *seen);
+        b->met[w] = seen[w];
         warp_passes(b, w);
     }
 }
@@ -106,7 +107,7 @@ static void at_named_barrier(uint32_t id, uint32_t count)
     wait();
 }
 
-/* The threads of a warp arrive together. */
+/* The threads of a warp arrive together, but have not met: what they did before is seen behind the barrier by those who wait there. */
 static void arrive_at_named_barrier(uint32_t id, uint32_t count)
 {
     named_barrier(id, count);

@@ -63,9 +63,7 @@ template <class T, uint32_t RATE, bool WRITES> struct sl_end {
 };
 
 /* No items. */
-struct sl_nothing {
-    SL_DEVICE uint8_t &operator[](uint32_t) const { return *(uint8_t *)0; }
-};
+struct sl_nothing {};
 
 /* Items in shared memory, with gaps so that threads which are a power of two of items apart do not meet in a bank. */
 template <class T> struct sl_tile {

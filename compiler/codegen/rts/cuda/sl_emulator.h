@@ -76,7 +76,7 @@ static void begin_block(uint32_t slot, uint32_t number)
     memset(b->shared.written, 0, now.shared / 8 + 2);
     for (uint32_t w = 0; w < warps(); w++) {
         /* its own clock is ahead of what others have seen of it */
-        b->known[w][w] = 1;
+        b->known[w][w] = b->met[w] = 1;
         warp_passes(b, w);
     }
     for (uint32_t i = 0; i < now.threads; i++) {
@@ -108,7 +108,7 @@ static const char *refuse(uint32_t kernel, uint32_t blocks, uint32_t threads, ui
     if (!blocks || !threads) return "it has no threads";
     if (threads > MOST_THREADS) return "a block has at most 1024 threads";
     if (shared > MOST_SHARED) return "a block has at most 232448 bytes of shared memory";
-    if ((uint64_t)blocks * threads >= UINT32_MAX) return "it has too many threads for the emulator";
+    if ((uint64_t)blocks * threads >= AND_OTHERS) return "it has too many threads for the emulator";
     if (together && (uint64_t)blocks * threads > MOST_AT_ONCE) return "it has too many threads at once for the emulator";
     if (unwatched) return "there is no memory to watch all device memory";
     return nullptr;

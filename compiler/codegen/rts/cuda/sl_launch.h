@@ -23,10 +23,12 @@ enum place { READY, AT_BLOCK, AT_NAMED, ARRIVES, AT_WARP, AT_GRID, ENDED };
 struct stamp {
     uint32_t who, clock;
 };
+/* Added to `who` of a reader: others of its warp have read at the same time. */
+static const uint32_t AND_OTHERS = 1u << 31;
 /* The clock of an asynchronous copy that is not waited for: later than everything. */
 static const uint32_t UNDER_WAY = UINT32_MAX;
 
-/* What is known of four bytes, or of one: who wrote it last in this epoch, and two who have read it since. */
+/* What is known of four bytes, or of one: who wrote it last in this epoch, and two warps that have read it since. */
 struct cell {
     uint32_t epoch;
     /* Of a word: it has been accessed in parts, its bytes have cells of their own. */
@@ -83,6 +85,8 @@ struct block {
     space shared;
     /* known[w][v]: what warp v did before this clock is seen by warp w; known[w][w] is its own clock. */
     uint32_t known[MOST_WARPS][MOST_WARPS];
+    /* What threads of warp w did before this clock is seen by its other threads. */
+    uint32_t met[MOST_WARPS];
     /* What its warps have accessed since their last barriers (sl_sectors.h): by warp. */
     struct streams *streams[MOST_WARPS];
 };

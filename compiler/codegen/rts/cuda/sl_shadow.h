@@ -1,8 +1,9 @@
 /* The emulator, part 3: memory. Which memory there is, what of it was written, and who wrote and read what in which order.
  *
  * An access is checked against the last write and the reads since, as in FastTrack (Flanagan and Freund, PLDI 2009): whoever did those must
- * have done so before, by the clocks of sl_launch.h. Of the readers two are kept: one of another block, where there is one, so that every
- * write of another block's data is found; among those of one block every write before a barrier of the block is. */
+ * have done so before, by the clocks of sl_launch.h. Of the readers since, those of two warps are kept, and of two blocks where there are
+ * two: so no write is missed that is too early for a barrier of block or grid. What may be missed, in some orders, is one that has waited, by
+ * named barriers, for some of three and more warps. */
 #ifndef SL_SHADOW_H
 #define SL_SHADOW_H
 
@@ -131,13 +132,14 @@ static const stamp NOBODY = {0, 0};
 static inline bool before(stamp s)
 {
     if (s.who == me->who) return s.clock != UNDER_WAY;
-    uint32_t other = s.who - me->block->first;
+    uint32_t other = (s.who & ~AND_OTHERS) - me->block->first;
     if (other >= now.threads) return false;
-    return s.clock < me->block->known[me->warp][other / WARP];
+    uint32_t warp = other / WARP;
+    return s.clock < (warp == me->warp ? me->block->met[warp] : me->block->known[me->warp][warp]);
 }
 
-static inline uint32_t block_of(stamp s) { return (s.who - 1) / now.threads; }
-static inline uint32_t thread_of(stamp s) { return (s.who - 1) % now.threads; }
+static inline uint32_t block_of(stamp s) { return ((s.who & ~AND_OTHERS) - 1) / now.threads; }
+static inline uint32_t thread_of(stamp s) { return ((s.who & ~AND_OTHERS) - 1) % now.threads; }
 
 [[noreturn]] static void race(stamp other, const char *i_do, const char *it_did, const char *p)
 {
@@ -164,12 +166,17 @@ static inline uint32_t my_clock() { return me->block->known[me->warp][me->warp];
 static void note_reader(cell *c)
 {
     stamp mine = {me->who, my_clock()};
-    for (stamp &r : c->reader)
+    for (stamp &r : c->reader) {
         if (!r.who || r.who == mine.who || before(r)) {
             r = mine;
             return;
         }
-    /* both may be read by others at the same time: rather keep readers of two blocks */
+        if (block_of(r) == me->block->number && thread_of(r) / WARP == me->warp) {
+            r = {mine.who | AND_OTHERS, mine.clock};
+            return;
+        }
+    }
+    /* others may read both at the same time: rather keep readers of two blocks */
     if (block_of(c->reader[0]) == block_of(c->reader[1])) c->reader[1] = mine;
 }
 

@@ -2,6 +2,10 @@
 #ifndef SL_THREAD_H
 #define SL_THREAD_H
 
+#ifndef SL_UNUSED
+#define SL_UNUSED __attribute__((unused))
+#endif
+
 /* The argument of kernels: under CUDA it stays where it is, also where a function gets a reference to it. */
 #ifdef SL_EMULATE
 #define SL_JOB const sl_job
@@ -38,7 +42,7 @@ struct sl_ctx {
 };
 
 /* The firing cannot go on. Who calls this leaves it. */
-SL_TASK void sl_fail(sl_ctx *ctx, int32_t site, int64_t value)
+SL_TASK SL_UNUSED void sl_fail(sl_ctx *ctx, int32_t site, int64_t value)
 {
     ctx->failed = 1;
     if (sl_first(&ctx->status->failed, 1)) {
@@ -54,7 +58,7 @@ SL_TASK void sl_fail(sl_ctx *ctx, int32_t site, int64_t value)
 enum { SL_RECORD_TEXT, SL_RECORD_INT, SL_RECORD_FLOAT, SL_RECORD_DOUBLE, SL_RECORD_BOOLEAN, SL_RECORD_BIT, SL_RECORD_COMPLEX,
        SL_RECORD_FLOAT2, SL_RECORD_FLOAT3, SL_RECORD_FLOAT4 };
 
-SL_TASK void sl_record(sl_ctx *ctx, int kind, const void *value, uint64_t bytes, uint64_t length)
+SL_TASK SL_UNUSED void sl_record(sl_ctx *ctx, int kind, const void *value, uint64_t bytes, uint64_t length)
 {
     const uint64_t prefix = kind == SL_RECORD_TEXT ? 1 + 4 : 1, at = ctx->status->printed;
     if (at + prefix + bytes > ctx->print_room) {

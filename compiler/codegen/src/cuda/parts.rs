@@ -107,6 +107,21 @@ impl Parts {
         parts
     }
 
+    /// How many functions there are.
+    pub(super) fn count(&self) -> usize {
+        self.rows.iter().map(|(part, _)| part + 1).max().unwrap_or(0)
+    }
+
+    /// A node's function and row.
+    pub(super) fn number(&self, v: NodeId) -> (usize, usize) {
+        self.rows[v.index()]
+    }
+
+    /// Does a node that is like this have the function?
+    pub(super) fn is_used(&self, part: usize, by: impl Fn(NodeId) -> bool) -> bool {
+        self.rows.iter().enumerate().any(|(v, (p, _))| *p == part && by(NodeId::from(v)))
+    }
+
     /// The call that makes `count` firings of a node from `first` on, both C++: by the block, or by the thread alone.
     pub(super) fn call(&self, v: NodeId, alone: bool, first: &str, count: &str) -> String {
         let (part, row) = self.rows[v.index()];

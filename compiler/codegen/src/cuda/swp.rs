@@ -13,6 +13,9 @@ use super::tasks;
 use crate::c::program::CodegenError;
 use std::fmt::Write;
 
+/// Runs that are written out; more become a table.
+const WRITTEN: usize = 200;
+
 /// Instances of one task, number after number, that follow one another in one stage.
 struct Run {
     task: usize,
@@ -29,36 +32,17 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
     let shared = tasks.shared.iter().copied().max().unwrap_or(0);
     let (processors, stages) = (problem.processors(), schedule.stages());
     let mut text = tasks.text;
-    let _ = write!(
-        text,
+    let all: Vec<Vec<Run>> = (0..processors).map(|p| runs(making, p)).collect();
+    let head = format!(
         "/* An initiation interval ({} cycles as counted, {stages} stages): what each multiprocessor does in it. */\n\
-         SL_DEVICE void sl_interval(const sl_job &job, const uint32_t t)\n{{\n    switch (sl_block()) {{\n",
+         SL_DEVICE void sl_interval(const sl_job &job, const uint32_t t)\n{{\n",
         schedule.ii
     );
-    for p in 0..processors {
-        let runs = runs(making, p);
-        if runs.is_empty() {
-            continue;
-        }
-        let _ = writeln!(text, "    case {p}:");
-        for r in runs {
-            let t = if r.stage == 0 { "t".to_string() } else { format!("t - {}u", r.stage) };
-            let call = |i: &str| format!("if ({t} < job.n) sl_task_{}(job, {t}, {i});", r.task);
-            let _ = match r.count {
-                1 => writeln!(text, "        {} /* at {} */\n        sl_sync();", call(&format!("{}u", r.first)), r.start),
-                n => writeln!(
-                    text,
-                    "        for (uint32_t i = {}u; i < {}u; i++) {{ /* from {} on */\n            {}\n            sl_sync();\n        }}",
-                    r.first,
-                    r.first + n,
-                    r.start,
-                    call("i"),
-                ),
-            };
-        }
-        text.push_str("        break;\n");
+    if all.iter().map(Vec::len).sum::<usize>() > WRITTEN {
+        table(making, parts, &all, &head, &mut text);
+    } else {
+        switch(&all, &head, &mut text);
     }
-    text.push_str("    }\n}\n\n");
     let mut launches = String::new();
     let together = u8::from(persistent);
     if persistent {
@@ -80,6 +64,79 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
     }
     let kernels = vec![KernelInfo { name: "sl_swp".into(), threads, shared }];
     Ok(Kernels { text, kernels, launches })
+}
+
+/// Each processor's instances as code.
+fn switch(all: &[Vec<Run>], head: &str, text: &mut String) {
+    text.push_str(head);
+    text.push_str("    switch (sl_block()) {\n");
+    for (p, runs) in all.iter().enumerate().filter(|(_, runs)| !runs.is_empty()) {
+        let _ = writeln!(text, "    case {p}:");
+        for r in runs {
+            let t = if r.stage == 0 { "t".to_string() } else { format!("t - {}u", r.stage) };
+            let call = |i: &str| format!("if ({t} < job.n) sl_task_{}(job, {t}, {i});", r.task);
+            let _ = match r.count {
+                1 => writeln!(text, "        {} /* at {} */\n        sl_sync();", call(&format!("{}u", r.first)), r.start),
+                n => writeln!(
+                    text,
+                    "        for (uint32_t i = {}u; i < {}u; i++) {{ /* from {} on */\n            {}\n            sl_sync();\n        }}",
+                    r.first,
+                    r.first + n,
+                    r.start,
+                    call("i"),
+                ),
+            };
+        }
+        text.push_str("        break;\n");
+    }
+    text.push_str("    }\n}\n\n");
+}
+
+/// Each processor's instances as rows of a table.
+fn table(making: &Making<'_>, parts: &Parts, all: &[Vec<Run>], head: &str, text: &mut String) {
+    let tasks = &making.input.problem.graph().tasks;
+    let mut first = 0;
+    text.push_str("/* By multiprocessor, its first instance. */\nSL_GLOBAL_TABLE uint32_t sl_first_instance[] = {");
+    for runs in all {
+        let _ = write!(text, "{first}, ");
+        first += runs.len();
+    }
+    let _ = write!(
+        text,
+        "{first}}};\n/* Instances of one task that follow one another: what runs and for which node, in which stage, from which firing on in iteration 0, how many firings later in \
+         the next, firings of an instance, instances. */\n\
+         struct sl_instances {{\n    uint32_t part, node, stage, first, next, firings, count;\n}};\nSL_GLOBAL_TABLE sl_instances sl_schedule[] = {{\n"
+    );
+    let wholes: Vec<usize> = (0..tasks.len()).filter(|i| making.whole(tasks[*i].nodes[0])).collect();
+    for (p, runs) in all.iter().enumerate() {
+        for r in runs {
+            let task = &tasks[r.task];
+            let row = match wholes.iter().position(|w| *w == r.task) {
+                Some(w) => format!("{}, 0, {}, {}, 0, 0, {}", parts.count() + w, r.stage, r.first, r.count),
+                None => {
+                    let (part, node) = parts.number(task.nodes[0]);
+                    let n = task.firings[0];
+                    format!("{part}, {node}, {}, {}, {}, {n}, {}", r.stage, r.first * n, task.instances * n, r.count)
+                }
+            };
+            let _ = writeln!(text, "    {{{row}}}, /* {p}: at {} */", r.start);
+        }
+    }
+    let _ = write!(
+        text,
+        "}};\n{head}    const uint32_t end = sl_first_instance[sl_block() + 1];\n    for (uint32_t e = sl_first_instance[sl_block()]; e < end; e++) {{\n        \
+         const sl_instances of = sl_schedule[e];\n        const uint32_t j = t - of.stage;\n        if (j >= job.n) continue;\n        \
+         for (uint32_t i = 0; i < of.count; i++) {{\n            const uint32_t first = of.first + j * of.next + i * of.firings;\n            switch (of.part) {{\n"
+    );
+    for part in 0..parts.count() {
+        if parts.is_used(part, |v| !making.whole(v)) {
+            let _ = writeln!(text, "            case {part}: sl_part_{part}(job, of.node, first, of.firings); break;");
+        }
+    }
+    for (w, task) in wholes.iter().enumerate() {
+        let _ = writeln!(text, "            case {}: sl_task_{task}(job, j, of.first + i); break;", parts.count() + w);
+    }
+    text.push_str("            }\n            sl_sync();\n        }\n    }\n}\n\n");
 }
 
 /// What a processor does in an interval.

@@ -10,12 +10,13 @@ typedef struct {
     char *arena;
     int32_t fault, step;
     uint32_t n;
+    const unsigned char *script;
 } job;
 
 enum { INPUT = 0, MIDDLE = 16384, OUTPUT = 49152, COUNTER = 65536, BYTES = 65792, ARENA = 69888 /* bytes */ };
 static const char *const NAMES[] = {"sl_reduce", "sl_stage", "sl_exchange", "sl_rotate", "sl_warps", "sl_ahead",
-                                    "sl_bytes", "sl_shuffle", "sl_apart", "sl_numbers", "sl_many"};
-enum { REDUCE, STAGE, EXCHANGE, ROTATE, WARPS, AHEAD, BYTE_ITEMS, SHUFFLE, APART, NUMBERS, MANY };
+                                    "sl_bytes", "sl_shuffle", "sl_apart", "sl_numbers", "sl_many", "sl_script"};
+enum { REDUCE, STAGE, EXCHANGE, ROTATE, WARPS, AHEAD, BYTE_ITEMS, SHUFFLE, APART, NUMBERS, MANY, SCRIPT };
 
 /* The fault of kernels.cu. */
 enum { UNWRITTEN = 7 };
@@ -60,6 +61,119 @@ static void show(uint32_t r)
     counts(r, c);
     printf("%s: %llu accesses of warps read %llu sectors, at most %llu; %llu write %llu, at most %llu\n", region(r), (unsigned long long)c[0],
            (unsigned long long)c[1], (unsigned long long)c[2], (unsigned long long)c[3], (unsigned long long)c[4], (unsigned long long)c[5]);
+}
+
+/* ---- scripts: what threads do, at random; whether two of them race is found out by the definition ---- */
+
+enum { BLOCKS = 2, THREADS = 64, ALL = BLOCKS * THREADS, STEPS = 24, PLACES = 32 };
+enum { NOTHING, READ1, READ4, WRITE1, WRITE4, BLOCK_SYNC, WARP_SYNC, GRID_SYNC, ARRIVE, SYNC_SOME };
+
+static unsigned char script[ALL][STEPS][2];
+/* seen[t][u]: how many barriers of thread u thread t has seen the end of, what u did before included */
+static int seen[ALL][ALL];
+/* What was done to each byte, of global and of each block's shared memory: by whom, when, and was it a write? */
+static struct { int thread, time, write; } done[PLACES + PLACES][ALL * STEPS * 4];
+static int done_count[PLACES + PLACES];
+
+static uint32_t roll(uint32_t sides)
+{
+    static uint64_t state;
+    static uint64_t of = UINT64_MAX;
+    if (of != seed) state = of = seed;
+    state += 0x9e3779b97f4a7c15ull;
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return (uint32_t)(z >> 33) % sides;
+}
+
+/* Threads of which all have come: `from` to `end` see what those of `other` to `other_end` have seen. */
+static void meet(int from, int end, int other, int other_end)
+{
+    static int all[ALL];
+    memset(all, 0, sizeof all);
+    for (int t = other; t < other_end; t++)
+        for (int u = 0; u < ALL; u++)
+            if (seen[t][u] + (t == u) > all[u]) all[u] = seen[t][u] + (t == u);
+    for (int t = from; t < end; t++)
+        for (int u = 0; u < ALL; u++)
+            if (all[u] > seen[t][u]) seen[t][u] = all[u];
+}
+
+/* A script in which barriers are reached by all who must, and accesses between them are at random. */
+static void write_script(void)
+{
+    uint32_t rare = 2 + roll(200), places = 1 + roll(4), writes = 2 + roll(6);
+    memset(script, 0, sizeof script);
+    for (int step = 0; step < STEPS; step++) {
+        uint32_t together = roll(12);
+        for (int b = 0; b < BLOCKS; b++) {
+            uint32_t what = step % 2 == 0 ? 99 : together == 0 ? 98 : roll(5), w = roll(2);
+            for (int i = 0; i < THREADS; i++) {
+                unsigned char *s = script[b * THREADS + i][step];
+                uint32_t warp = (uint32_t)i / 32;
+                s[0] = what == 98 ? GRID_SYNC : what == 0 ? BLOCK_SYNC : what == 1 && warp == w ? WARP_SYNC : NOTHING;
+                if (what == 2) s[0] = warp == w ? ARRIVE : SYNC_SOME;
+                /* each time another barrier: none is arrived at twice before others have waited there */
+                if (what == 2) s[1] = (unsigned char)(step / 2);
+                if (what != 99 || roll(rare)) continue;
+                int whole = roll(3) != 0, writing = roll(writes) == 0;
+                s[0] = (unsigned char)(writing ? whole ? WRITE4 : WRITE1 : whole ? READ4 : READ1);
+                s[1] = (unsigned char)(roll(2) * 16 + roll(places) * 4 + (whole ? 0 : roll(4)));
+            }
+        }
+    }
+}
+
+static int access_races(int t, const unsigned char *s)
+{
+    int races = 0, write = s[0] == WRITE1 || s[0] == WRITE4, bytes = s[0] == READ1 || s[0] == WRITE1 ? 1 : 4;
+    for (int i = 0; i < bytes; i++) {
+        int at = s[1] + i;
+        /* shared memory of each block */
+        if (at >= 16) at += t / THREADS * PLACES;
+        for (int k = 0; k < done_count[at]; k++)
+            if (done[at][k].thread != t && (write || done[at][k].write) && done[at][k].time >= seen[t][done[at][k].thread]) races = 1;
+        done[at][done_count[at]].thread = t;
+        done[at][done_count[at]].time = seen[t][t];
+        done[at][done_count[at]++].write = write;
+    }
+    return races;
+}
+
+static int script_races(void)
+{
+    int races = 0;
+    memset(seen, 0, sizeof seen);
+    memset(done_count, 0, sizeof done_count);
+    for (int step = 0; step < STEPS; step++) {
+        for (int t = 0; t < ALL; t++)
+            if (script[t][step][0] >= READ1 && script[t][step][0] <= WRITE4) races |= access_races(t, script[t][step]);
+        if (script[0][step][0] == GRID_SYNC) meet(0, ALL, 0, ALL);
+        for (int t = 0; t < ALL; t += 32) {
+            int what = script[t][step][0], b = t / THREADS * THREADS;
+            if (what == BLOCK_SYNC && t == b) meet(t, t + THREADS, t, t + THREADS);
+            if (what == WARP_SYNC) meet(t, t + 32, t, t + 32);
+            if (what == SYNC_SOME) meet(t, t + 32, b, b + THREADS);
+        }
+        /* what is done from now on is later */
+        for (int t = 0; t < ALL; t++)
+            if (script[t][step][0] == ARRIVE && seen[t][t] >= 0) seen[t][t]++;
+    }
+    return races;
+}
+
+static void run_script(void)
+{
+    uint32_t zero = 0;
+    put(COUNTER, &zero, 4);
+    write_script();
+    int races = script_races();
+    j.n = STEPS;
+    j.script = &script[0][0][0];
+    int clean = emulate(SCRIPT, BLOCKS, THREADS, 16, 1, &j, seed, text, sizeof text) == 0;
+    if (clean == !races) puts(races ? "right: they race" : "right");
+    else printf("wrong: seed %llu, races %d: %s\n", (unsigned long long)seed, races, text);
 }
 
 static void run(uint32_t kernel)
@@ -148,6 +262,7 @@ static void run(uint32_t kernel)
         else check(want, 192);
         break;
     }
+    case SCRIPT: run_script(); break;
     case MANY: {
         int32_t zeros[8192] = {0};
         put(MIDDLE, zeros, sizeof zeros);
@@ -170,7 +285,8 @@ static void run_refused(void)
     launch(REDUCE, 0, 32, 0, 0);
     launch(REDUCE, 1, 1025, 0, 0);
     launch(REDUCE, 1, 32, 1000000, 0);
-    launch(ROTATE, 4000000, 1024, 0, 0);
+    launch(ROTATE, 2000000, 1024, 0, 0);
+    launch(ROTATE, 3000000, 1024, 0, 0);
     launch(ROTATE, 4000, 1024, 0, 1);
     j.n = 1;
     put(INPUT, input, sizeof input);
@@ -217,8 +333,8 @@ int main(int argc, char **argv)
         run_refused();
         return 0;
     }
-    while (kernel <= MANY && strcmp(NAMES[kernel], argv[2]) != 0) kernel++;
-    if (kernel > MANY) return 2;
+    while (kernel <= SCRIPT && strcmp(NAMES[kernel], argv[2]) != 0) kernel++;
+    if (kernel > SCRIPT) return 2;
     for (seed = first; seed < first + seeds; seed++) {
         for (const char *fault = argv[3]; *fault; fault += strspn(fault, ",")) {
             j.fault = (int32_t)strtol(fault, (char **)&fault, 10);

@@ -4,6 +4,8 @@ struct sl_job {
     char *arena;
     int32_t fault, step;
     uint32_t n;
+    /* What each thread does: steps of two bytes, what and where. */
+    const uint8_t *script;
 };
 
 enum { INPUT = 0, MIDDLE = 16384, OUTPUT = 49152, COUNTER = 65536, BYTES = 65792, SMALL = 69888 };
@@ -214,11 +216,37 @@ SL_KERNEL(1024) void sl_many(const sl_job job)
     put(mine, other + own[32767] - (int32_t)t);
 }
 
+/* Each thread follows its script (as host.c makes them). */
+SL_KERNEL(64) void sl_script(const sl_job job)
+{
+    char *global = job.arena + MIDDLE, *shared = sl_shared();
+    unsigned t = sl_thread(), n = sl_threads();
+    if (t < 4) put((int32_t *)shared + t, 0);
+    sl_sync();
+    const uint8_t *step = job.script + (sl_block() * n + t) * job.n * 2;
+    for (uint32_t k = 0; k < job.n; k++, step += 2) {
+        char *place = (step[1] & 16 ? shared : global) + (step[1] & 15);
+        unsigned bytes = step[0] == 2 || step[0] == 4 ? 4 : 1;
+        switch (step[0]) {
+        case 1:
+        case 2: SL_READ(place, bytes); break;
+        case 3:
+        case 4: SL_WRITE(place, bytes); break;
+        case 5: sl_sync(); break;
+        case 6: sl_sync_warp(); break;
+        case 7: sl_grid_sync((unsigned *)(job.arena + COUNTER)); break;
+        case 8: sl_arrive_some(1 + step[1], n); break;
+        case 9: sl_sync_some(1 + step[1], n); break;
+        default: break;
+        }
+    }
+}
+
 #ifdef SL_EMULATE
 static sl_kernel_fn *const sl_kernel_table[] = {sl_reduce, sl_stage, sl_exchange, sl_rotate, sl_warps, sl_ahead,
-                                                sl_bytes, sl_shuffle, sl_apart, sl_numbers, sl_many};
+                                                sl_bytes, sl_shuffle, sl_apart, sl_numbers, sl_many, sl_script};
 static const char *const sl_kernel_names[] = {"sl_reduce", "sl_stage", "sl_exchange", "sl_rotate", "sl_warps", "sl_ahead",
-                                              "sl_bytes", "sl_shuffle", "sl_apart", "sl_numbers", "sl_many"};
+                                              "sl_bytes", "sl_shuffle", "sl_apart", "sl_numbers", "sl_many", "sl_script"};
 static const sl_region sl_regions[] = {{OUTPUT, 0, "what c9 keeps"},
                                        {INPUT, 16384, "c1, from In to A"},
                                        {MIDDLE, 32768, "c2, from A to B"},

@@ -51,6 +51,8 @@ pub struct Emitted {
     pub outcome: Outcome,
 }
 
+/// Instances for each multiprocessor, at least: evener schedules have longer iterations, whose channels no cache holds.
+const PER_PROCESSOR: Grain = Grain::PerProcessor(4);
 /// Coarsening whose buffers [`Scheme::Serial`] does not exceed.
 const SWP8: u64 = 8;
 /// Bytes of buffers for the scheme serial where there is no such schedule to compare with.
@@ -139,7 +141,7 @@ impl Making<'_> {
     /// A modulo schedule for multiprocessors.
     fn swp(&self, scheme: Scheme, coarsen: u64, method: Method) -> Result<Emitted, Problem> {
         let processors = self.choices.processors;
-        let mut plan = plan::plan(self.what, self.machine, processors, Grain::Auto).map_err(unfit)?;
+        let mut plan = plan::plan(self.what, self.machine, processors, PER_PROCESSOR).map_err(unfit)?;
         if coarsen > 1 {
             let coarse = plan.granularity.coarsened(coarsen).ok_or_else(|| unfit(Unfit::Work))?;
             plan = plan::with_granularity(self.what, coarse, processors).map_err(unfit)?;
