@@ -37,14 +37,14 @@ impl Configuration {
     /// That of a seed.
     pub fn of(seed: u64, scheme: Scheme) -> Configuration {
         let mut r = Random::new(seed ^ 0xDE_71CE);
-        let coarsen = *r.pick(&[None, None, Some(1), Some(2), Some(3), Some(8)]);
+        let coarsen = *r.pick(&[None, None, None, Some(1), Some(2), Some(3)]);
         Configuration {
             cuda: CudaOptions {
                 emulate: true,
                 scheme: Some(scheme),
                 coarsen,
                 processors: Some(r.range(1, 6)),
-                block_threads: Some(32 * r.range(1, 4)),
+                block_threads: Some(32 * *r.pick(&[1, 1, 2, 2, 3, 4])),
                 gpu: None,
             },
             streams: r.chance(20).then(|| *r.pick(&[2, 3, 8, 33])),
@@ -95,15 +95,35 @@ impl std::fmt::Display for Configuration {
 
 /// The program of a seed: mostly what a device can run, with state and without; now and then one that it refuses.
 pub fn program(seed: u64) -> Case {
+    let runs = |case: &Case| check(&case.source).is_ok_and(|c| stands_against(&c.program).is_none());
     match seed % 8 {
         0 => generate::case(seed),
-        1 | 2 => generate::branches(seed),
+        1 | 2 => {
+            (seed * 8..seed * 8 + 8).map(generate::branches).find(runs).unwrap_or_else(|| generate::branches(seed))
+        }
         3 => generate::windows(seed, 700).0,
-        _ => {
+        kind => {
             let plain = |s: &u64| generate::flavour(*s) == generate::Flavour { dynamic: false, messages: false };
-            (seed * 16..).find(plain).map_or_else(|| generate::case(seed), generate::case)
+            let all = (seed * 64..).filter(plain).map(generate::case).take(32);
+            // faults, too
+            let mut fit = all.filter(|c| kind != 4 || c.hazards).filter(runs);
+            fit.next().unwrap_or_else(|| generate::case(seed))
         }
     }
+}
+
+/// Why nothing was launched; `None` where something should have been.
+fn no_kernels(program: &Elaborated, tried: &Tried, unit: u64) -> Option<&'static str> {
+    let prints = program.graph.nodes.iter().filter(|n| matches!(n.kind, NodeKind::Filter { prints: true, .. })).count();
+    [
+        // then the order of firings can be seen
+        ("prints in several places", prints > 1),
+        ("fails before", tried.failed > 0 && tried.steady_states < unit),
+        ("too long", tried.steady_states < unit),
+        ("no steady state", program.steady.repetitions.iter().all(|r| *r == 0)),
+    ]
+    .into_iter()
+    .find_map(|(why, is)| is.then_some(why))
 }
 
 /// What devices do not have, where a program has it.
@@ -164,11 +184,9 @@ pub fn job(case: &Case, configuration: &Configuration, all: bool, folder: &Path)
         Err(why) if case.hazards && errors(&why).iter().all(|e| CERTAIN.contains(e)) => return answer("failed"),
         Err(why) => return Message::new("refused").with("why", why),
     };
-    if let Some(n) = configuration.streams {
-        match slow::streams(&checked.program, n) {
-            Ok(program) => checked.program = program,
-            Err(_) => return answer("no streams"),
-        }
+    // what no streams can take turns in runs without them
+    if let Some(Ok(slow)) = configuration.streams.map(|n| slow::streams(&checked.program, n)) {
+        checked.program = slow;
     }
     let (program, code) = match compile_on_device(&checked, &configuration.cuda) {
         Ok(made) => made,
@@ -178,14 +196,28 @@ pub fn job(case: &Case, configuration: &Configuration, all: bool, folder: &Path)
     let cases = if all { lengths(&checked.program, case, code.unit, MOST) } else { vec![case.clone()] };
     let mut on_device = |case: &Case| run(&program, case, Some(&code), Feed::default(), folder);
     match agree(&checked, &cases, folder, &mut on_device) {
+        // a case alone may be short
+        Ok(_) if !all => answer("output"),
         Ok(tried) => {
             let how = match (tried.output > 0, code.launches() > 0) {
                 (true, true) => "output",
                 (false, true) => "empty",
-                // so many firings that nobody waits for them here
-                (_, false) => "no kernels",
+                (_, false) => match no_kernels(&checked.program, &tried, code.unit) {
+                    Some(why) => why,
+                    None => {
+                        let (made, unit) = (tried.steady_states, code.unit);
+                        let why = format!("{configuration}: no kernels in {made} steady states, {unit} at once");
+                        return Message::new("different").with("why", why);
+                    }
+                },
             };
-            let numbers = [("runs", tried.runs), ("failed", tried.failed), ("launches", code.launches())];
+            let numbers = [
+                ("runs", tried.runs),
+                ("failed", tried.failed),
+                ("launches", code.launches()),
+                ("unit", code.unit),
+                ("steady", tried.steady_states),
+            ];
             numbers.into_iter().fold(answer(how), |m, (name, n)| m.with(name, n.to_string()))
         }
         Err(Complaint::Refused(why)) => Message::new("refused").with("why", why),
@@ -220,7 +252,7 @@ pub struct Tried {
     pub output: u64,
     /// Runs that failed both ways.
     pub failed: u64,
-    /// The most steady states of a run.
+    /// The most steady states of a run that ended well.
     pub steady_states: u64,
 }
 
@@ -345,7 +377,10 @@ pub fn agree(
                 tried.runs += 1;
                 tried.output += u64::from(!printed.is_empty() || written.values().any(|w| !w.is_empty()));
             }
-            Outcome::Failed(..) => tried.failed += 1,
+            Outcome::Failed(..) => {
+                tried.failed += 1;
+                continue;
+            }
         }
         let bytes = case.input.as_ref().map_or(0, Vec::len) as u64;
         let by_input = input.as_ref().map(|i| {
@@ -361,7 +396,7 @@ pub fn agree(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::check;
+    use crate::run::{check, compile_changed};
     use std::collections::BTreeSet;
 
     const SUM: &str = "int->int pipeline Main {
@@ -379,8 +414,10 @@ mod tests {
     #[test]
     fn lengths_around_a_steady_state() {
         let checked = check(SUM).unwrap();
-        let bytes: Vec<usize> =
-            lengths(&checked.program, &case(SUM), 5, FEW).iter().map(|c| c.input.as_ref().map_or(0, Vec::len)).collect();
+        let bytes: Vec<usize> = lengths(&checked.program, &case(SUM), 5, FEW)
+            .iter()
+            .map(|c| c.input.as_ref().map_or(0, Vec::len))
+            .collect();
         // two items before the steady state, three in each
         assert_eq!(bytes, [36, 0, 4, 16, 20, 64, 68, (2 + 33 + 1) * 4, (2 + 96 + 1) * 4, (2 + 300 + 1) * 4]);
         let made = "void->void pipeline Main {
@@ -431,6 +468,56 @@ mod tests {
             panic!("a back end that fails is right")
         };
         assert!(why.contains("a barrier is missing"), "{why}");
+    }
+
+    /// Faults in the generated text, each by all schemes.
+    #[test]
+    fn what_is_planted_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let checked = check(SUM).unwrap();
+        let every = |text: &mut String, from: &str, to: &str| *text = text.replace(from, to);
+        type Plant<'a> = (&'a str, &'a dyn Fn(&mut String));
+        let plants: [Plant; 7] = [
+            ("nothing", &|_| ()),
+            ("barriers are missing", &|t| every(t, "sl_sync();", ";")),
+            ("a constant is another", &|t| every(t, "* 3", "* 5")),
+            ("state is not kept", &|t| every(t, "sl_item<true>(state) = st;", ";")),
+            ("a peek is one too far", &|t| every(t, "in[4]", "in[5]")),
+            ("a stage is an interval too early", &|t| every(t, "t - 1u", "t - 0u")),
+            ("barriers of the grid are missing", &|t| every(t, "sl_grid_sync(&", "(void)(&")),
+        ];
+        let mut planted = BTreeSet::new();
+        for (scheme, (what, plant)) in Configuration::schemes().into_iter().flat_map(|s| plants.map(|p| (s, p))) {
+            let cuda = CudaOptions {
+                emulate: true,
+                scheme: Some(scheme),
+                processors: Some(2),
+                block_threads: Some(32),
+                ..CudaOptions::default()
+            };
+            let mut changed = false;
+            let made = compile_changed(&checked, &cuda, &mut |text| {
+                // the support before it stays as it is
+                let at = text.find("sl_state_0").unwrap_or(0);
+                let mut own = text.split_off(at);
+                let before = own.clone();
+                plant(&mut own);
+                changed = own != before;
+                text.push_str(&own);
+            });
+            let (program, code) = made.unwrap_or_else(|why| panic!("{}, {what}: {why}", scheme.name()));
+            let cases = lengths(&checked.program, &case(SUM), code.unit, MOST);
+            let mut on_device = |c: &Case| run(&program, c, Some(&code), Feed::default(), folder.path());
+            let seen = agree(&checked, &cases, folder.path(), &mut on_device);
+            match (changed, seen) {
+                (false, Ok(_)) => assert!(code.launches() > 0, "{}", scheme.name()),
+                (true, Err(Complaint::Different(..))) => {
+                    planted.insert(what);
+                }
+                (_, other) => panic!("{}, {what}, planted {changed}: {other:?}", scheme.name()),
+            }
+        }
+        assert_eq!(planted.len(), plants.len() - 1, "{planted:?}");
     }
 
     #[test]

@@ -164,14 +164,28 @@ pub fn compile_threads(checked: &Checked, threads: usize, batch: Option<u64>) ->
 /// Compiles a checked program for a device, as the command line does it: with the program that then runs, whose equal branches may have become one
 /// filter.
 pub fn compile_on_device(checked: &Checked, options: &CudaOptions) -> Result<(Checked, Compiled), NotMade> {
-    let made = || {
+    compile_changed(checked, options, &mut |_| ())
+}
+
+/// The same with a change to the device's text, for tests that plant faults.
+pub fn compile_changed(
+    checked: &Checked,
+    options: &CudaOptions,
+    change: &mut dyn FnMut(&mut String),
+) -> Result<(Checked, Compiled), NotMade> {
+    let mut made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         // what is compiled here runs once
         let code = CodeOptions { cc: CcOptions { level: 0, ..CcOptions::default() }, fold: true, ..Default::default() };
         let folded = folding::folded(&mut session, checked, &code)?;
         let program = folded.unwrap_or(Checked { sources: checked.sources.clone(), program: checked.program.clone() });
         let natives = NativeOptions::default();
-        let (native, c) = cuda::run::prepare(&mut session, &program, &code, &natives, options, cuda::texts::texts)?;
+        let texts = |s: &mut _, p: &_, c: &_, o: &_, t: &_| {
+            let mut texts = cuda::texts::texts(s, p, c, o, t)?;
+            change(&mut texts.device);
+            Ok(texts)
+        };
+        let (native, c) = cuda::run::prepare(&mut session, &program, &code, &natives, options, texts)?;
         Ok((program, Compiled { native, unit: c.unit, sites: c.sites, lanes: 0, crew: None }))
     };
     made().map_err(|halt| match halt {

@@ -44,9 +44,7 @@ fn carry_out(job: &Message, folder: &Path) -> Message {
         "differ" => differ(job, folder),
         "windows" => windows(job, folder),
         "take-turns" => turns::take_turns(&case(job), job.number("streams").unwrap_or(2) as u32, make(job), folder),
-        "device" => {
-            device::job(&case(job), &device::Configuration::from(job), job.bytes("lengths").is_some(), folder)
-        }
+        "device" => device::job(&case(job), &device::Configuration::from(job), job.bytes("lengths").is_some(), folder),
         "turn-by-turn" => match turns::Slowing::ALL.iter().find(|(name, _)| *name == job.text("slowing")) {
             Some((_, slowing)) => {
                 let streams = job.number("streams").unwrap_or(2) as u32;

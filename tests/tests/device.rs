@@ -41,7 +41,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn add(&mut self, scheme: Scheme, result: Result<Message, String>) {
+    fn add(&mut self, seed: u64, scheme: Scheme, result: Result<Message, String>) {
         self.programs += 1;
         let answer = match result {
             Ok(answer) => answer,
@@ -49,6 +49,15 @@ impl Seen {
         };
         let how = answer.text("how");
         let number = |name| answer.number(name).unwrap_or(0);
+        if std::env::var("SLUICE_TELL").is_ok_and(|v| v == "2") {
+            eprintln!(
+                "{seed} {how} {} unit {} steady {} launches {}",
+                scheme.name(),
+                number("unit"),
+                number("steady"),
+                number("launches")
+            );
+        }
         self.runs += number("runs");
         self.failed += number("failed");
         self.launches += number("launches");
@@ -93,10 +102,7 @@ fn one(pool: &Pool, seed: u64, scheme: Scheme) -> Result<Message, String> {
         shown.input = answer.bytes("input").map(<[u8]>::to_vec).or(shown.input);
         shown.iterations = answer.number("iterations").or(shown.iterations);
     }
-    Err(format!(
-        "{configuration}\n{}",
-        differ::report(pool, seed, &shown, &answer, &why, &|c| job(c, &configuration))
-    ))
+    Err(format!("{configuration}\n{}", differ::report(pool, seed, &shown, &answer, &why, &|c| job(c, &configuration))))
 }
 
 fn some(pool: &Pool, seeds: Range<u64>, schemes: &[Scheme]) -> Result<(), Failed> {
@@ -105,7 +111,7 @@ fn some(pool: &Pool, seeds: Range<u64>, schemes: &[Scheme]) -> Result<(), Failed
     for seed in seeds {
         // neighbours are of different kinds, so that each scheme sees all of them
         let scheme = schemes[(seed / 8 + seed) as usize % schemes.len()];
-        seen.add(scheme, one(pool, seed, scheme));
+        seen.add(seed, scheme, one(pool, seed, scheme));
     }
     seen.judge(schemes, whole)
 }
