@@ -5,7 +5,7 @@
 //! seed, and faults where kernels do what they must not.
 //!
 //! Work is not done when it is asked for, but when the order of the [`Queues`] has it: at the latest when someone waits for it. Memory of the host that
-//! something will be written to is overwritten at once, so that a program that reads too early is seen.
+//! something will be written to is overwritten at once, so that a program that reads too early is seen (but not what is still to be put from there).
 
 #![allow(unsafe_code)]
 
@@ -221,8 +221,15 @@ impl Device for Emulator {
     }
 
     unsafe fn get(&mut self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<(), Fault> {
-        // SAFETY: the caller promises the room, and that nobody else uses it.
-        unsafe { std::ptr::write_bytes(to, UNWRITTEN, bytes) };
+        // what is still to be put from there must not be lost
+        let (start, end) = (to as usize, to as usize + bytes);
+        let read = self.queues.left().any(|work| {
+            matches!(work, Work::Put { from, bytes, .. } if (*from as usize) < end && start < *from as usize + bytes)
+        });
+        if !read {
+            // SAFETY: the caller promises the room, and that nobody else uses it.
+            unsafe { std::ptr::write_bytes(to, UNWRITTEN, bytes) };
+        }
         self.queues.add(stream, Work::Get { to, from, bytes });
         self.go_on()
     }

@@ -3,7 +3,7 @@
 use super::arch::TESTED;
 use super::check;
 use super::compile::{self, KernelOptions};
-use super::device::Attached;
+use super::device::{Attached, Device, Stream};
 use super::emulate::Emulator;
 use super::run::{self, Texts};
 use crate::cache::Cache;
@@ -83,6 +83,27 @@ fn a_device_gives_what_the_cpu_gives() {
         native.attach(Attached::new(Box::new(Emulator::load(&kernels, 4, seed).unwrap())));
         assert_eq!(run(&native, folder.path(), 345).unwrap(), doubled(345), "seed {seed}");
         assert_eq!(run(&native, folder.path(), 0).unwrap(), doubled(0), "the same device a second time");
+    }
+}
+
+#[test]
+#[allow(unsafe_code)] // the device is asked as programs ask it
+fn memory_of_the_host_may_be_put_and_then_got_into() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernels = kernels(folder.path(), DEVICE);
+    for seed in 0..20 {
+        let mut device = Emulator::load(&kernels, 4, seed).unwrap();
+        let at = device.allocate(4).unwrap();
+        let mut bytes = [1u8, 2, 3, 4];
+        let compute = Stream::Compute;
+        // SAFETY: the bytes stay until the stream has come to its end.
+        unsafe {
+            device.put(compute, at, bytes.as_ptr(), 4).unwrap();
+            device.get(compute, bytes.as_mut_ptr(), at, 4).unwrap();
+        }
+        device.finish(compute).unwrap();
+        assert_eq!(bytes, [1, 2, 3, 4], "seed {seed}");
+        device.release(at).unwrap();
     }
 }
 
