@@ -5,7 +5,7 @@
 //! seed, and faults where kernels do what they must not.
 //!
 //! Work is not done when it is asked for, but when the order of the [`Queues`] has it: at the latest when someone waits for it. Memory of the host that
-//! something will be written to is overwritten at once, so that a program that reads too early is seen (but not what is still to be put from there).
+//! something will be written to is overwritten at once, so that a program that reads too early is seen.
 
 #![allow(unsafe_code)]
 
@@ -211,7 +211,7 @@ impl Device for Emulator {
                 self.free(address, layout);
                 Ok(())
             }
-            None => Err(faults::emulator_report("memory is freed that was not allocated")),
+            None => Err(faults::emulator_report(&format!("memory is freed that was not allocated, at {address:#x}"))),
         }
     }
 
@@ -221,12 +221,13 @@ impl Device for Emulator {
     }
 
     unsafe fn get(&mut self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<(), Fault> {
-        // what is still to be put from there must not be lost
-        let (start, end) = (to as usize, to as usize + bytes);
-        let read = self.queues.left().any(|work| {
-            matches!(work, Work::Put { from, bytes, .. } if (*from as usize) < end && start < *from as usize + bytes)
-        });
-        if !read {
+        // what still goes to the device from there must not be lost
+        let (first, end) = (to as usize, to as usize + bytes);
+        let goes = |work: &Work| match work {
+            Work::Put { from, bytes, .. } => (*from as usize) < end && first < *from as usize + bytes,
+            _ => false,
+        };
+        if !self.queues.waiting().any(goes) {
             // SAFETY: the caller promises the room, and that nobody else uses it.
             unsafe { std::ptr::write_bytes(to, UNWRITTEN, bytes) };
         }

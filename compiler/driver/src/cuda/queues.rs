@@ -95,17 +95,17 @@ impl<W> Queues<W> {
         ticket > 0 && self.happened[ticket as usize]
     }
 
-    /// All work that is left.
-    pub fn left(&self) -> impl Iterator<Item = &W> {
+    /// Is there something in a stream?
+    pub fn holds(&self, stream: Stream) -> bool {
+        !self.queues[stream as usize].is_empty()
+    }
+
+    /// Work that is not done yet.
+    pub fn waiting(&self) -> impl Iterator<Item = &W> {
         self.queues.iter().flatten().filter_map(|item| match item {
             Item::Work(work) => Some(work),
             _ => None,
         })
-    }
-
-    /// Is there something in a stream?
-    pub fn holds(&self, stream: Stream) -> bool {
-        !self.queues[stream as usize].is_empty()
     }
 
     /// Is it time to do something, though nobody waits for it?
