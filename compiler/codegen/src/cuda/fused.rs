@@ -100,9 +100,13 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
     let tasks = tasks::emit(making, parts)?;
     let (mut text, mut kernels) = (tasks.text.clone(), Vec::new());
     // tiles of a launch: as many as there are, or as the rings between launches have room for
-    let most = if plan.rings { format!("{}u", making.chunk / plan.states) } else { "job.n".to_string() };
+    let room = match plan.rings {
+        true => format!("    const uint32_t most = sl_slice(ctx) < {0}u ? sl_slice(ctx) : {0}u;\n", making.chunk / plan.states),
+        false => "    const uint32_t most = sl_slice(ctx);\n".to_string(),
+    };
     let mut launches = format!(
-        "    for (job.t = 0; job.t < job.n; job.t += job.m) {{\n        job.m = job.n - job.t < {most} ? job.n - job.t : {most};\n"
+        "{room}    for (job.t = 0; job.t < job.n; job.t += job.m) {{\n        job.m = job.n - job.t < most ? job.n - job.t : most;\n        \
+         sl_need_input(ctx, job.t + job.m);\n"
     );
     for launch in &plan.regions.launches {
         match launch {
@@ -122,7 +126,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
             }
         }
     }
-    launches.push_str("        job.parity ^= 1;\n    }\n");
+    launches.push_str("        job.parity ^= 1;\n        sl_has_output(ctx, job.t + job.m);\n    }\n");
     Ok(Kernels { text, kernels, launches })
 }
 

@@ -126,8 +126,11 @@ pub(super) fn text(making: &Making<'_>, launches: &str, kernels: &[KernelInfo]) 
     carry("sl_save", &mut out);
     let _ = write!(
         out,
-        "}}\n\nstatic const sl_kernels sl_the_kernels = {{{}ull, {}ull, {}ull, sl_kept_at, sl_run_kernels}};\n\n",
-        arena.bytes, arena.exchanged, arena.states
+        "}}\n\nstatic const sl_kernels sl_the_kernels = {{{}ull, {}ull, {}ull, {}ull, sl_kept_at, sl_run_kernels}};\n\n",
+        arena.bytes,
+        arena.exchanged,
+        arena.states,
+        making.input.options.slice_bytes.max(1),
     );
     out
 }

@@ -72,11 +72,13 @@ pub struct CudaOptions {
     pub memory: u64,
     /// Bytes of input, or of output, of the steady states that run at once, about.
     pub batch_bytes: u64,
+    /// Bytes of them that go to the device and back at a time, at least, while others are worked on.
+    pub slice_bytes: u64,
 }
 
 impl Default for CudaOptions {
     fn default() -> CudaOptions {
-        CudaOptions { scheme: Scheme::Swp, threads: 128, shared: 48 << 10, memory: 4 << 30, batch_bytes: 32 << 20 }
+        CudaOptions { scheme: Scheme::Swp, threads: 128, shared: 48 << 10, memory: 4 << 30, batch_bytes: 32 << 20, slice_bytes: 256 << 10 }
     }
 }
 

@@ -23,6 +23,8 @@ const EMULATED_BATCH: u64 = 64 << 10;
 const PROCESSORS: u32 = 132;
 /// Shared memory of a block that every GPU gives.
 const USUAL_SHARED: u32 = 48 << 10;
+/// Bytes of what passes between the host and the emulated device at a time: little, so that copies and kernels overlap.
+const EMULATED_SLICE: u64 = 4 << 10;
 /// Seconds for a schedule.
 const TIME_LIMIT: f64 = 20.0;
 
@@ -58,6 +60,7 @@ fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault> {
             // the rest of the memory is for what else uses the GPU
             memory: target.memory.map_or(usual.memory, |bytes| bytes / 4 * 3),
             batch_bytes: if emulated { EMULATED_BATCH } else { usual.batch_bytes },
+            slice_bytes: if emulated { EMULATED_SLICE } else { usual.slice_bytes },
             ..usual
         },
     })
