@@ -72,7 +72,11 @@ pub(super) fn task(
             "    const uint32_t all = {tiles} * {n}u;\n    \
              for (uint32_t at = sl_block() * {threads}u; at < all; at += sl_blocks() * {threads}u) {{\n        {call}\n        sl_sync();\n    }}"
         );
-        let most = if states.is_some() { format!("((uint64_t)job.m * {n} + {}) / {threads}", threads - 1) } else { n.div_ceil(threads.into()).to_string() };
+        let most = if states.is_some() {
+            format!("((uint64_t)job.m * {n} + {}) / {threads}", threads - 1)
+        } else {
+            n.div_ceil(threads.into()).to_string()
+        };
         format!("sl_blocks_for(ctx, {most})")
     };
     text.push_str("}\n\n");

@@ -80,7 +80,12 @@ fn switch(all: &[Vec<Run>], head: &str, text: &mut String) {
             let t = if r.stage == 0 { "t".to_string() } else { format!("t - {}u", r.stage) };
             let call = |i: &str| format!("if ({t} < job.n) sl_task_{}(job, {t}, {i});", r.task);
             let _ = match r.count {
-                1 => writeln!(text, "        {} /* at {} */\n        sl_sync();", call(&format!("{}u", r.first)), r.start),
+                1 => writeln!(
+                    text,
+                    "        {} /* at {} */\n        sl_sync();",
+                    call(&format!("{}u", r.first)),
+                    r.start
+                ),
                 n => writeln!(
                     text,
                     "        for (uint32_t i = {}u; i < {}u; i++) {{ /* from {} on */\n            {}\n            sl_sync();\n        }}",

@@ -11,7 +11,7 @@ use crate::options::{CodeOptions, CudaBuildOptions, CudaOptions};
 use crate::pipeline::{Checked, Halt};
 use crate::session::Session;
 use sluice_codegen::Flavour;
-use sluice_codegen::cuda::{self, Scheme};
+use sluice_codegen::cuda;
 use sluice_schedule::machine;
 use sluice_schedule::method::Method;
 
@@ -48,7 +48,7 @@ fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault> {
     let usual = cuda::CudaOptions::default();
     let emulated = target.arch.is_none();
     Ok(Choices {
-        scheme: options.scheme.unwrap_or(Scheme::Swp),
+        scheme: options.scheme.unwrap_or(super::auto::USUAL),
         coarsen: options.coarsen.unwrap_or(1).into(),
         processors: target.processors,
         threads: options.block_threads.unwrap_or(THREADS),
