@@ -3,6 +3,7 @@
 // tests touch files, processes, clocks and the environment; clippy.toml bans them elsewhere
 #![allow(clippy::disallowed_methods)]
 
+pub mod device;
 pub mod differ;
 pub mod examine;
 pub mod generate;

@@ -11,13 +11,15 @@ use sluice_driver::io::sink::Out;
 use sluice_driver::native::{Native, NativeEnd};
 use sluice_driver::natives::Natives;
 use sluice_driver::natives::foreign::Foreign;
-use sluice_driver::options::{CodeOptions, Inner, ProgramOptions, ScheduleKind, ThreadsOptions};
+use sluice_driver::options::{
+    CodeOptions, CudaOptions, Inner, NativeOptions, ProgramOptions, ScheduleKind, ThreadsOptions,
+};
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
 use sluice_driver::session::Session;
 use sluice_driver::threads::crew::Seats;
-use sluice_driver::{compiled, interpreted};
+use sluice_driver::{compiled, cuda, folding, interpreted};
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
 use std::collections::BTreeMap;
 use std::io::{PipeReader, Write};
@@ -105,6 +107,15 @@ pub struct Compiled {
     pub lanes: usize,
     /// In stages, for threads that run them and hand each other so many steady states (or as many as seem good).
     crew: Option<(Seats, Option<u64>)>,
+    /// Steady states that run fast are a multiple of these.
+    pub unit: u64,
+}
+
+impl Compiled {
+    /// Kernels that were launched by all runs together, where it has a device.
+    pub fn launches(&self) -> u64 {
+        self.native.launches()
+    }
 }
 
 /// Compiles a checked program and loads it.
@@ -125,6 +136,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
         Ok(Compiled {
             native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
+            unit: c.unit,
             sites: c.sites,
             lanes,
             crew: None,
@@ -144,9 +156,60 @@ pub fn compile_threads(checked: &Checked, threads: usize, batch: Option<u64>) ->
             return Ok(None);
         }
         let native = compiled::load(&mut session, checked, &c, &code, &Natives::none())?;
-        Ok(Some(Compiled { native, sites: c.sites, lanes: 0, crew: Some((plan.threads, batch)) }))
+        Ok(Some(Compiled { native, unit: c.unit, sites: c.sites, lanes: 0, crew: Some((plan.threads, batch)) }))
     };
     made().map_err(in_short)
+}
+
+/// Compiles a checked program for a device, as the command line does it: with the program that then runs, whose equal branches may have become one
+/// filter.
+pub fn compile_on_device(checked: &Checked, options: &CudaOptions) -> Result<(Checked, Compiled), NotMade> {
+    compile_changed(checked, options, &mut |_| ())
+}
+
+/// The same with a change to the device's text, for tests that plant faults.
+pub fn compile_changed(
+    checked: &Checked,
+    options: &CudaOptions,
+    change: &mut dyn FnMut(&mut String),
+) -> Result<(Checked, Compiled), NotMade> {
+    let mut made = || {
+        let mut session = Session::new(&ProgramOptions::default(), false)?;
+        // what is compiled here runs once
+        let code = CodeOptions { cc: CcOptions { level: 0, ..CcOptions::default() }, fold: true, ..Default::default() };
+        let folded = folding::folded(&mut session, checked, &code)?;
+        let program = folded.unwrap_or(Checked { sources: checked.sources.clone(), program: checked.program.clone() });
+        let natives = NativeOptions::default();
+        let texts = |s: &mut _, p: &_, c: &_, o: &_, t: &_| {
+            let mut texts = cuda::texts::texts(s, p, c, o, t)?;
+            change(&mut texts.device);
+            Ok(texts)
+        };
+        let (native, c) = cuda::run::prepare(&mut session, &program, &code, &natives, options, texts)?;
+        Ok((program, Compiled { native, unit: c.unit, sites: c.sites, lanes: 0, crew: None }))
+    };
+    made().map_err(|halt| match halt {
+        Halt::Done(Exit::Program) => NotMade::Refused,
+        other => NotMade::Fault(in_short(other)),
+    })
+}
+
+/// Why there is nothing to run on a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotMade {
+    /// The program has what devices do not have; that was said.
+    Refused,
+    /// Anything else.
+    Fault(String),
+}
+
+impl std::fmt::Display for NotMade {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NotMade::Refused => f.write_str("it is refused, and nothing stands against it"),
+            NotMade::Fault(why) => write!(f, "it cannot be compiled: {why}"),
+        }
+    }
 }
 
 fn in_short(halt: Halt) -> String {

@@ -1,8 +1,9 @@
-//! Streams that take turns against separate runs, and folded branches against branches.
+//! Streams that take turns against separate runs, folded branches against branches, and turns together against each on its own.
 
 use crate::generate::Case;
 use crate::message::Message;
 use crate::run::{Compare, Feed, Make, Outcome, check, compile, difference, run};
+use crate::simulate::{Supply, turn_by_turn};
 use crate::work::{CERTAIN, errors};
 use sluice_driver::exit::Exit;
 use sluice_driver::folding;
@@ -10,7 +11,7 @@ use sluice_driver::io::item::{ItemType, Scalar};
 use sluice_driver::options::{CodeOptions, Inner};
 use sluice_driver::pipeline::Checked;
 use sluice_frontend::graph::{Endpoint, NodeKind};
-use sluice_frontend::slow;
+use sluice_frontend::{Elaborated, slow};
 use std::path::Path;
 
 fn same(how: &str) -> Message {
@@ -177,5 +178,69 @@ pub fn fold(case: &Case, make: Make, folder: &Path) -> Message {
     match &first {
         Outcome::Done { written, .. } if written.values().any(|w| !w.is_empty()) => same("output"),
         _ => same("empty"),
+    }
+}
+
+/// How a program comes to have filters for several streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slowing {
+    /// `--streams`
+    Streams(u32),
+    /// Equal branches.
+    Fold,
+    /// What the command line does: both.
+    StreamsAndFold(u32),
+    /// The other way round.
+    FoldAndStreams(u32),
+}
+
+/// A way, by its number of streams.
+pub type OfStreams = fn(u32) -> Slowing;
+
+impl Slowing {
+    /// All, with the names that jobs give them.
+    pub const ALL: [(&str, OfStreams); 4] = [
+        ("streams", Slowing::Streams),
+        ("fold", |_| Slowing::Fold),
+        ("streams, fold", Slowing::StreamsAndFold),
+        ("fold, streams", Slowing::FoldAndStreams),
+    ];
+
+    /// The program made so; `None` where it cannot be, or nothing is to be done.
+    pub fn of(self, program: &Elaborated) -> Option<Elaborated> {
+        // also filters that may fail: both ways they do, or neither
+        let fold = |p: &Elaborated| slow::fold_branches(p, &mut |_| true).map(|(p, _)| p);
+        match self {
+            Slowing::Streams(n) => slow::streams(program, n).ok(),
+            Slowing::Fold => fold(program),
+            Slowing::StreamsAndFold(n) => fold(&slow::streams(program, n).ok()?),
+            Slowing::FoldAndStreams(n) => slow::streams(&fold(program)?, n).ok(),
+        }
+    }
+}
+
+/// Does it make another program of this one, with state?
+pub fn can_be_slowed(case: &Case, slowing: Slowing) -> bool {
+    let slow = checked(case).ok().and_then(|c| slowing.of(&c.program));
+    slow.is_some_and(|p| p.codes.iter().any(|c| c.stateful.is_some() && c.turns.is_some()))
+}
+
+/// A program whose streams take turns, its firings against those of each stream.
+pub fn apart(case: &Case, slowing: Slowing, seed: u64) -> Message {
+    let checked = match checked(case) {
+        Ok(checked) => checked,
+        Err(answer) => return answer,
+    };
+    // what a firing pushes would be its own affair
+    if checked.program.steady.islands.is_some() || !checked.program.messages.links.is_empty() {
+        return same("passed over");
+    }
+    let Some(slow) = slowing.of(&checked.program) else { return same("whole") };
+    let supply = Supply::new(case.input.clone().unwrap_or_default());
+    match turn_by_turn(&slow, &supply, 3000, seed) {
+        Ok(shown) if shown.failed && !case.hazards => different("a firing fails".into()),
+        Ok(shown) if shown.stateful > 0 => same("output"),
+        Ok(_) => same("empty"),
+        Err(why) => different(why),
     }
 }

@@ -4,7 +4,7 @@ use crate::generate::{self, Case};
 use crate::message::Message;
 use crate::patient::patient;
 use crate::run::{Compare, Feed, Make, Outcome, check, compile, difference, run};
-use crate::{examine, mangle, turns};
+use crate::{device, examine, mangle, turns};
 use sluice_driver::exit::Exit;
 use sluice_driver::options::Inner;
 use sluice_frontend::elaborate::Limits;
@@ -44,6 +44,14 @@ fn carry_out(job: &Message, folder: &Path) -> Message {
         "differ" => differ(job, folder),
         "windows" => windows(job, folder),
         "take-turns" => turns::take_turns(&case(job), job.number("streams").unwrap_or(2) as u32, make(job), folder),
+        "device" => device::job(&case(job), &device::Configuration::from(job), job.bytes("lengths").is_some(), folder),
+        "turn-by-turn" => match turns::Slowing::ALL.iter().find(|(name, _)| *name == job.text("slowing")) {
+            Some((_, slowing)) => {
+                let streams = job.number("streams").unwrap_or(2) as u32;
+                turns::apart(&case(job), slowing(streams), job.number("order").unwrap_or_default())
+            }
+            None => Message::new("cannot").with("why", "no such slowing"),
+        },
         "fold" => turns::fold(&case(job), make(job), folder),
         "examine" => match examine::examine(job.bytes("source").unwrap_or_default(), limits(job)) {
             Ok(found) => {

@@ -1,4 +1,5 @@
-//! Random programs in which streams take turns give what separate runs give; those with equal branches give the same bytes folded.
+//! Random programs in which streams take turns give what separate runs give; those with equal branches give the same bytes folded; and what
+//! a firing of several streams does is what the streams' own firings do, in any order.
 //!
 //! `SLUICE_SLOW_PROGRAMS` says how many of each (60); `SLUICE_FIRST_SEED` where to begin (0). `SLUICE_SEED=n` runs that one alone.
 
@@ -14,6 +15,7 @@ use sluice_tests::{seeds, turns, work};
 enum Kind {
     TakeTurns,
     Fold,
+    TurnByTurn,
 }
 
 impl Kind {
@@ -25,6 +27,11 @@ impl Kind {
                 work::job("take-turns", case).with("streams", streams.to_string()).with("level", level)
             }
             Kind::Fold => work::job("fold", case).with("level", level),
+            Kind::TurnByTurn => {
+                let (slowing, _) = turns::Slowing::ALL[(seed % 4) as usize];
+                let job = work::job("turn-by-turn", case).with("slowing", slowing).with("order", seed.to_string());
+                job.with("streams", some_streams(seed).to_string())
+            }
         }
     }
 
@@ -33,6 +40,12 @@ impl Kind {
             // programs with equal branches, too; those that print are refused
             Kind::TakeTurns if seed % 3 == 2 => generate::branches(seed),
             Kind::TakeTurns => generate::case(seed),
+            Kind::TurnByTurn if seed.is_multiple_of(8) => generate::case(seed),
+            Kind::TurnByTurn => {
+                let slowing = turns::Slowing::ALL[(seed % 4) as usize].1(some_streams(seed));
+                let one = |i| generate::branches(seed * 8 + i);
+                (0..8).map(one).find(|c| turns::can_be_slowed(c, slowing)).unwrap_or_else(|| one(0))
+            }
             // one that can be folded, if there is one among some
             Kind::Fold => (0..8)
                 .map(|i| generate::branches(seed * 8 + i))
@@ -40,6 +53,10 @@ impl Kind {
                 .unwrap_or_else(|| generate::branches(seed)),
         }
     }
+}
+
+fn some_streams(seed: u64) -> u32 {
+    [2, 3, 5, 2, 8][(seed / 4 % 5) as usize]
 }
 
 fn one(pool: &Pool, kind: Kind, seed: u64) -> Result<bool, String> {
@@ -63,6 +80,7 @@ fn main() {
     let kinds = vec![
         kind("take_turns", |pool, seed| one(pool, Kind::TakeTurns, seed)),
         kind("fold", |pool, seed| one(pool, Kind::Fold, seed)),
+        kind("turn_by_turn", |pool, seed| one(pool, Kind::TurnByTurn, seed)),
     ];
     seeds::main(env!("CARGO_BIN_EXE_sluice-tests-worker"), kinds, 20, "SLUICE_SLOW_PROGRAMS", 60)
 }

@@ -305,6 +305,11 @@ impl Native {
         self.device = Some(device);
     }
 
+    /// Kernels that its device has started so far.
+    pub fn launches(&self) -> u64 {
+        self.device.as_ref().map_or(0, Attached::launches)
+    }
+
     /// Do the ends have the items that we think they have?
     fn check_ends(&self, readers: &[End], writers: &[End]) -> Result<(), Fault> {
         let abi = self.abi();

@@ -11,9 +11,11 @@
 
 use crate::constant::Const;
 use crate::ids::*;
+use crate::slow::InTurn;
 use crate::ty::Ty;
 pub use sluice_grammar::ast::{BinaryOp, Name, UnaryOp};
 use sluice_grammar::span::Span;
+use std::sync::Arc;
 
 /// What all filters share.
 #[derive(Clone, Debug, Default)]
@@ -196,6 +198,8 @@ pub struct FilterCode {
     pub calls_native: Option<Span>,
     /// What `init` printed when it ran at compile time; comes out once per instance before the first firing.
     pub init_output: String,
+    /// What it was made of, where it does the firings of several streams.
+    pub turns: Option<Arc<InTurn>>,
 }
 
 impl FilterCode {

@@ -23,6 +23,7 @@ mod text;
 use crate::ir::*;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::*;
+use sluice_frontend::slow::Held;
 use sluice_frontend::ty::Ty;
 use sluice_frontend::typed::{self, FilterCode, Globals, WorkDef};
 use sluice_grammar::span::Span;
@@ -49,6 +50,35 @@ pub type Lowered<T> = Result<T, Unsupported>;
 
 /// Lowers a filter.
 pub fn lower(code: &FilterCode, globals: &Globals, options: LowerOptions) -> Lowered<Kernel> {
+    with_fields(code, globals, options).map(|(kernel, _)| kernel)
+}
+
+/// One turn of a filter that does the firings of several streams.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// The turn's kernel; passes may be run over it as over any other.
+    pub kernel: Kernel,
+    /// By its state, the state of the kernel of all streams whose element s (elements of arrays of arrays in a row) turn s has; `None` is
+    /// for what lives no longer than a firing. State that passes add is of that kind, too.
+    pub state: Vec<Option<StateId>>,
+}
+
+/// Lowers one turn of a filter that was made for several streams; `None` where it was not. States of the kernel for all streams
+/// are those that [`lower`] gives it.
+pub fn lower_turn(code: &FilterCode, globals: &Globals, options: LowerOptions) -> Option<Lowered<Turn>> {
+    let turns = code.turns.as_ref()?;
+    Some(with_fields(code, globals, options).and_then(|(_, all)| {
+        let (kernel, own) = with_fields(&turns.turn, globals, options)?;
+        let place = |f: &FieldId| {
+            let held = turns.held(*f) == Held::Element;
+            all.iter().position(|g| held && g == f).map(StateId::from)
+        };
+        Ok(Turn { kernel, state: own.iter().map(place).collect() })
+    }))
+}
+
+/// Lowers a filter; also tells which field each state of the kernel is.
+fn with_fields(code: &FilterCode, globals: &Globals, options: LowerOptions) -> Lowered<(Kernel, Vec<FieldId>)> {
     let structs = globals.structs.iter().map(|s| StructType {
         name: s.name.to_string(),
         fields: s.fields.iter().map(|(n, t)| (n.to_string(), t.clone())).collect(),
@@ -91,7 +121,9 @@ pub fn lower(code: &FilterCode, globals: &Globals, options: LowerOptions) -> Low
     }
     l.drain()?;
     crate::verify::debug_verify(&l.kernel, "lower");
-    Ok(l.kernel)
+    let mut fields: Vec<(StateId, FieldId)> = l.states.iter().map(|(field, state)| (*state, *field)).collect();
+    fields.sort_unstable();
+    Ok((l.kernel, fields.into_iter().map(|(_, field)| field).collect()))
 }
 
 /// From where a function is called.

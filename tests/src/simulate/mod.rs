@@ -13,10 +13,12 @@ mod memory;
 mod node;
 mod reference;
 mod trial;
+mod turns;
 
 pub use kernels::{Schedule, run};
 pub use reference::interpreted;
 pub use trial::{Options, Passed, Planned, Ran, enough, plan, solve, trial};
+pub use turns::{Turned, turn_by_turn};
 
 /// What the outside gives: bytes that readers get again and again, item by item.
 #[derive(Clone, Debug, Default)]

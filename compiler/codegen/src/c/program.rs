@@ -118,6 +118,8 @@ pub struct CProgram {
     pub sites: Vec<Site>,
     /// Steady states that run at once.
     pub batch: u64,
+    /// The fewest; what runs at once is a multiple of these.
+    pub unit: u64,
     /// Bytes of all buffers.
     pub bytes: u64,
     /// How full channels get in a batch, for a program that counts.
@@ -393,7 +395,8 @@ fn make(
         scaled: steady.scaled,
     });
     let engine = apart.then(|| engine_apart(parts));
-    Ok(CProgram { source: out, engine, header: library_header, sites, batch: layout.batch, bytes: layout.bytes, fills })
+    let (batch, unit) = device.map_or((layout.batch, schedule.batch), |d| (d.batch, d.unit));
+    Ok(CProgram { source: out, engine, header: library_header, sites, batch, unit, bytes: layout.bytes, fills })
 }
 
 /// Appends the engine.

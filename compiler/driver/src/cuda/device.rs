@@ -136,6 +136,7 @@ struct State {
     device: RefCell<Box<dyn Device>>,
     fault: Cell<Option<Fault>>,
     failed: Cell<bool>,
+    launches: Cell<u64>,
     why: RefCell<CString>,
 }
 
@@ -240,7 +241,9 @@ extern "C" fn launch(
         }
         // SAFETY: the interface promises a struct of so many bytes.
         let job = unsafe { std::slice::from_raw_parts(job.cast::<u8>(), bytes as usize) };
-        device.launch(&Launch { kernel, blocks, threads, shared, together: together != 0 }, job)
+        device.launch(&Launch { kernel, blocks, threads, shared, together: together != 0 }, job)?;
+        state.launches.set(state.launches.get() + 1);
+        Ok(())
     })
 }
 
@@ -313,6 +316,7 @@ impl Attached {
             device: RefCell::new(device),
             fault: Cell::new(None),
             failed: Cell::new(false),
+            launches: Cell::new(0),
             why: RefCell::default(),
         }));
         let raw = RawDevice {
@@ -344,6 +348,11 @@ impl Attached {
     fn state(&self) -> &State {
         // SAFETY: it is freed when `self` goes.
         unsafe { &*self.state }
+    }
+
+    /// Kernels that were started so far.
+    pub fn launches(&self) -> u64 {
+        self.state().launches.get()
     }
 
     /// The run is over: nothing uses the host's memory any more. Gives the first fault, once.

@@ -221,8 +221,16 @@ impl Device for Emulator {
     }
 
     unsafe fn get(&mut self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<(), Fault> {
-        // SAFETY: the caller promises the room, and that nobody else uses it.
-        unsafe { std::ptr::write_bytes(to, UNWRITTEN, bytes) };
+        // what still goes to the device from there must not be lost
+        let (first, end) = (to as usize, to as usize + bytes);
+        let goes = |work: &Work| match work {
+            Work::Put { from, bytes, .. } => (*from as usize) < end && first < *from as usize + bytes,
+            _ => false,
+        };
+        if !self.queues.waiting().any(goes) {
+            // SAFETY: the caller promises the room, and that nobody else uses it.
+            unsafe { std::ptr::write_bytes(to, UNWRITTEN, bytes) };
+        }
         self.queues.add(stream, Work::Get { to, from, bytes });
         self.go_on()
     }

@@ -100,6 +100,14 @@ impl<W> Queues<W> {
         !self.queues[stream as usize].is_empty()
     }
 
+    /// Work that is not done yet.
+    pub fn waiting(&self) -> impl Iterator<Item = &W> {
+        self.queues.iter().flatten().filter_map(|item| match item {
+            Item::Work(work) => Some(work),
+            _ => None,
+        })
+    }
+
     /// Is it time to do something, though nobody waits for it?
     pub fn is_eager(&mut self) -> bool {
         self.draw.below(3) == 0

@@ -3,7 +3,7 @@
 use super::arch::TESTED;
 use super::check;
 use super::compile::{self, KernelOptions};
-use super::device::Attached;
+use super::device::{Attached, Device, Stream};
 use super::emulate::Emulator;
 use super::run::{self, Texts};
 use crate::cache::Cache;
@@ -98,6 +98,26 @@ fn a_forgotten_wait_is_seen() {
 }
 
 #[test]
+#[allow(unsafe_code)] // the interface of devices takes pointers
+fn what_comes_back_to_where_it_came_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernels = kernels(folder.path(), DEVICE);
+    for seed in 0..20 {
+        let mut device = Emulator::load(&kernels, 4, seed).unwrap();
+        let mut bytes = [1u8, 2, 3, 4];
+        let at = device.allocate(4).unwrap();
+        // SAFETY: the array stays until the stream is finished, and nobody else uses it.
+        unsafe {
+            device.put(Stream::Compute, at, bytes.as_ptr(), 4).unwrap();
+            device.get(Stream::Compute, bytes.as_mut_ptr(), at, 4).unwrap();
+        }
+        device.finish(Stream::Compute).unwrap();
+        assert_eq!(bytes, [1, 2, 3, 4], "seed {seed}");
+        device.release(at).unwrap();
+    }
+}
+
+#[test]
 fn what_the_emulator_reports_is_our_fault() {
     let text = DEVICE.replace("told.count < 0", "told.count > 0");
     let folder = tempfile::tempdir().unwrap();
@@ -139,6 +159,7 @@ fn from_a_checked_program_to_its_device() {
         header: None,
         sites: Vec::new(),
         batch: 1,
+        unit: 1,
         bytes: 0,
         fills: None,
     };

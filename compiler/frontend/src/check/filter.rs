@@ -223,6 +223,7 @@ impl Checker<'_> {
             sends: None,
             calls_native: None,
             init_output,
+            turns: None,
         };
         self.analyse(&mut code, &parts);
         (self.errors == 0).then_some(code)

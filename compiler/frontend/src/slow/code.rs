@@ -7,6 +7,7 @@
 //! Faults stay faults: where it is not proved that a firing keeps to its rates, popping, peeking and pushing beyond them are led to
 //! operations that stop the program in the same way.
 
+use super::in_turn::InTurn;
 use super::rewrite;
 use crate::analyses::walk;
 use crate::constant::Const;
@@ -103,6 +104,7 @@ pub fn slowed(code: &FilterCode, globals: &Globals, turns: Turns) -> Option<Filt
     b.code.work = b.entry(&code.work, "work", proved)?;
     b.code.prework = prework;
     b.code.handlers = Vec::new();
+    b.code.turns = InTurn::of(code, turns).map(Arc::new);
     b.code.display = format!("{} x{}", code.display, turns.streams);
     Some(b.code)
 }

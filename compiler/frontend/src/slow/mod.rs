@@ -21,14 +21,18 @@
 //! }                                            }   }   }
 //! ```
 //!
+//! What the code was before stays with it ([`in_turn`]): a machine with many threads gives each stream one.
+//!
 //! What must hold afterwards: the graph verifies, has a steady state, and fires each filter as often as the original.
 
 pub mod code;
 pub mod fold_branches;
+pub mod in_turn;
 mod rewrite;
 mod streams;
 
 pub use fold_branches::{Folded, fold_branches};
+pub use in_turn::{Held, InTurn, Lay};
 pub use streams::{MOST_STREAMS, streams};
 
 /// Codes of this pass.

@@ -96,6 +96,11 @@ impl Printer<'_> {
 
     /// A message: its arguments as a struct, in the order of the handler's parameters.
     fn send(&mut self, m: &Message, pad: &str) {
+        if self.device() {
+            // what has a receiver does not run there
+            let _ = writeln!(self.out, "{pad}/* a message that nobody receives */");
+            return;
+        }
         let args: Vec<Ty> = m.args.iter().map(|e| e.ty.clone()).collect();
         let send = Send { route: m.route.clone(), args };
         let number = match self.sends.iter().position(|s| *s == send) {
