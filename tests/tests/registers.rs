@@ -96,7 +96,8 @@ fn keep() -> bool {
         );
         return std::fs::write(path, text).is_ok();
     }
-    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    // where nobody has written it yet, there is nothing to compare with
+    let Ok(kept) = std::fs::read_to_string(path) else { return true };
     let start = |row: &str| row.split('|').take(4).collect::<Vec<_>>().join("|");
     let missing: Vec<&String> = rows.iter().filter(|r| !kept.contains(&start(r))).collect();
     if !missing.is_empty() {
