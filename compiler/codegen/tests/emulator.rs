@@ -21,11 +21,14 @@ const KERNELS: [&str; 10] = [
     "sl_many",
 ];
 
-/// The device text of `cuda/kernels.cu`.
-fn text() -> String {
+/// Undefined behaviour of the emulator, or of the kernels, ends the program.
+const SANITIZED: [&str; 3] = ["-O0", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"];
+
+/// A device text with these kernels.
+fn text(kernels: &str) -> String {
     let mut out = String::new();
     HEADERS[..2].iter().for_each(|t| append(&mut out, t));
-    append(&mut out, include_str!("cuda/kernels.cu"));
+    append(&mut out, kernels);
     out.push_str("#ifdef SL_EMULATE\n");
     EMULATOR.iter().for_each(|t| append(&mut out, t));
     out.push_str("#endif\n");
@@ -78,7 +81,7 @@ impl Built {
             for (k, more) in variants.iter().enumerate() {
                 let flags = [&EMULATION_FLAGS, *more].concat();
                 let to = at.join(format!("{compiler}{k}.so"));
-                compile(compiler, &flags, &text(), &at.join("kernels.cpp"), &to);
+                compile(compiler, &flags, &text(include_str!("cuda/kernels.cu")), &at.join("kernels.cpp"), &to);
                 built.variants.push(to);
             }
         }
@@ -95,11 +98,11 @@ impl Built {
 
 #[test]
 fn right_kernels_are_right_in_every_order() {
-    let b = Built::new(&[&["-O1"], &["-O0"], &["-O3"], &["-O1", "-DSL_UCONTEXT"]]);
+    let b = Built::new(&[&["-O1"], &SANITIZED, &["-O3"], &["-O1", "-DSL_UCONTEXT"]]);
     for variant in &b.variants {
         for kernel in KERNELS {
-            let lines = b.run(variant, kernel, "0", 0..30);
-            assert_eq!(lines, vec!["right"; 30], "{kernel}, {}", variant.display());
+            let lines = b.run(variant, kernel, "0", 0..15);
+            assert_eq!(lines, vec!["right"; 15], "{kernel}, {}", variant.display());
         }
         // as many threads as blocks can have
         assert_eq!(b.run(variant, "sl_many", "1024", 5..6), ["right"], "{}", variant.display());
@@ -242,12 +245,12 @@ fn ends_as(line: &str, told: &str) -> bool {
 
 #[test]
 fn planted_faults_are_reported_by_name() {
-    let b = Built::new(&[&["-O1"], &["-O2", "-DSL_UCONTEXT"]]);
+    let b = Built::new(&[&["-O1"], &SANITIZED, &["-O2", "-DSL_UCONTEXT"]]);
     for variant in &b.variants {
         for (kernel, fault, told) in FAULTS {
             // after each fault the right kernel: what was dropped must not be missed
-            let lines = b.run(variant, kernel, &format!("{fault},0"), 1..21);
-            assert_eq!(lines.len(), 40, "{kernel}, fault {fault}: {lines:#?}");
+            let lines = b.run(variant, kernel, &format!("{fault},0"), 1..16);
+            assert_eq!(lines.len(), 30, "{kernel}, fault {fault}: {lines:#?}");
             for pair in lines.chunks(2) {
                 let named = pair[0].starts_with(&format!("kernel {kernel}, block "));
                 assert!(named && told.iter().any(|t| ends_as(&pair[0], t)), "{kernel}, fault {fault}: {}", pair[0]);
@@ -324,6 +327,17 @@ fn launches_that_cannot_be_are_refused() {
     }
 }
 
+/// That CUDA's compilers take the same text, too, is tested in `tests/tests/device_text.rs`.
+#[test]
+fn all_names_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    for compiler in compilers() {
+        let at = |name: &str| folder.path().join(name);
+        let text = text(include_str!("cuda/everything.cu"));
+        compile(compiler, &EMULATION_FLAGS, &text, &at("everything.cpp"), &at("everything.so"));
+    }
+}
+
 #[test]
 fn arithmetic_is_that_of_native_code() {
     let folder = tempfile::tempdir().unwrap();
@@ -331,7 +345,7 @@ fn arithmetic_is_that_of_native_code() {
     let check = include_str!("cuda/math.c");
     compile("cc", &CC_FLAGS, &format!("{MATH}\n{check}"), &at.join("math.c"), &at.join("native"));
     let want = output(&at.join("native"), &[]);
-    assert_eq!(want.lines().count(), 96);
+    assert_eq!(want.lines().count(), 98);
     let mut text = String::new();
     HEADERS[..2].iter().for_each(|t| append(&mut text, t));
     append(&mut text, check);
@@ -349,7 +363,7 @@ fn arithmetic_is_that_of_native_code() {
             for (got, want) in got.lines().zip(want.lines()) {
                 assert_eq!(got, want, "{compiler} {more:?}");
             }
-            assert_eq!(got.lines().count(), 96, "{compiler} {more:?}");
+            assert_eq!(got.lines().count(), 98, "{compiler} {more:?}");
         }
     }
 }

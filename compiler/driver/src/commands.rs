@@ -224,7 +224,10 @@ pub fn build(
                 write(&output, &c.source)?;
             }
             BuildProduct::Cuda => {
-                let text = texts::stand_alone(session, &checked, code, cuda, &name)?;
+                // what the build lines call it
+                let file = if output == "-" { default_output(options, product) } else { output.clone() };
+                let name = Path::new(&file).file_stem().and_then(|s| s.to_str()).unwrap_or("program");
+                let text = texts::stand_alone(session, &checked, code, cuda, name)?;
                 write(&output, &text)?;
             }
             BuildProduct::Executable => {

@@ -8,10 +8,10 @@ use crate::project::Manifest;
 use crate::stats::StatsOptions;
 use crate::trace::TraceOptions;
 use serde::{Deserialize, Serialize};
+pub use sluice_codegen::cuda::Scheme;
 pub use sluice_frontend::lints::levels::Level;
 pub use sluice_frontend::slow::MOST_STREAMS;
 pub use sluice_kernel::passes::inner::Inner;
-pub use sluice_codegen::cuda::Scheme;
 use std::sync::Arc;
 
 /// How messages are written.

@@ -410,12 +410,15 @@ fn index_manifest(code: &str, text: &str) -> Tested {
 fn index_example(code: &str, text: &str) -> Tested {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("example.str"), text)?;
-    let mut args = if code.starts_with("E09") {
+    let run = directive(text, "run");
+    let mut args = if run.is_some() {
+        vec!["run", "example.str"]
+    } else if code.starts_with("E09") {
         vec!["run", "--interpret", "--iterations", "4", "example.str"]
     } else {
         vec!["check", "example.str"]
     };
-    if let Some(flags) = directive(text, "flags") {
+    if let Some(flags) = run.or_else(|| directive(text, "flags")) {
         args.extend(flags.split_whitespace());
     }
     let said = String::from_utf8_lossy(&sluice(folder.path(), &args)?.stderr).into_owned();

@@ -19,6 +19,15 @@ const WITHOUT_PROGRAM: &[(&str, &str)] = &[
     ("E0955", "tested in the evaluator: compilers give other depths"),
     ("E0956", "only composites have sizes that are not constants"),
     ("E0957", "the checker asks for a return on every way"),
+    ("E0981", "needs a computer without a driver: tests/cli/cuda.rs has a false driver"),
+    ("E0982", "needs a computer without a GPU: tests/cli/cuda.rs has a false driver"),
+    ("E0983", "needs an old GPU: tests/cli/cuda.rs has a false driver"),
+    ("E0984", "needs a computer without NVRTC: tests/cli/cuda.rs has a false driver"),
+    ("E0985", "needs an old driver: tests/cli/cuda.rs has a false driver"),
+    ("E0986", "needs a GPU that fails: tests/cli/cuda.rs has a false driver"),
+    ("E0987", "needs a full GPU: tests/cli/cuda.rs has a false driver"),
+    ("E0988", "a fault of the compiler: planted in the driver's tests and those of the emulator"),
+    ("E0989", "needs a computer without a C++ compiler: tests/cli/cuda.rs"),
     ("E0999", "an internal fault"),
 ];
 
@@ -39,9 +48,12 @@ fn golden(program: &Path) -> Result<(), Failed> {
         Some(rest.split_whitespace().map(String::from).collect())
     };
     let schedule = words("// schedule: ");
-    let (schedules, runs) = (schedule.is_some(), name.starts_with("E09"));
-    let flags = schedule.or_else(|| words("// flags: ")).unwrap_or_default();
-    if schedules {
+    let run = words("// run: ");
+    let (schedules, runs, runs_so) = (schedule.is_some(), name.starts_with("E09"), run.is_some());
+    let flags = schedule.or(run).or_else(|| words("// flags: ")).unwrap_or_default();
+    if runs_so {
+        command.arg("run");
+    } else if schedules {
         command.arg("schedule");
     } else if runs {
         command.args(["run", "--interpret", "--iterations", "4"]);

@@ -11,7 +11,7 @@ struct sl_gpu {
     const sluice_device *device;
     uint64_t arena;      /* the rings, states and so on */
     uint64_t print, room; /* for what filters print, and its bytes */
-    char *host;          /* status, states and kept items, as they are in the arena's first bytes */
+    char *host, *back;   /* status, states and kept items, as they are in the arena's first bytes: on their way there, and back */
     char *printed;       /* text from the device, as records */
     uint64_t *ends;      /* by reader, then writer: the items of a batch on the device */
     const void **in;     /* by reader, then those of writers: the items of a batch on the host */
@@ -79,6 +79,7 @@ static void sl_free_device(sl_ctx *ctx) {
     free(g->in);
     free(g->ends);
     free(g->host);
+    free(g->back);
     free(g->printed);
     free(g);
     ctx->gpu = NULL;
@@ -108,6 +109,7 @@ static sl_gpu *sl_begin_device(sl_ctx *ctx) {
     ctx->gpu = g;
     g->device = d;
     g->host = sl_room(ctx, p->kernels->exchanged);
+    g->back = sl_room(ctx, p->kernels->exchanged);
     g->ends = sl_room(ctx, (abi->reader_count + abi->writer_count) * sizeof *g->ends);
     g->in = sl_room(ctx, abi->reader_count * sizeof *g->in);
     g->out = sl_room(ctx, abi->writer_count * sizeof *g->out);
@@ -181,7 +183,7 @@ static void sl_print_records(sl_ctx *ctx, const char *at, const char *end) {
     }
 }
 
-/* One try at a batch: everything goes there, and comes back to `g->host` and `g->out`. */
+/* One try at a batch: everything goes there, and comes back to `g->back` and `g->out`. */
 static const sl_status *sl_try_batch(sl_ctx *ctx, int64_t k) {
     const sl_program *p = ctx->program;
     const sl_kernels *kernels = p->kernels;
@@ -202,7 +204,7 @@ static const sl_status *sl_try_batch(sl_ctx *ctx, int64_t k) {
         }
     }
     kernels->run(ctx, g->arena, g->ends, g->print, g->room, k);
-    sl_done(ctx, d->get(d->user, SLUICE_COMPUTE, g->host, g->arena, kernels->exchanged));
+    sl_done(ctx, d->get(d->user, SLUICE_COMPUTE, g->back, g->arena, kernels->exchanged));
     for (uint32_t w = 0; w < writers; w++) {
         uint64_t bytes = sl_end_bytes(p, &p->writers[w], (uint64_t)k);
         if (bytes > 0) {
@@ -210,7 +212,7 @@ static const sl_status *sl_try_batch(sl_ctx *ctx, int64_t k) {
         }
     }
     sl_done(ctx, d->finish(d->user, SLUICE_COMPUTE));
-    return (const sl_status *)(const void *)g->host;
+    return (const sl_status *)(const void *)g->back;
 }
 
 SL_ENGINE void sl_device_steady(sl_ctx *ctx, int64_t k) {
@@ -224,7 +226,7 @@ SL_ENGINE void sl_device_steady(sl_ctx *ctx, int64_t k) {
         g->in[r] = n > 0 ? sl_take(ctx, r, n) : NULL;
     }
     const sl_status *status = sl_try_batch(ctx, k);
-    while (status->full && g->room < SL_MOST_PRINT_ROOM) {
+    while (status->full && g->room > 0 && g->room < SL_MOST_PRINT_ROOM) {
         sl_done(ctx, d->release(d->user, g->print));
         g->print = 0;
         g->room *= 8;
@@ -242,7 +244,7 @@ SL_ENGINE void sl_device_steady(sl_ctx *ctx, int64_t k) {
     if (status->full) {
         sl_stop_run(ctx, SLUICE_FULL, "prints more than the device has room for");
     }
-    memcpy(ctx->states, g->host + kernels->states, p->state_bytes);
+    memcpy(ctx->states, g->back + kernels->states, p->state_bytes);
     for (uint32_t v = 0; v < p->node_count; v++) {
         if (p->nodes[v].kind == SL_FILTER) {
             /* firings are counted in the first field of every state */
@@ -252,7 +254,7 @@ SL_ENGINE void sl_device_steady(sl_ctx *ctx, int64_t k) {
     }
     for (uint32_t i = 0; i < p->kept_count; i++) {
         const sl_channel *ch = &p->channels[p->kept[i]];
-        memcpy(ctx->arena + ch->offset, g->host + kernels->kept[i], ch->fill * ch->item);
+        memcpy(ctx->arena + ch->offset, g->back + kernels->kept[i], ch->fill * ch->item);
     }
     if (status->printed > 0) {
         uint64_t bytes = status->printed;

@@ -8,6 +8,14 @@ static volatile sig_atomic_t sl_interrupted; /* the signal that asked the run to
 static volatile sig_atomic_t sl_running;
 static sl_files sl_all_files;
 
+#ifdef SL_KERNELS
+/* Of the part of the program that nvcc compiles (rts/cuda/sl_cuda_host.h): the device with the program's kernels, or NULL, and why. */
+const sluice_device *sl_cuda_open(char *why, uint64_t room);
+void sl_cuda_close(void);
+
+static int sl_on_cpu; /* it is not to be used */
+#endif
+
 static const sl_format sl_formats[] = {
     {"raw", SL_FORMAT_RAW, 0},         {"native", SL_FORMAT_RAW, 0},      {"f32", SL_FORMAT_NUMBERS, SL_F32},
     {"f64", SL_FORMAT_NUMBERS, SL_F64}, {"i16", SL_FORMAT_NUMBERS, SL_S16}, {"i32", SL_FORMAT_NUMBERS, SL_S32},
@@ -150,6 +158,9 @@ static void sl_help(const char *program) {
     for (uint32_t i = 0; i < abi->writer_count; i++) {
         printf("  gives items of type %s to %s\n", abi->writers[i].type, abi->writers[i].file ? abi->writers[i].file : "its output");
     }
+#ifdef SL_KERNELS
+    fputs("\n  --cpu                    do not use the GPU (CUDA_VISIBLE_DEVICES says which one is used)\n", stdout);
+#endif
     fputs("\n  --input FILE, -i FILE    read this file (-: standard input, the default)\n"
           "  --output FILE, -o FILE   write this file (-: standard output, the default); it appears when it is complete\n"
           "  --input-format FORMAT    raw, f32, f64, i16, i32, u8, c64, rtl, wav or text; otherwise by the file's extension\n"
@@ -181,6 +192,12 @@ static int sl_parse_options(sl_files *files, int argc, char **argv, sl_options *
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             return 1;
         }
+#ifdef SL_KERNELS
+        if (strcmp(argv[i], "--cpu") == 0) {
+            sl_on_cpu = 1;
+            continue;
+        }
+#endif
         int which = 0;
         while (which < 7 && (strlen(names[which][0]) != length || strncmp(names[which][0], argv[i], length) != 0) &&
                (names[which][1][0] == 0 || strcmp(names[which][1], argv[i]) != 0)) {
@@ -313,9 +330,16 @@ int main(int argc, char **argv) {
     sigaction(SIGALRM, &action, NULL);
     failed = wanted != 0 ? -1 : sl_open_ends(files, &options, &stdout_writers);
     if (!failed) {
-        const sluice_host host = {sizeof host,   stdout_writers, files, sl_main_read, sl_main_write,
-                                  sl_main_print, NULL,           sl_main_stop};
-        if (abi->create(&host, &ctx) != SLUICE_DONE) {
+        sluice_host host = {sizeof host,   stdout_writers, files,        sl_main_read, sl_main_write,
+                            sl_main_print, NULL,           sl_main_stop, NULL};
+#ifdef SL_KERNELS
+        char why[512];
+        host.device = sl_on_cpu ? NULL : sl_cuda_open(why, sizeof why);
+        if (!host.device && !sl_on_cpu) {
+            failed = sl_fault(files, SL_EXIT_INPUT, "%s; --cpu runs the program without a GPU", why);
+        }
+#endif
+        if (!failed && abi->create(&host, &ctx) != SLUICE_DONE) {
             failed = sl_fault(files, SL_EXIT_INPUT, "not enough memory for buffers of %llu bytes", (unsigned long long)abi->bytes);
         }
     }
@@ -329,6 +353,11 @@ int main(int argc, char **argv) {
         alarm(0);
         if (result == SLUICE_HOST) {
             failed = -1;
+#ifdef SL_KERNELS
+            if (files->exit == SL_EXIT_OK) {
+                failed = sl_fault(files, SL_EXIT_INPUT, "%s", abi->error(ctx)->message);
+            }
+#endif
         } else if (result < 0) {
             const int code = result == SLUICE_INTERNAL ? SL_EXIT_INTERNAL : result == SLUICE_MEMORY ? SL_EXIT_INPUT : SL_EXIT_PROGRAM;
             (void)sl_file_flush(files, &files->out);
@@ -342,6 +371,9 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s: error: %s\n", program, files->message);
     }
     abi->destroy(ctx);
+#ifdef SL_KERNELS
+    sl_cuda_close();
+#endif
     int code = failed ? files->exit : SL_EXIT_OK;
     sl_files_destroy(files);
     return code;

@@ -129,6 +129,44 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
     for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(to + q) = sl_item<false>(tile.items + tile.at(q));
 }
 
+/* The same with a tile whose item `at` is the first. */
+template <class T, uint32_t RATE> SL_DEVICE void sl_bring_at(sl_tile<T> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+{
+    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+        sl_item<true>(tile.items + tile.at(x - first + at)) = sl_item<false>(ring.items + place);
+    });
+}
+template <class T, uint32_t RATE> SL_DEVICE void sl_send_from(sl_tile<T> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+{
+    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+        sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first + at));
+    });
+}
+
+/* A number, or the nearest one from `least` to `most`. */
+SL_DEVICE int32_t sl_between(int32_t x, int32_t least, int32_t most) { return x < least ? least : x > most ? most : x; }
+
+/* Calls f(x) for the numbers from `low` on, before `high`, that are not below `least` nor from `end` on: side by side. */
+template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t least, int32_t end, F f)
+{
+    low = low < least ? least : low;
+    high = high > end ? end : high;
+    for (int32_t x = low + (int32_t)sl_thread(); x < high; x += (int32_t)sl_threads()) f(x);
+}
+
+/* Items of one firing that no other thread sees. */
+template <class T> struct sl_local {
+    T *items;
+    SL_DEVICE T &operator[](uint32_t i) const { return items[i]; }
+};
+
+/* Loops whose turns are few, so that what they index stays in registers. */
+#ifdef __CUDACC__
+#define SL_UNROLL _Pragma("unroll")
+#else
+#define SL_UNROLL
+#endif
+
 /* A node that fires, and an end of a channel that it has: the numbers in which nodes of the same code differ. */
 struct sl_port {
     uint64_t at;    /* of the ring, in the arena */

@@ -51,6 +51,7 @@ static void forget(char *at, uint64_t bytes)
 {
     uint32_t first = space_behind(at), end = first;
     while (end < space_count && spaces[end].at < at + (bytes ? bytes : 1)) unwatch(&spaces[end++]);
+    if (first == end) return;
     memmove(spaces + first, spaces + end, (space_count - end) * sizeof *spaces);
     space_count -= end - first;
     last_space = 0;
@@ -221,8 +222,15 @@ template <class F> static inline void each_cell(space *s, uint64_t offset, uint6
 
 /* ---- what was written at all ---- */
 
-static void set_written(space *s, uint64_t offset, uint64_t bytes)
+static inline void set_written(space *s, uint64_t offset, uint64_t bytes)
 {
+    if (bytes <= 8) {
+        uint16_t bits;
+        memcpy(&bits, s->written + offset / 8, sizeof bits);
+        bits = (uint16_t)(bits | ((1u << bytes) - 1) << offset % 8);
+        memcpy(s->written + offset / 8, &bits, sizeof bits);
+        return;
+    }
     for (; bytes && offset % 8; offset++, bytes--) s->written[offset / 8] |= (uint8_t)(1 << offset % 8);
     memset(s->written + offset / 8, 255, bytes / 8);
     offset += bytes / 8 * 8;

@@ -14,8 +14,8 @@ pub(super) fn job(making: &Making<'_>, device: bool) -> String {
     let pointer = |ty: &str| if device { format!("{ty} *") } else { "uint64_t ".to_string() };
     let (keyword, end) = if device { ("struct sl_job {", "};") } else { ("typedef struct sl_job {", "} sl_job;") };
     format!(
-        "/* What a kernel is told: where everything is; how many steady states there were before; iterations of the schedule, and which. */\n\
-         {keyword}\n    {}arena;\n    {}print;\n    uint64_t room;\n    int64_t epoch;\n    uint32_t n, t;\n    {}in[{}];\n    {}out[{}];\n{end}\n",
+        "/* What a kernel is told: where everything is; how many steady states there were before; iterations, and which; how many at a time, and whose turn it is. */\n\
+         {keyword}\n    {}arena;\n    {}print;\n    uint64_t room;\n    int64_t epoch;\n    uint32_t n, t, m, parity;\n    {}in[{}];\n    {}out[{}];\n{end}\n",
         pointer("char"),
         pointer("char"),
         pointer("char"),
@@ -45,11 +45,19 @@ pub(super) fn exchange(making: &Making<'_>) -> Kernels {
              const uint32_t first = sl_block() * sl_threads() + sl_thread(), step = sl_blocks() * sl_threads();\n    (void)first, (void)step, (void)job;\n"
         );
         for (c, offset) in &making.arena.kept {
-            if making.arena.rings[c.index()].is_none() {
+            let (ty, fill) = (c_type(&host.graph.channel(*c).ty), host.steady.boundary_fill[c.index()]);
+            if making.arena.carries.iter().any(|(other, _)| other == c) {
+                let carry = format!("({ty} *)(job.arena + {}ull) + job.parity * {fill}u + q", making.arena.carry(*c));
+                let kept = format!("({ty} *)(job.arena + {offset}ull) + q");
+                let (from, to) = if load { (&kept, &carry) } else { (&carry, &kept) };
+                let _ = write!(
+                    text,
+                    "    /* {} */\n    for (uint32_t q = first; q < {fill}u; q += step) sl_item<true>({to}) = sl_item<false>({from});\n",
+                    comment(&making.channel_name(*c))
+                );
                 continue;
             }
-            let (ring, ty) = (making.arena.rings[c.index()].expect("looked at before"), c_type(&host.graph.channel(*c).ty));
-            let fill = host.steady.boundary_fill[c.index()];
+            let Some(ring) = making.arena.rings[c.index()] else { continue };
             let at = if load { "q".to_string() } else { format!("job.n * {}u + q", passed(making, *c)) };
             let (kept, item) = (format!("({ty} *)(job.arena + {offset}ull) + q"), format!("ring.items + ring.at({at})"));
             let (from, to) = if load { (&kept, &item) } else { (&item, &kept) };
@@ -95,7 +103,8 @@ pub(super) fn text(making: &Making<'_>, launches: &str, kernels: &[KernelInfo]) 
         let _ = writeln!(out, "    job.out[{w}] = ends[{}];", readers.len() + w);
     }
     let longest = |c: &sluice_frontend::ids::ChannelId| host.steady.boundary_fill[c.index()];
-    let on_device = arena.kept.iter().map(|(c, _)| c).filter(|c| arena.rings[c.index()].is_some());
+    let carried = |c: &sluice_frontend::ids::ChannelId| arena.carries.iter().any(|(other, _)| other == c);
+    let on_device = arena.kept.iter().map(|(c, _)| c).filter(|c| arena.rings[c.index()].is_some() || carried(c));
     let most = on_device.map(longest).max();
     let numbered = |name: &str| kernels.iter().position(|k| k.name == name).unwrap_or(usize::MAX);
     let carry = |name: &str, out: &mut String| {

@@ -90,6 +90,8 @@ pub struct Wanted<'a> {
     pub capacity: &'a [Option<u64>],
     /// Rows of one item, for all channels: items lie in the order of their numbers.
     pub natural: bool,
+    /// Channels that are carried from launch to launch.
+    pub carried: &'a [ChannelId],
     /// Bytes of the filters' states.
     pub states: u64,
     /// Bytes that the arena may take.
@@ -107,6 +109,8 @@ pub struct Arena {
     pub exchanged: u64,
     /// By channel.
     pub rings: Vec<Option<Ring>>,
+    /// Of channels that regions carry from launch to launch, the offset of two buffers that take turns.
+    pub carries: Vec<(ChannelId, u64)>,
     /// All bytes.
     pub bytes: u64,
 }
@@ -117,6 +121,11 @@ pub const STATUS: u64 = 64;
 const ALIGN: u64 = 256;
 
 impl Arena {
+    /// The offset of a channel's two buffers between launches; 0 where it has none.
+    pub fn carry(&self, c: ChannelId) -> u64 {
+        self.carries.iter().find(|(other, _)| *other == c).map_or(0, |(_, offset)| *offset)
+    }
+
     /// Bytes of all rings.
     pub fn ring_bytes(&self) -> u64 {
         self.rings.iter().flatten().map(Ring::bytes).sum()
@@ -157,10 +166,15 @@ pub fn arena(wanted: &Wanted<'_>) -> Result<Arena, u64> {
         let offset = take(bytes.ok_or(u64::MAX)?).ok_or(u64::MAX)?;
         rings.push(Some(Ring { rate, rows, offset, item }));
     }
+    let mut carries = Vec::new();
+    for c in wanted.carried {
+        let bytes = size(graph.channel(*c))?.checked_mul(steady.boundary_fill[c.index()]).and_then(|n| n.checked_mul(2));
+        carries.push((*c, bytes.and_then(&mut take).ok_or(u64::MAX)?));
+    }
     if at > wanted.limit {
         return Err(at);
     }
-    Ok(Arena { states, kept, exchanged, rings, bytes: at })
+    Ok(Arena { states, kept, exchanged, rings, carries, bytes: at })
 }
 
 /// R: the rate of the end whose accesses matter more, which is the one that looks at an item more often. Rows that are so long that the ring would have to be much

@@ -1,17 +1,22 @@
 //! The back end for devices, in the order of the flow: `refuse` says what cannot run there, `codes` finds what filters share, `layout` places the channels, `parts` are firings of a node by
-//! a block, `groups` orders those of loops, `tasks` are instances of the schedule, `swp` and `serial` the kernels of the schemes; `host` is what the
+//! a block, `groups` orders those of loops, `tasks` are instances of the schedule, `swp` and `serial` the kernels of the schemes; `regions`, `tiles` and `fused` those of nodes without state fused; `host` is what the
 //! host needs, `program` puts all together.
 
 mod codes;
+mod fused;
 mod groups;
 mod host;
 pub mod layout;
 mod parts;
 pub mod program;
 mod refuse;
+mod regions;
 pub mod rts;
 mod serial;
+mod stand_alone;
 mod swp;
 mod tasks;
+mod tiles;
 
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, emit};
+pub use stand_alone::stand_alone;

@@ -14,6 +14,7 @@
 //! far as that has room. What must hold: a part ends with no thread still reading what it brought; whoever calls it sets the barrier after it.
 
 use super::layout::{Ring, WARP, sectors};
+use super::tiles::tile_bytes;
 use super::program::{Making, Scheme, comment, state_bytes};
 use crate::c::types::c_type;
 use sluice_frontend::graph::NodeKind;
@@ -28,7 +29,7 @@ pub(super) struct Parts {
     /// By node, the bytes of shared memory that its part needs.
     pub(super) shared: Vec<u64>,
     /// By node, the number of its function and of its row in the table.
-    rows: Vec<(usize, usize)>,
+    rows: Vec<Option<(usize, usize)>>,
 }
 
 /// States up to this size are copied to a thread's own memory while it fires.
@@ -53,15 +54,15 @@ struct Port<'a> {
 
 impl Parts {
     /// Prints them.
-    pub(super) fn emit(making: &Making<'_>) -> Parts {
+    pub(super) fn emit(making: &Making<'_>, wanted: impl Fn(NodeId) -> bool) -> Parts {
         let graph = making.input.host.graph;
-        let mut parts = Parts { text: String::new(), shared: vec![0; graph.nodes.len()], rows: vec![(0, 0); graph.nodes.len()] };
+        let mut parts = Parts { text: String::new(), shared: vec![0; graph.nodes.len()], rows: vec![None; graph.nodes.len()] };
         let (mut nodes, mut ports) = (String::new(), String::new());
         // by text: its number, and the nodes that have it
         let mut functions: BTreeMap<String, usize> = BTreeMap::new();
         let mut of: Vec<(String, Vec<NodeId>)> = Vec::new();
         let (mut row, mut port_count) = (0, 0);
-        for v in graph.node_ids().filter(|v| making.task_of[v.index()].is_some()) {
+        for v in graph.node_ids().filter(|v| making.task_of[v.index()].is_some() && wanted(*v)) {
             let mut part = Part::new(making, v);
             part.text(false);
             if making.whole(v) {
@@ -73,7 +74,7 @@ impl Parts {
             }
             of[number].1.push(v);
             parts.shared[v.index()] = part.shared;
-            parts.rows[v.index()] = (number, row);
+            parts.rows[v.index()] = Some((number, row));
             let _ = writeln!(nodes, "    {{{}, {port_count}}}, /* {} */", part.facts(), comment(&graph.node(v).path));
             for p in part.inputs.iter().chain(&part.outputs) {
                 let (at, rows, first) = p.ring.map_or((0, 1, 0), |r| {
@@ -109,22 +110,27 @@ impl Parts {
 
     /// How many functions there are.
     pub(super) fn count(&self) -> usize {
-        self.rows.iter().map(|(part, _)| part + 1).max().unwrap_or(0)
+        self.rows.iter().flatten().map(|(part, _)| part + 1).max().unwrap_or(0)
     }
 
     /// A node's function and row.
     pub(super) fn number(&self, v: NodeId) -> (usize, usize) {
-        self.rows[v.index()]
+        self.rows[v.index()].unwrap_or_default()
+    }
+
+    /// Has a node one?
+    pub(super) fn has(&self, v: NodeId) -> bool {
+        self.rows[v.index()].is_some()
     }
 
     /// Does a node that is like this have the function?
     pub(super) fn is_used(&self, part: usize, by: impl Fn(NodeId) -> bool) -> bool {
-        self.rows.iter().enumerate().any(|(v, (p, _))| *p == part && by(NodeId::from(v)))
+        self.rows.iter().enumerate().any(|(v, row)| row.is_some_and(|(p, _)| p == part) && by(NodeId::from(v)))
     }
 
     /// The call that makes `count` firings of a node from `first` on, both C++: by the block, or by the thread alone.
     pub(super) fn call(&self, v: NodeId, alone: bool, first: &str, count: &str) -> String {
-        let (part, row) = self.rows[v.index()];
+        let (part, row) = self.number(v);
         format!("sl_{}_{part}(job, {row}u, {first}, {count});", if alone { "alone" } else { "part" })
     }
 }
@@ -144,10 +150,48 @@ template <class T, uint32_t RATE> SL_DEVICE sl_ring<T, RATE> sl_ring_at(const sl
 
 ";
 
-/// Tile bytes for items of this size: the gaps of `sl_tile` (rts/cuda/sl_channel.h) included.
-fn tile_bytes(items: u64, item: u64) -> u64 {
-    let gaps = if item <= 16 { items / (128 / item.max(1)) } else { 0 };
-    (items.saturating_add(gaps).saturating_add(1)).saturating_mul(item).checked_next_multiple_of(16).unwrap_or(u64::MAX)
+/// A splitter's or joiner's firing, between ends whose items these expressions give.
+pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String]) -> String {
+    let mut body = String::new();
+    for (name, ends) in [("in", ins), ("out", outs)] {
+        for (i, end) in ends.iter().enumerate() {
+            let _ = writeln!(body, "const auto {name}{i} = {end};");
+        }
+    }
+    let mut copy = |to: usize, before_to: u32, from: usize, before_from: u32, count: u32| {
+        let at = |before: u32, i: &str| match (before, i) {
+            (0, i) => i.to_string(),
+            (n, "0") => n.to_string(),
+            (n, i) => format!("{n} + {i}"),
+        };
+        let _ = match count {
+            1 => writeln!(body, "out{to}[{}] = in{from}[{}];", at(before_to, "0"), at(before_from, "0")),
+            n => writeln!(
+                body,
+                "SL_UNROLL\nfor (uint32_t i = 0; i < {n}u; i++) out{to}[{}] = in{from}[{}];",
+                at(before_to, "i"),
+                at(before_from, "i")
+            ),
+        };
+    };
+    let mut at = 0;
+    match kind {
+        NodeKind::Duplicate => (0..outs.len()).for_each(|o| copy(o, 0, 0, 0, 1)),
+        NodeKind::SplitRoundRobin(weights) => {
+            for (o, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
+                copy(o, 0, 0, at, *w);
+                at += w;
+            }
+        }
+        NodeKind::JoinRoundRobin(weights) => {
+            for (i, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
+                copy(0, at, i, 0, *w);
+                at += w;
+            }
+        }
+        _ => copy(0, 0, 0, 0, 1),
+    }
+    body
 }
 
 struct Part<'a, 'm> {
@@ -272,7 +316,8 @@ impl<'a, 'm> Part<'a, 'm> {
             NodeKind::Reader(_) | NodeKind::Writer(_) => self.end(alone),
             NodeKind::Filter { code, .. } => self.filter(code.index(), alone),
             kind => {
-                let body = self.moves(kind, alone);
+                let ends = |ports: &[Port<'_>]| ports.iter().map(|p| p.access(self.making, alone)).collect::<Vec<_>>();
+                let body = moves(kind, &ends(&self.inputs), &ends(&self.outputs));
                 self.firings(alone, "", &body, "");
             }
         }
@@ -351,50 +396,6 @@ impl<'a, 'm> Part<'a, 'm> {
             end(&self.outputs),
         );
         self.firings(alone, &head, &body, &tail);
-    }
-
-    /// A splitter's or joiner's firing.
-    fn moves(&self, kind: &NodeKind, alone: bool) -> String {
-        let mut body = String::new();
-        for (name, ports) in [("in", &self.inputs), ("out", &self.outputs)] {
-            for (i, p) in ports.iter().enumerate() {
-                let _ = writeln!(body, "const auto {name}{i} = {};", p.access(self.making, alone));
-            }
-        }
-        let mut copy = |to: usize, before_to: u32, from: usize, before_from: u32, count: u32| {
-            let at = |before: u32, i: &str| match (before, i) {
-                (0, i) => i.to_string(),
-                (n, "0") => n.to_string(),
-                (n, i) => format!("{n} + {i}"),
-            };
-            let _ = match count {
-                1 => writeln!(body, "out{to}[{}] = in{from}[{}];", at(before_to, "0"), at(before_from, "0")),
-                n => writeln!(
-                    body,
-                    "for (uint32_t i = 0; i < {n}u; i++) out{to}[{}] = in{from}[{}];",
-                    at(before_to, "i"),
-                    at(before_from, "i")
-                ),
-            };
-        };
-        let mut at = 0;
-        match kind {
-            NodeKind::Duplicate => (0..self.outputs.len()).for_each(|o| copy(o, 0, 0, 0, 1)),
-            NodeKind::SplitRoundRobin(weights) => {
-                for (o, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
-                    copy(o, 0, 0, at, *w);
-                    at += w;
-                }
-            }
-            NodeKind::JoinRoundRobin(weights) => {
-                for (i, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
-                    copy(0, at, i, 0, *w);
-                    at += w;
-                }
-            }
-            _ => copy(0, 0, 0, 0, 1),
-        }
-        body
     }
 
     /// The loop over firings, with what is brought and sent around it. `body` speaks of firing `n`, the f-th of its round.

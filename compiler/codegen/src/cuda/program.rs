@@ -14,7 +14,7 @@
 use super::codes::{Codes, codes};
 use super::layout::{self, Arena, Wanted};
 use super::parts::Parts;
-use super::{host, refuse, rts, serial, swp};
+use super::{fused, host, refuse, rts, serial, swp};
 use crate::c::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
 use crate::c::program::{CProgram, CodegenError, OnDevice, ProgramInput, emit_on_device, filters};
 use crate::c::tables::Facts;
@@ -38,15 +38,18 @@ pub enum Scheme {
     SwpPersistent,
     /// The same as [`Scheme::Swp`] with channels in natural order: the working set goes through shared memory where it fits.
     SwpNc,
+    /// One data-parallel kernel for each region without state, in which items stay in registers and shared memory.
+    Fused,
 }
 
 impl Scheme {
     /// All of them, with their names on the command line.
-    pub const NAMES: [(&str, Scheme); 4] = [
+    pub const NAMES: [(&str, Scheme); 5] = [
         ("serial", Scheme::Serial),
         ("swp", Scheme::Swp),
         ("swp-persistent", Scheme::SwpPersistent),
         ("swpnc", Scheme::SwpNc),
+        ("fused", Scheme::Fused),
     ];
 
     /// As it is called on the command line.
@@ -125,8 +128,10 @@ pub(super) struct Making<'a> {
     pub(super) arena: Arena,
     /// By node, the task that it belongs to.
     pub(super) task_of: Vec<Option<usize>>,
-    /// Steady states of an iteration of the schedule.
+    /// Steady states of an iteration: the schedule's, or for [`Scheme::Fused`] a tile's.
     pub(super) unit: u64,
+    /// Steady states that the rings have room for at least.
+    pub(super) chunk: u64,
     /// The most steady states at once.
     pub(super) batch: u64,
 }
@@ -144,12 +149,14 @@ pub(super) struct Kernels {
 /// Makes host and device text.
 pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     refuse::refuse(input)?;
-    let making = Making::new(*input)?;
+    let (making, fused) = Making::new(*input)?;
     let host_filters = filters(input.host);
     let first_site: usize = host_filters.iter().flatten().map(|f| f.sites.len()).sum();
     let device_filters = making.filters(first_site);
-    let parts = Parts::emit(&making);
+    let in_region = |v: NodeId| fused.as_ref().is_some_and(|f| f.regions.of[v.index()].is_some());
+    let parts = Parts::emit(&making, |v| !in_region(v));
     let made = match input.options.scheme {
+        Scheme::Fused => fused::emit(&making, &parts, fused.as_ref().expect("made for this scheme"))?,
         Scheme::Serial => serial::emit(&making, &parts)?,
         Scheme::Swp | Scheme::SwpNc => swp::emit(&making, &parts, false)?,
         Scheme::SwpPersistent => swp::emit(&making, &parts, true)?,
@@ -185,42 +192,72 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
 }
 
 impl<'a> Making<'a> {
-    fn new(input: CudaInput<'a>) -> Result<Making<'a>, CodegenError> {
+    fn new(input: CudaInput<'a>) -> Result<(Making<'a>, Option<fused::Plan>), CodegenError> {
         let ProgramInput { graph, steady, globals, .. } = *input.host;
         let tasks = input.problem.graph();
         let mut task_of = vec![None; graph.nodes.len()];
         for (i, t) in tasks.tasks.iter().enumerate() {
             t.nodes.iter().for_each(|v| task_of[v.index()] = Some(i));
         }
+        let facts = Facts::of(graph, input.kernels.len());
+        let codes = codes(input.kernels, &facts.instances);
+        let nothing = Arena { states: 0, kept: vec![], exchanged: 0, rings: vec![], carries: vec![], bytes: 0 };
+        let (unit, chunk) = (tasks.batch, tasks.batch);
+        let mut making = Making { input, facts, codes, arena: nothing, task_of, unit, chunk, batch: 0 };
+        let fused = match input.options.scheme {
+            Scheme::Fused => Some(fused::plan(&making)?),
+            _ => None,
+        };
         let mut capacity: Vec<Option<u64>> = vec![None; graph.channels.len()];
-        for c in graph.channel_ids() {
+        for c in graph.channel_ids().filter(|c| making.arises(*c)) {
             let ends = graph.channel(c);
-            let [from, to] = [ends.from.0, ends.to.0].map(|v| task_of[v.index()]);
-            if from.is_some() && from == to {
-                // within a task that runs whole; an edge of one that does not says what it needs
+            let [from, to] = [ends.from.0, ends.to.0].map(|v| making.task_of[v.index()]);
+            // within a task that runs whole; an edge of one that does not says what it needs
+            if from == to {
                 capacity[c.index()] = steady.capacity(graph, c, tasks.batch);
+            }
+            // nothing passes there, but it may be looked at
+            if !making.flows(c) {
+                capacity[c.index()] = Some(steady.boundary_fill[c.index()].max(1));
             }
         }
         for (e, items) in tasks.edges.iter().zip(input.schedule.capacity()) {
             capacity[e.channel.index()] = Some(*items);
         }
-        let facts = Facts::of(graph, input.kernels.len());
-        let states = states_bytes(input.kernels, &facts, globals).ok_or(CodegenError::DeviceMemory { bytes: u64::MAX, limit: input.options.memory })?;
-        let wanted = Wanted {
-            graph,
-            steady,
-            globals,
-            capacity: &capacity,
-            natural: input.options.scheme == Scheme::SwpNc,
-            states,
-            limit: input.options.memory,
-        };
-        let arena = layout::arena(&wanted)
-            .map_err(|bytes| CodegenError::DeviceMemory { bytes, limit: input.options.memory })?;
-        let codes = codes(input.kernels, &facts.instances);
-        let mut making = Making { input, facts, codes, arena, task_of, unit: tasks.batch, batch: 0 };
+        let mut carried = Vec::new();
+        if let Some(plan) = &fused {
+            making.unit = plan.states;
+            carried = fused::carried(&making, &plan.regions);
+            for c in graph.channel_ids().filter(|c| making.flows(*c) && plan.regions.holds(graph, *c)) {
+                capacity[c.index()] = None;
+            }
+        }
+        let limit = input.options.memory;
+        let too_large = |bytes: u64| CodegenError::DeviceMemory { bytes, limit };
+        let states = states_bytes(input.kernels, &making.facts, globals).ok_or(too_large(u64::MAX))?;
+        let natural = input.options.scheme == Scheme::SwpNc;
+        let wanted = Wanted { graph, steady, globals, capacity: &capacity, natural, carried: &carried, states, limit };
+        making.arena = layout::arena(&wanted).map_err(too_large)?;
         making.batch = making.choose_batch();
-        Ok(making)
+        Ok((making, fused))
+    }
+
+    /// Does a channel connect nodes that fire?
+    pub(super) fn arises(&self, c: ChannelId) -> bool {
+        let ends = self.input.host.graph.channel(c);
+        [ends.from.0, ends.to.0].iter().all(|v| self.task_of[v.index()].is_some())
+    }
+
+    /// And do items pass on it?
+    pub(super) fn flows(&self, c: ChannelId) -> bool {
+        let channel = self.input.host.graph.channel(c);
+        self.arises(c) && channel.produce > 0 && channel.consume > 0
+    }
+
+    /// Bytes of an item of a channel.
+    pub(super) fn item_bytes(&self, c: ChannelId) -> u64 {
+        let input = self.input.host;
+        crate::c::layout::size_align(&input.graph.channel(c).ty, input.globals).map_or(0, |(size, _)| size)
     }
 
     /// As many iterations as bring about so many bytes through the ends, and keep the items' numbers within 31 bits.
@@ -230,16 +267,16 @@ impl<'a> Making<'a> {
         let mut most = u128::from(u32::MAX);
         for c in graph.channel_ids() {
             let channel = graph.channel(c);
-            let Some(ring) = &self.arena.rings[c.index()] else { continue };
-            let items = u128::from(steady.repetitions[channel.from.0.index()]) * u128::from(channel.produce) * unit;
-            if items == 0 {
+            if !self.flows(c) {
                 continue;
             }
+            let item = u128::from(self.item_bytes(c));
+            let items = u128::from(steady.repetitions[channel.from.0.index()]) * u128::from(channel.produce) * unit;
             let beyond = u128::from(steady.boundary_fill[c.index()]) + u128::from(channel.peek);
             most = most.min(((1u128 << 31).saturating_sub(beyond)) / items);
             let end = |v: NodeId| matches!(graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
             if end(channel.from.0) || end(channel.to.0) {
-                most = most.min((u128::from(self.input.options.batch_bytes) / (items * u128::from(ring.item))).max(1));
+                most = most.min((u128::from(self.input.options.batch_bytes) / (items * item)).max(1));
             }
         }
         // a program without ends: often enough that starting it costs little
@@ -332,8 +369,13 @@ impl<'a> Making<'a> {
         row(self.arena.states, states, "states of filters");
         let (graph, steady) = (self.input.host.graph, self.input.host.steady);
         for (c, offset) in &self.arena.kept {
-            let item = layout_size(self, *c);
+            let item = self.item_bytes(*c);
             row(*offset, item * steady.boundary_fill[c.index()], &format!("what {} keeps", self.channel_name(*c)));
+        }
+        for (c, offset) in &self.arena.carries {
+            let bytes = self.item_bytes(*c) * steady.boundary_fill[c.index()];
+            row(*offset, bytes, &format!("what {} carries", self.channel_name(*c)));
+            row(*offset + bytes, bytes, &format!("what {} carries, in turn", self.channel_name(*c)));
         }
         for c in graph.channel_ids() {
             if let Some(ring) = &self.arena.rings[c.index()] {
@@ -345,12 +387,6 @@ impl<'a> Making<'a> {
         out.push_str("#endif\n");
         out
     }
-}
-
-/// Bytes of an item of a channel.
-fn layout_size(making: &Making<'_>, c: ChannelId) -> u64 {
-    let input = making.input.host;
-    crate::c::layout::size_align(&input.graph.channel(c).ty, input.globals).map_or(0, |(size, _)| size)
 }
 
 /// Bytes of all states.

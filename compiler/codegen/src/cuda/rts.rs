@@ -17,6 +17,9 @@ pub const EMULATOR: [&str; 6] = [
     include_str!("../../rts/cuda/sl_emulator.h"),
 ];
 
+/// A device over CUDA's run-time library, for programs of their own.
+pub const CUDA_HOST: &str = include_str!("../../rts/cuda/sl_cuda_host.h");
+
 /// Options that a C++ compiler must get to make a shared object of a device text, for emulation. With `-O1` the emulator is as fast as with
 /// more. Nothing is needed of the C++ library; the C library's mathematics (`-lm`) and threads (`-lpthread`) are.
 pub const EMULATION_FLAGS: [&str; 11] = [

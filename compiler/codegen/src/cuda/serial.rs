@@ -8,7 +8,7 @@
 
 use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
-use super::tasks;
+use super::tasks::{self, Tasks};
 use crate::c::program::CodegenError;
 use sluice_schedule::problem::granularity::is_serial;
 use std::fmt::Write;
@@ -16,8 +16,7 @@ use std::fmt::Write;
 pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Kernels, CodegenError> {
     let tasks = tasks::emit(making, parts)?;
     let (problem, schedule) = (making.input.problem, making.input.schedule.schedule());
-    let threads = making.input.options.threads;
-    let (mut text, mut kernels) = (tasks.text, Vec::new());
+    let (mut text, mut kernels) = (tasks.text.clone(), Vec::new());
     let mut launches = String::from("    for (job.t = 0; job.t < job.n; job.t++) {\n");
     let mut order: Vec<usize> = (0..problem.instances()).collect();
     order.sort_by_key(|i| (schedule.stage[*i], schedule.start[*i], *i));
@@ -26,30 +25,62 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Kernels, Codege
         return Err(CodegenError::Malformed("the scheme serial has one instance for each task, in one stage".into()));
     }
     for i in order {
-        let v = problem.task_of(i);
-        let task = &problem.graph().tasks[v];
-        let name = format!("sl_serial_{v}");
-        let alone = tasks.whole[v] || is_serial(making.input.host.graph, task.nodes[0]);
-        let _ = write!(text, "/* {} */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n", comment(&task.name));
-        let blocks = if alone {
-            let _ = writeln!(text, "    sl_task_{v}(job, job.t, 0);");
-            "1".to_string()
-        } else {
-            // each block takes as many at a time as it has threads
-            let n = task.firings[0];
-            let count = format!("{n}u - at < {threads}u ? {n}u - at : {threads}u");
-            let call = parts.call(task.nodes[0], false, &format!("job.t * {n}u + at"), &count);
-            let _ = writeln!(
-                text,
-                "    for (uint32_t at = sl_block() * {threads}u; at < {n}u; at += sl_blocks() * {threads}u) {{\n        {call}\n        sl_sync();\n    }}"
-            );
-            format!("sl_blocks_for(ctx, {})", n.div_ceil(threads.into()))
-        };
-        text.push_str("}\n\n");
-        let shared = tasks.shared[v];
-        let _ = writeln!(launches, "        sl_launch(ctx, @{name}@, {blocks}, {threads}, {shared}, 0, &job, sizeof job);");
-        kernels.push(KernelInfo { name, threads, shared });
+        task(making, parts, &tasks, problem.task_of(i), None, (&mut text, &mut launches, &mut kernels));
     }
     launches.push_str("    }\n");
     Ok(Kernels { text, kernels, launches })
+}
+
+/// A task as a kernel: an iteration of the schedule; or, with `states`, `job.m` times so many steady states from tile `job.t` on.
+pub(super) fn task(
+    making: &Making<'_>,
+    parts: &Parts,
+    tasks: &Tasks,
+    v: usize,
+    states: Option<u64>,
+    (text, launches, kernels): (&mut String, &mut String, &mut Vec<KernelInfo>),
+) {
+    let problem = making.input.problem;
+    let threads = making.input.options.threads;
+    let task = &problem.graph().tasks[v];
+    let name = format!("sl_serial_{v}");
+    let serial = is_serial(making.input.host.graph, task.nodes[0]);
+    let _ = write!(text, "/* {} */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n", comment(&task.name));
+    // firings of an iteration, or of a tile
+    let each = |firings: u64| states.map_or(firings, |s| firings / task_batch(making) * s);
+    let n = each(task.firings[0]);
+    let tiles = if states.is_some() { "job.m" } else { "1u" };
+    let blocks = if tasks.whole[v] {
+        match states {
+            None => text.push_str(&format!("    sl_task_{v}(job, job.t, 0);\n")),
+            Some(s) => {
+                let _ = writeln!(text, "    sl_rounds_{v}(job, job.t * {s}u, job.m * {s}u);");
+            }
+        }
+        "1".to_string()
+    } else if serial {
+        let call = parts.call(task.nodes[0], false, &format!("job.t * {n}u"), &format!("{tiles} * {n}u"));
+        let _ = writeln!(text, "    {call}");
+        "1".to_string()
+    } else {
+        // each block takes as many at a time as it has threads
+        let count = format!("all - at < {threads}u ? all - at : {threads}u");
+        let call = parts.call(task.nodes[0], false, &format!("job.t * {n}u + at"), &count);
+        let _ = writeln!(
+            text,
+            "    const uint32_t all = {tiles} * {n}u;\n    \
+             for (uint32_t at = sl_block() * {threads}u; at < all; at += sl_blocks() * {threads}u) {{\n        {call}\n        sl_sync();\n    }}"
+        );
+        let most = if states.is_some() { format!("((uint64_t)job.m * {n} + {}) / {threads}", threads - 1) } else { n.div_ceil(threads.into()).to_string() };
+        format!("sl_blocks_for(ctx, {most})")
+    };
+    text.push_str("}\n\n");
+    let shared = tasks.shared[v];
+    let _ = writeln!(launches, "        sl_launch(ctx, @{name}@, {blocks}, {threads}, {shared}, 0, &job, sizeof job);");
+    kernels.push(KernelInfo { name, threads, shared });
+}
+
+/// Steady states that the tasks' firings are counted for.
+fn task_batch(making: &Making<'_>) -> u64 {
+    making.input.problem.graph().batch
 }

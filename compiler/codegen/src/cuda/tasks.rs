@@ -33,8 +33,10 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Tasks, CodegenE
         let (k, out) = (task.instances, &mut tasks.text);
         let whole = making.whole(task.nodes[0]);
         tasks.whole.push(whole);
-        let _ = write!(
-            out,
+        if !parts.has(task.nodes[0]) {
+            continue;
+        }
+        let head = format!(
             "/* {}: {k} instances in an iteration */\nSL_DEVICE void sl_task_{i}(const sl_job &job, const uint32_t j, const uint32_t i)\n{{\n",
             comment(&task.name)
         );
@@ -42,7 +44,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Tasks, CodegenE
             let n = task.firings[0];
             let nth = if k == 1 { "j".to_string() } else { format!("(j * {k}u + i)") };
             let call = parts.call(task.nodes[0], false, &format!("{nth} * {n}u"), &format!("{n}u"));
-            let _ = write!(out, "    (void)i;\n    {call}\n}}\n\n");
+            let _ = write!(out, "{head}    (void)i;\n    {call}\n}}\n\n");
             continue;
         }
         let host = making.input.host;
@@ -50,25 +52,38 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Tasks, CodegenE
             what: format!("the {} takes more than {} steps", task.name, groups::MOST_STEPS),
             span: host.graph.node(task.nodes[0]).span,
         })?;
-        // instances of a loop that is one node in pieces are pieces of its steps
-        let rounds = task.firings[0] / host.steady.repetitions[task.nodes[0].index()].max(1);
-        let in_pieces = task.firings[0] != rounds * host.steady.repetitions[task.nodes[0].index()];
-        let steps = match in_pieces {
-            true => vec![GroupStep { member: 0, times: 1 }],
-            false => steps,
+        // a round is a steady state; of a node that feeds itself and has several instances in one, a firing
+        let firings = host.steady.repetitions[task.nodes[0].index()].max(1);
+        let (steps, rounds, in_round) = match task.firings[0].is_multiple_of(firings) {
+            true => {
+                let in_round = task.nodes.iter().map(|v| host.steady.repetitions[v.index()]).collect();
+                (steps, task.firings[0] / firings, in_round)
+            }
+            false => (vec![GroupStep { member: 0, times: 1 }], task.firings[0], vec![1]),
         };
-        let rounds = if in_pieces { task.firings[0] } else { rounds };
-        group(making, parts, i, &steps, rounds, out);
+        group(making, parts, i, &steps, &in_round, out);
+        let nth = if k == 1 { "j".to_string() } else { format!("(j * {k}u + i)") };
+        let _ = write!(out, "{head}    (void)i;\n    sl_rounds_{i}(job, {nth} * {rounds}u, {rounds}u);\n}}\n\n");
     }
     Ok(tasks)
 }
 
-/// The body of a task that runs whole: `rounds` times these steps.
-fn group(making: &Making<'_>, parts: &Parts, i: usize, steps: &[GroupStep], rounds: u64, out: &mut String) {
+/// `sl_rounds_<task>(job, first, count)`: so many times these steps, in which the members fire so often.
+fn group(making: &Making<'_>, parts: &Parts, i: usize, steps: &[GroupStep], in_round: &[u64], out: &mut String) {
     let task = &making.input.problem.graph().tasks[i];
     let alone = steps.iter().all(|s| s.times < SIDE_BY_SIDE);
-    for (m, n) in task.firings.iter().enumerate() {
-        let _ = writeln!(out, "    uint32_t n{m} = (j * {}u + i) * {n}u;", task.instances);
+    if steps.len() > WRITTEN {
+        let rows: Vec<String> = steps.iter().map(|s| format!("{{{}, {}}}", s.member, s.times)).collect();
+        let lines: Vec<String> = rows.chunks(12).map(|r| format!("    {},\n", r.join(", "))).collect();
+        let _ = write!(out, "SL_GLOBAL_TABLE sl_step sl_steps_{i}[] = {{\n{}}};\n", lines.concat());
+    }
+    let _ = write!(
+        out,
+        "/* {} */\nSL_DEVICE void sl_rounds_{i}(const sl_job &job, const uint32_t first, const uint32_t count)\n{{\n",
+        comment(&task.name)
+    );
+    for (m, n) in in_round.iter().enumerate() {
+        let _ = writeln!(out, "    uint32_t n{m} = first * {n}u;");
     }
     if alone {
         out.push_str("    if (sl_thread() != 0) return;\n");
@@ -77,7 +92,7 @@ fn group(making: &Making<'_>, parts: &Parts, i: usize, steps: &[GroupStep], roun
         let call = parts.call(task.nodes[m], alone, &format!("n{m}"), times);
         if alone { call } else { format!("{call} sl_sync();") }
     };
-    let _ = writeln!(out, "    for (uint32_t round = 0; round < {rounds}u; round++) {{");
+    out.push_str("    for (uint32_t round = 0; round < count; round++) {\n");
     if steps.len() <= WRITTEN {
         for s in steps {
             let _ = writeln!(out, "        {} n{} += {}u;", call(s.member, &format!("{}u", s.times)), s.member, s.times);
@@ -89,11 +104,6 @@ fn group(making: &Making<'_>, parts: &Parts, i: usize, steps: &[GroupStep], roun
             let _ = writeln!(out, "            case {m}: {} n{m} += times; break;", call(m, "times"));
         }
         out.push_str("            }\n        }\n");
-        let rows: Vec<String> = steps.iter().map(|s| format!("{{{}, {}}}", s.member, s.times)).collect();
-        let lines: Vec<String> = rows.chunks(12).map(|r| format!("    {},\n", r.join(", "))).collect();
-        let table = format!("SL_GLOBAL_TABLE sl_step sl_steps_{i}[] = {{\n{}}};\n", lines.concat());
-        let at = out.rfind("/* ").unwrap_or(0);
-        out.insert_str(at, &table);
     }
     out.push_str("    }\n}\n\n");
 }

@@ -193,6 +193,17 @@ static void composites(void)
                                                sl_float4_all(fours[i][3]))))
 }
 
+/* Arrays of numbers and nothing else in the loop: where compilers use vectors. */
+static sl_complex left[FOURS], right[FOURS], product[FOURS], quotient[FOURS];
+static void arrays(void)
+{
+    for (size_t i = 0; i < FOURS; i++) left[i] = sl_complex_of(fours[i][0], fours[i][1]), right[i] = sl_complex_of(fours[i][2], fours[i][3]);
+    for (size_t i = 0; i < FOURS; i++) product[i] = sl_complex_mul(left[i], right[i]);
+    for (size_t i = 0; i < FOURS; i++) quotient[i] = sl_complex_div(left[i], right[i]);
+    EACH(FOURS, "products in arrays", add_complex(product[i]))
+    EACH(FOURS, "quotients in arrays", add_complex(quotient[i]))
+}
+
 int main(void)
 {
     size_t n = 0;
@@ -211,5 +222,6 @@ int main(void)
     ints();
     floats();
     composites();
+    arrays();
     return 0;
 }

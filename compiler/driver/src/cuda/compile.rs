@@ -10,22 +10,8 @@ use super::resources::{self, Resources};
 use crate::cache::{self, Cache};
 use crate::cc::Compiler;
 use crate::exit::Fault;
+use sluice_codegen::cuda::rts::EMULATION_FLAGS;
 use std::path::{Path, PathBuf};
-
-/// Flags of the C++ compiler for the emulation. They fix what the text means: nothing is contracted, integers wrap.
-const EMULATION: [&str; 11] = [
-    "-std=c++17",
-    "-O1",
-    "-ffp-contract=off",
-    "-fwrapv",
-    "-fno-strict-aliasing",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-shared",
-    "-fPIC",
-    "-w",
-    "-DSL_EMULATE",
-];
 
 /// How kernels are compiled for a GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,7 +72,7 @@ pub fn emulation(text: &str) -> Result<PathBuf, Fault> {
 
 /// The same with a given compiler and cache.
 pub fn emulation_by(compiler: &Compiler, cache: &Cache, text: &str) -> Result<PathBuf, Fault> {
-    let key = cache::key(&["emulation", text, &compiler.identity, &EMULATION.join(" "), env!("CARGO_PKG_VERSION")]);
+    let key = cache::key(&["emulation", text, &compiler.identity, &flags().join(" "), env!("CARGO_PKG_VERSION")]);
     cache.get(&key, "so", |target| {
         let source = cache.temporary(&key, "cpp");
         crate::interrupt::add_temporary(&source);
@@ -99,8 +85,14 @@ pub fn emulation_by(compiler: &Compiler, cache: &Cache, text: &str) -> Result<Pa
     })
 }
 
+/// What the C++ compiler is told.
+fn flags() -> Vec<&'static str> {
+    EMULATION_FLAGS.iter().copied().chain(["-O1", "-w"]).collect()
+}
+
 fn translate(compiler: &Compiler, source: &Path, target: &Path) -> Result<(), Fault> {
-    let mut arguments: Vec<&std::ffi::OsStr> = EMULATION.iter().map(|f| f.as_ref()).collect();
+    let flags = flags();
+    let mut arguments: Vec<&std::ffi::OsStr> = flags.iter().map(|f| f.as_ref()).collect();
     arguments.extend(["-o".as_ref(), target.as_os_str(), source.as_os_str(), "-lm".as_ref(), "-lpthread".as_ref()]);
     let result = compiler.call(arguments)?;
     if result.status.success() {

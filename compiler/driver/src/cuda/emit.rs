@@ -55,6 +55,8 @@ pub struct Emitted {
 const PER_PROCESSOR: Grain = Grain::PerProcessor(4);
 /// Coarsening whose buffers [`Scheme::Serial`] does not exceed.
 const SWP8: u64 = 8;
+/// Bytes of channels between regions.
+const FUSED_BYTES: u64 = 8 << 20;
 /// Bytes of buffers for the scheme serial where there is no such schedule to compare with.
 const SERIAL_BYTES: u64 = 64 << 20;
 
@@ -102,6 +104,7 @@ pub fn emit(
     let making = Making { what, machine: &machine, host: &host, kernels: &kernels, choices };
     let made = session.pass("emit-cuda", || match choices.scheme {
         Scheme::Serial => making.serial(),
+        Scheme::Fused => making.fused(),
         _ => making.swp(choices.scheme, choices.coarsen, choices.method),
     });
     let emitted = made.map_err(|e| match e {
@@ -165,6 +168,24 @@ impl Making<'_> {
         for batch in (1..32).map(|i| 1u64 << i) {
             let Ok(next) = with(batch * self.choices.coarsen) else { break };
             if next.program.channel_bytes > limit {
+                break;
+            }
+            best = next;
+        }
+        Ok(best)
+    }
+
+    /// Regions as kernels. What passes between them is on rings, for as many steady states as keeps those in a GPU's cache.
+    fn fused(&self) -> Result<Emitted, Problem> {
+        let with = |batch: u64| {
+            let granularity = whole(self.what.steady, batch).ok_or_else(|| unfit(Unfit::Work))?;
+            let plan = plan::with_granularity(self.what, granularity, 1).map_err(unfit)?;
+            self.text(Scheme::Fused, plan, Method::Sas)
+        };
+        let mut best = with(1)?;
+        for batch in (1..14).map(|i| 1u64 << i) {
+            let Ok(next) = with(batch) else { break };
+            if next.program.channel_bytes > FUSED_BYTES {
                 break;
             }
             best = next;

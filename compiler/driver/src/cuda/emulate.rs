@@ -211,7 +211,7 @@ impl Device for Emulator {
                 self.free(address, layout);
                 Ok(())
             }
-            None => Err(faults::emulator_report("memory is freed that was not allocated")),
+            None => Err(faults::emulator_report(&format!("memory is freed that was not allocated, at {address:#x}"))),
         }
     }
 

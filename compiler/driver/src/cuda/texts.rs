@@ -19,6 +19,10 @@ use sluice_schedule::method::Method;
 const THREADS: u32 = 128;
 /// Steady states that the emulation runs at once have about so many bytes of input or output: it is slow, and its programs are small.
 const EMULATED_BATCH: u64 = 64 << 10;
+/// Multiprocessors that stand-alone programs are scheduled for, where nobody says: those of an H100 or H200.
+const PROCESSORS: u32 = 132;
+/// Shared memory of a block that every GPU gives.
+const USUAL_SHARED: u32 = 48 << 10;
 /// Seconds for a schedule.
 const TIME_LIMIT: f64 = 20.0;
 
@@ -59,14 +63,23 @@ fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault> {
     })
 }
 
-/// The file of a program of its own.
+/// The file of a program of its own. Without `--sms` it is scheduled for the multiprocessors of the first architecture that is named: kernels run on
+/// GPUs with more or fewer, too, as blocks that take turns.
 pub fn stand_alone(
-    _session: &mut Session,
-    _checked: &Checked,
-    _code: &CodeOptions,
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
     options: &CudaBuildOptions,
-    _name: &str,
+    name: &str,
 ) -> Result<String, Halt> {
-    let _archs = stand_alone::archs(&options.archs);
-    Err(Fault::internal("stand-alone programs in CUDA are not connected").into())
+    let archs = stand_alone::archs(&options.archs);
+    let target = Target {
+        processors: options.code.processors.unwrap_or(PROCESSORS),
+        arch: archs.first().copied(),
+        block_shared: USUAL_SHARED,
+        memory: None,
+    };
+    let choices = choices(&options.code, &target)?;
+    let made = emit::emit(session, checked, code, &choices, (Flavour::Executable, name))?.program;
+    Ok(cuda::stand_alone(&made, name, &stand_alone::nvcc_flags(&archs), code.cc.fast_math))
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)] // tests start processes and write files
 
 mod cslow;
+mod cuda;
 mod dynamic;
 mod fmt;
 mod hostile;

@@ -18,9 +18,10 @@ KERNEL twice(const sl_job job)
 }
 
 #ifdef SL_EMULATE
+#define EXPORT extern "C" __attribute__((visibility("default")))
 static char *known;
-extern "C" void sl_emulate_memory(char *at, uint64_t, int32_t what) { if (what != 2) known = what ? at : nullptr; }
-extern "C" int32_t sl_emulate(uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t, uint32_t, const void *job, uint64_t, char *report, uint64_t room)
+EXPORT void sl_emulate_memory(char *at, uint64_t, int32_t what) { if (what != 2) known = what ? at : nullptr; }
+EXPORT int32_t sl_emulate(uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t, uint32_t, const void *job, uint64_t, char *report, uint64_t room)
 {
     const sl_job &told = *(const sl_job *)job;
     if (kernel != 0 || told.arena != known || told.count < 0) {

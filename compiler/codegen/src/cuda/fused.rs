@@ -1,0 +1,386 @@
+//! # fused
+//!
+//! Purpose: one data-parallel kernel for each region. Input: a schedule of one processor (for the order of regions and tasks), regions and tiles. Output: kernels
+//! `sl_region_<r>`, each block of which works on a tile: it brings what the tile needs into shared memory, fires group after group with barriers between, and sends what leaves
+//! the region. Tasks that are serial run as in the scheme serial, between the regions.
+//!
+//! ```text
+//! reader → FIR (peek 64) → gain → writer      tile: bring 64 + S − 1 items; barrier; S threads: FIR and gain, the item between them in a register; barrier;
+//!                                        →    send S items
+//! ```
+//!
+//! Splitters and joiners move items between registers or within shared memory, where their firings are index arithmetic. What channels of a region hold at boundaries
+//! is carried from launch to launch in two buffers that take turns. Neighbouring blocks share nothing but what an earlier launch has made.
+//! This goes beyond Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs".
+
+use super::parts::{Parts, moves};
+use super::program::{KernelInfo, Kernels, Making, comment};
+use super::regions::{Group, Launch, Region, Regions, regions};
+use super::tiles::{Tiling, tiling};
+use super::{serial, tasks};
+use crate::c::program::CodegenError;
+use crate::c::types::c_type;
+use sluice_frontend::graph::NodeKind;
+use sluice_frontend::ids::{ChannelId, NodeId};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Work that tiles may do twice, as a part of their own: more, and a channel is led through memory.
+const MOST_OVERHEAD: f64 = 2.0;
+/// Bytes of shared memory of a tile that is large enough: several blocks on a multiprocessor hide each other's waiting.
+const GOOD_SHARED: u64 = 32 << 10;
+
+/// How a program is cut into regions and tiles.
+pub(super) struct Plan {
+    pub(super) regions: Regions,
+    /// By region.
+    pub(super) tilings: Vec<Tiling>,
+    /// S, the same for all.
+    pub(super) states: u64,
+    /// Are there channels between launches?
+    pub(super) rings: bool,
+}
+
+/// Finds regions that fit into shared memory, and the largest tiles for them; tiles divide the schedule's iteration.
+pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
+    let graph = making.input.host.graph;
+    let limit = making.input.options.shared;
+    let mut cut: BTreeSet<ChannelId> = BTreeSet::new();
+    loop {
+        let regions = regions(making, &cut);
+        let all = |states: u64| {
+            regions.regions.iter().map(|r| tiling(making, &regions, r, states)).collect::<Option<Vec<Tiling>>>()
+        };
+        let mut best: Option<(u64, Vec<Tiling>)> = None;
+        let mut states = 1;
+        while making.unit.is_multiple_of(states) {
+            let Some(tilings) = all(states) else { break };
+            let shared = tilings.iter().map(|t| t.shared).max().unwrap_or(0);
+            let overhead = tilings.iter().map(|t| t.overhead).fold(1.0, f64::max);
+            let good = shared <= GOOD_SHARED.min(limit) || shared <= limit && overhead > 1.0 + MOST_OVERHEAD / 4.0;
+            if !good && best.is_some() || shared > limit {
+                break;
+            }
+            best = Some((states, tilings));
+            states *= 2;
+        }
+        let worst = |tilings: &[Tiling]| tilings.iter().any(|t| t.overhead > 1.0 + MOST_OVERHEAD);
+        match best {
+            Some((states, tilings)) if !worst(&tilings) => {
+                let rings = graph.channel_ids().any(|c| making.arises(c) && !regions.holds(graph, c));
+                return Ok(Plan { regions, tilings, states, rings });
+            }
+            _ => {
+                // the channel that takes the most place, or looks furthest, goes through memory
+                let held = |c: &ChannelId| making.flows(*c) && regions.holds(graph, *c) && !cut.contains(c);
+                let weight = |c: &ChannelId| {
+                    let channel = graph.channel(*c);
+                    let beyond = u64::from(channel.peek.saturating_sub(channel.consume));
+                    let fill = making.input.host.steady.boundary_fill[c.index()];
+                    (beyond.max(fill) + u64::from(channel.produce.max(channel.consume))) * making.item_bytes(*c)
+                };
+                let Some(next) = graph.channel_ids().filter(held).max_by_key(|c| (weight(c), std::cmp::Reverse(*c))) else {
+                    return Err(CodegenError::Malformed("a node's items do not fit into shared memory".into()));
+                };
+                cut.insert(next);
+            }
+        }
+    }
+}
+
+/// Channels whose items are carried from launch to launch by a region.
+pub(super) fn carried(making: &Making<'_>, regions: &Regions) -> Vec<ChannelId> {
+    let (graph, steady) = (making.input.host.graph, making.input.host.steady);
+    let all = graph.channel_ids().filter(|c| making.flows(*c) && regions.holds(graph, *c));
+    all.filter(|c| steady.boundary_fill[c.index()] > 0).collect()
+}
+
+pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Kernels, CodegenError> {
+    let threads = making.input.options.threads;
+    let tasks = tasks::emit(making, parts)?;
+    let (mut text, mut kernels) = (tasks.text.clone(), Vec::new());
+    // tiles of a launch: as many as there are, or as the rings between launches have room for
+    let most = if plan.rings { format!("{}u", making.chunk / plan.states) } else { "job.n".to_string() };
+    let mut launches = format!(
+        "    for (job.t = 0; job.t < job.n; job.t += job.m) {{\n        job.m = job.n - job.t < {most} ? job.n - job.t : {most};\n"
+    );
+    for launch in &plan.regions.launches {
+        match launch {
+            Launch::Task(v) => serial::task(making, parts, &tasks, *v, Some(plan.states), (&mut text, &mut launches, &mut kernels)),
+            Launch::Region(r) => {
+                let (region, tiling) = (&plan.regions.regions[*r], &plan.tilings[*r]);
+                let name = format!("sl_region_{r}");
+                let mut printer = Printer { making, plan, region, tiling, out: &mut text };
+                printer.kernel(&name);
+                let shared = tiling.shared;
+                let _ = writeln!(
+                    launches,
+                    "        sl_launch(ctx, @{name}@, job.m + {}u, {threads}, {shared}, 0, &job, sizeof job);",
+                    tiling.tails
+                );
+                kernels.push(KernelInfo { name, threads, shared });
+            }
+        }
+    }
+    launches.push_str("        job.parity ^= 1;\n    }\n");
+    Ok(Kernels { text, kernels, launches })
+}
+
+struct Printer<'a, 'm> {
+    making: &'m Making<'a>,
+    plan: &'m Plan,
+    region: &'m Region,
+    tiling: &'m Tiling,
+    out: &'m mut String,
+}
+
+/// A number to add, as C: nothing for 0.
+fn plus(n: i64) -> String {
+    match n {
+        0 => String::new(),
+        n if n > 0 => format!(" + {n}"),
+        n => format!(" - {}", -n),
+    }
+}
+
+impl Printer<'_, '_> {
+    fn type_of(&self, c: ChannelId) -> String {
+        c_type(&self.making.input.host.graph.channel(c).ty)
+    }
+
+    fn fill(&self, c: ChannelId) -> i64 {
+        self.making.input.host.steady.boundary_fill[c.index()] as i64
+    }
+
+    fn held(&self, c: ChannelId) -> bool {
+        self.making.flows(c) && self.plan.regions.holds(self.making.input.host.graph, c)
+    }
+
+    fn kernel(&mut self, name: &str) {
+        let making = self.making;
+        let host = making.input.host;
+        let (threads, s) = (making.input.options.threads, self.tiling.states);
+        let who: Vec<String> = self.region.groups.iter().map(|g| comment(&host.graph.node(g.members[0].0).path)).collect();
+        let more = if who.len() > 3 { format!(" and {} more", who.len() - 3) } else { String::new() };
+        let _ = write!(
+            self.out,
+            "/* {} groups of nodes: {}{more}. A block makes a tile of {s} steady states. */\n\
+             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n    (void)b, (void)all;\n",
+            who.len(),
+            who.iter().take(3).cloned().collect::<Vec<_>>().join(", ")
+        );
+        for (c, tile) in &self.tiling.tiles {
+            let (i, ty) = (c.0, self.type_of(*c));
+            let _ = writeln!(
+                self.out,
+                "    /* {} */\n    const sl_tile<{ty}> tile{i} = {{({ty} *)(sl_shared() + {})}};\n    const int32_t base{i} = b * {}{};",
+                comment(&making.channel_name(*c)),
+                tile.offset,
+                s * tile.passed,
+                plus(tile.low),
+            );
+        }
+        self.bring();
+        for (i, group) in self.region.groups.iter().enumerate() {
+            self.group(i, group);
+        }
+        self.save();
+        self.out.push_str("}\n\n");
+    }
+
+    /// What the tile needs of what was made before the launch.
+    fn bring(&mut self) {
+        let making = self.making;
+        let s = self.tiling.states;
+        let mut any = false;
+        for (c, tile) in &self.tiling.tiles {
+            let (i, ty, m) = (c.0, self.type_of(*c), self.fill(*c));
+            let pace = s * tile.passed;
+            let (low, high) = (format!("b * {pace}{}", plus(tile.seen)), format!("b * {pace}{}", plus(tile.seen_end)));
+            if self.held(*c) {
+                if m == 0 {
+                    continue;
+                }
+                let carry = making.arena.carry(*c);
+                let _ = writeln!(
+                    self.out,
+                    "    sl_each_of({low}, {high}, 0, {m}, [&](int32_t x) {{\n        \
+                     const {ty} *const from = ({ty} *)(job.arena + {}ull) + job.parity * {m}u + x;\n        \
+                     sl_item<true>(tile{i}.items + tile{i}.at(x - base{i})) = sl_item<false>(from);\n    }});",
+                    carry
+                );
+            } else {
+                let graph = making.input.host.graph;
+                let from_here = self.plan.regions.of[graph.channel(*c).from.0.index()]
+                    .is_some_and(|r| std::ptr::eq(self.region, &self.plan.regions.regions[r]));
+                if from_here {
+                    continue;
+                }
+                let Some(ring) = making.arena.rings[c.index()] else { continue };
+                let _ = writeln!(
+                    self.out,
+                    "    {{\n        const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        \
+                     const int32_t low = sl_between({low}, 0, all * {pace}{}), high = sl_between({high}, 0, all * {pace}{});\n        \
+                     sl_bring_at(tile{i}, low - base{i}, ring, job.t * {pace}u + low, high > low ? high - low : 0);\n    }}",
+                    ring.rate,
+                    ring.offset,
+                    ring.rows,
+                    plus(m),
+                    plus(m),
+                );
+            }
+            any = true;
+        }
+        if any {
+            self.out.push_str("    sl_sync();\n");
+        }
+    }
+
+    /// The firings of a group.
+    fn group(&mut self, number: usize, group: &Group) {
+        let making = self.making;
+        let host = making.input.host;
+        let s = self.tiling.states;
+        let r = self.tiling.ranges[number];
+        let pace = s * group.rate;
+        let names: Vec<String> = group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
+        let more = if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
+        let _ = writeln!(
+            self.out,
+            "    /* {}{more}: {} */\n    sl_each_of(b * {pace}{}, b * {pace}{}, 0, all * {pace}, [&](int32_t i) {{",
+            names.join(", "),
+            comment(&host.sources.describe(host.graph.node(group.members[0].0).span)),
+            plus(r.low),
+            plus(r.high),
+        );
+        for c in &group.local {
+            let channel = host.graph.channel(*c);
+            let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q);
+            let _ = writeln!(self.out, "        {} local{}[{}];", self.type_of(*c), c.0, q * u64::from(channel.produce));
+        }
+        for (v, q) in &group.members {
+            self.member(group, *v, *q);
+        }
+        self.out.push_str("    });\n");
+        let last = number + 1 == self.region.groups.len();
+        let saves = self.tiling.tiles.keys().any(|c| self.held(*c) && self.fill(*c) > 0 || self.leaves(*c));
+        if !last || saves {
+            self.out.push_str("    sl_sync();\n");
+        }
+    }
+
+    /// Does a channel lead out of the region?
+    fn leaves(&self, c: ChannelId) -> bool {
+        let graph = self.making.input.host.graph;
+        let from = self.plan.regions.of[graph.channel(c).from.0.index()];
+        !self.held(c) && from.is_some_and(|r| std::ptr::eq(self.region, &self.plan.regions.regions[r]))
+    }
+
+    /// The items of firing `n`, the s-th of its node in this firing of the group.
+    fn access(&self, group: &Group, c: ChannelId, writes: bool) -> String {
+        let channel = self.making.input.host.graph.channel(c);
+        let moved = if writes { channel.produce } else { channel.consume };
+        let ty = self.type_of(c);
+        if group.local.contains(&c) {
+            return format!("sl_local<{ty}>{{local{} + s * {moved}}}", c.0);
+        }
+        if !self.making.arises(c) {
+            return "sl_nothing()".into();
+        }
+        let offset = if writes { plus(self.fill(c)) } else { String::new() };
+        format!("sl_window<{ty}, {writes}>{{tile{}, (uint32_t)(n * {moved}{offset} - base{})}}", c.0, c.0)
+    }
+
+    /// The firings of a node in one firing of its group.
+    fn member(&mut self, group: &Group, v: NodeId, q: u64) {
+        let making = self.making;
+        let host = making.input.host;
+        let node = host.graph.node(v);
+        self.out.push_str(&match q {
+            1 => "        {\n            const int32_t s = 0, n = i;\n".to_string(),
+            q => format!("        SL_UNROLL\n        for (int32_t s = 0; s < {q}; s++) {{\n            const int32_t n = i * {q} + s;\n"),
+        });
+        self.out.push_str("            (void)s, (void)n;\n");
+        let number = making.facts.numbers[v.index()];
+        let s = self.tiling.states;
+        match &node.kind {
+            NodeKind::Reader(_) => {
+                let c = node.outputs[0];
+                let (ty, i, pace) = (self.type_of(c), c.0, s * host.steady.repetitions[v.index()]);
+                let _ = writeln!(
+                    self.out,
+                    "            const {ty} *const from = ({ty} *)job.in[{number}] + (uint64_t)job.t * {pace}u + n;\n            \
+                     sl_item<true>(tile{i}.items + tile{i}.at(n{} - base{i})) = sl_item<false>(from);",
+                    plus(self.fill(c))
+                );
+            }
+            NodeKind::Writer(_) => {
+                let c = node.inputs[0];
+                let (ty, i, pace) = (self.type_of(c), c.0, s * host.steady.repetitions[v.index()]);
+                let _ = writeln!(
+                    self.out,
+                    "            {ty} *const to = ({ty} *)job.out[{number}] + (uint64_t)job.t * {pace}u + n;\n            \
+                     sl_item<true>(to) = sl_item<false>(tile{i}.items + tile{i}.at(n - base{i}));"
+                );
+            }
+            NodeKind::Filter { code, .. } => {
+                let (k, variant) = (making.codes.representative[code.index()], making.codes.variant[code.index()]);
+                let rep = host.steady.repetitions[v.index()];
+                let end = |cs: &[ChannelId], writes: bool| {
+                    cs.first().map_or_else(|| "sl_nothing()".into(), |c| self.access(group, *c, writes))
+                };
+                let (input, output) = (end(&node.inputs, false), end(&node.outputs, true));
+                let _ = write!(
+                    self.out,
+                    "            const int64_t fired = {} + (job.epoch + (int64_t)job.t * {s}) * {rep} + n;\n            \
+                     sl_ctx ctx = {{(sl_status *)job.arena, job.print, job.room, {}, {variant}, fired, 0}};\n            \
+                     sl_state_{k} st;\n            sl_init_{k}(&st);\n            st.iter = fired;\n            sl_fire_{k}(&ctx, &st, {input}, {output});\n",
+                    host.steady.init[v.index()],
+                    v.0,
+                );
+            }
+            kind => {
+                let ends = |cs: &[ChannelId], writes: bool| cs.iter().map(|c| self.access(group, *c, writes)).collect();
+                let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&node.outputs, true));
+                for l in moves(kind, &ins, &outs).lines() {
+                    let _ = writeln!(self.out, "            {l}");
+                }
+            }
+        }
+        self.out.push_str("        }\n");
+    }
+
+    /// What leaves the region, and what channels of it hold after the launch.
+    fn save(&mut self) {
+        let making = self.making;
+        let s = self.tiling.states;
+        for (c, tile) in &self.tiling.tiles {
+            let (i, ty, m) = (c.0, self.type_of(*c), self.fill(*c));
+            let pace = s * tile.passed;
+            if self.leaves(*c) {
+                let Some(ring) = making.arena.rings[c.index()] else { continue };
+                // the tile's own items: those of its producer's own firings
+                let _ = writeln!(
+                    self.out,
+                    "    {{\n        const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        \
+                     if (b < all) sl_send_from(tile{i}, b * {pace}{} - base{i}, ring, {m}u + (job.t + b) * {pace}u, {pace}u);\n    }}",
+                    ring.rate,
+                    ring.offset,
+                    ring.rows,
+                    plus(m),
+                );
+            } else if self.held(*c) && m > 0 {
+                let carry = making.arena.carry(*c);
+                let _ = writeln!(
+                    self.out,
+                    "    sl_each_of(b * {pace}{}, b * {pace}{}, all * {pace}, all * {pace} + {m}, [&](int32_t x) {{\n        \
+                     {ty} *const to = ({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {m}u + (x - all * {pace});\n        \
+                     sl_item<true>(to) = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));\n    }});",
+                    plus(tile.seen),
+                    plus(tile.seen + pace as i64),
+                    carry
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! # regions
+//!
+//! Purpose: which parts of a program become one data-parallel kernel, and which nodes of them one thread. Input: graph, steady state, the tasks that run whole. Output:
+//! [`Regions`]: regions of nodes without state, their groups, and levels by which kernels follow one another.
+//!
+//! A *region* is a connected set of nodes whose firings are independent; what passes within it stays in shared memory. It is convex: nodes on whose way to one another
+//! something serial lies have different levels, and regions never cross levels. A *group* is a set of a region's nodes that one thread fires together, since what passes between them is
+//! whole in each of its firings (no item is left, none is looked at ahead): that stays in registers.
+
+use super::program::Making;
+use sluice_frontend::components::components_of;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_schedule::problem::granularity::is_serial;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Words of 4 bytes that may pass within a group in one of its firings: what a thread's registers hold, and some.
+const GROUP_WORDS: u64 = 64;
+/// Nodes of a region beyond which no groups are looked for.
+const MOST_GROUPED: usize = 4000;
+
+/// What runs as one kernel.
+#[derive(Clone, Debug)]
+pub(super) enum Launch {
+    /// A task of its own, by index.
+    Task(usize),
+    /// A region, by index.
+    Region(usize),
+}
+
+/// Nodes whose firings are independent.
+#[derive(Clone, Debug)]
+pub(super) struct Region {
+    /// Its groups, each after those whose items it takes.
+    pub(super) groups: Vec<Group>,
+}
+
+/// Nodes that one thread fires together.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// In topological order, with the firings of each in one firing of the group.
+    pub(super) members: Vec<(NodeId, u64)>,
+    /// Its firings in a steady state.
+    pub(super) rate: u64,
+    /// Channels between its members.
+    pub(super) local: BTreeSet<ChannelId>,
+}
+
+/// A program cut into regions.
+#[derive(Clone, Debug)]
+pub(super) struct Regions {
+    /// The kernels, each after those that it takes items from.
+    pub(super) launches: Vec<Launch>,
+    /// The regions.
+    pub(super) regions: Vec<Region>,
+    /// By node, its region.
+    pub(super) of: Vec<Option<usize>>,
+}
+
+impl Regions {
+    /// Does a channel stay within a region?
+    pub(super) fn holds(&self, graph: &SdfGraph, c: ChannelId) -> bool {
+        let ends = graph.channel(c);
+        self.of[ends.from.0.index()].is_some() && self.of[ends.from.0.index()] == self.of[ends.to.0.index()]
+    }
+}
+
+/// Is a node one whose firings are independent?
+fn parallel(making: &Making<'_>, v: NodeId) -> bool {
+    making.task_of[v.index()].is_some() && !making.whole(v) && !is_serial(making.input.host.graph, v)
+}
+
+/// Finds the regions; `cut`: channels that are led through memory.
+pub(super) fn regions(making: &Making<'_>, cut: &BTreeSet<ChannelId>) -> Regions {
+    let graph = making.input.host.graph;
+    let problem = making.input.problem;
+    let n = graph.nodes.len();
+    // tasks in an order in which each comes after those that give it items: the schedule of one processor is one
+    let schedule = making.input.schedule.schedule();
+    let mut order: Vec<usize> = (0..problem.instances()).collect();
+    order.sort_by_key(|i| (schedule.stage[*i], schedule.start[*i], *i));
+    let tasks: Vec<usize> = order.into_iter().map(|i| problem.task_of(i)).collect();
+    let nodes: Vec<NodeId> = tasks.iter().flat_map(|t| problem.graph().tasks[*t].nodes.iter().copied()).collect();
+    let mut is_parallel: Vec<bool> = graph.node_ids().map(|v| parallel(making, v)).collect();
+    // a loop whose delay is long enough for its nodes to run one after the other is no region: tiles would wait for each other
+    let all: Vec<NodeId> = graph.node_ids().collect();
+    let flowing = graph.channel_ids().filter(|c| making.flows(*c)).map(|c| graph.channel(c));
+    let edges: Vec<(NodeId, NodeId)> = flowing.map(|c| (c.from.0, c.to.0)).collect();
+    for part in components_of(&all, &edges).into_iter().filter(|p| p.len() > 1) {
+        part.iter().for_each(|v| is_parallel[v.index()] = false);
+    }
+    let mut level = vec![0u32; n];
+    for t in &tasks {
+        let members = &problem.graph().tasks[*t].nodes;
+        let mut own = 0;
+        for v in members {
+            for c in graph.node(*v).inputs.iter().filter(|c| making.flows(**c)) {
+                let u = graph.channel(*c).from.0;
+                if members.contains(&u) {
+                    continue;
+                }
+                let together = is_parallel[u.index()] && is_parallel[v.index()] && !cut.contains(c);
+                own = own.max(level[u.index()] + u32::from(!together));
+            }
+        }
+        members.iter().for_each(|v| level[v.index()] = own);
+    }
+    // a writer or another node without successors may as well be where its producer is: that is what its level says
+    let mut of: Vec<Option<usize>> = vec![None; n];
+    let mut found: Vec<Vec<NodeId>> = Vec::new();
+    for v in &nodes {
+        if !is_parallel[v.index()] || of[v.index()].is_some() {
+            continue;
+        }
+        let mut open = vec![*v];
+        of[v.index()] = Some(found.len());
+        let mut members = Vec::new();
+        while let Some(u) = open.pop() {
+            members.push(u);
+            let node = graph.node(u);
+            for c in node.inputs.iter().chain(&node.outputs).filter(|c| making.flows(**c)) {
+                let ends = graph.channel(*c);
+                for w in [ends.from.0, ends.to.0] {
+                    if is_parallel[w.index()] && of[w.index()].is_none() && level[w.index()] == level[u.index()] {
+                        of[w.index()] = Some(found.len());
+                        open.push(w);
+                    }
+                }
+            }
+        }
+        found.push(members);
+    }
+    let place: BTreeMap<NodeId, usize> = nodes.iter().enumerate().map(|(i, v)| (*v, i)).collect();
+    let mut launches: Vec<(u32, usize, Launch)> = Vec::new();
+    for t in &tasks {
+        let v = problem.graph().tasks[*t].nodes[0];
+        if of[v.index()].is_none() {
+            launches.push((level[v.index()], place[&v], Launch::Task(*t)));
+        }
+    }
+    let mut regions = Vec::new();
+    for (r, mut members) in found.into_iter().enumerate() {
+        members.sort_by_key(|v| place[v]);
+        let first = members[0];
+        launches.push((level[first.index()], place[&first], Launch::Region(r)));
+        regions.push(Region { groups: groups(making, members, &of, r) });
+    }
+    launches.sort_by_key(|(level, at, _)| (*level, *at));
+    Regions { launches: launches.into_iter().map(|(_, _, l)| l).collect(), regions, of }
+}
+
+/// The groups of a region's nodes, which are in topological order.
+fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], region: usize) -> Vec<Group> {
+    let (graph, steady) = (making.input.host.graph, making.input.host.steady);
+    let mut group_of: BTreeMap<NodeId, usize> = members.iter().enumerate().map(|(i, v)| (*v, i)).collect();
+    let mut groups: Vec<Vec<NodeId>> = members.iter().map(|v| vec![*v]).collect();
+    let ends = |v: NodeId| matches!(graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
+    let whole = |c: ChannelId| {
+        let channel = graph.channel(c);
+        steady.boundary_fill[c.index()] == 0 && channel.peek <= channel.consume && !ends(channel.from.0) && !ends(channel.to.0)
+    };
+    let inner = |c: &ChannelId| {
+        let ends = graph.channel(*c);
+        of[ends.from.0.index()] == Some(region) && of[ends.to.0.index()] == Some(region) && making.flows(*c)
+    };
+    if members.len() <= MOST_GROUPED {
+        // along the channels in topological order of their consumers, so that chains grow from their starts
+        for v in &members {
+            for c in graph.node(*v).inputs.iter().filter(|c| inner(c)) {
+                let (a, b) = (group_of[&graph.channel(*c).from.0], group_of[v]);
+                if a == b || !whole(*c) {
+                    continue;
+                }
+                let both: Vec<NodeId> = groups[a].iter().chain(&groups[b]).copied().collect();
+                let is_member = |u: NodeId| both.contains(&u);
+                let within = |c: &&ChannelId| {
+                    let ends = graph.channel(**c);
+                    inner(c) && is_member(ends.from.0) && is_member(ends.to.0)
+                };
+                let channels: Vec<ChannelId> =
+                    both.iter().flat_map(|u| graph.node(*u).outputs.iter()).filter(within).copied().collect();
+                let rate = both.iter().map(|u| steady.repetitions[u.index()]).fold(0, gcd);
+                let words: u64 = channels
+                    .iter()
+                    .map(|c| {
+                        let from = graph.channel(*c).from.0;
+                        let items = steady.repetitions[from.index()] / rate.max(1) * u64::from(graph.channel(*c).produce);
+                        items * making.item_bytes(*c).div_ceil(4)
+                    })
+                    .sum();
+                if !channels.iter().all(|c| whole(*c)) || words > GROUP_WORDS || leaves(making, &both, (&groups, &group_of), &inner) {
+                    continue;
+                }
+                let moved = std::mem::take(&mut groups[b]);
+                moved.iter().for_each(|u| {
+                    group_of.insert(*u, a);
+                });
+                groups[a].extend(moved);
+            }
+        }
+    }
+    let place: BTreeMap<NodeId, usize> = members.iter().enumerate().map(|(i, v)| (*v, i)).collect();
+    let finished: Vec<Group> = groups
+        .into_iter()
+        .filter(|g| !g.is_empty())
+        .map(|mut g| {
+            g.sort_by_key(|v| place[v]);
+            let rate = g.iter().map(|u| steady.repetitions[u.index()]).fold(0, gcd);
+            let local = |c: &&ChannelId| inner(c) && g.contains(&graph.channel(**c).to.0);
+            let local = g.iter().flat_map(|u| graph.node(*u).outputs.iter()).filter(local).copied().collect();
+            let members = g.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
+            Group { members, rate, local }
+        })
+        .collect();
+    in_order(graph, finished, &inner)
+}
+
+/// Does a way lead out of a set of nodes and back into it? A way that comes to a group goes on from all its members.
+fn leaves(
+    making: &Making<'_>,
+    set: &[NodeId],
+    (groups, group_of): (&[Vec<NodeId>], &BTreeMap<NodeId, usize>),
+    inner: &dyn Fn(&ChannelId) -> bool,
+) -> bool {
+    let graph = making.input.host.graph;
+    let members: BTreeSet<NodeId> = set.iter().copied().collect();
+    let next = |v: NodeId| graph.node(v).outputs.iter().filter(|c| inner(c)).map(|c| graph.channel(*c).to.0).collect::<Vec<_>>();
+    let outside = |v: &NodeId| !members.contains(v);
+    let mut open: Vec<usize> = set.iter().flat_map(|v| next(*v)).filter(outside).map(|v| group_of[&v]).collect();
+    let mut seen: BTreeSet<usize> = open.iter().copied().collect();
+    while let Some(g) = open.pop() {
+        for w in groups[g].iter().flat_map(|v| next(*v)) {
+            if members.contains(&w) {
+                return true;
+            }
+            if seen.insert(group_of[&w]) {
+                open.push(group_of[&w]);
+            }
+        }
+    }
+    false
+}
+
+/// Each group after those that it takes items from.
+fn in_order(graph: &SdfGraph, groups: Vec<Group>, inner: &dyn Fn(&ChannelId) -> bool) -> Vec<Group> {
+    let of: BTreeMap<NodeId, usize> =
+        groups.iter().enumerate().flat_map(|(i, g)| g.members.iter().map(move |(v, _)| (*v, i))).collect();
+    let mut waits: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); groups.len()];
+    for (i, g) in groups.iter().enumerate() {
+        for (v, _) in &g.members {
+            for c in graph.node(*v).inputs.iter().filter(|c| inner(c)) {
+                let from = of[&graph.channel(*c).from.0];
+                if from != i {
+                    waits[i].insert(from);
+                }
+            }
+        }
+    }
+    let mut order: Vec<usize> = Vec::new();
+    let mut done = vec![false; groups.len()];
+    while let Some(i) = (0..groups.len()).find(|i| !done[*i] && waits[*i].iter().all(|w| done[*w])) {
+        done[i] = true;
+        order.push(i);
+    }
+    let mut groups: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|i| groups[i].take()).collect()
+}
+
+/// The greatest common divisor; of 0 and a number, that number.
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -1,0 +1,167 @@
+//! # tiles
+//!
+//! Purpose: how a block works on a tile of a region: S steady states. Input: a region, S. Output: [`Tiling`]: which firings of each group a tile needs, which items of each
+//! channel lie in shared memory meanwhile.
+//!
+//! All numbers count from the launch's first steady state: item x of a channel that holds m items at boundaries is there from before where x < m, otherwise firing
+//! ⌊(x − m)/push⌋ of its producer makes it. Tile b needs, of the groups whose items leave the region, firings [b·S·r, (b+1)·S·r). What they look at is a range of items; that is a range of
+//! their producers' firings, and so on upstream. All these ranges move by S·r from tile to tile, so that they are constants ([`GroupRange`]); they are cut off at the first
+//! and last firing of the launch. Neighbouring tiles make the items that both look at (the halo of a peek) each for itself.
+//!
+//! What remains on channels after the launch is saved by the tile whose window it is in; as windows lag behind where channels hold items, some tiles beyond the last one do
+//! nothing else ([`Tiling::tails`]).
+
+use super::program::Making;
+use super::regions::{Group, Region, Regions};
+use sluice_frontend::ids::{ChannelId, NodeId};
+use std::collections::BTreeMap;
+
+/// Firings of a group for tile b: from b·S·r + `low` on, before b·S·r + `high`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GroupRange {
+    pub(super) low: i64,
+    pub(super) high: i64,
+}
+
+/// A channel's items in shared memory, in tile b: from b·S·passed + `low` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tile {
+    /// The first item that is looked at.
+    pub(super) seen: i64,
+    /// The item behind the last one that is looked at.
+    pub(super) seen_end: i64,
+    /// The first that has a place.
+    pub(super) low: i64,
+    /// How many have one.
+    pub(super) items: u64,
+    /// Items that pass in a steady state.
+    pub(super) passed: u64,
+    /// Offset in shared memory.
+    pub(super) offset: u64,
+}
+
+/// A region's tiles.
+#[derive(Clone, Debug)]
+pub(super) struct Tiling {
+    /// S: steady states of a tile.
+    pub(super) states: u64,
+    /// By group.
+    pub(super) ranges: Vec<GroupRange>,
+    /// Channels in shared memory.
+    pub(super) tiles: BTreeMap<ChannelId, Tile>,
+    /// Bytes of shared memory.
+    pub(super) shared: u64,
+    /// Tiles beyond the last that save what remains.
+    pub(super) tails: u64,
+    /// The most firings of a group for a tile, over those that belong to it: 1 is no work done twice.
+    pub(super) overhead: f64,
+}
+
+/// What a group moves on a channel in one firing of its own.
+pub(super) struct Moved {
+    /// Items it takes or gives.
+    pub(super) items: i64,
+    /// Items that it looks at from the first one on.
+    pub(super) window: i64,
+}
+
+/// Of a consumer.
+pub(super) fn taken(making: &Making<'_>, group: &Group, c: ChannelId) -> Moved {
+    let channel = making.input.host.graph.channel(c);
+    let q = group.members.iter().find(|(v, _)| *v == channel.to.0).map_or(1, |(_, q)| *q as i64);
+    let (pop, peek) = (i64::from(channel.consume), i64::from(channel.peek.max(channel.consume)));
+    Moved { items: q * pop, window: (q - 1) * pop + peek }
+}
+
+/// Of a producer.
+pub(super) fn given(making: &Making<'_>, group: &Group, c: ChannelId) -> Moved {
+    let channel = making.input.host.graph.channel(c);
+    let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q as i64);
+    let items = q * i64::from(channel.produce);
+    Moved { items, window: items }
+}
+
+/// Bytes of a tile in shared memory: the gaps of `sl_tile` included.
+pub(super) fn tile_bytes(items: u64, item: u64) -> u64 {
+    let gaps = if item <= 16 { items / (128 / item.max(1)) } else { 0 };
+    (items.saturating_add(gaps).saturating_add(1)).saturating_mul(item).checked_next_multiple_of(16).unwrap_or(u64::MAX)
+}
+
+/// Lays out a region's tiles of `states` steady states; `None` where numbers get too large.
+pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, states: u64) -> Option<Tiling> {
+    let (graph, steady) = (making.input.host.graph, making.input.host.steady);
+    let s = i64::try_from(states).ok()?;
+    let group_of: BTreeMap<NodeId, usize> =
+        region.groups.iter().enumerate().flat_map(|(i, g)| g.members.iter().map(move |(v, _)| (*v, i))).collect();
+    let held = |c: ChannelId| making.flows(c) && regions.holds(graph, c);
+    let fill = |c: ChannelId| steady.boundary_fill[c.index()] as i64;
+    let mut ranges: Vec<Option<GroupRange>> = vec![None; region.groups.len()];
+    let mut tiles: BTreeMap<ChannelId, Tile> = BTreeMap::new();
+    let mut overhead = 1.0f64;
+    for (i, group) in region.groups.iter().enumerate().rev() {
+        let own = GroupRange { low: 0, high: s.checked_mul(i64::try_from(group.rate).ok()?)? };
+        let mut range: Option<GroupRange> = None;
+        let mut widen = |r: GroupRange| {
+            range = Some(range.map_or(r, |o| GroupRange { low: o.low.min(r.low), high: o.high.max(r.high) }));
+        };
+        let outs: Vec<ChannelId> = outputs(making, group);
+        // what leaves the region, or is seen in no other way, is the tile's own
+        if outs.is_empty() || outs.iter().any(|c| !held(*c)) {
+            widen(own);
+        }
+        for c in outs.iter().filter(|c| held(**c)) {
+            let (p, m) = (given(making, group, *c).items, fill(*c));
+            let consumer = &region.groups[group_of[&graph.channel(*c).to.0]];
+            let of = ranges[group_of[&graph.channel(*c).to.0]]?;
+            let t = taken(making, consumer, *c);
+            let (low, high) = (of.low * t.items, (of.high - 1) * t.items + t.window);
+            widen(GroupRange { low: (low - m).div_euclid(p), high: -(-(high - m)).div_euclid(p) });
+            tiles.insert(*c, Tile { seen: low, seen_end: high, low, items: 0, passed: 0, offset: 0 });
+        }
+        let range = range.unwrap_or(own);
+        overhead = overhead.max((range.high - range.low) as f64 / own.high.max(1) as f64);
+        ranges[i] = Some(range);
+    }
+    let ranges: Vec<GroupRange> = ranges.into_iter().collect::<Option<_>>()?;
+    // items that have a place: those that are seen, and those that are made
+    for (i, group) in region.groups.iter().enumerate() {
+        let r = ranges[i];
+        for c in inputs(making, group).into_iter().filter(|c| !held(*c)) {
+            let t = taken(making, group, c);
+            let (low, high) = (r.low * t.items, (r.high - 1) * t.items + t.window);
+            tiles.insert(c, Tile { seen: low, seen_end: high, low, items: (high - low) as u64, passed: 0, offset: 0 });
+        }
+        for c in outputs(making, group) {
+            let (p, m) = (given(making, group, c).items, fill(c));
+            let (low, high) = (m + r.low * p, m + r.high * p);
+            let tile = tiles.entry(c).or_insert(Tile { seen: low, seen_end: high, low, items: 0, passed: 0, offset: 0 });
+            tile.low = tile.seen.min(low);
+            tile.items = (tile.seen_end.max(high) - tile.low) as u64;
+        }
+    }
+    let (mut at, mut tails) = (0u64, 0i64);
+    for (c, tile) in &mut tiles {
+        let channel = graph.channel(*c);
+        tile.passed = steady.repetitions[channel.to.0.index()] * u64::from(channel.consume);
+        tile.offset = at;
+        at = at.checked_add(tile_bytes(tile.items, making.item_bytes(*c)))?;
+        let pace = s.checked_mul(i64::try_from(tile.passed).ok()?)?;
+        if held(*c) && fill(*c) > 0 && pace > 0 {
+            tails = tails.max(-(-(fill(*c) - tile.seen)).div_euclid(pace));
+        }
+    }
+    let tails = u64::try_from(tails).unwrap_or(0);
+    Some(Tiling { states, ranges, tiles, shared: at, tails, overhead })
+}
+
+/// Channels that lead into a group.
+pub(super) fn inputs(making: &Making<'_>, group: &Group) -> Vec<ChannelId> {
+    let all = group.members.iter().flat_map(|(v, _)| making.input.host.graph.node(*v).inputs.iter().copied());
+    all.filter(|c| !group.local.contains(c) && making.arises(*c)).collect()
+}
+
+/// Channels that lead out of it.
+pub(super) fn outputs(making: &Making<'_>, group: &Group) -> Vec<ChannelId> {
+    let all = group.members.iter().flat_map(|(v, _)| making.input.host.graph.node(*v).outputs.iter().copied());
+    all.filter(|c| !group.local.contains(c) && making.flows(*c)).collect()
+}

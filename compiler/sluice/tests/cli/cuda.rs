@@ -1,0 +1,229 @@
+//! Programs on GPUs: the emulated one, and one whose driver is false; what is missing is said.
+
+use crate::support::*;
+use sluice_driver::cache::Cache;
+use sluice_driver::cc::Compiler;
+use sluice_driver::cuda::{check, compile, toolkit};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Looks at other items than it takes, and has a part without state and one with.
+const PROGRAM: &str = "\
+float->float filter Smooth { work peek 3 pop 1 push 1 { push((peek(0) + peek(1) + peek(2)) / 3); pop(); } }
+float->float stateful filter Sum { float s = 0; work pop 2 push 1 { s = s / 2 + pop() - pop(); push(s); } }
+float->float pipeline Main { add Smooth; add Sum; }
+";
+
+fn input(items: usize) -> Vec<u8> {
+    floats(&(0..items).map(|i| (i * 37 % 101) as f32).collect::<Vec<_>>())
+}
+
+/// A C compiler's product beside the test's files.
+fn compiled(place: &Place, source: &Path, name: &str, flags: &[&str]) -> PathBuf {
+    let target = place.path(name);
+    let done = Command::new("cc").args(flags).arg("-o").arg(&target).arg(source).status().unwrap();
+    assert!(done.success());
+    target
+}
+
+/// A folder with the false driver in it.
+fn with_driver() -> Place {
+    let place = Place::new().with("a.str", PROGRAM).with("in.f32", input(3001)).with("driver/x", "");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/false_driver.c");
+    compiled(&place, &source, "driver/libcuda.so", &["-std=gnu11", "-O1", "-Wall", "-Werror", "-shared", "-fPIC"]);
+    place
+}
+
+/// A run on the false GPU, where this is wrong.
+fn on_false_gpu(place: &Place, wrong: &str, more: &[&str]) -> Command {
+    let mut command = place.command(&[&["run", "a.str", "--target", "cuda", "--input", "in.f32"], more].concat());
+    command.env("LD_LIBRARY_PATH", place.path("driver")).env("FALSE_DRIVER", wrong);
+    for name in ["SLUICE_NVRTC", "CUDA_HOME", "CUDA_PATH", "SLUICE_CUDA_HOME"] {
+        command.env_remove(name);
+    }
+    if let Some(home) = check::home() {
+        command.env("SLUICE_CUDA_HOME", home);
+    }
+    command
+}
+
+#[test]
+fn the_emulated_gpu_gives_the_same_bytes() {
+    let place = Place::new().with("a.str", PROGRAM);
+    let schemes = sluice_driver::options::Scheme::NAMES;
+    for items in [0, 2, 3, 700, 3001] {
+        let want = place.run_with(&["run", "a.str"], &input(items)).ends(0).stdout;
+        for (scheme, _) in schemes {
+            let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", "2"];
+            let got = place.run_with(&args, &input(items)).ends(0);
+            assert!(got.stdout == want, "{scheme}, {items} items");
+            assert_eq!(got.stderr, "");
+        }
+    }
+}
+
+#[test]
+fn the_order_of_the_emulation_has_a_seed() {
+    let place = Place::new().with("a.str", PROGRAM);
+    let want = place.run_with(&["run", "a.str"], &input(3001)).ends(0).stdout;
+    let run = |seed: &str| {
+        let mut command = place.command(&["run", "a.str", "--target", "cuda", "--emulate"]);
+        command.env("SLUICE_EMULATE_SEED", seed);
+        finish(command, &input(3001))
+    };
+    for seed in ["0", "2", "77"] {
+        assert!(run(seed).ends(0).stdout == want, "{seed}");
+    }
+    run("many").ends(2).says("SLUICE_EMULATE_SEED is `many`, which is no seed");
+}
+
+#[test]
+fn options_that_clash() {
+    let place = Place::new().with("a.str", PROGRAM);
+    let run = |more: &[&str]| place.run(&[&["run", "a.str"], more].concat()).ends(2);
+    for option in ["--scheme=swp", "--coarsen=2", "--sms=2", "--block-threads=64", "--emulate", "--gpu=1"] {
+        let name = option.split('=').next().unwrap();
+        run(&[option]).says(&format!("{name} has a meaning only with --target cuda"));
+    }
+    for option in ["--interpret", "--trace", "--stats", "--threads=2"] {
+        let name = option.split('=').next().unwrap();
+        run(&["--target", "cuda", option]).says(&format!("{name} and --target cuda cannot be used together"));
+    }
+    run(&["--target", "cuda", "--scheme", "seriel"]).says("a similar value exists: 'serial'");
+    run(&["--target", "cuda", "--block-threads", "100"]).says("a multiple of 32 threads");
+    run(&["--target", "cuda", "--emulate", "--gpu", "1"]).says("cannot be used with");
+    let build = |more: &[&str]| place.run(&[&["build", "a.str"], more].concat()).ends(2);
+    build(&["--target", "cuda", "--lib"]).says("--lib and --target cuda cannot be used together");
+    build(&["--target", "cuda", "-o", "a"]).says("a does not end in .cu").says("-o a.cu");
+    build(&["--arch", "sm_90"]).says("--arch has a meaning only with --target cuda");
+    build(&["--target", "cuda", "--arch", "sm_61"]).says("sm_61 is too old");
+    assert_eq!(place.files(), ["a.str"]);
+}
+
+#[test]
+fn what_a_computer_lacks_is_said() {
+    // no driver: what is called so is none
+    let place = Place::new().with("a.str", PROGRAM).with("in.f32", input(9));
+    let place = place.with("driver/libcuda.so", "no library").with("driver/libcuda.so.1", "no library");
+    finish(on_false_gpu(&place, "", &[]), b"").ends(3).says("error[E0981]: there is no CUDA driver").says("--emulate");
+    let mut command = place.command(&["run", "a.str", "--target", "cuda", "--emulate", "--input", "in.f32"]);
+    command.env("CXX", "/nowhere/c++");
+    finish(command, b"").ends(3).says("error[E0989]: the C++ compiler named by CXX, `/nowhere/c++`, cannot be run");
+    // another library of this name
+    let place = place.with("other.c", "int cuInit(void) { return 0; }");
+    compiled(&place, &place.path("other.c"), "driver/libcuda.so", &["-shared", "-fPIC"]);
+    finish(on_false_gpu(&place, "", &[]), b"")
+        .ends(3)
+        .says("error[E0981]: the CUDA driver cannot be used: it lacks functions");
+
+    let place = with_driver();
+    let run = |wrong: &str, more: &[&str]| finish(on_false_gpu(&place, wrong, more), b"");
+    run("init=34", &[])
+        .ends(3)
+        .says("error[E0981]: the CUDA driver cannot be used: something is wrong (CUDA_ERROR_34)");
+    run("init=100", &[]).ends(3).says("error[E0982]: the CUDA driver finds no GPU\n");
+    run("init=999", &[]).ends(3).says("error[E0982]: the CUDA driver finds no GPU: something is wrong");
+    run("count=0", &[]).ends(3).says("error[E0982]: the CUDA driver finds no GPU\n");
+    run("", &["--gpu", "1"]).ends(2).says("error[E0982]: there is no GPU 1").says("0 is False GPU 0");
+    run("arch=70", &[]).ends(3).says("error[E0983]: False GPU 0 is too old: its architecture is sm_70");
+    let mut command = on_false_gpu(&place, "", &[]);
+    command.env("SLUICE_NVRTC", "/nowhere/libnvrtc.so");
+    finish(command, b"")
+        .ends(3)
+        .says("error[E0984]: there is no NVRTC")
+        .says("/nowhere/libnvrtc.so (SLUICE_NVRTC): there is no such file");
+}
+
+#[test]
+fn a_driver_that_fails_is_told() {
+    if check::nvrtc("a_driver_that_fails_is_told").is_none() {
+        return;
+    }
+    let place = with_driver();
+    let run = |wrong: &str| finish(on_false_gpu(&place, wrong, &["--output", "out.f32"]), b"");
+    run("version=11040").ends(3).says("error[E0985]: the driver is too old for this NVRTC: it is for CUDA 11.4");
+    run("load=209").ends(3).says("error[E0985]").says("CUDA_ERROR_209");
+    run("load=222").ends(3).says("error[E0985]");
+    run("allocate=2").ends(3).says("error[E0987]: False GPU 0 has no memory for").says("1000 are free");
+    run("finish=214")
+        .ends(3)
+        .says("error[E0986]: the GPU failed to finish its work: something is wrong (CUDA_ERROR_214)");
+    run("finish=700").ends(4).says("internal error[E0988]: a kernel has crashed").says("an illegal memory access");
+    // without kernels its launches fail as those of a kernel that crashed
+    run("").ends(4).says("internal error[E0988]");
+    assert!(!place.files().contains(&"out.f32".to_string()), "outputs are whole or not at all");
+}
+
+#[test]
+fn a_gpu_gives_the_same_bytes() {
+    if check::nvrtc("a_gpu_gives_the_same_bytes").is_none() {
+        return;
+    }
+    let place = with_driver();
+    let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
+    let cache = Cache::at(&place.path("cache"), 64 << 20);
+    for (scheme, _) in sluice_driver::options::Scheme::NAMES {
+        // the very text that NVRTC gets, for the false driver
+        let text = finish(on_false_gpu(&place, "", &["--scheme", scheme, "--dump-after", "emit-cuda"]), b"").ends(0);
+        let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();
+        let mut command = on_false_gpu(&place, "", &["--scheme", scheme]);
+        command.env("FALSE_KERNELS", &kernels);
+        let got = finish(command, b"").ends(0);
+        assert!(got.stdout == want, "{scheme}");
+        assert_eq!(got.stderr, "", "{scheme}");
+    }
+}
+
+#[test]
+fn a_program_of_its_own() {
+    let place = Place::new().with("a.str", PROGRAM).with("in.f32", input(3001));
+    place.run(&["build", "a.str", "--target", "cuda", "-o", "own.cu", "--arch", "sm_90,sm_80"]).ends(0);
+    let text = place.read("own.cu");
+    assert!(text.starts_with("/* own: a stream program that runs on an NVIDIA GPU"));
+    let lines: Vec<Vec<String>> = text
+        .lines()
+        .take_while(|l| !l.contains("*/"))
+        .filter_map(|l| l.strip_prefix(" *     "))
+        .map(|l| l.split_whitespace().map(String::from).collect())
+        .collect();
+    assert_eq!(lines.iter().map(|l| l[0].as_str()).collect::<Vec<_>>(), ["nvcc", "cc", "nvcc"]);
+    let Some(nvcc) = check::nvcc("a_program_of_its_own") else { return };
+    for line in &lines {
+        let program = if line[0] == "nvcc" { nvcc.clone() } else { PathBuf::from(&line[0]) };
+        let done = Command::new(&program).args(&line[1..]).current_dir(place.path("")).output().unwrap();
+        assert!(done.status.success(), "{line:?}\n{}", String::from_utf8_lossy(&done.stderr));
+    }
+    let run = |more: &[&str]| {
+        let mut command = Command::new(place.path("own"));
+        command.args(["--input", "in.f32", "--output", "out.f32"]).args(more).current_dir(place.path(""));
+        // where there is a GPU, it is hidden
+        command.env("CUDA_VISIBLE_DEVICES", "").output().unwrap()
+    };
+    let without = run(&[]);
+    let said = String::from_utf8_lossy(&without.stderr).into_owned();
+    assert_eq!(without.status.code(), Some(3), "{said}");
+    assert!(said.contains("there is no CUDA driver") || said.contains("finds no GPU"), "{said}");
+    assert!(said.contains("--cpu runs the program without a GPU") && said.lines().count() == 1, "{said}");
+    assert!(!place.files().contains(&"out.f32".to_string()));
+    assert!(run(&["--cpu"]).status.success());
+    let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
+    assert!(std::fs::read(place.path("out.f32")).unwrap() == want);
+    let help = Command::new(place.path("own")).arg("--help").output().unwrap();
+    assert!(String::from_utf8_lossy(&help.stdout).contains("--cpu "));
+}
+
+#[test]
+fn nvrtc_is_found_where_it_is_named() {
+    let Some(home) = check::home() else {
+        return check::skipped(
+            "nvrtc_is_found_where_it_is_named",
+            "there is no NVRTC (scripts/install-cuda installs one)",
+        );
+    };
+    let place = with_driver();
+    let library = &toolkit::nvrtc_places_in(&home)[0].library;
+    let mut command = on_false_gpu(&place, "finish=214", &[]);
+    command.env_remove("SLUICE_CUDA_HOME").env("SLUICE_NVRTC", library);
+    // it has come as far as the device
+    finish(command, b"").ends(3).says("error[E0986]");
+}
