@@ -20,10 +20,8 @@ fn case(source: &str) -> Case {
 #[test]
 fn lengths_around_a_steady_state() {
     let checked = check(SUM).unwrap();
-    let bytes: Vec<usize> = lengths(&checked.program, &case(SUM), 5, FEW)
-        .iter()
-        .map(|c| c.input.as_ref().map_or(0, Vec::len))
-        .collect();
+    let bytes: Vec<usize> =
+        lengths(&checked.program, &case(SUM), 5, FEW).iter().map(|c| c.input.as_ref().map_or(0, Vec::len)).collect();
     // two items before the steady state, three in each
     assert_eq!(bytes, [36, 0, 4, 16, 20, 64, 68, (2 + 33 + 1) * 4, (2 + 96 + 1) * 4, (2 + 300 + 1) * 4]);
     let made = "void->void pipeline Main {
@@ -133,10 +131,42 @@ fn faults_are_compared_too() {
     let checked = check(source).unwrap();
     let case = Case { hazards: true, ..case(source) };
     let cases = lengths(&checked.program, &case, 5, FEW);
-    let tried =
-        agree(&checked, &cases, folder.path(), &mut |c| run(&checked, c, None, Feed::default(), folder.path()));
+    let tried = agree(&checked, &cases, folder.path(), &mut |c| run(&checked, c, None, Feed::default(), folder.path()));
     assert!(tried.is_ok_and(|t| t.failed >= 2 && t.runs >= 2));
     let safe = Case { hazards: false, ..case };
     let refused = agree(&checked, &[safe], folder.path(), &mut |_| unreachable!("the interpreter is first"));
     assert!(matches!(refused, Err(Complaint::Refused(_))));
+}
+
+/// A firing that fails among others leaves things unwritten; what is told is the fault of the program.
+#[test]
+fn faults_are_those_of_the_program() {
+    let source = "int->int pipeline Main {
+    add int->int filter { int[6] t = {1, 2, 3, 4, 5, 6}; work peek 4 pop 3 push 2 { push(t[peek(3)]); push(t[pop()]); pop(); pop(); } };
+    add int->int filter { int sum; work pop 2 push 1 { sum += pop() / (7 - pop()); push(sum); } };
+}";
+    let folder = tempfile::tempdir().unwrap();
+    let checked = check(source).unwrap();
+    for scheme in Configuration::schemes() {
+        let cuda = CudaOptions {
+            emulate: true,
+            scheme: Some(scheme),
+            processors: Some(2),
+            block_threads: Some(32),
+            ..CudaOptions::default()
+        };
+        let (program, code) = compile_on_device(&checked, &cuda).unwrap_or_else(|why| panic!("{why}"));
+        // three times as many items as go into what runs at once
+        let each = 3 * code.unit;
+        let input = |wrong: Option<u64>| {
+            let item = |i: u64| if Some(i) == wrong { 6 } else { i as i32 % 6 };
+            (0..3 * each + 5).flat_map(|i| item(i).to_le_bytes()).collect()
+        };
+        let cases = [None, Some(0), Some(each / 2), Some(each + each / 2)];
+        let cases = cases.map(|wrong| Case { input: Some(input(wrong)), hazards: true, ..case(source) });
+        let mut on_device = |c: &Case| run(&program, c, Some(&code), Feed::default(), folder.path());
+        let tried = agree(&checked, &cases, folder.path(), &mut on_device);
+        let tried = tried.unwrap_or_else(|why| panic!("{}: {why:?}", scheme.name()));
+        assert!(tried.failed >= 2 && tried.runs >= 1 && code.launches() > 0, "{}: {tried:?}", scheme.name());
+    }
 }
