@@ -33,7 +33,7 @@ impl Configuration {
                 block_threads: Some(32 * *r.pick(&[1, 1, 2, 2, 3, 4])),
                 gpu: None,
             },
-            streams: r.chance(20).then(|| *r.pick(&[2, 3, 8, 33])),
+            streams: r.chance(30).then(|| *r.pick(&[2, 3, 8, 33])),
         }
     }
 
