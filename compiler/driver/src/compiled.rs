@@ -124,6 +124,16 @@ pub fn device_kernels(session: &mut Session, checked: &Checked, code: &CodeOptio
     kernels_by(session, checked, code, sluice_kernel::passes::DEVICE)
 }
 
+/// The kernel of a filter as devices get it, where it has one.
+pub(crate) fn device_kernel(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Option<Kernel> {
+    let mut kernel = lower_one(filter, globals, code).ok()?;
+    for (name, pass) in sluice_kernel::passes::DEVICE {
+        pass(&mut kernel);
+        sluice_kernel::verify::debug_verify(&kernel, name);
+    }
+    Some(kernel)
+}
+
 fn kernels_by(
     session: &mut Session,
     checked: &Checked,

@@ -65,6 +65,14 @@ template <class T, uint32_t RATE, bool WRITES> struct sl_end {
 /* No items. */
 struct sl_nothing {};
 
+/* The items of one of several streams that share a firing: item i is at floor(i / BLOCK) * ROUND + (i mod BLOCK) * STEP, from where the stream starts. */
+template <class End, uint32_t BLOCK, uint32_t ROUND, uint32_t STEP> struct sl_turn {
+    End end;
+    uint32_t start;
+
+    SL_DEVICE auto &operator[](uint32_t i) const { return end[i / BLOCK * ROUND + i % BLOCK * STEP + start]; }
+};
+
 /* Items in shared memory, with gaps so that threads which are a power of two of items apart do not meet in a bank. */
 template <class T> struct sl_tile {
     T *items;

@@ -4,6 +4,7 @@
 //! nodes have. Output: for each its representative, which is the first, and its number among those that share it.
 
 use sluice_frontend::constant::Const;
+use sluice_frontend::slow::InTurn;
 use sluice_kernel::ir::Kernel;
 
 /// Codes and what they share.
@@ -17,11 +18,15 @@ pub(super) struct Codes {
 }
 
 /// Compares the kernels of all codes that have instances.
-pub(super) fn codes(kernels: &[Kernel], instances: &[usize]) -> Codes {
+pub(super) fn codes(kernels: &[Kernel], turns: &[Option<&InTurn>], instances: &[usize]) -> Codes {
     let plain: Vec<Option<Kernel>> = kernels.iter().zip(instances).map(|(k, n)| (*n > 0).then(|| without_values(k))).collect();
     let mut codes = Codes { representative: Vec::new(), variant: Vec::new(), members: vec![Vec::new(); kernels.len()] };
     for (i, kernel) in plain.iter().enumerate() {
-        let same = |j: &usize| kernel.is_some() && !codes.members[*j].is_empty() && plain[*j] == *kernel;
+        // how streams lie is part of what is printed
+        let alone = |k: usize| turns.get(k).copied().flatten().is_none();
+        let same = |j: &usize| {
+            kernel.is_some() && !codes.members[*j].is_empty() && plain[*j] == *kernel && alone(i) && alone(*j)
+        };
         let first = (0..i).find(same).unwrap_or(i);
         codes.representative.push(first);
         codes.variant.push(codes.members[first].len() as u32);

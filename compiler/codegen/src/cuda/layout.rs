@@ -88,8 +88,8 @@ pub struct Wanted<'a> {
     pub globals: &'a Globals,
     /// By channel: items that the buffer must hold; `None` where it is not on the device.
     pub capacity: &'a [Option<u64>],
-    /// Rows of one item, for all channels: items lie in the order of their numbers.
-    pub natural: bool,
+    /// By channel: has it rows of one item, so that items lie in the order of their numbers?
+    pub natural: &'a [bool],
     /// Channels that are carried from launch to launch.
     pub carried: &'a [ChannelId],
     /// Bytes of the filters' states.
@@ -160,7 +160,7 @@ pub fn arena(wanted: &Wanted<'_>) -> Result<Arena, u64> {
         };
         let channel = graph.channel(c);
         let item = size(channel)?;
-        let rate = if wanted.natural { 1 } else { rate(channel, capacity) };
+        let rate = if wanted.natural[c.index()] { 1 } else { rate(channel, capacity) };
         let rows = capacity.div_ceil(rate).max(1).checked_next_multiple_of(WARP).ok_or(u64::MAX)?;
         let bytes = rows.checked_mul(rate).filter(|n| *n < 1 << 31).and_then(|n| n.checked_mul(item));
         let offset = take(bytes.ok_or(u64::MAX)?).ok_or(u64::MAX)?;

@@ -18,5 +18,6 @@ mod swp;
 mod tasks;
 mod tiles;
 
+pub use parts::has_turn_states;
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, emit};
 pub use stand_alone::stand_alone;

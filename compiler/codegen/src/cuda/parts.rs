@@ -16,9 +16,13 @@
 use super::layout::{Ring, WARP, sectors};
 use super::tiles::tile_bytes;
 use super::program::{Making, Scheme, comment, state_bytes};
-use crate::c::types::c_type;
+use crate::c::layout::size_align;
+use crate::c::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::slow::in_turn::{InTurn, Lay};
+use sluice_frontend::typed::Globals;
+use sluice_kernel::ir::{Kernel, StateField};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -150,6 +154,49 @@ template <class T, uint32_t RATE> SL_DEVICE sl_ring<T, RATE> sl_ring_at(const sl
 
 ";
 
+/// What is done with the firings of a round.
+enum Body {
+    /// A firing; the loop around it is the usual one.
+    Firing(String),
+    /// All of them: `@some@` firings from number `@base@` on.
+    Own(String),
+}
+
+/// What stream `s` adds to positions, as C.
+fn start(turns: &InTurn, lay: &Lay) -> String {
+    if let Some(stride) = lay.stride(&turns.levels) {
+        return if stride == 1 { "s".into() } else { format!("s * {stride}u") };
+    }
+    let (mut below, mut parts) = (turns.streams(), Vec::new());
+    for (n, stride) in turns.levels.iter().zip(&lay.strides) {
+        below /= n;
+        parts.push(format!("s / {below}u % {n}u * {stride}u"));
+    }
+    parts.join(" + ")
+}
+
+/// By field of a turn's state: the offset of the array of that field of all streams, in the state of the code for all of them.
+fn turn_state(all: &Kernel, turn: &Kernel, globals: &Globals, streams: u32) -> Vec<Option<u64>> {
+    let mut places = BTreeMap::new();
+    let mut at = 8u64;
+    for field in &all.state {
+        let Some((size, align)) = size_align(&field.ty, globals) else { break };
+        at = at.next_multiple_of(align);
+        places.insert(field.name.as_str(), (at, size));
+        at += size;
+    }
+    let of = |f: &StateField| {
+        let (size, _) = size_align(&f.ty, globals)?;
+        places.get(f.name.as_str()).filter(|(_, all)| *all == size * u64::from(streams)).map(|(at, _)| *at)
+    };
+    turn.state.iter().map(of).collect()
+}
+
+/// Can a code's streams be told apart in its state?
+pub fn has_turn_states(all: &Kernel, turn: &Kernel, globals: &Globals, streams: u32) -> bool {
+    turn_state(all, turn, globals, streams).iter().all(Option::is_some)
+}
+
 /// A splitter's or joiner's firing, between ends whose items these expressions give.
 pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String]) -> String {
     let mut body = String::new();
@@ -234,9 +281,11 @@ impl<'a, 'm> Part<'a, 'm> {
         let threads = u64::from(options.threads);
         let ends = matches!(making.input.host.graph.node(self.v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
         let (natural, serial) = (options.scheme == Scheme::SwpNc, self.serial);
+        // threads that have a stream each touch neighbours
+        let side_by_side = making.turns_of(self.v).is_some();
         let wants = |p: &Port<'_>| {
             let Some(ring) = p.ring else { return false };
-            if ends {
+            if ends || side_by_side {
                 return ring.rate != 1;
             }
             if natural || serial {
@@ -283,7 +332,7 @@ impl<'a, 'm> Part<'a, 'm> {
         let steady = making.input.host.steady;
         let (state, number) = match &making.input.host.graph.node(v).kind {
             NodeKind::Filter { code, .. } => {
-                let size = state_bytes(&making.input.kernels[code.index()], making.input.host.globals).unwrap_or(0);
+                let size = state_bytes(&making.input.host.kernels[code.index()], making.input.host.globals).unwrap_or(0);
                 let at = making.arena.states + making.state_offset(code.index());
                 (at + making.facts.numbers[v.index()] as u64 * size, making.codes.variant[code.index()])
             }
@@ -366,6 +415,9 @@ impl<'a, 'm> Part<'a, 'm> {
     fn filter(&mut self, k: usize, alone: bool) {
         let making = self.making;
         let (host, v) = (making.input.host, self.v);
+        if let Some(turns) = making.turns(k) {
+            return self.in_turn(k, turns, alone);
+        }
         let kernel = &making.input.kernels[k];
         let k = making.codes.representative[k];
         let mut head = String::from(
@@ -398,8 +450,56 @@ impl<'a, 'm> Part<'a, 'm> {
         self.firings(alone, &head, &body, &tail);
     }
 
+    /// The firings of a filter that does one of each of several streams, whose kernel is that of one: threads have a stream each, with its state.
+    fn in_turn(&mut self, k: usize, turns: &InTurn, alone: bool) {
+        let making = self.making;
+        let host = making.input.host;
+        let (kernel, all) = (&making.input.kernels[k], turns.streams());
+        let stateful = matches!(host.graph.node(self.v).kind, NodeKind::Filter { stateful: true, .. });
+        let end = |ports: &[Port<'_>], lay: &Lay| {
+            ports.first().map_or_else(
+                || "sl_nothing()".into(),
+                |p| {
+                    let inner = p.access(making, alone);
+                    let of = inner.split('{').next().unwrap_or("");
+                    format!("sl_turn<{of}, {}u, {}u, {}u>{{{inner}, {}}}", lay.block, lay.round, lay.step, start(turns, lay))
+                },
+            )
+        };
+        let fire = format!("sl_fire_{k}(&ctx, &st, {}, {});", end(&self.inputs, &turns.input), end(&self.outputs, &turns.output));
+        let head = "    sl_ctx ctx = sl_context(job, node);\n    const int64_t fired = node.init + job.epoch * node.repetitions;\n";
+        let (mut load, mut store) = (String::new(), String::new());
+        if stateful {
+            let places = turn_state(&host.kernels[k], kernel, host.globals, all);
+            for (i, field) in kernel.state.iter().enumerate() {
+                let Some(at) = places.get(i).copied().flatten() else { continue };
+                let (ty, name) = (c_type(&field.ty), field_name(i, &field.name));
+                let place = format!("({ty} *)(job.arena + node.state + {at}) + s");
+                let _ = writeln!(load, "    st.{name} = sl_item<false>({place});");
+                let _ = writeln!(store, "    sl_item<true>({place}) = st.{name};");
+            }
+        }
+        let (from, step) = if alone { ("0", "1") } else { ("sl_thread()", "sl_threads()") };
+        let body = match stateful {
+            true => format!(
+                "for (uint32_t s = {from}; s < {all}u; s += {step}) {{\n    sl_state_{k} st;\n    sl_init_{k}(&st);\n{load}    \
+                 for (uint32_t f = 0; f < @some@; f++) {{\n        const uint32_t n = @base@ + f;\n        ctx.firing = st.iter = fired + n;\n        {fire}\n        \
+                 if (SL_UNLIKELY(ctx.failed)) break;\n    }}\n{store}}}\n"
+            ),
+            false => format!(
+                "for (uint32_t u = {from}; u < @some@ * {all}u; u += {step}) {{\n    const uint32_t f = u / {all}u, s = u % {all}u, n = @base@ + f;\n    sl_state_{k} st;\n    \
+                 sl_init_{k}(&st);\n    ctx.firing = st.iter = fired + n;\n    {fire}\n    if (SL_UNLIKELY(ctx.failed)) break;\n}}\n"
+            ),
+        };
+        self.rounds(alone, head, &Body::Own(body), "");
+    }
+
     /// The loop over firings, with what is brought and sent around it. `body` speaks of firing `n`, the f-th of its round.
     fn firings(&mut self, alone: bool, head: &str, body: &str, tail: &str) {
+        self.rounds(alone, head, &Body::Firing(body.to_string()), tail);
+    }
+
+    fn rounds(&mut self, alone: bool, head: &str, body: &Body, tail: &str) {
         let indent = |text: &str, by: &str| text.lines().map(|l| format!("{by}{l}\n")).collect::<String>();
         let all: Vec<Port<'_>> = self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
         self.out.push_str(head);
@@ -415,6 +515,13 @@ impl<'a, 'm> Part<'a, 'm> {
             }
         };
         let each = |out: &mut String, pad: &str, base: &str, some: &str, serial: bool| {
+            let body = match body {
+                Body::Firing(body) => body,
+                Body::Own(all) => {
+                    let all = all.replace("@base@", base).replace("@some@", some);
+                    return out.push_str(&indent(&all, pad));
+                }
+            };
             let (start, step, guard) = match (alone, serial) {
                 (true, _) => ("0", "1", String::new()),
                 (_, true) => ("0", "1", format!("{pad}if (sl_thread() == 0)\n")),

@@ -21,6 +21,7 @@ use crate::c::tables::Facts;
 use crate::c::types;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::slow::InTurn;
 use sluice_kernel::ir::Kernel;
 use sluice_schedule::problem::judge::Verified;
 use sluice_schedule::problem::modulo::ModuloProblem;
@@ -86,6 +87,8 @@ pub struct CudaInput<'a> {
     pub host: &'a ProgramInput<'a>,
     /// One for each code, after the passes for devices (`sluice_kernel::passes::DEVICE`).
     pub kernels: &'a [Kernel],
+    /// One for each code: where a firing is one of each of several streams, and the kernel is that of one of them, what says how they lie.
+    pub turns: &'a [Option<&'a InTurn>],
     /// The scheduling problem.
     pub problem: &'a ModuloProblem,
     /// A schedule that the judge has passed; for [`Scheme::Serial`] on one processor, with one instance of each task.
@@ -200,7 +203,7 @@ impl<'a> Making<'a> {
             t.nodes.iter().for_each(|v| task_of[v.index()] = Some(i));
         }
         let facts = Facts::of(graph, input.kernels.len());
-        let codes = codes(input.kernels, &facts.instances);
+        let codes = codes(input.kernels, input.turns, &facts.instances);
         let nothing = Arena { states: 0, kept: vec![], exchanged: 0, rings: vec![], carries: vec![], bytes: 0 };
         let (unit, chunk) = (tasks.batch, tasks.batch);
         let mut making = Making { input, facts, codes, arena: nothing, task_of, unit, chunk, batch: 0 };
@@ -234,12 +237,32 @@ impl<'a> Making<'a> {
         }
         let limit = input.options.memory;
         let too_large = |bytes: u64| CodegenError::DeviceMemory { bytes, limit };
-        let states = states_bytes(input.kernels, &making.facts, globals).ok_or(too_large(u64::MAX))?;
-        let natural = input.options.scheme == Scheme::SwpNc;
+        let states = states_bytes(input.host.kernels, &making.facts, globals).ok_or(too_large(u64::MAX))?;
+        // streams in turn lie side by side: threads that have one each touch neighbours in the natural order
+        let side_by_side = |v: NodeId| making.turns_of(v).is_some();
+        let natural = graph.channel_ids().map(|c| {
+            let ends = graph.channel(c);
+            input.options.scheme == Scheme::SwpNc || side_by_side(ends.from.0) || side_by_side(ends.to.0)
+        });
+        let natural: Vec<bool> = natural.collect();
+        let natural = &natural[..];
         let wanted = Wanted { graph, steady, globals, capacity: &capacity, natural, carried: &carried, states, limit };
         making.arena = layout::arena(&wanted).map_err(too_large)?;
         making.batch = making.choose_batch();
         Ok((making, fused))
+    }
+
+    /// How the streams lie of which a code's kernel fires one.
+    pub(super) fn turns(&self, code: usize) -> Option<&'a InTurn> {
+        self.input.turns.get(code).copied().flatten()
+    }
+
+    /// The same of a node's code.
+    pub(super) fn turns_of(&self, v: NodeId) -> Option<&'a InTurn> {
+        match &self.input.host.graph.node(v).kind {
+            NodeKind::Filter { code, .. } => self.turns(code.index()),
+            _ => None,
+        }
     }
 
     /// Does a channel connect nodes that fire?
@@ -322,6 +345,9 @@ impl<'a> Making<'a> {
     fn states(&self) -> String {
         let mut out = String::new();
         for (k, members) in self.codes.members.iter().enumerate().filter(|(k, m)| !m.is_empty() && self.facts.instances[*k] > 0) {
+            if self.turns(k).is_some() {
+                continue;
+            }
             let bytes = state_bytes(&self.input.kernels[members[0]], self.input.host.globals).unwrap_or(0);
             let _ = writeln!(out, "static_assert(sizeof(sl_state_{k}) == {bytes}, \"states as on the host\");");
         }
@@ -334,7 +360,7 @@ impl<'a> Making<'a> {
         let before = &self.facts.instances[..code];
         let mut at = 0u64;
         for (k, n) in before.iter().enumerate().filter(|(_, n)| **n > 0) {
-            let bytes = state_bytes(&self.input.kernels[k], self.input.host.globals).unwrap_or(0);
+            let bytes = state_bytes(&self.input.host.kernels[k], self.input.host.globals).unwrap_or(0);
             at = at.next_multiple_of(64) + bytes * *n as u64;
         }
         at.next_multiple_of(64)
@@ -391,7 +417,7 @@ impl<'a> Making<'a> {
 
 /// Bytes of all states.
 pub(super) fn states_size(making: &Making<'_>) -> u64 {
-    states_bytes(making.input.kernels, &making.facts, making.input.host.globals).unwrap_or(0)
+    states_bytes(making.input.host.kernels, &making.facts, making.input.host.globals).unwrap_or(0)
 }
 
 /// `sizeof(struct sl_states)`.

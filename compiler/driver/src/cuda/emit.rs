@@ -11,6 +11,8 @@ use crate::scheduling::{self, Weights};
 use crate::session::Session;
 use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, Scheme};
 use sluice_codegen::{CodegenError, Flavour, ProgramInput};
+use sluice_frontend::graph::NodeKind;
+use sluice_frontend::slow::InTurn;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_schedule::machine::Machine;
@@ -72,7 +74,7 @@ pub fn emit(
     if program.steady.islands.is_some() {
         // said in the same words as of other things that do not run there
         let dynamic = program.graph.nodes.iter().find(|n| {
-            matches!(n.kind, sluice_frontend::graph::NodeKind::Filter { dynamic: true, .. })
+            matches!(n.kind, NodeKind::Filter { dynamic: true, .. })
         });
         if let Some(node) = dynamic {
             let what = format!("`{}` decides in each firing how many items it moves", node.path);
@@ -81,12 +83,31 @@ pub fn emit(
     }
     let sequential = session.pass("schedule", || compiled::schedule(program, code.schedule))?;
     let host_kernels = compiled::native_kernels(session, checked, code)?;
-    let kernels = compiled::device_kernels(session, checked, code)?;
+    let mut kernels = compiled::device_kernels(session, checked, code)?;
+    // streams that take turns get a thread each
+    let mut turns: Vec<Option<&InTurn>> = vec![None; kernels.len()];
+    for (k, filter) in program.codes.iter().enumerate() {
+        let Some(of) = filter.turns.as_deref().filter(|_| filter.stateful.is_some() || choices.scheme != Scheme::Fused)
+        else {
+            continue;
+        };
+        let turn = compiled::device_kernel(&of.turn, &program.globals, code);
+        if let Some(turn) = turn.filter(|t| cuda::has_turn_states(&host_kernels[k], t, &program.globals, of.streams())) {
+            (kernels[k], turns[k]) = (turn, Some(of));
+        }
+    }
     let Weights { costs, item_bytes } = scheduling::weights(session, checked)?;
     let mut machine = choices.machine.clone();
     machine.threads = u64::from(choices.threads).min(machine.threads);
     machine.lanes = machine.lanes.min(machine.threads);
-    let times = plan::times(&machine, &costs);
+    let mut times = plan::times(&machine, &costs);
+    for (v, node) in program.graph.nodes.iter().enumerate() {
+        if let NodeKind::Filter { code, .. } = node.kind
+            && let Some(of) = turns[code.index()]
+        {
+            times.alone[v] = (times.alone[v] / u64::from(of.streams()).min(machine.lanes)).max(1);
+        }
+    }
     let what = Program { graph: &program.graph, steady: &program.steady, times: &times, item_bytes: &item_bytes };
     let host_options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
     let host = ProgramInput {
@@ -101,7 +122,7 @@ pub fn emit(
         sources: &checked.sources,
         options: &host_options,
     };
-    let making = Making { what, machine: &machine, host: &host, kernels: &kernels, choices };
+    let making = Making { what, machine: &machine, host: &host, kernels: &kernels, turns: &turns, choices };
     let made = session.pass("emit-cuda", || match choices.scheme {
         Scheme::Serial => making.serial(),
         Scheme::Fused => making.fused(),
@@ -137,6 +158,7 @@ struct Making<'a> {
     machine: &'a Machine,
     host: &'a ProgramInput<'a>,
     kernels: &'a [Kernel],
+    turns: &'a [Option<&'a InTurn>],
     choices: &'a Choices,
 }
 
@@ -202,6 +224,7 @@ impl Making<'_> {
         let input = CudaInput {
             host: self.host,
             kernels: self.kernels,
+            turns: self.turns,
             problem: &plan.problem,
             schedule: &outcome.verified,
             options: &options,
