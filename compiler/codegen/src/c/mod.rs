@@ -11,7 +11,7 @@ mod movers;
 pub mod native_header;
 pub mod natives;
 pub mod print;
-mod print_device;
+pub(crate) mod print_device;
 mod print_expr;
 mod print_function;
 mod print_lanes;

@@ -131,10 +131,6 @@ impl Printer<'_> {
             params.push(format!("{} {star}{}", c_type(&l.ty), field_name(i, &l.name)));
         }
         let _ = writeln!(self.out, "SL_DEVICE {} {name}({})\n{{", c_type(&f.ret), params.join(", "));
-        self.out.push_str("    (void)ctx, (void)st;\n");
-        if ends {
-            self.out.push_str("    (void)in, (void)out;\n");
-        }
         let before = (self.out.len(), self.sites.len(), self.serial);
         self.body(&f.body, 1);
         if self.out[before.0..].contains("goto ") {
@@ -153,8 +149,20 @@ impl Printer<'_> {
             // compilers do not see that the end is never reached
             let _ = writeln!(self.out, "    {};", self.leave());
         }
+        // what it does not use must not be warned of
+        let body = &self.out[before.0..];
+        let all: &[&str] = if ends { &["ctx", "st", "in", "out"] } else { &["ctx", "st"] };
+        let unused: Vec<String> = all.iter().filter(|p| !names(body, p)).map(|p| format!("(void){p}")).collect();
+        if !unused.is_empty() {
+            self.out.insert_str(before.0, &format!("    {};\n", unused.join(", ")));
+        }
         self.out.push_str("}\n\n");
     }
+}
+
+/// Does a text use a variable?
+pub(crate) fn names(text: &str, variable: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == variable)
 }
 
 /// Do all threads read a table at the same index at a time? So it seems where indices are made of constants and of variables of loops only.

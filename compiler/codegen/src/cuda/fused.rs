@@ -18,6 +18,7 @@ use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
 use super::tiles::{Tiling, tiling};
 use super::{serial, tasks};
+use crate::c::print_device::names;
 use crate::c::program::CodegenError;
 use crate::c::types::c_type;
 use sluice_frontend::graph::NodeKind;
@@ -164,6 +165,11 @@ fn plus(n: i64) -> String {
     }
 }
 
+/// A factor, as C: nothing for 1.
+fn times(n: u64) -> String {
+    if n == 1 { String::new() } else { format!(" * {n}") }
+}
+
 impl Printer<'_, '_> {
     fn type_of(&self, c: ChannelId) -> String {
         c_type(&self.making.input.host.graph.channel(c).ty)
@@ -187,7 +193,7 @@ impl Printer<'_, '_> {
         let _ = write!(
             self.out,
             "/* {} groups of nodes: {}{more}. A block makes a tile of {s} steady states. */\n\
-             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n    (void)b, (void)all;\n",
+             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
             who.len(),
             who.iter().take(3).cloned().collect::<Vec<_>>().join(", ")
         );
@@ -195,10 +201,10 @@ impl Printer<'_, '_> {
             let (i, ty) = (c.0, self.type_of(*c));
             let _ = writeln!(
                 self.out,
-                "    /* {} */\n    const sl_tile<{ty}> tile{i} = {{({ty} *)(sl_shared() + {})}};\n    const int32_t base{i} = b * {}{};",
+                "    /* {} */\n    const sl_tile<{ty}> tile{i} = {{({ty} *)(sl_shared() + {})}};\n    const int32_t base{i} = b{}{};",
                 comment(&making.channel_name(*c)),
                 tile.offset,
-                s * tile.passed,
+                times(s * tile.passed),
                 plus(tile.low),
             );
         }
@@ -218,7 +224,8 @@ impl Printer<'_, '_> {
         for (c, tile) in &self.tiling.tiles {
             let (i, ty, m) = (c.0, self.type_of(*c), self.fill(*c));
             let pace = s * tile.passed;
-            let (low, high) = (format!("b * {pace}{}", plus(tile.seen)), format!("b * {pace}{}", plus(tile.seen_end)));
+            let times = times(pace);
+            let (low, high) = (format!("b{times}{}", plus(tile.seen)), format!("b{times}{}", plus(tile.seen_end)));
             if self.held(*c) {
                 if m == 0 {
                     continue;
@@ -242,7 +249,7 @@ impl Printer<'_, '_> {
                 let _ = writeln!(
                     self.out,
                     "    {{\n        const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        \
-                     const int32_t low = sl_between({low}, 0, all * {pace}{}), high = sl_between({high}, 0, all * {pace}{});\n        \
+                     const int32_t low = sl_between({low}, 0, all{times}{}), high = sl_between({high}, 0, all{times}{});\n        \
                      sl_bring_at(tile{i}, low - base{i}, ring, job.t * {pace}u + low, high > low ? high - low : 0);\n    }}",
                     ring.rate,
                     ring.offset,
@@ -264,14 +271,14 @@ impl Printer<'_, '_> {
         let host = making.input.host;
         let s = self.tiling.states;
         let r = self.tiling.ranges[number];
-        let pace = s * group.rate;
+        let times = times(s * group.rate);
         let names: Vec<String> =
             group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
         let more =
             if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
         let _ = writeln!(
             self.out,
-            "    /* {}{more}: {} */\n    sl_each_of(b * {pace}{}, b * {pace}{}, 0, all * {pace}, [&](int32_t i) {{",
+            "    /* {}{more}: {} */\n    sl_each_of(b{times}{}, b{times}{}, 0, all{times}, [&](int32_t i) {{",
             names.join(", "),
             comment(&host.sources.describe(host.graph.node(group.members[0].0).span)),
             plus(r.low),
@@ -307,13 +314,16 @@ impl Printer<'_, '_> {
         let moved = if writes { channel.produce } else { channel.consume };
         let ty = self.type_of(c);
         if group.local.contains(&c) {
-            return format!("sl_local<{ty}>{{local{} + s * {moved}}}", c.0);
+            let v = if writes { channel.from.0 } else { channel.to.0 };
+            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
+            let at = if once { String::new() } else { format!(" + s{}", times(moved.into())) };
+            return format!("sl_local<{ty}>{{local{}{at}}}", c.0);
         }
         if !self.making.arises(c) {
             return "sl_nothing()".into();
         }
         let offset = if writes { plus(self.fill(c)) } else { String::new() };
-        format!("sl_window<{ty}, {writes}>{{tile{}, (uint32_t)(n * {moved}{offset} - base{})}}", c.0, c.0)
+        format!("sl_window<{ty}, {writes}>{{tile{}, (uint32_t)(n{}{offset} - base{})}}", c.0, times(moved.into()), c.0)
     }
 
     /// The firings of a node in one firing of its group.
@@ -321,11 +331,7 @@ impl Printer<'_, '_> {
         let making = self.making;
         let host = making.input.host;
         let node = host.graph.node(v);
-        self.out.push_str(&match q {
-            1 => "        {\n            const int32_t s = 0, n = i;\n".to_string(),
-            q => format!("        SL_UNROLL\n        for (int32_t s = 0; s < {q}; s++) {{\n            const int32_t n = i * {q} + s;\n"),
-        });
-        self.out.push_str("            (void)s, (void)n;\n");
+        let mark = self.out.len();
         let number = making.facts.numbers[v.index()];
         let s = self.tiling.states;
         match &node.kind {
@@ -355,12 +361,17 @@ impl Printer<'_, '_> {
                     cs.first().map_or_else(|| "sl_nothing()".into(), |c| self.access(group, *c, writes))
                 };
                 let (input, output) = (end(&node.inputs, false), end(&node.outputs, true));
+                let epoch = format!("job.epoch + (int64_t)job.t{}", times(s));
+                let init = match host.steady.init[v.index()] {
+                    0 => String::new(),
+                    n => format!("{n} + "),
+                };
                 let _ = write!(
                     self.out,
-                    "            const int64_t fired = {} + (job.epoch + (int64_t)job.t * {s}) * {rep} + n;\n            \
+                    "            const int64_t fired = {init}{} + n;\n            \
                      sl_ctx ctx = {{(sl_status *)job.arena, job.print, job.room, {}, {variant}, fired, 0}};\n            \
                      sl_state_{k} st;\n            sl_init_{k}(&st);\n            st.iter = fired;\n            sl_fire_{k}(&ctx, &st, {input}, {output});\n",
-                    host.steady.init[v.index()],
+                    if rep == 1 { epoch } else { format!("({epoch}) * {rep}") },
                     v.0,
                 );
             }
@@ -372,7 +383,23 @@ impl Printer<'_, '_> {
                 }
             }
         }
-        self.out.push_str("        }\n");
+        let body = self.out.split_off(mark);
+        let number = |n: &str| match names(&body, "n") {
+            true => format!("            const int32_t n = {n};\n"),
+            false => String::new(),
+        };
+        if group.members.len() > 1 {
+            let at = comment(&host.sources.describe(node.span));
+            let _ = writeln!(self.out, "        /* {}: {at} */", comment(&node.path));
+        }
+        let _ = match q {
+            1 => write!(self.out, "        {{\n{}{body}        }}\n", number("i")),
+            q => write!(
+                self.out,
+                "        SL_UNROLL\n        for (int32_t s = 0; s < {q}; s++) {{\n{}{body}        }}\n",
+                number(&format!("i * {q} + s"))
+            ),
+        };
     }
 
     /// What leaves the region, and what channels of it hold after the launch.
@@ -382,13 +409,14 @@ impl Printer<'_, '_> {
         for (c, tile) in &self.tiling.tiles {
             let (i, ty, m) = (c.0, self.type_of(*c), self.fill(*c));
             let pace = s * tile.passed;
+            let times = times(pace);
             if self.leaves(*c) {
                 let Some(ring) = making.arena.rings[c.index()] else { continue };
                 // the tile's own items: those of its producer's own firings
                 let _ = writeln!(
                     self.out,
                     "    {{\n        const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        \
-                     if (b < all) sl_send_from(tile{i}, b * {pace}{} - base{i}, ring, {m}u + (job.t + b) * {pace}u, {pace}u);\n    }}",
+                     if (b < all) sl_send_from(tile{i}, b{times}{} - base{i}, ring, {m}u + (job.t + b) * {pace}u, {pace}u);\n    }}",
                     ring.rate,
                     ring.offset,
                     ring.rows,
@@ -398,8 +426,8 @@ impl Printer<'_, '_> {
                 let carry = making.arena.carry(*c);
                 let _ = writeln!(
                     self.out,
-                    "    sl_each_of(b * {pace}{}, b * {pace}{}, all * {pace}, all * {pace} + {m}, [&](int32_t x) {{\n        \
-                     {ty} *const to = ({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {m}u + (x - all * {pace});\n        \
+                    "    sl_each_of(b{times}{}, b{times}{}, all{times}, all{times} + {m}, [&](int32_t x) {{\n        \
+                     {ty} *const to = ({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {m}u + (x - all{times});\n        \
                      sl_item<true>(to) = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));\n    }});",
                     plus(tile.seen),
                     plus(tile.seen + pace as i64),

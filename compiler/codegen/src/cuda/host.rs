@@ -39,11 +39,7 @@ pub(super) fn exchange(making: &Making<'_>) -> Kernels {
     let mut text = String::new();
     for (name, load) in [("sl_load", true), ("sl_save", false)] {
         let what = if load { "into their rings" } else { "out of their rings" };
-        let _ = write!(
-            text,
-            "/* What channels keep between batches: {what}. */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n    \
-             const uint32_t first = sl_block() * sl_threads() + sl_thread(), step = sl_blocks() * sl_threads();\n    (void)first, (void)step, (void)job;\n"
-        );
+        let mut body = String::new();
         for (c, offset) in &making.arena.kept {
             let (ty, fill) = (c_type(&host.graph.channel(*c).ty), host.steady.boundary_fill[c.index()]);
             if making.arena.carries.iter().any(|(other, _)| other == c) {
@@ -51,7 +47,7 @@ pub(super) fn exchange(making: &Making<'_>) -> Kernels {
                 let kept = format!("({ty} *)(job.arena + {offset}ull) + q");
                 let (from, to) = if load { (&kept, &carry) } else { (&carry, &kept) };
                 let _ = write!(
-                    text,
+                    body,
                     "    /* {} */\n    for (uint32_t q = first; q < {fill}u; q += step) sl_item<true>({to}) = sl_item<false>({from});\n",
                     comment(&making.channel_name(*c))
                 );
@@ -63,7 +59,7 @@ pub(super) fn exchange(making: &Making<'_>) -> Kernels {
                 (format!("({ty} *)(job.arena + {offset}ull) + q"), format!("ring.items + ring.at({at})"));
             let (from, to) = if load { (&kept, &item) } else { (&item, &kept) };
             let _ = write!(
-                text,
+                body,
                 "    /* {} */\n    for (uint32_t q = first; q < {fill}u; q += step) {{\n        \
                  const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        sl_item<true>({to}) = sl_item<false>({from});\n    }}\n",
                 comment(&making.channel_name(*c)),
@@ -72,7 +68,17 @@ pub(super) fn exchange(making: &Making<'_>) -> Kernels {
                 ring.rows,
             );
         }
-        text.push_str("}\n\n");
+        let head = format!("/* What channels keep between batches: {what}. */\nSL_KERNEL({threads}) void {name}");
+        if body.is_empty() {
+            // nobody starts it
+            let _ = write!(text, "{head}(SL_JOB)\n{{\n    /* they keep nothing */\n}}\n\n");
+            continue;
+        }
+        let _ = write!(
+            text,
+            "{head}(SL_JOB job)\n{{\n    \
+             const uint32_t first = sl_block() * sl_threads() + sl_thread(), step = sl_blocks() * sl_threads();\n{body}}}\n\n"
+        );
     }
     let kernels = ["sl_load", "sl_save"].map(|name| KernelInfo { name: name.into(), threads, shared: 0 });
     Kernels { text, kernels: kernels.into(), launches: String::new() }

@@ -18,6 +18,9 @@ mod swp;
 mod tasks;
 mod tiles;
 
+#[cfg(test)]
+mod tests;
+
 pub use parts::has_turn_states;
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, emit};
 pub use stand_alone::stand_alone;

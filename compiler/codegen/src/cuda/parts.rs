@@ -17,6 +17,7 @@ use super::layout::{Ring, WARP, sectors};
 use super::program::{Making, Scheme, comment, state_bytes};
 use super::tiles::tile_bytes;
 use crate::c::layout::size_align;
+use crate::c::print_device::names;
 use crate::c::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
@@ -71,6 +72,7 @@ impl Parts {
             let mut part = Part::new(making, v);
             part.text(false);
             if making.whole(v) {
+                part.out.push_str("/* The same by the thread that calls it. */\n");
                 part.text(true);
             }
             let number = *functions.entry(part.out.clone()).or_insert(of.len());
@@ -95,13 +97,18 @@ impl Parts {
             }
             row += 1;
         }
-        let some = |text: String, zeros: &str| if text.is_empty() { format!("    {{{zeros}}},\n") } else { text };
+        if row == 0 {
+            return parts;
+        }
+        // C++ has no arrays of nothing
+        if ports.is_empty() {
+            ports.push_str("    {0, 1, 0},\n");
+        }
         let place = if row + port_count < 600 { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
         let _ = write!(
             parts.text,
             "/* Nodes that fire, and their ends. */\n{place} sl_node sl_nodes[] = {{\n{}}};\n{place} sl_port sl_ports[] = {{\n{}}};\n\n{CONTEXT}",
-            some(nodes, "0, 0, 0, 0, 0, 0"),
-            some(ports, "0, 1, 0")
+            nodes, ports
         );
         for (number, (text, of)) in of.into_iter().enumerate() {
             let host = making.input.host;
@@ -200,6 +207,15 @@ fn turn_state(all: &Kernel, turn: &Kernel, globals: &Globals, streams: u32) -> V
 /// Can a code's streams be told apart in its state?
 pub fn has_turn_states(all: &Kernel, turn: &Kernel, globals: &Globals, streams: u32) -> bool {
     turn_state(all, turn, globals, streams).iter().all(Option::is_some)
+}
+
+/// A product, as C.
+pub(super) fn product(of: &str, times: u64) -> String {
+    match (of.contains(' '), times) {
+        (_, 1) => of.to_string(),
+        (false, n) => format!("{of} * {n}u"),
+        (true, n) => format!("({of}) * {n}u"),
+    }
 }
 
 /// A splitter's or joiner's firing, between ends whose items these expressions give.
@@ -389,7 +405,7 @@ impl<'a, 'm> Part<'a, 'm> {
         let (i, ty) = (port.number, port.type_name(self.making));
         let side = if reader { "in" } else { "out" };
         let _ = writeln!(self.out, "    {ty} *const items = ({ty} *)job.{side}[node.number] + first;");
-        let offset = if reader { format!("{}u + ", port.offset) } else { String::new() };
+        let offset = if reader && port.offset > 0 { format!("{}u + ", port.offset) } else { String::new() };
         if port.tile.is_some() && !alone {
             let chunk = self.chunk;
             let _ = writeln!(
@@ -534,8 +550,8 @@ impl<'a, 'm> Part<'a, 'm> {
                     true => (p.moved / ring.rate, format!("ring{i}.rows")),
                     false => (p.moved, format!("ring{i}.capacity()")),
                 };
-                let _ =
-                    writeln!(out, "{pad}const uint32_t start{i} = (port{i}.first + ({first}) * {times}u) % {limit};");
+                let first = product(first, times);
+                let _ = writeln!(out, "{pad}const uint32_t start{i} = (port{i}.first + {first}) % {limit};");
             }
         };
         let each = |out: &mut String, pad: &str, base: &str, some: &str, serial: bool| {
@@ -551,9 +567,13 @@ impl<'a, 'm> Part<'a, 'm> {
                 (_, true) => ("0", "1", format!("{pad}if (sl_thread() == 0)\n")),
                 _ => ("sl_thread()", "sl_threads()", String::new()),
             };
+            // splitters and joiners do not ask which firing it is
+            let number =
+                if names(body, "n") { format!("{pad}    const uint32_t n = {base} + f;\n") } else { String::new() };
             let _ = write!(
                 out,
-                "{guard}{pad}for (uint32_t f = {start}; f < {some}; f += {step}) {{\n{pad}    const uint32_t n = {base} + f;\n{pad}    (void)n;\n{}{pad}}}\n",
+                "{guard}{pad}for (uint32_t f = {start}; f < {some}; {}) {{\n{number}{}{pad}}}\n",
+                if step == "1" { "f++".into() } else { format!("f += {step}") },
                 indent(body, &format!("{pad}    "))
             );
         };
@@ -581,8 +601,9 @@ impl<'a, 'm> Part<'a, 'm> {
             let more = if beyond > 0 { format!(" + {beyond}u") } else { String::new() };
             let _ = writeln!(
                 self.out,
-                "        sl_bring(tile{i}, ring{i}, (first + done) * {}u, some * {}u{more});",
-                p.moved, p.moved
+                "        sl_bring(tile{i}, ring{i}, {}, {}{more});",
+                product("first + done", p.moved),
+                product("some", p.moved),
             );
         }
         if brings {
@@ -594,10 +615,12 @@ impl<'a, 'm> Part<'a, 'm> {
         let sends = staged.iter().any(|p| p.writes);
         for p in staged.iter().filter(|p| p.writes) {
             let i = p.number;
+            let offset = if p.offset > 0 { format!("{}u + ", p.offset) } else { String::new() };
             let _ = writeln!(
                 self.out,
-                "        sl_send(tile{i}, ring{i}, {}u + (first + done) * {}u, some * {}u);",
-                p.offset, p.moved, p.moved
+                "        sl_send(tile{i}, ring{i}, {offset}{}, {});",
+                product("first + done", p.moved),
+                product("some", p.moved),
             );
         }
         if sends && !brings {
@@ -622,7 +645,7 @@ impl Port<'_> {
         let Some(ring) = self.ring else { return "sl_nothing()".into() };
         let (i, writes, rate, ty) = (self.number, self.writes, ring.rate, self.type_name(making));
         if self.tile.is_some() && !alone {
-            return format!("sl_window<{ty}, {writes}>{{tile{i}, f * {}u}}", self.moved);
+            return format!("sl_window<{ty}, {writes}>{{tile{i}, {}}}", product("f", self.moved));
         }
         if self.by_rows(ring) {
             let (column, rows) = (self.offset % rate, self.moved / rate);
@@ -632,8 +655,8 @@ impl Port<'_> {
             );
         }
         format!(
-            "sl_end<{ty}, {rate}u, {writes}>{{ring{i}, sl_wrap(start{i} + f * {}u, ring{i}.capacity())}}",
-            self.moved
+            "sl_end<{ty}, {rate}u, {writes}>{{ring{i}, sl_wrap(start{i} + {}, ring{i}.capacity())}}",
+            product("f", self.moved)
         )
     }
 }

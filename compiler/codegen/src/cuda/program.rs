@@ -158,6 +158,11 @@ pub(super) struct Kernels {
     pub(super) launches: String,
 }
 
+/// Stands in a device's text between the run-time support and what is made of the program.
+const PROGRAM_MARK: &str = "/* ---- the program ---- */\n\n";
+/// And before the emulator.
+const EMULATOR_MARK: &str = "\n/* ---- the emulator ---- */\n";
+
 /// Makes host and device text.
 pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     refuse::refuse(input)?;
@@ -183,6 +188,7 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
         input.options.scheme.name()
     );
     rts::HEADERS.iter().for_each(|text| rts::append(&mut device, text));
+    device.push_str(PROGRAM_MARK);
     device.push_str(&making.declarations(&device_filters));
     for text in device_filters.iter().flatten() {
         device.push_str(&text.state);
@@ -208,7 +214,7 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
 }
 
 impl<'a> Making<'a> {
-    fn new(input: CudaInput<'a>) -> Result<(Making<'a>, Option<fused::Plan>), CodegenError> {
+    pub(super) fn new(input: CudaInput<'a>) -> Result<(Making<'a>, Option<fused::Plan>), CodegenError> {
         let ProgramInput { graph, steady, globals, .. } = *input.host;
         let tasks = input.problem.graph();
         let mut task_of = vec![None; graph.nodes.len()];
@@ -398,9 +404,10 @@ impl<'a> Making<'a> {
     /// What the emulator is told.
     fn for_the_emulator(&self, kernels: &[KernelInfo]) -> String {
         let mut out = String::from("#ifdef SL_EMULATE\nstatic sl_kernel_fn *const sl_kernel_table[] = {");
-        kernels.iter().for_each(|k| out += &format!("{}, ", k.name));
+        let all: Vec<&str> = kernels.iter().map(|k| k.name.as_str()).collect();
+        out.push_str(&all.join(", "));
         out.push_str("};\nstatic const char *const sl_kernel_names[] = {");
-        kernels.iter().for_each(|k| out += &format!("\"{}\", ", k.name));
+        out.push_str(&all.iter().map(|k| format!("\"{k}\"")).collect::<Vec<_>>().join(", "));
         out.push_str("};\nstatic const sl_region sl_regions[] = {\n");
         let mut row = |offset: u64, bytes: u64, name: &str| {
             let _ = writeln!(out, "    {{{offset}ull, {bytes}ull, {}}},", types::text(name));
@@ -424,6 +431,7 @@ impl<'a> Making<'a> {
             }
         }
         out.push_str("};\n");
+        out.push_str(EMULATOR_MARK);
         rts::EMULATOR.iter().for_each(|text| rts::append(&mut out, text));
         out.push_str("#endif\n");
         out

@@ -6,7 +6,7 @@
 //! Blocks share the firings of a node without state; one with state, and a loop that runs whole, is the work of one block.
 //! Source: the scheme "Serial" of Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs", section V.
 
-use super::parts::Parts;
+use super::parts::{Parts, product};
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::tasks::{self, Tasks};
 use crate::c::program::CodegenError;
@@ -50,7 +50,7 @@ pub(super) fn task(
     // firings of an iteration, or of a tile
     let each = |firings: u64| states.map_or(firings, |s| firings / task_batch(making) * s);
     let n = each(task.firings[0]);
-    let tiles = if states.is_some() { "job.m" } else { "1u" };
+    let all = if states.is_some() { product("job.m", n) } else { format!("{n}u") };
     let blocks = if tasks.whole[v] {
         match states {
             None => text.push_str(&format!("    sl_task_{v}(job, job.t, 0);\n")),
@@ -60,16 +60,16 @@ pub(super) fn task(
         }
         "1".to_string()
     } else if serial {
-        let call = parts.call(task.nodes[0], false, &format!("job.t * {n}u"), &format!("{tiles} * {n}u"));
+        let call = parts.call(task.nodes[0], false, &product("job.t", n), &all);
         let _ = writeln!(text, "    {call}");
         "1".to_string()
     } else {
         // each block takes as many at a time as it has threads
         let count = format!("all - at < {threads}u ? all - at : {threads}u");
-        let call = parts.call(task.nodes[0], false, &format!("job.t * {n}u + at"), &count);
+        let call = parts.call(task.nodes[0], false, &format!("{} + at", product("job.t", n)), &count);
         let _ = writeln!(
             text,
-            "    const uint32_t all = {tiles} * {n}u;\n    \
+            "    const uint32_t all = {all};\n    \
              for (uint32_t at = sl_block() * {threads}u; at < all; at += sl_blocks() * {threads}u) {{\n        {call}\n        sl_sync();\n    }}"
         );
         let most = if states.is_some() {

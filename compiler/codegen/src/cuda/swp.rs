@@ -34,9 +34,10 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
     let mut text = tasks.text;
     let all: Vec<Vec<Run>> = (0..processors).map(|p| runs(making, p)).collect();
     let head = format!(
-        "/* An initiation interval ({} cycles as counted, {stages} stages): what each multiprocessor does in it. */\n\
+        "/* An initiation interval ({} cycles as counted, {stages} stage{}): what each multiprocessor does in it. */\n\
          SL_DEVICE void sl_interval(const sl_job &job, const uint32_t t)\n{{\n",
-        schedule.ii
+        schedule.ii,
+        if stages == 1 { "" } else { "s" },
     );
     if all.iter().map(Vec::len).sum::<usize>() > WRITTEN {
         table(making, parts, &all, &head, &mut text);

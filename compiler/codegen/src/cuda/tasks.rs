@@ -7,7 +7,7 @@
 //! or two, the work of one thread.
 
 use super::groups::{self, GroupStep};
-use super::parts::Parts;
+use super::parts::{Parts, product};
 use super::program::{Making, comment};
 use crate::c::program::CodegenError;
 use std::fmt::Write;
@@ -37,14 +37,16 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Tasks, CodegenE
             continue;
         }
         let head = format!(
-            "/* {}: {k} instances in an iteration */\nSL_DEVICE void sl_task_{i}(const sl_job &job, const uint32_t j, const uint32_t i)\n{{\n",
-            comment(&task.name)
+            "/* {}: {k} instance{} in an iteration */\nSL_DEVICE void sl_task_{i}(const sl_job &job, const uint32_t j, const uint32_t{})\n{{\n",
+            comment(&task.name),
+            if k == 1 { "" } else { "s" },
+            if k == 1 { "" } else { " i" },
         );
         if !whole {
             let n = task.firings[0];
             let nth = if k == 1 { "j".to_string() } else { format!("(j * {k}u + i)") };
             let call = parts.call(task.nodes[0], false, &format!("{nth} * {n}u"), &format!("{n}u"));
-            let _ = write!(out, "{head}    (void)i;\n    {call}\n}}\n\n");
+            let _ = write!(out, "{head}    {call}\n}}\n\n");
             continue;
         }
         let host = making.input.host;
@@ -63,7 +65,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Tasks, CodegenE
         };
         group(making, parts, i, &steps, &in_round, out);
         let nth = if k == 1 { "j".to_string() } else { format!("(j * {k}u + i)") };
-        let _ = write!(out, "{head}    (void)i;\n    sl_rounds_{i}(job, {nth} * {rounds}u, {rounds}u);\n}}\n\n");
+        let _ = write!(out, "{head}    sl_rounds_{i}(job, {nth} * {rounds}u, {rounds}u);\n}}\n\n");
     }
     Ok(tasks)
 }
@@ -83,7 +85,7 @@ fn group(making: &Making<'_>, parts: &Parts, i: usize, steps: &[GroupStep], in_r
         comment(&task.name)
     );
     for (m, n) in in_round.iter().enumerate() {
-        let _ = writeln!(out, "    uint32_t n{m} = first * {n}u;");
+        let _ = writeln!(out, "    uint32_t n{m} = {};", product("first", *n));
     }
     if alone {
         out.push_str("    if (sl_thread() != 0) return;\n");

@@ -1,0 +1,269 @@
+//! Steps of loops, regions and tiles of small programs, whose numbers are worked out by hand.
+
+use super::groups;
+use super::program::{CudaInput, CudaOptions, Making, Scheme};
+use super::regions::{Launch, Regions, regions};
+use super::tiles::tiling;
+use crate::c::program::{Flavour, ProgramInput, ProgramOptions};
+use sluice_frontend::graph::SdfGraph;
+use sluice_frontend::ids::NodeId;
+use sluice_frontend::{Elaborated, NoImports, Options, SourceInput, analyse};
+use sluice_kernel::ir::Kernel;
+use sluice_kernel::lower::{LowerOptions, lower};
+use sluice_schedule::method::{self, Method, Settings};
+use sluice_schedule::plan::{self, Program};
+use sluice_schedule::problem::granularity::whole;
+use sluice_schedule::{judge, machine, single_appearance};
+use std::collections::BTreeSet;
+
+/// Filters of all the programs.
+const FILTERS: &str = "
+int->int filter Plain { work pop 1 push 1 { push(pop() + 1); } }
+int->int filter Up { work pop 1 push 3 { int a = pop(); push(a); push(a); push(a); } }
+int->int filter Down { work pop 3 push 1 { push(pop() + pop() + pop()); } }
+int->int filter Peek3 { work peek 3 pop 1 push 1 { push(peek(0) + peek(2)); pop(); } }
+int->int filter Mean { work peek 6 pop 4 push 1 { push(peek(0) + peek(5)); for (int i = 0; i < 4; i++) pop(); } }
+int->int stateful filter Sum { int s; work pop 1 push 1 { s += pop(); push(s); } }
+int->int filter Late { prework push 2 { push(0); push(0); } work pop 1 push 1 { push(pop()); } }
+";
+
+fn elaborated(main: &str) -> (Elaborated, sluice_grammar::span::SourceMap) {
+    let text = format!("{FILTERS}{main}");
+    let analysis = analyse(
+        vec![SourceInput { name: "a.str".into(), text }],
+        &Options { top: Some("Main".into()), ..Options::default() },
+        &mut NoImports,
+    );
+    let program = analysis.program.unwrap_or_else(|| panic!("{:?}", analysis.diagnostics));
+    (program, analysis.sources)
+}
+
+/// What is made of a program before its text.
+fn with<T>(main: &str, see: impl FnOnce(&Making<'_>) -> T) -> T {
+    let (program, sources) = elaborated(main);
+    let (graph, steady) = (&program.graph, &program.steady);
+    let kernels: Vec<Kernel> =
+        program.codes.iter().map(|c| lower(c, &program.globals, LowerOptions { unchecked: false }).unwrap()).collect();
+    let sequential =
+        judge::verify(graph, steady, single_appearance::single_appearance(graph, steady, 1).unwrap()).unwrap();
+    let machine = machine::shipped("h200").unwrap();
+    let times = plan::times(&machine, &plan::costs(graph, |_| Default::default()));
+    let item_bytes = vec![4; graph.channels.len()];
+    let what = Program { graph, steady, times: &times, item_bytes: &item_bytes };
+    let plan = plan::with_granularity(what, whole(steady, 64).unwrap(), 1).unwrap();
+    let outcome = method::solve(&plan, Method::Sas, &Settings::default(), &|| 0.0).unwrap();
+    let host_options = ProgramOptions { flavour: Flavour::Plugin, ..ProgramOptions::default() };
+    let host = ProgramInput {
+        name: "test",
+        globals: &program.globals,
+        codes: &program.codes,
+        graph,
+        steady,
+        messages: &program.messages,
+        kernels: &kernels,
+        schedule: &sequential,
+        sources: &sources,
+        options: &host_options,
+    };
+    let turns = vec![None; kernels.len()];
+    let options = CudaOptions { scheme: Scheme::Fused, ..CudaOptions::default() };
+    let input = CudaInput {
+        host: &host,
+        kernels: &kernels,
+        turns: &turns,
+        problem: &plan.problem,
+        schedule: &outcome.verified,
+        options: &options,
+    };
+    see(&Making::new(input).unwrap().0)
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+fn name(graph: &SdfGraph, v: NodeId) -> String {
+    last(&graph.node(v).path).to_string()
+}
+
+/// The kernels of a program: `task NAMES`, or `region` with its groups, each with its firings in a steady state and those of its members.
+fn shown(making: &Making<'_>, found: &Regions) -> String {
+    let graph = making.input.host.graph;
+    let mut out = String::new();
+    for launch in &found.launches {
+        match launch {
+            Launch::Task(t) => {
+                let nodes = &making.input.problem.graph().tasks[*t].nodes;
+                let names: Vec<String> = nodes.iter().map(|v| name(graph, *v)).collect();
+                out += &format!("task {}\n", names.join(" "));
+            }
+            Launch::Region(r) => {
+                let groups = found.regions[*r].groups.iter().map(|g| {
+                    let members: Vec<String> =
+                        g.members.iter().map(|(v, q)| format!("{}*{q}", name(graph, *v))).collect();
+                    format!("{}({})", g.rate, members.join(" "))
+                });
+                out += &format!("region {}\n", groups.collect::<Vec<_>>().join(", "));
+            }
+        }
+    }
+    out
+}
+
+fn kernels_of(main: &str) -> String {
+    with(main, |making| shown(making, &regions(making, &BTreeSet::new(), &BTreeSet::new())))
+}
+
+/// The tiles of the only region: by group its firings, by channel the items that are seen and those that have a place.
+fn tiles_of(main: &str, states: u64) -> String {
+    with(main, |making| {
+        let graph = making.input.host.graph;
+        let found = regions(making, &BTreeSet::new(), &BTreeSet::new());
+        assert_eq!(found.regions.len(), 1, "{}", shown(making, &found));
+        let region = &found.regions[0];
+        let t = tiling(making, &found, region, states).unwrap();
+        let mut out = String::new();
+        for (g, r) in region.groups.iter().zip(&t.ranges) {
+            out += &format!("{} fires {}..{}\n", name(graph, g.members[0].0), r.low, r.high);
+        }
+        for (c, tile) in &t.tiles {
+            let ends = graph.channel(*c);
+            let fill = making.input.host.steady.boundary_fill[c.index()];
+            let end = tile.low + tile.items as i64;
+            out += &format!(
+                "{} to {}: {fill} kept, seen {}..{}, room {}..{end}\n",
+                name(graph, ends.from.0),
+                name(graph, ends.to.0),
+                tile.seen,
+                tile.seen_end,
+                tile.low
+            );
+        }
+        out + &format!("tails {}, work {}\n", t.tails, t.overhead)
+    })
+}
+
+/// A loop that Up gives three items per steady state, with so many items on its way back.
+fn steps_of(delay: usize) -> Vec<(String, u64)> {
+    let enqueue = "enqueue 0; ".repeat(delay);
+    let main = format!(
+        "int->int feedbackloop Loop {{ join roundrobin(1, 1); body Plain; split roundrobin(1, 1); {enqueue} }}
+         int->int pipeline Main {{ add Up; add Loop; }}"
+    );
+    let (program, _) = elaborated(&main);
+    let graph = &program.graph;
+    let outside =
+        |v: &NodeId| graph.node(*v).inputs.is_empty() || graph.node(*v).outputs.is_empty() || name(graph, *v) == "Up";
+    let nodes: Vec<NodeId> = graph.node_ids().filter(|v| !outside(v)).collect();
+    assert_eq!(nodes.len(), 3);
+    let steps = groups::steps(graph, &program.steady, &nodes).unwrap();
+    steps.iter().map(|s| (name(graph, nodes[s.member]), s.times)).collect()
+}
+
+/// All three nodes in turn for each of the three firings of the joiner that a steady state has, unless more items are on their way: then as many at a time.
+#[test]
+fn loops_go_in_steps_as_large_as_their_delays() {
+    let steps = |turns: &[u64]| -> Vec<(String, u64)> {
+        let turn = |n: &u64| [("join", *n), ("Plain", 2 * n), ("split", *n)].map(|(name, n)| (name.to_string(), n));
+        turns.iter().flat_map(turn).collect()
+    };
+    assert_eq!(steps_of(1), steps(&[1, 1, 1]));
+    assert_eq!(steps_of(2), steps(&[2, 1]));
+    assert_eq!(steps_of(3), steps(&[3]));
+    // more than a steady state needs
+    assert_eq!(steps_of(4), steps(&[3]));
+}
+
+const SPLITJOIN: &str = "int->int splitjoin S { split duplicate; add Plain; add Peek3; join roundrobin; }
+int->int pipeline Main { add S; }";
+
+#[test]
+fn nodes_whose_items_are_whole_are_a_group() {
+    let all = kernels_of("int->int pipeline Main { add Up; add Down; }");
+    assert_eq!(all, "region 1(input*1), 1(Up*1 Down*1), 1(output*1)\n");
+    // Up gives three items, for which each node behind it fires three times
+    let all = kernels_of("int->int pipeline Main { add Plain; add Up; add Plain; add Plain; }");
+    assert_eq!(all, "region 1(input*1), 1(Plain*1 Up*1 Plain#2*3 Plain#3*3), 3(output*1)\n");
+    // what is looked at ahead is not whole
+    let all = kernels_of("int->int pipeline Main { add Plain; add Peek3; add Plain; }");
+    assert_eq!(all, "region 1(input*1), 1(Plain*1), 1(Peek3*1 Plain#2*1), 1(output*1)\n");
+}
+
+#[test]
+fn no_way_leads_out_of_a_group_and_back() {
+    // the splitter is in no group with Plain: the way over Peek3 would come back to it at the joiner
+    assert_eq!(kernels_of(SPLITJOIN), "region 1(input*1), 1(split*1), 1(Plain*1 Peek3*1 join*1), 2(output*1)\n");
+}
+
+#[test]
+fn state_is_between_regions() {
+    let all = kernels_of("int->int pipeline Main { add Plain; add Sum; add Plain; }");
+    assert_eq!(all, "region 1(input*1), 1(Plain*1)\ntask Sum\nregion 1(Plain#2*1), 1(output*1)\n");
+    // a way past the state does not bring the joiner into the first region
+    let all = kernels_of(
+        "int->int splitjoin S { split duplicate; add Plain; add Sum; join roundrobin; }
+         int->int pipeline Main { add Plain; add S; }",
+    );
+    assert_eq!(all, "region 1(input*1), 1(Plain*1 split*1 Plain*1)\ntask Sum\nregion 1(join*1), 2(output*1)\n");
+}
+
+#[test]
+fn tiles_without_peeks_are_their_own() {
+    let want = "input fires 0..8\nPlain fires 0..8\noutput fires 0..8\n\
+                input to Plain: 0 kept, seen 0..8, room 0..8\nPlain to output: 0 kept, seen 0..8, room 0..8\ntails 0, work 1\n";
+    assert_eq!(tiles_of("int->int pipeline Main { add Plain; }", 8), want);
+}
+
+#[test]
+fn peeks_make_halos() {
+    // 8 firings see items 0 to 9, of which 2 are there: firings -2 to 7 give them; one tile more saves the last 2
+    let want = "input fires -2..8\nPlain fires -2..8\nPeek3 fires 0..8\noutput fires 0..8\n\
+                input to Plain: 0 kept, seen -2..8, room -2..8\nPlain to Peek3: 2 kept, seen 0..10, room 0..10\n\
+                Peek3 to output: 0 kept, seen 0..8, room 0..8\ntails 1, work 1.25\n";
+    assert_eq!(tiles_of("int->int pipeline Main { add Plain; add Peek3; }", 8), want);
+    // halos add up: 12 items are read for 8
+    let want = "input fires -4..8\nPeek3 fires -2..8\nPeek3#2 fires 0..8\noutput fires 0..8\n\
+                input to Peek3: 2 kept, seen -2..10, room -2..10\nPeek3 to Peek3#2: 2 kept, seen 0..10, room 0..10\n\
+                Peek3#2 to output: 0 kept, seen 0..8, room 0..8\ntails 1, work 1.5\n";
+    assert_eq!(tiles_of("int->int pipeline Main { add Peek3; add Peek3; }", 8), want);
+    // rates that differ: firings 0 to 7 see items 0 to 7 * 4 + 5, of which 2 are there
+    let want = "input fires -2..32\nPlain fires -2..32\nMean fires 0..8\noutput fires 0..8\n\
+                input to Plain: 0 kept, seen -2..32, room -2..32\nPlain to Mean: 2 kept, seen 0..34, room 0..34\n\
+                Mean to output: 0 kept, seen 0..8, room 0..8\ntails 1, work 1.0625\n";
+    assert_eq!(tiles_of("int->int pipeline Main { add Plain; add Mean; }", 8), want);
+}
+
+#[test]
+fn delays_move_tiles() {
+    // what was there before is not made again: the tile's items come from firings that are 2 earlier, and none twice
+    let want = "input fires -2..6\nPlain fires -2..6\nPlain#2 fires 0..8\noutput fires 0..8\n\
+                input to Plain: 0 kept, seen -2..6, room -2..6\nLate to Plain#2: 2 kept, seen 0..8, room 0..8\n\
+                Plain#2 to output: 0 kept, seen 0..8, room 0..8\ntails 1, work 1\n";
+    assert_eq!(tiles_of("int->int pipeline Main { add Plain; add Late; add Plain; }", 8), want);
+}
+
+#[test]
+fn a_splitter_fires_for_all_its_branches() {
+    // one branch looks at 10 items, the other one at 8, and both have 2: the splitter fires from -2 on for both, until 8 for the first
+    let want = "input fires -2..8\nsplit fires -2..8\nPlain fires 0..8\noutput fires 0..16\n\
+                input to split: 0 kept, seen -2..8, room -2..8\nsplit to Plain: 2 kept, seen 0..8, room 0..10\n\
+                split to Peek3: 2 kept, seen 0..10, room 0..10\njoin to output: 0 kept, seen 0..16, room 0..16\ntails 1, work 1.25\n";
+    assert_eq!(tiles_of(SPLITJOIN, 8), want);
+    // a delay in one branch alone: that one needs firings -2 to 5, the other one 0 to 7, and each makes items that only the other one needs
+    let delayed = "int->int splitjoin S { split duplicate; add Plain; add Late; join roundrobin; }
+                   int->int pipeline Main { add S; }";
+    let want = "input fires -2..8\nsplit fires -2..8\njoin fires 0..8\noutput fires 0..16\n\
+                input to split: 0 kept, seen -2..8, room -2..8\nPlain to join: 0 kept, seen 0..8, room -2..8\n\
+                Late to join: 2 kept, seen 0..8, room 0..10\njoin to output: 0 kept, seen 0..16, room 0..16\ntails 1, work 1.25\n";
+    assert_eq!(tiles_of(delayed, 8), want);
+}
+
+#[test]
+fn small_tiles_have_more_tails() {
+    // 4 items are kept, tiles pass 1 each: their last window is 4 tiles behind the last tile
+    let main = "int->int filter Far { work peek 5 pop 1 push 1 { push(peek(4) + pop()); } }
+                int->int pipeline Main { add Plain; add Far; }";
+    let text = tiles_of(main, 1);
+    assert!(text.contains("Plain to Far: 4 kept, seen 0..5, room 0..5\n"), "{text}");
+    assert!(text.ends_with("tails 4, work 5\n"), "{text}");
+}
