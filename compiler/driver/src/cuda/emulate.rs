@@ -12,6 +12,8 @@
 use super::device::{Device, EVENTS, Launch, Stream};
 use super::faults;
 use super::queues::{Due, Queues};
+use super::sectors::Sectors;
+use super::toolkit;
 use crate::exit::Fault;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::alloc::Layout;
@@ -56,6 +58,8 @@ pub struct Emulator {
     /// By address, what was asked for.
     memory: BTreeMap<u64, Layout>,
     happened: [Option<Instant>; EVENTS],
+    /// Counts accesses to memory, where somebody asks for it.
+    sectors: Option<Sectors>,
     /// Keeps the code in memory; dropped last.
     _library: Library,
 }
@@ -73,7 +77,9 @@ impl Emulator {
                 memory: *library.get(b"sl_emulate_memory\0").map_err(|e| fault(e.to_string()))?,
             }
         };
+        let sectors = toolkit::variable("SLUICE_EMULATE_COUNTS").map(|to| Sectors::open(&library, to.into())).transpose()?;
         Ok(Emulator {
+            sectors,
             functions,
             processors,
             queues: Queues::new(seed),
@@ -152,6 +158,9 @@ impl Emulator {
                 REPORT as u64,
             )
         };
+        if let Some(sectors) = &mut self.sectors {
+            sectors.add();
+        }
         if code == 0 {
             return Ok(());
         }
@@ -294,6 +303,9 @@ impl Device for Emulator {
 
 impl Drop for Emulator {
     fn drop(&mut self) {
+        if let Some(sectors) = &self.sectors {
+            sectors.write();
+        }
         for (address, layout) in std::mem::take(&mut self.memory) {
             self.free(address, layout);
         }

@@ -26,6 +26,7 @@ pub mod gpu;
 pub mod nvrtc;
 pub mod queues;
 pub mod resources;
+mod sectors;
 pub mod run;
 pub mod stand_alone;
 pub mod texts;
