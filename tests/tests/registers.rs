@@ -23,9 +23,8 @@ const SCHEMES: [Scheme; 2] = [Scheme::Serial, Scheme::Swp];
 /// Multiprocessors that they are scheduled for: what a kernel needs does not grow with them, the time that it takes to compile does.
 const PROCESSORS: u32 = 16;
 
-/// Bytes that a thread may store around the calls of its tasks: these are functions of their own, since a kernel that has them all in it takes the
-/// compiler minutes. What a kernel needs behind a call lies in registers that the functions leave alone, as far as there are such.
-const AROUND_CALLS: u32 = 128;
+/// Bytes that a thread may spill.
+const AROUND_CALLS: u32 = 0;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
