@@ -55,7 +55,8 @@ fn what_is_wrong_is_seen() {
         })
     };
     assert!(with(&|_| ()).is_ok());
-    let wrong: [(&str, &dyn Fn(&mut Vec<u8>)); 3] = [
+    type Wrong<'a> = (&'a str, &'a dyn Fn(&mut Vec<u8>));
+    let wrong: [Wrong; 3] = [
         ("an item is lost", &|w| w.truncate(w.len().saturating_sub(4))),
         ("a late item is another", &|w| w.iter_mut().skip(790).take(1).for_each(|b| *b ^= 1)),
         ("the first steady state is another", &|w| {
