@@ -14,7 +14,7 @@ use crate::c::program::CodegenError;
 use std::fmt::Write;
 
 /// Runs that are written out; more become a table.
-const WRITTEN: usize = 200;
+const WRITTEN: usize = 48;
 
 /// Instances of one task, number after number, that follow one another in one stage.
 struct Run {
