@@ -1,6 +1,6 @@
 //! What is generated for GPUs of a few small programs: each file of tests/cuda has flags in its first line, a program, and behind `=====` the device text made of it,
 //! without the run-time support before it and the emulator behind it. `SLUICE_BLESS=1` rewrites what is behind `=====`: read the difference. The
-//! programs give the interpreter's bytes, too, on the emulated GPU.
+//! programs give the interpreter's bytes, too, on the emulated GPU, and warps of `swp` and `swpnc` touch at most 5 sectors at a time.
 
 #![allow(clippy::disallowed_methods)] // tests read files and start the command
 
@@ -14,6 +14,24 @@ const RULE: &str = "=====\n";
 /// Bytes of input of a run: several initiation intervals, and some that do not fill one.
 const INPUT: u32 = 4 * 40_007;
 
+/// The file that tells of accesses to memory.
+const COUNTS: &str = "counts";
+/// Sectors that an access of a warp to 4-byte items may touch.
+const SECTORS: u64 = 5;
+
+/// Nothing that the kernels read or write touches more sectors at a time; all channels are among it.
+fn coalesced(place: &Path, channels: usize) -> Result<(), Failed> {
+    let table = std::fs::read_to_string(place.join(COUNTS))?;
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|l| l.split('\t').collect()).collect();
+    let bad = |r: &&Vec<&str>| r.get(4).and_then(|n| n.parse().ok()).is_none_or(|most: u64| most > SECTORS);
+    let ends = rows.iter().filter(|r| r.last().is_some_and(|name| name.starts_with('c'))).count();
+    match rows.iter().find(bad) {
+        Some(row) => Err(format!("more than {SECTORS} sectors: {row:?}").into()),
+        None if ends != 2 * channels => Err(format!("{ends} ends of {channels} channels\n{table}").into()),
+        None => Ok(()),
+    }
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cuda")
 }
@@ -22,6 +40,7 @@ fn folder() -> PathBuf {
 fn sluice(place: &Path, args: &[&str], input: &[u8]) -> Result<Vec<u8>, Failed> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
     command.current_dir(place).env("NO_COLOR", "1").env_remove("SLUICE_EMULATE_SEED").args(args);
+    command.env("SLUICE_EMULATE_COUNTS", place.join(COUNTS));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;
     let out = std::thread::scope(|scope| {
@@ -63,6 +82,11 @@ fn golden(file: &Path) -> Result<(), Failed> {
     let interpreted = sluice(place.path(), &[&["run", "program.str", "--interpret"][..], streams].concat(), &input)?;
     if interpreted.is_empty() || sluice(place.path(), &on_device, &input)? != interpreted {
         return Err("the device gives other bytes than the interpreter".into());
+    }
+
+    let channels = |program: &str| if program.contains("add Mean;") { 3 } else { 2 };
+    if flags.iter().any(|f| f.starts_with("swp")) {
+        coalesced(place.path(), channels(program))?;
     }
 
     let text = sluice(place.path(), &[&on_device[..], &["--dump-after", "emit-cuda"]].concat(), &[])?;

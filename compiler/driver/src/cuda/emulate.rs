@@ -77,7 +77,8 @@ impl Emulator {
                 memory: *library.get(b"sl_emulate_memory\0").map_err(|e| fault(e.to_string()))?,
             }
         };
-        let sectors = toolkit::variable("SLUICE_EMULATE_COUNTS").map(|to| Sectors::open(&library, to.into())).transpose()?;
+        let sectors =
+            toolkit::variable("SLUICE_EMULATE_COUNTS").map(|to| Sectors::open(&library, to.into())).transpose()?;
         Ok(Emulator {
             sectors,
             functions,
