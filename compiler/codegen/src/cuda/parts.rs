@@ -37,6 +37,8 @@ pub(super) struct Parts {
     rows: Vec<Option<(usize, usize)>>,
 }
 
+/// Firings between two barriers, at most.
+const MOST_AT_ONCE: u64 = 4096;
 /// States up to this size are copied to a thread's own memory while it fires.
 const OWN_STATE: u64 = 512;
 
@@ -324,7 +326,10 @@ impl<'a, 'm> Part<'a, 'm> {
         };
         let mut ports: Vec<&mut Port<'_>> =
             self.inputs.iter_mut().chain(&mut self.outputs).filter(|p| wants(p)).collect();
-        self.chunk = threads;
+        // whole groups of rows are neighbours: so many firings move one
+        let rows = |p: &&mut Port<'_>| p.ring.map_or(0, |r| (WARP * r.rate).div_ceil(p.moved.max(1)));
+        let whole = ports.iter().map(rows).max().unwrap_or(0).min(MOST_AT_ONCE).next_multiple_of(threads);
+        self.chunk = threads.max(whole);
         loop {
             let chunk = self.chunk;
             let bytes = |p: &Port<'_>| {
@@ -350,7 +355,7 @@ impl<'a, 'm> Part<'a, 'm> {
             // the largest goes its own way
             let largest = (0..ports.len()).max_by_key(|i| bytes(ports[*i])).unwrap_or(0);
             ports.remove(largest);
-            self.chunk = threads;
+            self.chunk = threads.max(whole);
         }
     }
 
