@@ -183,6 +183,20 @@ static void sl_print_records(sl_ctx *ctx, const char *at, const char *end) {
     }
 }
 
+/* The kernels of `k` steady states. A device that measures is told where they begin and end. */
+static void sl_launch_batch(sl_ctx *ctx, int64_t k) {
+    const sl_gpu *g = ctx->gpu;
+    const sluice_device *d = g->device;
+    const int told = d->size >= offsetof(sluice_device, batch) + sizeof d->batch && d->batch;
+    if (told) {
+        d->batch(d->user, k);
+    }
+    ctx->program->kernels->run(ctx, g->arena, g->ends, g->print, g->room, k);
+    if (told) {
+        d->batch(d->user, 0);
+    }
+}
+
 /* One try at a batch: everything goes there, and comes back to `g->back` and `g->out`. */
 static const sl_status *sl_try_batch(sl_ctx *ctx, int64_t k) {
     const sl_program *p = ctx->program;
@@ -203,7 +217,7 @@ static const sl_status *sl_try_batch(sl_ctx *ctx, int64_t k) {
             sl_done(ctx, d->put(d->user, SLUICE_COMPUTE, g->ends[r], g->in[r], bytes));
         }
     }
-    kernels->run(ctx, g->arena, g->ends, g->print, g->room, k);
+    sl_launch_batch(ctx, k);
     sl_done(ctx, d->get(d->user, SLUICE_COMPUTE, g->back, g->arena, kernels->exchanged));
     for (uint32_t w = 0; w < writers; w++) {
         uint64_t bytes = sl_end_bytes(p, &p->writers[w], (uint64_t)k);

@@ -28,6 +28,7 @@ pub mod resources;
 pub mod run;
 pub mod stand_alone;
 pub mod texts;
+pub mod timed;
 pub mod toolkit;
 
 #[cfg(test)]
