@@ -4,7 +4,7 @@
 //! it as always. Output: [`Timing`].
 //!
 //! The launches of each batch of steady states are noted (`batch` in `sluice_device.h`). When the run is over, and before its memory goes, those of the largest one are
-//! started again: what the run has left on the device is as good an input as any other, and a filter with state goes on from where it was. First some
+//! started again, once for each device: what the run has left on the device is as good an input as any other, and a filter with state goes on from where it was. First some
 //! launches that do not count; then so many batches between two events that their resolution does not matter, several times over. A last round has events
 //! around each launch, which tells the kernels apart; there the launches do not overlap.
 //!
@@ -68,6 +68,7 @@ pub struct Timed {
     /// The batch under way.
     now: Option<Batch>,
     largest: Option<Batch>,
+    measured: bool,
     result: Outcome,
 }
 
@@ -75,7 +76,7 @@ impl Timed {
     /// Measures on this device.
     pub fn new(device: Box<dyn Device>, repeat: Repeat) -> (Timed, Outcome) {
         let result = Outcome::default();
-        (Timed { device, repeat, now: None, largest: None, result: Rc::clone(&result) }, result)
+        (Timed { device, repeat, now: None, largest: None, measured: false, result: Rc::clone(&result) }, result)
     }
 
     fn start(&mut self, batch: &Batch, times: u32) -> Result<f64, Fault> {
@@ -140,7 +141,8 @@ impl Device for Timed {
 
     /// The first memory that goes says that the run is over.
     fn release(&mut self, address: u64) -> Result<(), Fault> {
-        if let Some(batch) = self.largest.take() {
+        if let Some(batch) = self.largest.take().filter(|_| !self.measured) {
+            self.measured = true;
             let timing = self.measure(&batch);
             *self.result.borrow_mut() = Some(timing);
         }
