@@ -3,7 +3,7 @@
 //! Purpose: what a device can do at most, and the loop of C-slow: small kernels of our own. Input: a device. Output: [`Peaks`], [`Bank`]s.
 //!
 //! The copy reads and writes 16 bytes at a time; the sums are eight chains in each thread, as many threads as fill the device. Whether product and sum are one
-//! instruction is the compiler's option, as for programs. The chase goes through four times the L2's bytes with one thread, each step to another line.
+//! instruction is the compiler's option, as for programs. The copy and the chase go through four times the L2's bytes, the chase with one thread, each step to another line.
 
 #![allow(unsafe_code)] // copies to the device
 
@@ -114,7 +114,7 @@ impl Probe {
 
     /// Nanoseconds of a step.
     fn chase(&mut self) -> Result<f64, Fault> {
-        let lines = (4 * self.size.bytes / LINE).max(4);
+        let lines = (self.size.bytes / LINE).max(4);
         // each line is visited once before the first comes again: a step that has no divisor in common with their number
         let mut step = lines * 5 / 8 | 1;
         while gcd(step, lines) != 1 {
@@ -134,13 +134,11 @@ impl Probe {
         Ok(time.median / self.size.steps as f64)
     }
 
-    /// The loop with C streams in each of N / C threads, for M steps.
-    fn bank(&mut self, filters: u64, steps: u64, which: usize) -> Result<Bank, Fault> {
+    /// The loop with C streams in each thread of so many blocks, for M steps.
+    fn bank(&mut self, (blocks, block): (u32, u32), steps: u64, which: usize) -> Result<Bank, Fault> {
         let streams = STREAMS[which];
-        let threads = filters / streams;
+        let filters = u64::from(blocks) * u64::from(block) * streams;
         let at = self.zeros(2 * 4 * filters * steps + 4)?;
-        let block = threads.clamp(1, 128) as u32;
-        let blocks = (threads / u64::from(block)).max(1) as u32;
         let time = self.time(FIRST_BANK + which as u32, blocks, block, &job(at, filters, steps))?;
         self.device.release(at)?;
         let each = |ns: f64| ns / steps as f64;
@@ -207,13 +205,12 @@ pub fn all(emulate: bool) -> Result<(Peaks, Vec<Bank>, String), Fault> {
     out.int = probe.sums(2)?;
     out.bytes = probe.copy()?;
     out.latency_ns = probe.chase()?;
-    let blocks = u64::from(probe.size.blocks);
-    let sizes: [(u64, u64); 2] =
-        if emulate { [(32, 3), (64, 2)] } else { [(blocks * 32 * 8, 2048), (blocks * 2048 * 8, 64)] };
+    let blocks = probe.size.blocks;
+    let sizes = if emulate { [((1, 32), 3), ((2, 32), 2)] } else { [((blocks, 32), 2048), ((blocks * 16, 128), 64)] };
     let mut banks = Vec::new();
-    for (filters, steps) in sizes {
+    for (grid, steps) in sizes {
         for (which, streams) in STREAMS.iter().enumerate() {
-            let mut one = probe.bank(filters, steps, which)?;
+            let mut one = probe.bank(grid, steps, which)?;
             one.d_c = bank::loop_length(&code, &format!("bank_{streams}"));
             banks.push(one);
         }
