@@ -26,8 +26,16 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Steady states that are in a batch for each in the pipeline's filling and so on: inputs have so many batches.
+/// Inputs have so many batches.
 const BATCHES: u64 = 3;
+/// Iterations of a schedule in a batch at least, as far as their bytes are no more than this: filling and draining the pipeline is part of a batch.
+const ITERATIONS: u64 = 8;
+const MOST_BATCH: u64 = 512 << 20;
+/// The most bytes of an input; emulated ones are slow.
+const MOST_INPUT: u64 = 2 << 30;
+const MOST_EMULATED_INPUT: u64 = 4 << 20;
+/// Threads of a block, emulated.
+const EMULATED_THREADS: u32 = 32;
 /// Bytes of a batch of a program with state: a filter runs on one thread there.
 const STATEFUL_BATCH: u64 = 256 << 10;
 /// Items of a repetition on the CPU, and repetitions.
@@ -102,6 +110,26 @@ pub enum Done {
     Device(Run),
 }
 
+/// Input and native code's output.
+struct Files {
+    input: PathBuf,
+    output: PathBuf,
+    own: bool,
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        if self.own {
+            let _ = std::fs::remove_file(&self.input);
+            let _ = std::fs::remove_file(&self.output);
+        }
+    }
+}
+
+fn bindings(input: &Path, output: &Path) -> Bindings {
+    Bindings { input: Some(text(input)), output: Some(text(output)), ..Bindings::default() }
+}
+
 fn text(path: &Path) -> String {
     path.display().to_string()
 }
@@ -120,8 +148,31 @@ impl Task {
         ProgramOptions { files: vec![text(&b.program(&self.root, None))], ..ProgramOptions::default() }
     }
 
-    fn bindings(&self, output: &Path) -> Bindings {
-        Bindings { input: Some(text(&self.file("in.raw"))), output: Some(text(output)), ..Bindings::default() }
+    /// Writes so many steady states of input, and what native code makes of them.
+    fn make_files(&self, b: &Benchmark, steady: u64, (from, to): (&Path, &Path)) -> Result<(), String> {
+        std::fs::write(from, bytes(&b.input(steady as usize * b.input.1))).map_err(|e| e.to_string())?;
+        let how = RunOptions { bindings: bindings(from, to), ..RunOptions::default() };
+        match commands::run(&self.options(b), CodeChoices::default(), &NativeOptions::default(), how) {
+            Exit::Ok => Ok(()),
+            _ => Err("native code fails: see above".into()),
+        }
+    }
+
+    /// The files of all schemes, or such of its own where they are too short for one.
+    fn files(&self, b: &Benchmark, steady: u64) -> Result<Files, String> {
+        let shared = Files { input: self.file("in.raw"), output: self.file("out.raw"), own: false };
+        let there = std::fs::metadata(&shared.input).map_err(|e| format!("{}: {e}", shared.input.display()))?.len();
+        if there / end_bytes(b).0 >= steady {
+            return Ok(shared);
+        }
+        let most = if self.emulate { MOST_EMULATED_INPUT } else { MOST_INPUT };
+        if steady.saturating_mul(step_bytes(b)) > most {
+            return Err(format!("its schedule has {steady} steady states in two iterations: more bytes than {most}"));
+        }
+        let end = |end: &str| self.file(&format!("{}-{}.{end}", self.variant.clone().unwrap_or_default(), self.fast_math));
+        let own = Files { input: end("in.raw"), output: end("want.raw"), own: true };
+        self.make_files(b, steady, (&own.input, &own.output))?;
+        Ok(own)
     }
 
     /// Bytes of a batch of this program.
@@ -146,11 +197,7 @@ impl Task {
 
     fn prepare_cpu(&self, b: &'static Benchmark) -> Result<Prepared, String> {
         let steady = self.batch(b) / step_bytes(b).max(1) + 1;
-        // a device's batch is a multiple of what its schedule has
-        let items = (BATCHES * steady) as usize * b.input.1;
-        std::fs::write(self.file("in.raw"), bytes(&b.input(items))).map_err(|e| e.to_string())?;
-        let how = RunOptions { bindings: self.bindings(&self.file("out.raw")), ..RunOptions::default() };
-        let exit = commands::run(&self.options(b), CodeChoices::default(), &NativeOptions::default(), how);
+        self.make_files(b, BATCHES * steady, (&self.file("in.raw"), &self.file("out.raw")))?;
         let library = self.work.join(format!("lib{}.so", b.name));
         let product = (BuildProduct::Library, &CudaBuildOptions::default());
         let built = commands::build(
@@ -160,8 +207,8 @@ impl Task {
             product,
             Some(&text(&library)),
         );
-        if (exit, built) != (Exit::Ok, Exit::Ok) {
-            return Err("native code fails: see above".into());
+        if built != Exit::Ok {
+            return Err("there is no native library: see above".into());
         }
         let compiled = Compiled::open(&library, b.name, (b.input.0.words(), b.output.0.words()))?;
         Ok(Prepared::Cpu(Box::new(Cpu { facts: self.facts(b)?, b, compiled, emulate: self.emulate })))
@@ -207,10 +254,11 @@ impl Task {
             scheme: Some(variant.scheme),
             coarsen: Some(variant.coarsen),
             processors: self.emulate.then_some(2),
+            block_threads: self.emulate.then_some(EMULATED_THREADS),
             ..CudaOptions::default()
         };
         let about = Rc::new(RefCell::new(About::default()));
-        let (told, batch) = (Rc::clone(&about), self.batch(b));
+        let (told, batch, step, emulate) = (Rc::clone(&about), self.batch(b), step_bytes(b), self.emulate);
         let emit = move |session: &mut Session,
                          checked: &Checked,
                          code: &CodeOptions,
@@ -218,7 +266,13 @@ impl Task {
                          target: &run::Target| {
             let mut choices = texts::choices(cuda, target)?;
             choices.options.batch_bytes = batch;
-            let made = emit::emit(session, checked, code, &choices, (sluice_codegen::Flavour::Plugin, "program"))?;
+            let flavour = (sluice_codegen::Flavour::Plugin, "program");
+            let mut made = emit::emit(session, checked, code, &choices, flavour)?;
+            let wanted = (ITERATIONS * made.plan.problem.graph().batch * step).min(MOST_BATCH);
+            if !emulate && pipelined(variant.scheme) && wanted > batch {
+                choices.options.batch_bytes = wanted;
+                made = emit::emit(session, checked, code, &choices, flavour)?;
+            }
             *told.borrow_mut() = About::of(&made, variant.scheme);
             let kernels = made.program.kernels.into_iter().map(|k| k.name).collect();
             Ok(run::Texts { host: made.program.host, device: made.program.device, kernels })
@@ -238,7 +292,9 @@ impl Task {
         let (readers, writers) = host::ends(&checked.program.graph, &checked.program.globals)?;
         let timing = timing.ok_or_else(|| Fault::internal("the program has no kernels"))?;
         let about = about.borrow().clone();
-        Ok(Prepared::Device(Box::new(OnDevice { task: self.clone(), b, native, readers, writers, timing, about })))
+        // two iterations, and one for what comes before the first
+        let files = self.files(b, 2 * about.unit + about.unit.min(64)).map_err(Fault::input)?;
+        Ok(Prepared::Device(Box::new(OnDevice { task: self.clone(), b, native, readers, writers, timing, about, files })))
     }
 }
 
@@ -253,12 +309,18 @@ fn step_bytes(b: &Benchmark) -> u64 {
     input.max(output)
 }
 
+fn pipelined(scheme: Scheme) -> bool {
+    matches!(scheme, Scheme::Swp | Scheme::SwpNc | Scheme::SwpPersistent)
+}
+
 /// What code generation says.
 #[derive(Clone, Debug, Default)]
 struct About {
     channel_bytes: u64,
     arena_bytes: u64,
     ii: Option<(u64, u64)>,
+    /// Steady states of an iteration.
+    unit: u64,
     /// By kernel: its name in the program, and predicted cycles per steady state.
     kernels: Vec<(String, Option<f64>)>,
 }
@@ -272,11 +334,12 @@ impl About {
                 (t.name.clone(), Some(t.cost as f64 * t.instances as f64 / graph.batch as f64))
             })
         };
-        let pipelined = matches!(scheme, Scheme::Swp | Scheme::SwpNc | Scheme::SwpPersistent);
         About {
             channel_bytes: made.program.channel_bytes,
             arena_bytes: made.program.arena_bytes,
-            ii: pipelined.then(|| (made.outcome.verified.schedule().ii, graph.batch)),
+            ii: pipelined(scheme).then(|| (made.outcome.verified.schedule().ii, graph.batch)),
+            // regions run any number of steady states
+            unit: if scheme == Scheme::Fused { 1 } else { graph.batch },
             kernels: made.program.kernels.iter().map(|k| named(&k.name)).collect(),
         }
     }
@@ -338,12 +401,13 @@ pub struct OnDevice {
     writers: Vec<End>,
     timing: Outcome,
     about: About,
+    files: Files,
 }
 
 impl OnDevice {
     fn run(&self, output: &Path) -> Result<f64, String> {
         let out = Out::to(Box::new(std::io::sink()));
-        let bindings = self.task.bindings(output);
+        let bindings = bindings(&self.files.input, output);
         let mut host = Host::open_to(&self.readers, &self.writers, &bindings, out).map_err(|f| f.to_string())?;
         let mut end = Ok(());
         let time = seconds(|| end = self.native.run(&self.readers, &self.writers, None, &mut host));
@@ -365,7 +429,7 @@ impl OnDevice {
         let before = self.native.launches();
         self.run(&output)?;
         if self.native.launches() == before {
-            return Err("no kernel was started: the input is too short for a steady state".into());
+            return Err(format!("no kernel was started: an iteration has {} steady states", self.about.unit));
         }
         let timing = match self.timing.borrow_mut().take() {
             Some(Ok(timing)) => timing,
@@ -373,13 +437,13 @@ impl OnDevice {
             None => return Err("the run had no batch".into()),
         };
         let read = |path: &Path| std::fs::read(path).map(|b| words(&b)).map_err(|e| format!("{}: {e}", path.display()));
-        let (ours, theirs) = (read(&output)?, read(&self.task.file("out.raw"))?);
+        let (ours, theirs) = (read(&output)?, read(&self.files.output)?);
         // functions of CUDA differ in the last bit from the CPU's; contraction rounds once where two operations round twice
         let exact = !self.task.fast_math && (self.task.emulate || self.b.name != "fmradio");
         let difference = self.b.compare(&ours, &theirs, if exact { 0.0 } else { 1e-3 });
         let difference = difference.map_err(|why| format!("wrong output: {why}"))?;
         let (input, _) = end_bytes(self.b);
-        let steady = std::fs::metadata(self.task.file("in.raw")).map_err(|e| e.to_string())?.len() / input;
+        let steady = std::fs::metadata(&self.files.input).map_err(|e| e.to_string())?.len() / input;
         let mut whole = Vec::new();
         if !self.task.emulate {
             for _ in 0..RUNS {
