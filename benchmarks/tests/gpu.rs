@@ -4,7 +4,9 @@
 #![allow(clippy::disallowed_methods)] // tests read and write files and start the program
 
 use sluice_benchmarks::gpu::conduct::peer;
-use sluice_benchmarks::gpu::document::{Bank, DeviceFacts, Document, KernelTime, Peaks, ProgramFacts, Run, SCHEMA, Times};
+use sluice_benchmarks::gpu::document::{
+    Bank, DeviceFacts, Document, KernelTime, Peaks, ProgramFacts, Run, SCHEMA, Times,
+};
 use sluice_benchmarks::gpu::report::{Roof, markdown, roof, speedup};
 use sluice_benchmarks::gpu::work::{Done, Task, VARIANTS};
 use sluice_benchmarks::gpu::{charts, paper, probe};
@@ -28,7 +30,9 @@ fn emulated(program: &str) {
         root: root(),
         work: folder.path().into(),
     };
-    let done = |variant| task(variant).prepare().and_then(|p| p.measure()).unwrap_or_else(|e| panic!("{program} {variant:?}: {e}"));
+    let done = |variant| {
+        task(variant).prepare().and_then(|p| p.measure()).unwrap_or_else(|e| panic!("{program} {variant:?}: {e}"))
+    };
     let Done::Cpu(facts) = done(None) else { panic!("the CPU's") };
     assert!(facts.float_operations + facts.int_operations > 0 && facts.cpu.is_some_and(|t| t.median > 0.0));
     for v in VARIANTS.iter().filter(|v| !["SWP", "SWP8", "SWP16"].contains(&v.name)) {
@@ -63,7 +67,8 @@ fn harness(args: &[&str], out: &Path) -> Output {
 #[test]
 fn the_whole_run_on_the_emulated_device() {
     let folder = tempfile::tempdir().unwrap();
-    let out = harness(&["--emulate", "--programs", "fft,bitonic", "--schemes", "fused,Serial", "--jobs", "2"], folder.path());
+    let out =
+        harness(&["--emulate", "--programs", "fft,bitonic", "--schemes", "fused,Serial", "--jobs", "2"], folder.path());
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let text = std::fs::read_to_string(folder.path().join("gpu-emulated.md")).unwrap();
     assert!(text.contains("**Emulated: not a measurement.**"), "{text}");
@@ -78,7 +83,8 @@ fn the_whole_run_on_the_emulated_device() {
     assert!(table.lines().any(|l| l.starts_with("| fft | not yet measured | not yet measured |")), "{table}");
     let chart = std::fs::read_to_string(folder.path().join("gpu-emulated-figure-10.svg")).unwrap();
     assert!(chart.contains("EMULATED, NOT A MEASUREMENT") && !chart.contains("fft, fused: "), "{chart}");
-    let mut left: Vec<String> = std::fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+    let mut left: Vec<String> =
+        std::fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
     left.sort();
     assert_eq!(
         left,
@@ -95,7 +101,9 @@ fn an_emulated_run_is_no_result() {
     let out = harness(&["--emulate"], &folder.path().join("benchmarks/results"));
     assert!(!out.status.success());
     assert!(String::from_utf8_lossy(&out.stderr).contains("is no result"));
-    for (wrong, said) in [("--programs", "there is no program x"), ("--schemes", "there is no scheme x"), ("--jobs", "no number")] {
+    for (wrong, said) in
+        [("--programs", "there is no program x"), ("--schemes", "there is no scheme x"), ("--jobs", "no number")]
+    {
         let out = harness(&[wrong, "x"], folder.path());
         assert!(!out.status.success() && String::from_utf8_lossy(&out.stderr).contains(said), "{wrong}");
     }
@@ -121,7 +129,13 @@ fn times(median: f64) -> Option<Times> {
 /// A GPU that never was.
 fn made_up() -> Document {
     let mut d = probe::document(false);
-    d.device = Some(DeviceFacts { name: "Made Up 9000".into(), arch: "sm_90".into(), processors: 100, clock_mhz: 2000.0, ..DeviceFacts::default() });
+    d.device = Some(DeviceFacts {
+        name: "Made Up 9000".into(),
+        arch: "sm_90".into(),
+        processors: 100,
+        clock_mhz: 2000.0,
+        ..DeviceFacts::default()
+    });
     d.peaks = Some(Peaks { bytes: 4e12, contracted: 60e12, plain: 30e12, int: 20e12, latency_ns: 300.0 });
     for b in &SUITE {
         let floats = if b.name == "fmradio" { 3000 } else { u64::from(b.name == "fft") };
@@ -142,13 +156,24 @@ fn made_up() -> Document {
                 end_to_end: times(500.0),
                 channel_bytes: 777,
                 ii: v.name.starts_with("SWP").then_some((4000, 100)),
-                kernels: vec![KernelTime { name: "Main.A".into(), launches: 2, ns: 5.0, predicted: (v.name == "Serial").then_some(500.0) }],
+                kernels: vec![KernelTime {
+                    name: "Main.A".into(),
+                    launches: 2,
+                    ns: 5.0,
+                    predicted: (v.name == "Serial").then_some(500.0),
+                }],
                 ..Run::default()
             });
         }
     }
     for streams in probe::STREAMS {
-        d.bank.push(Bank { filters: 32 * streams, steps: 64, streams, period: times(320.0), d_c: Some(8 * streams + 2) });
+        d.bank.push(Bank {
+            filters: 32 * streams,
+            steps: 64,
+            streams,
+            period: times(320.0),
+            d_c: Some(8 * streams + 2),
+        });
     }
     d
 }
@@ -165,7 +190,9 @@ fn the_page_of_made_up_numbers() {
     assert!(near(roof(&d, "fft", false), 33.333, "floats") && near(roof(&d, "fft", true), 16.667, "floats"));
     let text = markdown(&d);
     let has = |line: &str| assert!(text.contains(line), "{line}\n{text}");
-    has("| dct | 1000.0 (900.0 to 1100.0) | 14.29 | 33.33 | 25.00 | 20.00 | 50.00 | 16.67 | 12.50 | 100.00 | 100.00 | yes |");
+    has(
+        "| dct | 1000.0 (900.0 to 1100.0) | 14.29 | 33.33 | 25.00 | 20.00 | 50.00 | 16.67 | 12.50 | 100.00 | 100.00 | yes |",
+    );
     has("| geometric mean of the paper's eight | | 14.29 |");
     has("| dct | off | 8000 | 100 | 2.000 | memory | 10.000 (9.000 to 11.000) | 20.0 | NO |");
     has("| dct | on | 8000 | 100 | 2.000 | memory | not yet measured | not yet measured | not yet measured |");
@@ -181,10 +208,18 @@ fn the_page_of_made_up_numbers() {
     assert_eq!(pictures.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["figure-10", "figure-11", "roof"]);
     assert!(pictures[0].1.contains("dct, fused: 100.00") && !pictures[0].1.contains("not yet measured"));
     // one that failed is told, and has no bar
-    d.runs[0] = Run { program: "bitonic".into(), variant: "fused".into(), failed: Some("wrong | output\nmore".into()), ..Run::default() };
+    d.runs[0] = Run {
+        program: "bitonic".into(),
+        variant: "fused".into(),
+        failed: Some("wrong | output\nmore".into()),
+        ..Run::default()
+    };
     assert!(markdown(&d).contains("- bitonic, fused: FAILED: wrong / output\n"));
     assert!(charts::all(&d)[0].1.contains("bitonic, fused: not yet measured"));
-    assert_eq!(paper::PUBLISHED.map(|p| p.name).as_slice(), SUITE.iter().filter(|b| b.paper.is_some()).map(|b| b.name).collect::<Vec<_>>());
+    assert_eq!(
+        paper::PUBLISHED.map(|p| p.name).as_slice(),
+        SUITE.iter().filter(|b| b.paper.is_some()).map(|b| b.name).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -207,7 +242,11 @@ fn the_probes_are_compiled_by_the_real_compiler() {
     let Some(nvrtc) = check::nvrtc("the_probes_are_compiled_by_the_real_compiler") else { return };
     for arch in TESTED {
         let all = check::needs(&nvrtc, &probe::text(), arch).unwrap();
-        assert_eq!(all.iter().filter(|r| r.name.starts_with("bank_") || r.name.starts_with("probe_")).count(), 8, "{arch}");
+        assert_eq!(
+            all.iter().filter(|r| r.name.starts_with("bank_") || r.name.starts_with("probe_")).count(),
+            8,
+            "{arch}"
+        );
         assert!(all.iter().all(|r| !r.spills()), "{arch}: {all:?}");
     }
 }

@@ -51,7 +51,8 @@ pub fn longest_loop(text: &str, kernel: &str) -> Option<u64> {
             continue;
         }
         // the second half of an instruction's code stands alone
-        let Some(instruction) = line.split("*/").nth(1).map(str::trim).filter(|i| i.ends_with(';') || i.contains(';')) else {
+        let Some(instruction) = line.split("*/").nth(1).map(str::trim).filter(|i| i.ends_with(';') || i.contains(';'))
+        else {
             continue;
         };
         count += 1;
@@ -83,9 +84,8 @@ pub fn fit(banks: &[Bank], d_m: f64, clock: f64) -> Option<f64> {
     if known.len() < 2 {
         return None;
     }
-    let far = |alpha: f64| -> f64 {
-        known.iter().map(|(d_c, c, t)| (model(*d_c, d_m, *c, alpha) / t).ln().powi(2)).sum()
-    };
+    let far =
+        |alpha: f64| -> f64 { known.iter().map(|(d_c, c, t)| (model(*d_c, d_m, *c, alpha) / t).ln().powi(2)).sum() };
     let most = known.iter().map(|(d_c, ..)| d_m / d_c).fold(1.0, f64::max);
     (0..=4000).map(|i| most * f64::from(i) / 4000.0).min_by(|a, b| far(*a).total_cmp(&far(*b)))
 }

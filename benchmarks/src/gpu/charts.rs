@@ -16,9 +16,8 @@ pub fn mean(values: &[Option<f64>]) -> Option<f64> {
 }
 
 fn speedups(document: &Document, title: &str, series: &[&str]) -> Bars {
-    let mut groups: Vec<(String, Vec<Option<f64>>)> = eight()
-        .map(|b| (b.name.to_string(), series.iter().map(|s| speedup(document, b.name, s)).collect()))
-        .collect();
+    let mut groups: Vec<(String, Vec<Option<f64>>)> =
+        eight().map(|b| (b.name.to_string(), series.iter().map(|s| speedup(document, b.name, s)).collect())).collect();
     let means = (0..series.len()).map(|i| mean(&groups.iter().map(|(_, v)| v[i]).collect::<Vec<_>>())).collect();
     groups.push(("mean".into(), means));
     Bars {
@@ -56,10 +55,7 @@ pub fn all(document: &Document) -> Vec<(&'static str, String)> {
                 &["SWPNC", "Serial", "SWP8", "persistent", "fused"],
             )),
         ),
-        (
-            "figure-11",
-            svg(&speedups(document, "As figure 11: coarsening", &["SWP", "SWP4", "SWP8", "SWP16"])),
-        ),
+        ("figure-11", svg(&speedups(document, "As figure 11: coarsening", &["SWP", "SWP4", "SWP8", "SWP16"]))),
         ("roof", svg(&roofs)),
     ]
 }

@@ -77,7 +77,8 @@ impl Options {
     }
 
     fn tasks(&self, batch_bytes: u64) -> (Vec<Task>, Vec<Task>) {
-        let programs = || SUITE.iter().filter(|b| self.programs.is_empty() || self.programs.iter().any(|p| p == b.name));
+        let programs =
+            || SUITE.iter().filter(|b| self.programs.is_empty() || self.programs.iter().any(|p| p == b.name));
         let task = |name: &str, variant: Option<&str>, fast_math| Task {
             program: name.into(),
             variant: variant.map(Into::into),
@@ -103,10 +104,8 @@ impl Options {
 fn keep(options: &Options, document: &Document) -> Result<(), String> {
     let results = options.results();
     let write = |end: &str, text: String| {
-        let path = results.with_file_name(format!(
-            "{}{end}",
-            results.file_name().unwrap_or_default().to_string_lossy()
-        ));
+        let path =
+            results.with_file_name(format!("{}{end}", results.file_name().unwrap_or_default().to_string_lossy()));
         // whole or not at all
         let beside = path.with_extension("new");
         std::fs::write(&beside, text)
@@ -259,7 +258,11 @@ fn watch(child: &Arc<Mutex<Child>>, limit: Duration) -> Sender<()> {
 /// One task in a process of its own.
 fn one(options: &Options, task: &Task, turn: &Mutex<()>, prepared: Option<&Barrier>) -> Result<Done, String> {
     let left = options.deadline.saturating_duration_since(Instant::now());
-    let begun = if left.is_zero() { Err("not yet measured: time was up".to_string()) } else { Part::begin(options, task, left) };
+    let begun = if left.is_zero() {
+        Err("not yet measured: time was up".to_string())
+    } else {
+        Part::begin(options, task, left)
+    };
     // all that are waited for come here, also those that failed
     let ready = begun.and_then(|mut part| part.line().map(|line| (part, line)));
     if let Some(barrier) = prepared {

@@ -45,7 +45,11 @@ pub fn roof(document: &Document, program: &str, fast_math: bool) -> Option<Roof>
     } else {
         (facts.int_operations as f64 / peaks.int * 1e9, "ints")
     };
-    Some(if memory >= arithmetic.0 { Roof { ns: memory, by: "memory" } } else { Roof { ns: arithmetic.0, by: arithmetic.1 } })
+    Some(if memory >= arithmetic.0 {
+        Roof { ns: memory, by: "memory" }
+    } else {
+        Roof { ns: arithmetic.0, by: arithmetic.1 }
+    })
 }
 
 /// How many times as fast as one thread of the CPU, data in the device's memory; nothing of an emulated device.
@@ -165,7 +169,8 @@ fn output(document: &Document, out: &mut String) {
     );
     for r in good.iter().filter(|r| r.difference > 0.0) {
         let mode = if r.fast_math { ", contracted" } else { "" };
-        let _ = writeln!(out, "- {}, {}{mode}: within {:.1e} of the greatest number", r.program, r.variant, r.difference);
+        let _ =
+            writeln!(out, "- {}, {}{mode}: within {:.1e} of the greatest number", r.program, r.variant, r.difference);
     }
     for r in &document.runs {
         if let Some(why) = &r.failed {
@@ -244,7 +249,20 @@ fn roofs(document: &Document, out: &mut String) {
         "Bytes are those of input and output; operations those of the filters' code as the compiler counts it. Where there are no floats, operations on ints count, \
          those of loops among them. The roof is the longer of both times.\n\n",
     );
-    head(out, &["program", "contraction", "bytes", "operations", "roof, ns", "bound by", "fused, ns", "percent of the roof", "at least 60"]);
+    head(
+        out,
+        &[
+            "program",
+            "contraction",
+            "bytes",
+            "operations",
+            "roof, ns",
+            "bound by",
+            "fused, ns",
+            "percent of the roof",
+            "at least 60",
+        ],
+    );
     for b in eight() {
         for fast_math in [false, true] {
             let facts = facts(document, b.name);
@@ -275,7 +293,10 @@ fn schedules(document: &Document, out: &mut String) {
         "## Initiation intervals\n\nWhat the schedule says in cycles, and what an interval takes: a batch's time by its intervals, in cycles of the GPU's greatest clock. \
          Filling and draining the pipeline counts as intervals.\n\n",
     );
-    head(out, &["program", "scheme", "predicted, cycles", "measured, cycles", "measured / predicted", "launches of a batch"]);
+    head(
+        out,
+        &["program", "scheme", "predicted, cycles", "measured, cycles", "measured / predicted", "launches of a batch"],
+    );
     let clock = document.device.as_ref().map(|d| d.clock_mhz / 1e3);
     let mut any = false;
     for b in &SUITE {
@@ -305,7 +326,8 @@ fn buffers(document: &Document, out: &mut String) {
                 .map_or(NOT_YET.to_string(), |r| r.channel_bytes.to_string())
         };
         let paper = paper::of(b.name).map_or(0, |p| p.buffers);
-        let _ = writeln!(out, "| {} | {paper} | {} | {} | {} |", b.name, bytes("SWP8"), bytes("Serial"), bytes("fused"));
+        let _ =
+            writeln!(out, "| {} | {paper} | {} | {} | {} |", b.name, bytes("SWP8"), bytes("Serial"), bytes("fused"));
     }
     out.push('\n');
 }
@@ -330,7 +352,8 @@ fn streams(document: &Document, out: &mut String) {
         let model = |b: &super::document::Bank| Some(bank::model(b.d_c? as f64, d_m?, b.streams, alpha?));
         let measured = |b: &super::document::Bank| Some(b.period?.median * clock?);
         for b in group {
-            let gain = |t: &dyn Fn(&super::document::Bank) -> Option<f64>| Some(b.streams as f64 * t(group.first()?)? / t(b)?);
+            let gain =
+                |t: &dyn Fn(&super::document::Bank) -> Option<f64>| Some(b.streams as f64 * t(group.first()?)? / t(b)?);
             let _ = writeln!(
                 out,
                 "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
@@ -360,7 +383,13 @@ fn libraries(document: &Document, out: &mut String) {
             any = true;
             let ratio = fused.map(|f| f.median / p.times.median);
             let (ours, theirs) = (spread(fused, 3), spread(Some(p.times), 3));
-            let _ = writeln!(out, "| {name} | {} | {theirs} | {ours} | {} | {:.1e} |", p.library, cell(ratio), p.difference);
+            let _ = writeln!(
+                out,
+                "| {name} | {} | {theirs} | {ours} | {} | {:.1e} |",
+                p.library,
+                cell(ratio),
+                p.difference
+            );
         }
         if !any {
             let _ = writeln!(out, "| {name} | {NOT_YET} | {NOT_YET} | {} | {NOT_YET} | |", spread(fused, 3));
@@ -384,7 +413,18 @@ fn filters(document: &Document, out: &mut String) {
             continue;
         }
         if !any {
-            head(out, &["program", "filter", "predicted, ns", "measured, ns", "measured / predicted", "part predicted", "part measured"]);
+            head(
+                out,
+                &[
+                    "program",
+                    "filter",
+                    "predicted, ns",
+                    "measured, ns",
+                    "measured / predicted",
+                    "part predicted",
+                    "part measured",
+                ],
+            );
         }
         any = true;
         let predicted: f64 = known.iter().filter_map(|k| k.predicted).sum();

@@ -17,7 +17,8 @@ use sluice_driver::io::host::{self, Bindings, End, Host};
 use sluice_driver::io::sink::Out;
 use sluice_driver::native::{Native, NativeEnd};
 use sluice_driver::options::{
-    BuildProduct, CodeChoices, CodeOptions, CudaBuildOptions, CudaOptions, NativeOptions, ProgramOptions, RunOptions, Scheme,
+    BuildProduct, CodeChoices, CodeOptions, CudaBuildOptions, CudaOptions, NativeOptions, ProgramOptions, RunOptions,
+    Scheme,
 };
 use sluice_driver::pipeline::{self, Checked, Halt};
 use sluice_driver::session::Session;
@@ -169,7 +170,8 @@ impl Task {
         if steady.saturating_mul(step_bytes(b)) > most {
             return Err(format!("its schedule has {steady} steady states in two iterations: more bytes than {most}"));
         }
-        let end = |end: &str| self.file(&format!("{}-{}.{end}", self.variant.clone().unwrap_or_default(), self.fast_math));
+        let end =
+            |end: &str| self.file(&format!("{}-{}.{end}", self.variant.clone().unwrap_or_default(), self.fast_math));
         let own = Files { input: end("in.raw"), output: end("want.raw"), own: true };
         self.make_files(b, steady, (&own.input, &own.output))?;
         Ok(own)
@@ -294,7 +296,16 @@ impl Task {
         let about = about.borrow().clone();
         // two iterations, and one for what comes before the first
         let files = self.files(b, 2 * about.unit + about.unit.min(64)).map_err(Fault::input)?;
-        Ok(Prepared::Device(Box::new(OnDevice { task: self.clone(), b, native, readers, writers, timing, about, files })))
+        Ok(Prepared::Device(Box::new(OnDevice {
+            task: self.clone(),
+            b,
+            native,
+            readers,
+            writers,
+            timing,
+            about,
+            files,
+        })))
     }
 }
 

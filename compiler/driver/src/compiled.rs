@@ -153,7 +153,11 @@ fn kernels_by(
 }
 
 /// The same with what is done to loops before they are printed; costs are told of the kernels before.
-pub(crate) fn native_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+pub(crate) fn native_kernels(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+) -> Result<Vec<Kernel>, Halt> {
     let mut kernels = kernels(session, checked, code)?;
     improve(session, &mut kernels, code.inner.passes())?;
     Ok(kernels)

@@ -168,7 +168,10 @@ pub fn run(
         ran = folded.as_ref().unwrap_or(checked);
         let checked = ran;
         Some(match (&options.cuda, &options.threads) {
-            (Some(cuda), _) => cuda::run::prepare(session, checked, code, natives, cuda, cuda::texts::texts)?,
+            (Some(cuda), _) => {
+                let cuda = &cuda::auto::decided(session, checked, code, natives, cuda)?;
+                cuda::run::prepare(session, checked, code, natives, cuda, cuda::texts::texts)?
+            }
             (None, threads) => {
                 let c = match threads {
                     Some(threads) => {

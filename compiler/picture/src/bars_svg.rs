@@ -24,8 +24,7 @@ const TOP: f64 = 74.0;
 const H: f64 = 320.0;
 const BAR: f64 = 13.0;
 const GAP: f64 = 22.0;
-const COLOURS: [&str; 8] =
-    ["#4a7ab5", "#d98c3f", "#5fa55a", "#b5534a", "#8268a8", "#8a7256", "#cc79a7", "#7f7f7f"];
+const COLOURS: [&str; 8] = ["#4a7ab5", "#d98c3f", "#5fa55a", "#b5534a", "#8268a8", "#8a7256", "#cc79a7", "#7f7f7f"];
 const STYLE: &str = "text{font-family:'DejaVu Sans',Verdana,Arial,sans-serif;font-size:11px;fill:#3d4855}.h{font-size:15px;font-weight:bold;\
 fill:#1c2733}.x{stroke:#e3e7eb}.one{stroke:#8a949e}.r{text-anchor:end}.m{text-anchor:middle}";
 
@@ -121,16 +120,10 @@ mod tests {
 
     #[test]
     fn bars_stand_on_the_axis_and_missing_ones_are_marked() {
-        let groups = vec![
-            ("a<b".to_string(), vec![Some(10.0), None]),
-            ("c".to_string(), vec![Some(0.5), Some(f64::NAN)]),
-        ];
-        let bars = Bars {
-            title: "Speedup".into(),
-            unit: "times".into(),
-            series: vec!["one".into(), "two".into()],
-            groups,
-        };
+        let groups =
+            vec![("a<b".to_string(), vec![Some(10.0), None]), ("c".to_string(), vec![Some(0.5), Some(f64::NAN)])];
+        let bars =
+            Bars { title: "Speedup".into(), unit: "times".into(), series: vec!["one".into(), "two".into()], groups };
         let text = svg(&bars);
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
         // the legend's two, and the two bars that there are

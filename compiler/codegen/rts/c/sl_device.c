@@ -16,6 +16,9 @@ struct sl_gpu {
     uint64_t *ends;      /* by reader, then writer: the items of a batch on the device */
     const void **in;     /* by reader, then those of writers: the items of a batch on the host */
     char **out;
+    /* Iterations of the batch; of a slice, which is what is on its way while others are worked on; those whose input is on its way, and those
+     * whose output is. */
+    uint32_t n, slice, up, down;
     uint64_t pinned;
 };
 
@@ -29,6 +32,9 @@ typedef struct sl_status {
 
 enum { SL_RECORD_TEXT, SL_RECORD_INT, SL_RECORD_FLOAT, SL_RECORD_DOUBLE, SL_RECORD_BOOLEAN, SL_RECORD_BIT, SL_RECORD_COMPLEX,
        SL_RECORD_FLOAT2, SL_RECORD_FLOAT3, SL_RECORD_FLOAT4 };
+
+/* Slices of a batch at most, and events: those of slices on their way to the device, then those on their way back. */
+enum { SL_SLICES = 16, SL_EVENTS_UP = 0, SL_EVENTS_DOWN = SL_SLICES };
 
 /* Bytes for prints at first, and at most. */
 #define SL_PRINT_ROOM (1u << 20)
@@ -71,6 +77,9 @@ static void sl_free_device(sl_ctx *ctx) {
     }
     if (g->pinned && d->unpin) {
         d->unpin(d->user, ctx->arena);
+        for (uint32_t w = 0; w < abi->writer_count; w++) {
+            d->unpin(d->user, g->out[w]);
+        }
     }
     for (uint32_t w = 0; g->out && w < abi->writer_count; w++) {
         free(g->out[w]);
@@ -120,7 +129,7 @@ static sl_gpu *sl_begin_device(sl_ctx *ctx) {
     for (uint32_t w = 0; w < abi->writer_count; w++) {
         uint64_t bytes = sl_end_bytes(p, &p->writers[w], p->batch);
         sl_done(ctx, d->allocate(d->user, bytes + 1, &g->ends[abi->reader_count + w]));
-        g->out[w] = sl_room(ctx, bytes);
+        g->out[w] = sl_room(ctx, bytes + 1);
     }
     if (abi->printers > 0) {
         g->room = SL_PRINT_ROOM;
@@ -129,6 +138,9 @@ static sl_gpu *sl_begin_device(sl_ctx *ctx) {
     }
     if (d->pin) {
         d->pin(d->user, ctx->arena, p->arena_bytes);
+        for (uint32_t w = 0; w < abi->writer_count; w++) {
+            d->pin(d->user, g->out[w], sl_end_bytes(p, &p->writers[w], p->batch) + 1);
+        }
         g->pinned = 1;
     }
     return g;
@@ -197,13 +209,81 @@ static void sl_launch_batch(sl_ctx *ctx, int64_t k) {
     }
 }
 
+/* The items of an end in iterations `first` to `end` go there, or come back. */
+static void sl_carry(sl_ctx *ctx, uint32_t e, uint32_t first, uint32_t end) {
+    const sl_program *p = ctx->program;
+    sl_gpu *g = ctx->gpu;
+    const sluice_device *d = g->device;
+    const uint32_t readers = p->abi->reader_count;
+    const sl_end *of = e < readers ? &p->readers[e] : &p->writers[e - readers];
+    const uint64_t each = sl_end_bytes(p, of, p->unit), at = each * first, bytes = each * (end - first);
+    if (bytes == 0) {
+        return;
+    }
+    if (e < readers) {
+        sl_done(ctx, d->put(d->user, SLUICE_UP, g->ends[e] + at, (const char *)g->in[e] + at, bytes));
+    } else {
+        sl_done(ctx, d->get(d->user, SLUICE_DOWN, g->out[e - readers] + at, g->ends[e] + at, bytes));
+    }
+}
+
+SL_ENGINE void sl_need_input(sl_ctx *ctx, uint32_t iterations) {
+    sl_gpu *g = ctx->gpu;
+    const sluice_device *d = g->device;
+    while (g->up < iterations && g->up < g->n) {
+        const uint32_t end = g->n - g->up < g->slice ? g->n : g->up + g->slice, event = SL_EVENTS_UP + g->up / g->slice;
+        for (uint32_t r = 0; r < ctx->program->abi->reader_count; r++) {
+            sl_carry(ctx, r, g->up, end);
+        }
+        sl_done(ctx, d->record(d->user, event, SLUICE_UP));
+        sl_done(ctx, d->await(d->user, SLUICE_COMPUTE, event));
+        g->up = end;
+    }
+}
+
+SL_ENGINE void sl_has_output(sl_ctx *ctx, uint32_t iterations) {
+    sl_gpu *g = ctx->gpu;
+    const sluice_device *d = g->device;
+    const uint32_t readers = ctx->program->abi->reader_count;
+    while (g->down < g->n) {
+        const uint32_t end = g->n - g->down < g->slice ? g->n : g->down + g->slice, event = SL_EVENTS_DOWN + g->down / g->slice;
+        if (iterations < end) {
+            return;
+        }
+        sl_done(ctx, d->record(d->user, event, SLUICE_COMPUTE));
+        sl_done(ctx, d->await(d->user, SLUICE_DOWN, event));
+        for (uint32_t w = 0; w < ctx->program->abi->writer_count; w++) {
+            sl_carry(ctx, readers + w, g->down, end);
+        }
+        g->down = end;
+    }
+}
+
+SL_ENGINE uint32_t sl_slice(sl_ctx *ctx) { return ctx->gpu->slice; }
+
+/* How long slices are. */
+static void sl_cut(sl_ctx *ctx, int64_t k) {
+    const sl_program *p = ctx->program;
+    sl_gpu *g = ctx->gpu;
+    uint64_t bytes = 0;
+    for (uint32_t r = 0; r < p->abi->reader_count; r++) {
+        bytes += sl_end_bytes(p, &p->readers[r], (uint64_t)k);
+    }
+    for (uint32_t w = 0; w < p->abi->writer_count; w++) {
+        bytes += sl_end_bytes(p, &p->writers[w], (uint64_t)k);
+    }
+    const uint64_t fit = bytes / p->kernels->slice_bytes, slices = fit < 1 ? 1 : fit < SL_SLICES ? fit : SL_SLICES;
+    g->n = (uint32_t)(k / (int64_t)p->unit);
+    g->slice = (uint32_t)((g->n + slices - 1) / slices);
+    g->up = g->down = 0;
+}
+
 /* One try at a batch: everything goes there, and comes back to `g->back` and `g->out`. */
 static const sl_status *sl_try_batch(sl_ctx *ctx, int64_t k) {
     const sl_program *p = ctx->program;
     const sl_kernels *kernels = p->kernels;
     sl_gpu *g = ctx->gpu;
     const sluice_device *d = g->device;
-    const uint32_t readers = p->abi->reader_count, writers = p->abi->writer_count;
     memset(g->host, 0, sizeof(sl_status));
     memcpy(g->host + kernels->states, ctx->states, p->state_bytes);
     for (uint32_t i = 0; i < p->kept_count; i++) {
@@ -211,21 +291,12 @@ static const sl_status *sl_try_batch(sl_ctx *ctx, int64_t k) {
         memcpy(g->host + kernels->kept[i], ctx->arena + ch->offset, ch->fill * ch->item);
     }
     sl_done(ctx, d->put(d->user, SLUICE_COMPUTE, g->arena, g->host, kernels->exchanged));
-    for (uint32_t r = 0; r < readers; r++) {
-        uint64_t bytes = sl_end_bytes(p, &p->readers[r], (uint64_t)k);
-        if (bytes > 0) {
-            sl_done(ctx, d->put(d->user, SLUICE_COMPUTE, g->ends[r], g->in[r], bytes));
-        }
-    }
+    sl_cut(ctx, k);
     sl_launch_batch(ctx, k);
     sl_done(ctx, d->get(d->user, SLUICE_COMPUTE, g->back, g->arena, kernels->exchanged));
-    for (uint32_t w = 0; w < writers; w++) {
-        uint64_t bytes = sl_end_bytes(p, &p->writers[w], (uint64_t)k);
-        if (bytes > 0) {
-            sl_done(ctx, d->get(d->user, SLUICE_COMPUTE, g->out[w], g->ends[readers + w], bytes));
-        }
+    for (uint32_t stream = 0; stream < SLUICE_STREAMS; stream++) {
+        sl_done(ctx, d->finish(d->user, stream));
     }
-    sl_done(ctx, d->finish(d->user, SLUICE_COMPUTE));
     return (const sl_status *)(const void *)g->back;
 }
 

@@ -149,6 +149,7 @@ typedef struct sl_site {
 typedef struct sl_kernels {
     uint64_t arena, exchanged; /* bytes */
     uint64_t states;           /* their offset */
+    uint64_t slice_bytes;      /* of what goes to the device and back at a time, at least: shorter copies take as long */
     const uint64_t *kept;      /* by channel that keeps items: their offset */
     /* starts the kernels of `k` steady states; `ends` are the items of readers, then of writers */
     void (*run)(sl_ctx *ctx, uint64_t arena, const uint64_t *ends, uint64_t print, uint64_t room, int64_t k);
@@ -411,6 +412,11 @@ SL_ENGINE void sl_device_steady(sl_ctx *ctx, int64_t k) SL_UNUSED;
 SL_ENGINE void sl_launch(sl_ctx *ctx, uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t shared, uint32_t together,
                          const void *job, uint32_t bytes) SL_UNUSED;
 SL_ENGINE uint32_t sl_blocks_for(sl_ctx *ctx, uint64_t blocks) SL_UNUSED;
+/* The next kernel reads the input of so many iterations of the batch; those before the last one have written the output of so many. */
+SL_ENGINE void sl_need_input(sl_ctx *ctx, uint32_t iterations) SL_UNUSED;
+SL_ENGINE void sl_has_output(sl_ctx *ctx, uint32_t iterations) SL_UNUSED;
+/* So many iterations go to the device, and come back, at a time. */
+SL_ENGINE uint32_t sl_slice(sl_ctx *ctx) SL_UNUSED;
 #endif
 
 /* A step of a schedule as a table: `n` firings of a node, or a loop over the next `length` steps. */

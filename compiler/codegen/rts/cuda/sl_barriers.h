@@ -290,7 +290,7 @@ static void sl_mark_read(const volatile void *at, uint64_t bytes)
     if (s != &me->block->shared && bytes) count_access(s, p, bytes, false);
     each_cell(s, offset, bytes, cell_read);
     uint64_t written = first_unwritten(s, offset, bytes);
-    if (SL_UNLIKELY(written < bytes)) unwritten(p + written);
+    if (SL_UNLIKELY(written < bytes) && !given_up()) unwritten(p + written);
 }
 
 static void sl_mark_write(const volatile void *at, uint64_t bytes)
@@ -317,6 +317,7 @@ static bool sl_first(int32_t *flag, int32_t value)
     sl_check_atomic(flag);
     if (*flag) return false;
     *flag = value;
+    sl_emulation::raised = flag;
     return true;
 }
 

@@ -89,7 +89,7 @@ SL_DEVICE char *sl_shared()
     return sl_shared_memory;
 }
 
-/* Puts `value`, not 0, into the flag if it is 0: true for who was first. */
+/* Puts `value`, not 0, into the flag if it is 0: true for who was first. As long as a flag is up, nobody looks at what kernels make. */
 SL_DEVICE bool sl_first(int32_t *flag, int32_t value) { return atomicCAS((int *)flag, 0, (int)value) == 0; }
 /* Gives what was there. */
 SL_DEVICE unsigned sl_atomic_add(unsigned *at, unsigned value) { return atomicAdd(at, value); }

@@ -47,8 +47,15 @@ static uint32_t space_behind(const char *p)
     return low;
 }
 
+/* The flag that somebody was the first to raise (sl_first). */
+static const int32_t *raised;
+
+/* As long as it is up, what kernels make is dropped: who raised it has left things unwritten. */
+static bool given_up() { return raised && *raised; }
+
 static void forget(char *at, uint64_t bytes)
 {
+    if ((const char *)raised >= at && (const char *)raised < at + bytes) raised = nullptr;
     uint32_t first = space_behind(at), end = first;
     while (end < space_count && spaces[end].at < at + (bytes ? bytes : 1)) unwatch(&spaces[end++]);
     if (first == end) return;

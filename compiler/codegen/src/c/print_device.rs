@@ -108,7 +108,8 @@ impl Printer<'_> {
         for (i, s) in self.kernel.state.iter().enumerate() {
             let (ty, name) = (c_type(&s.ty), field_name(i, &s.name));
             let ty = ty.trim_start_matches("struct ");
-            let _ = writeln!(self.out, "    {{ const {ty} initial = {}; st->{name} = initial; }}", initializer(&s.initial));
+            let _ =
+                writeln!(self.out, "    {{ const {ty} initial = {}; st->{name} = initial; }}", initializer(&s.initial));
         }
         self.out.push_str("}\n\n");
     }

@@ -251,7 +251,11 @@ pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let facts = Facts::of(input.graph, input.kernels.len());
     let emit = |(k, kernel)| {
         (facts.instances[k] > 0).then(|| {
-            let text = emit_filter(k, kernel, &FilterOptions { sources: input.sources, first_site, dialect: Dialect::C, variants: &[] });
+            let text = emit_filter(
+                k,
+                kernel,
+                &FilterOptions { sources: input.sources, first_site, dialect: Dialect::C, variants: &[] },
+            );
             first_site += text.sites.len() as u32;
             text
         })
@@ -418,7 +422,9 @@ fn engine_apart(parts: rts::Parts) -> String {
     if parts.kernels {
         out.push_str("#define SL_KERNELS 1\n");
     }
-    for text in [rts::MATH, rts::ABI].into_iter().chain(parts.kernels.then_some(rts::DEVICE)).chain([rts::ENGINE_HEADER]) {
+    for text in
+        [rts::MATH, rts::ABI].into_iter().chain(parts.kernels.then_some(rts::DEVICE)).chain([rts::ENGINE_HEADER])
+    {
         rts::append(&mut out, text, parts);
     }
     if parts.stats {

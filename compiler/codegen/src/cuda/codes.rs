@@ -19,7 +19,8 @@ pub(super) struct Codes {
 
 /// Compares the kernels of all codes that have instances.
 pub(super) fn codes(kernels: &[Kernel], turns: &[Option<&InTurn>], instances: &[usize]) -> Codes {
-    let plain: Vec<Option<Kernel>> = kernels.iter().zip(instances).map(|(k, n)| (*n > 0).then(|| without_values(k))).collect();
+    let plain: Vec<Option<Kernel>> =
+        kernels.iter().zip(instances).map(|(k, n)| (*n > 0).then(|| without_values(k))).collect();
     let mut codes = Codes { representative: Vec::new(), variant: Vec::new(), members: vec![Vec::new(); kernels.len()] };
     for (i, kernel) in plain.iter().enumerate() {
         // how streams lie is part of what is printed

@@ -46,8 +46,9 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
     let graph = making.input.host.graph;
     let limit = making.input.options.shared;
     let mut cut: BTreeSet<ChannelId> = BTreeSet::new();
+    let mut apart: BTreeSet<NodeId> = BTreeSet::new();
     loop {
-        let regions = regions(making, &cut);
+        let regions = regions(making, &cut, &apart);
         let all = |states: u64| {
             regions.regions.iter().map(|r| tiling(making, &regions, r, states)).collect::<Option<Vec<Tiling>>>()
         };
@@ -79,10 +80,21 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
                     let fill = making.input.host.steady.boundary_fill[c.index()];
                     (beyond.max(fill) + u64::from(channel.produce.max(channel.consume))) * making.item_bytes(*c)
                 };
-                let Some(next) = graph.channel_ids().filter(held).max_by_key(|c| (weight(c), std::cmp::Reverse(*c))) else {
-                    return Err(CodegenError::Malformed("a node's items do not fit into shared memory".into()));
+                if let Some(next) = graph.channel_ids().filter(held).max_by_key(|c| (weight(c), std::cmp::Reverse(*c)))
+                {
+                    cut.insert(next);
+                    continue;
+                }
+                // a node that moves more in a firing than shared memory holds is a kernel of its own, without tiles
+                let moves = |v: &NodeId| {
+                    let node = graph.node(*v);
+                    node.inputs.iter().chain(&node.outputs).map(weight).sum::<u64>()
                 };
-                cut.insert(next);
+                let inside = |v: &NodeId| regions.of[v.index()].is_some();
+                match graph.node_ids().filter(inside).max_by_key(|v| (moves(v), std::cmp::Reverse(*v))) {
+                    Some(v) => apart.insert(v),
+                    None => return Err(CodegenError::Malformed("tiles of no nodes do not fit".into())),
+                };
             }
         }
     }
@@ -100,13 +112,22 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
     let tasks = tasks::emit(making, parts)?;
     let (mut text, mut kernels) = (tasks.text.clone(), Vec::new());
     // tiles of a launch: as many as there are, or as the rings between launches have room for
-    let most = if plan.rings { format!("{}u", making.chunk / plan.states) } else { "job.n".to_string() };
+    let room = match plan.rings {
+        true => format!(
+            "    const uint32_t most = sl_slice(ctx) < {0}u ? sl_slice(ctx) : {0}u;\n",
+            making.chunk / plan.states
+        ),
+        false => "    const uint32_t most = sl_slice(ctx);\n".to_string(),
+    };
     let mut launches = format!(
-        "    for (job.t = 0; job.t < job.n; job.t += job.m) {{\n        job.m = job.n - job.t < {most} ? job.n - job.t : {most};\n"
+        "{room}    for (job.t = 0; job.t < job.n; job.t += job.m) {{\n        job.m = job.n - job.t < most ? job.n - job.t : most;\n        \
+         sl_need_input(ctx, job.t + job.m);\n"
     );
     for launch in &plan.regions.launches {
         match launch {
-            Launch::Task(v) => serial::task(making, parts, &tasks, *v, Some(plan.states), (&mut text, &mut launches, &mut kernels)),
+            Launch::Task(v) => {
+                serial::task(making, parts, &tasks, *v, Some(plan.states), (&mut text, &mut launches, &mut kernels))
+            }
             Launch::Region(r) => {
                 let (region, tiling) = (&plan.regions.regions[*r], &plan.tilings[*r]);
                 let name = format!("sl_region_{r}");
@@ -122,7 +143,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
             }
         }
     }
-    launches.push_str("        job.parity ^= 1;\n    }\n");
+    launches.push_str("        job.parity ^= 1;\n        sl_has_output(ctx, job.t + job.m);\n    }\n");
     Ok(Kernels { text, kernels, launches })
 }
 
@@ -160,7 +181,8 @@ impl Printer<'_, '_> {
         let making = self.making;
         let host = making.input.host;
         let (threads, s) = (making.input.options.threads, self.tiling.states);
-        let who: Vec<String> = self.region.groups.iter().map(|g| comment(&host.graph.node(g.members[0].0).path)).collect();
+        let who: Vec<String> =
+            self.region.groups.iter().map(|g| comment(&host.graph.node(g.members[0].0).path)).collect();
         let more = if who.len() > 3 { format!(" and {} more", who.len() - 3) } else { String::new() };
         let _ = write!(
             self.out,
@@ -243,8 +265,10 @@ impl Printer<'_, '_> {
         let s = self.tiling.states;
         let r = self.tiling.ranges[number];
         let pace = s * group.rate;
-        let names: Vec<String> = group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
-        let more = if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
+        let names: Vec<String> =
+            group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
+        let more =
+            if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
         let _ = writeln!(
             self.out,
             "    /* {}{more}: {} */\n    sl_each_of(b * {pace}{}, b * {pace}{}, 0, all * {pace}, [&](int32_t i) {{",
@@ -256,7 +280,8 @@ impl Printer<'_, '_> {
         for c in &group.local {
             let channel = host.graph.channel(*c);
             let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q);
-            let _ = writeln!(self.out, "        {} local{}[{}];", self.type_of(*c), c.0, q * u64::from(channel.produce));
+            let _ =
+                writeln!(self.out, "        {} local{}[{}];", self.type_of(*c), c.0, q * u64::from(channel.produce));
         }
         for (v, q) in &group.members {
             self.member(group, *v, *q);

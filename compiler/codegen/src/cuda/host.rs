@@ -59,7 +59,8 @@ pub(super) fn exchange(making: &Making<'_>) -> Kernels {
             }
             let Some(ring) = making.arena.rings[c.index()] else { continue };
             let at = if load { "q".to_string() } else { format!("job.n * {}u + q", passed(making, *c)) };
-            let (kept, item) = (format!("({ty} *)(job.arena + {offset}ull) + q"), format!("ring.items + ring.at({at})"));
+            let (kept, item) =
+                (format!("({ty} *)(job.arena + {offset}ull) + q"), format!("ring.items + ring.at({at})"));
             let (from, to) = if load { (&kept, &item) } else { (&item, &kept) };
             let _ = write!(
                 text,
@@ -84,7 +85,8 @@ pub(super) fn text(making: &Making<'_>, launches: &str, kernels: &[KernelInfo]) 
     let arena = &making.arena;
     let (readers, writers) = ends(host.graph);
     let mut out = job(making, false);
-    let kept: Vec<String> = arena.kept.iter().map(|(_, offset)| format!("{offset}ull")).chain(["0".to_string()]).collect();
+    let kept: Vec<String> =
+        arena.kept.iter().map(|(_, offset)| format!("{offset}ull")).chain(["0".to_string()]).collect();
     let _ = writeln!(out, "static const uint64_t sl_kept_at[] = {{{}}};", kept.join(", "));
     let bytes = super::program::states_size(making);
     let _ = writeln!(out, "_Static_assert(sizeof(struct sl_states) == {bytes}, \"states as on the device\");");
@@ -126,8 +128,11 @@ pub(super) fn text(making: &Making<'_>, launches: &str, kernels: &[KernelInfo]) 
     carry("sl_save", &mut out);
     let _ = write!(
         out,
-        "}}\n\nstatic const sl_kernels sl_the_kernels = {{{}ull, {}ull, {}ull, sl_kept_at, sl_run_kernels}};\n\n",
-        arena.bytes, arena.exchanged, arena.states
+        "}}\n\nstatic const sl_kernels sl_the_kernels = {{{}ull, {}ull, {}ull, {}ull, sl_kept_at, sl_run_kernels}};\n\n",
+        arena.bytes,
+        arena.exchanged,
+        arena.states,
+        making.input.options.slice_bytes.max(1),
     );
     out
 }

@@ -168,7 +168,8 @@ pub fn arena(wanted: &Wanted<'_>) -> Result<Arena, u64> {
     }
     let mut carries = Vec::new();
     for c in wanted.carried {
-        let bytes = size(graph.channel(*c))?.checked_mul(steady.boundary_fill[c.index()]).and_then(|n| n.checked_mul(2));
+        let bytes =
+            size(graph.channel(*c))?.checked_mul(steady.boundary_fill[c.index()]).and_then(|n| n.checked_mul(2));
         carries.push((*c, bytes.and_then(&mut take).ok_or(u64::MAX)?));
     }
     if at > wanted.limit {

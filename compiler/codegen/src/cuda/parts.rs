@@ -14,8 +14,8 @@
 //! far as that has room. What must hold: a part ends with no thread still reading what it brought; whoever calls it sets the barrier after it.
 
 use super::layout::{Ring, WARP, sectors};
-use super::tiles::tile_bytes;
 use super::program::{Making, Scheme, comment, state_bytes};
+use super::tiles::tile_bytes;
 use crate::c::layout::size_align;
 use crate::c::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
@@ -60,7 +60,8 @@ impl Parts {
     /// Prints them.
     pub(super) fn emit(making: &Making<'_>, wanted: impl Fn(NodeId) -> bool) -> Parts {
         let graph = making.input.host.graph;
-        let mut parts = Parts { text: String::new(), shared: vec![0; graph.nodes.len()], rows: vec![None; graph.nodes.len()] };
+        let mut parts =
+            Parts { text: String::new(), shared: vec![0; graph.nodes.len()], rows: vec![None; graph.nodes.len()] };
         let (mut nodes, mut ports) = (String::new(), String::new());
         // by text: its number, and the nodes that have it
         let mut functions: BTreeMap<String, usize> = BTreeMap::new();
@@ -85,7 +86,11 @@ impl Parts {
                     let first = if p.by_rows(r) { p.offset / r.rate } else { p.offset };
                     (r.offset, r.rows, first)
                 });
-                let _ = writeln!(ports, "    {{{at}ull, {rows}, {first}}}, /* {} */", comment(&making.channel_name(p.channel)));
+                let _ = writeln!(
+                    ports,
+                    "    {{{at}ull, {rows}, {first}}}, /* {} */",
+                    comment(&making.channel_name(p.channel))
+                );
                 port_count += 1;
             }
             row += 1;
@@ -268,7 +273,8 @@ impl<'a, 'm> Part<'a, 'm> {
         };
         let inputs: Vec<Port<'m>> = node.inputs.iter().enumerate().map(|(i, c)| port(i, c, false)).collect();
         let outputs = node.outputs.iter().enumerate().map(|(i, c)| port(inputs.len() + i, c, true)).collect();
-        let serial = matches!(node.kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. });
+        let serial =
+            matches!(node.kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. });
         let mut part = Part { making, v, inputs, outputs, chunk: 0, shared: 0, serial, out: String::new() };
         part.choose_tiles();
         part
@@ -295,7 +301,8 @@ impl<'a, 'm> Part<'a, 'm> {
             let most = firings.map(|n| sectors(ring.rate, ring.item, (p.offset, p.moved, p.window), n));
             most.into_iter().max().unwrap_or(0) > ring.item + 1
         };
-        let mut ports: Vec<&mut Port<'_>> = self.inputs.iter_mut().chain(&mut self.outputs).filter(|p| wants(p)).collect();
+        let mut ports: Vec<&mut Port<'_>> =
+            self.inputs.iter_mut().chain(&mut self.outputs).filter(|p| wants(p)).collect();
         self.chunk = threads;
         loop {
             let chunk = self.chunk;
@@ -332,7 +339,8 @@ impl<'a, 'm> Part<'a, 'm> {
         let steady = making.input.host.steady;
         let (state, number) = match &making.input.host.graph.node(v).kind {
             NodeKind::Filter { code, .. } => {
-                let size = state_bytes(&making.input.host.kernels[code.index()], making.input.host.globals).unwrap_or(0);
+                let size =
+                    state_bytes(&making.input.host.kernels[code.index()], making.input.host.globals).unwrap_or(0);
                 let at = making.arena.states + making.state_offset(code.index());
                 (at + making.facts.numbers[v.index()] as u64 * size, making.codes.variant[code.index()])
             }
@@ -349,7 +357,8 @@ impl<'a, 'm> Part<'a, 'm> {
              const sl_node node = sl_nodes[v];",
             if alone { "alone" } else { "part" },
         );
-        let all: Vec<Port<'_>> = self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
+        let all: Vec<Port<'_>> =
+            self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
         for p in &all {
             let (i, ring) = (p.number, p.ring.expect("those that have one"));
             let _ = writeln!(
@@ -433,7 +442,10 @@ impl<'a, 'm> Part<'a, 'm> {
                 let _ = writeln!(head, "    sl_state_{k} st;\n    if ({who}) st = sl_item<false>(state);");
                 let _ = writeln!(tail, "    if ({who}) sl_item<true>(state) = st;");
             } else {
-                let _ = writeln!(head, "    if ({who}) {{\n        SL_READ(state, sizeof *state);\n        SL_WRITE(state, sizeof *state);\n    }}");
+                let _ = writeln!(
+                    head,
+                    "    if ({who}) {{\n        SL_READ(state, sizeof *state);\n        SL_WRITE(state, sizeof *state);\n    }}"
+                );
                 state = "state";
             }
             let _ = writeln!(body, "{} = fired + n;", if state == "&st" { "st.iter" } else { "state->iter" });
@@ -462,11 +474,21 @@ impl<'a, 'm> Part<'a, 'm> {
                 |p| {
                     let inner = p.access(making, alone);
                     let of = inner.split('{').next().unwrap_or("");
-                    format!("sl_turn<{of}, {}u, {}u, {}u>{{{inner}, {}}}", lay.block, lay.round, lay.step, start(turns, lay))
+                    format!(
+                        "sl_turn<{of}, {}u, {}u, {}u>{{{inner}, {}}}",
+                        lay.block,
+                        lay.round,
+                        lay.step,
+                        start(turns, lay)
+                    )
                 },
             )
         };
-        let fire = format!("sl_fire_{k}(&ctx, &st, {}, {});", end(&self.inputs, &turns.input), end(&self.outputs, &turns.output));
+        let fire = format!(
+            "sl_fire_{k}(&ctx, &st, {}, {});",
+            end(&self.inputs, &turns.input),
+            end(&self.outputs, &turns.output)
+        );
         let head = "    sl_ctx ctx = sl_context(job, node);\n    const int64_t fired = node.init + job.epoch * node.repetitions;\n";
         let (mut load, mut store) = (String::new(), String::new());
         if stateful {
@@ -501,7 +523,8 @@ impl<'a, 'm> Part<'a, 'm> {
 
     fn rounds(&mut self, alone: bool, head: &str, body: &Body, tail: &str) {
         let indent = |text: &str, by: &str| text.lines().map(|l| format!("{by}{l}\n")).collect::<String>();
-        let all: Vec<Port<'_>> = self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
+        let all: Vec<Port<'_>> =
+            self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
         self.out.push_str(head);
         // where the first of these firings begins, once for all of them
         let starts = |out: &mut String, pad: &str, first: &str| {
@@ -511,7 +534,8 @@ impl<'a, 'm> Part<'a, 'm> {
                     true => (p.moved / ring.rate, format!("ring{i}.rows")),
                     false => (p.moved, format!("ring{i}.capacity()")),
                 };
-                let _ = writeln!(out, "{pad}const uint32_t start{i} = (port{i}.first + ({first}) * {times}u) % {limit};");
+                let _ =
+                    writeln!(out, "{pad}const uint32_t start{i} = (port{i}.first + ({first}) * {times}u) % {limit};");
             }
         };
         let each = |out: &mut String, pad: &str, base: &str, some: &str, serial: bool| {
@@ -603,8 +627,13 @@ impl Port<'_> {
         if self.by_rows(ring) {
             let (column, rows) = (self.offset % rate, self.moved / rate);
             let times = if rows == 1 { String::new() } else { format!(" * {rows}u") };
-            return format!("sl_row<{ty}, {rate}u, {column}u, {writes}>{{ring{i}, sl_wrap(start{i} + f{times}, ring{i}.rows)}}");
+            return format!(
+                "sl_row<{ty}, {rate}u, {column}u, {writes}>{{ring{i}, sl_wrap(start{i} + f{times}, ring{i}.rows)}}"
+            );
         }
-        format!("sl_end<{ty}, {rate}u, {writes}>{{ring{i}, sl_wrap(start{i} + f * {}u, ring{i}.capacity())}}", self.moved)
+        format!(
+            "sl_end<{ty}, {rate}u, {writes}>{{ring{i}, sl_wrap(start{i} + f * {}u, ring{i}.capacity())}}",
+            self.moved
+        )
     }
 }

@@ -72,11 +72,20 @@ pub struct CudaOptions {
     pub memory: u64,
     /// Bytes of input, or of output, of the steady states that run at once, about.
     pub batch_bytes: u64,
+    /// Bytes of them that go to the device and back at a time, at least, while others are worked on.
+    pub slice_bytes: u64,
 }
 
 impl Default for CudaOptions {
     fn default() -> CudaOptions {
-        CudaOptions { scheme: Scheme::Swp, threads: 128, shared: 48 << 10, memory: 4 << 30, batch_bytes: 32 << 20 }
+        CudaOptions {
+            scheme: Scheme::Swp,
+            threads: 128,
+            shared: 48 << 10,
+            memory: 4 << 30,
+            batch_bytes: 32 << 20,
+            slice_bytes: 256 << 10,
+        }
     }
 }
 
@@ -168,7 +177,11 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let mut kernels = kept.kernels;
     kernels.extend(made.kernels);
 
-    let mut device = format!("/* {}: made by sluice for a device, scheme {}. */\n", comment(input.host.name), input.options.scheme.name());
+    let mut device = format!(
+        "/* {}: made by sluice for a device, scheme {}. */\n",
+        comment(input.host.name),
+        input.options.scheme.name()
+    );
     rts::HEADERS.iter().for_each(|text| rts::append(&mut device, text));
     device.push_str(&making.declarations(&device_filters));
     for text in device_filters.iter().flatten() {
@@ -344,7 +357,9 @@ impl<'a> Making<'a> {
     /// The filters' states lie here as on the host.
     fn states(&self) -> String {
         let mut out = String::new();
-        for (k, members) in self.codes.members.iter().enumerate().filter(|(k, m)| !m.is_empty() && self.facts.instances[*k] > 0) {
+        for (k, members) in
+            self.codes.members.iter().enumerate().filter(|(k, m)| !m.is_empty() && self.facts.instances[*k] > 0)
+        {
             if self.turns(k).is_some() {
                 continue;
             }
@@ -424,7 +439,8 @@ pub(super) fn states_size(making: &Making<'_>) -> u64 {
 fn states_bytes(kernels: &[Kernel], facts: &Facts, globals: &sluice_frontend::typed::Globals) -> Option<u64> {
     let mut at = 0u64;
     for (k, n) in facts.instances.iter().enumerate().filter(|(_, n)| **n > 0) {
-        at = at.checked_next_multiple_of(64)?.checked_add(state_bytes(&kernels[k], globals)?.checked_mul(*n as u64)?)?;
+        at =
+            at.checked_next_multiple_of(64)?.checked_add(state_bytes(&kernels[k], globals)?.checked_mul(*n as u64)?)?;
     }
     let align = if at == 0 { 1 } else { 64 };
     at.checked_add(1)?.checked_next_multiple_of(align)

@@ -70,8 +70,8 @@ fn parallel(making: &Making<'_>, v: NodeId) -> bool {
     making.task_of[v.index()].is_some() && !making.whole(v) && !is_serial(making.input.host.graph, v)
 }
 
-/// Finds the regions; `cut`: channels that are led through memory.
-pub(super) fn regions(making: &Making<'_>, cut: &BTreeSet<ChannelId>) -> Regions {
+/// Finds the regions; `cut`: channels that are led through memory, `apart`: nodes that are in none.
+pub(super) fn regions(making: &Making<'_>, cut: &BTreeSet<ChannelId>, apart: &BTreeSet<NodeId>) -> Regions {
     let graph = making.input.host.graph;
     let problem = making.input.problem;
     let n = graph.nodes.len();
@@ -81,7 +81,7 @@ pub(super) fn regions(making: &Making<'_>, cut: &BTreeSet<ChannelId>) -> Regions
     order.sort_by_key(|i| (schedule.stage[*i], schedule.start[*i], *i));
     let tasks: Vec<usize> = order.into_iter().map(|i| problem.task_of(i)).collect();
     let nodes: Vec<NodeId> = tasks.iter().flat_map(|t| problem.graph().tasks[*t].nodes.iter().copied()).collect();
-    let mut is_parallel: Vec<bool> = graph.node_ids().map(|v| parallel(making, v)).collect();
+    let mut is_parallel: Vec<bool> = graph.node_ids().map(|v| parallel(making, v) && !apart.contains(&v)).collect();
     // a loop whose delay is long enough for its nodes to run one after the other is no region: tiles would wait for each other
     let all: Vec<NodeId> = graph.node_ids().collect();
     let flowing = graph.channel_ids().filter(|c| making.flows(*c)).map(|c| graph.channel(c));
@@ -157,7 +157,10 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
     let ends = |v: NodeId| matches!(graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
     let whole = |c: ChannelId| {
         let channel = graph.channel(c);
-        steady.boundary_fill[c.index()] == 0 && channel.peek <= channel.consume && !ends(channel.from.0) && !ends(channel.to.0)
+        steady.boundary_fill[c.index()] == 0
+            && channel.peek <= channel.consume
+            && !ends(channel.from.0)
+            && !ends(channel.to.0)
     };
     let inner = |c: &ChannelId| {
         let ends = graph.channel(*c);
@@ -184,11 +187,15 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
                     .iter()
                     .map(|c| {
                         let from = graph.channel(*c).from.0;
-                        let items = steady.repetitions[from.index()] / rate.max(1) * u64::from(graph.channel(*c).produce);
+                        let items =
+                            steady.repetitions[from.index()] / rate.max(1) * u64::from(graph.channel(*c).produce);
                         items * making.item_bytes(*c).div_ceil(4)
                     })
                     .sum();
-                if !channels.iter().all(|c| whole(*c)) || words > GROUP_WORDS || leaves(making, &both, (&groups, &group_of), &inner) {
+                if !channels.iter().all(|c| whole(*c))
+                    || words > GROUP_WORDS
+                    || leaves(making, &both, (&groups, &group_of), &inner)
+                {
                     continue;
                 }
                 let moved = std::mem::take(&mut groups[b]);
@@ -224,7 +231,9 @@ fn leaves(
 ) -> bool {
     let graph = making.input.host.graph;
     let members: BTreeSet<NodeId> = set.iter().copied().collect();
-    let next = |v: NodeId| graph.node(v).outputs.iter().filter(|c| inner(c)).map(|c| graph.channel(*c).to.0).collect::<Vec<_>>();
+    let next = |v: NodeId| {
+        graph.node(v).outputs.iter().filter(|c| inner(c)).map(|c| graph.channel(*c).to.0).collect::<Vec<_>>()
+    };
     let outside = |v: &NodeId| !members.contains(v);
     let mut open: Vec<usize> = set.iter().flat_map(|v| next(*v)).filter(outside).map(|v| group_of[&v]).collect();
     let mut seen: BTreeSet<usize> = open.iter().copied().collect();

@@ -17,7 +17,8 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Kernels, Codege
     let tasks = tasks::emit(making, parts)?;
     let (problem, schedule) = (making.input.problem, making.input.schedule.schedule());
     let (mut text, mut kernels) = (tasks.text.clone(), Vec::new());
-    let mut launches = String::from("    for (job.t = 0; job.t < job.n; job.t++) {\n");
+    let mut launches =
+        String::from("    for (job.t = 0; job.t < job.n; job.t++) {\n        sl_need_input(ctx, job.t + 1);\n");
     let mut order: Vec<usize> = (0..problem.instances()).collect();
     order.sort_by_key(|i| (schedule.stage[*i], schedule.start[*i], *i));
     let same = |i: &usize| schedule.stage[*i] == 0;
@@ -27,7 +28,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Kernels, Codege
     for i in order {
         task(making, parts, &tasks, problem.task_of(i), None, (&mut text, &mut launches, &mut kernels));
     }
-    launches.push_str("    }\n");
+    launches.push_str("        sl_has_output(ctx, job.t + 1);\n    }\n");
     Ok(Kernels { text, kernels, launches })
 }
 
@@ -71,7 +72,11 @@ pub(super) fn task(
             "    const uint32_t all = {tiles} * {n}u;\n    \
              for (uint32_t at = sl_block() * {threads}u; at < all; at += sl_blocks() * {threads}u) {{\n        {call}\n        sl_sync();\n    }}"
         );
-        let most = if states.is_some() { format!("((uint64_t)job.m * {n} + {}) / {threads}", threads - 1) } else { n.div_ceil(threads.into()).to_string() };
+        let most = if states.is_some() {
+            format!("((uint64_t)job.m * {n} + {}) / {threads}", threads - 1)
+        } else {
+            n.div_ceil(threads.into()).to_string()
+        };
         format!("sl_blocks_for(ctx, {most})")
     };
     text.push_str("}\n\n");

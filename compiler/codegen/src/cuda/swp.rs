@@ -14,7 +14,7 @@ use crate::c::program::CodegenError;
 use std::fmt::Write;
 
 /// Runs that are written out; more become a table.
-const WRITTEN: usize = 200;
+const WRITTEN: usize = 48;
 
 /// Instances of one task, number after number, that follow one another in one stage.
 struct Run {
@@ -43,25 +43,29 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
     } else {
         switch(&all, &head, &mut text);
     }
-    let mut launches = String::new();
+    let drain = stages.saturating_sub(1);
     let together = u8::from(persistent);
-    if persistent {
+    let launch = format!("sl_launch(ctx, @sl_swp@, {processors}, {threads}, {shared}, {together}, &job, sizeof job);");
+    // what interval t reads is of iteration t at most; what it has written is of all up to t - drain
+    let done = |t: &str| format!("sl_has_output(ctx, {t} < {drain}u ? 0 : {t} - {drain}u);");
+    let launches = if persistent {
         let _ = write!(
             text,
-            "SL_KERNEL({threads}) void sl_swp(SL_JOB job)\n{{\n    for (uint32_t t = 0; t < job.n + {}u; t++) {{\n        sl_interval(job, t);\n        \
-             sl_grid_sync(&((sl_status *)job.arena)->arrived);\n    }}\n}}\n\n",
-            stages.saturating_sub(1)
+            "SL_KERNEL({threads}) void sl_swp(SL_JOB job)\n{{\n    for (uint32_t t = job.t; t < job.t + job.m; t++) {{\n        sl_interval(job, t);\n        \
+             sl_grid_sync(&((sl_status *)job.arena)->arrived);\n    }}\n}}\n\n"
         );
-        let _ = writeln!(launches, "    sl_launch(ctx, @sl_swp@, {processors}, {threads}, {shared}, {together}, &job, sizeof job);");
+        format!(
+            "    const uint32_t intervals = job.n + {drain}u;\n    for (job.t = 0; job.t < intervals; job.t += job.m) {{\n        \
+             job.m = intervals - job.t < sl_slice(ctx) ? intervals - job.t : sl_slice(ctx);\n        sl_need_input(ctx, job.t + job.m);\n        {launch}\n        {}\n    }}\n",
+            done("job.t + job.m")
+        )
     } else {
         let _ = write!(text, "SL_KERNEL({threads}) void sl_swp(SL_JOB job)\n{{\n    sl_interval(job, job.t);\n}}\n\n");
-        let _ = write!(
-            launches,
-            "    for (job.t = 0; job.t < job.n + {}u; job.t++) {{\n        \
-             sl_launch(ctx, @sl_swp@, {processors}, {threads}, {shared}, {together}, &job, sizeof job);\n    }}\n",
-            stages.saturating_sub(1)
-        );
-    }
+        format!(
+            "    for (job.t = 0; job.t < job.n + {drain}u; job.t++) {{\n        sl_need_input(ctx, job.t + 1);\n        {launch}\n        {}\n    }}\n",
+            done("job.t + 1")
+        )
+    };
     let kernels = vec![KernelInfo { name: "sl_swp".into(), threads, shared }];
     Ok(Kernels { text, kernels, launches })
 }
@@ -76,7 +80,12 @@ fn switch(all: &[Vec<Run>], head: &str, text: &mut String) {
             let t = if r.stage == 0 { "t".to_string() } else { format!("t - {}u", r.stage) };
             let call = |i: &str| format!("if ({t} < job.n) sl_task_{}(job, {t}, {i});", r.task);
             let _ = match r.count {
-                1 => writeln!(text, "        {} /* at {} */\n        sl_sync();", call(&format!("{}u", r.first)), r.start),
+                1 => writeln!(
+                    text,
+                    "        {} /* at {} */\n        sl_sync();",
+                    call(&format!("{}u", r.first)),
+                    r.start
+                ),
                 n => writeln!(
                     text,
                     "        for (uint32_t i = {}u; i < {}u; i++) {{ /* from {} on */\n            {}\n            sl_sync();\n        }}",

@@ -95,11 +95,15 @@ fn group(making: &Making<'_>, parts: &Parts, i: usize, steps: &[GroupStep], in_r
     out.push_str("    for (uint32_t round = 0; round < count; round++) {\n");
     if steps.len() <= WRITTEN {
         for s in steps {
-            let _ = writeln!(out, "        {} n{} += {}u;", call(s.member, &format!("{}u", s.times)), s.member, s.times);
+            let _ =
+                writeln!(out, "        {} n{} += {}u;", call(s.member, &format!("{}u", s.times)), s.member, s.times);
         }
     } else {
         let _ = writeln!(out, "        for (uint32_t s = 0; s < {}u; s++) {{", steps.len());
-        let _ = writeln!(out, "            const uint32_t times = sl_steps_{i}[s].times;\n            switch (sl_steps_{i}[s].member) {{");
+        let _ = writeln!(
+            out,
+            "            const uint32_t times = sl_steps_{i}[s].times;\n            switch (sl_steps_{i}[s].member) {{"
+        );
         for m in 0..task.nodes.len() {
             let _ = writeln!(out, "            case {m}: {} n{m} += times; break;", call(m, "times"));
         }

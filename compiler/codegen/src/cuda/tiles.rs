@@ -134,7 +134,8 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
         for c in outputs(making, group) {
             let (p, m) = (given(making, group, c).items, fill(c));
             let (low, high) = (m + r.low * p, m + r.high * p);
-            let tile = tiles.entry(c).or_insert(Tile { seen: low, seen_end: high, low, items: 0, passed: 0, offset: 0 });
+            let tile =
+                tiles.entry(c).or_insert(Tile { seen: low, seen_end: high, low, items: 0, passed: 0, offset: 0 });
             tile.low = tile.seen.min(low);
             tile.items = (tile.seen_end.max(high) - tile.low) as u64;
         }

@@ -27,9 +27,8 @@ pub fn home() -> Option<PathBuf> {
     if let Some(home) = toolkit::variable("SLUICE_CUDA_HOME") {
         return Some(PathBuf::from(home)).filter(there);
     }
-    let target = toolkit::variable("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
-    Some(target.join("cuda")).filter(there)
+    let target = toolkit::variable("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(target).join("cuda")).filter(there)
 }
 
 /// Says that a test is skipped, as loudly as a test can; fails where nothing may be skipped.

@@ -73,9 +73,7 @@ pub fn emit(
     let program = &checked.program;
     if program.steady.islands.is_some() {
         // said in the same words as of other things that do not run there
-        let dynamic = program.graph.nodes.iter().find(|n| {
-            matches!(n.kind, NodeKind::Filter { dynamic: true, .. })
-        });
+        let dynamic = program.graph.nodes.iter().find(|n| matches!(n.kind, NodeKind::Filter { dynamic: true, .. }));
         if let Some(node) = dynamic {
             let what = format!("`{}` decides in each firing how many items it moves", node.path);
             return Err(refused(session, checked, &CodegenError::NotOnDevice { what, span: node.span }));
@@ -92,7 +90,8 @@ pub fn emit(
             continue;
         };
         let turn = compiled::device_kernel(&of.turn, &program.globals, code);
-        if let Some(turn) = turn.filter(|t| cuda::has_turn_states(&host_kernels[k], t, &program.globals, of.streams())) {
+        if let Some(turn) = turn.filter(|t| cuda::has_turn_states(&host_kernels[k], t, &program.globals, of.streams()))
+        {
             (kernels[k], turns[k]) = (turn, Some(of));
         }
     }

@@ -164,7 +164,7 @@ impl Emulator {
     /// Something was added: does some of what is due, or nothing.
     fn go_on(&mut self) -> Result<(), Fault> {
         while self.queues.is_eager() {
-            let Some(due) = self.queues.next() else { break };
+            let Some(due) = self.queues.take_due() else { break };
             self.perform(due)?;
         }
         Ok(())
@@ -265,7 +265,7 @@ impl Device for Emulator {
 
     fn finish(&mut self, stream: Stream) -> Result<(), Fault> {
         while self.queues.holds(stream) {
-            match self.queues.next() {
+            match self.queues.take_due() {
                 Some(due) => self.perform(due)?,
                 None => break,
             }

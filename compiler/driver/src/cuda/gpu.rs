@@ -97,8 +97,10 @@ fn fault(what: &str, error: DriverError) -> Fault {
         | CUDA_ERROR_LAUNCH_FAILED => faults::kernel_crashed(what, &why),
         CUDA_ERROR_INVALID_VALUE
         | CUDA_ERROR_INVALID_HANDLE
-        | CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
-        | CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE => Fault::internal(format!("the GPU cannot {what}: {why}")),
+        | CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => Fault::internal(format!("the GPU cannot {what}: {why}")),
+        CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE => Fault::input(format!("the GPU cannot {what} at once: {why}"))
+            .coded("E0986")
+            .help("a smaller `--sms` makes fewer blocks; only `--scheme swp-persistent` needs all of them at once"),
         CUDA_ERROR_LAUNCH_TIMEOUT => faults::device_failed(what, &why)
             .help("a GPU that also drives a screen stops kernels that run for seconds: a smaller `--coarsen` makes them shorter"),
         _ => faults::device_failed(what, &why),

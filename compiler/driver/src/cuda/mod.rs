@@ -15,6 +15,7 @@
 //! `device`, `gpu`, `nvrtc` and `emulate` are the modules here with `unsafe`: they mirror an interface of C, or call one.
 
 pub mod arch;
+pub mod auto;
 pub mod check;
 pub mod compile;
 pub mod device;

@@ -119,7 +119,7 @@ impl<W> Queues<W> {
     }
 
     /// One of those that are due. There is one as long as there is anything: an event is recorded before it is waited for.
-    pub fn next(&mut self) -> Option<Due<W>> {
+    pub fn take_due(&mut self) -> Option<Due<W>> {
         loop {
             let ready = |queue: &VecDeque<Item<W>>| match queue.front() {
                 None => false,
@@ -150,7 +150,7 @@ mod tests {
 
     fn all<W>(mut queues: Queues<W>) -> Vec<W> {
         let mut out = Vec::new();
-        while let Some(due) = queues.next() {
+        while let Some(due) = queues.take_due() {
             if let Due::Work(work) = due {
                 out.push(work);
             }

@@ -11,7 +11,7 @@ use crate::options::{CodeOptions, CudaBuildOptions, CudaOptions};
 use crate::pipeline::{Checked, Halt};
 use crate::session::Session;
 use sluice_codegen::Flavour;
-use sluice_codegen::cuda::{self, Scheme};
+use sluice_codegen::cuda;
 use sluice_schedule::machine;
 use sluice_schedule::method::Method;
 
@@ -23,6 +23,8 @@ const EMULATED_BATCH: u64 = 64 << 10;
 const PROCESSORS: u32 = 132;
 /// Shared memory of a block that every GPU gives.
 const USUAL_SHARED: u32 = 48 << 10;
+/// Bytes of what passes between the host and the emulated device at a time: little, so that copies and kernels overlap.
+const EMULATED_SLICE: u64 = 4 << 10;
 /// Seconds for a schedule.
 const TIME_LIMIT: f64 = 20.0;
 
@@ -46,7 +48,7 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
     let usual = cuda::CudaOptions::default();
     let emulated = target.arch.is_none();
     Ok(Choices {
-        scheme: options.scheme.unwrap_or(Scheme::Swp),
+        scheme: options.scheme.unwrap_or(super::auto::USUAL),
         coarsen: options.coarsen.unwrap_or(1).into(),
         processors: target.processors,
         threads: options.block_threads.unwrap_or(THREADS),
@@ -58,6 +60,7 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
             // the rest of the memory is for what else uses the GPU
             memory: target.memory.map_or(usual.memory, |bytes| bytes / 4 * 3),
             batch_bytes: if emulated { EMULATED_BATCH } else { usual.batch_bytes },
+            slice_bytes: if emulated { EMULATED_SLICE } else { usual.slice_bytes },
             ..usual
         },
     })

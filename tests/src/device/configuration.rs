@@ -1,0 +1,80 @@
+//! Ways to run on an emulated device: what the command line would say.
+
+use crate::generate::random::Random;
+use crate::message::Message;
+use sluice_codegen::cuda::Scheme;
+use sluice_driver::options::CudaOptions;
+
+/// One way to run on a device that is emulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// What the driver is told.
+    pub cuda: CudaOptions,
+    /// Streams that take turns in the program.
+    pub streams: Option<u32>,
+}
+
+impl Configuration {
+    /// The schemes that are tried: all there are.
+    pub fn schemes() -> Vec<Scheme> {
+        Scheme::NAMES.map(|(_, s)| s).to_vec()
+    }
+
+    /// That of a seed.
+    pub fn of(seed: u64, scheme: Scheme) -> Configuration {
+        let mut r = Random::new(seed ^ 0xDE_71CE);
+        let coarsen = *r.pick(&[None, None, None, Some(1), Some(2), Some(3)]);
+        Configuration {
+            cuda: CudaOptions {
+                emulate: true,
+                scheme: Some(scheme),
+                coarsen,
+                processors: Some(r.range(1, 6)),
+                block_threads: Some(32 * *r.pick(&[1, 1, 2, 2, 3, 4])),
+                gpu: None,
+            },
+            streams: r.chance(30).then(|| *r.pick(&[2, 3, 8, 33])),
+        }
+    }
+
+    /// Puts it into a job.
+    pub fn with(&self, job: Message) -> Message {
+        let CudaOptions { scheme, coarsen, processors, block_threads, .. } = &self.cuda;
+        let numbers =
+            [("coarsen", coarsen), ("sms", processors), ("block-threads", block_threads), ("streams", &self.streams)];
+        let job = job.with("scheme", scheme.map_or("", Scheme::name));
+        numbers.into_iter().fold(job, |job, (name, n)| match n {
+            Some(n) => job.with(name, n.to_string()),
+            None => job,
+        })
+    }
+
+    /// Gets it out of a job.
+    pub fn from(job: &Message) -> Configuration {
+        let number = |name| job.number(name).map(|n| n as u32);
+        let scheme = Scheme::NAMES.iter().find(|(name, _)| *name == job.text("scheme"));
+        Configuration {
+            cuda: CudaOptions {
+                emulate: true,
+                scheme: scheme.map(|(_, s)| *s),
+                coarsen: number("coarsen"),
+                processors: number("sms"),
+                block_threads: number("block-threads"),
+                gpu: None,
+            },
+            streams: number("streams"),
+        }
+    }
+}
+
+impl std::fmt::Display for Configuration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let CudaOptions { scheme, coarsen, processors, block_threads, .. } = &self.cuda;
+        write!(f, "--target cuda --emulate --scheme {}", scheme.map_or("auto", Scheme::name))?;
+        let numbers = [("coarsen", coarsen), ("sms", processors), ("block-threads", block_threads)];
+        for (name, n) in numbers.into_iter().chain([("streams", &self.streams)]) {
+            n.iter().try_for_each(|n| write!(f, " --{name} {n}"))?;
+        }
+        Ok(())
+    }
+}
