@@ -210,3 +210,113 @@ impl Device for Timed {
         self.device.settle();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts launches; its clock is theirs.
+    struct Counting {
+        launches: Rc<RefCell<Vec<(u32, u8)>>>,
+        clock: f32,
+        events: [f32; EVENTS],
+        fails: bool,
+    }
+
+    impl Device for Counting {
+        fn processors(&self) -> u32 {
+            3
+        }
+        fn allocate(&mut self, _: u64) -> Result<u64, Fault> {
+            Ok(256)
+        }
+        fn release(&mut self, _: u64) -> Result<(), Fault> {
+            Ok(())
+        }
+        unsafe fn put(&mut self, _: Stream, _: u64, _: *const u8, _: usize) -> Result<(), Fault> {
+            Ok(())
+        }
+        unsafe fn get(&mut self, _: Stream, _: *mut u8, _: u64, _: usize) -> Result<(), Fault> {
+            Ok(())
+        }
+        fn clear(&mut self, _: Stream, _: u64, _: u64) -> Result<(), Fault> {
+            Ok(())
+        }
+        fn launch(&mut self, launch: &Launch, job: &[u8]) -> Result<(), Fault> {
+            if self.fails {
+                return Err(Fault::input("no more"));
+            }
+            self.launches.borrow_mut().push((launch.kernel, job[0]));
+            // kernel 0 takes a millisecond, kernel 1 two
+            self.clock += 1.0 + launch.kernel as f32;
+            Ok(())
+        }
+        fn record(&mut self, event: u32, _: Stream) -> Result<(), Fault> {
+            self.events[event as usize] = self.clock;
+            Ok(())
+        }
+        fn wait(&mut self, _: Stream, _: u32) -> Result<(), Fault> {
+            Ok(())
+        }
+        fn finish(&mut self, _: Stream) -> Result<(), Fault> {
+            Ok(())
+        }
+        fn elapsed(&mut self, from: u32, to: u32) -> Result<f32, Fault> {
+            Ok(self.events[to as usize] - self.events[from as usize])
+        }
+        fn settle(&mut self) {}
+    }
+
+    const REPEAT: Repeat = Repeat { warm_up: 2, measurements: 4, least: 9.0, most: 1000.0 };
+
+    fn launch(device: &mut Timed, kernel: u32, job: u8) {
+        let launch = Launch { kernel, blocks: 1, threads: 32, shared: 0, together: false };
+        device.launch(&launch, &[job]).unwrap();
+    }
+
+    fn counting(fails: bool) -> (Box<Counting>, Rc<RefCell<Vec<(u32, u8)>>>) {
+        let launches = Rc::default();
+        (Box::new(Counting { launches: Rc::clone(&launches), clock: 0.0, events: [0.0; EVENTS], fails }), launches)
+    }
+
+    #[test]
+    fn the_largest_batch_is_started_again() {
+        let (device, launches) = counting(false);
+        let (mut timed, outcome) = Timed::new(device, REPEAT);
+        // what belongs to no batch, a small batch, a large one, one without kernels
+        launch(&mut timed, 1, 9);
+        for (states, jobs) in [(10, vec![(1, 7)]), (64, vec![(0, 1), (1, 2), (1, 3)]), (99, vec![])] {
+            timed.batch(states);
+            jobs.into_iter().for_each(|(kernel, job)| launch(&mut timed, kernel, job));
+            timed.batch(0);
+        }
+        assert!(outcome.borrow().is_none());
+        let before = launches.borrow().len();
+        timed.release(256).unwrap();
+        let timing = outcome.borrow_mut().take().unwrap().unwrap();
+        assert_eq!((timing.steady_states, timing.launches), (64, 3));
+        // a batch takes 5 ms: two of them reach 9
+        assert_eq!((timing.batches, timing.batch), (2, vec![5.0; 4]));
+        assert_eq!(timing.kernels, [(0, 1, 1.0), (1, 2, 4.0)]);
+        // two to warm up, four times two, and one apart
+        let again = launches.borrow()[before..].to_vec();
+        assert_eq!(again, [(0, 1), (1, 2), (1, 3)].repeat(11));
+        timed.batch(5);
+        launch(&mut timed, 0, 0);
+        timed.batch(0);
+        timed.release(256).unwrap();
+        assert!(outcome.borrow().is_none(), "once for each device");
+    }
+
+    #[test]
+    fn a_fault_is_the_result() {
+        let (device, _) = counting(true);
+        let (mut timed, outcome) = Timed::new(device, REPEAT);
+        timed.largest = Some(Batch {
+            steady_states: 1,
+            launches: vec![(Launch { kernel: 0, blocks: 1, threads: 1, shared: 0, together: false }, vec![0])],
+        });
+        timed.release(256).unwrap();
+        assert_eq!(outcome.borrow_mut().take().unwrap().unwrap_err().message, "no more");
+    }
+}
