@@ -28,6 +28,8 @@ const EMULATED_BATCH: u64 = 1 << 11;
 const CHILD: Duration = Duration::from_secs(180);
 /// The longest that libraries may take.
 const PEERS: Duration = Duration::from_secs(120);
+/// Why there is no answer, where nothing went wrong.
+const TIME_WAS_UP: &str = "time was up";
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -116,7 +118,9 @@ fn keep(options: &Options, document: &Document) -> Result<(), String> {
     let json = serde_json::to_string_pretty(document).map_err(|e| e.to_string())?;
     write(".json", json + "\n")?;
     write(".md", report::markdown(document))?;
-    for (name, picture) in charts::all(document) {
+    // of nothing there is no picture
+    let pictures = if document.runs.is_empty() { Vec::new() } else { charts::all(document) };
+    for (name, picture) in pictures {
         write(&format!("-{name}.svg"), picture)?;
     }
     Ok(())
@@ -181,12 +185,16 @@ fn fill(options: &Options, document: &mut Document) -> Result<(), String> {
     }
     say(&format!("programs and schemes: {}", device.len()));
     let total = device.len();
-    let mut count = 0;
+    let (mut count, mut late) = (0, 0);
     many(options, device, false, |task, done| {
         count += 1;
         let run = match done {
             Ok(Done::Device(run)) => run,
             Ok(Done::Cpu(_)) => return,
+            Err(why) if why == TIME_WAS_UP => {
+                late += 1;
+                return;
+            }
             Err(why) => Run {
                 program: task.program.clone(),
                 variant: task.variant.clone().unwrap_or_default(),
@@ -202,6 +210,9 @@ fn fill(options: &Options, document: &mut Document) -> Result<(), String> {
             say(&why);
         }
     });
+    if late > 0 {
+        document.missing.push(format!("{late} of {total} runs: {TIME_WAS_UP}"));
+    }
     let order = |r: &Run| {
         let program = SUITE.iter().position(|b| b.name == r.program);
         (program, VARIANTS.iter().position(|v| v.name == r.variant), r.fast_math)
@@ -258,11 +269,7 @@ fn watch(child: &Arc<Mutex<Child>>, limit: Duration) -> Sender<()> {
 /// One task in a process of its own.
 fn one(options: &Options, task: &Task, turn: &Mutex<()>, prepared: Option<&Barrier>) -> Result<Done, String> {
     let left = options.deadline.saturating_duration_since(Instant::now());
-    let begun = if left.is_zero() {
-        Err("not yet measured: time was up".to_string())
-    } else {
-        Part::begin(options, task, left)
-    };
+    let begun = if left.is_zero() { Err(TIME_WAS_UP.to_string()) } else { Part::begin(options, task, left) };
     // all that are waited for come here, also those that failed
     let ready = begun.and_then(|mut part| part.line().map(|line| (part, line)));
     if let Some(barrier) = prepared {

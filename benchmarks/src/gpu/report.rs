@@ -208,6 +208,13 @@ fn speedups(document: &Document, out: &mut String) {
     }
     let means: Vec<String> = columns.iter().map(|c| cell(mean(c))).collect();
     let _ = writeln!(out, "| geometric mean of the paper's eight | | {} | |\n", means.join(" | "));
+    if !document.runs.is_empty() {
+        let name = if document.emulated { "gpu-emulated" } else { "gpu" };
+        let _ = writeln!(
+            out,
+            "![Schemes against one CPU thread]({name}-figure-10.svg)\n\n![Coarsening]({name}-figure-11.svg)\n\n![Percent of the roof]({name}-roof.svg)\n"
+        );
+    }
     let _ = writeln!(
         out,
         "The paper, on a GeForce 8800 GTS 512 against one thread of a Xeon at 2.83 GHz: SWP8 {} to {}; SWPNC at most {}, but Filterbank {} and FMRadio {}; Serial \

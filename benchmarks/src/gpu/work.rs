@@ -43,7 +43,7 @@ const STATEFUL_BATCH: u64 = 256 << 10;
 const CPU_ITEMS: usize = 1 << 17;
 const CPU_REPETITIONS: usize = 31;
 /// Whole runs.
-const RUNS: usize = 3;
+const RUNS: usize = 2;
 
 /// A scheme with its coarsening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,7 +282,7 @@ impl Task {
         let repeat = if self.emulate {
             Repeat { warm_up: 1, measurements: 2, least: 0.0, most: 0.0 }
         } else {
-            Repeat { warm_up: 3, measurements: 15, least: 5.0, most: 1500.0 }
+            Repeat { warm_up: 3, measurements: 15, least: 5.0, most: 800.0 }
         };
         let mut timing = None;
         let (native, _) =
