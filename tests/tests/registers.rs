@@ -19,12 +19,19 @@ use std::sync::Mutex;
 /// Those of the paper's table I.
 const PROGRAMS: [&str; 8] = ["bitonic", "bitonicrec", "dct", "des", "fft", "filterbank", "fmradio", "matrixmult"];
 /// Always compiled.
-const SCHEMES: [Scheme; 2] = [Scheme::Serial, Scheme::Swp];
+const SCHEMES: [Scheme; 2] = [Scheme::Swp, Scheme::Fused];
 /// Multiprocessors that they are scheduled for: what a kernel needs does not grow with them, the time that it takes to compile does.
 const PROCESSORS: u32 = 16;
 
-/// Bytes that a thread may spill.
-const AROUND_CALLS: u32 = 0;
+/// What spills all the same, bytes of a thread on one of the architectures: around the calls of tasks, which are functions of their own, since a kernel that
+/// has them all in it takes the compiler minutes.
+const AROUND_CALLS: [(&str, Scheme, u32); 5] = [
+    ("bitonicrec", Scheme::SwpNc, 4),
+    ("des", Scheme::Swp, 24),
+    ("des", Scheme::SwpPersistent, 24),
+    ("des", Scheme::SwpNc, 28),
+    ("matrixmult", Scheme::SwpPersistent, 60),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -60,7 +67,8 @@ fn compile(program: &'static str, scheme: Scheme) -> Result<(), Failed> {
     for arch in TESTED {
         let all = check::needs(&nvrtc, &text, arch).map_err(|f| f.message)?;
         let spilt = all.iter().map(|r| r.spill_stores).sum::<u32>();
-        if spilt > AROUND_CALLS {
+        let known = AROUND_CALLS.iter().find(|(p, s, _)| (*p, *s) == (program, scheme));
+        if spilt > known.map_or(0, |k| k.2) {
             let who: Vec<&Resources> = all.iter().filter(|r| r.spills()).collect();
             return Err(format!("{arch}: {spilt} bytes are spilt: {who:?}").into());
         }

@@ -55,8 +55,8 @@ fn what_is_wrong_is_seen() {
         })
     };
     assert!(with(&|_| ()).is_ok());
-    type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
-    let wrong: [(&str, Change<'_>); 3] = [
+    type Wrong<'a> = (&'a str, &'a dyn Fn(&mut Vec<u8>));
+    let wrong: [Wrong; 3] = [
         ("an item is lost", &|w| w.truncate(w.len().saturating_sub(4))),
         ("a late item is another", &|w| w.iter_mut().skip(790).take(1).for_each(|b| *b ^= 1)),
         ("the first steady state is another", &|w| {
@@ -169,5 +169,50 @@ fn faults_are_those_of_the_program() {
         let tried = agree(&checked, &cases, folder.path(), &mut on_device);
         let tried = tried.unwrap_or_else(|why| panic!("{}: {why:?}", scheme.name()));
         assert!(tried.failed >= 2 && tried.runs >= 1 && code.launches() > 0, "{}: {tried:?}", scheme.name());
+    }
+}
+
+/// Streams in turn, and equal branches, have a thread each; also where a field is called what the code for all of them calls its own.
+#[test]
+fn turns_are_threads() {
+    let source = "int->int pipeline Main {
+    add int->int filter {
+        int gathered; int popped;
+        work pop 1 push 1 {
+            int x = pop();
+            gathered = gathered * 3 + x; popped++;
+            if (x > 100000) push(1);
+            for (int i = 0; i < (x > 100000 ? 0 : 1); i++) push(gathered ^ popped);
+        }
+    };
+    add splitjoin {
+        split roundrobin(2);
+        for (int i = 0; i < 3; i++)
+            add int->int filter { int[3] last; int n; work peek 5 pop 4 push 2 { last[n % 3] += peek(4); n++; push(last[0]); push(last[n % 3] - peek(1)); for (int i = 0; i < 4; i++) pop(); } };
+        join roundrobin;
+    };
+}";
+    let folder = tempfile::tempdir().unwrap();
+    let mut checked = check(source).unwrap();
+    checked.program = slow::streams(&checked.program, 6).unwrap();
+    let most = Most { firings: 500_000, units: 3, bytes: 8 << 20 };
+    for scheme in Configuration::schemes() {
+        let cuda = CudaOptions {
+            emulate: true,
+            scheme: Some(scheme),
+            processors: Some(2),
+            block_threads: Some(32),
+            ..CudaOptions::default()
+        };
+        let mut text = String::new();
+        let (program, code) = compile_changed(&checked, &cuda, &mut |t| text = t.clone()).unwrap();
+        // each reads and writes in its turn
+        let turns = text.matches("sl_turn<").count();
+        assert!(turns >= 4, "{}: {turns}", scheme.name());
+        let cases = lengths(&checked.program, &case(source), code.unit, most);
+        let mut on_device = |c: &Case| run(&program, c, Some(&code), Feed::default(), folder.path());
+        let tried = agree(&checked, &cases, folder.path(), &mut on_device);
+        let tried = tried.unwrap_or_else(|why| panic!("{}: {why:?}", scheme.name()));
+        assert!(tried.output > 0 && code.launches() > 0, "{}: {tried:?}", scheme.name());
     }
 }

@@ -112,7 +112,12 @@ impl Parts {
                 _ => host.graph.node(of[0]).span,
             };
             let _ = writeln!(parts.text, "/* {}: {}{more} */", comment(&host.sources.describe(span)), who.join(", "));
-            parts.text.push_str(&text.replace("@part@", &number.to_string()));
+            let mut text = text.replace("@part@", &number.to_string());
+            // what only one kernel calls is a part of it: that saves what is kept around a call
+            if making.input.options.scheme == Scheme::Serial && of.len() == 1 {
+                text = text.replace("SL_TASK ", "SL_DEVICE ");
+            }
+            parts.text.push_str(&text);
         }
         parts
     }

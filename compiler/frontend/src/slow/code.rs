@@ -167,10 +167,15 @@ impl Builder {
         self.field(text, Ty::Int, Const::Int(0))
     }
 
+    /// A field with a name that no other has: kernels tell fields by name.
     fn field(&mut self, text: &str, ty: Ty, initial: Const) -> FieldId {
         let id = FieldId::from(self.code.fields.len());
         let span = self.code.span;
-        self.code.fields.push(FieldDef { name: name(text), ty, span, initial, constant: false });
+        let mut name = text.to_string();
+        while self.code.fields.iter().any(|f| *f.name == name) {
+            name.push('_');
+        }
+        self.code.fields.push(FieldDef { name: name.into(), ty, span, initial, constant: false });
         id
     }
 
