@@ -116,7 +116,7 @@ impl Probe {
     fn chase(&mut self) -> Result<f64, Fault> {
         let lines = (self.size.bytes / LINE).max(4);
         // each line is visited once before the first comes again: a step that has no divisor in common with their number
-        let mut step = lines * 5 / 8 | 1;
+        let mut step = (lines * 5 / 8) | 1;
         while gcd(step, lines) != 1 {
             step += 2;
         }

@@ -348,7 +348,7 @@ fn streams(document: &Document, out: &mut String) {
     head(out, &["N", "M", "C", "d_C", "d_M", "α", "T, model", "T, measured", "gain, model", "gain, measured"]);
     if document.bank.is_empty() {
         for c in super::probe::STREAMS {
-            let rest = vec![NOT_YET; 7].join(" | ");
+            let rest = [NOT_YET; 7].join(" | ");
             let _ = writeln!(out, "| {NOT_YET} | {NOT_YET} | {c} | {rest} |");
         }
     }

@@ -35,6 +35,8 @@ const MOST_BATCH: u64 = 512 << 20;
 /// The most bytes of an input; emulated ones are slow.
 const MOST_INPUT: u64 = 2 << 30;
 const MOST_EMULATED_INPUT: u64 = 4 << 20;
+/// Bytes at an end that a tile of the scheme fused has at most, about.
+const FUSED_TILE: u64 = 16 << 10;
 /// Threads of a block, emulated.
 const EMULATED_THREADS: u32 = 32;
 /// Bytes of a batch of a program with state: a filter runs on one thread there.
@@ -275,7 +277,7 @@ impl Task {
                 choices.options.batch_bytes = wanted;
                 made = emit::emit(session, checked, code, &choices, flavour)?;
             }
-            *told.borrow_mut() = About::of(&made, variant.scheme);
+            *told.borrow_mut() = About::of(&made, variant.scheme, step);
             let kernels = made.program.kernels.into_iter().map(|k| k.name).collect();
             Ok(run::Texts { host: made.program.host, device: made.program.device, kernels })
         };
@@ -337,7 +339,7 @@ struct About {
 }
 
 impl About {
-    fn of(made: &emit::Emitted, scheme: Scheme) -> About {
+    fn of(made: &emit::Emitted, scheme: Scheme, step: u64) -> About {
         let graph = made.plan.problem.graph();
         let named = |name: &str| {
             let task = name.strip_prefix("sl_serial_").and_then(|v| graph.tasks.get(v.parse::<usize>().ok()?));
@@ -349,8 +351,8 @@ impl About {
             channel_bytes: made.program.channel_bytes,
             arena_bytes: made.program.arena_bytes,
             ii: pipelined(scheme).then(|| (made.outcome.verified.schedule().ii, graph.batch)),
-            // regions run any number of steady states
-            unit: if scheme == Scheme::Fused { 1 } else { graph.batch },
+            // regions run tiles, of some thousand bytes
+            unit: if scheme == Scheme::Fused { (FUSED_TILE / step.max(1)).clamp(1, 1024) } else { graph.batch },
             kernels: made.program.kernels.iter().map(|k| named(&k.name)).collect(),
         }
     }

@@ -217,7 +217,7 @@ mod tests {
 
     /// Counts launches; its clock is theirs.
     struct Counting {
-        launches: Rc<RefCell<Vec<(u32, u8)>>>,
+        launches: Noted,
         clock: f32,
         events: [f32; EVENTS],
         fails: bool,
@@ -274,7 +274,9 @@ mod tests {
         device.launch(&launch, &[job]).unwrap();
     }
 
-    fn counting(fails: bool) -> (Box<Counting>, Rc<RefCell<Vec<(u32, u8)>>>) {
+    type Noted = Rc<RefCell<Vec<(u32, u8)>>>;
+
+    fn counting(fails: bool) -> (Box<Counting>, Noted) {
         let launches = Rc::default();
         (Box::new(Counting { launches: Rc::clone(&launches), clock: 0.0, events: [0.0; EVENTS], fails }), launches)
     }
