@@ -37,7 +37,7 @@ fn emulated(program: &str) {
     assert!(facts.float_operations + facts.int_operations > 0 && facts.cpu.is_some_and(|t| t.median > 0.0));
     for v in VARIANTS.iter().filter(|v| !["SWP", "SWP8", "SWP16"].contains(&v.name)) {
         let Done::Device(run) = done(Some(v.name)) else { panic!("the device's") };
-        assert!(run.words > 100 && run.difference == 0.0 && run.failed.is_none(), "{program} {}: {run:?}", v.name);
+        assert!(run.words >= 64 && run.difference == 0.0 && run.failed.is_none(), "{program} {}: {run:?}", v.name);
         assert!(run.launches > 0 && run.steady_states > 0 && run.resident.is_some(), "{program} {}: {run:?}", v.name);
         assert_eq!(run.launches, run.kernels.iter().map(|k| k.launches).sum::<usize>(), "{program} {}", v.name);
         assert!(v.name != "Serial" || run.kernels.iter().any(|k| k.predicted.is_some()));
@@ -143,7 +143,7 @@ fn made_up() -> Document {
             name: b.name.into(),
             input_bytes: 4000,
             output_bytes: 4000,
-            float_operations: floats * 1000,
+            float_operations: floats * 1_000_000,
             int_operations: 100,
             cpu: times(1000.0),
         });
