@@ -1,6 +1,7 @@
 //! What is measured, and what with: programs of a given size for the front end; the suite of programs; others that run beside them.
 
 pub mod beside;
+pub mod gpu;
 pub mod measure;
 pub mod suite;
 pub mod thousand;

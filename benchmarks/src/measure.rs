@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)] // it reads the clock, asks commands and the system what they are, and writes results
 
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Instant;
 
@@ -43,8 +44,17 @@ fn processor() -> String {
 
 /// What the figures depend on, and when they were taken.
 fn facts(sluice: &str) -> [(&'static str, String); 5] {
+    facts_with(first_line(sluice, &["--version"]))
+}
+
+/// The same of a program that knows its version.
+pub fn facts_of(version: String) -> BTreeMap<String, String> {
+    facts_with(version).into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+fn facts_with(version: String) -> [(&'static str, String); 5] {
     [
-        ("sluice", first_line(sluice, &["--version"])),
+        ("sluice", version),
         ("processor", processor()),
         ("gcc", first_line("gcc", &["--version"])),
         ("clang", first_line("clang", &["--version"])),

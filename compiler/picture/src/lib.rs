@@ -1,5 +1,6 @@
 //! Graphs and charts as SVG and DOT text: data in, text out.
 
+pub mod bars_svg;
 pub mod gantt_svg;
 pub mod graph_dot;
 pub mod graph_svg;

@@ -195,6 +195,20 @@ static void sl_print_records(sl_ctx *ctx, const char *at, const char *end) {
     }
 }
 
+/* The kernels of `k` steady states. A device that measures is told where they begin and end. */
+static void sl_launch_batch(sl_ctx *ctx, int64_t k) {
+    const sl_gpu *g = ctx->gpu;
+    const sluice_device *d = g->device;
+    const int told = d->size >= offsetof(sluice_device, batch) + sizeof d->batch && d->batch;
+    if (told) {
+        d->batch(d->user, k);
+    }
+    ctx->program->kernels->run(ctx, g->arena, g->ends, g->print, g->room, k);
+    if (told) {
+        d->batch(d->user, 0);
+    }
+}
+
 /* The items of an end in iterations `first` to `end` go there, or come back. */
 static void sl_carry(sl_ctx *ctx, uint32_t e, uint32_t first, uint32_t end) {
     const sl_program *p = ctx->program;
@@ -278,7 +292,7 @@ static const sl_status *sl_try_batch(sl_ctx *ctx, int64_t k) {
     }
     sl_done(ctx, d->put(d->user, SLUICE_COMPUTE, g->arena, g->host, kernels->exchanged));
     sl_cut(ctx, k);
-    kernels->run(ctx, g->arena, g->ends, g->print, g->room, k);
+    sl_launch_batch(ctx, k);
     sl_done(ctx, d->get(d->user, SLUICE_COMPUTE, g->back, g->arena, kernels->exchanged));
     for (uint32_t stream = 0; stream < SLUICE_STREAMS; stream++) {
         sl_done(ctx, d->finish(d->user, stream));

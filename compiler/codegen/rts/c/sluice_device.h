@@ -52,6 +52,9 @@ typedef struct sluice_device {
     void (*unpin)(void *user, void *at);
     /* Why the last function failed: text that stays until the next call. */
     const char *(*why)(void *user);
+    /* For devices that measure; optional, NULL. The launches that follow are those of `steady_states`, which begin with what is in the device's
+     * memory now; 0: they were the last ones. */
+    void (*batch)(void *user, int64_t steady_states);
 } sluice_device;
 
 #ifdef __cplusplus

@@ -104,6 +104,9 @@ pub trait Device {
     /// The same no longer.
     fn unpin(&mut self, _at: *mut u8) {}
 
+    /// The launches that follow are those of so many steady states; 0: they were the last ones.
+    fn batch(&mut self, _steady_states: u64) {}
+
     /// The run is over: waits until nothing uses the host's memory any more, whatever has happened.
     fn settle(&mut self);
 }
@@ -129,6 +132,7 @@ pub struct RawDevice {
     pin: Option<extern "C" fn(*mut c_void, *mut c_void, u64)>,
     unpin: Option<extern "C" fn(*mut c_void, *mut c_void)>,
     why: extern "C" fn(*mut c_void) -> *const c_char,
+    batch: Option<extern "C" fn(*mut c_void, i64)>,
 }
 
 /// What the functions work on.
@@ -295,6 +299,15 @@ extern "C" fn unpin(user: *mut c_void, at: *mut c_void) {
     });
 }
 
+extern "C" fn batch(user: *mut c_void, steady_states: i64) {
+    // SAFETY: as in `allocate`.
+    let state = unsafe { state(user) };
+    state.guard(|device| {
+        device.batch(steady_states.unsigned_abs());
+        Ok(())
+    });
+}
+
 extern "C" fn why(user: *mut c_void) -> *const c_char {
     // SAFETY: as in `allocate`.
     let state = unsafe { state(user) };
@@ -336,6 +349,7 @@ impl Attached {
             pin: Some(pin),
             unpin: Some(unpin),
             why,
+            batch: Some(batch),
         };
         Attached { raw: Box::new(raw), state }
     }

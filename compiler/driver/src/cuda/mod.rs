@@ -30,6 +30,7 @@ pub mod run;
 mod sectors;
 pub mod stand_alone;
 pub mod texts;
+pub mod timed;
 pub mod toolkit;
 
 #[cfg(test)]

@@ -143,6 +143,19 @@ pub fn prepare(
     options: &CudaOptions,
     emit: impl FnOnce(&mut Session, &Checked, &CodeOptions, &CudaOptions, &Target) -> Result<Texts, Halt>,
 ) -> Result<(Native, CProgram), Halt> {
+    prepare_on(session, checked, code, natives, options, emit, |device| device)
+}
+
+/// The same on a device that has something around it.
+pub fn prepare_on(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    natives: &NativeOptions,
+    options: &CudaOptions,
+    emit: impl FnOnce(&mut Session, &Checked, &CodeOptions, &CudaOptions, &Target) -> Result<Texts, Halt>,
+    around: impl FnOnce(Box<dyn Device>) -> Box<dyn Device>,
+) -> Result<(Native, CProgram), Halt> {
     let place = place(options)?;
     let target = place.target(options);
     let texts = emit(session, checked, code, options, &target)?;
@@ -153,7 +166,7 @@ pub fn prepare(
             let (has, lists) = (native.kernels(), texts.kernels.len());
             return Err(Fault::internal(format!("the program has {has} kernels, its text {lists}")).into());
         }
-        native.attach(Attached::new(place.device(session, &texts, code, &target)?));
+        native.attach(Attached::new(around(place.device(session, &texts, code, &target)?)));
     }
     Ok((native, texts.host))
 }

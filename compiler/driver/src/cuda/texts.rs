@@ -43,7 +43,7 @@ pub fn texts(
 }
 
 /// What is not said is chosen.
-fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault> {
+pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault> {
     let machine = machine::shipped("h200").ok_or_else(|| Fault::internal("the machine h200 is missing"))?;
     let usual = cuda::CudaOptions::default();
     let emulated = target.arch.is_none();
