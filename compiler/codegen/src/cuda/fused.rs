@@ -13,7 +13,8 @@
 //! is carried from launch to launch in two buffers that take turns. Neighbouring blocks share nothing but what an earlier launch has made.
 //! This goes beyond Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs".
 
-use super::parts::{Parts, moves};
+use super::moves::moves;
+use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
 use super::tiles::{Tiling, tiling};

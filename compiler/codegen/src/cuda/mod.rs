@@ -1,5 +1,5 @@
 //! The back end for devices, in the order of the flow: `refuse` says what cannot run there, `codes` finds what filters share, `layout` places the channels, `parts` are firings of a node by
-//! a block, `groups` orders those of loops, `tasks` are instances of the schedule, `swp` and `serial` the kernels of the schemes; `regions`, `tiles` and `fused` those of nodes without state fused; `host` is what the
+//! a block, `moves` those of splitters and joiners, `turns` streams that take turns, `groups` orders those of loops, `tasks` are instances of the schedule, `swp` and `serial` the kernels of the schemes; `regions`, `tiles` and `fused` those of nodes without state fused; `host` is what the
 //! host needs, `program` puts all together.
 
 mod codes;
@@ -7,6 +7,7 @@ mod fused;
 mod groups;
 mod host;
 pub mod layout;
+mod moves;
 mod parts;
 pub mod program;
 mod refuse;
@@ -17,10 +18,11 @@ mod stand_alone;
 mod swp;
 mod tasks;
 mod tiles;
+mod turns;
 
 #[cfg(test)]
 mod tests;
 
-pub use parts::has_turn_states;
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, emit};
 pub use stand_alone::stand_alone;
+pub use turns::has_turn_states;

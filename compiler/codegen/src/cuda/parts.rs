@@ -14,16 +14,15 @@
 //! far as that has room. What must hold: a part ends with no thread still reading what it brought; whoever calls it sets the barrier after it.
 
 use super::layout::{Ring, WARP, sectors};
+use super::moves::moves;
 use super::program::{Making, Scheme, comment, state_bytes};
 use super::tiles::tile_bytes;
-use crate::c::layout::size_align;
+use super::turns::{start, turn_state};
 use crate::c::print_device::names;
 use crate::c::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::slow::in_turn::{InTurn, Lay};
-use sluice_frontend::typed::Globals;
-use sluice_kernel::ir::{Kernel, StateField};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -181,41 +180,6 @@ enum Body {
     Own(String),
 }
 
-/// What stream `s` adds to positions, as C.
-fn start(turns: &InTurn, lay: &Lay) -> String {
-    if let Some(stride) = lay.stride(&turns.levels) {
-        return if stride == 1 { "s".into() } else { format!("s * {stride}u") };
-    }
-    let (mut below, mut parts) = (turns.streams(), Vec::new());
-    for (n, stride) in turns.levels.iter().zip(&lay.strides) {
-        below /= n;
-        parts.push(format!("s / {below}u % {n}u * {stride}u"));
-    }
-    parts.join(" + ")
-}
-
-/// By field of a turn's state: the offset of the array of that field of all streams, in the state of the code for all of them.
-fn turn_state(all: &Kernel, turn: &Kernel, globals: &Globals, streams: u32) -> Vec<Option<u64>> {
-    let mut places = BTreeMap::new();
-    let mut at = 8u64;
-    for field in &all.state {
-        let Some((size, align)) = size_align(&field.ty, globals) else { break };
-        at = at.next_multiple_of(align);
-        places.insert(field.name.as_str(), (at, size));
-        at += size;
-    }
-    let of = |f: &StateField| {
-        let (size, _) = size_align(&f.ty, globals)?;
-        places.get(f.name.as_str()).filter(|(_, all)| *all == size * u64::from(streams)).map(|(at, _)| *at)
-    };
-    turn.state.iter().map(of).collect()
-}
-
-/// Can a code's streams be told apart in its state?
-pub fn has_turn_states(all: &Kernel, turn: &Kernel, globals: &Globals, streams: u32) -> bool {
-    turn_state(all, turn, globals, streams).iter().all(Option::is_some)
-}
-
 /// A product, as C.
 pub(super) fn product(of: &str, times: u64) -> String {
     match (of.contains(' '), times) {
@@ -223,50 +187,6 @@ pub(super) fn product(of: &str, times: u64) -> String {
         (false, n) => format!("{of} * {n}u"),
         (true, n) => format!("({of}) * {n}u"),
     }
-}
-
-/// A splitter's or joiner's firing, between ends whose items these expressions give.
-pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String]) -> String {
-    let mut body = String::new();
-    for (name, ends) in [("in", ins), ("out", outs)] {
-        for (i, end) in ends.iter().enumerate() {
-            let _ = writeln!(body, "const auto {name}{i} = {end};");
-        }
-    }
-    let mut copy = |to: usize, before_to: u32, from: usize, before_from: u32, count: u32| {
-        let at = |before: u32, i: &str| match (before, i) {
-            (0, i) => i.to_string(),
-            (n, "0") => n.to_string(),
-            (n, i) => format!("{n} + {i}"),
-        };
-        let _ = match count {
-            1 => writeln!(body, "out{to}[{}] = in{from}[{}];", at(before_to, "0"), at(before_from, "0")),
-            n => writeln!(
-                body,
-                "SL_UNROLL\nfor (uint32_t i = 0; i < {n}u; i++) out{to}[{}] = in{from}[{}];",
-                at(before_to, "i"),
-                at(before_from, "i")
-            ),
-        };
-    };
-    let mut at = 0;
-    match kind {
-        NodeKind::Duplicate => (0..outs.len()).for_each(|o| copy(o, 0, 0, 0, 1)),
-        NodeKind::SplitRoundRobin(weights) => {
-            for (o, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
-                copy(o, 0, 0, at, *w);
-                at += w;
-            }
-        }
-        NodeKind::JoinRoundRobin(weights) => {
-            for (i, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
-                copy(0, at, i, 0, *w);
-                at += w;
-            }
-        }
-        _ => copy(0, 0, 0, 0, 1),
-    }
-    body
 }
 
 struct Part<'a, 'm> {

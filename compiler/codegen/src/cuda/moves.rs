@@ -1,0 +1,50 @@
+//! # moves
+//!
+//! Purpose: what splitters and joiners do in a firing, as C++. Input: the kind of node, expressions for its ends. Output: statements that copy items.
+
+use sluice_frontend::graph::NodeKind;
+use std::fmt::Write;
+
+/// A splitter's or joiner's firing, between ends whose items these expressions give.
+pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String]) -> String {
+    let mut body = String::new();
+    for (name, ends) in [("in", ins), ("out", outs)] {
+        for (i, end) in ends.iter().enumerate() {
+            let _ = writeln!(body, "const auto {name}{i} = {end};");
+        }
+    }
+    let mut copy = |to: usize, before_to: u32, from: usize, before_from: u32, count: u32| {
+        let at = |before: u32, i: &str| match (before, i) {
+            (0, i) => i.to_string(),
+            (n, "0") => n.to_string(),
+            (n, i) => format!("{n} + {i}"),
+        };
+        let _ = match count {
+            1 => writeln!(body, "out{to}[{}] = in{from}[{}];", at(before_to, "0"), at(before_from, "0")),
+            n => writeln!(
+                body,
+                "SL_UNROLL\nfor (uint32_t i = 0; i < {n}u; i++) out{to}[{}] = in{from}[{}];",
+                at(before_to, "i"),
+                at(before_from, "i")
+            ),
+        };
+    };
+    let mut at = 0;
+    match kind {
+        NodeKind::Duplicate => (0..outs.len()).for_each(|o| copy(o, 0, 0, 0, 1)),
+        NodeKind::SplitRoundRobin(weights) => {
+            for (o, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
+                copy(o, 0, 0, at, *w);
+                at += w;
+            }
+        }
+        NodeKind::JoinRoundRobin(weights) => {
+            for (i, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
+                copy(0, at, i, 0, *w);
+                at += w;
+            }
+        }
+        _ => copy(0, 0, 0, 0, 1),
+    }
+    body
+}
