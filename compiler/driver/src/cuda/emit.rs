@@ -175,7 +175,9 @@ impl Making<'_> {
 
     /// Kernel after kernel, with no more bytes of buffers than the schedule that is coarsened eight times.
     fn serial(&self) -> Result<Emitted, Problem> {
-        let limit = match self.swp(Scheme::Swp, SWP8, Method::Ims) {
+        // the integer program takes its time, and its schedules hold about as much
+        let method = if self.choices.method == Method::Ilp { Method::Hms } else { self.choices.method };
+        let limit = match self.swp(Scheme::Swp, SWP8, method) {
             Ok(swp8) => swp8.program.channel_bytes,
             Err(Problem::Code(e @ CodegenError::NotOnDevice { .. })) => return Err(Problem::Code(e)),
             Err(_) => SERIAL_BYTES,

@@ -1,0 +1,37 @@
+//! Bytes of channels on a device: the scheme serial takes no more than the software pipeline that is coarsened eight times, as in "Software Pipelined Execution of
+//! Stream Programs on GPUs" (Udupa, Govindarajan, Thazhuthaveetil), section V.
+
+use sluice_driver::cuda::emit;
+use sluice_driver::cuda::run::Target;
+use sluice_driver::cuda::texts;
+use sluice_driver::options::{CodeChoices, CudaOptions, ProgramOptions, Scheme};
+use sluice_driver::pipeline;
+use sluice_driver::session::Session;
+use std::path::Path;
+
+/// Those of the paper's table I.
+const PROGRAMS: [&str; 8] = ["bitonic", "bitonicrec", "dct", "des", "fft", "filterbank", "fmradio", "matrixmult"];
+
+/// Bytes of the channels of a benchmark on 16 multiprocessors.
+fn bytes(program: &str, scheme: Scheme, coarsen: u32) -> u64 {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../benchmarks/{program}/{program}.str"));
+    let options = ProgramOptions { files: vec![file.display().to_string()], ..ProgramOptions::default() };
+    let mut session = Session::new(&options, false).unwrap();
+    let checked = pipeline::check(&mut session, &options).unwrap();
+    let target = Target { processors: 16, arch: None, block_shared: 48 << 10, memory: None };
+    let cuda = CudaOptions { scheme: Some(scheme), coarsen: Some(coarsen), ..CudaOptions::default() };
+    let choices = texts::choices(&cuda, &target).unwrap();
+    let code = CodeChoices::default().options(&options);
+    let flavour = (sluice_codegen::Flavour::Plugin, "program");
+    emit::emit(&mut session, &checked, &code, &choices, flavour).unwrap().program.channel_bytes
+}
+
+#[test]
+fn serial_takes_no_more_than_swp8() {
+    for program in PROGRAMS {
+        let (serial, swp8) = (bytes(program, Scheme::Serial, 1), bytes(program, Scheme::Swp, 8));
+        println!("{program}: serial {serial}, swp coarsened by 8 {swp8}");
+        assert!(serial <= swp8, "{program}: {serial} bytes, more than {swp8}");
+        assert!(serial > 0 && swp8 >= 2 * bytes(program, Scheme::Swp, 1), "{program}: coarser instances have longer channels");
+    }
+}
