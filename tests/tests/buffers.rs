@@ -32,6 +32,9 @@ fn serial_takes_no_more_than_swp8() {
         let (serial, swp8) = (bytes(program, Scheme::Serial, 1), bytes(program, Scheme::Swp, 8));
         println!("{program}: serial {serial}, swp coarsened by 8 {swp8}");
         assert!(serial <= swp8, "{program}: {serial} bytes, more than {swp8}");
-        assert!(serial > 0 && swp8 >= 2 * bytes(program, Scheme::Swp, 1), "{program}: coarser instances have longer channels");
+        assert!(
+            serial > 0 && swp8 >= 2 * bytes(program, Scheme::Swp, 1),
+            "{program}: coarser instances have longer channels"
+        );
     }
 }
