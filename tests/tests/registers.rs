@@ -25,11 +25,12 @@ const PROCESSORS: u32 = 16;
 
 /// What spills all the same, bytes of a thread on one of the architectures: around the calls of tasks, which are functions of their own, since a kernel that
 /// has them all in it takes the compiler minutes.
-const AROUND_CALLS: [(&str, Scheme, u32); 5] = [
+const AROUND_CALLS: [(&str, Scheme, u32); 6] = [
     ("bitonicrec", Scheme::SwpNc, 4),
     ("des", Scheme::Swp, 24),
     ("des", Scheme::SwpPersistent, 24),
     ("des", Scheme::SwpNc, 28),
+    ("matrixmult", Scheme::Swp, 28),
     ("matrixmult", Scheme::SwpPersistent, 60),
 ];
 
