@@ -106,7 +106,7 @@ def main():
             worst = differ(torch, result, theirs)
             say(
                 program=name,
-                library=f"{library}, torch {torch.__version__}",
+                called=f"{library}, torch {torch.__version__}",
                 ns=measure(torch, run, steady_states),
                 difference=worst,
             )

@@ -224,7 +224,7 @@ fn the_page_of_made_up_numbers() {
 
 #[test]
 fn libraries_tell_what_they_took() {
-    let good = peer(r#"{"program": "fft", "library": "cuFFT", "ns": [3, 1, 2], "difference": 1e-6}"#).unwrap().unwrap();
+    let good = peer(r#"{"program": "fft", "called": "cuFFT", "ns": [3, 1, 2], "difference": 1e-6}"#).unwrap().unwrap();
     assert_eq!((good.program.as_str(), good.times.median, good.times.measurements), ("fft", 2.0, 3));
     assert_eq!(peer(r#"{"missing": "torch"}"#), Some(Err("torch".into())));
     assert_eq!(peer("Warning: something"), None);

@@ -380,7 +380,7 @@ pub fn peer(line: &str) -> Option<Result<Peer, String>> {
     let times = value["ns"].as_array()?.iter().filter_map(Value::as_f64).collect();
     Some(Ok(Peer {
         program: value["program"].as_str()?.into(),
-        library: value["library"].as_str()?.into(),
+        called: value["called"].as_str()?.into(),
         times: Times::of(times)?,
         difference: value["difference"].as_f64()?,
     }))

@@ -169,7 +169,7 @@ pub struct Peer {
     /// The program.
     pub program: String,
     /// What was called.
-    pub library: String,
+    pub called: String,
     /// Per steady state.
     pub times: Times,
     /// The greatest difference from the program's output, as a part of the greatest number.

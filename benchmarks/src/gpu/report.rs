@@ -390,13 +390,8 @@ fn libraries(document: &Document, out: &mut String) {
             any = true;
             let ratio = fused.map(|f| f.median / p.times.median);
             let (ours, theirs) = (spread(fused, 3), spread(Some(p.times), 3));
-            let _ = writeln!(
-                out,
-                "| {name} | {} | {theirs} | {ours} | {} | {:.1e} |",
-                p.library,
-                cell(ratio),
-                p.difference
-            );
+            let _ =
+                writeln!(out, "| {name} | {} | {theirs} | {ours} | {} | {:.1e} |", p.called, cell(ratio), p.difference);
         }
         if !any {
             let _ = writeln!(out, "| {name} | {NOT_YET} | {NOT_YET} | {} | {NOT_YET} | |", spread(fused, 3));

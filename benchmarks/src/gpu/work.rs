@@ -230,9 +230,8 @@ impl Task {
         let costs = scheduling::weights(&mut session, &checked).map_err(said)?.costs;
         let program = &checked.program;
         let (mut floats, mut ints) = (0, 0);
-        for (v, cost) in costs.iter().enumerate() {
-            let r = program.steady.repetitions[v];
-            floats += r * (cost.float + cost.divide + cost.library);
+        for (r, cost) in program.steady.repetitions.iter().zip(&costs) {
+            floats += r * cost.on_floats();
             ints += r * cost.int;
         }
         let (input_bytes, output_bytes) = end_bytes(b);

@@ -383,9 +383,9 @@ impl Native {
     /// The stages of a program that was compiled with some.
     fn stages(&self) -> Result<&RawStages, Fault> {
         // SAFETY: the function has this type in sluice_stages.h.
+        let Native { library, .. } = self;
         let raw = unsafe {
-            let entry = self
-                .library
+            let entry = library
                 .get::<extern "C" fn() -> *const RawStages>(b"sluice_stages_v1\0")
                 .map_err(|e| Fault::internal(e.to_string()))?;
             entry()

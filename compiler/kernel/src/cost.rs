@@ -38,6 +38,12 @@ pub struct Cost {
 const SIMPLE: Cost = Cost { float: 1, int: 1, divide: 12, library: 40, load: 1, store: 1, branch: 1, call: 20 };
 
 impl Cost {
+    /// Operations on floats: sums and products, divisions, mathematical functions.
+    pub fn on_floats(&self) -> u64 {
+        let Cost { float, divide, library, .. } = self;
+        float + divide + library
+    }
+
     /// The weighted sum in cycles of a machine that does one simple operation per cycle.
     pub fn cycles(&self) -> u64 {
         self.weighted(&SIMPLE)

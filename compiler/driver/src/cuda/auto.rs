@@ -3,7 +3,8 @@
 //! Purpose: which scheme suits a program on the GPU at hand. Input: a checked program, options that name no scheme. Output: options that name one: what was measured to be
 //! the fastest, now or by an earlier run.
 //!
-//! Each candidate is compiled and run on zeros, without files, twice: for few steady states and for many; the difference is its time. What was
+//! Each candidate is compiled and run on zeros, without files, for more and more steady states, until it has taken long enough; what the last of them took beyond the
+//! one before is its time. What was
 //! found is kept in the cache, by program, GPU and version. Programs whose ends are files of their own, or that print, are not run in vain: they get the scheme
 //! that suits most programs ([`USUAL`]), and so does the emulated GPU, whose time means nothing.
 
@@ -25,10 +26,11 @@ pub const USUAL: Scheme = Scheme::Fused;
 /// What is measured: schemes, and how much larger their instances are.
 const CANDIDATES: [(Scheme, u32); 4] =
     [(Scheme::Fused, 1), (Scheme::SwpPersistent, 1), (Scheme::Swp, 8), (Scheme::Serial, 1)];
-/// Bytes that pass the ends in a measurement.
-const BYTES: u64 = 64 << 20;
-/// The short run is this part of the long one.
-const SHORT: u64 = 8;
+/// Bytes that pass the ends in a run, at first and at most; each run has so many times as many as the one before.
+const BYTES: (u64, u64) = (1 << 18, 1 << 30);
+const STEP: u64 = 4;
+/// Seconds that a run takes at least in which a scheme shows how fast it is.
+const LONG: f64 = 0.1;
 
 /// Options with a scheme: the one they name, one that was measured before, or one that is measured now.
 pub fn decided(
@@ -57,12 +59,12 @@ pub fn decided(
         return Ok(with(CANDIDATES[i]));
     }
     let (readers, writers) = host::ends(&checked.program.graph, &checked.program.globals)?;
-    let states = steady_states(checked, &readers, &writers);
+    let first = steady_states(checked, &readers, &writers);
     let mut times = Vec::new();
     for candidate in CANDIDATES {
         let prepared = run::prepare(session, checked, code, natives, &with(candidate), texts::texts);
         times.push(match prepared {
-            Ok((native, _)) => seconds(&native, (&readers, &writers), states)?,
+            Ok((native, _)) => seconds(&native, (&readers, &writers), first)?,
             // what stands against every scheme has been said; a scheme that has no room for the program is passed over
             Err(Halt::Done(exit)) => return Err(Halt::Done(exit)),
             Err(Halt::Fault(_)) => None,
@@ -95,15 +97,35 @@ fn key(checked: &Checked, code: &CodeOptions, options: &CudaOptions, gpu: &str) 
     cache::key(&parts)
 }
 
-/// How many steady states bring so many bytes through the ends.
+/// How many steady states the first run has.
 fn steady_states(checked: &Checked, readers: &[End], writers: &[End]) -> u64 {
     let firings = |v: NodeId| checked.program.steady.repetitions[v.index()];
     let each: u64 = readers.iter().chain(writers).map(|e| firings(e.node).saturating_mul(e.item.bytes as u64)).sum();
-    (BYTES / each.max(1)).max(SHORT)
+    (BYTES.0 / each.max(1)).max(1)
 }
 
-/// How long a program takes for steady states on zeros; `None` where it fails on them.
-fn seconds(native: &Native, (readers, writers): (&[End], &[End]), states: u64) -> Result<Option<f64>, Halt> {
+/// Seconds that a program takes for so many steady states on zeros; `None` where it fails on them.
+fn seconds(native: &Native, ends: (&[End], &[End]), first: u64) -> Result<Option<f64>, Halt> {
+    per_state(first, |states| run_on_zeros(native, ends, states)).map(|each| each.map(|s| s * first as f64))
+}
+
+/// Seconds of a steady state, by runs of more and more of them.
+fn per_state<E>(first: u64, mut run: impl FnMut(u64) -> Result<Option<f64>, E>) -> Result<Option<f64>, E> {
+    // once in vain: the first run loads and fills what later ones find
+    let mut states = first;
+    let (Some(_), Some(mut before)) = (run(states)?, run(states)?) else { return Ok(None) };
+    loop {
+        let more = states * STEP;
+        let Some(now) = run(more)? else { return Ok(None) };
+        if now >= LONG || more / first >= BYTES.1 / BYTES.0 {
+            return Ok(Some((now - before).max(0.0) / (more - states) as f64));
+        }
+        (states, before) = (more, now);
+    }
+}
+
+/// Seconds of one run.
+fn run_on_zeros(native: &Native, (readers, writers): (&[End], &[End]), states: u64) -> Result<Option<f64>, Halt> {
     let bindings = Bindings {
         input: Some("/dev/zero".into()),
         output: Some("/dev/null".into()),
@@ -111,20 +133,17 @@ fn seconds(native: &Native, (readers, writers): (&[End], &[End]), states: u64) -
         output_format: Some(Format::Raw),
         ..Bindings::default()
     };
-    let mut took = [0.0; 3];
-    // once in vain: the first run loads and fills what later ones find
-    for (i, states) in [states / SHORT, states / SHORT, states].into_iter().enumerate() {
-        let mut host = Host::open(readers, writers, &bindings)?;
-        host.quiet();
-        let began = Instant::now();
-        match native.run(readers, writers, Some(states), &mut host) {
-            Ok(()) => took[i] = began.elapsed().as_secs_f64(),
-            Err(NativeEnd::Program(_)) => return Ok(None),
-            Err(NativeEnd::Fault(fault)) => return Err(fault.into()),
-        }
-        host.finish()?;
+    let mut host = Host::open(readers, writers, &bindings)?;
+    host.quiet();
+    let began = Instant::now();
+    match native.run(readers, writers, Some(states), &mut host) {
+        Ok(()) => {}
+        Err(NativeEnd::Program(_)) => return Ok(None),
+        Err(NativeEnd::Fault(fault)) => return Err(fault.into()),
     }
-    Ok(Some((took[2] - took[1]).max(0.0)))
+    let took = began.elapsed().as_secs_f64();
+    host.finish()?;
+    Ok(Some(took))
 }
 
 /// The candidate that took the shortest time; of equal ones the first.
@@ -154,6 +173,22 @@ fn recall(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_grow_until_they_are_long_enough() {
+        // 50 ms to begin with, and a millisecond for ten states
+        let mut runs = Vec::new();
+        let each = per_state(100, |states| {
+            runs.push(states);
+            Ok::<_, ()>(Some(0.05 + states as f64 * 1e-4))
+        });
+        assert_eq!(runs, [100, 100, 400, 1600]);
+        assert!((each.unwrap().unwrap() - 1e-4).abs() < 1e-12);
+        // one that is too fast to show it ends all the same, one that fails at once
+        assert_eq!(per_state(1, |_| Ok::<_, ()>(Some(0.0))), Ok(Some(0.0)));
+        assert_eq!(per_state(1, |states| Ok::<_, ()>((states < 4).then_some(0.0))), Ok(None));
+        assert_eq!(per_state(1, |_| Err::<Option<f64>, _>("no device")), Err("no device"));
+    }
 
     #[test]
     fn the_fastest_is_kept_and_recalled() {

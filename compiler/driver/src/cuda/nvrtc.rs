@@ -133,7 +133,7 @@ impl Nvrtc {
                     }
                     newer.get_or_insert(nvrtc);
                 }
-                Err(why) => looked.push(format!("{} ({}): {why}", place.library.display(), place.from)),
+                Err(why) => looked.push(format!("{} ({}): {why}", place.file.display(), place.from)),
             }
         }
         match (newer, driver) {
@@ -145,12 +145,12 @@ impl Nvrtc {
     }
 
     fn open(place: &Place) -> Result<Nvrtc, String> {
-        if place.insisted && !place.library.exists() {
+        if place.insisted && !place.file.exists() {
             return Err("there is no such file".into());
         }
         // It loads a second library of its own by name, which it finds where the first one is known to all.
         // SAFETY: its initialisers only set up its own state.
-        let library = unsafe { Library::open(Some(&place.library), RTLD_NOW | RTLD_GLOBAL) }.map_err(|e| short(&e))?;
+        let library = unsafe { Library::open(Some(&place.file), RTLD_NOW | RTLD_GLOBAL) }.map_err(|e| short(&e))?;
         let functions = Functions::of(&library).map_err(|e| short(&e))?;
         let (mut major, mut minor, mut count) = (0, 0, 0);
         // SAFETY: as nvrtc.h says, with room for the numbers.
@@ -260,8 +260,8 @@ mod tests {
     use super::*;
     use crate::cuda::{check, resources};
 
-    fn place(library: &str, insisted: bool) -> Place {
-        Place { library: library.into(), from: "a test".into(), insisted }
+    fn place(file: &str, insisted: bool) -> Place {
+        Place { file: file.into(), from: "a test".into(), insisted }
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub fn variable(name: &str) -> Option<String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// A path, or a name for the system to find.
-    pub library: PathBuf,
+    pub file: PathBuf,
     /// Who named it, for messages.
     pub from: String,
     /// The user has named it: no other one will do.
@@ -49,13 +49,13 @@ pub fn nvrtc_places_in(home: &Path) -> Vec<Place> {
 
 fn places(variable: impl Fn(&str) -> Option<String>) -> Vec<Place> {
     if let Some(path) = variable("SLUICE_NVRTC") {
-        return vec![Place { library: PathBuf::from(path), from: "SLUICE_NVRTC".into(), insisted: true }];
+        return vec![Place { file: PathBuf::from(path), from: "SLUICE_NVRTC".into(), insisted: true }];
     }
     let in_folders = |home: &str, from: &str, all: &mut Vec<Place>| {
         for folder in library_folders(Path::new(home)) {
             // of those that are not there, the folder itself is told, once
             let there = NVRTC.iter().map(|n| folder.join(n)).filter(|p| p.exists());
-            all.extend(there.map(|library| Place { library, from: from.into(), insisted: false }));
+            all.extend(there.map(|file| Place { file, from: from.into(), insisted: false }));
         }
     };
     let mut all = Vec::new();
@@ -63,7 +63,7 @@ fn places(variable: impl Fn(&str) -> Option<String>) -> Vec<Place> {
         in_folders(&home, "SLUICE_CUDA_HOME", &mut all);
     }
     let system =
-        |name: &&str| Place { library: PathBuf::from(name), from: "the system's libraries".into(), insisted: false };
+        |name: &&str| Place { file: PathBuf::from(name), from: "the system's libraries".into(), insisted: false };
     all.extend(NVRTC.iter().map(system));
     for name in ["CUDA_HOME", "CUDA_PATH"] {
         if let Some(home) = variable(name) {
@@ -100,10 +100,10 @@ mod tests {
         std::fs::write(lib.join("libnvrtc.so.13"), "").unwrap();
         let home = folder.path().display().to_string();
         let found = places(|name| (name == "SLUICE_CUDA_HOME").then(|| home.clone()));
-        assert_eq!((found[0].library.clone(), found[0].insisted), (lib.join("libnvrtc.so.13"), false));
-        assert_eq!(found[1].library, PathBuf::from("libnvrtc.so.13"));
+        assert_eq!((found[0].file.clone(), found[0].insisted), (lib.join("libnvrtc.so.13"), false));
+        assert_eq!(found[1].file, PathBuf::from("libnvrtc.so.13"));
         let both = ["SLUICE_CUDA_HOME", "SLUICE_NVRTC"];
         let found = places(|name| both.contains(&name).then(|| "/x/libnvrtc.so".to_string()));
-        assert_eq!(found, [Place { library: "/x/libnvrtc.so".into(), from: "SLUICE_NVRTC".into(), insisted: true }]);
+        assert_eq!(found, [Place { file: "/x/libnvrtc.so".into(), from: "SLUICE_NVRTC".into(), insisted: true }]);
     }
 }
