@@ -23,6 +23,7 @@ use crate::threads::report;
 use crate::watched::{self, Watched};
 use sluice_codegen::{CProgram, Flavour};
 use sluice_frontend::elaborate::Limits;
+use sluice_frontend::graph::{Node, NodeKind};
 use sluice_frontend::lints::levels::Levels;
 use sluice_frontend::{Analysis, Elaborated, Options};
 use sluice_grammar::span::SourceMap;
@@ -193,6 +194,13 @@ pub fn run(
     let out = Out::stdout();
     let mut host = Host::open_to(&readers, &writers, &options.bindings, out.clone())?;
     let mut watched = Watched::open(checked, options, &out, &mut host)?;
+    let prints = |n: &&Node| matches!(n.kind, NodeKind::Filter { prints: true, .. });
+    let seen = program.graph.nodes.iter().filter(prints).count() as u32 + host.stdout_writers();
+    if options.cuda.is_some() && seen > 1 {
+        session.remark(
+            "several parts of the program write to standard output, in an order that can be seen: it runs on the CPU",
+        );
+    }
     let insistence = interrupt::insist();
     let batch = options.threads.and_then(|t| t.batch);
     let mut tally = None;
