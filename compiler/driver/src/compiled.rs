@@ -81,21 +81,33 @@ fn emit_by<T>(
     let kernels = native_kernels(session, checked, code)?;
     let mut options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
-    let input = ProgramInput {
+    let input = input(checked, name, &kernels, &verified, &options);
+    let (c, more) = session.pass("emit-c", || make(&input)).map_err(|e| no_code(&e))?;
+    dump(session, "emit-c", || c.source.clone())?;
+    Ok((c, more))
+}
+
+/// A program as the back ends get it.
+pub(crate) fn input<'a>(
+    checked: &'a Checked,
+    name: &'a str,
+    kernels: &'a [Kernel],
+    schedule: &'a Verified<SequentialSchedule>,
+    options: &'a sluice_codegen::ProgramOptions,
+) -> ProgramInput<'a> {
+    let program = &checked.program;
+    ProgramInput {
         name,
         globals: &program.globals,
         codes: &program.codes,
         graph: &program.graph,
         steady: &program.steady,
         messages: &program.messages,
-        kernels: &kernels,
-        schedule: &verified,
+        kernels,
+        schedule,
         sources: &checked.sources,
-        options: &options,
-    };
-    let (c, more) = session.pass("emit-c", || make(&input)).map_err(|e| no_code(&e))?;
-    dump(session, "emit-c", || c.source.clone())?;
-    Ok((c, more))
+        options,
+    }
 }
 
 /// Why there is no code.

@@ -23,6 +23,6 @@ mod turns;
 #[cfg(test)]
 mod tests;
 
-pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, emit};
+pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, channel_bytes, emit};
 pub use stand_alone::stand_alone;
 pub use turns::has_turn_states;

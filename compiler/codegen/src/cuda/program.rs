@@ -152,7 +152,7 @@ pub(super) struct Making<'a> {
 pub(super) struct Kernels {
     /// Device text: tasks and kernels.
     pub(super) text: String,
-    /// Kernels, the first ones after [`host::COMMON`].
+    /// Kernels, in the order of their numbers, which begin after those that carry what channels keep.
     pub(super) kernels: Vec<KernelInfo>,
     /// C text of the host: the launches of `job.n` iterations.
     pub(super) launches: String,
@@ -211,6 +211,12 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let host = emit_on_device(input.host, &host_filters, &on_device)?;
     let (channel_bytes, arena_bytes) = (making.arena.ring_bytes(), making.arena.bytes);
     Ok(CudaProgram { host, device, kernels, channel_bytes, arena_bytes })
+}
+
+/// Bytes of the channels' buffers that the texts would have.
+pub fn channel_bytes(input: &CudaInput<'_>) -> Result<u64, CodegenError> {
+    refuse::refuse(input)?;
+    Ok(Making::new(*input)?.0.arena.ring_bytes())
 }
 
 impl<'a> Making<'a> {

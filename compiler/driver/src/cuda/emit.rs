@@ -109,23 +109,15 @@ pub fn emit(
     }
     let what = Program { graph: &program.graph, steady: &program.steady, times: &times, item_bytes: &item_bytes };
     let host_options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
-    let host = ProgramInput {
-        name,
-        globals: &program.globals,
-        codes: &program.codes,
-        graph: &program.graph,
-        steady: &program.steady,
-        messages: &program.messages,
-        kernels: &host_kernels,
-        schedule: &sequential,
-        sources: &checked.sources,
-        options: &host_options,
-    };
+    let host = compiled::input(checked, name, &host_kernels, &sequential, &host_options);
     let making = Making { what, machine: &machine, host: &host, kernels: &kernels, turns: &turns, choices };
-    let made = session.pass("emit-cuda", || match choices.scheme {
-        Scheme::Serial => making.serial(),
-        Scheme::Fused => making.fused(),
-        _ => making.swp(choices.scheme, choices.coarsen, choices.method),
+    let made = session.pass("emit-cuda", || {
+        let scheduled = match choices.scheme {
+            Scheme::Serial => making.serial(),
+            Scheme::Fused => making.fused(),
+            _ => making.swp(choices.scheme, choices.coarsen, choices.method),
+        };
+        making.text(scheduled?)
     });
     let emitted = made.map_err(|e| match e {
         Problem::Code(e) => refused(session, checked, &e),
@@ -163,52 +155,44 @@ struct Making<'a> {
 
 impl Making<'_> {
     /// A modulo schedule for multiprocessors.
-    fn swp(&self, scheme: Scheme, coarsen: u64, method: Method) -> Result<Emitted, Problem> {
+    fn swp(&self, scheme: Scheme, coarsen: u64, method: Method) -> Result<Scheduled, Problem> {
         let processors = self.choices.processors;
         let mut plan = plan::plan(self.what, self.machine, processors, PER_PROCESSOR).map_err(unfit)?;
         if coarsen > 1 {
             let coarse = plan.granularity.coarsened(coarsen).ok_or_else(|| unfit(Unfit::Work))?;
             plan = plan::with_granularity(self.what, coarse, processors).map_err(unfit)?;
         }
-        self.text(scheme, plan, method)
+        self.solve(scheme, plan, method)
     }
 
     /// Kernel after kernel, with no more bytes of buffers than the schedule that is coarsened eight times.
-    fn serial(&self) -> Result<Emitted, Problem> {
+    fn serial(&self) -> Result<Scheduled, Problem> {
         // the integer program takes its time, and its schedules hold about as much
         let method = if self.choices.method == Method::Ilp { Method::Hms } else { self.choices.method };
-        let limit = match self.swp(Scheme::Swp, SWP8, method) {
-            Ok(swp8) => swp8.program.channel_bytes,
-            Err(Problem::Code(e @ CodegenError::NotOnDevice { .. })) => return Err(Problem::Code(e)),
+        let limit = match self.swp(Scheme::Swp, SWP8, method).and_then(|swp8| self.bytes(&swp8)) {
+            Ok(bytes) => bytes,
+            Err(e @ Problem::Code(CodegenError::NotOnDevice { .. })) => return Err(e),
             Err(_) => SERIAL_BYTES,
         };
-        let with = |batch: u64| {
-            let granularity = whole(self.what.steady, batch).ok_or_else(|| unfit(Unfit::Work))?;
-            let plan = plan::with_granularity(self.what, granularity, 1).map_err(unfit)?;
-            self.text(Scheme::Serial, plan, Method::Sas)
-        };
-        let mut best = with(1)?;
-        for batch in (1..32).map(|i| 1u64 << i) {
-            let Ok(next) = with(batch * self.choices.coarsen) else { break };
-            if next.program.channel_bytes > limit {
-                break;
-            }
-            best = next;
-        }
-        Ok(best)
+        self.longest(Scheme::Serial, limit, (1..32).map(|i| self.choices.coarsen << i))
     }
 
     /// Regions as kernels. What passes between them is on rings, for as many steady states as keeps those in a GPU's cache.
-    fn fused(&self) -> Result<Emitted, Problem> {
+    fn fused(&self) -> Result<Scheduled, Problem> {
+        self.longest(Scheme::Fused, FUSED_BYTES, (1..14).map(|i| 1 << i))
+    }
+
+    /// One instance of each task, of as many steady states as keep the channels within the limit; one where none do.
+    fn longest(&self, scheme: Scheme, limit: u64, batches: impl Iterator<Item = u64>) -> Result<Scheduled, Problem> {
         let with = |batch: u64| {
             let granularity = whole(self.what.steady, batch).ok_or_else(|| unfit(Unfit::Work))?;
             let plan = plan::with_granularity(self.what, granularity, 1).map_err(unfit)?;
-            self.text(Scheme::Fused, plan, Method::Sas)
+            self.solve(scheme, plan, Method::Sas)
         };
         let mut best = with(1)?;
-        for batch in (1..14).map(|i| 1u64 << i) {
+        for batch in batches {
             let Ok(next) = with(batch) else { break };
-            if next.program.channel_bytes > FUSED_BYTES {
+            if !self.bytes(&next).is_ok_and(|bytes| bytes <= limit) {
                 break;
             }
             best = next;
@@ -216,23 +200,42 @@ impl Making<'_> {
         Ok(best)
     }
 
-    fn text(&self, scheme: Scheme, plan: Plan, method: Method) -> Result<Emitted, Problem> {
+    fn solve(&self, scheme: Scheme, plan: Plan, method: Method) -> Result<Scheduled, Problem> {
         let began = Instant::now();
         let settings = Settings { time_limit: self.choices.time_limit, ..Settings::default() };
         let outcome = method::solve(&plan, method, &settings, &|| began.elapsed().as_secs_f64())
             .map_err(|e| Problem::Fault(scheduling::no_schedule(e, method)))?;
         let options = CudaOptions { scheme, threads: self.choices.threads, ..self.choices.options };
-        let input = CudaInput {
+        Ok(Scheduled { plan, outcome, options })
+    }
+
+    fn input<'s>(&'s self, scheduled: &'s Scheduled) -> CudaInput<'s> {
+        CudaInput {
             host: self.host,
             kernels: self.kernels,
             turns: self.turns,
-            problem: &plan.problem,
-            schedule: &outcome.verified,
-            options: &options,
-        };
-        let program = cuda::emit(&input).map_err(Problem::Code)?;
+            problem: &scheduled.plan.problem,
+            schedule: &scheduled.outcome.verified,
+            options: &scheduled.options,
+        }
+    }
+
+    fn bytes(&self, scheduled: &Scheduled) -> Result<u64, Problem> {
+        cuda::channel_bytes(&self.input(scheduled)).map_err(Problem::Code)
+    }
+
+    fn text(&self, scheduled: Scheduled) -> Result<Emitted, Problem> {
+        let program = cuda::emit(&self.input(&scheduled)).map_err(Problem::Code)?;
+        let Scheduled { plan, outcome, .. } = scheduled;
         Ok(Emitted { program, plan, outcome })
     }
+}
+
+/// A problem, its schedule, and what the texts are to be.
+struct Scheduled {
+    plan: Plan,
+    outcome: Outcome,
+    options: CudaOptions,
 }
 
 fn unfit(why: Unfit) -> Problem {

@@ -221,7 +221,7 @@ fn nvrtc_is_found_where_it_is_named() {
         );
     };
     let place = with_driver();
-    let library = &toolkit::nvrtc_places_in(&home)[0].library;
+    let library = &toolkit::nvrtc_places_in(&home)[0].file;
     let mut command = on_false_gpu(&place, "finish=214", &[]);
     command.env_remove("SLUICE_CUDA_HOME").env("SLUICE_NVRTC", library);
     // it has come as far as the device
