@@ -1,0 +1,157 @@
+//! The worst case of a kernel on one multiprocessor: four ways to compute it, of which one is brute force over warps that have names, agree;
+//! and no legal schedule takes longer.
+//!
+//! `SLUICE_SWEEP=1` tries all strings up to six instructions with up to four warps, but for integer programs that a limit of time stops.
+#![allow(clippy::disallowed_methods)]
+
+mod dice;
+
+use dice::Dice;
+use sluice_schedule::analysis::makespan::exact::{Limits, exact};
+use sluice_schedule::analysis::makespan::program::{self, Form};
+use sluice_schedule::analysis::makespan::schedule::{judge, name_warps, simulate};
+use sluice_schedule::analysis::makespan::{Capacity, Kernel, Machine, Problem, Unit, bounds};
+use sluice_schedule::ilp::cbc;
+use std::collections::HashMap;
+
+const ALL: Limits = Limits { states: 1 << 26, stop: &|| false };
+
+/// The longest way from a state in which each warp has its own place: every set of warps that the rules let run is tried.
+fn brute_force(problem: &Problem, done: Vec<u8>, known: &mut HashMap<Vec<u8>, u64>) -> u64 {
+    if let Some(worst) = known.get(&done) {
+        return *worst;
+    }
+    let units = problem.units();
+    let ready = |unit| (0..done.len()).filter(|w| units.get(done[*w] as usize) == Some(&unit)).collect::<Vec<usize>>();
+    let mut worst = 0;
+    let [l, c] = Unit::ALL.map(|u| subsets(&ready(u), problem.at_once(u) as usize));
+    for (l, c) in l.iter().flat_map(|l| c.iter().map(move |c| (l, c))) {
+        let mut next = done.clone();
+        l.iter().chain(c).for_each(|w| next[*w] += 1);
+        if next != done {
+            worst = worst.max(1 + brute_force(problem, next, known));
+        }
+    }
+    known.insert(done, worst);
+    worst
+}
+
+/// All sets of `size` of them, or of all where there are fewer.
+fn subsets(of: &[usize], size: usize) -> Vec<Vec<usize>> {
+    let size = size.min(of.len());
+    let all = 0u32..1 << of.len();
+    let chosen = |set: u32| of.iter().enumerate().filter(move |(i, _)| set >> i & 1 == 1).map(|(_, w)| *w).collect();
+    all.filter(|set| set.count_ones() as usize == size).map(chosen).collect()
+}
+
+/// Half a warp, one and two per cycle.
+fn machines() -> Vec<Machine> {
+    let o = [(1, 2), (1, 1), (2, 1)].map(|(units, size)| Capacity::new(units, size).unwrap());
+    o.iter().flat_map(|load_store| o.iter().map(|cores| Machine { load_store: *load_store, cores: *cores })).collect()
+}
+
+fn strings(longest: usize) -> Vec<Kernel> {
+    let of = |length: usize, bits: u32| {
+        Kernel::new((0..length).map(|i| if bits >> i & 1 == 0 { Unit::LoadStore } else { Unit::Core }).collect())
+    };
+    (1..=longest).flat_map(|length| (0..1 << length).map(move |bits| of(length, bits))).collect()
+}
+
+/// The worst case, checked against brute force, its own witness and the bounds.
+fn checked(p: &Problem) -> u64 {
+    let table = exact(p, ALL).unwrap();
+    let worst = table.worst(p.warps());
+    let brute = brute_force(p, vec![0; p.warps() as usize], &mut HashMap::new());
+    assert_eq!(worst, brute, "{} {p:?}", p.kernel());
+    assert_eq!(judge(p, &name_warps(p, &table.witness(p.warps())).unwrap()), Ok(worst), "{p:?}");
+    assert!(bounds::shortest(p) <= worst && worst <= bounds::sound(p), "{p:?}");
+    assert!(!bounds::paper_is_sound(p) || worst <= bounds::paper(p), "{p:?}");
+    worst
+}
+
+fn sweep() -> bool {
+    std::env::var_os("SLUICE_SWEEP").is_some()
+}
+
+#[test]
+fn the_dynamic_programme_agrees_with_brute_force() {
+    let mut not_bounded = 0;
+    for kernel in strings(6) {
+        for machine in machines() {
+            for warps in 1..=4 {
+                let p = Problem::new(&kernel, &machine, warps).unwrap();
+                // Brute force on twelve instructions of four warps is for the sweep.
+                if p.units().len() as u64 * warps <= 26 || sweep() {
+                    not_bounded += usize::from(checked(&p) > bounds::paper(&p));
+                }
+            }
+        }
+    }
+    assert!(not_bounded > 0, "the paper's bound is none for o = 2");
+}
+
+#[test]
+fn the_integer_programs_agree() {
+    let (longest, seconds) = if sweep() { (6, 20.0) } else { (3, 20.0) };
+    let limits = cbc::Limits { seconds: Some(seconds), nodes: None, gap: 0.0 };
+    let (mut solved, mut stopped) = ([0, 0], [0, 0]);
+    for kernel in strings(longest) {
+        for machine in machines() {
+            for warps in 1..=if sweep() { 4 } else { 3 } {
+                let p = Problem::new(&kernel, &machine, warps).unwrap();
+                if program::variables(&p) > if sweep() { u64::MAX } else { 60 } {
+                    continue;
+                }
+                let worst = exact(&p, ALL).unwrap().worst(p.warps());
+                for form in [Form::Short, Form::Long] {
+                    let answer = program::solve(&p, form, &limits);
+                    assert!(answer.bound >= worst, "{form:?} {kernel} {p:?}");
+                    if let Some(s) = &answer.witness {
+                        assert!(judge(&p, s).unwrap() <= worst, "{form:?} {kernel} {p:?}");
+                    }
+                    if answer.exact {
+                        assert_eq!(answer.bound, worst, "{form:?} {kernel} {p:?}");
+                        solved[form as usize] += 1;
+                    } else {
+                        stopped[form as usize] += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("short: {} solved, {} stopped; long: {} solved, {} stopped", solved[0], stopped[0], solved[1], stopped[1]);
+    assert!(sweep() || stopped == [0, 0], "{stopped:?}");
+    assert!(solved[0] > 100 && solved[1] > 100, "{solved:?}");
+}
+
+#[test]
+fn no_legal_schedule_takes_longer() {
+    let mut dice = Dice::new(6);
+    let machines = machines();
+    for _ in 0..if sweep() { 20_000 } else { 400 } {
+        let length = 1 + dice.roll(8);
+        let units = (0..length).map(|_| if dice.roll(2) == 0 { Unit::LoadStore } else { Unit::Core }).collect();
+        let machine = &machines[dice.roll(9) as usize];
+        let p = Problem::new(&Kernel::new(units), machine, 1 + dice.roll(6)).unwrap();
+        let Ok(table) = exact(&p, Limits { states: 1 << 18, ..ALL }) else { continue };
+        let worst = table.worst(p.warps());
+        for _ in 0..20 {
+            let s = simulate(&p, |_, ready, run| {
+                for i in 0..run {
+                    ready.swap(i, i + dice.roll((ready.len() - i) as u64) as usize);
+                }
+            });
+            let length = judge(&p, &s).unwrap();
+            assert!(bounds::shortest(&p) <= length && length <= worst, "{length} > {worst}: {} {p:?}", p.kernel());
+        }
+    }
+}
+
+#[test]
+fn more_warps_take_longer_and_every_number_is_in_one_table() {
+    let p = Problem::new(&"LCCLC".parse().unwrap(), &Machine::ONE, 12).unwrap();
+    let table = exact(&p, ALL).unwrap();
+    for warps in 1..=12 {
+        assert_eq!(table.worst(warps), exact(&p.with_warps(warps), ALL).unwrap().worst(warps));
+    }
+}
