@@ -16,7 +16,9 @@ pub mod bounds;
 pub mod estimate;
 pub mod exact;
 pub mod kernel;
+pub mod abstraction;
 pub mod machine;
+pub mod potential;
 pub mod program;
 pub mod schedule;
 
