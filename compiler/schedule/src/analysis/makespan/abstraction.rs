@@ -23,34 +23,39 @@ use std::collections::HashMap;
 /// The most instructions of a kernel.
 pub const MOST_INSTRUCTIONS: usize = 16;
 
+/// The most X of a class.
+pub const MOST_LEADS: usize = 3;
+
 /// By instruction, warps: all of them for a unit that has few, else 1 where there are any.
-type Counts = [u8; MOST_INSTRUCTIONS];
+pub type Counts = [u8; MOST_INSTRUCTIONS];
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Class {
     counts: Counts,
     many: [bool; 2],
-    /// X, at most [`Lead::most`] to either side; one more stands for all that is further.
-    lead: i8,
+    /// Each X, at most [`Lead::most`] to either side; one more stands for all that is further.
+    leads: [i8; MOST_LEADS],
 }
 
 /// X: how instructions change it, and what a warp at an instruction has contributed.
 struct Lead {
-    /// By unit.
-    step: [i64; 2],
+    /// By instruction.
+    step: Vec<i64>,
     /// By instruction, and of a warp that is done.
     at: Vec<i64>,
     most: i64,
 }
 
 impl Lead {
-    fn new(problem: &Problem, most: u32) -> Lead {
+    fn new(problem: &Problem, of: u32, most: u32) -> Lead {
         let o = Unit::ALL.map(|u| i64::from(problem.at_once(u).min(problem.warps())));
         let g = crate::analysis::cycle_ratio::gcd(o[0] as u64, o[1] as u64) as i64;
-        let step = [o[1] / g, -o[0] / g];
+        let of_unit = [o[1] / g, -o[0] / g];
+        let step = |(i, u): (usize, &Unit)| if of >> i & 1 == 1 { of_unit[*u as usize] } else { 0 };
+        let step: Vec<i64> = problem.units().iter().enumerate().map(step).collect();
         let mut at = vec![0];
-        problem.units().iter().for_each(|u| at.push(at[at.len() - 1] + step[*u as usize]));
-        Lead { step, at, most: (i64::from(most) * step[0].max(-step[1])).min(60) }
+        step.iter().for_each(|s| at.push(at[at.len() - 1] + s));
+        Lead { step, at, most: (i64::from(most) * of_unit[0].max(-of_unit[1])).min(60) }
     }
 
     fn capped(&self, lead: i64) -> i8 {
@@ -58,12 +63,11 @@ impl Lead {
     }
 
     /// The X that can follow.
-    fn after(&self, lead: i8, ran: &[u8], units: &[Unit], out: &mut Vec<i8>) {
-        let change: i64 = ran.iter().map(|i| self.step[units[*i as usize] as usize]).sum();
+    fn after(&self, lead: i8, ran: &[u8]) -> Vec<i8> {
+        let change: i64 = ran.iter().map(|i| self.step[*i as usize]).sum();
         let lead = i64::from(lead);
-        out.clear();
         let (beyond, next) = (lead.abs() > self.most, lead + change);
-        out.push(self.capped(next));
+        let mut out = vec![self.capped(next)];
         if beyond && next.abs() <= lead.abs() && change != 0 {
             // It may be further away than it looks.
             let back: Vec<i64> = if lead > 0 { (next..=self.most + 1).collect() } else { (-self.most - 1..=next).collect() };
@@ -71,10 +75,11 @@ impl Lead {
             out.sort_unstable();
             out.dedup();
         }
+        out
     }
 
     /// Can warps of these classes have contributed that much?
-    fn fits(&self, class: &Class, units: &[Unit], few: usize) -> bool {
+    fn fits(&self, lead: i8, class: &Class, units: &[Unit], few: usize) -> bool {
         let (mut least, mut most) = (Some(0i64), Some(0i64));
         let mut free = |each: i64, any: bool| {
             // More warps like these may be there.
@@ -105,7 +110,7 @@ impl Lead {
                 sure[1] += more * high;
             }
         }
-        let lead = i64::from(class.lead);
+        let lead = i64::from(lead);
         let (from, to) = match lead {
             l if l > self.most => (l, i64::MAX),
             l if l < -self.most => (i64::MIN, l),
@@ -136,25 +141,31 @@ pub struct Graph {
     pub edges: Vec<Edge>,
     /// The class in which all warps are done, where it was reached.
     pub end: Option<u32>,
+    /// By class, the first instruction at which there is a warp, or the number of instructions.
+    pub phase: Vec<u8>,
+    /// By class and instruction, the fewest warps that are there.
+    pub least: Vec<Counts>,
     problem: Problem,
-    lead: Lead,
+    leads: Vec<Lead>,
     ids: HashMap<Class, u32>,
 }
 
 /// Limits of a graph.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Size {
     /// Warps that are counted, at least o − 1 of both units (it is raised to that) and 1.
     pub few: u32,
-    /// The most that X is known to.
+    /// The most that each X is known to.
     pub lead: u32,
+    /// The instructions that each X counts, as sets of bits; the first [`MOST_LEADS`] of these.
+    pub leads: Vec<u32>,
     /// The most edges.
     pub edges: usize,
 }
 
 impl Graph {
     /// Makes it; `None` where the kernel is too long or the graph too large.
-    pub fn new(problem: &Problem, size: Size) -> Option<Graph> {
+    pub fn new(problem: &Problem, size: &Size) -> Option<Graph> {
         let n = problem.units().len();
         if n > MOST_INSTRUCTIONS {
             return None;
@@ -164,11 +175,11 @@ impl Graph {
         if few > 100 {
             return None;
         }
-        let lead = Lead::new(problem, size.lead);
+        let leads: Vec<Lead> = size.leads.iter().take(MOST_LEADS).map(|of| Lead::new(problem, *of, size.lead)).collect();
         let mut start = vec![0; n];
         start[0] = problem.warps();
-        let start = class_of(problem, few, &lead, &start);
-        let mut maker = Maker { problem, few: few as usize, lead, choices: HashMap::new(), list: Vec::new() };
+        let start = class_of(problem, few, &leads, &start);
+        let mut maker = Maker { problem, few: few as usize, leads, choices: HashMap::new(), list: Vec::new() };
         let mut ids = HashMap::from([(start, 0u32)]);
         let (mut classes, mut first, mut edges) = (vec![start], vec![0u32], Vec::new());
         let mut at = 0;
@@ -190,9 +201,11 @@ impl Graph {
             first.push(edges.len() as u32);
             at += 1;
         }
-        let end = class_of(problem, few, &maker.lead, &vec![0; n]);
+        let end = class_of(problem, few, &maker.leads, &vec![0; n]);
         let end = ids.get(&end).copied();
-        Some(Graph { few, choices: maker.list, first, edges, end, problem: problem.clone(), lead: maker.lead, ids })
+        let phase = classes.iter().map(|c| c.counts.iter().position(|k| *k > 0).unwrap_or(n) as u8).collect();
+        let least = classes.iter().map(|c| c.counts).collect();
+        Some(Graph { phase, least, few, choices: maker.list, first, edges, end, problem: problem.clone(), leads: maker.leads, ids })
     }
 
     /// How many classes there are.
@@ -202,7 +215,7 @@ impl Graph {
 
     /// The class of a state: by instruction, the warps at it. `None` for states that cannot be reached.
     pub fn class(&self, counts: &[u32]) -> Option<u32> {
-        self.ids.get(&class_of(&self.problem, self.few, &self.lead, counts)).copied()
+        self.ids.get(&class_of(&self.problem, self.few, &self.leads, counts)).copied()
     }
 
     /// The edges of a class.
@@ -211,12 +224,14 @@ impl Graph {
     }
 }
 
-fn class_of(problem: &Problem, few: u32, lead: &Lead, counts: &[u32]) -> Class {
+fn class_of(problem: &Problem, few: u32, leads: &[Lead], counts: &[u32]) -> Class {
     let units = problem.units();
     let done = i64::from(problem.warps()) - counts.iter().map(|n| i64::from(*n)).sum::<i64>();
-    let sum: i64 = counts.iter().zip(&lead.at).map(|(n, x)| i64::from(*n) * x).sum();
-    let x = lead.capped(sum + done * lead.at[units.len()]);
-    let mut class = Class { counts: Counts::default(), many: [false; 2], lead: x };
+    let mut class = Class { counts: Counts::default(), many: [false; 2], leads: [0; MOST_LEADS] };
+    for (to, lead) in class.leads.iter_mut().zip(leads) {
+        let sum: i64 = counts.iter().zip(&lead.at).map(|(n, x)| i64::from(*n) * x).sum();
+        *to = lead.capped(sum + done * lead.at[units.len()]);
+    }
     for unit in Unit::ALL {
         let of = || units.iter().zip(counts).enumerate().filter(move |(_, (u, _))| **u == unit);
         let sum: u64 = of().map(|(_, (_, n))| u64::from(*n)).sum();
@@ -230,7 +245,7 @@ fn class_of(problem: &Problem, few: u32, lead: &Lead, counts: &[u32]) -> Class {
 struct Maker<'a> {
     problem: &'a Problem,
     few: usize,
-    lead: Lead,
+    leads: Vec<Lead>,
     choices: HashMap<Vec<u8>, u32>,
     list: Vec<Vec<u8>>,
 }
@@ -318,8 +333,16 @@ impl Maker<'_> {
             }
             all
         });
-        let mut leads = Vec::new();
-        self.lead.after(class.lead, &ran, units, &mut leads);
+        let mut leads = vec![[0i8; MOST_LEADS]];
+        for (k, lead) in self.leads.iter().enumerate() {
+            let next = lead.after(class.leads[k], &ran);
+            let with = |l: &[i8; MOST_LEADS], x: &i8| {
+                let mut l = *l;
+                l[k] = *x;
+                l
+            };
+            leads = leads.iter().flat_map(|l| next.iter().map(move |x| with(l, x))).collect();
+        }
         let next = self.list.len() as u32;
         let choice = *self.choices.entry(ran).or_insert_with_key(|ran| {
             self.list.push(ran.clone());
@@ -329,9 +352,10 @@ impl Maker<'_> {
             for (c, c_many) in &sides[1] {
                 let mut counts = *l;
                 counts.iter_mut().zip(c).for_each(|(to, c)| *to += c);
-                for lead in &leads {
-                    let class = Class { counts, many: [*l_many, *c_many], lead: *lead };
-                    if self.lead.fits(&class, units, self.few) {
+                for leads in &leads {
+                    let class = Class { counts, many: [*l_many, *c_many], leads: *leads };
+                    let mut each = self.leads.iter().zip(leads);
+                    if each.all(|(lead, x)| lead.fits(*x, &class, units, self.few)) {
                         out.push((class, choice));
                     }
                 }
