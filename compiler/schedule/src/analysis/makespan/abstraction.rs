@@ -70,7 +70,8 @@ impl Lead {
         let mut out = vec![self.capped(next)];
         if beyond && next.abs() <= lead.abs() && change != 0 {
             // It may be further away than it looks.
-            let back: Vec<i64> = if lead > 0 { (next..=self.most + 1).collect() } else { (-self.most - 1..=next).collect() };
+            let back: Vec<i64> =
+                if lead > 0 { (next..=self.most + 1).collect() } else { (-self.most - 1..=next).collect() };
             out.extend(back.into_iter().map(|l| self.capped(l)));
             out.sort_unstable();
             out.dedup();
@@ -170,12 +171,14 @@ impl Graph {
         if n > MOST_INSTRUCTIONS {
             return None;
         }
-        let used = Unit::ALL.into_iter().filter(|u| problem.count(*u) > 0).map(|u| problem.at_once(u).min(problem.warps()));
+        let used =
+            Unit::ALL.into_iter().filter(|u| problem.count(*u) > 0).map(|u| problem.at_once(u).min(problem.warps()));
         let few = size.few.max(used.max().unwrap_or(1) - 1).max(1);
         if few > 100 {
             return None;
         }
-        let leads: Vec<Lead> = size.leads.iter().take(MOST_LEADS).map(|of| Lead::new(problem, *of, size.lead)).collect();
+        let leads: Vec<Lead> =
+            size.leads.iter().take(MOST_LEADS).map(|of| Lead::new(problem, *of, size.lead)).collect();
         let mut start = vec![0; n];
         start[0] = problem.warps();
         let start = class_of(problem, few, &leads, &start);
@@ -205,7 +208,18 @@ impl Graph {
         let end = ids.get(&end).copied();
         let phase = classes.iter().map(|c| c.counts.iter().position(|k| *k > 0).unwrap_or(n) as u8).collect();
         let least = classes.iter().map(|c| c.counts).collect();
-        Some(Graph { phase, least, few, choices: maker.list, first, edges, end, problem: problem.clone(), leads: maker.leads, ids })
+        Some(Graph {
+            phase,
+            least,
+            few,
+            choices: maker.list,
+            first,
+            edges,
+            end,
+            problem: problem.clone(),
+            leads: maker.leads,
+            ids,
+        })
     }
 
     /// How many classes there are.
@@ -315,11 +329,8 @@ impl Maker<'_> {
             let mut all = Vec::new();
             for left in 0..1u32 << open.len() {
                 let gone_from = |i: usize| open.iter().position(|o| *o == i).is_some_and(|k| left >> k & 1 == 1);
-                let here: Vec<usize> = at
-                    .iter()
-                    .copied()
-                    .filter(|i| (class.counts[*i] > 0 || came[*i] > 0) && !gone_from(*i))
-                    .collect();
+                let here: Vec<usize> =
+                    at.iter().copied().filter(|i| (class.counts[*i] > 0 || came[*i] > 0) && !gone_from(*i)).collect();
                 let mut counts = Counts::default();
                 here.iter().for_each(|i| counts[*i] = 1);
                 if !here.is_empty() {

@@ -12,15 +12,17 @@
 //! hold, see [`bounds::paper`] and [`estimate`]; what is not a bound is never used as one. The methods: [`bounds`], [`program`] (the integer
 //! program), [`exact`] (a dynamic programme over counts of warps), [`estimate`].
 
+pub mod abstraction;
 pub mod bounds;
+pub mod bracket;
 pub mod estimate;
 pub mod exact;
 pub mod kernel;
-pub mod abstraction;
 pub mod machine;
 pub mod potential;
 pub mod program;
 pub mod schedule;
+pub mod search;
 
 pub use kernel::{Kernel, Unit};
 pub use machine::{Capacity, Machine};

@@ -56,7 +56,10 @@ impl Values {
             let mut sum = 0.0;
             for i in (f..n).rev() {
                 sum += delta(f, i);
-                v[f][i] = ((sum * ONE as f64).ceil() as i64 + 4 * (n - i) as i64).max(v[f + 1][i]);
+                v[f][i] = (sum * ONE as f64).ceil() as i64 + 4 * (n - i) as i64;
+                if i > f {
+                    v[f][i] = v[f][i].max(v[f + 1][i]);
+                }
             }
         }
         Values(v)
@@ -127,7 +130,8 @@ pub fn potential(problem: &Problem, size: &Size, stop: &dyn Fn() -> bool) -> Opt
         }
         for row in rows {
             let scale = 1.0 / row.cycles.max(1) as f64;
-            let ran = row.ran.iter().enumerate().flat_map(|(f, ran)| ran.iter().enumerate().map(move |(i, n)| (f, i, *n)));
+            let ran =
+                row.ran.iter().enumerate().flat_map(|(f, ran)| ran.iter().enumerate().map(move |(i, n)| (f, i, *n)));
             let mut terms: Vec<(Var, f64)> =
                 ran.filter(|(_, _, n)| *n != 0).map(|(f, i, n)| (delta[f][i - f], n as f64 * scale)).collect();
             if row.through_top {
@@ -307,31 +311,87 @@ impl Walks<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::exact::exact;
-    use super::super::{Kernel, Machine, Unit, exact};
+    use super::super::exact::{Limits as States, exact};
+    use super::super::schedule::simulate;
+    use super::super::{Capacity, Kernel, Machine, Unit};
     use super::*;
 
+    fn kernel(length: usize, bits: u32) -> Kernel {
+        Kernel::new((0..length).map(|i| if bits >> i & 1 == 0 { Unit::LoadStore } else { Unit::Core }).collect())
+    }
+
+    fn whole(length: usize) -> Size {
+        Size { few: 1, lead: 1, leads: vec![(1 << length) - 1], edges: 1 << 20 }
+    }
+
+    fn start(p: &Problem) -> Vec<u32> {
+        let mut counts = vec![0; p.units().len()];
+        counts[0] = p.warps();
+        counts
+    }
+
     #[test]
-    fn quality() {
-        for kernel in ["LLCCCL", "LCCCLL", "LCCCCLL", "LCCLCCLL", "LLLCCL", "CLLCLCLLLCL"] {
-            let length = kernel.len();
-            let p = Problem::new(&kernel.parse().unwrap(), &Machine::ONE, if length > 10 { 10 } else { 18 }).unwrap();
-            let e = exact(&p, exact::Limits { states: 1 << 28, stop: &|| false }).unwrap().worst(p.warps());
-            let mut start = vec![0; length];
-            start[0] = p.warps();
-            let all = (1u32 << length) - 1;
-            let at = std::time::Instant::now();
-            let mut v = |few, lead, leads: Vec<u32>| {
-                let v = potential(&p, &Size { few, lead, leads: leads.clone(), edges: 1 << 22 }, &|| false).unwrap();
-                println!("{kernel} {e} few {few} lead {lead} {leads:?}: {} classes {} {:?}", v.bound(&start).unwrap(), v.classes(), at.elapsed());
-                v.bound(&start).unwrap()
-            };
-            v(1, 1, vec![all]);
-            v(3, 1, vec![all]);
-            v(1, 3, vec![all]);
-            
-            for m in 1..all { if length < 7 && v(1, 1, vec![all, m]) == e { break; } }
-            for m in 1..all { if length < 7 && v(2, 2, vec![all, m]) == e { break; } }
+    fn never_below_the_worst_case_and_near_it() {
+        let machines = [(1, 1), (2, 1), (1, 3)];
+        for (l, c) in machines {
+            let machine = Machine { load_store: Capacity::new(l, 1).unwrap(), cores: Capacity::new(c, 1).unwrap() };
+            for (length, bits) in (1..=5).flat_map(|length| (0..1u32 << length).map(move |bits| (length, bits))) {
+                let p = Problem::new(&kernel(length, bits), &machine, 12).unwrap();
+                let worst = exact(&p, States { states: 1 << 20, stop: &|| false }).unwrap().worst(12);
+                let bound = potential(&p, &whole(length), &|| false).unwrap().bound(&start(&p)).unwrap();
+                assert!(worst <= bound, "{} {machine:?}: {bound} < {worst}", p.kernel());
+                if (l, c) == (1, 1) {
+                    assert!(bound * 10 <= worst * 12, "{}: {bound} for {worst}", p.kernel());
+                }
+            }
         }
+    }
+
+    #[test]
+    fn it_falls_in_every_cycle_of_any_schedule() {
+        let mut dice = 1u64;
+        let mut roll = |sides: usize| {
+            dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (dice >> 33) as usize % sides
+        };
+        for (l, c) in [(1, 1), (2, 1), (3, 2)] {
+            let machine = Machine { load_store: Capacity::new(l, 1).unwrap(), cores: Capacity::new(c, 1).unwrap() };
+            for _ in 0..12 {
+                let p = Problem::new(&kernel(6, roll(64) as u32), &machine, 20).unwrap();
+                let v = potential(&p, &Size { few: 2, leads: vec![63, 0b11100], ..whole(6) }, &|| false).unwrap();
+                for _ in 0..20 {
+                    let greedy = roll(3);
+                    let s = simulate(&p, |_, ready, run| match greedy {
+                        0 => ready.sort_by_key(|r| r.1),
+                        1 => ready.sort_by_key(|r| std::cmp::Reverse(r.1)),
+                        _ => (0..run).for_each(|i| ready.swap(i, i + roll(ready.len() - i))),
+                    });
+                    let (mut pc, mut counts) = (vec![0usize; 20], start(&p));
+                    let mut before = v.bound(&counts).unwrap();
+                    for (t, cycle) in s.cycles.iter().enumerate() {
+                        for w in cycle {
+                            counts[pc[*w as usize]] -= 1;
+                            pc[*w as usize] += 1;
+                            if let Some(n) = counts.get_mut(pc[*w as usize]) {
+                                *n += 1;
+                            }
+                        }
+                        let now = v.bound(&counts).expect("a state that a schedule comes to has a class");
+                        assert!(now < before || before == 0, "{} {machine:?} cycle {t}: {before} {now}", p.kernel());
+                        before = now;
+                    }
+                    assert_eq!(before, 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn too_long_or_stopped() {
+        let p = |n: usize| Problem::new(&kernel(n, 0b10101), &Machine::ONE, 9).unwrap();
+        assert!(potential(&p(17), &whole(5), &|| false).is_none());
+        let p = p(6);
+        let v = potential(&p, &whole(6), &|| true).unwrap();
+        assert!(v.bound(&start(&p)).unwrap() <= bounds::sound(&p));
     }
 }

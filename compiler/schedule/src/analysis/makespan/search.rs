@@ -1,0 +1,177 @@
+//! # search
+//!
+//! Purpose: long schedules of kernels that are too large for [`exact`](super::exact), and sometimes the proof that there is none longer.
+//! Input: a [`Problem`], bounds from states ([`Potential`]), a width. Output: a schedule and a bound.
+//!
+//! A beam search over states by how much work is done: of those with the same work done the `width` best are kept, by cycles so far plus the bound
+//! on the cycles to come. A state from which no schedule longer than the best one known can come is left out and nothing is lost by it. So a search that
+//! drops no other state proves that there is no longer schedule; one that does knows a bound for each state that it drops.
+
+use super::potential::Potential;
+use super::{Problem, Unit, bounds};
+use std::collections::{BTreeMap, HashMap};
+
+/// The most moves that are tried from one state.
+const MOST_MOVES: usize = 2048;
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The longest schedule that was found, if longer than `known`: by cycle, the instructions at which warps run.
+    pub steps: Option<Vec<Vec<u16>>>,
+    /// No schedule takes longer than this, or than the longest one known.
+    pub bound: u64,
+}
+
+struct Node {
+    counts: Box<[u32]>,
+    cycles: u32,
+    parent: u32,
+}
+
+/// Searches; `known` is the length of a schedule that there is. `None` where `stop` said so.
+pub fn search(
+    problem: &Problem,
+    potentials: &[Potential],
+    width: usize,
+    known: u64,
+    stop: &dyn Fn() -> bool,
+) -> Option<Found> {
+    let n = problem.units().len();
+    let mut start = vec![0u32; n];
+    start[0] = problem.warps();
+    let mut nodes: Vec<Node> = Vec::new();
+    // By work done: the states of it, with their cycles so far and the node they come from.
+    type Layer = HashMap<Box<[u32]>, (u32, u32)>;
+    let mut layers: BTreeMap<u64, Layer> = BTreeMap::new();
+    layers.entry(0).or_default().insert(start.into(), (0, u32::MAX));
+    let all = u64::from(problem.warps()) * n as u64;
+    let (mut dropped, mut last) = (0u64, None);
+    while let Some((work, layer)) = layers.pop_first() {
+        if stop() {
+            return None;
+        }
+        let mut layer: Vec<(u64, Node)> = layer
+            .into_iter()
+            .map(|(counts, (cycles, parent))| {
+                (u64::from(cycles) + ahead(problem, potentials, &counts), Node { counts, cycles, parent })
+            })
+            .filter(|(bound, _)| *bound > known)
+            .collect();
+        if work == all {
+            last = layer.into_iter().map(|(_, node)| node).max_by_key(|node| node.cycles);
+            break;
+        }
+        layer.sort_unstable_by(|(a, x), (b, y)| {
+            let spread = |n: &Node| n.counts.iter().filter(|c| **c > 0).count();
+            b.cmp(a).then(spread(x).cmp(&spread(y))).then_with(|| x.counts.cmp(&y.counts))
+        });
+        if let Some((bound, _)) = layer.get(width) {
+            dropped = dropped.max(*bound);
+            layer.truncate(width);
+        }
+        for (bound, node) in layer {
+            let here = nodes.len() as u32;
+            let [l, c] = Unit::ALL.map(|u| runs(problem, &node.counts, u));
+            if l.len() * c.len() > MOST_MOVES {
+                dropped = dropped.max(bound);
+            }
+            for ran in l.iter().flat_map(|l| c.iter().map(move |c| (l, c))).take(MOST_MOVES) {
+                let mut next = node.counts.clone();
+                let mut done = work;
+                for i in ran.0.iter().chain(ran.1) {
+                    next[*i] -= 1;
+                    if i + 1 < n {
+                        next[i + 1] += 1;
+                    }
+                    done += 1;
+                }
+                let to = layers.entry(done).or_default().entry(next).or_insert((0, here));
+                if node.cycles + 1 > to.0 {
+                    *to = (node.cycles + 1, here);
+                }
+            }
+            nodes.push(node);
+        }
+    }
+    let steps = last.map(|last| path(problem, &nodes, last));
+    let found = steps.as_ref().map_or(known, |s| s.len() as u64);
+    Some(Found { steps, bound: dropped.max(found) })
+}
+
+/// No schedule takes longer from a state.
+fn ahead(problem: &Problem, potentials: &[Potential], counts: &[u32]) -> u64 {
+    potentials.iter().filter_map(|p| p.bound(counts)).min().unwrap_or_else(|| by_formula(problem, counts))
+}
+
+/// [`bounds::sound`] from a state: the warp that ends last, at the first instruction that there is, waits only where its units are full with others.
+fn by_formula(problem: &Problem, counts: &[u32]) -> u64 {
+    let mut work = [0u64; 2];
+    let mut own = [0u64; 2];
+    let (mut here, mut first) = (0u64, None);
+    for (i, (unit, n)) in problem.units().iter().zip(counts).enumerate() {
+        here += u64::from(*n);
+        first = first.or((*n > 0).then_some(i));
+        work[*unit as usize] += here;
+        own[*unit as usize] += u64::from(first.is_some());
+    }
+    // Any of the warps may be the last: its own work counts once, that of the others in full cycles; the sum is largest for the one that has most.
+    let of = |u: Unit| {
+        let (work, own, o) = (work[u as usize], own[u as usize], u64::from(problem.at_once(u)));
+        own + (work - own) / o
+    };
+    (of(Unit::LoadStore) + of(Unit::Core)).min(bounds::sound(problem))
+}
+
+/// The lists of instructions at which warps of a unit can run in a cycle, as many as it takes.
+fn runs(problem: &Problem, counts: &[u32], unit: Unit) -> Vec<Vec<usize>> {
+    let at: Vec<usize> = (0..counts.len()).filter(|i| problem.units()[*i] == unit && counts[*i] > 0).collect();
+    let ready: u64 = at.iter().map(|i| u64::from(counts[*i])).sum();
+    let run = ready.min(problem.at_once(unit).into()) as usize;
+    let mut lists = vec![Vec::new()];
+    let mut left = ready;
+    for i in at {
+        left -= u64::from(counts[i]);
+        let mut longer = Vec::new();
+        for list in &lists {
+            let open = run - list.len();
+            // What the instructions after this one cannot give, this one must.
+            let least = open.saturating_sub(left.min(open as u64) as usize);
+            for more in least..=open.min(counts[i] as usize) {
+                let mut list: Vec<usize> = list.clone();
+                list.extend(std::iter::repeat_n(i, more));
+                longer.push(list);
+            }
+            if longer.len() > MOST_MOVES {
+                break;
+            }
+        }
+        lists = longer;
+    }
+    lists
+}
+
+fn path(problem: &Problem, nodes: &[Node], last: Node) -> Vec<Vec<u16>> {
+    // Warps that have gone past each instruction.
+    let past = |counts: &[u32]| -> Vec<u32> {
+        let mut left = problem.warps();
+        counts
+            .iter()
+            .map(|n| {
+                left -= n;
+                left
+            })
+            .collect()
+    };
+    let mut steps = Vec::new();
+    let (mut after, mut at) = (past(&last.counts), last.parent);
+    while at != u32::MAX {
+        let node = &nodes[at as usize];
+        let before = past(&node.counts);
+        let ran = before.iter().zip(&after).enumerate();
+        steps.push(ran.flat_map(|(i, (b, a))| std::iter::repeat_n(i as u16, (a - b) as usize)).collect());
+        (after, at) = (before, node.parent);
+    }
+    steps.reverse();
+    steps
+}
