@@ -10,6 +10,7 @@ use crate::exit::{Exit, Fault};
 use crate::fix;
 use crate::folding;
 use crate::io::sink;
+use crate::makespan::{self, MakespanOptions};
 use crate::natives::{Natives, sources};
 use crate::options::*;
 use crate::pipeline::{self, Checked, Halt};
@@ -165,6 +166,14 @@ pub fn cslow(options: &ProgramOptions, mut cslow: CslowOptions) -> Exit {
         session::print(&if cslow.json { document::json(&report) } else { cslow::table(&report) })?;
         Ok(Exit::Ok)
     })
+}
+
+/// `sluice makespan`
+pub fn makespan(options: &MakespanOptions) -> Exit {
+    match makespan::run(options) {
+        Ok(()) => Exit::Ok,
+        Err(fault) => report(&fault),
+    }
 }
 
 /// `sluice graph`

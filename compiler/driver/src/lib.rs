@@ -20,6 +20,7 @@ pub mod folding;
 pub mod interpreted;
 pub mod interrupt;
 pub mod io;
+pub mod makespan;
 pub mod native;
 pub mod native_stats;
 pub mod natives;

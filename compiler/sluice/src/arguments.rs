@@ -13,6 +13,7 @@ use sluice_driver::testing::TestOptions;
 use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, ScheduleArg};
 use crate::cslow_arguments::CslowArgs;
 use crate::cuda_arguments::{ArchArgs, CudaArgs, GpuArgs};
+use crate::makespan_arguments::MakespanArgs;
 use crate::profile_arguments::ProfileArgs;
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
@@ -34,6 +35,7 @@ Examples:
   sluice schedule fm.str --machine cpu          lay the program out on processors as a software pipeline
   sluice profile fm.str --input fm.raw          measure what its firings take, for `sluice schedule`
   sluice cslow bank.str                         what streams that take turns would gain
+  sluice makespan --kernel LLC --warps 4        the longest that a kernel may take on one multiprocessor
   sluice run fm.str --target cuda --input fm.raw --output fm.wav    on an NVIDIA GPU
   sluice build fm.str -o fm                     a program of its own
   sluice new radio                              a project; in its folder no files need to be named
@@ -133,6 +135,12 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: RatesArg,
     },
+    /// Bound how long a kernel may take on one multiprocessor of a GPU, whatever the scheduler of warps does
+    #[command(
+        after_help = "A kernel is a string of instructions, L for a load/store unit and C for a core. Units are as many as threads of a warp \
+        (o = 1) where nothing is said. docs/makespan.md states the model and its assumptions."
+    )]
+    Makespan(MakespanArgs),
     /// Draw the stream graph
     Graph {
         #[command(flatten)]
@@ -489,6 +497,10 @@ impl Arguments {
             Command::Cslow { program, model, format } => {
                 commands::cslow(&program.options(), model.options(matches!(format, RatesArg::Json)))
             }
+            Command::Makespan(makespan) => match makespan.options() {
+                Ok(options) => commands::makespan(&options),
+                Err(fault) => commands::wrong(&ProgramOptions::default(), fault),
+            },
             Command::Graph { program, output, format, folded } => {
                 let format = format.map(|f| match f {
                     GraphArg::Svg => GraphFormat::Svg,

@@ -4,6 +4,7 @@ mod arguments;
 mod choices;
 mod cslow_arguments;
 mod cuda_arguments;
+mod makespan_arguments;
 mod profile_arguments;
 mod schedule_arguments;
 mod watch_arguments;

@@ -19,6 +19,7 @@ pub mod estimate;
 pub mod exact;
 pub mod kernel;
 pub mod machine;
+pub mod method;
 pub mod potential;
 pub mod program;
 pub mod schedule;
