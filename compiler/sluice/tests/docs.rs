@@ -302,9 +302,9 @@ fn example_project() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 15] = [
-    "check", "rates", "sdep", "schedule", "profile", "report", "cslow", "graph", "build", "run", "test", "new", "fmt",
-    "explain", "clean",
+const COMMANDS: [&str; 16] = [
+    "check", "rates", "sdep", "schedule", "profile", "report", "cslow", "makespan", "graph", "build", "run", "test", "new",
+    "fmt", "explain", "clean",
 ];
 
 /// The options a command knows.

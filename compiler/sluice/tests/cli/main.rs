@@ -9,6 +9,7 @@ mod fmt;
 mod hostile;
 mod language;
 mod loops;
+mod makespan;
 mod messages;
 mod natives;
 mod products;

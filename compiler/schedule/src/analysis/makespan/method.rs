@@ -74,7 +74,7 @@ pub struct Answer {
 }
 
 /// Why there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoAnswer {
     /// The dynamic programme has so many states (`None`: beyond 2^64) and may have this many.
     States(Option<u64>, u64),
