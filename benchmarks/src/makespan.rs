@@ -28,7 +28,11 @@ fn kernel(text: &str) -> Kernel {
 }
 
 /// An answer, and how long it took.
-fn timed(p: &Problem, method: Method, seconds: f64) -> Option<(sluice_schedule::analysis::makespan::method::Answer, f64)> {
+fn timed(
+    p: &Problem,
+    method: Method,
+    seconds: f64,
+) -> Option<(sluice_schedule::analysis::makespan::method::Answer, f64)> {
     let begun = Instant::now();
     let clock = || begun.elapsed().as_secs_f64();
     let answer = solve(p, method, &Settings { seconds, states: STATES, clock: &clock }).ok()?;
@@ -61,8 +65,20 @@ fn main() -> Result<(), String> {
 
     figure_5(&mut md, seconds, &keep)?;
     let half = Machine { load_store: Capacity::new(16, 32).ok_or("16/32")?, cores: Capacity::ONE };
-    convergence(&mut md, ("6", "LLCLL", Machine::ONE, 600, 6), "The paper's curve falls from 3000 (dashed there, too) to 2500 at x = 6.", seconds, &keep)?;
-    convergence(&mut md, ("7", "LCLCL", half, 420, 6), "The paper has o_L = 1/2 here, and ends at x = 6; its curve begins at 3360 and is at about 2700 from x = 2 on.", seconds, &keep)?;
+    convergence(
+        &mut md,
+        ("6", "LLCLL", Machine::ONE, 600, 6),
+        "The paper's curve falls from 3000 (dashed there, too) to 2500 at x = 6.",
+        seconds,
+        &keep,
+    )?;
+    convergence(
+        &mut md,
+        ("7", "LCLCL", half, 420, 6),
+        "The paper has o_L = 1/2 here, and ends at x = 6; its curve begins at 3360 and is at about 2700 from x = 2 on.",
+        seconds,
+        &keep,
+    )?;
     frontier(&mut md, seconds);
     keep("makespan.md", &md)?;
     brackets(&mut md, seconds, strings);
@@ -75,7 +91,11 @@ const HEAD: &str = "# Worst-case makespan on one multiprocessor\n\n\
 
 /// Time of the integer programs.
 fn figure_5(md: &mut String, seconds: f64, keep: &dyn Fn(&str, &str) -> Result<(), String>) -> Result<(), String> {
-    let methods = [(Method::IlpShort, "short constraints"), (Method::IlpLong, "long constraints"), (Method::Exact, "dynamic programme")];
+    let methods = [
+        (Method::IlpShort, "short constraints"),
+        (Method::IlpLong, "long constraints"),
+        (Method::Exact, "dynamic programme"),
+    ];
     let mut series: Vec<Series> =
         methods.iter().map(|(_, name)| Series { name: (*name).into(), points: Vec::new(), marks: false }).collect();
     let mut rows = String::new();
@@ -143,7 +163,11 @@ fn convergence(
     let (auto, took) = timed(&p, Method::Auto, seconds).ok_or("no bracket")?;
     let at = |ys: &[u64]| ys.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y as f64)).collect::<Vec<_>>();
     let level = bounds::sound(&p) as f64;
-    let flat = |name: &str, y: u64| Series { name: name.into(), points: (1..=x).map(|i| (f64::from(i), y as f64)).collect(), marks: false };
+    let flat = |name: &str, y: u64| Series {
+        name: name.into(),
+        points: (1..=x).map(|i| (f64::from(i), y as f64)).collect(),
+        marks: false,
+    };
     let chart = Lines {
         title: format!("Figure {figure}: {text}, W = {warps}, o_L = {}, o_C = {}", machine.load_store, machine.cores),
         x: "x, warps of which the estimate is made".into(),
@@ -187,7 +211,8 @@ fn frontier(md: &mut String, seconds: f64) {
     *md += "## How far exact answers go\n\nThe most warps of the dynamic programme within the time and a gibibyte, o = 1; the string is the slower of `LCLC...` and `LLCCLLCC...`.\n\n\
         | instructions | warps | states | seconds |\n|--:|--:|--:|--:|\n";
     for length in [2usize, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16] {
-        let mut warps = (1..=4000u32).take_while(|w| states(length, *w).is_some_and(|s| s <= STATES)).last().unwrap_or(1);
+        let mut warps =
+            (1..=4000u32).take_while(|w| states(length, *w).is_some_and(|s| s <= STATES)).last().unwrap_or(1);
         let took = loop {
             let of = |every: usize| {
                 let units = (0..length).map(|i| if i / every % 2 == 0 { Unit::LoadStore } else { Unit::Core });

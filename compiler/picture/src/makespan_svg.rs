@@ -49,7 +49,7 @@ pub fn svg(problem: &Problem, schedule: &Schedule, title: &str) -> Option<String
     let top = |unit: Unit| if unit == Unit::LoadStore { TOP } else { TOP + ROW * rows[0] as f64 + 8.0 };
     let bottom = top(Unit::Core) + ROW * rows[1] as f64;
     let plot = cell * cycles as f64;
-    let (w, h) = ((LEFT + plot + 30.0).max(420.0), bottom + 44.0);
+    let (w, h) = ((LEFT + plot + 30.0).max((24.0 + width(title, 15.0)).min(PLOT)), bottom + 44.0);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w:.0}\" height=\"{h:.0}\" viewBox=\"0 0 {w:.0} {h:.0}\">\n\
          <style>{STYLE}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text class=\"h\" x=\"12\" y=\"24\">{}</text>\n",

@@ -303,8 +303,8 @@ fn example_project() -> Tested {
 }
 
 const COMMANDS: [&str; 16] = [
-    "check", "rates", "sdep", "schedule", "profile", "report", "cslow", "makespan", "graph", "build", "run", "test", "new",
-    "fmt", "explain", "clean",
+    "check", "rates", "sdep", "schedule", "profile", "report", "cslow", "makespan", "graph", "build", "run", "test",
+    "new", "fmt", "explain", "clean",
 ];
 
 /// The options a command knows.

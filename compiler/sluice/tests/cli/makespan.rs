@@ -44,7 +44,11 @@ fn units_and_warp_size_make_o() {
 #[test]
 fn the_estimate_is_marked() {
     let done = run("--kernel LCLCL --warps 4 --method estimate --x 2").ends(0);
-    assert!(done.text().contains("12  an estimate, NOT a bound: schedules may take longer (estimate)"), "{}", done.text());
+    assert!(
+        done.text().contains("12  an estimate, NOT a bound: schedules may take longer (estimate)"),
+        "{}",
+        done.text()
+    );
     assert!(done.text().contains("2     6        12"), "{}", done.text());
     assert_eq!(json("--kernel LCLCL --warps 4")["bound"], 14);
 }

@@ -36,6 +36,8 @@ pub struct Effort<'a> {
 const MOST_SIMULATED: u64 = 1 << 27;
 /// The most instructions of all warps together that a search takes.
 const MOST_WORK: u64 = 1 << 16;
+/// States that a search keeps, and their ways: half a gibibyte.
+const MOST_KEPT: u64 = 1 << 22;
 /// The longest kernel that is searched.
 const MOST_SEARCHED: usize = 64;
 /// Edges of a graph of classes.
@@ -63,11 +65,13 @@ pub fn bracket(problem: &Problem, effort: &Effort) -> Bracket {
         b.improve(problem, effort, &mut potentials);
         b.by_parts(problem, effort, &mut potentials, &mut width, work);
     }
-    while work <= MOST_WORK && problem.units().len() <= MOST_SEARCHED && b.least < b.bound && width <= effort.width {
+    let widest = effort.width.min((MOST_KEPT / work.max(1)) as usize);
+    while work <= MOST_WORK && problem.units().len() <= MOST_SEARCHED && b.least < b.bound && width <= widest {
         if !b.search(problem, effort, &potentials, width) {
             break;
         }
-        width *= 4;
+        // The last one is as wide as may be.
+        width = if width < widest { (width * 4).min(widest) } else { usize::MAX };
     }
     b
 }

@@ -87,7 +87,7 @@ pub enum NoAnswer {
 }
 
 /// The widest search of a bracket.
-const WIDEST: usize = 1 << 17;
+const WIDEST: usize = 1 << 14;
 /// States that an estimate is made of where nobody says of how many warps.
 const CHEAP: u64 = 1 << 20;
 /// The most warps that an estimate is made of where nobody says.
@@ -99,9 +99,9 @@ pub fn solve(problem: &Problem, method: Method, settings: &Settings) -> Result<A
         Method::Pessimistic => Ok(pessimistic(problem)),
         Method::IlpShort => integer_program(problem, Form::Short, settings),
         Method::IlpLong => integer_program(problem, Form::Long, settings),
-        Method::Exact => Ok(from_table(problem, &table(problem, settings)?)),
+        Method::Exact => Ok(from_table(problem, &table(problem, settings, 1.0)?)),
         Method::Estimate(x) => estimated(problem, x, settings),
-        Method::Auto => match table(problem, settings) {
+        Method::Auto => match table(problem, settings, 0.6) {
             Ok(table) => Ok(from_table(problem, &table)),
             Err(_) => Ok(bracketed(problem, settings)),
         },
@@ -113,8 +113,9 @@ fn pessimistic(problem: &Problem) -> Answer {
     Answer { bound, exact: bound == least, sound: true, least, witness: None, by: "pessimistic", estimates: Vec::new() }
 }
 
-fn table(problem: &Problem, settings: &Settings) -> Result<Exact, NoAnswer> {
-    let stop = || (settings.clock)() > settings.seconds;
+/// The dynamic programme, in a part of the time.
+fn table(problem: &Problem, settings: &Settings, part: f64) -> Result<Exact, NoAnswer> {
+    let stop = || (settings.clock)() > part * settings.seconds;
     exact(problem, States { states: settings.states, stop: &stop }).map_err(|e| match e {
         NotExact::States(n) => NoAnswer::States(n, settings.states),
         NotExact::Stopped => NoAnswer::Time(settings.seconds),
@@ -154,7 +155,7 @@ fn estimated(problem: &Problem, x: Option<u32>, settings: &Settings) -> Result<A
     if x > problem.warps() {
         return Err(NoAnswer::MoreThanAll(problem.warps()));
     }
-    let table = table(&problem.with_warps(x), settings)?;
+    let table = table(&problem.with_warps(x), settings, 1.0)?;
     let worst: Vec<u64> = (1..=x).map(|w| table.worst(w)).collect();
     let each = estimate::convergence(&worst, problem.warps());
     let bound = each.last().copied().unwrap_or_default();
@@ -173,7 +174,7 @@ fn estimated(problem: &Problem, x: Option<u32>, settings: &Settings) -> Result<A
 
 fn bracketed(problem: &Problem, settings: &Settings) -> Answer {
     let begun = (settings.clock)();
-    // Where the dynamic programme has used up the time, a little is left for a bracket all the same.
+    // A little time there is always, whatever the dynamic programme has used.
     let whole = (settings.seconds - begun).max(0.2 * settings.seconds);
     let over = |part: f64| (settings.clock)() > begun + part * whole;
     let b = bracket(problem, &Effort { over: &over, width: WIDEST });

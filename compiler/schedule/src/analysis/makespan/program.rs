@@ -21,8 +21,8 @@ use super::{Problem, Unit, bounds};
 use crate::ilp::cbc::{self, Limits, Status};
 use crate::ilp::model::{Model, Var};
 
-/// The most variables of a program: beyond, CBC does not end and takes gigabytes.
-pub const MOST_VARIABLES: u64 = 200_000;
+/// The most variables of a program: beyond, CBC does not look at the clock for minutes, and takes gigabytes.
+pub const MOST_VARIABLES: u64 = 10_000;
 
 /// How the work-conserving rule is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
