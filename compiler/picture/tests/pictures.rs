@@ -298,3 +298,56 @@ fn deep_and_large_programs_are_drawn() {
     check_dot(&p);
     assert!(svg(&p.graph, &p.steady).len() < 100_000);
 }
+
+#[test]
+fn schedules_of_warps() {
+    use sluice_picture::makespan_svg;
+    use sluice_schedule::analysis::makespan::schedule::simulate;
+    use sluice_schedule::analysis::makespan::{Capacity, Machine, Problem};
+    let two = Machine { load_store: Capacity::new(2, 1).unwrap(), cores: Capacity::ONE };
+    let p = Problem::new(&"LLC".parse().unwrap(), &two, 4).unwrap();
+    let s = simulate(&p, |_, _, _| {});
+    let text = makespan_svg::svg(&p, &s, "LLC <4>").unwrap();
+    let doc = roxmltree::Document::parse(&text).unwrap();
+    let cells: Vec<_> = doc.descendants().filter(|n| n.attribute("class") == Some("w")).collect();
+    assert_eq!(cells.len(), 12, "one for each instruction of each warp");
+    let mut places: Vec<_> = cells.iter().map(|n| (n.attribute("x").unwrap(), n.attribute("y").unwrap())).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), 12, "none on another");
+    assert!(text.contains("load/store 1") && !text.contains("cores 1"), "{text}");
+    let many = Problem::new(&"L".repeat(1000).parse().unwrap(), &Machine::ONE, 41).unwrap();
+    assert_eq!(makespan_svg::svg(&many, &simulate(&many, |_, _, _| {}), "too many"), None);
+}
+
+#[test]
+fn lines() {
+    use sluice_picture::lines_svg::{Lines, Series, svg};
+    let series =
+        |name: &str, points: &[(f64, f64)]| Series { name: name.into(), points: points.to_vec(), marks: false };
+    let chart = Lines {
+        title: "time & more".into(),
+        x: "warps".into(),
+        y: "seconds".into(),
+        log: true,
+        level: Some((300.0, "limit".into())),
+        series: vec![
+            series("a", &[(1.0, 0.01), (2.0, 100.0), (3.0, 0.0)]),
+            series("b", &[]),
+            series("c", &[(1.0, 5.0)]),
+        ],
+    };
+    let text = svg(&chart);
+    let doc = roxmltree::Document::parse(&text).unwrap();
+    let circles = doc.descendants().filter(|n| n.has_tag_name("circle")).count();
+    assert_eq!(circles, 3, "two points and the legend: zero is not on a logarithmic axis\n{text}");
+    let y = |n: roxmltree::Node| n.attribute("cy").unwrap().parse::<f64>().unwrap();
+    let at: Vec<f64> = doc.descendants().filter(|n| n.has_tag_name("circle")).map(y).collect();
+    assert!(at[0] > at[1], "more is higher");
+    // nothing to show is no fault, nor is a flat line
+    for series in [vec![], vec![series("flat", &[(1.0, 7.0), (2.0, 7.0)])]] {
+        let text = svg(&Lines { series, log: false, level: None, ..chart.clone() });
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        roxmltree::Document::parse(&text).unwrap();
+    }
+}

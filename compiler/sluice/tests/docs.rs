@@ -436,12 +436,23 @@ fn index_profile(code: &str, text: &str) -> Tested {
     if said.contains(&format!("[{code}]")) { Ok(()) } else { Err(format!("{code} is not reported:\n{said}").into()) }
 }
 
+/// A command line, or the file of its `--config`, that brings about a code of `sluice makespan`.
+fn index_makespan(code: &str, text: &str) -> Tested {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join("makespan.toml"), text)?;
+    let typed = text.trim().strip_prefix("sluice ").unwrap_or("makespan --config makespan.toml");
+    let out = sluice(folder.path(), &typed.split_whitespace().collect::<Vec<_>>())?;
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    if said.contains(&format!("[{code}]")) { Ok(()) } else { Err(format!("{code} is not reported:\n{said}").into()) }
+}
+
 fn error_index(trials: &mut Vec<Trial>) {
     for entry in read("docs/errors.md").split("\n## ").skip(1) {
         let code = entry.split(':').next().unwrap_or("").to_string();
         let name = format!("index::{code}");
         if let Some(example) = blocks(entry).into_iter().find(|b| ["text", "toml", "json"].contains(&b.info.as_str())) {
             trials.push(Trial::test(name, move || match example.info.as_str() {
+                _ if ["E0990", "E0991", "E0992"].contains(&code.as_str()) => index_makespan(&code, &example.text),
                 "toml" => index_manifest(&code, &example.text),
                 "json" => index_profile(&code, &example.text),
                 _ => index_example(&code, &example.text),

@@ -9,7 +9,8 @@
 use super::potential::{Potential, potential};
 use super::schedule::{Schedule, name_warps, simulate};
 use super::search::search;
-use super::{Problem, abstraction, bounds};
+use super::{Problem, Unit, abstraction, bounds};
+use std::cmp::Reverse;
 
 /// What is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +54,9 @@ pub fn bracket(problem: &Problem, effort: &Effort) -> Bracket {
             b.witness(simulate(problem, |unit, ready, _| match (policy, unit) {
                 (0, _) => {}
                 (1, _) => ready.sort_by_key(|(_, at)| *at),
-                (2, _) => ready.sort_by_key(|(_, at)| std::cmp::Reverse(*at)),
-                (_, super::Unit::LoadStore) => ready.sort_by_key(|(_, at)| *at),
-                (_, super::Unit::Core) => ready.sort_by_key(|(_, at)| std::cmp::Reverse(*at)),
+                (2, _) => ready.sort_by_key(|(_, at)| Reverse(*at)),
+                (_, Unit::LoadStore) => ready.sort_by_key(|(_, at)| *at),
+                (_, Unit::Core) => ready.sort_by_key(|(_, at)| Reverse(*at)),
             }));
         }
     }
@@ -119,13 +120,17 @@ impl Bracket {
         }
         let n = problem.units().len();
         let all = (1u32 << n) - 1;
-        for (from, to) in (0..n).flat_map(|from| (from + 2..=n).rev().map(move |to| (from, to))) {
-            let part = &problem.units()[from..to];
+        // First the parts that leave no lead behind when they are done, so that what is done does not blur it; and long ones first.
+        let lead = |from: usize, to: usize| {
+            let of = |u: Unit| problem.units()[from..to].iter().filter(|v| **v == u).count();
+            of(Unit::LoadStore).abs_diff(of(Unit::Core))
+        };
+        let mut parts: Vec<(usize, usize)> = (0..n).flat_map(|f| (f + 2..=n).map(move |t| (f, t))).collect();
+        parts.retain(|(f, t)| t - f < n && lead(*f, *t) < t - f);
+        parts.sort_by_key(|(f, t)| (lead(*f, *t), Reverse(t - f), *f));
+        for (from, to) in parts {
             if self.least == self.bound || (effort.over)(0.5) {
                 return;
-            }
-            if to - from == n || part.iter().all(|u| *u == part[0]) {
-                continue;
             }
             let bits = (1u32 << to) - (1u32 << from);
             if let Some(p) = made(problem, vec![all, bits], effort, 0.5)
