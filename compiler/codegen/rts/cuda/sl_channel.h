@@ -73,38 +73,46 @@ template <class End, uint32_t BLOCK, uint32_t ROUND, uint32_t STEP> struct sl_tu
     SL_DEVICE auto &operator[](uint32_t i) const { return end[i / BLOCK * ROUND + i % BLOCK * STEP + start]; }
 };
 
-/* Items in shared memory, with gaps so that threads which are a power of two of items apart do not meet in a bank. */
-template <class T> struct sl_tile {
+/* Items in shared memory, with gaps so that threads which are a power of two of items apart do not meet in a bank; or without. */
+template <class T, bool GAPS = true> struct sl_tile {
     T *items;
-    static const uint32_t line = sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31;
+    static const uint32_t line = GAPS && sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31;
     static SL_DEVICE uint32_t at(uint32_t i) { return i + i / line; }
 };
 
 /* The items of one firing in a tile. */
-template <class T, bool WRITES> struct sl_window {
-    sl_tile<T> tile;
+template <class T, bool WRITES, bool GAPS = true> struct sl_window {
+    sl_tile<T, GAPS> tile;
     uint32_t first;
 
-    SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + sl_tile<T>::at(first + i)); }
+    SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + tile.at(first + i)); }
 };
 
-/* All threads of a block call these. Barriers before and after are the caller's. */
+/* Threads that do something together: which of them one is, and how many they are. */
+struct sl_team {
+    uint32_t thread, threads;
+};
+/* Those of the block. */
+SL_DEVICE sl_team sl_everyone() { return {sl_thread(), sl_threads()}; }
+
+/* All threads of a team, or where none is named of a block, call these. Barriers before and after are the caller's. */
 
 /* Calls f(x, place) once for each of `count` items from number `first` on, such that threads side by side touch neighbouring places of the ring. */
-template <class T, uint32_t RATE, class F> SL_DEVICE void sl_each(sl_ring<T, RATE> ring, uint32_t first, uint32_t count, F f)
+template <class T, uint32_t RATE, class F>
+SL_DEVICE void sl_each(sl_team team, sl_ring<T, RATE> ring, uint32_t first, uint32_t count, F f)
 {
     const uint32_t group = 32u * RATE, start = first / group;
     const uint32_t groups = count == 0 ? 0 : (first + count - 1) / group + 1 - start;
     if (RATE == 1 || groups * group / 4 > count) {
         const uint32_t capacity = ring.capacity(), base = first % capacity;
-        for (uint32_t q = sl_thread(); q < count; q += sl_threads()) {
+        for (uint32_t q = team.thread; q < count; q += team.threads) {
             const uint32_t x = sl_wrap(base + q, capacity);
             f(first + q, ring.place(x / RATE, x % RATE));
         }
         return;
     }
     const uint32_t base = start * 32u % ring.rows;
-    for (uint32_t q = sl_thread(); q < groups * group; q += sl_threads()) {
+    for (uint32_t q = team.thread; q < groups * group; q += team.threads) {
         const uint32_t row = q / group * 32u + q % 32u, column = q % group / 32u;
         const uint32_t x = start * group + row * RATE + column;
         if (x - first < count) f(x, ring.place(sl_wrap(base + row, ring.rows), column));
@@ -114,7 +122,7 @@ template <class T, uint32_t RATE, class F> SL_DEVICE void sl_each(sl_ring<T, RAT
 /* Brings `count` items from number `first` on out of a ring into a tile. */
 template <class T, uint32_t RATE> SL_DEVICE void sl_bring(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+    sl_each(sl_everyone(), ring, first, count, [=](uint32_t x, uint32_t place) {
         sl_item<true>(tile.items + tile.at(x - first)) = sl_item<false>(ring.items + place);
     });
 }
@@ -122,7 +130,7 @@ template <class T, uint32_t RATE> SL_DEVICE void sl_bring(sl_tile<T> tile, sl_ri
 /* Puts `count` items of a tile into a ring, from number `first` on. */
 template <class T, uint32_t RATE> SL_DEVICE void sl_send(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+    sl_each(sl_everyone(), ring, first, count, [=](uint32_t x, uint32_t place) {
         sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first));
     });
 }
@@ -138,16 +146,58 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
 }
 
 /* The same with a tile whose item `at` is the first. */
-template <class T, uint32_t RATE> SL_DEVICE void sl_bring_at(sl_tile<T> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+template <class T, uint32_t RATE, bool GAPS>
+SL_DEVICE void sl_bring_at(sl_team team, sl_tile<T, GAPS> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+    sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
         sl_item<true>(tile.items + tile.at(x - first + at)) = sl_item<false>(ring.items + place);
     });
 }
-template <class T, uint32_t RATE> SL_DEVICE void sl_send_from(sl_tile<T> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+template <class T, uint32_t RATE, bool GAPS>
+SL_DEVICE void sl_send_from(sl_team team, sl_tile<T, GAPS> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+    sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
         sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first + at));
+    });
+}
+
+/* Begins to copy an item to shared memory; one of a size that cannot be copied asynchronously is copied at once. */
+template <class T> SL_DEVICE void sl_begin_item(T *to, T *from)
+{
+    if (sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) sl_copy_async(to, from, sizeof(T));
+    else sl_item<true>(to) = sl_item<false>(from);
+}
+
+/* Begins to copy `count` neighbours into a tile, the first to its item `at`: 16 bytes at a time where the tile has no gaps and both sides are aligned alike. */
+template <class T, bool GAPS> SL_DEVICE void sl_begin_run(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, T *from, uint32_t count)
+{
+    const uint32_t wide = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
+    const uint32_t there = (uint32_t)(uintptr_t)(tile.items + at) % 16, here = (uint32_t)(uintptr_t)from % 16;
+    uint32_t head = count, rows = 0;
+    if (!GAPS && (sizeof(T) == 4 || sizeof(T) == 8) && there == here) {
+        const uint32_t first = (16 - here) % 16 / (uint32_t)sizeof(T);
+        head = first < count ? first : count;
+        rows = (count - head) / wide;
+    }
+    const uint32_t done = head + rows * wide;
+    for (uint32_t q = team.thread; q < rows; q += team.threads)
+        sl_copy_async(tile.items + at + head + q * wide, from + head + q * wide, 16);
+    for (uint32_t q = team.thread; q < head; q += team.threads) sl_begin_item(tile.items + tile.at(at + q), from + q);
+    for (uint32_t q = done + team.thread; q < count; q += team.threads) sl_begin_item(tile.items + tile.at(at + q), from + q);
+}
+
+/* The same of a ring, from item number `first` on. */
+template <class T, uint32_t RATE, bool GAPS>
+SL_DEVICE void sl_begin_ring(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+{
+    if (RATE == 1) {
+        const uint32_t start = first % ring.capacity(), left = ring.capacity() - start, before = count < left ? count : left;
+        sl_begin_run(team, tile, at, ring.items + start, before);
+        if (count > before) sl_begin_run(team, tile, at + before, ring.items, count - before);
+        return;
+    }
+    sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
+        sl_begin_item(tile.items + tile.at(x - first + at), ring.items + place);
     });
 }
 
@@ -155,11 +205,15 @@ template <class T, uint32_t RATE> SL_DEVICE void sl_send_from(sl_tile<T> tile, i
 SL_DEVICE int32_t sl_between(int32_t x, int32_t least, int32_t most) { return x < least ? least : x > most ? most : x; }
 
 /* Calls f(x) for the numbers from `low` on, before `high`, that are not below `least` nor from `end` on: side by side. */
-template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t least, int32_t end, F f)
+template <class F> SL_DEVICE void sl_each_of(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
 {
     low = low < least ? least : low;
     high = high > end ? end : high;
-    for (int32_t x = low + (int32_t)sl_thread(); x < high; x += (int32_t)sl_threads()) f(x);
+    for (int32_t x = low + (int32_t)team.thread; x < high; x += (int32_t)team.threads) f(x);
+}
+template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t least, int32_t end, F f)
+{
+    sl_each_of(sl_everyone(), low, high, least, end, f);
 }
 
 /* Items of one firing that no other thread sees. */
