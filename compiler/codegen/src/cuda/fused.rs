@@ -61,7 +61,8 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
             let wanted = regions.regions.iter().zip(&tilings).map(|(r, t)| warps::wanted(making, &regions, r, t));
             let wanted = wanted.max().unwrap_or(0);
             let overhead = tilings.iter().map(|t| t.overhead).fold(1.0, f64::max);
-            let good = wanted <= making.input.options.tile.min(limit) || shared <= limit && overhead > 1.0 + MOST_OVERHEAD / 4.0;
+            let good = wanted <= making.input.options.tile.min(limit)
+                || shared <= limit && overhead > 1.0 + MOST_OVERHEAD / 4.0;
             if !good && best.is_some() || shared > limit {
                 break;
             }

@@ -184,7 +184,9 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let in_region = |v: NodeId| fused.as_ref().is_some_and(|f| f.regions.of[v.index()].is_some());
     let parts = Parts::emit(&making, |v| !in_region(v));
     let made = match input.options.scheme {
-        Scheme::Fused | Scheme::FusedWarps => fused::emit(&making, &parts, fused.as_ref().expect("made for this scheme"))?,
+        Scheme::Fused | Scheme::FusedWarps => {
+            fused::emit(&making, &parts, fused.as_ref().expect("made for this scheme"))?
+        }
         Scheme::Serial => serial::emit(&making, &parts)?,
         Scheme::Swp | Scheme::SwpNc => swp::emit(&making, &parts, false)?,
         Scheme::SwpPersistent => swp::emit(&making, &parts, true)?,

@@ -265,10 +265,7 @@ impl Printer<'_, '_> {
         self.bring(|c| !is_staged(c));
         let empty = |p: &mut Self| {
             p.save(is_staged);
-            let _ = writeln!(
-                p.out,
-                "    if (b + {STAGES} * step < tiles) sl_arrive_some({EMPTY}u + stage, {all}u);"
-            );
+            let _ = writeln!(p.out, "    if (b + {STAGES} * step < tiles) sl_arrive_some({EMPTY}u + stage, {all}u);");
         };
         if last.is_none() {
             empty(self);
