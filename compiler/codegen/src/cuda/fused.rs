@@ -18,6 +18,7 @@ use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
 use super::tiles::{Tiling, tiling};
+use super::turns::start;
 use super::warps::{self, Staging};
 use super::{serial, tasks};
 use crate::c::print_device::names;
@@ -316,24 +317,38 @@ impl Printer<'_, '_> {
         let s = self.tiling.states;
         let r = self.tiling.ranges[number];
         let times = times(s * group.rate);
+        // one after the other, the streams of a firing
+        let of_all = |firing: String| match group.lanes {
+            1 => firing,
+            lanes => format!("({firing}) * {lanes}"),
+        };
         let names: Vec<String> =
             group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
         let more =
             if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
         let _ = writeln!(
             self.out,
-            "    /* {}{more}: {} */\n    sl_each_of({}b{times}{}, b{times}{}, 0, all{times}, [&](int32_t i) {{",
+            "    /* {}{more}: {} */\n    sl_each_of({}{}, {}, 0, all{}, [&](int32_t {}) {{",
             names.join(", "),
             comment(&host.sources.describe(host.graph.node(group.members[0].0).span)),
             self.team().0,
-            plus(r.low),
-            plus(r.high),
+            of_all(format!("b{times}{}", plus(r.low))),
+            of_all(format!("b{times}{}", plus(r.high))),
+            self::times(s * group.rate * group.lanes),
+            if group.lanes == 1 { "i" } else { "u" },
         );
+        if group.lanes > 1 {
+            let lanes = group.lanes;
+            let _ = writeln!(
+                self.out,
+                "        const int32_t i = u / {lanes};\n        const uint32_t s = (uint32_t)u % {lanes}u;"
+            );
+        }
         for c in &group.local {
             let channel = host.graph.channel(*c);
             let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q);
-            let _ =
-                writeln!(self.out, "        {} local{}[{}];", self.type_of(*c), c.0, q * u64::from(channel.produce));
+            let items = q * u64::from(channel.produce) / group.lanes;
+            let _ = writeln!(self.out, "        {} local{}[{items}];", self.type_of(*c), c.0);
         }
         for (v, q) in &group.members {
             self.member(group, *v, *q);
@@ -370,12 +385,18 @@ impl Printer<'_, '_> {
         }
         let offset = if writes { plus(self.fill(c)) } else { String::new() };
         let even = if self.staging.is_some_and(|s| s.is_even(c)) { ", false" } else { "" };
-        format!(
-            "sl_window<{ty}, {writes}{even}>{{tile{}, (uint32_t)(n{}{offset} - base{})}}",
-            c.0,
-            times(moved.into()),
-            c.0
-        )
+        let kind = format!("sl_window<{ty}, {writes}{even}>");
+        let window = format!("{kind}{{tile{}, (uint32_t)(n{}{offset} - base{})}}", c.0, times(moved.into()), c.0);
+        // of a stream that takes its turn, its own items of them
+        let v = if writes { channel.from.0 } else { channel.to.0 };
+        match self.making.turns_of(v) {
+            None => window,
+            Some(turns) => {
+                let lay = if writes { &turns.output } else { &turns.input };
+                let (block, round, step) = (lay.block, lay.round, lay.step);
+                format!("sl_turn<{kind}, {block}u, {round}u, {step}u>{{{window}, {}}}", start(turns, lay))
+            }
+        }
     }
 
     /// The firings of a node in one firing of its group.

@@ -137,7 +137,10 @@ fn skew(making: &Making<'_>, region: &Region, tiling: &Tiling, c: ChannelId) -> 
     let tile = tiling.tiles.get(&c)?;
     let ends = host.graph.channel(c);
     let taker = region.groups.iter().find(|g| g.members.iter().any(|(v, _)| *v == ends.to.0));
-    let odd = taker.is_none_or(|g| taken(making, g, c).items % 2 == 1);
+    let odd = taker.is_none_or(|g| match making.turns_of(ends.to.0) {
+        None => taken(making, g, c).items % 2 == 1,
+        Some(turns) => turns.input.stride(&turns.levels).is_some_and(|stride| stride % 2 == 1),
+    });
     if !odd || (item != 4 && item != 8) {
         return None;
     }

@@ -85,10 +85,7 @@ pub fn emit(
     // streams that take turns get a thread each
     let mut turns: Vec<Option<&InTurn>> = vec![None; kernels.len()];
     for (k, filter) in program.codes.iter().enumerate() {
-        let Some(of) = filter.turns.as_deref().filter(|_| filter.stateful.is_some() || !choices.scheme.is_fused())
-        else {
-            continue;
-        };
+        let Some(of) = filter.turns.as_deref() else { continue };
         let turn = compiled::device_kernel(&of.turn, &program.globals, code);
         if let Some(turn) = turn.filter(|t| cuda::has_turn_states(&host_kernels[k], t, &program.globals, of.streams()))
         {
