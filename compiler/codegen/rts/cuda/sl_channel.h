@@ -145,20 +145,93 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
     for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(to + q) = sl_item<false>(tile.items + tile.at(q));
 }
 
+/* Loops whose turns are few, so that what they index stays in registers. */
+#ifdef __CUDACC__
+#define SL_UNROLL _Pragma("unroll")
+#else
+#define SL_UNROLL
+#endif
+
+/* As many items as 16 bytes hold. */
+template <class T> struct alignas(16) sl_wide {
+    static const uint32_t count = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
+    T items[count];
+};
+
+/* How `count` neighbours are moved 16 bytes at a time: those from `head` on, as many times as there are `wides`; the others one by one. */
+struct sl_run {
+    uint32_t head, wides;
+};
+template <class T> SL_DEVICE sl_run sl_run_of(const T *items, uint32_t count)
+{
+    if (sizeof(T) > 8 || 16 % sizeof(T) != 0) return {count, 0};
+    const uint32_t here = (uint32_t)(uintptr_t)items % 16, first = (16 - here) % 16 / (uint32_t)sizeof(T);
+    const uint32_t head = first < count && here % sizeof(T) == 0 ? first : count;
+    return {head, (count - head) / sl_wide<T>::count};
+}
+/* Calls some(i) for the items from number i on that 16 bytes hold, one(i) for the others. */
+template <class T, class Some, class One> SL_DEVICE void sl_each_wide(sl_team team, sl_run run, uint32_t count, Some some, One one)
+{
+    const uint32_t moved = run.wides * sl_wide<T>::count;
+    for (uint32_t q = team.thread; q < run.wides; q += team.threads) some(run.head + q * sl_wide<T>::count);
+    for (uint32_t q = team.thread; q < count - moved; q += team.threads) one(q < run.head ? q : q + moved);
+}
+
+/* Brings `count` neighbours into a tile, the first as its item `at`; puts such items of a tile somewhere. */
+template <class T, bool GAPS> SL_DEVICE void sl_bring_run(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, T *from, uint32_t count)
+{
+    sl_each_wide<T>(team, sl_run_of(from, count), count,
+        [=](uint32_t i) {
+            SL_READ(from + i, 16);
+            const sl_wide<T> some = *(const sl_wide<T> *)(from + i);
+            SL_UNROLL
+            for (uint32_t k = 0; k < sl_wide<T>::count; k++) sl_item<true>(tile.items + tile.at(at + i + k)) = some.items[k];
+        },
+        [=](uint32_t i) { sl_item<true>(tile.items + tile.at(at + i)) = sl_item<false>(from + i); });
+}
+template <class T, bool GAPS> SL_DEVICE void sl_send_run(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, T *to, uint32_t count)
+{
+    sl_each_wide<T>(team, sl_run_of(to, count), count,
+        [=](uint32_t i) {
+            sl_wide<T> some;
+            SL_UNROLL
+            for (uint32_t k = 0; k < sl_wide<T>::count; k++) some.items[k] = sl_item<false>(tile.items + tile.at(at + i + k));
+            SL_WRITE(to + i, 16);
+            *(sl_wide<T> *)(to + i) = some;
+        },
+        [=](uint32_t i) { sl_item<true>(to + i) = sl_item<false>(tile.items + tile.at(at + i)); });
+}
+
+/* Calls f(i, items, n) for the pieces of a ring in which `count` items from number `first` on lie in the order of their numbers: the i-th and so on. */
+template <class T, class F> SL_DEVICE void sl_pieces(sl_ring<T, 1> ring, uint32_t first, uint32_t count, F f)
+{
+    const uint32_t start = first % ring.capacity(), left = ring.capacity() - start, before = count < left ? count : left;
+    f(0, ring.items + start, before);
+    if (count > before) f(before, ring.items, count - before);
+}
+
 /* The same with a tile whose item `at` is the first. */
 template <class T, uint32_t RATE, bool GAPS>
 SL_DEVICE void sl_bring_at(sl_team team, sl_tile<T, GAPS> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
-        sl_item<true>(tile.items + tile.at(x - first + at)) = sl_item<false>(ring.items + place);
-    });
+    if constexpr (RATE == 1) {
+        sl_pieces(ring, first, count, [=](uint32_t i, T *from, uint32_t n) { sl_bring_run(team, tile, at + i, from, n); });
+    } else {
+        sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
+            sl_item<true>(tile.items + tile.at(x - first + at)) = sl_item<false>(ring.items + place);
+        });
+    }
 }
 template <class T, uint32_t RATE, bool GAPS>
 SL_DEVICE void sl_send_from(sl_team team, sl_tile<T, GAPS> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
-        sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first + at));
-    });
+    if constexpr (RATE == 1) {
+        sl_pieces(ring, first, count, [=](uint32_t i, T *to, uint32_t n) { sl_send_run(team, tile, at + i, to, n); });
+    } else {
+        sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
+            sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first + at));
+        });
+    }
 }
 
 /* Begins to copy an item to shared memory; one of a size that cannot be copied asynchronously is copied at once. */
@@ -168,37 +241,26 @@ template <class T> SL_DEVICE void sl_begin_item(T *to, T *from)
     else sl_item<true>(to) = sl_item<false>(from);
 }
 
-/* Begins to copy `count` neighbours into a tile, the first to its item `at`: 16 bytes at a time where the tile has no gaps and both sides are aligned alike. */
+/* Begins to bring neighbours into a tile: 16 bytes at a time where the tile has no gaps and both sides are aligned alike. */
 template <class T, bool GAPS> SL_DEVICE void sl_begin_run(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, T *from, uint32_t count)
 {
-    const uint32_t wide = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
-    const uint32_t there = (uint32_t)(uintptr_t)(tile.items + at) % 16, here = (uint32_t)(uintptr_t)from % 16;
-    uint32_t head = count, rows = 0;
-    if (!GAPS && (sizeof(T) == 4 || sizeof(T) == 8) && there == here) {
-        const uint32_t first = (16 - here) % 16 / (uint32_t)sizeof(T);
-        head = first < count ? first : count;
-        rows = (count - head) / wide;
-    }
-    const uint32_t done = head + rows * wide;
-    for (uint32_t q = team.thread; q < rows; q += team.threads)
-        sl_copy_async(tile.items + at + head + q * wide, from + head + q * wide, 16);
-    for (uint32_t q = team.thread; q < head; q += team.threads) sl_begin_item(tile.items + tile.at(at + q), from + q);
-    for (uint32_t q = done + team.thread; q < count; q += team.threads) sl_begin_item(tile.items + tile.at(at + q), from + q);
+    const bool alike = !GAPS && sizeof(T) >= 4 && ((uintptr_t)(tile.items + at) ^ (uintptr_t)from) % 16 == 0;
+    sl_each_wide<T>(team, alike ? sl_run_of(from, count) : sl_run{count, 0}, count,
+        [=](uint32_t i) { sl_copy_async(tile.items + at + i, from + i, 16); },
+        [=](uint32_t i) { sl_begin_item(tile.items + tile.at(at + i), from + i); });
 }
 
 /* The same of a ring, from item number `first` on. */
 template <class T, uint32_t RATE, bool GAPS>
 SL_DEVICE void sl_begin_ring(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    if (RATE == 1) {
-        const uint32_t start = first % ring.capacity(), left = ring.capacity() - start, before = count < left ? count : left;
-        sl_begin_run(team, tile, at, ring.items + start, before);
-        if (count > before) sl_begin_run(team, tile, at + before, ring.items, count - before);
-        return;
+    if constexpr (RATE == 1) {
+        sl_pieces(ring, first, count, [=](uint32_t i, T *from, uint32_t n) { sl_begin_run(team, tile, at + i, from, n); });
+    } else {
+        sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
+            sl_begin_item(tile.items + tile.at(x - first + at), ring.items + place);
+        });
     }
-    sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
-        sl_begin_item(tile.items + tile.at(x - first + at), ring.items + place);
-    });
 }
 
 /* A number, or the nearest one from `least` to `most`. */
@@ -221,13 +283,6 @@ template <class T> struct sl_local {
     T *items;
     SL_DEVICE T &operator[](uint32_t i) const { return items[i]; }
 };
-
-/* Loops whose turns are few, so that what they index stays in registers. */
-#ifdef __CUDACC__
-#define SL_UNROLL _Pragma("unroll")
-#else
-#define SL_UNROLL
-#endif
 
 /* A node that fires, and an end of a channel that it has: the numbers in which nodes of the same code differ. */
 struct sl_port {

@@ -312,6 +312,10 @@ impl Printer<'_, '_> {
 
     /// The firings of a group.
     pub(super) fn group(&mut self, number: usize, group: &Group) {
+        // readers and writers are no one's neighbours in a group
+        if let Some(text) = self.end(number, group.members[0].0) {
+            return self.out.push_str(&text);
+        }
         let making = self.making;
         let host = making.input.host;
         let s = self.tiling.states;
@@ -354,6 +358,42 @@ impl Printer<'_, '_> {
             self.member(group, *v, *q);
         }
         self.out.push_str("    });\n");
+    }
+
+    /// A reader or writer, whose firings move neighbours.
+    fn end(&self, number: usize, v: NodeId) -> Option<String> {
+        let host = self.making.input.host;
+        let node = host.graph.node(v);
+        let reads = match node.kind {
+            NodeKind::Reader(_) => true,
+            NodeKind::Writer(_) => false,
+            _ => return None,
+        };
+        let c = if reads { node.outputs[0] } else { node.inputs[0] };
+        let (at, run) =
+            (comment(&host.sources.describe(node.span)), if reads { "sl_bring_run" } else { "sl_send_run" });
+        let run = self.run(number, v, c, run);
+        Some(format!("    /* {}: {at} */\n{run}", comment(&node.path)))
+    }
+
+    /// The items of a reader's or writer's firings for a tile: `function` moves them between its end and its channel.
+    pub(super) fn run(&self, number: usize, v: NodeId, c: ChannelId, function: &str) -> String {
+        let host = self.making.input.host;
+        let node = host.graph.node(v);
+        let (i, ty, r) = (c.0, self.type_of(c), self.tiling.ranges[number]);
+        let pace = self.tiling.states * host.steady.repetitions[v.index()];
+        let by = times(pace);
+        let (side, fill) =
+            if matches!(node.kind, NodeKind::Reader(_)) { ("in", plus(self.fill(c))) } else { ("out", String::new()) };
+        format!(
+            "    {{\n        const int32_t low = sl_between(b{by}{}, 0, all{by}), high = sl_between(b{by}{}, 0, all{by});\n        \
+             {ty} *const items = ({ty} *)job.{side}[{}] + (uint64_t)job.t * {pace}u + low;\n        \
+             {function}({}tile{i}, (uint32_t)(low{fill} - base{i}), items, high > low ? (uint32_t)(high - low) : 0u);\n    }}\n",
+            plus(r.low),
+            plus(r.high),
+            self.making.facts.numbers[v.index()],
+            self.team().1,
+        )
     }
 
     /// Is there anything to save of these channels?
@@ -405,28 +445,8 @@ impl Printer<'_, '_> {
         let host = making.input.host;
         let node = host.graph.node(v);
         let mark = self.out.len();
-        let number = making.facts.numbers[v.index()];
         let s = self.tiling.states;
         match &node.kind {
-            NodeKind::Reader(_) => {
-                let c = node.outputs[0];
-                let (ty, i, pace) = (self.type_of(c), c.0, s * host.steady.repetitions[v.index()]);
-                let _ = writeln!(
-                    self.out,
-                    "            const {ty} *const from = ({ty} *)job.in[{number}] + (uint64_t)job.t * {pace}u + n;\n            \
-                     sl_item<true>(tile{i}.items + tile{i}.at(n{} - base{i})) = sl_item<false>(from);",
-                    plus(self.fill(c))
-                );
-            }
-            NodeKind::Writer(_) => {
-                let c = node.inputs[0];
-                let (ty, i, pace) = (self.type_of(c), c.0, s * host.steady.repetitions[v.index()]);
-                let _ = writeln!(
-                    self.out,
-                    "            {ty} *const to = ({ty} *)job.out[{number}] + (uint64_t)job.t * {pace}u + n;\n            \
-                     sl_item<true>(to) = sl_item<false>(tile{i}.items + tile{i}.at(n - base{i}));"
-                );
-            }
             NodeKind::Filter { code, .. } => {
                 let (k, variant) = (making.codes.representative[code.index()], making.codes.variant[code.index()]);
                 let rep = host.steady.repetitions[v.index()];

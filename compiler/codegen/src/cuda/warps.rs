@@ -200,7 +200,7 @@ impl Printer<'_, '_> {
     /// Begins the copies of a tile.
     fn begin(&mut self, staging: &Staging) {
         let making = self.making;
-        let (graph, steady) = (making.input.host.graph, making.input.host.steady);
+        let graph = making.input.host.graph;
         for c in staging.staged.keys() {
             let Some(tile) = self.tiling.tiles.get(c) else { continue };
             let (i, ty, m) = (c.0, self.type_of(*c), self.fill(*c));
@@ -221,21 +221,11 @@ impl Printer<'_, '_> {
             }
             let reader = graph.channel(*c).from.0;
             let group = self.region.groups.iter().position(|g| g.members.iter().any(|(v, _)| *v == reader));
-            let Some(r) = group.and_then(|g| self.tiling.ranges.get(g)) else { continue };
-            let (number, pace) =
-                (making.facts.numbers[reader.index()], self.tiling.states * steady.repetitions[reader.index()]);
-            let by = times(pace);
-            let _ = writeln!(
-                self.out,
-                "    {{\n        const int32_t low = sl_between(b{by}{}, 0, all{by}), high = sl_between(b{by}{}, 0, all{by});\n        \
-                 {ty} *const from = ({ty} *)job.in[{number}] + (uint64_t)job.t * {pace}u + low;\n        \
-                 sl_begin_run(team, tile{i}, (uint32_t)(low{} - base{i}), from, {some});\n    }}",
-                plus(r.low),
-                plus(r.high),
-                plus(m),
-            );
+            let Some(group) = group else { continue };
+            let run = self.run(group, reader, *c, "sl_begin_run");
+            self.out.push_str(&run);
             if m > 0 && self.held(*c) {
-                let carry = making.arena.carry(*c);
+                let (by, carry) = (times(pace), making.arena.carry(*c));
                 let _ = writeln!(
                     self.out,
                     "    {{\n        const int32_t low = sl_between(b{by}{low}, 0, {m}), high = sl_between(b{by}{high}, 0, {m});\n        \
