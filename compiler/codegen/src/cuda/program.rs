@@ -209,7 +209,7 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     }
     device.push_str(&host::job(&making, true));
     device.push_str(&making.states());
-    device.push_str(&parts.text);
+    device.push_str(&parts.text(&made.text));
     device.push_str(&kept.text);
     device.push_str(&made.text);
     device.push_str(&making.for_the_emulator(&kernels));

@@ -1,6 +1,7 @@
 /* A CUDA driver for tests without a GPU: its functions do at once, on the host, what they are asked for. Kernels are those of the emulator, in the
  * shared object that FALSE_KERNELS names (without, launches fail); a kernel's number is the order in which it was asked for. FALSE_DRIVER says what goes wrong:
- * `init=N`, `count=N`, `version=N`, `arch=N`, `load=N`, `allocate=N`, `finish=N`, where N is a number, or an error of the driver. */
+ * `init=N`, `count=N`, `version=N`, `arch=N`, `load=N`, `allocate=N`, `finish=N`, where N is a number, or an error of the driver; `idle=1`: launches
+ * do nothing, and succeed. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -113,8 +114,14 @@ int cuModuleGetFunction(void **function, void *module, const char *name) { (void
 int cuFuncGetAttribute(int *value, int attribute, void *function) { (void)attribute; (void)function; *value = 0; return 0; }
 int cuFuncSetAttribute(void *function, int attribute, int value) { (void)function; return attribute == 8 && value > (48 << 10) && value <= (99 << 10) ? 0 : 1; }
 
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, void *function, int threads, size_t shared) {
+    *count = function && threads > 0 && shared <= (99 << 10) ? 2 : 0;
+    return *count ? 0 : 1;
+}
+
 static int start(void *function, const unsigned *n, unsigned together, void **arguments) {
     char report[4096];
+    if (wrong("idle", 0)) return 0;
     if (!emulate) return wrong("finish", 0) ? 0 : FAILED;
     if (emulate((uint32_t)((intptr_t)function - 1), n[0], n[1], n[2], together, arguments[0], 1, report, sizeof report) == 0) return 0;
     fprintf(stderr, "%s\n", report);
