@@ -42,6 +42,12 @@ typedef unsigned long size_t;
 #define SL_TASK static __device__ __noinline__
 #define SL_KERNEL(threads) extern "C" __global__ __launch_bounds__(threads)
 #define SL_KERNEL_ALONE(threads) extern "C" __global__ __launch_bounds__(threads, 1)
+/* One whose warps have roles. Before sm_90 the compiler would have two blocks of an odd number of warps on a multiprocessor, and store registers for it. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define SL_KERNEL_ROLES(threads) SL_KERNEL_ALONE(threads)
+#else
+#define SL_KERNEL_ROLES(threads) SL_KERNEL(threads)
+#endif
 /* Tables: small ones that all threads read at the same place, others. */
 #define SL_CONSTANT __constant__
 #define SL_GLOBAL_TABLE static __device__ const
@@ -161,6 +167,7 @@ SL_DEVICE void sl_store_wide(void *global, const void *own)
 #define SL_TASK static SL_UNUSED __attribute__((noinline))
 #define SL_KERNEL(threads) static
 #define SL_KERNEL_ALONE(threads) static
+#define SL_KERNEL_ROLES(threads) static
 #define SL_CONSTANT static SL_UNUSED
 #define SL_GLOBAL_TABLE static SL_UNUSED const
 

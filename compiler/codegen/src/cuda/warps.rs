@@ -177,7 +177,7 @@ impl Printer<'_, '_> {
             self.out,
             "/* {who}. A block makes tiles of {s} steady states, one after the other: its first {fire} threads fire and send, the others bring the next tile meanwhile.\n   \
              Barriers: {FIRE} of those who fire; {FULL} and {} say that a stage is full, {EMPTY} and {} that it is empty. */\n\
-             SL_KERNEL({all}) void {name}(SL_JOB job)\n{{\n    const int32_t all = (int32_t)job.m, tiles = all{tails}, first = (int32_t)sl_block(), step = (int32_t)sl_blocks();\n    \
+             SL_KERNEL_ROLES({all}) void {name}(SL_JOB job)\n{{\n    const int32_t all = (int32_t)job.m, tiles = all{tails}, first = (int32_t)sl_block(), step = (int32_t)sl_blocks();\n    \
              uint32_t stage = 0;\n    if (sl_thread() >= {fire}u) {{\n        const sl_team team = {{sl_thread() - {fire}u, {bring}u}};\n        \
              for (int32_t b = first; b < tiles; b += step, stage ^= 1u) {{\n            \
              if (b - first >= {STAGES} * step) sl_sync_some({EMPTY}u + stage, {all}u);\n{}            \
