@@ -181,7 +181,11 @@ const FAULTS: &[(&str, u32, &[&str])] = &[
             " arrives at named barrier {} a second time, before those who wait there have gone on",
         ],
     ),
-    ("sl_warps", 16, &[" waits at named barrier {} for 128 threads, and only {} come to it"]),
+    (
+        "sl_warps",
+        16,
+        &[" waits at named barrier {} for 128 threads, and only {} come to it; thread {} does not: it {}"],
+    ),
     (
         "sl_ahead",
         1,

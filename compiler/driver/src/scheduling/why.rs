@@ -94,7 +94,12 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
         Reason::Cycle(cycle) => {
             let t = &tasks[problem.task_of(cycle[0])];
             if cycle.iter().all(|i| problem.task_of(*i) == problem.task_of(cycle[0])) && t.serial {
-                return at(t.nodes[0], "state", state(&t.name, share(t.cost.saturating_mul(t.instances)), bounds), STATE);
+                return at(
+                    t.nodes[0],
+                    "state",
+                    state(&t.name, share(t.cost.saturating_mul(t.instances)), bounds),
+                    STATE,
+                );
             }
             let delay = bounds.critical.as_ref().map_or(1, |(ratio, _)| ratio.distance);
             let delay = count(delay, "iteration", "iterations");
