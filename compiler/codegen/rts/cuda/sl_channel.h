@@ -185,7 +185,8 @@ template <class T, bool GAPS> SL_DEVICE void sl_bring_run(sl_team team, sl_tile<
     sl_each_wide<T>(team, sl_run_of(from, count), count,
         [=](uint32_t i) {
             SL_READ(from + i, 16);
-            const sl_wide<T> some = *(const sl_wide<T> *)(from + i);
+            sl_wide<T> some;
+            sl_load_wide(&some, from + i);
             SL_UNROLL
             for (uint32_t k = 0; k < sl_wide<T>::count; k++) sl_item<true>(tile.items + tile.at(at + i + k)) = some.items[k];
         },
@@ -199,7 +200,7 @@ template <class T, bool GAPS> SL_DEVICE void sl_send_run(sl_team team, sl_tile<T
             SL_UNROLL
             for (uint32_t k = 0; k < sl_wide<T>::count; k++) some.items[k] = sl_item<false>(tile.items + tile.at(at + i + k));
             SL_WRITE(to + i, 16);
-            *(sl_wide<T> *)(to + i) = some;
+            sl_store_wide(to + i, &some);
         },
         [=](uint32_t i) { sl_item<true>(to + i) = sl_item<false>(tile.items + tile.at(at + i)); });
 }
