@@ -145,11 +145,13 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
     for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(to + q) = sl_item<false>(tile.items + tile.at(q));
 }
 
-/* Loops whose turns are few, so that what they index stays in registers. */
+/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time. */
 #ifdef __CUDACC__
 #define SL_UNROLL _Pragma("unroll")
+#define SL_UNROLL_SOME _Pragma("unroll 4")
 #else
 #define SL_UNROLL
+#define SL_UNROLL_SOME
 #endif
 
 /* As many items as 16 bytes hold. */
