@@ -89,20 +89,20 @@ const PLANTS: &[Plant<'_>] = &[
             "reads where an asynchronous copy of thread {} goes that is not waited for: shared memory",
         ],
     ),
-    ("those who fire do not wait for full", &[("sl_sync_some(2u + stage, 96u);", ";")], EARLY),
+    ("those who fire do not wait for full", &[("sl_sync_stage<2u, 96u>(stage);", ";")], EARLY),
     (
         "nobody says that a stage is full",
-        &[("sl_arrive_some(2u + stage, 96u);", ";")],
+        &[("sl_arrive_stage<2u, 96u>(stage);", ";")],
         &["waits at named barrier {} for 96 threads, and only 64 come to it; thread 64 does not: it"],
     ),
     (
         "those who bring do not wait for empty",
-        &[("if (b - first >= 2 * step) sl_sync_some(4u + stage, 96u);", "")],
+        &[("if (b - first >= 2 * step) sl_sync_stage<4u, 96u>(stage);", "")],
         EARLY,
     ),
     (
         "nobody says that a stage is empty",
-        &[("if (b + 2 * step < tiles) sl_arrive_some(4u + stage, 96u);", "")],
+        &[("if (b + 2 * step < tiles) sl_arrive_stage<4u, 96u>(stage);", "")],
         &[
             "waits at named barrier {} for 96 threads, and only 64 come to it; thread 64 does not: it waits at named barrier 4",
             "waits at named barrier 4 for 96 threads, and only 32 come to it; thread 0 does not: it",
@@ -112,10 +112,10 @@ const PLANTS: &[Plant<'_>] = &[
         "a stage is empty before it was read",
         &[
             (
-                "sl_sync_some(2u + stage, 96u);",
-                "sl_sync_some(2u + stage, 96u); if (b + 2 * step < tiles) sl_arrive_some(4u + stage, 96u);",
+                "sl_sync_stage<2u, 96u>(stage);",
+                "sl_sync_stage<2u, 96u>(stage); if (b + 2 * step < tiles) sl_arrive_stage<4u, 96u>(stage);",
             ),
-            ("\n        if (b + 2 * step < tiles) sl_arrive_some(4u + stage, 96u);\n", "\n"),
+            ("\n        if (b + 2 * step < tiles) sl_arrive_stage<4u, 96u>(stage);\n", "\n"),
         ],
         &[
             "writes what thread {} read, without a barrier between: shared memory",
@@ -125,12 +125,12 @@ const PLANTS: &[Plant<'_>] = &[
     ),
     (
         "too few come to the barrier of those who fire",
-        &[("sl_sync_some(1u, 64u);", "sl_sync_some(1u, 96u);")],
+        &[("sl_sync_named<1u, 64u>();", "sl_sync_named<1u, 96u>();")],
         &["waits at named barrier 1 for 96 threads, and only {} come to it"],
     ),
     (
         "too many come to it",
-        &[("sl_sync_some(1u, 64u);", "sl_sync_some(1u, 32u);")],
+        &[("sl_sync_named<1u, 64u>();", "sl_sync_named<1u, 32u>();")],
         &[
             "without a barrier between: shared memory",
             "is not at named barrier 1, where other threads of its warp and enough others are",
@@ -138,17 +138,17 @@ const PLANTS: &[Plant<'_>] = &[
     ),
     (
         "they have none",
-        &[("sl_sync_some(1u, 64u);", ";")],
+        &[("sl_sync_named<1u, 64u>();", ";")],
         &["reads what nobody has written yet: shared memory", "without a barrier between: shared memory"],
     ),
     (
         "they meet at the barrier of the block",
-        &[("sl_sync_some(1u, 64u);", "sl_sync();")],
+        &[("sl_sync_named<1u, 64u>();", "sl_sync();")],
         &["waits at a barrier of the block that thread {} does not reach: it"],
     ),
     (
         "full and empty are one barrier",
-        &[("(4u + stage, 96u)", "(2u + stage, 96u)")],
+        &[("_stage<4u, 96u>", "_stage<2u, 96u>")],
         &[
             "is not at named barrier {}, where other threads of its warp and enough others are",
             "arrives at named barrier {} a second time",

@@ -154,6 +154,18 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
 #define SL_UNROLL_SOME
 #endif
 
+/* The barrier of the number FIRST in stage 0, of the next in stage 1: for so many threads. */
+template <unsigned FIRST, unsigned COUNT> SL_DEVICE void sl_sync_stage(uint32_t stage)
+{
+    if (stage == 0) sl_sync_named<FIRST, COUNT>();
+    else sl_sync_named<FIRST + 1, COUNT>();
+}
+template <unsigned FIRST, unsigned COUNT> SL_DEVICE void sl_arrive_stage(uint32_t stage)
+{
+    if (stage == 0) sl_arrive_named<FIRST, COUNT>();
+    else sl_arrive_named<FIRST + 1, COUNT>();
+}
+
 /* As many items as 16 bytes hold. */
 template <class T> struct alignas(16) sl_wide {
     static const uint32_t count = sizeof(T) < 16 ? 16 / sizeof(T) : 1;

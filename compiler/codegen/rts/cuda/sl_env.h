@@ -70,6 +70,9 @@ SL_DEVICE void sl_arrive_some(unsigned id, unsigned count)
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(count) : "memory");
 }
 SL_DEVICE void sl_sync_warp() { __syncwarp(); }
+/* The same with numbers that the compiler knows: a multiprocessor runs fewer blocks of a kernel that may use all 16 barriers. */
+template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_sync_named() { asm volatile("bar.sync %0, %1;" ::"n"(ID), "n"(COUNT) : "memory"); }
+template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_arrive_named() { asm volatile("bar.arrive %0, %1;" ::"n"(ID), "n"(COUNT) : "memory"); }
 
 /* The barrier of all blocks of a launch that runs them together. All threads of all blocks come to it. `counter` is device memory, 0 before
  * the first launch and left to this function from then on: its low 31 bits count the blocks that are there, and are 0 whenever no
@@ -195,6 +198,8 @@ static SL_UNUSED void sl_sync();
 static SL_UNUSED void sl_sync_some(unsigned id, unsigned count);
 static SL_UNUSED void sl_arrive_some(unsigned id, unsigned count);
 static SL_UNUSED void sl_sync_warp();
+template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_sync_named() { sl_sync_some(ID, COUNT); }
+template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_arrive_named() { sl_arrive_some(ID, COUNT); }
 static SL_UNUSED void sl_grid_sync(unsigned *counter);
 static SL_UNUSED bool sl_first(int32_t *flag, int32_t value);
 static SL_UNUSED unsigned sl_atomic_add(unsigned *at, unsigned value);
