@@ -225,7 +225,8 @@ template <class T, class F> SL_DEVICE void sl_pieces(sl_ring<T, 1> ring, uint32_
     if (count > before) f(before, ring.items, count - before);
 }
 
-/* The same with a tile whose item `at` is the first. */
+/* The same with a tile whose item `at` is the first. In the order of numbers neighbours go together. Neighbours in rows are RATE items apart in the
+ * tile: there the threads that had some of them each would meet in banks. */
 template <class T, uint32_t RATE, bool GAPS>
 SL_DEVICE void sl_bring_at(sl_team team, sl_tile<T, GAPS> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
