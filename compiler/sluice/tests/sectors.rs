@@ -101,7 +101,19 @@ fn touched(program: &str, (scheme, wide): (&str, u64)) -> Result<(), Failed> {
         .env("SLUICE_EMULATE_COUNTS", &counts)
         .arg("run")
         .arg(root.join(format!("benchmarks/{program}/{program}.str")))
-        .args(["--target", "cuda", "--emulate", "--scheme", scheme, "--method", "hms", "--sms", "4", "--output", "out.raw"])
+        .args([
+            "--target",
+            "cuda",
+            "--emulate",
+            "--scheme",
+            scheme,
+            "--method",
+            "hms",
+            "--sms",
+            "4",
+            "--output",
+            "out.raw",
+        ])
         .arg("--input")
         .arg(&input)
         .stdin(Stdio::null())

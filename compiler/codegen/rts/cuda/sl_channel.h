@@ -88,6 +88,14 @@ template <class T, bool WRITES, bool GAPS = true> struct sl_window {
     SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + tile.at(first + i)); }
 };
 
+/* Without gaps the items of a firing are neighbours of its first one. */
+template <class T, bool WRITES> struct sl_window<T, WRITES, false> {
+    sl_tile<T, false> tile;
+    uint32_t first;
+
+    SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + (int32_t)first + (int32_t)i); }
+};
+
 /* Threads that do something together: which of them one is, and how many they are. */
 struct sl_team {
     uint32_t thread, threads;

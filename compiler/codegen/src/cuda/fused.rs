@@ -236,8 +236,9 @@ impl Printer<'_, '_> {
     pub(super) fn places(&mut self, of: impl Fn(ChannelId) -> bool) {
         for (c, tile) in self.tiling.tiles.iter().filter(|(c, _)| of(**c)) {
             let (i, ty) = (c.0, self.type_of(*c));
-            let (kind, place) = match self.staging {
-                None => (format!("sl_tile<{ty}>"), format!("({ty} *)(sl_shared() + {})", tile.offset)),
+            let kind = format!("sl_tile<{ty}{}>", self.without_gaps(*c));
+            let place = match self.staging {
+                None => format!("({ty} *)(sl_shared() + {})", tile.offset),
                 Some(s) => s.place(*c, &ty),
             };
             let _ = writeln!(
@@ -248,6 +249,19 @@ impl Printer<'_, '_> {
                 plus(tile.low),
             );
         }
+    }
+
+    /// The channel whose tile has a channel's items, and how much further along they are there.
+    fn tile_of(&self, c: ChannelId) -> (ChannelId, i64) {
+        self.tiling.copies.get(&c).copied().unwrap_or((c, 0))
+    }
+
+    /// What the type of a channel's tile says where it has no gaps.
+    fn without_gaps(&self, c: ChannelId) -> &'static str {
+        let staged = self.staging.and_then(|s| s.gaps(c));
+        let (of, _) = self.tile_of(c);
+        let gaps = staged.unwrap_or_else(|| self.tiling.tiles.get(&of).is_none_or(|t| t.gaps));
+        if gaps { "" } else { ", false" }
     }
 
     /// Who shares work, as the first argument of what they do; and where it must be said.
@@ -423,10 +437,10 @@ impl Printer<'_, '_> {
         if !self.making.arises(c) {
             return "sl_nothing()".into();
         }
-        let offset = if writes { plus(self.fill(c)) } else { String::new() };
-        let even = if self.staging.is_some_and(|s| s.is_even(c)) { ", false" } else { "" };
-        let kind = format!("sl_window<{ty}, {writes}{even}>");
-        let window = format!("{kind}{{tile{}, (uint32_t)(n{}{offset} - base{})}}", c.0, times(moved.into()), c.0);
+        let (of, further) = self.tile_of(c);
+        let offset = plus(if writes { self.fill(c) } else { further });
+        let kind = format!("sl_window<{ty}, {writes}{}>", self.without_gaps(c));
+        let window = format!("{kind}{{tile{0}, (uint32_t)(n{1}{offset} - base{0})}}", of.0, times(moved.into()));
         // of a stream that takes its turn, its own items of them
         let v = if writes { channel.from.0 } else { channel.to.0 };
         match self.making.turns_of(v) {
@@ -470,7 +484,13 @@ impl Printer<'_, '_> {
             }
             kind => {
                 let ends = |cs: &[ChannelId], writes: bool| cs.iter().map(|c| self.access(group, *c, writes)).collect();
-                let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&node.outputs, true));
+                // of equal copies one is made
+                let own = |c: &&ChannelId| !self.tiling.copies.contains_key(*c);
+                let made: Vec<ChannelId> = node.outputs.iter().filter(own).copied().collect();
+                if made.is_empty() && !node.outputs.is_empty() {
+                    return;
+                }
+                let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&made, true));
                 for l in moves(kind, &ins, &outs).lines() {
                     let _ = writeln!(self.out, "            {l}");
                 }
@@ -518,17 +538,29 @@ impl Printer<'_, '_> {
                     plus(m),
                 );
             } else if self.held(*c) && m > 0 {
-                let carry = making.arena.carry(*c);
+                let (low, high) = (plus(tile.seen), plus(tile.seen + pace as i64));
                 let _ = writeln!(
                     self.out,
-                    "    sl_each_of({}b{times}{}, b{times}{}, all{times}, all{times} + {m}, [&](int32_t x) {{\n        \
-                     {ty} *const to = ({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {m}u + (x - all{times});\n        \
-                     sl_item<true>(to) = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));\n    }});",
+                    "    sl_each_of({}b{times}{low}, b{times}{high}, all{times}, all{times} + {m}, [&](int32_t x) {{\n        \
+                     const {ty} item = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));",
                     team.0,
-                    plus(tile.seen),
-                    plus(tile.seen + pace as i64),
-                    carry
                 );
+                let copies = self.tiling.copies.iter().filter(|(_, (of, _))| of == c);
+                let copies = copies.map(|(copy, (_, further))| (*copy, *further));
+                for (to, further) in std::iter::once((*c, 0)).chain(copies) {
+                    let held = self.fill(to);
+                    if held == 0 {
+                        continue;
+                    }
+                    let guard = if further == 0 { String::new() } else { format!("if (x - all{times} >= {further}) ") };
+                    let _ = writeln!(
+                        self.out,
+                        "        {guard}sl_item<true>(({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {held}u + (x - all{times}{})) = item;",
+                        making.arena.carry(to),
+                        plus(-further),
+                    );
+                }
+                self.out.push_str("    });\n");
             }
         }
     }

@@ -3,6 +3,7 @@
 //! host needs, `program` puts all together.
 
 mod codes;
+mod copies;
 mod fused;
 mod groups;
 mod host;
