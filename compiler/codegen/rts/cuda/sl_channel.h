@@ -289,6 +289,20 @@ template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t 
     sl_each_of(sl_everyone(), low, high, least, end, f);
 }
 
+/* The same with COUNT numbers that follow one another for each thread: f(x, few) for x and the few.count - 1 after it. Those that are left at the end are one by one. */
+template <int32_t COUNT> struct sl_few {
+    static constexpr int32_t count = COUNT;
+};
+template <int32_t COUNT, class F> SL_DEVICE void sl_each_few(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
+{
+    low = low < least ? least : low;
+    high = high > end ? end : high;
+    for (int32_t x = low + (int32_t)team.thread * COUNT; x < high; x += (int32_t)team.threads * COUNT) {
+        if (x + COUNT <= high) f(x, sl_few<COUNT>{});
+        else for (int32_t y = x; y < high; y++) f(y, sl_few<1>{});
+    }
+}
+
 /* Items of one firing that no other thread sees. */
 template <class T> struct sl_local {
     T *items;

@@ -17,7 +17,8 @@ use super::moves::moves;
 use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
-use super::tiles::{Tiling, tiling};
+use super::several::several;
+use super::tiles::{Tiling, given, outputs, tiling};
 use super::turns::start;
 use super::warps::{self, Staging};
 use super::{serial, tasks};
@@ -137,7 +138,8 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                 let (region, tiling) = (&plan.regions.regions[*r], &plan.tilings[*r]);
                 let name = format!("sl_region_{r}");
                 let staging = warps::staging(making, &plan.regions, region, tiling);
-                let mut printer = Printer { making, plan, region, tiling, staging: staging.as_ref(), out: &mut text };
+                let mut printer =
+                    Printer { making, plan, region, tiling, staging: staging.as_ref(), several: false, out: &mut text };
                 printer.kernel(&name);
                 let tiles = format!("job.m + {}u", tiling.tails);
                 let (threads, shared, blocks) = match &staging {
@@ -167,6 +169,8 @@ pub(super) struct Printer<'a, 'm> {
     pub(super) tiling: &'m Tiling,
     /// Where its warps have roles.
     pub(super) staging: Option<&'m Staging>,
+    /// Does a thread make several firings of the group that is printed?
+    several: bool,
     pub(super) out: &'m mut String,
 }
 
@@ -344,17 +348,20 @@ impl Printer<'_, '_> {
             group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
         let more =
             if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
-        let _ = writeln!(
-            self.out,
-            "    /* {}{more}: {} */\n    sl_each_of({}{}, {}, 0, all{}, [&](int32_t {}) {{",
-            names.join(", "),
-            comment(&host.sources.describe(host.graph.node(group.members[0].0).span)),
-            self.team().0,
-            of_all(format!("b{times}{}", plus(r.low))),
-            of_all(format!("b{times}{}", plus(r.high))),
-            self::times(s * group.rate * group.lanes),
-            if group.lanes == 1 { "i" } else { "u" },
-        );
+        let at = comment(&host.sources.describe(host.graph.node(group.members[0].0).span));
+        let (low, high) = (of_all(format!("b{times}{}", plus(r.low))), of_all(format!("b{times}{}", plus(r.high))));
+        let range = format!("{low}, {high}, 0, all{}", self::times(s * group.rate * group.lanes));
+        let _ = writeln!(self.out, "    /* {}{more}: {at} */", names.join(", "));
+        self.several = several(making, self.tiling, group, r.high.abs_diff(r.low)) > 1;
+        if self.several {
+            let n = several(making, self.tiling, group, r.high.abs_diff(r.low));
+            let _ =
+                writeln!(self.out, "    sl_each_few<{n}>({}{range}, [&](int32_t first, auto few) {{", self.team().1);
+            self.kept(group, false);
+        } else {
+            let i = if group.lanes == 1 { "i" } else { "u" };
+            let _ = writeln!(self.out, "    sl_each_of({}{range}, [&](int32_t {i}) {{", self.team().0);
+        }
         if group.lanes > 1 {
             let lanes = group.lanes;
             let _ = writeln!(
@@ -366,12 +373,35 @@ impl Printer<'_, '_> {
             let channel = host.graph.channel(*c);
             let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q);
             let items = q * u64::from(channel.produce) / group.lanes;
-            let _ = writeln!(self.out, "        {} local{}[{items}];", self.type_of(*c), c.0);
+            let few = if self.several { "few.count * " } else { "" };
+            let _ = writeln!(self.out, "        {} local{}[{few}{items}];", self.type_of(*c), c.0);
         }
         for (v, q) in &group.members {
             self.member(group, *v, *q);
         }
+        if self.several {
+            self.kept(group, true);
+            self.several = false;
+        }
         self.out.push_str("    });\n");
+    }
+
+    /// Where a thread that makes several firings keeps what they give; or that it goes to the tiles.
+    fn kept(&mut self, group: &Group, goes: bool) {
+        for c in outputs(self.making, group).into_iter().filter(|c| !self.tiling.copies.contains_key(c)) {
+            let (i, ty, items) = (c.0, self.type_of(c), given(self.making, group, c).items);
+            let by = times(items.unsigned_abs());
+            let _ = match goes {
+                false => writeln!(self.out, "        {ty} kept{i}[few.count{by}];"),
+                true => writeln!(
+                    self.out,
+                    "        const auto to{i} = sl_window<{ty}, true{}>{{tile{i}, (uint32_t)(first{by}{} - base{i})}};\n        \
+                     SL_UNROLL\n        for (int32_t k = 0; k < few.count{by}; k++) to{i}[k] = kept{i}[k];",
+                    self.without_gaps(c),
+                    plus(self.fill(c)),
+                ),
+            };
+        }
     }
 
     /// A reader or writer, whose firings move neighbours.
@@ -430,12 +460,15 @@ impl Printer<'_, '_> {
         let ty = self.type_of(c);
         if group.local.contains(&c) {
             let v = if writes { channel.from.0 } else { channel.to.0 };
-            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
+            let once = !self.several && group.members.iter().any(|(u, q)| *u == v && *q == 1);
             let at = if once { String::new() } else { format!(" + s{}", times(moved.into())) };
             return format!("sl_local<{ty}>{{local{}{at}}}", c.0);
         }
         if !self.making.arises(c) {
             return "sl_nothing()".into();
+        }
+        if writes && self.several {
+            return format!("sl_local<{ty}>{{kept{} + s{}}}", c.0, times(moved.into()));
         }
         let (of, further) = self.tile_of(c);
         let offset = plus(if writes { self.fill(c) } else { further });
@@ -506,6 +539,12 @@ impl Printer<'_, '_> {
             let _ = writeln!(self.out, "        /* {}: {at} */", comment(&node.path));
         }
         let _ = match q {
+            q if self.several => write!(
+                self.out,
+                "        SL_UNROLL\n        for (int32_t s = 0; s < few.count{0}; s++) {{\n{1}{body}        }}\n",
+                times(q),
+                number(&format!("first{} + s", times(q)))
+            ),
             1 => write!(self.out, "        {{\n{}{body}        }}\n", number("i")),
             q => write!(
                 self.out,

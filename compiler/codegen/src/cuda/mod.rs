@@ -15,6 +15,7 @@ mod refuse;
 mod regions;
 pub mod rts;
 mod serial;
+mod several;
 mod stand_alone;
 mod swp;
 mod tasks;
