@@ -177,6 +177,18 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
 #define SL_UNROLL_SOME
 #endif
 
+/* The barrier of the number FIRST in stage 0, of the next in stage 1: for so many threads. */
+template <unsigned FIRST, unsigned COUNT> SL_DEVICE void sl_sync_stage(uint32_t stage)
+{
+    if (stage == 0) sl_sync_named<FIRST, COUNT>();
+    else sl_sync_named<FIRST + 1, COUNT>();
+}
+template <unsigned FIRST, unsigned COUNT> SL_DEVICE void sl_arrive_stage(uint32_t stage)
+{
+    if (stage == 0) sl_arrive_named<FIRST, COUNT>();
+    else sl_arrive_named<FIRST + 1, COUNT>();
+}
+
 /* As many items as 16 bytes hold. */
 template <class T> struct alignas(16) sl_wide {
     static const uint32_t count = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
@@ -236,7 +248,8 @@ template <class T, class F> SL_DEVICE void sl_pieces(sl_ring<T, 1> ring, uint32_
     if (count > before) f(before, ring.items, count - before);
 }
 
-/* The same with a tile whose item `at` is the first. */
+/* The same with a tile whose item `at` is the first. In the order of numbers neighbours go together. Neighbours in rows are RATE items apart in the
+ * tile: there the threads that had some of them each would meet in banks. */
 template <class T, uint32_t RATE, uint32_t GAP>
 SL_DEVICE void sl_bring_at(sl_team team, sl_tile<T, GAP> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {

@@ -175,11 +175,11 @@ impl Printer<'_, '_> {
             self.out,
             "/* {who}. A block makes tiles of {s} steady states, one after the other: its first {fire} threads fire and send, the others bring the next tile meanwhile.\n   \
              Barriers: {FIRE} of those who fire; {FULL} and {} say that a stage is full, {EMPTY} and {} that it is empty. */\n\
-             SL_KERNEL({all}) void {name}(SL_JOB job)\n{{\n    const int32_t all = (int32_t)job.m, tiles = all{tails}, first = (int32_t)sl_block(), step = (int32_t)sl_blocks();\n    \
+             SL_KERNEL_ROLES({all}) void {name}(SL_JOB job)\n{{\n    const int32_t all = (int32_t)job.m, tiles = all{tails}, first = (int32_t)sl_block(), step = (int32_t)sl_blocks();\n    \
              uint32_t stage = 0;\n    if (sl_thread() >= {fire}u) {{\n        const sl_team team = {{sl_thread() - {fire}u, {bring}u}};\n        \
              for (int32_t b = first; b < tiles; b += step, stage ^= 1u) {{\n            \
-             if (b - first >= {STAGES} * step) sl_sync_some({EMPTY}u + stage, {all}u);\n{}            \
-             sl_copy_commit();\n            sl_copy_wait(0);\n            sl_arrive_some({FULL}u + stage, {all}u);\n        }}\n        return;\n    }}\n    \
+             if (b - first >= {STAGES} * step) sl_sync_stage<{EMPTY}u, {all}u>(stage);\n{}            \
+             sl_copy_commit();\n            sl_copy_wait(0);\n            sl_arrive_stage<{FULL}u, {all}u>(stage);\n        }}\n        return;\n    }}\n    \
              const sl_team team = {{sl_thread(), {fire}u}};\n    for (int32_t b = first; b < tiles; b += step, stage ^= 1u) {{\n{}    }}\n}}\n\n",
             FULL + 1,
             EMPTY + 1,
@@ -252,11 +252,11 @@ impl Printer<'_, '_> {
         let last = groups.iter().rposition(takes);
         self.places(|_| true);
         // behind this barrier nobody is at the tile before any more
-        let _ = writeln!(self.out, "    sl_sync_some({FULL}u + stage, {all}u);");
+        let _ = writeln!(self.out, "    sl_sync_stage<{FULL}u, {all}u>(stage);");
         self.bring(|c| !is_staged(c));
         let empty = |p: &mut Self| {
             p.save(is_staged);
-            let _ = writeln!(p.out, "    if (b + {STAGES} * step < tiles) sl_arrive_some({EMPTY}u + stage, {all}u);");
+            let _ = writeln!(p.out, "    if (b + {STAGES} * step < tiles) sl_arrive_stage<{EMPTY}u, {all}u>(stage);");
         };
         if last.is_none() {
             empty(self);
@@ -267,7 +267,7 @@ impl Printer<'_, '_> {
                 empty(self);
             }
             if n + 1 < groups.len() || self.saves(|c| !is_staged(c)) {
-                let _ = writeln!(self.out, "    sl_sync_some({FIRE}u, {fire}u);");
+                let _ = writeln!(self.out, "    sl_sync_named<{FIRE}u, {fire}u>();");
             }
         }
         self.save(|c| !is_staged(c));
