@@ -18,7 +18,7 @@
 use super::fused::{Printer, plus, times};
 use super::program::{Making, Scheme};
 use super::regions::{Region, Regions};
-use super::tiles::{Tiling, tile_bytes};
+use super::tiles::Tiling;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use std::collections::BTreeMap;
@@ -69,9 +69,9 @@ impl Staging {
         self.fire + self.bring
     }
 
-    /// Has a staged channel gaps?
-    pub(super) fn gaps(&self, c: ChannelId) -> Option<bool> {
-        self.staged.get(&c).map(|s| s.even.is_none())
+    /// Does a channel lie without gaps, whatever its tile is like elsewhere?
+    pub(super) fn is_even(&self, c: ChannelId) -> bool {
+        self.staged.get(&c).is_some_and(|s| s.even.is_some())
     }
 
     /// Where a channel's items are: in the stage of this tile where it is staged.
@@ -109,7 +109,7 @@ pub(super) fn staging(making: &Making<'_>, regions: &Regions, region: &Region, t
         let item = making.item_bytes(*c);
         let bytes = match even {
             Some(skew) => ((tile.items + skew) * item).next_multiple_of(WIDE),
-            None => tile_bytes(tile.items, item),
+            None => tile.bytes(item),
         };
         staged.insert(*c, Staged { offset: stage, even });
         stage = stage.checked_add(bytes)?;
@@ -136,7 +136,7 @@ fn skew(making: &Making<'_>, region: &Region, tiling: &Tiling, c: ChannelId) -> 
     let tile = tiling.tiles.get(&c)?;
     let ends = host.graph.channel(c);
     let even = match making.turns_of(ends.to.0) {
-        None => !tile.gaps,
+        None => tile.gap == 0,
         Some(turns) => turns.input.stride(&turns.levels).is_some_and(|stride| stride % 2 == 1),
     };
     if !even || (item != 4 && item != 8) {
