@@ -26,6 +26,10 @@ pub struct CudaArgs {
     /// Threads of a block on a GPU, a multiple of 32
     #[arg(long, value_name = "N", value_parser = block_threads)]
     block_threads: Option<u32>,
+    /// What threads, registers and costs of a GPU are chosen by, as `sluice profile --target cuda` has written it; or `none`. By default the profile in
+    /// the cache, where there is one
+    #[arg(long, value_name = "FILE")]
+    profile: Option<String>,
 }
 
 /// What only runs have.
@@ -71,6 +75,7 @@ impl CudaArgs {
             (self.coarsen.is_some(), "--coarsen"),
             (self.sms.is_some(), "--sms"),
             (self.block_threads.is_some(), "--block-threads"),
+            (self.profile.is_some(), "--profile"),
         ];
         given.into_iter().filter(|(given, _)| *given).map(|(_, name)| name).collect()
     }
@@ -84,6 +89,7 @@ impl CudaArgs {
             processors: self.sms,
             block_threads: self.block_threads,
             gpu: gpu.and_then(|g| g.gpu),
+            profile: self.profile,
         }
     }
 
@@ -118,7 +124,8 @@ impl CudaArgs {
     }
 }
 
-fn only_with_cuda(vain: &[&str]) -> Result<(), Fault> {
+/// Refuses options that need a GPU.
+pub fn only_with_cuda(vain: &[&str]) -> Result<(), Fault> {
     match vain.first() {
         None => Ok(()),
         Some(name) => Err(Fault::usage(format!("{name} has a meaning only with --target cuda"))

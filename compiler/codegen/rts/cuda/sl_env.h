@@ -39,7 +39,12 @@ typedef unsigned long size_t;
 /* A function that is part of what calls it; one that is not; a kernel, and the most threads its blocks have. */
 #define SL_DEVICE __device__ __forceinline__
 #define SL_TASK static __device__ __noinline__
+#ifdef SL_REGISTERS
+/* The compiler is told how many registers a thread may have (-maxrregcount), which it would not heed where a block's threads are said. */
+#define SL_KERNEL(threads) extern "C" __global__
+#else
 #define SL_KERNEL(threads) extern "C" __global__ __launch_bounds__(threads)
+#endif
 /* Tables: small ones that all threads read at the same place, others. */
 #define SL_CONSTANT __constant__
 #define SL_GLOBAL_TABLE static __device__ const

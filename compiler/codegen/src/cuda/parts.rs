@@ -196,6 +196,10 @@ struct Part<'a, 'm> {
     outputs: Vec<Port<'m>>,
     /// Firings between two barriers.
     chunk: u64,
+    /// Threads that fire.
+    threads: u64,
+    /// The block has more.
+    some_rest: bool,
     shared: u64,
     serial: bool,
     out: String,
@@ -218,7 +222,10 @@ impl<'a, 'm> Part<'a, 'm> {
         let outputs = node.outputs.iter().enumerate().map(|(i, c)| port(inputs.len() + i, c, true)).collect();
         let serial =
             matches!(node.kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. });
-        let mut part = Part { making, v, inputs, outputs, chunk: 0, shared: 0, serial, out: String::new() };
+        let threads = u64::from(making.threads_of(v));
+        let some_rest = threads < making.block_threads(v).into();
+        let mut part =
+            Part { making, v, inputs, outputs, chunk: 0, threads, some_rest, shared: 0, serial, out: String::new() };
         part.choose_tiles();
         part
     }
@@ -227,7 +234,7 @@ impl<'a, 'm> Part<'a, 'm> {
     fn choose_tiles(&mut self) {
         let making = self.making;
         let options = making.input.options;
-        let threads = u64::from(options.threads);
+        let threads = self.threads;
         let ends = matches!(making.input.host.graph.node(self.v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
         let (natural, serial) = (options.scheme == Scheme::SwpNc, self.serial);
         // threads that have a stream each touch neighbours
@@ -276,6 +283,17 @@ impl<'a, 'm> Part<'a, 'm> {
             let largest = (0..ports.len()).max_by_key(|i| bytes(ports[*i])).unwrap_or(0);
             ports.remove(largest);
             self.chunk = threads.max(whole);
+        }
+    }
+
+    /// What stands before a loop over what threads do side by side, where it begins for each, and by how much it goes on.
+    fn side_by_side(&self, alone: bool) -> (String, &'static str, String) {
+        match (alone, self.some_rest) {
+            (true, _) => (String::new(), "0", "1".into()),
+            (_, true) => {
+                (format!("if (sl_thread() < {}u) ", self.threads), "sl_thread()", format!("{}u", self.threads))
+            }
+            _ => (String::new(), "sl_thread()", "sl_threads()".into()),
         }
     }
 
@@ -357,12 +375,12 @@ impl<'a, 'm> Part<'a, 'm> {
             let _ = writeln!(self.out, "        {a}\n        sl_sync();\n        {b}\n        sl_sync();\n    }}");
             return;
         }
-        let (start, step) = if alone { ("0", "1") } else { ("sl_thread()", "sl_threads()") };
+        let (rest, start, step) = self.side_by_side(alone);
         let inside = format!("ring{i}.items + ring{i}.at({offset}first + f)");
         let (from, to) = if reader { ("items + f", inside.as_str()) } else { (inside.as_str(), "items + f") };
         let _ = writeln!(
             self.out,
-            "    for (uint32_t f = {start}; f < count; f += {step}) sl_item<true>({to}) = sl_item<false>({from});"
+            "    {rest}for (uint32_t f = {start}; f < count; f += {step}) sl_item<true>({to}) = sl_item<false>({from});"
         );
     }
 
@@ -447,15 +465,15 @@ impl<'a, 'm> Part<'a, 'm> {
                 let _ = writeln!(store, "    sl_item<true>({place}) = st.{name};");
             }
         }
-        let (from, step) = if alone { ("0", "1") } else { ("sl_thread()", "sl_threads()") };
+        let (rest, from, step) = self.side_by_side(alone);
         let body = match stateful {
             true => format!(
-                "for (uint32_t s = {from}; s < {all}u; s += {step}) {{\n    sl_state_{k} st;\n    sl_init_{k}(&st);\n{load}    \
+                "{rest}for (uint32_t s = {from}; s < {all}u; s += {step}) {{\n    sl_state_{k} st;\n    sl_init_{k}(&st);\n{load}    \
                  for (uint32_t f = 0; f < @some@; f++) {{\n        const uint32_t n = @base@ + f;\n        ctx.firing = st.iter = fired + n;\n        {fire}\n        \
                  if (SL_UNLIKELY(ctx.failed)) break;\n    }}\n{store}}}\n"
             ),
             false => format!(
-                "for (uint32_t u = {from}; u < @some@ * {all}u; u += {step}) {{\n    const uint32_t f = u / {all}u, s = u % {all}u, n = @base@ + f;\n    sl_state_{k} st;\n    \
+                "{rest}for (uint32_t u = {from}; u < @some@ * {all}u; u += {step}) {{\n    const uint32_t f = u / {all}u, s = u % {all}u, n = @base@ + f;\n    sl_state_{k} st;\n    \
                  sl_init_{k}(&st);\n    ctx.firing = st.iter = fired + n;\n    {fire}\n    if (SL_UNLIKELY(ctx.failed)) break;\n}}\n"
             ),
         };
@@ -471,6 +489,7 @@ impl<'a, 'm> Part<'a, 'm> {
         let indent = |text: &str, by: &str| text.lines().map(|l| format!("{by}{l}\n")).collect::<String>();
         let all: Vec<Port<'_>> =
             self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
+        let (rests, start, step) = self.side_by_side(alone);
         self.out.push_str(head);
         // where the first of these firings begins, once for all of them
         let starts = |out: &mut String, pad: &str, first: &str| {
@@ -493,9 +512,10 @@ impl<'a, 'm> Part<'a, 'm> {
                 }
             };
             let (start, step, guard) = match (alone, serial) {
-                (true, _) => ("0", "1", String::new()),
-                (_, true) => ("0", "1", format!("{pad}if (sl_thread() == 0)\n")),
-                _ => ("sl_thread()", "sl_threads()", String::new()),
+                (true, _) => ("0", "1".to_string(), String::new()),
+                (_, true) => ("0", "1".to_string(), format!("{pad}if (sl_thread() == 0)\n")),
+                _ if rests.is_empty() => (start, step.clone(), String::new()),
+                _ => (start, step.clone(), format!("{pad}{}\n", rests.trim_end())),
             };
             // splitters and joiners do not ask which firing it is
             let number =

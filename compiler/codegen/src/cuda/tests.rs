@@ -71,6 +71,8 @@ fn with<T>(main: &str, see: impl FnOnce(&Making<'_>) -> T) -> T {
         host: &host,
         kernels: &kernels,
         turns: &turns,
+        threads: &[],
+        costs: "",
         problem: &plan.problem,
         schedule: &outcome.verified,
         options: &options,

@@ -1,0 +1,266 @@
+//! Kernels on a device, one at a time: a launch on all multiprocessors (of what has state, on one), so many rounds that events tell its time well; once in vain, then several times over. All memory is
+//! zero at first. A filter that fails on zeros is not measured, nor one that prints.
+
+#![allow(unsafe_code)] // copies from the device's memory
+
+use super::Subject;
+use super::code::Codes;
+use crate::cuda::device::{Device, Launch, Stream};
+use crate::cuda::emulate::Emulator;
+use crate::cuda::gpu::Gpu;
+use crate::cuda::run;
+use crate::exit::{Exit, Fault};
+use crate::profile::gpu::THREADS;
+use sluice_codegen::cuda::{PROFILE_ROUND, ProfileKernel, ProfileText};
+use sluice_frontend::graph::NodeKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Firings of a block in a measurement, at least: a multiple of all numbers of threads, so that all have the same work.
+const FIRINGS: u64 = 3072;
+/// Bytes of the status at the start of the arena.
+const STATUS: usize = 64;
+/// The events that are used.
+const BEGIN: u32 = 0;
+const END: u32 = 1;
+
+/// How often, and how long.
+struct Repeat {
+    measurements: usize,
+    /// Milliseconds of a launch at least.
+    least: f64,
+}
+
+const ON_GPU: Repeat = Repeat { measurements: 7, least: 0.5 };
+const EMULATED: Repeat = Repeat { measurements: 2, least: 0.0 };
+
+/// A measurement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sample {
+    /// Nanoseconds of a firing on a multiprocessor, of several measurements the one in the middle.
+    pub(super) nanoseconds: f64,
+    /// The longest less the shortest, as a part of that.
+    pub(super) spread: f64,
+    /// Firings of a block.
+    firings: u64,
+    /// Seconds of all measurements.
+    seconds: f64,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Samples {
+    /// By kernel, threads, limit with code of its own.
+    pub(super) of: BTreeMap<(usize, usize, usize), Sample>,
+    /// By kernel, why it was not measured.
+    pub(super) unmeasured: BTreeMap<usize, String>,
+    pub(super) firings: u64,
+    pub(super) seconds: f64,
+}
+
+impl Samples {
+    fn add(&mut self, at: (usize, usize, usize), sample: Sample, blocks: u32) {
+        self.firings = self.firings.saturating_add(sample.firings.saturating_mul(blocks.into()));
+        self.seconds += sample.seconds;
+        self.of.insert(at, sample);
+    }
+
+    /// Is there nothing to measure of this kernel?
+    fn passes_over(&mut self, subject: &Subject<'_>, kernel: usize, text: &ProfileText) -> bool {
+        let graph = &subject.checked.program.graph;
+        let prints = |k: &ProfileKernel| {
+            k.nodes.iter().any(|v| matches!(graph.node(*v).kind, NodeKind::Filter { prints: true, .. }))
+        };
+        if prints(&text.kernels[kernel]) {
+            self.unmeasured.insert(kernel, "it prints".into());
+        }
+        self.unmeasured.contains_key(&kernel)
+    }
+}
+
+/// Measures on a GPU. A kernel that crashes there takes its context with it: the others are measured in a new one.
+pub(super) fn on_gpu(subject: &Subject<'_>, gpu: Box<Gpu>, number: u32) -> Result<Samples, Fault> {
+    let mut samples = Samples::default();
+    let (codes, mut fresh) = (&subject.codes, Some(gpu));
+    for (first, threads) in codes.groups() {
+        let text = &subject.texts[first];
+        let names: Vec<&str> = text.kernels.iter().map(|k| k.name.as_str()).collect();
+        for (limit, image) in codes.images(first) {
+            let mut left: BTreeSet<usize> = (0..text.kernels.len()).collect();
+            left.retain(|k| codes.same_as(&text.kernels[*k], first, limit) == limit);
+            while !left.is_empty() {
+                let mut gpu = match fresh.take() {
+                    Some(gpu) => gpu,
+                    None => Box::new(Gpu::open(number)?),
+                };
+                gpu.load(&image.bytes, &names, &image.compiler)?;
+                let mut bench = Bench::new(gpu.as_mut(), subject)?;
+                let crashed = loop {
+                    let Some(kernel) = left.pop_first() else { break None };
+                    if samples.passes_over(subject, kernel, text) {
+                        continue;
+                    }
+                    let needs = codes.needs(&text.kernels[kernel], first, limit).registers;
+                    let room = |t: &usize| subject.has_room(needs.unwrap_or(codes.limits[limit]), THREADS[*t]);
+                    let all = threads.iter().copied().filter(room).collect::<Vec<_>>();
+                    match bench.all((kernel, limit), &all, &ON_GPU, &mut samples) {
+                        Ok(()) => {}
+                        // a fault of the kernel, or of what there is room for; what is wrong with the device is told
+                        Err(fault) if fault.exit == Exit::Internal => break Some((kernel, fault)),
+                        Err(fault) => return Err(fault),
+                    }
+                };
+                if let Some((kernel, fault)) = crashed {
+                    samples.unmeasured.insert(kernel, fault.message);
+                }
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// The same on the emulated GPU. What it finds wrong with kernels is told.
+pub(super) fn emulated(subject: &Subject<'_>) -> Result<Samples, Fault> {
+    let mut samples = Samples::default();
+    let codes: &Codes = &subject.codes;
+    for (first, threads) in codes.groups() {
+        let text = &subject.texts[first];
+        let object = codes.object(first).ok_or_else(|| Fault::internal("a text without its code"))?;
+        let mut emulator = Emulator::load(object, subject.processors, run::seed()?)?;
+        let mut bench = Bench::new(&mut emulator, subject)?;
+        for kernel in 0..text.kernels.len() {
+            if !samples.passes_over(subject, kernel, text) {
+                bench.all((kernel, 0), &threads, &EMULATED, &mut samples)?;
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// A device with memory for every kernel.
+struct Bench<'d, 's> {
+    device: &'d mut dyn Device,
+    subject: &'s Subject<'s>,
+    arena: u64,
+    ends: Vec<u64>,
+}
+
+impl<'d, 's> Bench<'d, 's> {
+    fn new(device: &'d mut dyn Device, subject: &'s Subject<'s>) -> Result<Bench<'d, 's>, Fault> {
+        let mut bench = Bench { device, subject, arena: 0, ends: Vec::new() };
+        let texts = &subject.texts;
+        let arena = texts.iter().map(|t| t.arena_bytes).max().unwrap_or(0);
+        bench.arena = bench.zeros(arena)?;
+        for e in 0..texts.first().map_or(0, |t| t.end_bytes.len()) {
+            let bytes = texts.iter().map(|t| t.end_bytes[e]).max().unwrap_or(0);
+            let end = bench.zeros(bytes)?;
+            bench.ends.push(end);
+        }
+        Ok(bench)
+    }
+
+    fn zeros(&mut self, bytes: u64) -> Result<u64, Fault> {
+        let at = self.device.allocate(bytes.max(1))?;
+        self.device.clear(Stream::Compute, at, bytes.max(1))?;
+        Ok(at)
+    }
+
+    /// The argument of a kernel (`sl_job` in the generated text).
+    fn job(&self, text: &ProfileText, rounds: u32, firings: u32) -> Vec<u8> {
+        let mut job = Vec::new();
+        for word in [self.arena, 0, 0, 0] {
+            job.extend(word.to_ne_bytes());
+        }
+        for word in [rounds, 0, firings, 0] {
+            job.extend(word.to_ne_bytes());
+        }
+        let (readers, writers) = self.ends.split_at(text.readers);
+        for ends in [readers, writers] {
+            ends.iter().for_each(|at| job.extend(at.to_ne_bytes()));
+            // an array has one element at least
+            if ends.is_empty() {
+                job.extend(0u64.to_ne_bytes());
+            }
+        }
+        job
+    }
+
+    /// Has a firing failed since the last time this was asked?
+    fn has_failed(&mut self) -> Result<bool, Fault> {
+        let mut status = [0u8; STATUS];
+        // SAFETY: the array stays until the stream is finished, and nobody else uses it.
+        unsafe { self.device.get(Stream::Compute, status.as_mut_ptr(), self.arena, STATUS)? };
+        self.device.finish(Stream::Compute)?;
+        let failed = status[..4] != [0; 4];
+        if failed {
+            self.device.clear(Stream::Compute, self.arena, STATUS as u64)?;
+        }
+        Ok(failed)
+    }
+
+    /// A kernel with blocks of all these sizes.
+    fn all(
+        &mut self,
+        (kernel, limit): (usize, usize),
+        threads: &[usize],
+        repeat: &Repeat,
+        samples: &mut Samples,
+    ) -> Result<(), Fault> {
+        for t in threads {
+            match self.sample(kernel, *t, repeat)? {
+                Some((sample, blocks)) => samples.add((kernel, *t, limit), sample, blocks),
+                None => {
+                    samples.unmeasured.insert(kernel, "it fails on zeros".into());
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One measurement; `None` where a firing fails.
+    fn sample(&mut self, kernel: usize, t: usize, repeat: &Repeat) -> Result<Option<(Sample, u32)>, Fault> {
+        let text = &self.subject.texts[t];
+        let k = &text.kernels[kernel];
+        let blocks = if k.serial { 1 } else { self.subject.processors };
+        let launch =
+            Launch { kernel: kernel as u32, blocks, threads: THREADS[t], shared: k.shared as u32, together: false };
+        let least = if k.serial { 1 } else { FIRINGS / k.round };
+        debug_assert!(k.serial || k.round <= PROFILE_ROUND.max(u64::from(THREADS[t])));
+        let mut time = |rounds: u64| -> Result<f64, Fault> {
+            let job = self.job(text, rounds as u32, k.round as u32);
+            self.device.record(BEGIN, Stream::Compute)?;
+            self.device.launch(&launch, &job)?;
+            self.device.record(END, Stream::Compute)?;
+            self.device.finish(Stream::Compute)?;
+            Ok(f64::from(self.device.elapsed(BEGIN, END)?))
+        };
+        time(least)?;
+        let one = time(least)?;
+        let rounds = least * (repeat.least / one.max(1e-3)).ceil().clamp(1.0, 10_000.0) as u64;
+        let mut all = Vec::new();
+        for _ in 0..repeat.measurements {
+            all.push(time(rounds)?);
+        }
+        if self.has_failed()? {
+            return Ok(None);
+        }
+        all.sort_by(f64::total_cmp);
+        let (firings, middle) = (rounds * k.round, all[all.len() / 2]);
+        let sample = Sample {
+            nanoseconds: middle * 1e6 / firings as f64,
+            spread: (all[all.len() - 1] - all[0]) / middle.max(1e-9),
+            firings,
+            seconds: all.iter().sum::<f64>() / 1e3,
+        };
+        Ok(Some((sample, blocks)))
+    }
+}
+
+impl Drop for Bench<'_, '_> {
+    fn drop(&mut self) {
+        // what fails here has failed before
+        for at in self.ends.drain(..).chain([self.arena]).filter(|at| *at != 0) {
+            let _ = self.device.release(at);
+        }
+    }
+}
