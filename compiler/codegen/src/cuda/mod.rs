@@ -24,7 +24,7 @@ mod turns;
 #[cfg(test)]
 mod tests;
 
-pub use profile::{ProfileKernel, ProfileText, ROUND as PROFILE_ROUND, profile};
+pub use profile::{ProfileKernel, ProfileText, profile};
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, channel_bytes, emit};
 pub use stand_alone::stand_alone;
 pub use turns::has_turn_states;

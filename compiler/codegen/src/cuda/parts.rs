@@ -34,6 +34,8 @@ pub(super) struct Parts {
     pub(super) shared: Vec<u64>,
     /// By node, the number of its function and of its row in the table.
     rows: Vec<Option<(usize, usize)>>,
+    /// By number of a function, its text.
+    pub(super) functions: Vec<String>,
 }
 
 /// Firings between two barriers, at most.
@@ -62,8 +64,12 @@ impl Parts {
     /// Prints them.
     pub(super) fn emit(making: &Making<'_>, wanted: impl Fn(NodeId) -> bool) -> Parts {
         let graph = making.input.host.graph;
-        let mut parts =
-            Parts { text: String::new(), shared: vec![0; graph.nodes.len()], rows: vec![None; graph.nodes.len()] };
+        let mut parts = Parts {
+            text: String::new(),
+            shared: vec![0; graph.nodes.len()],
+            rows: vec![None; graph.nodes.len()],
+            functions: Vec::new(),
+        };
         let (mut nodes, mut ports) = (String::new(), String::new());
         // by text: its number, and the nodes that have it
         let mut functions: BTreeMap<String, usize> = BTreeMap::new();
@@ -126,6 +132,7 @@ impl Parts {
                 text = text.replace("SL_TASK ", "SL_DEVICE ");
             }
             parts.text.push_str(&text);
+            parts.functions.push(text);
         }
         parts
     }

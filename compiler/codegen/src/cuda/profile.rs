@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Firings that a block makes one round of; of a block of so many threads the most that are a multiple of them.
-pub const ROUND: u64 = 1024;
+const ROUND: u64 = 1024;
 /// The same of those that follow one another.
 const SERIAL_ROUND: u64 = 64;
 /// Channels hold no more bytes than this, each; then blocks share them.
@@ -38,6 +38,8 @@ pub struct ProfileKernel {
     pub nodes: Vec<NodeId>,
     /// The part in the text: `sl_part_3`.
     pub function: String,
+    /// Its text: where it is that of another number of threads, so is the code.
+    pub text: String,
     /// Bytes of shared memory of a block.
     pub shared: u64,
     /// Firings of a block in a round.
@@ -49,7 +51,7 @@ pub struct ProfileKernel {
 /// A text for threads of one number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileText {
-    /// CUDA C++.
+    /// CUDA C++. A kernel of number 3 is left out where `SL_WITHOUT_3` is defined.
     pub device: String,
     /// The kernels, by number.
     pub kernels: Vec<ProfileKernel>,
@@ -79,8 +81,8 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
     all.iter().for_each(|v| same.entry(parts.number(*v).0).or_default().push(*v));
 
     // the same text for blocks of all sizes, unless what goes through shared memory depends on it
-    let mut text = making.head("to measure its parts", &filters);
-    text.push_str(&parts.text);
+    let mut device = making.head("to measure its parts", &filters);
+    device.push_str(&parts.text);
     let mut kernels = Vec::new();
     for (i, (part, nodes)) in same.into_iter().enumerate() {
         let v = nodes[0];
@@ -90,18 +92,19 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
             (format!("sl_{}_{part}", if whole { "alone" } else { "part" }), format!("sl_profile_{i}"));
         let first = if serial { "0u".to_string() } else { format!("sl_block() * {ROUND}u") };
         let _ = write!(
-            text,
-            "/* {}: in each of `n` rounds so many firings of a block */\nSL_KERNEL(1024) void {name}(SL_JOB job)\n{{\n    \
-             for (uint32_t i = 0; i < job.n; i++) {{\n        {}{}\n        sl_sync();\n    }}\n}}\n\n",
+            device,
+            "/* {}: in each of `n` rounds so many firings of a block */\n#ifndef SL_WITHOUT_{i}\nSL_KERNEL(1024) void {name}(SL_JOB job)\n{{\n    \
+             for (uint32_t i = 0; i < job.n; i++) {{\n        {}{}\n        sl_sync();\n    }}\n}}\n#endif\n\n",
             comment(&graph.node(v).path),
             if whole { "if (sl_thread() == 0) " } else { "" },
             parts.call(v, whole, &first, "job.m"),
         );
         let shared = if whole { 0 } else { parts.shared[v.index()] };
-        kernels.push(ProfileKernel { name, nodes, function, shared, round, serial });
+        let text = parts.functions[part].clone();
+        kernels.push(ProfileKernel { name, nodes, function, text, shared, round, serial });
     }
     let info = |k: &ProfileKernel| KernelInfo { name: k.name.clone(), threads: 1024, shared: k.shared };
-    text.push_str(&making.for_the_emulator(&kernels.iter().map(info).collect::<Vec<_>>()));
+    device.push_str(&making.for_the_emulator(&kernels.iter().map(info).collect::<Vec<_>>()));
     let (readers, writers) = ends(graph);
     let bytes = |v: &NodeId| {
         let node = graph.node(*v);
@@ -110,7 +113,7 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
         item * (u64::from(processors) * ROUND)
     };
     let end_bytes = readers.iter().chain(&writers).map(bytes).collect();
-    Ok(ProfileText { device: text, kernels, arena_bytes: making.arena.bytes, end_bytes, readers: readers.len() })
+    Ok(ProfileText { device, kernels, arena_bytes: making.arena.bytes, end_bytes, readers: readers.len() })
 }
 
 /// By node, what its kernel does.

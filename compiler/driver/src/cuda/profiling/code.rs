@@ -1,5 +1,5 @@
-//! Code of all kernels for each limit of registers, and what the CUDA compiler says of it. A limit that a kernel keeps without being told makes the same code as a larger one:
-//! then nothing is compiled.
+//! Code of all kernels for each limit of registers, and what the CUDA compiler says of it. A limit that a kernel keeps without being told makes the same code as a larger one, and so does a
+//! number of threads that its part's text does not depend on: then it is not compiled again.
 
 use crate::cache::Cache;
 use crate::cuda::arch::Arch;
@@ -9,6 +9,7 @@ use crate::exit::Fault;
 use crate::options::CodeOptions;
 use crate::profile::gpu::LIMITS;
 use sluice_codegen::cuda::{ProfileKernel, ProfileText};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,41 +24,46 @@ pub(super) struct Needs {
     pub(super) loads: u32,
 }
 
-/// Code by text and limit.
+/// Some kernels of a text, compiled.
+pub(super) struct Built {
+    /// The number of threads whose text it is.
+    threads: usize,
+    /// The limit.
+    pub(super) limit: usize,
+    /// The kernels, in the order of the code's own numbers.
+    pub(super) kernels: Vec<usize>,
+    /// The code.
+    pub(super) image: Image,
+}
+
+/// Code by kernel, number of threads and limit.
 pub(super) struct Codes {
-    /// By number of threads, which of the different texts.
-    text_of: Vec<usize>,
-    /// By different text: the first number of threads that has it.
-    first: Vec<usize>,
-    /// By different text, then limit: the code, where it is not that of the next larger limit.
-    images: Vec<Vec<Option<Image>>>,
-    /// For the emulator, by different text.
-    objects: Vec<PathBuf>,
+    /// By number of threads, then kernel: the first number of threads with the same text.
+    origin: Vec<Vec<usize>>,
+    built: Vec<Built>,
+    /// By kernel, number of threads that is an origin, and limit: what it has there, where it was compiled.
+    needs: BTreeMap<(usize, usize, usize), Needs>,
+    /// For the emulator: code with the numbers of threads that it is for.
+    pub(super) objects: Vec<(PathBuf, Vec<usize>)>,
     /// The limits that there is code for, ascending.
     pub(super) limits: Vec<u32>,
     /// NVRTC's version.
     pub(super) compiler: Option<String>,
 }
 
-/// Which texts differ.
-fn different(texts: &[ProfileText]) -> (Vec<usize>, Vec<usize>) {
-    let (mut text_of, mut first): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    for (t, text) in texts.iter().enumerate() {
-        let known = first.iter().position(|f| texts[*f].device == text.device);
-        text_of.push(known.unwrap_or(first.len()));
-        if known.is_none() {
-            first.push(t);
-        }
-    }
-    (text_of, first)
-}
-
 impl Codes {
     /// For the emulator, which knows no registers.
     pub(super) fn emulated(texts: &[ProfileText]) -> Result<Codes, Fault> {
-        let (text_of, first) = different(texts);
-        let objects = first.iter().map(|t| compile::emulation(&texts[*t].device)).collect::<Result<_, _>>()?;
-        Ok(Codes { text_of, first, images: Vec::new(), objects, limits: vec![255], compiler: None })
+        let mut objects: Vec<(PathBuf, Vec<usize>)> = Vec::new();
+        for (t, text) in texts.iter().enumerate() {
+            let object = compile::emulation(&text.device)?;
+            match objects.iter_mut().find(|(known, _)| *known == object) {
+                Some((_, threads)) => threads.push(t),
+                None => objects.push((object, vec![t])),
+            }
+        }
+        let limits = vec![LIMITS[LIMITS.len() - 1]];
+        Ok(Codes { origin: origins(texts), built: vec![], needs: BTreeMap::new(), objects, limits, compiler: None })
     }
 
     /// For a GPU, on all processors of the computer.
@@ -67,102 +73,108 @@ impl Codes {
         arch: Arch,
         code: &CodeOptions,
     ) -> Result<Codes, Fault> {
-        let (text_of, first) = different(texts);
+        let origin = origins(texts);
         let cache = Cache::open()?;
         let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, Result<Vec<Option<Image>>, Fault>)>> = Mutex::default();
+        let done: Mutex<Vec<(usize, Result<Vec<Built>, Fault>)>> = Mutex::default();
         let work = || {
             loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                let Some(t) = first.get(i) else { return };
-                let made = limited(nvrtc, &cache, &texts[*t], arch, code);
-                done.lock().unwrap_or_else(|e| e.into_inner()).push((i, made));
+                let t = next.fetch_add(1, Ordering::Relaxed);
+                let Some(text) = texts.get(t) else { return };
+                let own: Vec<usize> = (0..text.kernels.len()).filter(|k| origin[t][*k] == t).collect();
+                let made = limited(nvrtc, &cache, (text, t), own, arch, code);
+                done.lock().unwrap_or_else(|e| e.into_inner()).push((t, made));
             }
         };
-        let helpers = std::thread::available_parallelism().map_or(1, usize::from).min(first.len());
+        let helpers = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len());
         std::thread::scope(|scope| {
             (1..helpers).for_each(|_| drop(scope.spawn(work)));
             work();
         });
         let mut done = done.into_inner().unwrap_or_else(|e| e.into_inner());
-        done.sort_by_key(|(i, _)| *i);
-        let images = done.into_iter().map(|(_, made)| made).collect::<Result<_, _>>()?;
-        let compiler = Some(nvrtc.version());
-        Ok(Codes { text_of, first, images, objects: Vec::new(), limits: LIMITS.to_vec(), compiler })
-    }
-
-    /// The different texts: the numbers of threads that share each, and code with the limits that have it.
-    pub(super) fn groups(&self) -> impl Iterator<Item = (usize, Vec<usize>)> {
-        let threads = |i: usize| (0..self.text_of.len()).filter(|t| self.text_of[*t] == i).collect();
-        self.first.iter().enumerate().map(move |(i, first)| (*first, threads(i)))
-    }
-
-    /// Code of a text (by one of its numbers of threads), limits with the same code left out: the largest of them and it.
-    pub(super) fn images(&self, threads: usize) -> impl Iterator<Item = (usize, &Image)> {
-        let all = self.images.get(self.text_of[threads]).into_iter().flatten();
-        all.enumerate().filter_map(|(l, image)| Some((l, image.as_ref()?)))
-    }
-
-    /// The emulator's code of a text.
-    pub(super) fn object(&self, threads: usize) -> Option<&PathBuf> {
-        self.objects.get(self.text_of[threads])
-    }
-
-    /// The limit whose code a kernel has where it is compiled for this one: the largest one that it would keep as well.
-    pub(super) fn same_as(&self, kernel: &ProfileKernel, threads: usize, limit: usize) -> usize {
-        let mut same = self.made_for(threads, limit);
-        while same + 1 < self.limits.len() {
-            let larger = self.made_for(threads, same + 1);
-            match self.needs(kernel, threads, larger).registers {
-                Some(n) if n <= self.limits[limit] => same = larger,
-                _ => break,
+        done.sort_by_key(|(t, _)| *t);
+        let mut built = Vec::new();
+        for (_, made) in done {
+            built.extend(made?);
+        }
+        let mut all = BTreeMap::new();
+        for b in &built {
+            for k in &b.kernels {
+                all.insert((*k, b.threads, b.limit), needs(&b.image, &texts[b.threads].kernels[*k]));
             }
         }
-        same
+        let compiler = Some(nvrtc.version());
+        Ok(Codes { origin, built, needs: all, objects: Vec::new(), limits: LIMITS.to_vec(), compiler })
     }
 
-    /// The limit for which a limit's code was compiled.
-    fn made_for(&self, threads: usize, limit: usize) -> usize {
-        let Some(all) = self.images.get(self.text_of[threads]) else { return limit };
-        (limit..all.len()).find(|l| all[*l].is_some()).unwrap_or(limit)
+    /// All code.
+    pub(super) fn built(&self) -> &[Built] {
+        &self.built
+    }
+
+    /// The numbers of threads that a kernel in this code is for.
+    pub(super) fn threads(&self, built: &Built, kernel: usize) -> Vec<usize> {
+        (0..self.origin.len()).filter(|t| self.origin[*t][kernel] == built.threads).collect()
+    }
+
+    /// The limit whose code a kernel has where it is compiled for this one.
+    pub(super) fn made_for(&self, kernel: usize, threads: usize, limit: usize) -> usize {
+        let origin = self.origin[threads][kernel];
+        let from = (kernel, origin, limit)..=(kernel, origin, usize::MAX);
+        self.needs.range(from).next().map_or(limit, |((_, _, l), _)| *l)
     }
 
     /// What a thread of a kernel has with a limit.
-    pub(super) fn needs(&self, kernel: &ProfileKernel, threads: usize, limit: usize) -> Needs {
-        let images = self.images.get(self.text_of[threads]);
-        let image = images.and_then(|all| all.get(self.made_for(threads, limit))?.as_ref());
-        image.map_or_else(Needs::default, |image| needs(image, kernel))
+    pub(super) fn needs(&self, kernel: usize, threads: usize, limit: usize) -> Needs {
+        let made = self.made_for(kernel, threads, limit);
+        self.needs.get(&(kernel, self.origin[threads][kernel], made)).copied().unwrap_or_default()
     }
 }
 
-/// Code for each limit, the largest first.
+/// By number of threads, then kernel: the first number with the same text.
+fn origins(texts: &[ProfileText]) -> Vec<Vec<usize>> {
+    let first = |t: usize, k: usize| {
+        let same = |other: &usize| texts[*other].kernels[k].text == texts[t].kernels[k].text;
+        (0..t).find(same).unwrap_or(t)
+    };
+    (0..texts.len()).map(|t| (0..texts[t].kernels.len()).map(|k| first(t, k)).collect()).collect()
+}
+
+/// Code of these kernels for each limit, the largest first; from then on of those that keep it not by themselves.
 fn limited(
     nvrtc: &Nvrtc,
     cache: &Cache,
-    text: &ProfileText,
+    (text, threads): (&ProfileText, usize),
+    mut kernels: Vec<usize>,
     arch: Arch,
     code: &CodeOptions,
-) -> Result<Vec<Option<Image>>, Fault> {
-    let mut images: Vec<Option<Image>> = LIMITS.map(|_| None).to_vec();
-    let mut larger: Option<usize> = None;
-    for l in (0..LIMITS.len()).rev() {
-        let keeps =
-            |image: &Image| text.kernels.iter().all(|k| needs(image, k).registers.is_some_and(|n| n <= LIMITS[l]));
-        if larger.and_then(|i| images[i].as_ref()).is_some_and(keeps) {
-            continue;
+) -> Result<Vec<Built>, Fault> {
+    let mut built: Vec<Built> = Vec::new();
+    for (limit, most) in LIMITS.iter().enumerate().rev() {
+        if let Some(Built { image, .. }) = built.last() {
+            let keeps = |k: &usize| needs(image, &text.kernels[*k]).registers.is_some_and(|n| n <= *most);
+            kernels.retain(|k| !keeps(k));
         }
-        let options = KernelOptions { fast_math: code.cc.fast_math, registers: Some(LIMITS[l]), debug: code.cc.debug };
-        images[l] = Some(compile::image_by(nvrtc, cache, &text.device, arch, options)?);
-        larger = Some(l);
+        if kernels.is_empty() {
+            break;
+        }
+        let without = (0..text.kernels.len()).filter(|k| !kernels.contains(k));
+        let mut own: String = without.map(|k| format!("#define SL_WITHOUT_{k}\n")).collect();
+        own.push_str(&text.device);
+        let options = KernelOptions { fast_math: code.cc.fast_math, registers: Some(*most), debug: code.cc.debug };
+        let image = compile::image_by(nvrtc, cache, &own, arch, options)?;
+        built.push(Built { threads, limit, kernels: kernels.clone(), image });
     }
-    Ok(images)
+    Ok(built)
 }
 
 /// Those of a kernel, with the part that it calls.
 fn needs(image: &Image, kernel: &ProfileKernel) -> Needs {
     // as C++ compilers write a function's name: its length before it, the types of its arguments behind
-    let part = format!("{}{}R", kernel.function.len(), kernel.function);
-    let own = image.resources.iter().filter(|r| r.name == kernel.name || r.name.contains(&part));
+    let part = format!("{}{}E", kernel.function.len(), kernel.function);
+    let plain = format!("{}{}R", kernel.function.len(), kernel.function);
+    let is_part = |name: &str| name.contains(&part) || name.contains(&plain);
+    let own = image.resources.iter().filter(|r| r.name == kernel.name || is_part(&r.name));
     own.fold(Needs::default(), |sum, r| Needs {
         registers: sum.registers.max(r.registers),
         stores: sum.stores + r.spill_stores,

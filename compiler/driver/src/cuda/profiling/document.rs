@@ -33,7 +33,7 @@ impl Subject<'_> {
         for (l, limit) in self.codes.limits.iter().enumerate() {
             for (t, threads) in THREADS.iter().enumerate() {
                 let k = &self.texts[t].kernels[kernel];
-                let needs = self.codes.needs(k, t, l);
+                let needs = self.codes.needs(kernel, t, l);
                 let mut cell = Cell {
                     limit: *limit,
                     threads: *threads,
@@ -48,7 +48,7 @@ impl Subject<'_> {
                                 Some(rounded(self.model.nanoseconds(k.nodes[0], needs, *threads, k.serial)));
                         }
                         true => {
-                            let sample = samples.of.get(&(kernel, t, self.codes.same_as(k, t, l)));
+                            let sample = samples.of.get(&(kernel, t, self.codes.made_for(kernel, t, l)));
                             cell.nanoseconds = sample.map(|s| rounded(s.nanoseconds));
                             cell.spread = sample.map(|s| (s.spread * 1e4).round() / 1e4);
                         }

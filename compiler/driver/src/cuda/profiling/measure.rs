@@ -4,16 +4,15 @@
 #![allow(unsafe_code)] // copies from the device's memory
 
 use super::Subject;
-use super::code::Codes;
 use crate::cuda::device::{Device, Launch, Stream};
 use crate::cuda::emulate::Emulator;
 use crate::cuda::gpu::Gpu;
 use crate::cuda::run;
 use crate::exit::{Exit, Fault};
 use crate::profile::gpu::THREADS;
-use sluice_codegen::cuda::{PROFILE_ROUND, ProfileKernel, ProfileText};
+use sluice_codegen::cuda::{ProfileKernel, ProfileText};
 use sluice_frontend::graph::NodeKind;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Firings of a block in a measurement, at least: a multiple of all numbers of threads, so that all have the same work.
 const FIRINGS: u64 = 3072;
@@ -81,36 +80,36 @@ impl Samples {
 pub(super) fn on_gpu(subject: &Subject<'_>, gpu: Box<Gpu>, number: u32) -> Result<Samples, Fault> {
     let mut samples = Samples::default();
     let (codes, mut fresh) = (&subject.codes, Some(gpu));
-    for (first, threads) in codes.groups() {
-        let text = &subject.texts[first];
-        let names: Vec<&str> = text.kernels.iter().map(|k| k.name.as_str()).collect();
-        for (limit, image) in codes.images(first) {
-            let mut left: BTreeSet<usize> = (0..text.kernels.len()).collect();
-            left.retain(|k| codes.same_as(&text.kernels[*k], first, limit) == limit);
-            while !left.is_empty() {
-                let mut gpu = match fresh.take() {
-                    Some(gpu) => gpu,
-                    None => Box::new(Gpu::open(number)?),
+    for built in codes.built() {
+        let text = &subject.texts[0];
+        let names: Vec<&str> = built.kernels.iter().map(|k| text.kernels[*k].name.as_str()).collect();
+        let mut next = 0;
+        while next < built.kernels.len() {
+            let mut gpu = match fresh.take() {
+                Some(gpu) => gpu,
+                None => Box::new(Gpu::open(number)?),
+            };
+            gpu.load(&built.image.bytes, &names, &built.image.compiler)?;
+            let mut bench = Bench::new(gpu.as_mut(), subject)?;
+            while next < built.kernels.len() {
+                let (at, kernel) = (next, built.kernels[next]);
+                next += 1;
+                if samples.passes_over(subject, kernel, text) {
+                    continue;
+                }
+                let room = |t: &usize| {
+                    let registers = codes.needs(kernel, *t, built.limit).registers;
+                    subject.has_room(registers.unwrap_or(codes.limits[built.limit]), THREADS[*t])
                 };
-                gpu.load(&image.bytes, &names, &image.compiler)?;
-                let mut bench = Bench::new(gpu.as_mut(), subject)?;
-                let crashed = loop {
-                    let Some(kernel) = left.pop_first() else { break None };
-                    if samples.passes_over(subject, kernel, text) {
-                        continue;
+                let threads: Vec<usize> = codes.threads(built, kernel).into_iter().filter(room).collect();
+                match bench.all((kernel, at, built.limit), &threads, &ON_GPU, &mut samples) {
+                    Ok(()) => {}
+                    // a fault of the kernel, or of what there is room for; what is wrong with the device is told
+                    Err(fault) if fault.exit == Exit::Internal => {
+                        samples.unmeasured.insert(kernel, fault.message);
+                        break;
                     }
-                    let needs = codes.needs(&text.kernels[kernel], first, limit).registers;
-                    let room = |t: &usize| subject.has_room(needs.unwrap_or(codes.limits[limit]), THREADS[*t]);
-                    let all = threads.iter().copied().filter(room).collect::<Vec<_>>();
-                    match bench.all((kernel, limit), &all, &ON_GPU, &mut samples) {
-                        Ok(()) => {}
-                        // a fault of the kernel, or of what there is room for; what is wrong with the device is told
-                        Err(fault) if fault.exit == Exit::Internal => break Some((kernel, fault)),
-                        Err(fault) => return Err(fault),
-                    }
-                };
-                if let Some((kernel, fault)) = crashed {
-                    samples.unmeasured.insert(kernel, fault.message);
+                    Err(fault) => return Err(fault),
                 }
             }
         }
@@ -121,15 +120,13 @@ pub(super) fn on_gpu(subject: &Subject<'_>, gpu: Box<Gpu>, number: u32) -> Resul
 /// The same on the emulated GPU. What it finds wrong with kernels is told.
 pub(super) fn emulated(subject: &Subject<'_>) -> Result<Samples, Fault> {
     let mut samples = Samples::default();
-    let codes: &Codes = &subject.codes;
-    for (first, threads) in codes.groups() {
-        let text = &subject.texts[first];
-        let object = codes.object(first).ok_or_else(|| Fault::internal("a text without its code"))?;
+    for (object, threads) in &subject.codes.objects {
+        let text = &subject.texts[0];
         let mut emulator = Emulator::load(object, subject.processors, run::seed()?)?;
         let mut bench = Bench::new(&mut emulator, subject)?;
         for kernel in 0..text.kernels.len() {
             if !samples.passes_over(subject, kernel, text) {
-                bench.all((kernel, 0), &threads, &EMULATED, &mut samples)?;
+                bench.all((kernel, kernel, 0), threads, &EMULATED, &mut samples)?;
             }
         }
     }
@@ -197,16 +194,16 @@ impl<'d, 's> Bench<'d, 's> {
         Ok(failed)
     }
 
-    /// A kernel with blocks of all these sizes.
+    /// A kernel with blocks of all these sizes; its number in the loaded code, and the limit that this was compiled for.
     fn all(
         &mut self,
-        (kernel, limit): (usize, usize),
+        (kernel, number, limit): (usize, usize, usize),
         threads: &[usize],
         repeat: &Repeat,
         samples: &mut Samples,
     ) -> Result<(), Fault> {
         for t in threads {
-            match self.sample(kernel, *t, repeat)? {
+            match self.sample((kernel, number), *t, repeat)? {
                 Some((sample, blocks)) => samples.add((kernel, *t, limit), sample, blocks),
                 None => {
                     samples.unmeasured.insert(kernel, "it fails on zeros".into());
@@ -218,14 +215,18 @@ impl<'d, 's> Bench<'d, 's> {
     }
 
     /// One measurement; `None` where a firing fails.
-    fn sample(&mut self, kernel: usize, t: usize, repeat: &Repeat) -> Result<Option<(Sample, u32)>, Fault> {
+    fn sample(
+        &mut self,
+        (kernel, number): (usize, usize),
+        t: usize,
+        repeat: &Repeat,
+    ) -> Result<Option<(Sample, u32)>, Fault> {
         let text = &self.subject.texts[t];
         let k = &text.kernels[kernel];
         let blocks = if k.serial { 1 } else { self.subject.processors };
         let launch =
-            Launch { kernel: kernel as u32, blocks, threads: THREADS[t], shared: k.shared as u32, together: false };
+            Launch { kernel: number as u32, blocks, threads: THREADS[t], shared: k.shared as u32, together: false };
         let least = if k.serial { 1 } else { FIRINGS / k.round };
-        debug_assert!(k.serial || k.round <= PROFILE_ROUND.max(u64::from(THREADS[t])));
         let mut time = |rounds: u64| -> Result<f64, Fault> {
             let job = self.job(text, rounds as u32, k.round as u32);
             self.device.record(BEGIN, Stream::Compute)?;

@@ -1,9 +1,10 @@
 //! A profile of a GPU for people.
 
 use crate::document::columns;
-use crate::profile::Profile;
 use crate::profile::gpu::{Cell, Costs};
+use crate::profile::{Profile, Stream};
 use crate::scheduling::report::grouped;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The choice, and a row for each stream: threads and registers, what a firing takes, and its part of all work.
@@ -29,39 +30,52 @@ pub(super) fn table(profile: &Profile) -> String {
         on.registers,
         time(on.interval)
     );
-    let unit = if modelled { "cycles" } else { "ns" };
-    let head = ["stream", "threads", "registers", "spilled", unit, "spread", "share", ""].map(String::from);
-    let cell = |s: &crate::profile::Stream| -> Option<Cell> {
+    // streams with the same code are one row
+    let mut groups: Vec<(&str, Vec<&Stream>)> = Vec::new();
+    let mut of: HashMap<&str, usize> = HashMap::new();
+    for s in &profile.streams {
+        let Some(own) = s.gpu.as_ref().filter(|g| g.repetitions > 0) else { continue };
+        let at = *of.entry(&own.like).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push((&own.like, Vec::new()));
+        }
+        groups[at].1.push(s);
+    }
+    let cell = |s: &Stream| -> Option<Cell> {
         let own = s.gpu.as_ref()?;
         own.table.iter().find(|c| c.limit == on.registers && c.threads == own.threads).copied()
     };
-    let work = |s: &crate::profile::Stream| {
+    let work = |s: &Stream| {
         let firings = s.gpu.as_ref().map_or(0, |g| g.repetitions);
         cell(s).and_then(|c| c.nanoseconds).unwrap_or(0.0) * firings as f64
     };
     let all: f64 = profile.streams.iter().map(work).sum();
-    let mut rows = vec![head];
-    for s in &profile.streams {
-        let Some(own) = s.gpu.as_ref().filter(|g| g.repetitions > 0) else { continue };
-        let cell = cell(s).unwrap_or_default();
+    let unit = if modelled { "cycles" } else { "ns" };
+    let mut rows =
+        vec![["stream", "", "threads", "registers", "spilled", unit, "spread", "share", ""].map(String::from)];
+    for (_, streams) in groups {
+        let first = streams[0];
+        let (Some(own), cell) = (&first.gpu, cell(first).unwrap_or_default()) else { continue };
         let each = cell.nanoseconds.unwrap_or(0.0) * if modelled { on.clock_mhz / 1000.0 } else { 1.0 };
         let note = match (&own.unmeasured, own.serial) {
             (Some(why), _) => format!("modelled: {why}"),
-            (None, true) => "one thread fires".into(),
+            (None, true) => "firing after firing".into(),
             (None, false) => String::new(),
         };
+        let share: f64 = streams.iter().map(|s| work(s)).sum();
         rows.push([
-            s.stream.clone(),
+            first.stream.clone(),
+            if streams.len() > 1 { format!("and {} more", streams.len() - 1) } else { String::new() },
             own.threads.to_string(),
             cell.registers.map_or("-".into(), |n| n.to_string()),
             cell.spill_bytes.to_string(),
             digits(each),
             cell.spread.map_or("-".into(), |s| format!("{:.1} %", s * 100.0)),
-            format!("{:.1} %", if all > 0.0 { work(s) / all * 100.0 } else { 0.0 }),
+            format!("{:.1} %", if all > 0.0 { share / all * 100.0 } else { 0.0 }),
             note,
         ]);
     }
-    out + &columns(&rows, &[0, 7])
+    out + &columns(&rows, &[0, 1, 8])
 }
 
 /// Four digits or so.
