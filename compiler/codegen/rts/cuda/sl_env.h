@@ -36,14 +36,17 @@ typedef unsigned long size_t;
 
 /* ---- CUDA ---- */
 
-/* A function that is part of what calls it; one that is not; a kernel, and the most threads its blocks have. */
+/* A function that is part of what calls it; one that is not; a kernel, and the most threads its blocks have; one with a block for each
+ * multiprocessor: so it may have as many registers as calls of functions that are not part of it need, without storing any. */
 #define SL_DEVICE __device__ __forceinline__
 #define SL_TASK static __device__ __noinline__
 #ifdef SL_REGISTERS
 /* The compiler is told how many registers a thread may have (-maxrregcount), which it would not heed where a block's threads are said. */
 #define SL_KERNEL(threads) extern "C" __global__
+#define SL_KERNEL_ALONE(threads) extern "C" __global__
 #else
 #define SL_KERNEL(threads) extern "C" __global__ __launch_bounds__(threads)
+#define SL_KERNEL_ALONE(threads) extern "C" __global__ __launch_bounds__(threads, 1)
 #endif
 /* Tables: small ones that all threads read at the same place, others. */
 #define SL_CONSTANT __constant__
@@ -154,6 +157,7 @@ SL_DEVICE void sl_copy_wait(unsigned n)
 #define SL_DEVICE inline SL_UNUSED
 #define SL_TASK static SL_UNUSED __attribute__((noinline))
 #define SL_KERNEL(threads) static
+#define SL_KERNEL_ALONE(threads) static
 #define SL_CONSTANT static SL_UNUSED
 #define SL_GLOBAL_TABLE static SL_UNUSED const
 

@@ -3,6 +3,7 @@
 //! Purpose: from a checked program to the texts of host and device. Input: the program, what was chosen. Output: [`Emitted`], with the schedule
 //! that the judge has passed.
 
+use super::solved;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
 use crate::options::CodeOptions;
@@ -16,11 +17,10 @@ use sluice_frontend::slow::InTurn;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_schedule::machine::Machine;
-use sluice_schedule::method::{self, Method, Outcome, Settings};
+use sluice_schedule::method::{Method, NoSchedule, Outcome, Settings};
 use sluice_schedule::plan::{self, Grain, Plan, Program};
 use sluice_schedule::problem::granularity::whole;
 use sluice_schedule::problem::modulo::Unfit;
-use std::time::Instant;
 
 /// What is chosen about a program on a device.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub struct Choices {
     pub machine: Machine,
     /// Who schedules.
     pub method: Method,
+    /// Another one, where that one finds nothing in its time.
+    pub spare: Option<Method>,
     /// Seconds for the integer program.
     pub time_limit: f64,
     /// What the device has room for, and so on.
@@ -87,7 +89,7 @@ pub fn emit(
         let scheduled = match choices.scheme {
             Scheme::Serial => making.serial(),
             Scheme::Fused => making.fused(),
-            _ => making.swp(choices.scheme, choices.coarsen, choices.method),
+            _ => making.swp(choices.scheme, choices.coarsen),
         };
         making.text(scheduled?)
     })?;
@@ -205,21 +207,19 @@ struct Making<'a> {
 
 impl Making<'_> {
     /// A modulo schedule for multiprocessors.
-    fn swp(&self, scheme: Scheme, coarsen: u64, method: Method) -> Result<Scheduled, Problem> {
+    fn swp(&self, scheme: Scheme, coarsen: u64) -> Result<Scheduled, Problem> {
         let processors = self.choices.processors;
         let mut plan = plan::plan(self.what, self.machine, processors, PER_PROCESSOR).map_err(unfit)?;
         if coarsen > 1 {
             let coarse = plan.granularity.coarsened(coarsen).ok_or_else(|| unfit(Unfit::Work))?;
             plan = plan::with_granularity(self.what, coarse, processors).map_err(unfit)?;
         }
-        self.solve(scheme, plan, method)
+        self.solve(scheme, plan, self.choices.method)
     }
 
     /// Kernel after kernel, with no more bytes of buffers than the schedule that is coarsened eight times.
     fn serial(&self) -> Result<Scheduled, Problem> {
-        // the integer program takes its time, and its schedules hold about as much
-        let method = if self.choices.method == Method::Ilp { Method::Hms } else { self.choices.method };
-        let limit = match self.swp(Scheme::Swp, SWP8, method).and_then(|swp8| self.bytes(&swp8)) {
+        let limit = match self.swp(Scheme::Swp, SWP8).and_then(|swp8| self.bytes(&swp8)) {
             Ok(bytes) => bytes,
             Err(e @ Problem::Code(CodegenError::NotOnDevice { .. })) => return Err(e),
             Err(_) => SERIAL_BYTES,
@@ -251,10 +251,12 @@ impl Making<'_> {
     }
 
     fn solve(&self, scheme: Scheme, plan: Plan, method: Method) -> Result<Scheduled, Problem> {
-        let began = Instant::now();
         let settings = Settings { time_limit: self.choices.time_limit, ..Settings::default() };
-        let outcome = method::solve(&plan, method, &settings, &|| began.elapsed().as_secs_f64())
-            .map_err(|e| Problem::Fault(scheduling::no_schedule(e, method)))?;
+        let outcome = match (solved::solve(&plan, method, &settings), self.choices.spare) {
+            (Err(NoSchedule::GaveUp(_)), Some(spare)) => solved::solve(&plan, spare, &settings),
+            (outcome, _) => outcome,
+        };
+        let outcome = outcome.map_err(|e| Problem::Fault(scheduling::no_schedule(e, method)))?;
         let options = CudaOptions { scheme, threads: self.choices.threads, ..self.choices.options };
         Ok(Scheduled { plan, outcome, options })
     }

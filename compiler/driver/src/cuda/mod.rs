@@ -29,6 +29,7 @@ pub mod queues;
 pub mod resources;
 pub mod run;
 mod sectors;
+mod solved;
 pub mod stand_alone;
 pub mod texts;
 pub mod timed;

@@ -29,8 +29,8 @@ const PROCESSORS: u32 = 132;
 const USUAL_SHARED: u32 = 48 << 10;
 /// Bytes of what passes between the host and the emulated device at a time: little, so that copies and kernels overlap.
 const EMULATED_SLICE: u64 = 4 << 10;
-/// Seconds for a schedule.
-const TIME_LIMIT: f64 = 20.0;
+/// Seconds for the integer program.
+const TIME_LIMIT: f64 = 10.0;
 
 /// The texts of a program that is run now.
 pub fn texts(
@@ -104,8 +104,9 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
         processors: target.processors,
         threads: options.block_threads.unwrap_or(THREADS),
         machine,
-        method: Method::Hms,
-        time_limit: TIME_LIMIT,
+        method: options.method.unwrap_or(if emulated { Method::Hms } else { Method::Ilp }),
+        spare: options.method.is_none().then_some(Method::Hms),
+        time_limit: options.time_limit.map_or(TIME_LIMIT, |t| t.as_secs_f64()),
         options: cuda::CudaOptions {
             shared: target.block_shared.into(),
             // the rest of the memory is for what else uses the GPU

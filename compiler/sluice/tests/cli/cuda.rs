@@ -63,6 +63,17 @@ fn the_emulated_gpu_gives_the_same_bytes() {
 }
 
 #[test]
+fn every_scheduler_serves() {
+    let place = Place::new().with("a.str", PROGRAM);
+    let want = place.run_with(&["run", "a.str"], &input(900)).ends(0).stdout;
+    for method in ["flat", "ims", "slack", "hms", "ilp"] {
+        let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "swp", "--method", method];
+        assert!(place.run_with(&args, &input(900)).ends(0).stdout == want, "{method}");
+    }
+    place.run(&["run", "a.str", "--target", "cuda", "--method", "sas"]).ends(2).says("invalid value 'sas'");
+}
+
+#[test]
 fn the_order_of_the_emulation_has_a_seed() {
     let place = Place::new().with("a.str", PROGRAM);
     let want = place.run_with(&["run", "a.str"], &input(3001)).ends(0).stdout;
@@ -81,7 +92,8 @@ fn the_order_of_the_emulation_has_a_seed() {
 fn options_that_clash() {
     let place = Place::new().with("a.str", PROGRAM);
     let run = |more: &[&str]| place.run(&[&["run", "a.str"], more].concat()).ends(2);
-    for option in ["--scheme=swp", "--coarsen=2", "--sms=2", "--block-threads=64", "--emulate", "--gpu=1"] {
+    let cuda = ["--scheme=swp", "--coarsen=2", "--sms=2", "--block-threads=64", "--method=ilp", "--time-limit=2"];
+    for option in cuda.into_iter().chain(["--emulate", "--gpu=1"]) {
         let name = option.split('=').next().unwrap();
         run(&[option]).says(&format!("{name} has a meaning only with --target cuda"));
     }
@@ -172,6 +184,48 @@ fn a_gpu_gives_the_same_bytes() {
         assert!(got.stdout == want, "{scheme}");
         assert_eq!(got.stderr, "", "{scheme}");
     }
+}
+
+#[test]
+fn the_fastest_scheme_is_measured_once() {
+    if check::nvrtc("the_fastest_scheme_is_measured_once").is_none() {
+        return;
+    }
+    let place = with_driver();
+    let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
+    let own = place.path("own");
+    let run = |wrong: &str, kernels: Option<&Path>, more: &[&str]| {
+        let mut command = on_false_gpu(&place, wrong, more);
+        command.env("SLUICE_CACHE", &own);
+        if let Some(kernels) = kernels {
+            command.env("FALSE_KERNELS", kernels);
+        }
+        finish(command, b"").ends(0)
+    };
+    let kept = || {
+        let all = std::fs::read_dir(&own).unwrap().map(|e| e.unwrap().path());
+        let schemes = all.filter(|p| p.extension().is_some_and(|e| e == "scheme"));
+        schemes.map(|p| std::fs::read_to_string(p).unwrap()).collect::<Vec<_>>()
+    };
+    // launches that do nothing are as good as others for measuring
+    run("idle=1", None, &[]);
+    let [choice] = &kept()[..] else { panic!("{:?}", kept()) };
+    let lines: Vec<&str> = choice.lines().collect();
+    let (scheme, coarsen) = lines[0].split_once(' ').unwrap();
+    let all = &lines[1..];
+    assert!(all.len() > 3 && all.iter().all(|l| l.ends_with(" s")), "each candidate has a time: {choice}");
+    let mine = format!("{scheme} coarsened by {coarsen}: ");
+    let time = |line: &str| line.rsplit(' ').nth(1).unwrap().parse::<f64>().unwrap();
+    let best = time(all.iter().find(|l| l.starts_with(&mine)).unwrap());
+    assert!(all.iter().all(|l| time(l) >= best), "{choice}");
+    // from now on that is what runs, and nothing is measured: launches would fail
+    let text = run("", None, &["--dump-after", "emit-cuda"]);
+    let named = ["--scheme", scheme, "--coarsen", coarsen, "--dump-after", "emit-cuda"];
+    assert_eq!(text.text(), run("", None, &named).text());
+    let cache = Cache::at(&place.path("cache"), 64 << 20);
+    let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();
+    assert!(run("", Some(&kernels), &[]).stdout == want);
+    assert_eq!(&kept(), &[choice.clone()]);
 }
 
 #[test]

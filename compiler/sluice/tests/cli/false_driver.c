@@ -1,6 +1,7 @@
 /* A CUDA driver for tests without a GPU: its functions do at once, on the host, what they are asked for. Kernels are those of the emulator, in the
  * shared object that FALSE_KERNELS names (without, launches fail); a kernel's number is the order in which it was asked for. FALSE_DRIVER says what goes wrong:
- * `init=N`, `count=N`, `version=N`, `arch=N`, `load=N`, `allocate=N`, `finish=N`, where N is a number, or an error of the driver. */
+ * `init=N`, `count=N`, `version=N`, `arch=N`, `load=N`, `allocate=N`, `finish=N`, where N is a number, or an error of the driver; `idle=1`: launches
+ * do nothing, and succeed. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -115,6 +116,7 @@ int cuFuncSetAttribute(void *function, int attribute, int value) { (void)functio
 
 static int start(void *function, const unsigned *n, unsigned together, void **arguments) {
     char report[4096];
+    if (wrong("idle", 0)) return 0;
     if (!emulate) return wrong("finish", 0) ? 0 : FAILED;
     if (emulate((uint32_t)((intptr_t)function - 1), n[0], n[1], n[2], together, arguments[0], 1, report, sizeof report) == 0) return 0;
     fprintf(stderr, "%s\n", report);

@@ -28,7 +28,7 @@ use crate::commands;
 use crate::document::json;
 use crate::exit::{Exit, Fault};
 use crate::folding;
-use crate::options::{CodeOptions, CudaOptions};
+use crate::options::{CodeOptions, CudaOptions, Scheme};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::profile::Profile;
 use crate::profile::find;
@@ -232,7 +232,8 @@ fn subject<'a>(
             (target, machine.clock_mhz, u32::try_from(machine.registers).unwrap_or(u32::MAX))
         }
     };
-    let mut choices = texts::choices(&CudaOptions::default(), &target)?;
+    let scheme = Some(Scheme::Swp);
+    let mut choices = texts::choices(&CudaOptions { scheme, ..CudaOptions::default() }, &target)?;
     // the compiler is told how many registers there are
     choices.options.registers = Some(*LIMITS.last().unwrap_or(&255));
     let texts = emit::profile_texts(session, checked, code, &choices, &THREADS)?;
