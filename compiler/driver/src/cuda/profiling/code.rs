@@ -63,17 +63,26 @@ impl Codes {
             }
         }
         let limits = vec![LIMITS[LIMITS.len() - 1]];
-        Ok(Codes { origin: origins(texts), built: vec![], needs: BTreeMap::new(), objects, limits, compiler: None })
+        Ok(Codes {
+            origin: origins(texts, false),
+            built: vec![],
+            needs: BTreeMap::new(),
+            objects,
+            limits,
+            compiler: None,
+        })
     }
 
-    /// For a GPU, on all processors of the computer.
+    /// For a GPU, on all processors of the computer. Where it is not to run (`alike`), texts that differ in numbers alone, such as how much passes through shared memory at a time, are
+    /// taken for the same.
     pub(super) fn compile(
         nvrtc: &Nvrtc,
         texts: &[ProfileText],
         arch: Arch,
         code: &CodeOptions,
+        alike: bool,
     ) -> Result<Codes, Fault> {
-        let origin = origins(texts);
+        let origin = origins(texts, alike);
         let cache = Cache::open()?;
         let next = AtomicUsize::new(0);
         let done: Mutex<Vec<(usize, Result<Vec<Built>, Fault>)>> = Mutex::default();
@@ -132,38 +141,42 @@ impl Codes {
 }
 
 /// By number of threads, then kernel: the first number with the same text.
-fn origins(texts: &[ProfileText]) -> Vec<Vec<usize>> {
-    let first = |t: usize, k: usize| {
-        let same = |other: &usize| texts[*other].kernels[k].text == texts[t].kernels[k].text;
-        (0..t).find(same).unwrap_or(t)
+fn origins(texts: &[ProfileText], alike: bool) -> Vec<Vec<usize>> {
+    let shape = |text: &str| match alike {
+        false => text.to_string(),
+        true => text.split(|c: char| c.is_ascii_digit()).filter(|s| !s.is_empty()).collect::<Vec<_>>().join("0"),
     };
+    let shapes: Vec<Vec<String>> = texts.iter().map(|t| t.kernels.iter().map(|k| shape(&k.text)).collect()).collect();
+    let first = |t: usize, k: usize| (0..t).find(|other| shapes[*other][k] == shapes[t][k]).unwrap_or(t);
     (0..texts.len()).map(|t| (0..texts[t].kernels.len()).map(|k| first(t, k)).collect()).collect()
 }
 
-/// Code of these kernels for each limit, the largest first; from then on of those that keep it not by themselves.
+/// Code of these kernels for each limit, the largest first; then of those that do not keep it by themselves.
 fn limited(
     nvrtc: &Nvrtc,
     cache: &Cache,
     (text, threads): (&ProfileText, usize),
-    mut kernels: Vec<usize>,
+    own: Vec<usize>,
     arch: Arch,
     code: &CodeOptions,
 ) -> Result<Vec<Built>, Fault> {
     let mut built: Vec<Built> = Vec::new();
     for (limit, most) in LIMITS.iter().enumerate().rev() {
-        if let Some(Built { image, .. }) = built.last() {
-            let keeps = |k: &usize| needs(image, &text.kernels[*k]).registers.is_some_and(|n| n <= *most);
-            kernels.retain(|k| !keeps(k));
-        }
+        // the smallest limit so far with code of its own says what it keeps
+        let keeps = |k: &usize| {
+            let last = built.iter().rev().find(|b| b.kernels.contains(k));
+            last.is_some_and(|b| needs(&b.image, &text.kernels[*k]).registers.is_some_and(|n| n <= *most))
+        };
+        let kernels: Vec<usize> = own.iter().copied().filter(|k| !keeps(k)).collect();
         if kernels.is_empty() {
-            break;
+            continue;
         }
         let without = (0..text.kernels.len()).filter(|k| !kernels.contains(k));
-        let mut own: String = without.map(|k| format!("#define SL_WITHOUT_{k}\n")).collect();
-        own.push_str(&text.device);
+        let mut some: String = without.map(|k| format!("#define SL_WITHOUT_{k}\n")).collect();
+        some.push_str(&text.device);
         let options = KernelOptions { fast_math: code.cc.fast_math, registers: Some(*most), debug: code.cc.debug };
-        let image = compile::image_by(nvrtc, cache, &own, arch, options)?;
-        built.push(Built { threads, limit, kernels: kernels.clone(), image });
+        let image = compile::image_by(nvrtc, cache, &some, arch, options)?;
+        built.push(Built { threads, limit, kernels, image });
     }
     Ok(built)
 }

@@ -242,11 +242,11 @@ fn subject<'a>(
         (Place::Emulated, _) | (_, None) => Codes::emulated(&texts)?,
         (Place::Gpu(gpu), Some(arch)) => {
             let nvrtc = Nvrtc::find(Some(gpu.driver()))?;
-            session.pass("compile-cuda", || Codes::compile(&nvrtc, &texts, arch, code))?
+            session.pass("compile-cuda", || Codes::compile(&nvrtc, &texts, arch, code, false))?
         }
         (Place::Model(_), Some(arch)) => {
             let nvrtc = Nvrtc::find(None)?;
-            session.pass("compile-cuda", || Codes::compile(&nvrtc, &texts, arch, code))?
+            session.pass("compile-cuda", || Codes::compile(&nvrtc, &texts, arch, code, true))?
         }
     };
     let weights = scheduling::weights(session, checked)?;
