@@ -1,5 +1,5 @@
 //! The eight benchmarks as CUDA, compiled by the real CUDA compiler for all architectures: no filter spills registers. What kernels need is kept in
-//! `benchmarks/results/registers.md`, which `SLUICE_BLESS=1` writes anew. `SLUICE_ALL_SCHEMES` compiles all schemes instead of two.
+//! `benchmarks/results/registers.md`, which `SLUICE_BLESS=1` writes anew. `SLUICE_ALL_SCHEMES` compiles all schemes instead of three.
 //!
 //! Without the compiler (scripts/install-cuda) the tests say that they were skipped; with `SLUICE_NEEDS_CUDA` they fail.
 
@@ -20,7 +20,7 @@ use std::sync::Mutex;
 /// Those of the paper's table I.
 const PROGRAMS: [&str; 8] = ["bitonic", "bitonicrec", "dct", "des", "fft", "filterbank", "fmradio", "matrixmult"];
 /// Always compiled.
-const SCHEMES: [Scheme; 2] = [Scheme::Swp, Scheme::Fused];
+const SCHEMES: [Scheme; 3] = [Scheme::Swp, Scheme::Fused, Scheme::FusedWarps];
 /// Multiprocessors that they are scheduled for: what a kernel needs does not grow with them, the time that it takes to compile does.
 const PROCESSORS: u32 = 16;
 

@@ -108,6 +108,7 @@ pub fn markdown(document: &Document) -> String {
     }
     speedups(&shown, &mut out);
     roofs(&shown, &mut out);
+    roles(&shown, &mut out);
     schedules(&shown, &mut out);
     buffers(&shown, &mut out);
     streams(&shown, &mut out);
@@ -182,7 +183,7 @@ fn output(document: &Document, out: &mut String) {
 
 fn speedups(document: &Document, out: &mut String) {
     out.push_str("## Against one CPU thread\n\nTimes as fast, as in the paper's figures 10 and 11; data in the GPU's memory.\n\n");
-    let order = ["SWPNC", "Serial", "SWP", "SWP4", "SWP8", "SWP16", "persistent", "fused"];
+    let order = ["SWPNC", "Serial", "SWP", "SWP4", "SWP8", "SWP16", "persistent", "fused", "fused-warps"];
     let mut names = vec!["program", "CPU, ns per steady state"];
     names.extend(order);
     names.push("best");
@@ -291,6 +292,33 @@ fn roofs(document: &Document, out: &mut String) {
                 percent.map_or(NOT_YET, |p| if p >= ROOF { "yes" } else { "NO" }),
             );
         }
+    }
+    out.push('\n');
+}
+
+/// The scheme fused with warps of two roles, beside the same without.
+fn roles(document: &Document, out: &mut String) {
+    out.push_str(
+        "## Warps with roles\n\nThe scheme fused-warps, whose blocks have warps that bring the next tile while the others fire, beside fused; ns per steady state.\n\n",
+    );
+    head(out, &["program", "fused", "fused-warps", "fused / fused-warps, time", "roles are faster"]);
+    for b in &SUITE {
+        let times = |v: &str| run(document, b.name, v, false).and_then(|r| r.resident);
+        let (plain, roles) = (times("fused"), times("fused-warps"));
+        let ratio = plain.zip(roles).map(|(plain, roles)| plain.median / roles.median);
+        let faster = match ratio {
+            None => NOT_YET,
+            Some(r) if r > 1.0 => "yes",
+            Some(_) => "no",
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {faster} |",
+            b.name,
+            spread(plain, 3),
+            spread(roles, 3),
+            ratio.map_or(NOT_YET.to_string(), |r| format!("{r:.2}")),
+        );
     }
     out.push('\n');
 }

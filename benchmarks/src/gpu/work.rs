@@ -59,12 +59,13 @@ pub struct Variant {
 }
 
 /// All that are measured, the most wanted first.
-pub const VARIANTS: [Variant; 8] = {
+pub const VARIANTS: [Variant; 9] = {
     const fn v(name: &'static str, scheme: Scheme, coarsen: u32) -> Variant {
         Variant { name, scheme, coarsen }
     }
     [
         v("fused", Scheme::Fused, 1),
+        v("fused-warps", Scheme::FusedWarps, 1),
         v("SWP8", Scheme::Swp, 8),
         v("Serial", Scheme::Serial, 1),
         v("SWP", Scheme::Swp, 1),
@@ -351,7 +352,7 @@ impl About {
             arena_bytes: made.program.arena_bytes,
             ii: pipelined(scheme).then(|| (made.outcome.verified.schedule().ii, graph.batch)),
             // regions run tiles, of some thousand bytes
-            unit: if scheme == Scheme::Fused { (FUSED_TILE / step.max(1)).clamp(1, 1024) } else { graph.batch },
+            unit: if scheme.is_fused() { (FUSED_TILE / step.max(1)).clamp(1, 1024) } else { graph.batch },
             kernels: made.program.kernels.iter().map(|k| named(&k.name)).collect(),
         }
     }

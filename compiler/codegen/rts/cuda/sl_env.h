@@ -143,6 +143,15 @@ SL_DEVICE void sl_copy_wait(unsigned n)
 #endif
 }
 
+/* 16 bytes of global memory, aligned to as many: to a thread's own, and from there. (Compilers take stores apart again.) */
+SL_DEVICE void sl_load_wide(void *own, const void *global) { *(int4 *)own = *(const int4 *)global; }
+SL_DEVICE void sl_store_wide(void *global, const void *own)
+{
+    const int4 v = *(const int4 *)own;
+    asm volatile("st.global.v4.s32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(global)), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+                 : "memory");
+}
+
 /* Marks: said before an access to global or shared memory that passes between threads. */
 #define SL_READ(pointer, bytes) ((void)0)
 #define SL_WRITE(pointer, bytes) ((void)0)
@@ -189,6 +198,8 @@ static SL_UNUSED void sl_grid_sync(unsigned *counter);
 static SL_UNUSED bool sl_first(int32_t *flag, int32_t value);
 static SL_UNUSED unsigned sl_atomic_add(unsigned *at, unsigned value);
 SL_DEVICE void sl_fence() {}
+SL_DEVICE void sl_load_wide(void *own, const void *global) { memcpy(own, global, 16); }
+SL_DEVICE void sl_store_wide(void *global, const void *own) { memcpy(global, own, 16); }
 static SL_UNUSED void sl_copy_async(void *shared, const void *global, unsigned bytes);
 static SL_UNUSED void sl_copy_commit();
 static SL_UNUSED void sl_copy_wait(unsigned n);

@@ -13,6 +13,8 @@
 //! thread, while the others bring and send its items. An end of a channel whose accesses would touch more sectors than they must goes through shared memory, as
 //! far as that has room. What must hold: a part ends with no thread still reading what it brought; whoever calls it sets the barrier after it.
 
+mod ends;
+
 use super::layout::{Ring, WARP, sectors};
 use super::moves::moves;
 use super::program::{Making, Scheme, comment, state_bytes};
@@ -23,19 +25,19 @@ use crate::c::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::slow::in_turn::{InTurn, Lay};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The parts of all nodes.
 pub(super) struct Parts {
-    /// Tables and functions.
-    pub(super) text: String,
+    /// Tables, and what functions share.
+    tables: String,
+    /// What each function is of, for people; its text, and that by one thread.
+    pub(super) functions: Vec<[String; 3]>,
     /// By node, the bytes of shared memory that its part needs.
     pub(super) shared: Vec<u64>,
     /// By node, the number of its function and of its row in the table.
     rows: Vec<Option<(usize, usize)>>,
-    /// By number of a function, its text.
-    pub(super) functions: Vec<String>,
 }
 
 /// Firings between two barriers, at most.
@@ -65,26 +67,28 @@ impl Parts {
     pub(super) fn emit(making: &Making<'_>, wanted: impl Fn(NodeId) -> bool) -> Parts {
         let graph = making.input.host.graph;
         let mut parts = Parts {
-            text: String::new(),
+            tables: String::new(),
+            functions: Vec::new(),
             shared: vec![0; graph.nodes.len()],
             rows: vec![None; graph.nodes.len()],
-            functions: Vec::new(),
         };
         let (mut nodes, mut ports) = (String::new(), String::new());
         // by text: its number, and the nodes that have it
-        let mut functions: BTreeMap<String, usize> = BTreeMap::new();
-        let mut of: Vec<(String, Vec<NodeId>)> = Vec::new();
+        let mut functions: BTreeMap<[String; 2], usize> = BTreeMap::new();
+        let mut of: Vec<([String; 2], Vec<NodeId>)> = Vec::new();
         let (mut row, mut port_count) = (0, 0);
         for v in graph.node_ids().filter(|v| making.task_of[v.index()].is_some() && wanted(*v)) {
             let mut part = Part::new(making, v);
             part.text(false);
+            let together = std::mem::take(&mut part.out);
             if making.whole(v) {
                 part.out.push_str("/* The same by the thread that calls it. */\n");
                 part.text(true);
             }
-            let number = *functions.entry(part.out.clone()).or_insert(of.len());
+            let texts = [together, std::mem::take(&mut part.out)];
+            let number = *functions.entry(texts.clone()).or_insert(of.len());
             if number == of.len() {
-                of.push((part.out.clone(), Vec::new()));
+                of.push((texts, Vec::new()));
             }
             of[number].1.push(v);
             parts.shared[v.index()] = part.shared;
@@ -113,11 +117,11 @@ impl Parts {
         }
         let place = if row + port_count < 600 { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
         let _ = write!(
-            parts.text,
+            parts.tables,
             "/* Nodes that fire, and their ends. */\n{place} sl_node sl_nodes[] = {{\n{}}};\n{place} sl_port sl_ports[] = {{\n{}}};\n\n{CONTEXT}",
             nodes, ports
         );
-        for (number, (text, of)) in of.into_iter().enumerate() {
+        for (number, (texts, of)) in of.into_iter().enumerate() {
             let host = making.input.host;
             let who: Vec<String> = of.iter().take(4).map(|v| comment(&host.graph.node(*v).path)).collect();
             let more = if of.len() > 4 { format!(" and {} more", of.len() - 4) } else { String::new() };
@@ -125,21 +129,38 @@ impl Parts {
                 NodeKind::Filter { code, .. } => making.input.kernels[code.index()].span,
                 _ => host.graph.node(of[0]).span,
             };
-            let _ = writeln!(parts.text, "/* {}: {}{more} */", comment(&host.sources.describe(span)), who.join(", "));
-            let mut text = text.replace("@part@", &number.to_string());
+            let head = format!("/* {}: {}{more} */\n", comment(&host.sources.describe(span)), who.join(", "));
             // what only one kernel calls is a part of it: that saves what is kept around a call
-            if making.input.options.scheme == Scheme::Serial && of.len() == 1 {
-                text = text.replace("SL_TASK ", "SL_DEVICE ");
-            }
-            parts.text.push_str(&text);
-            parts.functions.push(text);
+            let own = making.input.options.scheme == Scheme::Serial && of.len() == 1;
+            let [together, alone] = texts.map(|text| {
+                let text = text.replace("@part@", &number.to_string());
+                if own { text.replace("SL_TASK ", "SL_DEVICE ") } else { text }
+            });
+            parts.functions.push([head, together, alone]);
         }
         parts
     }
 
+    /// Tables, and the functions that a text calls.
+    pub(super) fn text(&self, callers: &str) -> String {
+        let words: BTreeSet<&str> = callers.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let mut out = self.tables.clone();
+        for (number, [head, together, alone]) in self.functions.iter().enumerate() {
+            let called = |name: &str| words.contains(format!("sl_{name}_{number}").as_str());
+            let used = [("part", together), ("alone", alone)].into_iter().filter(|(name, _)| called(name));
+            for (i, (_, text)) in used.enumerate() {
+                if i == 0 {
+                    out.push_str(head);
+                }
+                out.push_str(text);
+            }
+        }
+        out
+    }
+
     /// How many functions there are.
     pub(super) fn count(&self) -> usize {
-        self.rows.iter().flatten().map(|(part, _)| part + 1).max().unwrap_or(0)
+        self.functions.len()
     }
 
     /// A node's function and row.
@@ -351,44 +372,6 @@ impl<'a, 'm> Part<'a, 'm> {
             }
         }
         self.out.push_str("}\n\n");
-    }
-
-    /// A reader's or writer's firings: items from or to the host.
-    fn end(&mut self, alone: bool) {
-        let reader = self.inputs.is_empty();
-        let port = if reader { self.outputs[0] } else { self.inputs[0] };
-        let (i, ty) = (port.number, port.type_name(self.making));
-        let side = if reader { "in" } else { "out" };
-        let _ = writeln!(self.out, "    {ty} *const items = ({ty} *)job.{side}[node.number] + first;");
-        let offset = if reader && port.offset > 0 { format!("{}u + ", port.offset) } else { String::new() };
-        if port.tile.is_some() && !alone {
-            let chunk = self.chunk;
-            let _ = writeln!(
-                self.out,
-                "    const sl_tile<{ty}> tile = {{({ty} *)sl_shared()}};\n    \
-                 for (uint32_t done = 0; done < count; done += {chunk}u) {{\n        \
-                 const uint32_t some = count - done < {chunk}u ? count - done : {chunk}u;"
-            );
-            let (a, b) = match reader {
-                true => (
-                    "sl_fill_tile(tile, items + done, some);".to_string(),
-                    format!("sl_send(tile, ring{i}, {offset}first + done, some);"),
-                ),
-                false => (
-                    format!("sl_bring(tile, ring{i}, first + done, some);"),
-                    "sl_empty_tile(tile, items + done, some);".to_string(),
-                ),
-            };
-            let _ = writeln!(self.out, "        {a}\n        sl_sync();\n        {b}\n        sl_sync();\n    }}");
-            return;
-        }
-        let (rest, start, step) = self.side_by_side(alone);
-        let inside = format!("ring{i}.items + ring{i}.at({offset}first + f)");
-        let (from, to) = if reader { ("items + f", inside.as_str()) } else { (inside.as_str(), "items + f") };
-        let _ = writeln!(
-            self.out,
-            "    {rest}for (uint32_t f = {start}; f < count; f += {step}) sl_item<true>({to}) = sl_item<false>({from});"
-        );
     }
 
     /// A filter's firings.

@@ -82,7 +82,7 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
 
     // the same text for blocks of all sizes, unless what goes through shared memory depends on it
     let mut device = making.head("to measure its parts", &filters);
-    device.push_str(&parts.text);
+    let mut text = String::new();
     let mut kernels = Vec::new();
     for (i, (part, nodes)) in same.into_iter().enumerate() {
         let v = nodes[0];
@@ -92,7 +92,7 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
             (format!("sl_{}_{part}", if whole { "alone" } else { "part" }), format!("sl_profile_{i}"));
         let first = if serial { "0u".to_string() } else { format!("sl_block() * {ROUND}u") };
         let _ = write!(
-            device,
+            text,
             "/* {}: in each of `n` rounds so many firings of a block */\n#ifndef SL_WITHOUT_{i}\nSL_KERNEL(1024) void {name}(SL_JOB job)\n{{\n    \
              for (uint32_t i = 0; i < job.n; i++) {{\n        {}{}\n        sl_sync();\n    }}\n}}\n#endif\n\n",
             comment(&graph.node(v).path),
@@ -100,9 +100,11 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
             parts.call(v, whole, &first, "job.m"),
         );
         let shared = if whole { 0 } else { parts.shared[v.index()] };
-        let text = parts.functions[part].clone();
-        kernels.push(ProfileKernel { name, nodes, function, text, shared, round, serial });
+        let own = parts.functions[part][if whole { 2 } else { 1 }].clone();
+        kernels.push(ProfileKernel { name, nodes, function, text: own, shared, round, serial });
     }
+    device.push_str(&parts.text(&text));
+    device.push_str(&text);
     let info = |k: &ProfileKernel| KernelInfo { name: k.name.clone(), threads: 1024, shared: k.shared };
     device.push_str(&making.for_the_emulator(&kernels.iter().map(info).collect::<Vec<_>>()));
     let (readers, writers) = ends(graph);

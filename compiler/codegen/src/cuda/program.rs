@@ -41,17 +41,25 @@ pub enum Scheme {
     SwpNc,
     /// One data-parallel kernel for each region without state, in which items stay in registers and shared memory.
     Fused,
+    /// The same with blocks that stay for several tiles: some of their warps bring the next one while the others fire.
+    FusedWarps,
 }
 
 impl Scheme {
     /// All of them, with their names on the command line.
-    pub const NAMES: [(&str, Scheme); 5] = [
+    pub const NAMES: [(&str, Scheme); 6] = [
         ("serial", Scheme::Serial),
         ("swp", Scheme::Swp),
         ("swp-persistent", Scheme::SwpPersistent),
         ("swpnc", Scheme::SwpNc),
         ("fused", Scheme::Fused),
+        ("fused-warps", Scheme::FusedWarps),
     ];
+
+    /// Does it cut programs into regions?
+    pub fn is_fused(self) -> bool {
+        matches!(self, Scheme::Fused | Scheme::FusedWarps)
+    }
 
     /// As it is called on the command line.
     pub fn name(self) -> &'static str {
@@ -76,6 +84,8 @@ pub struct CudaOptions {
     pub batch_bytes: u64,
     /// Bytes of them that go to the device and back at a time, at least, while others are worked on.
     pub slice_bytes: u64,
+    /// Bytes of shared memory of a tile ([`Scheme::Fused`]) that is large enough: several blocks on a multiprocessor hide each other's waiting.
+    pub tile: u64,
 }
 
 impl Default for CudaOptions {
@@ -88,6 +98,7 @@ impl Default for CudaOptions {
             memory: 4 << 30,
             batch_bytes: 32 << 20,
             slice_bytes: 256 << 10,
+            tile: 32 << 10,
         }
     }
 }
@@ -180,7 +191,9 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let in_region = |v: NodeId| fused.as_ref().is_some_and(|f| f.regions.of[v.index()].is_some());
     let parts = Parts::emit(&making, |v| !in_region(v));
     let made = match input.options.scheme {
-        Scheme::Fused => fused::emit(&making, &parts, fused.as_ref().expect("made for this scheme"))?,
+        Scheme::Fused | Scheme::FusedWarps => {
+            fused::emit(&making, &parts, fused.as_ref().expect("made for this scheme"))?
+        }
         Scheme::Serial => serial::emit(&making, &parts)?,
         Scheme::Swp | Scheme::SwpNc => swp::emit(&making, &parts, false)?,
         Scheme::SwpPersistent => swp::emit(&making, &parts, true)?,
@@ -191,7 +204,7 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
 
     let costs = if input.costs.is_empty() { String::new() } else { format!("; costs: {}", comment(input.costs)) };
     let mut device = making.head(&format!("scheme {}{costs}", input.options.scheme.name()), &device_filters);
-    device.push_str(&parts.text);
+    device.push_str(&parts.text(&made.text));
     device.push_str(&kept.text);
     device.push_str(&made.text);
     device.push_str(&making.for_the_emulator(&kernels));
@@ -234,10 +247,7 @@ impl<'a> Making<'a> {
         let ProgramInput { graph, steady, .. } = *input.host;
         let tasks = input.problem.graph();
         let mut making = Making::unplaced(input);
-        let fused = match input.options.scheme {
-            Scheme::Fused => Some(fused::plan(&making)?),
-            _ => None,
-        };
+        let fused = input.options.scheme.is_fused().then(|| fused::plan(&making)).transpose()?;
         let mut capacity: Vec<Option<u64>> = vec![None; graph.channels.len()];
         for c in graph.channel_ids().filter(|c| making.arises(*c)) {
             let ends = graph.channel(c);

@@ -26,8 +26,8 @@ use std::time::Instant;
 /// What is taken where nothing is measured.
 pub const USUAL: Scheme = Scheme::Fused;
 /// What is measured: schemes, and how much larger their instances are.
-const CANDIDATES: [(Scheme, u32); 4] =
-    [(Scheme::Fused, 1), (Scheme::SwpPersistent, 1), (Scheme::Swp, 8), (Scheme::Serial, 1)];
+const CANDIDATES: [(Scheme, u32); 5] =
+    [(Scheme::Fused, 1), (Scheme::FusedWarps, 1), (Scheme::SwpPersistent, 1), (Scheme::Swp, 8), (Scheme::Serial, 1)];
 /// Bytes that pass the ends in a run, at first and at most; each run has so many times as many as the one before.
 const BYTES: (u64, u64) = (1 << 18, 1 << 30);
 const STEP: u64 = 4;
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(fastest(&[Some(3.0), None, Some(2.0), Some(2.0)]), Some(2));
         assert_eq!(fastest(&[None; 4]), None);
         for best in 0..CANDIDATES.len() {
-            let text = told(&[Some(1.0), None, Some(0.5), Some(2.0)], best);
+            let text = told(&[Some(1.0), None, Some(0.5), Some(2.0), None], best);
             assert_eq!(recall(&text), Some(best), "{text}");
         }
         for strange in ["", "fused", "fused x", "slow 1", "fused 77\n"] {

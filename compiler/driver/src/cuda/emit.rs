@@ -88,7 +88,7 @@ pub fn emit(
     let emitted = made(session, checked, code, choices, named, |making| {
         let scheduled = match choices.scheme {
             Scheme::Serial => making.serial(),
-            Scheme::Fused => making.fused(),
+            Scheme::Fused | Scheme::FusedWarps => making.fused(choices.scheme),
             _ => making.swp(choices.scheme, choices.coarsen),
         };
         making.text(scheduled?)
@@ -142,10 +142,7 @@ fn made<T>(
     // streams that take turns get a thread each
     let mut turns: Vec<Option<&InTurn>> = vec![None; kernels.len()];
     for (k, filter) in program.codes.iter().enumerate() {
-        let Some(of) = filter.turns.as_deref().filter(|_| filter.stateful.is_some() || choices.scheme != Scheme::Fused)
-        else {
-            continue;
-        };
+        let Some(of) = filter.turns.as_deref() else { continue };
         let turn = compiled::device_kernel(&of.turn, &program.globals, code);
         if let Some(turn) = turn.filter(|t| cuda::has_turn_states(&host_kernels[k], t, &program.globals, of.streams()))
         {
@@ -228,8 +225,8 @@ impl Making<'_> {
     }
 
     /// Regions as kernels. What passes between them is on rings, for as many steady states as keeps those in a GPU's cache.
-    fn fused(&self) -> Result<Scheduled, Problem> {
-        self.longest(Scheme::Fused, FUSED_BYTES, (1..14).map(|i| 1 << i))
+    fn fused(&self, scheme: Scheme) -> Result<Scheduled, Problem> {
+        self.longest(scheme, FUSED_BYTES, (1..14).map(|i| 1 << i))
     }
 
     /// One instance of each task, of as many steady states as keep the channels within the limit; one where none do.

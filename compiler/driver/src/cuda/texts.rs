@@ -8,7 +8,7 @@ use super::emit::{self, Choices, Configuration};
 use super::run::{Target, Texts};
 use super::stand_alone;
 use crate::exit::Fault;
-use crate::options::{CodeOptions, CudaBuildOptions, CudaOptions};
+use crate::options::{CodeOptions, CudaBuildOptions, CudaOptions, Scheme};
 use crate::pipeline::{Checked, Halt};
 use crate::profile::find;
 use crate::profile::gpu::Chosen;
@@ -29,6 +29,8 @@ const PROCESSORS: u32 = 132;
 const USUAL_SHARED: u32 = 48 << 10;
 /// Bytes of what passes between the host and the emulated device at a time: little, so that copies and kernels overlap.
 const EMULATED_SLICE: u64 = 4 << 10;
+/// Bytes of shared memory of a tile there, where blocks make several.
+const EMULATED_TILE: u64 = 4 << 10;
 /// Seconds for the integer program.
 const TIME_LIMIT: f64 = 10.0;
 
@@ -61,10 +63,10 @@ pub fn profiled(
     let named = options.profile.as_deref();
     // regions have no schedule, and fire several filters in one loop: one that is named must be right all the same
     let found = match choices.scheme {
-        cuda::Scheme::Fused if named.is_none() => None,
+        scheme if scheme.is_fused() && named.is_none() => None,
         _ => find::on_device(session, checked, named, target.device.as_ref(), archs)?,
     };
-    if let Some(found) = found.filter(|_| choices.scheme != cuda::Scheme::Fused) {
+    if let Some(found) = found.filter(|_| !choices.scheme.is_fused()) {
         let chosen = match options.block_threads {
             None => found.profile.chosen(&found.nanoseconds),
             Some(block) => found.profile.chosen_within(block),
@@ -98,8 +100,11 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
     let machine = machine::shipped("h200").ok_or_else(|| Fault::internal("the machine h200 is missing"))?;
     let usual = cuda::CudaOptions::default();
     let emulated = target.arch.is_none();
+    let scheme = options.scheme.unwrap_or(super::auto::USUAL);
+    // blocks that stay for several tiles have some of them even in a short run
+    let stay = emulated && scheme == Scheme::FusedWarps;
     Ok(Choices {
-        scheme: options.scheme.unwrap_or(super::auto::USUAL),
+        scheme,
         coarsen: options.coarsen.unwrap_or(1).into(),
         processors: target.processors,
         threads: options.block_threads.unwrap_or(THREADS),
@@ -112,7 +117,12 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
             // the rest of the memory is for what else uses the GPU
             memory: target.memory.map_or(usual.memory, |bytes| bytes / 4 * 3),
             batch_bytes: if emulated { EMULATED_BATCH } else { usual.batch_bytes },
-            slice_bytes: if emulated { EMULATED_SLICE } else { usual.slice_bytes },
+            slice_bytes: match (emulated, stay) {
+                (false, _) => usual.slice_bytes,
+                (true, false) => EMULATED_SLICE,
+                (true, true) => EMULATED_BATCH,
+            },
+            tile: if stay { EMULATED_TILE } else { usual.tile },
             ..usual
         },
         configuration: None,

@@ -230,7 +230,7 @@ fn the_fastest_scheme_is_measured_once() {
     let cache = Cache::at(&place.path("cache"), 64 << 20);
     let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();
     assert!(run("", Some(&kernels), &[]).stdout == want);
-    assert_eq!(&kept(), &[choice.clone()]);
+    assert_eq!(&kept(), std::slice::from_ref(choice));
 }
 
 #[test]

@@ -123,6 +123,11 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
 int cuFuncGetAttribute(int *value, int attribute, void *function) { (void)attribute; (void)function; *value = 0; return 0; }
 int cuFuncSetAttribute(void *function, int attribute, int value) { (void)function; return attribute == 8 && value > (48 << 10) && value <= (99 << 10) ? 0 : 1; }
 
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, void *function, int threads, size_t shared) {
+    *count = function && threads > 0 && shared <= (99 << 10) ? 2 : 0;
+    return *count ? 0 : 1;
+}
+
 static int start(void *function, const unsigned *n, unsigned together, void **arguments) {
     char report[4096];
     if (wrong("idle", 0)) return 0;
