@@ -72,7 +72,7 @@ pub fn profiled(
             Some(block) => found.profile.chosen_within(block),
         };
         match chosen {
-            Some(chosen) => heed(&mut choices, &chosen, &Measured::of(&found)),
+            Some(chosen) => heed(&mut choices, &chosen, Measured::of(&found).text()),
             None => session.remark(&format!(
                 "the profile is not used: it has no blocks of {} threads or less ({})",
                 choices.threads, found.file
@@ -82,17 +82,14 @@ pub fn profiled(
     Ok(choices)
 }
 
-/// Chooses what a profile says.
-fn heed(choices: &mut Choices, chosen: &Chosen, measured: &Measured) {
+/// Chooses what a profile says; `costs`: where its times come from, for people.
+pub fn heed(choices: &mut Choices, chosen: &Chosen, costs: String) {
     choices.threads = chosen.block;
     // what is made of several filters may need more registers than each of them: its blocks must have room, too
     let room = REGISTERS / chosen.block / REGISTERS_AT_ONCE * REGISTERS_AT_ONCE;
     choices.options.registers = Some(chosen.registers.min(room));
-    choices.configuration = Some(Configuration {
-        threads: chosen.threads.clone(),
-        nanoseconds: chosen.nanoseconds.clone(),
-        costs: measured.text(),
-    });
+    choices.configuration =
+        Some(Configuration { threads: chosen.threads.clone(), nanoseconds: chosen.nanoseconds.clone(), costs });
 }
 
 /// What is not said is chosen.

@@ -121,6 +121,18 @@ fn kept(profile: &Profile, machine: &str) -> Result<String, Fault> {
     Ok(place)
 }
 
+/// Compiles what a profile will run, into the cache: so that others can measure meanwhile.
+pub fn compile_ahead(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    options: &GpuProfileOptions,
+) -> Result<(), Halt> {
+    let place = place(session, options)?;
+    let machine = machine(&place, options)?;
+    subject(session, checked, code, &place, &machine).map(|_| ())
+}
+
 /// A profile, and the name of the machine that it was modelled by.
 pub fn profile(
     session: &mut Session,
