@@ -99,25 +99,25 @@ fn is_threads(n: u32) -> bool {
     (32..=1024).contains(&n) && n.is_multiple_of(32)
 }
 
-/// Do the parts about a GPU fit one another? If not, what does not, and where it stands.
-pub(super) fn check(profile: &Profile) -> Result<(), (&'static str, String)> {
-    let no = |what, near: &str| Err((what, near.to_string()));
+/// Do the parts about a GPU fit one another? If not, what does not, and of which stream.
+pub(super) fn check(profile: &Profile) -> Result<(), (&'static str, Option<&str>)> {
     let Some(on) = &profile.gpu else {
         return match profile.machine.kind == "gpu" || profile.streams.iter().any(|s| s.gpu.is_some()) {
-            true => no("it is of a GPU, and does not say what was chosen there", "machine"),
+            true => Err(("it is of a GPU, and does not say what was chosen there", None)),
             false => Ok(()),
         };
     };
     if profile.machine.kind != "gpu" {
-        return no("what it says of a GPU is no part of a profile of a CPU", "gpu");
+        return Err(("what it says of a GPU is no part of a profile of a CPU", None));
     }
     if !is_threads(on.threads) || !(16..=255).contains(&on.registers) {
-        return no("a block has 32 to 1024 threads, a multiple of 32, and a thread 16 to 255 registers", "gpu");
+        return Err(("a block has 32 to 1024 threads, a multiple of 32, and a thread 16 to 255 registers", None));
     }
     for s in &profile.streams {
-        let Some(own) = &s.gpu else { return no("it does not say how many threads fire a stream", &s.stream) };
+        let Some(own) = &s.gpu else { return Err(("it does not say how many threads fire a stream", Some(&s.stream))) };
         if !is_threads(own.threads) || own.threads > on.threads {
-            return no("the threads that fire a stream are a multiple of 32, and no more than the block's", &s.stream);
+            let what = "the threads that fire a stream are a multiple of 32, and no more than the block's";
+            return Err((what, Some(&s.stream)));
         }
     }
     Ok(())

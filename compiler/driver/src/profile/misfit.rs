@@ -79,8 +79,12 @@ pub(super) fn no_time(text: &str, stream: &str) -> Misfit {
 }
 
 /// What is said about a GPU cannot be.
-pub(super) fn no_configuration(text: &str, what: &str, near: &str) -> Misfit {
-    broken(format!("the profile cannot be used: {what}"), value(text, near), "here".into())
+pub(super) fn no_configuration(text: &str, what: &str, stream: Option<&str>) -> Misfit {
+    let title = format!("the profile cannot be used: {what}");
+    let Some(stream) = stream else { return broken(title, value(text, "gpu"), "of this GPU".into()) };
+    let from = text.find("\"streams\"").unwrap_or(0);
+    let place = value(&text[from..], stream);
+    broken(title, place.start + from..place.end + from, "this stream".into())
 }
 
 /// Of another program, or of what this one was.

@@ -113,7 +113,7 @@ impl Profile {
         if let Some(s) = profile.streams.iter().find(|s| odd(s.nanoseconds) || cells(s)) {
             return Err(misfit::no_time(text, &s.stream));
         }
-        gpu::check(&profile).map_err(|(what, near)| misfit::no_configuration(text, what, &near))?;
+        gpu::check(&profile).map_err(|(what, stream)| misfit::no_configuration(text, what, stream))?;
         Ok(profile)
     }
 
