@@ -2,7 +2,8 @@
  * shared object that FALSE_KERNELS names (without, launches fail); a kernel's number is the order in which it was asked for, or the one in the name of
  * those that measure. FALSE_DRIVER says what goes wrong:
  * `init=N`, `count=N`, `version=N`, `arch=N`, `load=N`, `allocate=N`, `finish=N`, where N is a number, or an error of the driver; `idle=1`: launches
- * do nothing, and succeed. */
+ * do nothing, and succeed; `slow=N`: those of blocks with fewer threads than N take twice as long as others, half a millisecond; `stuck=1`: events
+ * do not happen. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -58,6 +59,7 @@ int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { (void)stream;
 int cuEventCreate(void **event, unsigned flags) { (void)flags; *event = (void *)++events; return 0; }
 int cuEventRecord(void *event, void *stream) { return event && stream ? 0 : 400; }
 int cuEventElapsedTime(float *time, void *from, void *to) { *time = last_threads < wrong("slow", 0) ? 1.0f : 0.5f; return from && to ? 0 : 400; }
+int cuEventQuery(void *event) { return !event ? 400 : wrong("stuck", 0) ? 600 : (int)wrong("finish", 0); }
 int cuEventDestroy_v2(void *event) { (void)event; return 0; }
 
 int cuMemAlloc_v2(uint64_t *address, size_t bytes) {

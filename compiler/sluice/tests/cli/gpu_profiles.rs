@@ -268,6 +268,39 @@ fn a_gpu_is_measured() {
 }
 
 #[test]
+fn a_kernel_that_does_not_end_is_told() {
+    if check::nvrtc("a_kernel_that_does_not_end_is_told").is_none() {
+        return;
+    }
+    let place = measured_program(PROGRAM);
+    let done = on_gpu(&place, "stuck=1", &["profile", "a.str", "--target", "cuda", "-o", "p.json"]).ends(1);
+    done.says("input does not end on zeros, or 3072 firings take longer than 10s").says("--arch models the GPU");
+    assert!(!place.files().contains(&"p.json".to_string()));
+}
+
+#[test]
+fn a_gpu_that_fails_has_no_profile() {
+    if check::nvrtc("a_gpu_that_fails_has_no_profile").is_none() {
+        return;
+    }
+    let place = measured_program(PROGRAM);
+    let profile = ["profile", "a.str", "--target", "cuda", "-o", "p.json"];
+    on_gpu(&place, "allocate=2", &profile).ends(3).says("error[E0987]: False GPU 0 has no memory for");
+    on_gpu(&place, "finish=214", &profile).ends(3).says("error[E0986]");
+    assert!(!place.files().contains(&"p.json".to_string()));
+    // kernels that crash are not measured, and the others are
+    let done = on_gpu(&place, "finish=700", &profile).ends(0);
+    assert_eq!(done.text().matches("modelled: a kernel has crashed").count(), 4, "{}", done.text());
+}
+
+#[test]
+fn what_does_not_run_on_a_gpu_has_no_profile() {
+    let program = "int->int filter Some { work pop 1 push [0, 1] { int a = pop(); if (a > 1) push(a); } }\n";
+    let place = Place::new().with("a.str", program);
+    run(&place, &MODEL).ends(1).says("[E0980]");
+}
+
+#[test]
 fn what_fails_on_zeros_is_not_measured() {
     if check::nvrtc("what_fails_on_zeros_is_not_measured").is_none() {
         return;

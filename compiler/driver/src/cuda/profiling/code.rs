@@ -51,6 +51,9 @@ pub(super) struct Codes {
     pub(super) compiler: Option<String>,
 }
 
+/// What came of one text.
+type Made = Result<Vec<Built>, Fault>;
+
 impl Codes {
     /// For the emulator, which knows no registers.
     pub(super) fn emulated(texts: &[ProfileText]) -> Result<Codes, Fault> {
@@ -85,7 +88,7 @@ impl Codes {
         let origin = origins(texts, alike);
         let cache = Cache::open()?;
         let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, Result<Vec<Built>, Fault>)>> = Mutex::default();
+        let done: Mutex<Vec<(usize, Made)>> = Mutex::default();
         let work = || {
             loop {
                 let t = next.fetch_add(1, Ordering::Relaxed);
@@ -159,7 +162,7 @@ fn limited(
     own: Vec<usize>,
     arch: Arch,
     code: &CodeOptions,
-) -> Result<Vec<Built>, Fault> {
+) -> Made {
     let mut built: Vec<Built> = Vec::new();
     for (limit, most) in LIMITS.iter().enumerate().rev() {
         // the smallest limit so far with code of its own says what it keeps

@@ -13,6 +13,7 @@ use crate::profile::gpu::THREADS;
 use sluice_codegen::cuda::{ProfileKernel, ProfileText};
 use sluice_frontend::graph::NodeKind;
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// Firings of a block in a measurement, at least: a multiple of all numbers of threads, so that all have the same work.
 const FIRINGS: u64 = 3072;
@@ -22,15 +23,22 @@ const STATUS: usize = 64;
 const BEGIN: u32 = 0;
 const END: u32 = 1;
 
+/// A launch that takes longer does not end.
+const LONGEST: Duration = Duration::from_secs(10);
+
 /// How often, and how long.
 struct Repeat {
+    warm_up: usize,
     measurements: usize,
+    /// Firings of a block at least.
+    firings: u64,
     /// Milliseconds of a launch at least.
     least: f64,
 }
 
-const ON_GPU: Repeat = Repeat { measurements: 7, least: 0.5 };
-const EMULATED: Repeat = Repeat { measurements: 2, least: 0.0 };
+const ON_GPU: Repeat = Repeat { warm_up: 1, measurements: 7, firings: FIRINGS, least: 0.5 };
+/// A round each, for the emulation is slow.
+const EMULATED: Repeat = Repeat { warm_up: 0, measurements: 1, firings: 1, least: 0.0 };
 
 /// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,6 +112,12 @@ pub(super) fn on_gpu(subject: &Subject<'_>, gpu: Box<Gpu>, number: u32) -> Resul
                 let threads: Vec<usize> = codes.threads(built, kernel).into_iter().filter(room).collect();
                 match bench.all((kernel, at, built.limit), &threads, &ON_GPU, &mut samples) {
                     Ok(()) => {}
+                    // nothing can stop a kernel, and whoever let go of what it uses would wait for it: its process ends with it
+                    Err(fault) if bench.stuck => {
+                        std::mem::forget(bench);
+                        std::mem::forget(gpu);
+                        return Err(fault);
+                    }
                     // a fault of the kernel, or of what there is room for; what is wrong with the device is told
                     Err(fault) if fault.exit == Exit::Internal => {
                         samples.unmeasured.insert(kernel, fault.message);
@@ -139,11 +153,13 @@ struct Bench<'d, 's> {
     subject: &'s Subject<'s>,
     arena: u64,
     ends: Vec<u64>,
+    /// A kernel does not end.
+    stuck: bool,
 }
 
 impl<'d, 's> Bench<'d, 's> {
     fn new(device: &'d mut dyn Device, subject: &'s Subject<'s>) -> Result<Bench<'d, 's>, Fault> {
-        let mut bench = Bench { device, subject, arena: 0, ends: Vec::new() };
+        let mut bench = Bench { device, subject, arena: 0, ends: Vec::new(), stuck: false };
         let texts = &subject.texts;
         let arena = texts.iter().map(|t| t.arena_bytes).max().unwrap_or(0);
         bench.arena = bench.zeros(arena)?;
@@ -194,6 +210,21 @@ impl<'d, 's> Bench<'d, 's> {
         Ok(failed)
     }
 
+    /// Waits for the last event, but not for ever.
+    fn await_end(&mut self, kernel: &ProfileKernel) -> Result<(), Fault> {
+        let began = Instant::now();
+        while !self.device.has_happened(END)? {
+            if began.elapsed() > LONGEST {
+                self.stuck = true;
+                let path = &self.subject.checked.program.graph.node(kernel.nodes[0]).path;
+                let title = format!("{path} does not end on zeros, or {FIRINGS} firings take longer than {LONGEST:?}");
+                return Err(Fault::program(title).help("--arch models the GPU, and runs nothing"));
+            }
+            std::thread::sleep(Duration::from_micros(20));
+        }
+        self.device.finish(Stream::Compute)
+    }
+
     /// A kernel with blocks of all these sizes; its number in the loaded code, and the limit that this was compiled for.
     fn all(
         &mut self,
@@ -226,16 +257,18 @@ impl<'d, 's> Bench<'d, 's> {
         let blocks = if k.serial { 1 } else { self.subject.processors };
         let launch =
             Launch { kernel: number as u32, blocks, threads: THREADS[t], shared: k.shared as u32, together: false };
-        let least = if k.serial { 1 } else { FIRINGS / k.round };
+        let least = if k.serial { 1 } else { repeat.firings.div_ceil(k.round) };
         let mut time = |rounds: u64| -> Result<f64, Fault> {
             let job = self.job(text, rounds as u32, k.round as u32);
             self.device.record(BEGIN, Stream::Compute)?;
             self.device.launch(&launch, &job)?;
             self.device.record(END, Stream::Compute)?;
-            self.device.finish(Stream::Compute)?;
+            self.await_end(k)?;
             Ok(f64::from(self.device.elapsed(BEGIN, END)?))
         };
-        time(least)?;
+        for _ in 0..repeat.warm_up {
+            time(least)?;
+        }
         let one = time(least)?;
         let rounds = least * (repeat.least / one.max(1e-3)).ceil().clamp(1.0, 10_000.0) as u64;
         let mut all = Vec::new();
