@@ -88,6 +88,14 @@ template <class T, bool WRITES, bool GAPS = true> struct sl_window {
     SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + tile.at(first + i)); }
 };
 
+/* Without gaps the items of a firing are neighbours of its first one. */
+template <class T, bool WRITES> struct sl_window<T, WRITES, false> {
+    sl_tile<T, false> tile;
+    uint32_t first;
+
+    SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + (int32_t)first + (int32_t)i); }
+};
+
 /* Threads that do something together: which of them one is, and how many they are. */
 struct sl_team {
     uint32_t thread, threads;
@@ -279,6 +287,20 @@ template <class F> SL_DEVICE void sl_each_of(sl_team team, int32_t low, int32_t 
 template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t least, int32_t end, F f)
 {
     sl_each_of(sl_everyone(), low, high, least, end, f);
+}
+
+/* The same with COUNT numbers that follow one another for each thread: f(x, few) for x and the few.count - 1 after it. Those that are left at the end are one by one. */
+template <int32_t COUNT> struct sl_few {
+    static constexpr int32_t count = COUNT;
+};
+template <int32_t COUNT, class F> SL_DEVICE void sl_each_few(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
+{
+    low = low < least ? least : low;
+    high = high > end ? end : high;
+    for (int32_t x = low + (int32_t)team.thread * COUNT; x < high; x += (int32_t)team.threads * COUNT) {
+        if (x + COUNT <= high) f(x, sl_few<COUNT>{});
+        else for (int32_t y = x; y < high; y++) f(y, sl_few<1>{});
+    }
 }
 
 /* Items of one firing that no other thread sees. */

@@ -17,7 +17,8 @@ use super::moves::moves;
 use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
-use super::tiles::{Tiling, tiling};
+use super::several::several;
+use super::tiles::{Tiling, given, outputs, tiling};
 use super::turns::start;
 use super::warps::{self, Staging};
 use super::{serial, tasks};
@@ -137,7 +138,8 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                 let (region, tiling) = (&plan.regions.regions[*r], &plan.tilings[*r]);
                 let name = format!("sl_region_{r}");
                 let staging = warps::staging(making, &plan.regions, region, tiling);
-                let mut printer = Printer { making, plan, region, tiling, staging: staging.as_ref(), out: &mut text };
+                let mut printer =
+                    Printer { making, plan, region, tiling, staging: staging.as_ref(), several: false, out: &mut text };
                 printer.kernel(&name);
                 let tiles = format!("job.m + {}u", tiling.tails);
                 let (threads, shared, blocks) = match &staging {
@@ -167,6 +169,8 @@ pub(super) struct Printer<'a, 'm> {
     pub(super) tiling: &'m Tiling,
     /// Where its warps have roles.
     pub(super) staging: Option<&'m Staging>,
+    /// Does a thread make several firings of the group that is printed?
+    several: bool,
     pub(super) out: &'m mut String,
 }
 
@@ -236,8 +240,9 @@ impl Printer<'_, '_> {
     pub(super) fn places(&mut self, of: impl Fn(ChannelId) -> bool) {
         for (c, tile) in self.tiling.tiles.iter().filter(|(c, _)| of(**c)) {
             let (i, ty) = (c.0, self.type_of(*c));
-            let (kind, place) = match self.staging {
-                None => (format!("sl_tile<{ty}>"), format!("({ty} *)(sl_shared() + {})", tile.offset)),
+            let kind = format!("sl_tile<{ty}{}>", self.without_gaps(*c));
+            let place = match self.staging {
+                None => format!("({ty} *)(sl_shared() + {})", tile.offset),
                 Some(s) => s.place(*c, &ty),
             };
             let _ = writeln!(
@@ -248,6 +253,19 @@ impl Printer<'_, '_> {
                 plus(tile.low),
             );
         }
+    }
+
+    /// The channel whose tile has a channel's items, and how much further along they are there.
+    fn tile_of(&self, c: ChannelId) -> (ChannelId, i64) {
+        self.tiling.copies.get(&c).copied().unwrap_or((c, 0))
+    }
+
+    /// What the type of a channel's tile says where it has no gaps.
+    fn without_gaps(&self, c: ChannelId) -> &'static str {
+        let staged = self.staging.and_then(|s| s.gaps(c));
+        let (of, _) = self.tile_of(c);
+        let gaps = staged.unwrap_or_else(|| self.tiling.tiles.get(&of).is_none_or(|t| t.gaps));
+        if gaps { "" } else { ", false" }
     }
 
     /// Who shares work, as the first argument of what they do; and where it must be said.
@@ -330,17 +348,20 @@ impl Printer<'_, '_> {
             group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
         let more =
             if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
-        let _ = writeln!(
-            self.out,
-            "    /* {}{more}: {} */\n    sl_each_of({}{}, {}, 0, all{}, [&](int32_t {}) {{",
-            names.join(", "),
-            comment(&host.sources.describe(host.graph.node(group.members[0].0).span)),
-            self.team().0,
-            of_all(format!("b{times}{}", plus(r.low))),
-            of_all(format!("b{times}{}", plus(r.high))),
-            self::times(s * group.rate * group.lanes),
-            if group.lanes == 1 { "i" } else { "u" },
-        );
+        let at = comment(&host.sources.describe(host.graph.node(group.members[0].0).span));
+        let (low, high) = (of_all(format!("b{times}{}", plus(r.low))), of_all(format!("b{times}{}", plus(r.high))));
+        let range = format!("{low}, {high}, 0, all{}", self::times(s * group.rate * group.lanes));
+        let _ = writeln!(self.out, "    /* {}{more}: {at} */", names.join(", "));
+        self.several = several(making, self.tiling, group, r.high.abs_diff(r.low)) > 1;
+        if self.several {
+            let n = several(making, self.tiling, group, r.high.abs_diff(r.low));
+            let _ =
+                writeln!(self.out, "    sl_each_few<{n}>({}{range}, [&](int32_t first, auto few) {{", self.team().1);
+            self.kept(group, false);
+        } else {
+            let i = if group.lanes == 1 { "i" } else { "u" };
+            let _ = writeln!(self.out, "    sl_each_of({}{range}, [&](int32_t {i}) {{", self.team().0);
+        }
         if group.lanes > 1 {
             let lanes = group.lanes;
             let _ = writeln!(
@@ -352,12 +373,35 @@ impl Printer<'_, '_> {
             let channel = host.graph.channel(*c);
             let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q);
             let items = q * u64::from(channel.produce) / group.lanes;
-            let _ = writeln!(self.out, "        {} local{}[{items}];", self.type_of(*c), c.0);
+            let few = if self.several { "few.count * " } else { "" };
+            let _ = writeln!(self.out, "        {} local{}[{few}{items}];", self.type_of(*c), c.0);
         }
         for (v, q) in &group.members {
             self.member(group, *v, *q);
         }
+        if self.several {
+            self.kept(group, true);
+            self.several = false;
+        }
         self.out.push_str("    });\n");
+    }
+
+    /// Where a thread that makes several firings keeps what they give; or that it goes to the tiles.
+    fn kept(&mut self, group: &Group, goes: bool) {
+        for c in outputs(self.making, group).into_iter().filter(|c| !self.tiling.copies.contains_key(c)) {
+            let (i, ty, items) = (c.0, self.type_of(c), given(self.making, group, c).items);
+            let by = times(items.unsigned_abs());
+            let _ = match goes {
+                false => writeln!(self.out, "        {ty} kept{i}[few.count{by}];"),
+                true => writeln!(
+                    self.out,
+                    "        const auto to{i} = sl_window<{ty}, true{}>{{tile{i}, (uint32_t)(first{by}{} - base{i})}};\n        \
+                     SL_UNROLL\n        for (int32_t k = 0; k < few.count{by}; k++) to{i}[k] = kept{i}[k];",
+                    self.without_gaps(c),
+                    plus(self.fill(c)),
+                ),
+            };
+        }
     }
 
     /// A reader or writer, whose firings move neighbours.
@@ -416,17 +460,20 @@ impl Printer<'_, '_> {
         let ty = self.type_of(c);
         if group.local.contains(&c) {
             let v = if writes { channel.from.0 } else { channel.to.0 };
-            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
+            let once = !self.several && group.members.iter().any(|(u, q)| *u == v && *q == 1);
             let at = if once { String::new() } else { format!(" + s{}", times(moved.into())) };
             return format!("sl_local<{ty}>{{local{}{at}}}", c.0);
         }
         if !self.making.arises(c) {
             return "sl_nothing()".into();
         }
-        let offset = if writes { plus(self.fill(c)) } else { String::new() };
-        let even = if self.staging.is_some_and(|s| s.is_even(c)) { ", false" } else { "" };
-        let kind = format!("sl_window<{ty}, {writes}{even}>");
-        let window = format!("{kind}{{tile{}, (uint32_t)(n{}{offset} - base{})}}", c.0, times(moved.into()), c.0);
+        if writes && self.several {
+            return format!("sl_local<{ty}>{{kept{} + s{}}}", c.0, times(moved.into()));
+        }
+        let (of, further) = self.tile_of(c);
+        let offset = plus(if writes { self.fill(c) } else { further });
+        let kind = format!("sl_window<{ty}, {writes}{}>", self.without_gaps(c));
+        let window = format!("{kind}{{tile{0}, (uint32_t)(n{1}{offset} - base{0})}}", of.0, times(moved.into()));
         // of a stream that takes its turn, its own items of them
         let v = if writes { channel.from.0 } else { channel.to.0 };
         match self.making.turns_of(v) {
@@ -470,7 +517,13 @@ impl Printer<'_, '_> {
             }
             kind => {
                 let ends = |cs: &[ChannelId], writes: bool| cs.iter().map(|c| self.access(group, *c, writes)).collect();
-                let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&node.outputs, true));
+                // of equal copies one is made
+                let own = |c: &&ChannelId| !self.tiling.copies.contains_key(*c);
+                let made: Vec<ChannelId> = node.outputs.iter().filter(own).copied().collect();
+                if made.is_empty() && !node.outputs.is_empty() {
+                    return;
+                }
+                let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&made, true));
                 for l in moves(kind, &ins, &outs).lines() {
                     let _ = writeln!(self.out, "            {l}");
                 }
@@ -486,6 +539,12 @@ impl Printer<'_, '_> {
             let _ = writeln!(self.out, "        /* {}: {at} */", comment(&node.path));
         }
         let _ = match q {
+            q if self.several => write!(
+                self.out,
+                "        SL_UNROLL\n        for (int32_t s = 0; s < few.count{0}; s++) {{\n{1}{body}        }}\n",
+                times(q),
+                number(&format!("first{} + s", times(q)))
+            ),
             1 => write!(self.out, "        {{\n{}{body}        }}\n", number("i")),
             q => write!(
                 self.out,
@@ -518,17 +577,29 @@ impl Printer<'_, '_> {
                     plus(m),
                 );
             } else if self.held(*c) && m > 0 {
-                let carry = making.arena.carry(*c);
+                let (low, high) = (plus(tile.seen), plus(tile.seen + pace as i64));
                 let _ = writeln!(
                     self.out,
-                    "    sl_each_of({}b{times}{}, b{times}{}, all{times}, all{times} + {m}, [&](int32_t x) {{\n        \
-                     {ty} *const to = ({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {m}u + (x - all{times});\n        \
-                     sl_item<true>(to) = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));\n    }});",
+                    "    sl_each_of({}b{times}{low}, b{times}{high}, all{times}, all{times} + {m}, [&](int32_t x) {{\n        \
+                     const {ty} item = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));",
                     team.0,
-                    plus(tile.seen),
-                    plus(tile.seen + pace as i64),
-                    carry
                 );
+                let copies = self.tiling.copies.iter().filter(|(_, (of, _))| of == c);
+                let copies = copies.map(|(copy, (_, further))| (*copy, *further));
+                for (to, further) in std::iter::once((*c, 0)).chain(copies) {
+                    let held = self.fill(to);
+                    if held == 0 {
+                        continue;
+                    }
+                    let guard = if further == 0 { String::new() } else { format!("if (x - all{times} >= {further}) ") };
+                    let _ = writeln!(
+                        self.out,
+                        "        {guard}sl_item<true>(({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {held}u + (x - all{times}{})) = item;",
+                        making.arena.carry(to),
+                        plus(-further),
+                    );
+                }
+                self.out.push_str("    });\n");
             }
         }
     }

@@ -3,6 +3,7 @@
 //! host needs, `program` puts all together.
 
 mod codes;
+mod copies;
 mod fused;
 mod groups;
 mod host;
@@ -15,6 +16,7 @@ mod refuse;
 mod regions;
 pub mod rts;
 mod serial;
+mod several;
 mod stand_alone;
 mod swp;
 mod tasks;

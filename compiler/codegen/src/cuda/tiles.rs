@@ -11,8 +11,10 @@
 //! What remains on channels after the launch is saved by the tile whose window it is in; as windows lag behind where channels hold items, some tiles beyond the last one do
 //! nothing else ([`Tiling::tails`]).
 
+use super::copies::{Copies, copies};
 use super::program::Making;
-use super::regions::{Group, Region, Regions};
+use super::regions::{Group, Region, Regions, gcd};
+use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use std::collections::BTreeMap;
 
@@ -38,6 +40,22 @@ pub(super) struct Tile {
     pub(super) passed: u64,
     /// Offset in shared memory.
     pub(super) offset: u64,
+    /// Has it gaps, so that threads that are a power of two of items apart meet in no bank?
+    pub(super) gaps: bool,
+}
+
+impl Tile {
+    fn new(seen: i64, seen_end: i64, gaps: bool) -> Tile {
+        Tile { seen, seen_end, low: seen, items: 0, passed: 0, offset: 0, gaps }
+    }
+
+    /// Bytes of shared memory.
+    pub(super) fn bytes(&self, item: u64) -> u64 {
+        if self.gaps {
+            return tile_bytes(self.items, item);
+        }
+        (self.items + 1).saturating_mul(item).checked_next_multiple_of(16).unwrap_or(u64::MAX)
+    }
 }
 
 /// A region's tiles.
@@ -49,6 +67,8 @@ pub(super) struct Tiling {
     pub(super) ranges: Vec<GroupRange>,
     /// Channels in shared memory.
     pub(super) tiles: BTreeMap<ChannelId, Tile>,
+    /// Those that share the tile of another one.
+    pub(super) copies: Copies,
     /// Bytes of shared memory.
     pub(super) shared: u64,
     /// Tiles beyond the last that save what remains.
@@ -87,6 +107,35 @@ pub(super) fn tile_bytes(items: u64, item: u64) -> u64 {
     (items.saturating_add(gaps).saturating_add(1)).saturating_mul(item).checked_next_multiple_of(16).unwrap_or(u64::MAX)
 }
 
+/// Instructions that find an item's place cost about as much as so many accesses that meet no other.
+const FINDING: u64 = 2;
+/// Banks of shared memory.
+const BANKS: u64 = 32;
+
+/// Are gaps in a channel's tile worth what they cost? Threads side by side fire side by side, so they are as many items apart as a firing of the group moves: where that is a
+/// multiple of a power of two, that many of them meet in a bank. Without gaps the places of a firing's items are known once that of the first is.
+fn gaps(making: &Making<'_>, region: &Region, c: ChannelId) -> bool {
+    let ends = making.input.host.graph.channel(c);
+    let words = making.item_bytes(c).div_ceil(4).max(1);
+    let (mut with, mut without) = (0u64, 0u64);
+    for (v, taking) in [(ends.from.0, false), (ends.to.0, true)] {
+        let Some(group) = region.groups.iter().find(|g| g.members.iter().any(|(u, _)| *u == v)) else { continue };
+        // readers and writers move neighbours
+        if matches!(making.input.host.graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_)) {
+            continue;
+        }
+        // streams in turn
+        if group.lanes > 1 {
+            return true;
+        }
+        let moved = if taking { taken(making, group, c) } else { given(making, group, c) };
+        let (apart, accesses) = (moved.items.unsigned_abs().saturating_mul(words), moved.window.unsigned_abs());
+        with = with.saturating_add(accesses.saturating_mul(1 + FINDING));
+        without = without.saturating_add(accesses.saturating_mul(gcd(apart, BANKS)));
+    }
+    with < without
+}
+
 /// Lays out a region's tiles of `states` steady states; `None` where numbers get too large.
 pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, states: u64) -> Option<Tiling> {
     let (graph, steady) = (making.input.host.graph, making.input.host.steady);
@@ -96,6 +145,7 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
     let held = |c: ChannelId| making.flows(c) && regions.holds(graph, c);
     let fill = |c: ChannelId| steady.boundary_fill[c.index()] as i64;
     let mut ranges: Vec<Option<GroupRange>> = vec![None; region.groups.len()];
+    let copies = copies(making, regions, region);
     let mut tiles: BTreeMap<ChannelId, Tile> = BTreeMap::new();
     let mut overhead = 1.0f64;
     for (i, group) in region.groups.iter().enumerate().rev() {
@@ -116,7 +166,11 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
             let t = taken(making, consumer, *c);
             let (low, high) = (of.low * t.items, (of.high - 1) * t.items + t.window);
             widen(GroupRange { low: (low - m).div_euclid(p), high: -(-(high - m)).div_euclid(p) });
-            tiles.insert(*c, Tile { seen: low, seen_end: high, low, items: 0, passed: 0, offset: 0 });
+            let (of, further) = copies.get(c).copied().unwrap_or((*c, 0));
+            let new = Tile::new(low + further, high + further, gaps(making, region, *c));
+            let tile = tiles.entry(of).or_insert(new);
+            let (seen, seen_end) = (tile.seen.min(new.seen), tile.seen_end.max(new.seen_end));
+            *tile = Tile::new(seen, seen_end, tile.gaps || new.gaps);
         }
         let range = range.unwrap_or(own);
         overhead = overhead.max((range.high - range.low) as f64 / own.high.max(1) as f64);
@@ -129,13 +183,13 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
         for c in inputs(making, group).into_iter().filter(|c| !held(*c)) {
             let t = taken(making, group, c);
             let (low, high) = (r.low * t.items, (r.high - 1) * t.items + t.window);
-            tiles.insert(c, Tile { seen: low, seen_end: high, low, items: (high - low) as u64, passed: 0, offset: 0 });
+            let tile = Tile::new(low, high, gaps(making, region, c));
+            tiles.insert(c, Tile { items: (high - low) as u64, ..tile });
         }
-        for c in outputs(making, group) {
+        for c in outputs(making, group).into_iter().filter(|c| !copies.contains_key(c)) {
             let (p, m) = (given(making, group, c).items, fill(c));
             let (low, high) = (m + r.low * p, m + r.high * p);
-            let tile =
-                tiles.entry(c).or_insert(Tile { seen: low, seen_end: high, low, items: 0, passed: 0, offset: 0 });
+            let tile = tiles.entry(c).or_insert_with(|| Tile::new(low, high, gaps(making, region, c)));
             tile.low = tile.seen.min(low);
             tile.items = (tile.seen_end.max(high) - tile.low) as u64;
         }
@@ -145,14 +199,14 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
         let channel = graph.channel(*c);
         tile.passed = steady.repetitions[channel.to.0.index()] * u64::from(channel.consume);
         tile.offset = at;
-        at = at.checked_add(tile_bytes(tile.items, making.item_bytes(*c)))?;
+        at = at.checked_add(tile.bytes(making.item_bytes(*c)))?;
         let pace = s.checked_mul(i64::try_from(tile.passed).ok()?)?;
         if held(*c) && fill(*c) > 0 && pace > 0 {
             tails = tails.max(-(-(fill(*c) - tile.seen)).div_euclid(pace));
         }
     }
     let tails = u64::try_from(tails).unwrap_or(0);
-    Some(Tiling { states, ranges, tiles, shared: at, tails, overhead })
+    Some(Tiling { states, ranges, tiles, copies, shared: at, tails, overhead })
 }
 
 /// Channels that lead into a group.

@@ -18,7 +18,7 @@
 use super::fused::{Printer, plus, times};
 use super::program::{Making, Scheme};
 use super::regions::{Region, Regions};
-use super::tiles::{Tiling, taken, tile_bytes};
+use super::tiles::{Tiling, tile_bytes};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use std::collections::BTreeMap;
@@ -69,20 +69,19 @@ impl Staging {
         self.fire + self.bring
     }
 
-    /// Does a channel lie without gaps?
-    pub(super) fn is_even(&self, c: ChannelId) -> bool {
-        self.staged.get(&c).is_some_and(|s| s.even.is_some())
+    /// Has a staged channel gaps?
+    pub(super) fn gaps(&self, c: ChannelId) -> Option<bool> {
+        self.staged.get(&c).map(|s| s.even.is_none())
     }
 
-    /// The type of a channel's tile, and where its items are: in the stage of this tile where it is staged.
-    pub(super) fn place(&self, c: ChannelId, ty: &str) -> (String, String) {
+    /// Where a channel's items are: in the stage of this tile where it is staged.
+    pub(super) fn place(&self, c: ChannelId, ty: &str) -> String {
         let Some(staged) = self.staged.get(&c) else {
             let at = self.others.get(&c).copied().unwrap_or(0);
-            return (format!("sl_tile<{ty}>"), format!("({ty} *)(sl_shared() + {at})"));
+            return format!("({ty} *)(sl_shared() + {at})");
         };
-        let kind = if staged.even.is_some() { format!("sl_tile<{ty}, false>") } else { format!("sl_tile<{ty}>") };
         let skew = plus(staged.even.unwrap_or(0) as i64);
-        (kind, format!("({ty} *)(sl_shared() + {} + stage * {}u){skew}", staged.offset, self.stage))
+        format!("({ty} *)(sl_shared() + {} + stage * {}u){skew}", staged.offset, self.stage)
     }
 }
 
@@ -121,7 +120,7 @@ pub(super) fn staging(making: &Making<'_>, regions: &Regions, region: &Region, t
     let (mut others, mut at) = (BTreeMap::new(), stage.checked_mul(STAGES)?);
     for (c, tile) in tiling.tiles.iter().filter(|(c, _)| !staged.contains_key(c)) {
         others.insert(*c, at);
-        at = at.checked_add(tile_bytes(tile.items, making.item_bytes(*c)))?;
+        at = at.checked_add(tile.bytes(making.item_bytes(*c)))?;
     }
     let bring = options.threads.div_ceil(SERVED) * WARP;
     // what brings is taken from those who fire where a block would have too many
@@ -136,12 +135,11 @@ fn skew(making: &Making<'_>, region: &Region, tiling: &Tiling, c: ChannelId) -> 
     let item = making.item_bytes(c);
     let tile = tiling.tiles.get(&c)?;
     let ends = host.graph.channel(c);
-    let taker = region.groups.iter().find(|g| g.members.iter().any(|(v, _)| *v == ends.to.0));
-    let odd = taker.is_none_or(|g| match making.turns_of(ends.to.0) {
-        None => taken(making, g, c).items % 2 == 1,
+    let even = match making.turns_of(ends.to.0) {
+        None => !tile.gaps,
         Some(turns) => turns.input.stride(&turns.levels).is_some_and(|stride| stride % 2 == 1),
-    });
-    if !odd || (item != 4 && item != 8) {
+    };
+    if !even || (item != 4 && item != 8) {
         return None;
     }
     let (wide, fill) = ((WIDE / item) as i64, host.steady.boundary_fill[c.index()] as i64);
