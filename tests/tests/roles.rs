@@ -6,7 +6,7 @@ use sluice_driver::options::CudaOptions;
 use sluice_frontend::slow;
 use sluice_tests::device::{Complaint, Most, agree, lengths};
 use sluice_tests::generate::Case;
-use sluice_tests::run::{Feed, Outcome, check, compile_changed, run};
+use sluice_tests::run::{Feed, check, compile_changed, run};
 
 /// Channels of all kinds: a reader's that is looked at ahead, within the region, from another region (the filter with state divides them), of items that cannot be copied asynchronously.
 const PROGRAM: &str = "int->int pipeline Main {

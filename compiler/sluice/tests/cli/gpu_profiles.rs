@@ -29,8 +29,8 @@ fn document(place: &Place, name: &str) -> Value {
 
 const MODEL: [&str; 6] = ["profile", "a.str", "--target", "cuda", "--arch", "sm_90"];
 
-/// The number of kernels is that of the text, whatever it is compiled for.
-fn cell<'a>(stream: &'a Value, limit: u64, threads: u64) -> &'a Value {
+/// What a stream takes for one choice.
+fn cell(stream: &Value, limit: u64, threads: u64) -> &Value {
     let table = stream["gpu"]["table"].as_array().unwrap();
     table.iter().find(|c| c["limit"] == limit && c["threads"] == threads).unwrap()
 }
