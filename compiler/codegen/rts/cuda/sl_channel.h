@@ -73,27 +73,42 @@ template <class End, uint32_t BLOCK, uint32_t ROUND, uint32_t STEP> struct sl_tu
     SL_DEVICE auto &operator[](uint32_t i) const { return end[i / BLOCK * ROUND + i % BLOCK * STEP + start]; }
 };
 
-/* Items in shared memory, with gaps so that threads which are a power of two of items apart do not meet in a bank; or without. */
-template <class T, bool GAPS = true> struct sl_tile {
+/* Items of the usual gap: as many as all banks of shared memory hold. */
+template <class T> constexpr uint32_t sl_line() { return sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31; }
+
+/* Items in shared memory, with a place left out after every GAP of them, so that threads which are a power of two of items apart do not meet in a bank; 0: without. */
+template <class T, uint32_t GAP = sl_line<T>()> struct sl_tile {
     T *items;
-    static const uint32_t line = GAPS && sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31;
-    static SL_DEVICE uint32_t at(uint32_t i) { return i + i / line; }
+    static SL_DEVICE uint32_t at(uint32_t i)
+    {
+        if constexpr (GAP == 0) return i;
+        else return i + i / GAP;
+    }
 };
 
 /* The items of one firing in a tile. */
-template <class T, bool WRITES, bool GAPS = true> struct sl_window {
-    sl_tile<T, GAPS> tile;
+template <class T, bool WRITES, uint32_t GAP = sl_line<T>()> struct sl_window {
+    sl_tile<T, GAP> tile;
     uint32_t first;
 
-    SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + tile.at(first + i)); }
+    SL_DEVICE T &operator[](uint32_t i) const
+    {
+        // without gaps they are neighbours of the first one
+        if constexpr (GAP == 0) return sl_item<WRITES>(tile.items + (int32_t)first + (int32_t)i);
+        else return sl_item<WRITES>(tile.items + tile.at(first + i));
+    }
 };
 
-/* Without gaps the items of a firing are neighbours of its first one. */
-template <class T, bool WRITES> struct sl_window<T, WRITES, false> {
-    sl_tile<T, false> tile;
+/* The items of one firing that begins `first` items after the start of a row of GAP items: their places are known once that of the row is. */
+template <class T, bool WRITES, uint32_t GAP> struct sl_rows {
+    sl_tile<T, GAP> tile;
+    int32_t row;
     uint32_t first;
 
-    SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + (int32_t)first + (int32_t)i); }
+    SL_DEVICE T &operator[](uint32_t i) const
+    {
+        return sl_item<WRITES>(tile.items + row * (int32_t)(GAP + 1) + (int32_t)(first + i + (first + i) / GAP));
+    }
 };
 
 /* Threads that do something together: which of them one is, and how many they are. */
@@ -162,6 +177,18 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
 #define SL_UNROLL_SOME
 #endif
 
+/* The barrier of the number FIRST in stage 0, of the next in stage 1: for so many threads. */
+template <unsigned FIRST, unsigned COUNT> SL_DEVICE void sl_sync_stage(uint32_t stage)
+{
+    if (stage == 0) sl_sync_named<FIRST, COUNT>();
+    else sl_sync_named<FIRST + 1, COUNT>();
+}
+template <unsigned FIRST, unsigned COUNT> SL_DEVICE void sl_arrive_stage(uint32_t stage)
+{
+    if (stage == 0) sl_arrive_named<FIRST, COUNT>();
+    else sl_arrive_named<FIRST + 1, COUNT>();
+}
+
 /* As many items as 16 bytes hold. */
 template <class T> struct alignas(16) sl_wide {
     static const uint32_t count = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
@@ -188,7 +215,7 @@ template <class T, class Some, class One> SL_DEVICE void sl_each_wide(sl_team te
 }
 
 /* Brings `count` neighbours into a tile, the first as its item `at`; puts such items of a tile somewhere. */
-template <class T, bool GAPS> SL_DEVICE void sl_bring_run(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, T *from, uint32_t count)
+template <class T, uint32_t GAP> SL_DEVICE void sl_bring_run(sl_team team, sl_tile<T, GAP> tile, uint32_t at, T *from, uint32_t count)
 {
     sl_each_wide<T>(team, sl_run_of(from, count), count,
         [=](uint32_t i) {
@@ -200,7 +227,7 @@ template <class T, bool GAPS> SL_DEVICE void sl_bring_run(sl_team team, sl_tile<
         },
         [=](uint32_t i) { sl_item<true>(tile.items + tile.at(at + i)) = sl_item<false>(from + i); });
 }
-template <class T, bool GAPS> SL_DEVICE void sl_send_run(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, T *to, uint32_t count)
+template <class T, uint32_t GAP> SL_DEVICE void sl_send_run(sl_team team, sl_tile<T, GAP> tile, uint32_t at, T *to, uint32_t count)
 {
     sl_each_wide<T>(team, sl_run_of(to, count), count,
         [=](uint32_t i) {
@@ -221,9 +248,10 @@ template <class T, class F> SL_DEVICE void sl_pieces(sl_ring<T, 1> ring, uint32_
     if (count > before) f(before, ring.items, count - before);
 }
 
-/* The same with a tile whose item `at` is the first. */
-template <class T, uint32_t RATE, bool GAPS>
-SL_DEVICE void sl_bring_at(sl_team team, sl_tile<T, GAPS> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+/* The same with a tile whose item `at` is the first. In the order of numbers neighbours go together. Neighbours in rows are RATE items apart in the
+ * tile: there the threads that had some of them each would meet in banks. */
+template <class T, uint32_t RATE, uint32_t GAP>
+SL_DEVICE void sl_bring_at(sl_team team, sl_tile<T, GAP> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
     if constexpr (RATE == 1) {
         sl_pieces(ring, first, count, [=](uint32_t i, T *from, uint32_t n) { sl_bring_run(team, tile, at + i, from, n); });
@@ -233,8 +261,8 @@ SL_DEVICE void sl_bring_at(sl_team team, sl_tile<T, GAPS> tile, int32_t at, sl_r
         });
     }
 }
-template <class T, uint32_t RATE, bool GAPS>
-SL_DEVICE void sl_send_from(sl_team team, sl_tile<T, GAPS> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+template <class T, uint32_t RATE, uint32_t GAP>
+SL_DEVICE void sl_send_from(sl_team team, sl_tile<T, GAP> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
     if constexpr (RATE == 1) {
         sl_pieces(ring, first, count, [=](uint32_t i, T *to, uint32_t n) { sl_send_run(team, tile, at + i, to, n); });
@@ -253,17 +281,17 @@ template <class T> SL_DEVICE void sl_begin_item(T *to, T *from)
 }
 
 /* Begins to bring neighbours into a tile: 16 bytes at a time where the tile has no gaps and both sides are aligned alike. */
-template <class T, bool GAPS> SL_DEVICE void sl_begin_run(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, T *from, uint32_t count)
+template <class T, uint32_t GAP> SL_DEVICE void sl_begin_run(sl_team team, sl_tile<T, GAP> tile, uint32_t at, T *from, uint32_t count)
 {
-    const bool alike = !GAPS && sizeof(T) >= 4 && ((uintptr_t)(tile.items + at) ^ (uintptr_t)from) % 16 == 0;
+    const bool alike = GAP == 0 && sizeof(T) >= 4 && ((uintptr_t)(tile.items + at) ^ (uintptr_t)from) % 16 == 0;
     sl_each_wide<T>(team, alike ? sl_run_of(from, count) : sl_run{count, 0}, count,
         [=](uint32_t i) { sl_copy_async(tile.items + at + i, from + i, 16); },
         [=](uint32_t i) { sl_begin_item(tile.items + tile.at(at + i), from + i); });
 }
 
 /* The same of a ring, from item number `first` on. */
-template <class T, uint32_t RATE, bool GAPS>
-SL_DEVICE void sl_begin_ring(sl_team team, sl_tile<T, GAPS> tile, uint32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+template <class T, uint32_t RATE, uint32_t GAP>
+SL_DEVICE void sl_begin_ring(sl_team team, sl_tile<T, GAP> tile, uint32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
     if constexpr (RATE == 1) {
         sl_pieces(ring, first, count, [=](uint32_t i, T *from, uint32_t n) { sl_begin_run(team, tile, at + i, from, n); });

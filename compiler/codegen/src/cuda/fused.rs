@@ -13,12 +13,14 @@
 //! is carried from launch to launch in two buffers that take turns. Neighbouring blocks share nothing but what an earlier launch has made.
 //! This goes beyond Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs".
 
+mod edges;
+
 use super::moves::moves;
 use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
 use super::several::several;
-use super::tiles::{Tiling, given, outputs, tiling};
+use super::tiles::{Tiling, given, outputs, taken, tiling};
 use super::turns::start;
 use super::warps::{self, Staging};
 use super::{serial, tasks};
@@ -240,7 +242,7 @@ impl Printer<'_, '_> {
     pub(super) fn places(&mut self, of: impl Fn(ChannelId) -> bool) {
         for (c, tile) in self.tiling.tiles.iter().filter(|(c, _)| of(**c)) {
             let (i, ty) = (c.0, self.type_of(*c));
-            let kind = format!("sl_tile<{ty}{}>", self.without_gaps(*c));
+            let kind = format!("sl_tile<{ty}, {}u>", self.gap(*c));
             let place = match self.staging {
                 None => format!("({ty} *)(sl_shared() + {})", tile.offset),
                 Some(s) => s.place(*c, &ty),
@@ -260,12 +262,12 @@ impl Printer<'_, '_> {
         self.tiling.copies.get(&c).copied().unwrap_or((c, 0))
     }
 
-    /// What the type of a channel's tile says where it has no gaps.
-    fn without_gaps(&self, c: ChannelId) -> &'static str {
-        let staged = self.staging.and_then(|s| s.gaps(c));
-        let (of, _) = self.tile_of(c);
-        let gaps = staged.unwrap_or_else(|| self.tiling.tiles.get(&of).is_none_or(|t| t.gaps));
-        if gaps { "" } else { ", false" }
+    /// After how many items a channel's tile leaves a place out.
+    fn gap(&self, c: ChannelId) -> u64 {
+        if self.staging.is_some_and(|s| s.is_even(c)) {
+            return 0;
+        }
+        self.tiling.tiles.get(&self.tile_of(c).0).map_or(0, |t| t.gap)
     }
 
     /// Who shares work, as the first argument of what they do; and where it must be said.
@@ -280,52 +282,6 @@ impl Printer<'_, '_> {
             self.plan.regions.of[v.index()].is_some_and(|r| std::ptr::eq(self.region, &self.plan.regions.regions[r]))
         };
         !self.held(c) && !here(ends.from.0)
-    }
-
-    /// What the tile needs of what was made before the launch. Is there any?
-    pub(super) fn bring(&mut self, of: impl Fn(ChannelId) -> bool) -> bool {
-        let making = self.making;
-        let s = self.tiling.states;
-        let team = self.team();
-        let mut any = false;
-        for (c, tile) in self.tiling.tiles.iter().filter(|(c, _)| of(**c)) {
-            let (i, ty, m) = (c.0, self.type_of(*c), self.fill(*c));
-            let pace = s * tile.passed;
-            let times = times(pace);
-            let (low, high) = (format!("b{times}{}", plus(tile.seen)), format!("b{times}{}", plus(tile.seen_end)));
-            if self.held(*c) {
-                if m == 0 {
-                    continue;
-                }
-                let carry = making.arena.carry(*c);
-                let _ = writeln!(
-                    self.out,
-                    "    sl_each_of({}{low}, {high}, 0, {m}, [&](int32_t x) {{\n        \
-                     const {ty} *const from = ({ty} *)(job.arena + {}ull) + job.parity * {m}u + x;\n        \
-                     sl_item<true>(tile{i}.items + tile{i}.at(x - base{i})) = sl_item<false>(from);\n    }});",
-                    team.0, carry
-                );
-            } else {
-                if !self.enters(*c) {
-                    continue;
-                }
-                let Some(ring) = making.arena.rings[c.index()] else { continue };
-                let _ = writeln!(
-                    self.out,
-                    "    {{\n        const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        \
-                     const int32_t low = sl_between({low}, 0, all{times}{}), high = sl_between({high}, 0, all{times}{});\n        \
-                     sl_bring_at({}tile{i}, low - base{i}, ring, job.t * {pace}u + low, high > low ? high - low : 0);\n    }}",
-                    ring.rate,
-                    ring.offset,
-                    ring.rows,
-                    plus(m),
-                    plus(m),
-                    team.1,
-                );
-            }
-            any = true;
-        }
-        any
     }
 
     /// The firings of a group.
@@ -395,9 +351,9 @@ impl Printer<'_, '_> {
                 false => writeln!(self.out, "        {ty} kept{i}[few.count{by}];"),
                 true => writeln!(
                     self.out,
-                    "        const auto to{i} = sl_window<{ty}, true{}>{{tile{i}, (uint32_t)(first{by}{} - base{i})}};\n        \
+                    "        const auto to{i} = sl_window<{ty}, true, {}u>{{tile{i}, (uint32_t)(first{by}{} - base{i})}};\n        \
                      SL_UNROLL\n        for (int32_t k = 0; k < few.count{by}; k++) to{i}[k] = kept{i}[k];",
-                    self.without_gaps(c),
+                    self.gap(c),
                     plus(self.fill(c)),
                 ),
             };
@@ -440,19 +396,6 @@ impl Printer<'_, '_> {
         )
     }
 
-    /// Is there anything to save of these channels?
-    pub(super) fn saves(&self, of: impl Fn(ChannelId) -> bool) -> bool {
-        let saved = |c: ChannelId| self.held(c) && self.fill(c) > 0 || self.leaves(c);
-        self.tiling.tiles.keys().any(|c| of(*c) && saved(*c))
-    }
-
-    /// Does a channel lead out of the region?
-    fn leaves(&self, c: ChannelId) -> bool {
-        let graph = self.making.input.host.graph;
-        let from = self.plan.regions.of[graph.channel(c).from.0.index()];
-        !self.held(c) && from.is_some_and(|r| std::ptr::eq(self.region, &self.plan.regions.regions[r]))
-    }
-
     /// The items of firing `n`, the s-th of its node in this firing of the group.
     fn access(&self, group: &Group, c: ChannelId, writes: bool) -> String {
         let channel = self.making.input.host.graph.channel(c);
@@ -471,11 +414,27 @@ impl Printer<'_, '_> {
             return format!("sl_local<{ty}>{{kept{} + s{}}}", c.0, times(moved.into()));
         }
         let (of, further) = self.tile_of(c);
-        let offset = plus(if writes { self.fill(c) } else { further });
-        let kind = format!("sl_window<{ty}, {writes}{}>", self.without_gaps(c));
+        let (gap, offset) = (self.gap(c), if writes { self.fill(c) } else { further });
+        let v = if writes { channel.from.0 } else { channel.to.0 };
+        let apart = if writes { given(self.making, group, c) } else { taken(self.making, group, c) }.items;
+        if gap > 0 && apart % gap as i64 == 0 && group.lanes == 1 && self.making.turns_of(v).is_none() {
+            // the first firing of the tile is so many items after the start of a row
+            let low = self.tiling.tiles.get(&of).map_or(0, |t| t.low);
+            let (gap, from) = (gap as i64, offset - low);
+            let row = format!("(i - b{}){}", times(self.tiling.states * group.rate), times((apart / gap) as u64));
+            let (more, column) = (from.div_euclid(gap), from.rem_euclid(gap));
+            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
+            let first = if once { column.to_string() } else { format!("{column} + s{}", times(moved.into())) };
+            return format!(
+                "sl_rows<{ty}, {writes}, {gap}u>{{tile{}, {row}{}, (uint32_t)({first})}}",
+                of.0,
+                plus(more)
+            );
+        }
+        let offset = plus(offset);
+        let kind = format!("sl_window<{ty}, {writes}, {gap}u>");
         let window = format!("{kind}{{tile{0}, (uint32_t)(n{1}{offset} - base{0})}}", of.0, times(moved.into()));
         // of a stream that takes its turn, its own items of them
-        let v = if writes { channel.from.0 } else { channel.to.0 };
         match self.making.turns_of(v) {
             None => window,
             Some(turns) => {
@@ -552,55 +511,5 @@ impl Printer<'_, '_> {
                 number(&format!("i * {q} + s"))
             ),
         };
-    }
-
-    /// What leaves the region, and what channels of it hold after the launch.
-    pub(super) fn save(&mut self, of: impl Fn(ChannelId) -> bool) {
-        let making = self.making;
-        let s = self.tiling.states;
-        let team = self.team();
-        for (c, tile) in self.tiling.tiles.iter().filter(|(c, _)| of(**c)) {
-            let (i, ty, m) = (c.0, self.type_of(*c), self.fill(*c));
-            let pace = s * tile.passed;
-            let times = times(pace);
-            if self.leaves(*c) {
-                let Some(ring) = making.arena.rings[c.index()] else { continue };
-                // the tile's own items: those of its producer's own firings
-                let _ = writeln!(
-                    self.out,
-                    "    {{\n        const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        \
-                     if (b < all) sl_send_from({}tile{i}, b{times}{} - base{i}, ring, {m}u + (job.t + b) * {pace}u, {pace}u);\n    }}",
-                    ring.rate,
-                    ring.offset,
-                    ring.rows,
-                    team.1,
-                    plus(m),
-                );
-            } else if self.held(*c) && m > 0 {
-                let (low, high) = (plus(tile.seen), plus(tile.seen + pace as i64));
-                let _ = writeln!(
-                    self.out,
-                    "    sl_each_of({}b{times}{low}, b{times}{high}, all{times}, all{times} + {m}, [&](int32_t x) {{\n        \
-                     const {ty} item = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));",
-                    team.0,
-                );
-                let copies = self.tiling.copies.iter().filter(|(_, (of, _))| of == c);
-                let copies = copies.map(|(copy, (_, further))| (*copy, *further));
-                for (to, further) in std::iter::once((*c, 0)).chain(copies) {
-                    let held = self.fill(to);
-                    if held == 0 {
-                        continue;
-                    }
-                    let guard = if further == 0 { String::new() } else { format!("if (x - all{times} >= {further}) ") };
-                    let _ = writeln!(
-                        self.out,
-                        "        {guard}sl_item<true>(({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {held}u + (x - all{times}{})) = item;",
-                        making.arena.carry(to),
-                        plus(-further),
-                    );
-                }
-                self.out.push_str("    });\n");
-            }
-        }
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn several(making: &Making<'_>, tiling: &Tiling, group: &Group, firin
         let of = tiling.copies.get(&c).map_or(c, |(of, _)| *of);
         let t = taken(making, group, c);
         let (window, items) = (t.window.unsigned_abs(), t.items.unsigned_abs());
-        if tiling.tiles.get(&of).is_none_or(|t| t.gaps) {
+        if tiling.tiles.get(&of).is_none_or(|t| t.gap > 0) {
             // its places have to be found one by one
             return 1;
         }

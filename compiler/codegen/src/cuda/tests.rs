@@ -5,6 +5,7 @@ use super::parts::Parts;
 use super::profile::profile;
 use super::program::{CudaInput, CudaOptions, Making, Scheme};
 use super::regions::{Launch, Regions, regions};
+use super::several::several;
 use super::tiles::tiling;
 use crate::c::program::{Flavour, ProgramInput, ProgramOptions};
 use sluice_frontend::graph::SdfGraph;
@@ -142,6 +143,19 @@ fn tiles_of(main: &str, states: u64) -> String {
                 tile.seen_end,
                 tile.low
             );
+            if tile.gap > 0 {
+                out.insert_str(out.len() - 1, &format!(", a gap after {}", tile.gap));
+            }
+        }
+        for (c, (of, further)) in &t.copies {
+            let [c, of] = [c, of].map(|c| name(graph, graph.channel(*c).to.0));
+            out += &format!("to {c} as to {of}, item 0 is {further}\n");
+        }
+        for (g, r) in region.groups.iter().zip(&t.ranges) {
+            let n = several(making, &t, g, r.high.abs_diff(r.low));
+            if n > 1 {
+                out += &format!("{n} firings of {} in a thread\n", name(graph, g.members[0].0));
+            }
         }
         out + &format!("tails {}, work {}\n", t.tails, t.overhead)
     })
@@ -232,7 +246,7 @@ fn peeks_make_halos() {
     assert_eq!(tiles_of("int->int pipeline Main { add Peek3; add Peek3; }", 8), want);
     // rates that differ: firings 0 to 7 see items 0 to 7 * 4 + 5, of which 2 are there
     let want = "input fires -2..32\nPlain fires -2..32\nMean fires 0..8\noutput fires 0..8\n\
-                input to Plain: 0 kept, seen -2..32, room -2..32\nPlain to Mean: 2 kept, seen 0..34, room 0..34\n\
+                input to Plain: 0 kept, seen -2..32, room -2..32\nPlain to Mean: 2 kept, seen 0..34, room 0..34, a gap after 4\n\
                 Mean to output: 0 kept, seen 0..8, room 0..8\ntails 1, work 1.0625\n";
     assert_eq!(tiles_of("int->int pipeline Main { add Plain; add Mean; }", 8), want);
 }
@@ -250,16 +264,63 @@ fn delays_move_tiles() {
 fn a_splitter_fires_for_all_its_branches() {
     // one branch looks at 10 items, the other one at 8, and both have 2: the splitter fires from -2 on for both, until 8 for the first
     let want = "input fires -2..8\nsplit fires -2..8\nPlain fires 0..8\noutput fires 0..16\n\
-                input to split: 0 kept, seen -2..8, room -2..8\nsplit to Plain: 2 kept, seen 0..8, room 0..10\n\
-                split to Peek3: 2 kept, seen 0..10, room 0..10\njoin to output: 0 kept, seen 0..16, room 0..16\ntails 1, work 1.25\n";
+                input to split: 0 kept, seen -2..8, room -2..8\nsplit to Plain: 2 kept, seen 0..10, room 0..10\n\
+                join to output: 0 kept, seen 0..16, room 0..16, a gap after 2\nto Peek3 as to Plain, item 0 is 0\ntails 1, work 1.25\n";
     assert_eq!(tiles_of(SPLITJOIN, 8), want);
     // a delay in one branch alone: that one needs firings -2 to 5, the other one 0 to 7, and each makes items that only the other one needs
     let delayed = "int->int splitjoin S { split duplicate; add Plain; add Late; join roundrobin; }
                    int->int pipeline Main { add S; }";
     let want = "input fires -2..8\nsplit fires -2..8\njoin fires 0..8\noutput fires 0..16\n\
                 input to split: 0 kept, seen -2..8, room -2..8\nPlain to join: 0 kept, seen 0..8, room -2..8\n\
-                Late to join: 2 kept, seen 0..8, room 0..10\njoin to output: 0 kept, seen 0..16, room 0..16\ntails 1, work 1.25\n";
+                Late to join: 2 kept, seen 0..8, room 0..10\njoin to output: 0 kept, seen 0..16, room 0..16, a gap after 2\ntails 1, work 1.25\n";
     assert_eq!(tiles_of(delayed, 8), want);
+}
+
+/// What a duplicate splitter gives is in memory once, as far back as the branch that keeps most of it looks.
+#[test]
+fn copies_share_a_tile() {
+    let main = "int->int splitjoin Pair { split duplicate; add Plain; add Peek3; join roundrobin; }
+                int->int splitjoin S { split duplicate; add Pair; add Peek3; add Mean; join roundrobin(8, 4, 1); }
+                int->int pipeline Main { add S; }";
+    // Mean takes 4 and looks at 6: 4 firings of the splitters for one of it
+    let text = tiles_of(main, 4);
+    let shared: Vec<&str> = text.lines().filter(|l| l.starts_with("to ")).collect();
+    assert!(shared.len() >= 2 && shared.iter().all(|l| l.contains(" as to ")), "{text}");
+    // what has state of its own between a splitter and its branches is no copy
+    let late = "int->int splitjoin S { split duplicate; add Late; add Late; join roundrobin; }
+                int->int pipeline Main { add S; add Peek3; }";
+    assert!(!tiles_of(late, 4).contains(" as to "));
+}
+
+#[test]
+fn gaps_are_where_threads_would_meet() {
+    // 8 items apart: the filter that takes them knows its places, the one that gives them finds each
+    let eight = "int->int filter Eight { work pop 8 peek 9 push 1 { int s = 0; for (int i = 0; i < 9; i++) s += peek(i); push(s); for (int i = 0; i < 8; i++) pop(); } }
+                 int->int pipeline Main { add Plain; add Eight; }";
+    assert!(
+        tiles_of(eight, 8).contains("Plain to Eight: 1 kept, seen 0..65, room 0..65, a gap after 8\n"),
+        "{}",
+        tiles_of(eight, 8)
+    );
+    // an odd number apart: none meet
+    let five = eight.replace('8', "5").replace('9', "6");
+    assert!(tiles_of(&five, 8).contains("Plain to Eight: 1 kept, seen 0..41, room 0..41\n"), "{}", tiles_of(&five, 8));
+}
+
+#[test]
+fn a_thread_makes_several_firings_that_look_at_the_same() {
+    let fir = "int->int filter Fir { work pop 1 peek 32 push 1 { int s = 0; for (int i = 0; i < 32; i++) s += peek(i); push(s); pop(); } }
+               int->int pipeline Main { add Plain; add Fir; }";
+    assert!(tiles_of(fir, 1024).contains("5 firings of Fir in a thread\n"));
+    assert!(tiles_of(fir, 256).contains("3 firings of Fir in a thread\n"));
+    // too few for the threads of a block, and too little that is looked at again
+    assert!(!tiles_of(fir, 64).contains("in a thread"));
+    assert!(!tiles_of("int->int pipeline Main { add Plain; add Peek3; }", 1024).contains("in a thread"));
+    // what they give would fill too many registers
+    assert!(
+        !tiles_of(&fir.replace("push(s);", "for (int i = 0; i < 12; i++) push(s);").replace("push 1", "push 12"), 1024)
+            .contains("in a thread")
+    );
 }
 
 #[test]

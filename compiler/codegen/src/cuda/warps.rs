@@ -18,7 +18,7 @@
 use super::fused::{Printer, plus, times};
 use super::program::{Making, Scheme};
 use super::regions::{Region, Regions};
-use super::tiles::{Tiling, tile_bytes};
+use super::tiles::Tiling;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use std::collections::BTreeMap;
@@ -69,9 +69,9 @@ impl Staging {
         self.fire + self.bring
     }
 
-    /// Has a staged channel gaps?
-    pub(super) fn gaps(&self, c: ChannelId) -> Option<bool> {
-        self.staged.get(&c).map(|s| s.even.is_none())
+    /// Does a channel lie without gaps, whatever its tile is like elsewhere?
+    pub(super) fn is_even(&self, c: ChannelId) -> bool {
+        self.staged.get(&c).is_some_and(|s| s.even.is_some())
     }
 
     /// Where a channel's items are: in the stage of this tile where it is staged.
@@ -109,7 +109,7 @@ pub(super) fn staging(making: &Making<'_>, regions: &Regions, region: &Region, t
         let item = making.item_bytes(*c);
         let bytes = match even {
             Some(skew) => ((tile.items + skew) * item).next_multiple_of(WIDE),
-            None => tile_bytes(tile.items, item),
+            None => tile.bytes(item),
         };
         staged.insert(*c, Staged { offset: stage, even });
         stage = stage.checked_add(bytes)?;
@@ -136,7 +136,7 @@ fn skew(making: &Making<'_>, region: &Region, tiling: &Tiling, c: ChannelId) -> 
     let tile = tiling.tiles.get(&c)?;
     let ends = host.graph.channel(c);
     let even = match making.turns_of(ends.to.0) {
-        None => !tile.gaps,
+        None => tile.gap == 0,
         Some(turns) => turns.input.stride(&turns.levels).is_some_and(|stride| stride % 2 == 1),
     };
     if !even || (item != 4 && item != 8) {
@@ -175,11 +175,11 @@ impl Printer<'_, '_> {
             self.out,
             "/* {who}. A block makes tiles of {s} steady states, one after the other: its first {fire} threads fire and send, the others bring the next tile meanwhile.\n   \
              Barriers: {FIRE} of those who fire; {FULL} and {} say that a stage is full, {EMPTY} and {} that it is empty. */\n\
-             SL_KERNEL({all}) void {name}(SL_JOB job)\n{{\n    const int32_t all = (int32_t)job.m, tiles = all{tails}, first = (int32_t)sl_block(), step = (int32_t)sl_blocks();\n    \
+             SL_KERNEL_ROLES({all}) void {name}(SL_JOB job)\n{{\n    const int32_t all = (int32_t)job.m, tiles = all{tails}, first = (int32_t)sl_block(), step = (int32_t)sl_blocks();\n    \
              uint32_t stage = 0;\n    if (sl_thread() >= {fire}u) {{\n        const sl_team team = {{sl_thread() - {fire}u, {bring}u}};\n        \
              for (int32_t b = first; b < tiles; b += step, stage ^= 1u) {{\n            \
-             if (b - first >= {STAGES} * step) sl_sync_some({EMPTY}u + stage, {all}u);\n{}            \
-             sl_copy_commit();\n            sl_copy_wait(0);\n            sl_arrive_some({FULL}u + stage, {all}u);\n        }}\n        return;\n    }}\n    \
+             if (b - first >= {STAGES} * step) sl_sync_stage<{EMPTY}u, {all}u>(stage);\n{}            \
+             sl_copy_commit();\n            sl_copy_wait(0);\n            sl_arrive_stage<{FULL}u, {all}u>(stage);\n        }}\n        return;\n    }}\n    \
              const sl_team team = {{sl_thread(), {fire}u}};\n    for (int32_t b = first; b < tiles; b += step, stage ^= 1u) {{\n{}    }}\n}}\n\n",
             FULL + 1,
             EMPTY + 1,
@@ -252,11 +252,11 @@ impl Printer<'_, '_> {
         let last = groups.iter().rposition(takes);
         self.places(|_| true);
         // behind this barrier nobody is at the tile before any more
-        let _ = writeln!(self.out, "    sl_sync_some({FULL}u + stage, {all}u);");
+        let _ = writeln!(self.out, "    sl_sync_stage<{FULL}u, {all}u>(stage);");
         self.bring(|c| !is_staged(c));
         let empty = |p: &mut Self| {
             p.save(is_staged);
-            let _ = writeln!(p.out, "    if (b + {STAGES} * step < tiles) sl_arrive_some({EMPTY}u + stage, {all}u);");
+            let _ = writeln!(p.out, "    if (b + {STAGES} * step < tiles) sl_arrive_stage<{EMPTY}u, {all}u>(stage);");
         };
         if last.is_none() {
             empty(self);
@@ -267,7 +267,7 @@ impl Printer<'_, '_> {
                 empty(self);
             }
             if n + 1 < groups.len() || self.saves(|c| !is_staged(c)) {
-                let _ = writeln!(self.out, "    sl_sync_some({FIRE}u, {fire}u);");
+                let _ = writeln!(self.out, "    sl_sync_named<{FIRE}u, {fire}u>();");
             }
         }
         self.save(|c| !is_staged(c));

@@ -73,6 +73,8 @@ SL_KERNEL(128) void sl_everything(const sl_job job)
     sl_sync_warp();
     if (sl_thread() < 64) sl_arrive_some(1, 128);
     else sl_sync_some(1, 128);
+    if (sl_thread() < 64) sl_arrive_named<2, 128>();
+    else sl_sync_named<2, 128>();
     if (sl_first((int32_t *)job.arena, 5)) sl_atomic_add((unsigned *)job.arena + 4, sl_blocks());
     sl_fence();
     sl_grid_sync((unsigned *)job.arena + 32);

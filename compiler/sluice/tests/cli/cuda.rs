@@ -14,6 +14,21 @@ float->float stateful filter Sum { float s = 0; work pop 2 push 1 { s = s / 2 + 
 float->float pipeline Main { add Smooth; add Sum; }
 ";
 
+/// Branches that look differently far at the same items, some behind a second splitter; a filter whose firings a thread makes several of; rates of powers of two.
+const BRANCHES: &str = "\
+float->float filter Fir(int taps, int by) {
+    work peek taps pop by push 1 {
+        float sum = 0;
+        for (int i = 0; i < taps; i++) sum += (i % 5 - 1.5) * peek(i);
+        push(sum);
+        for (int i = 0; i < by; i++) pop();
+    }
+}
+float->float splitjoin Inner { split duplicate; add Fir(3, 1); add Fir(20, 1); join roundrobin; }
+float->float splitjoin Outer { split duplicate; add Fir(13, 1); add Inner; add Fir(9, 8); add Fir(4, 1); join roundrobin(8, 16, 1, 8); }
+float->float pipeline Main { add Fir(2, 1); add Outer; add Fir(33, 1); add Fir(4, 4); add Fir(40, 1); }
+";
+
 pub fn input(items: usize) -> Vec<u8> {
     floats(&(0..items).map(|i| (i * 37 % 101) as f32).collect::<Vec<_>>())
 }
@@ -65,6 +80,23 @@ fn the_emulated_gpu_gives_the_same_bytes() {
             assert_eq!(got.stderr, "");
         }
     }
+}
+
+#[test]
+fn branches_that_look_at_the_same_items_share_them() {
+    let place = Place::new().with("a.str", BRANCHES);
+    for items in [0, 7, 41, 90, 1000, 5003] {
+        let want = place.run_with(&["run", "a.str"], &input(items)).ends(0).stdout;
+        for (scheme, threads, sms) in [("fused", "128", "2"), ("fused", "32", "3"), ("fused-warps", "64", "1")] {
+            let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", sms];
+            let got = place.run_with(&[&args[..], &["--block-threads", threads]].concat(), &input(items)).ends(0);
+            assert!(got.stdout == want, "{scheme}, {threads} threads, {items} items");
+        }
+    }
+    let text = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "fused", "--dump-after", "emit-cuda"];
+    let text = place.run(&text).ends(0);
+    let text = text.text().split("---- the program ----").nth(1).unwrap();
+    assert!(text.contains("sl_each_few<") && text.contains("sl_rows<"), "{text}");
 }
 
 #[test]
