@@ -21,7 +21,7 @@ fn bytes(program: &str, scheme: Scheme, coarsen: u32, method: Method) -> u64 {
     let options = ProgramOptions { files: vec![file.display().to_string()], ..ProgramOptions::default() };
     let mut session = Session::new(&options, false).unwrap();
     let checked = pipeline::check(&mut session, &options).unwrap();
-    let target = Target { processors: 16, arch: None, block_shared: 48 << 10, memory: None };
+    let target = Target { device: None, processors: 16, arch: None, block_shared: 48 << 10, memory: None };
     let cuda =
         CudaOptions { scheme: Some(scheme), coarsen: Some(coarsen), method: Some(method), ..CudaOptions::default() };
     let choices = texts::choices(&cuda, &target).unwrap();

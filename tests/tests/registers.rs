@@ -35,10 +35,13 @@ fn text(program: &str, scheme: Scheme) -> Result<String, Failed> {
     let failed = |halt: Halt| Failed::from(format!("{halt:?}"));
     let mut session = Session::new(&options, false).map_err(|f| f.message)?;
     let checked = pipeline::check(&mut session, &options).map_err(failed)?;
-    let target = Target { processors: PROCESSORS, arch: Some(OLDEST), block_shared: 48 << 10, memory: None };
+    let target =
+        Target { device: None, processors: PROCESSORS, arch: Some(OLDEST), block_shared: 48 << 10, memory: None };
     // quick, and the same every time
     let method = Some(Method::Hms);
-    let cuda = CudaOptions { scheme: Some(scheme), method, ..CudaOptions::default() };
+    // none that somebody has taken
+    let profile = Some("none".to_string());
+    let cuda = CudaOptions { scheme: Some(scheme), method, profile, ..CudaOptions::default() };
     let code = CodeChoices::default().options(&options);
     Ok(texts::texts(&mut session, &checked, &code, &cuda, &target).map_err(failed)?.device)
 }

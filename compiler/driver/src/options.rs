@@ -249,6 +249,8 @@ pub struct CudaOptions {
     pub time_limit: Option<Duration>,
     /// Which GPU, where not the first.
     pub gpu: Option<u32>,
+    /// The profile that threads and registers are chosen by; `none` for none; else the cache's.
+    pub profile: Option<String>,
 }
 
 /// What is said about a program in CUDA.

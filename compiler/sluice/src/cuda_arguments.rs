@@ -29,6 +29,10 @@ pub struct CudaArgs {
     /// Threads of a block on a GPU, a multiple of 32
     #[arg(long, value_name = "N", value_parser = block_threads)]
     block_threads: Option<u32>,
+    /// What threads, registers and costs of a GPU are chosen by, as `sluice profile --target cuda` has written it; or `none`. By default the profile in
+    /// the cache, where there is one
+    #[arg(long, value_name = "FILE")]
+    profile: Option<String>,
     /// Who schedules a GPU's multiprocessors: flat, ims, slack, hms or ilp, as for `sluice schedule` [default: ilp; for --emulate hms]
     #[arg(long, value_name = "METHOD", value_parser = PossibleValuesParser::new(METHODS.map(Method::name)))]
     method: Option<String>,
@@ -83,6 +87,7 @@ impl CudaArgs {
             (self.coarsen.is_some(), "--coarsen"),
             (self.sms.is_some(), "--sms"),
             (self.block_threads.is_some(), "--block-threads"),
+            (self.profile.is_some(), "--profile"),
             (self.method.is_some(), "--method"),
             (self.time_limit.is_some(), "--time-limit"),
         ];
@@ -100,6 +105,7 @@ impl CudaArgs {
             method: METHODS.into_iter().find(|m| Some(m.name()) == self.method.as_deref()),
             time_limit: self.time_limit.map(Duration::from_secs_f64),
             gpu: gpu.and_then(|g| g.gpu),
+            profile: self.profile,
         }
     }
 
@@ -134,7 +140,8 @@ impl CudaArgs {
     }
 }
 
-fn only_with_cuda(vain: &[&str]) -> Result<(), Fault> {
+/// Refuses options that need a GPU.
+pub fn only_with_cuda(vain: &[&str]) -> Result<(), Fault> {
     match vain.first() {
         None => Ok(()),
         Some(name) => Err(Fault::usage(format!("{name} has a meaning only with --target cuda"))

@@ -34,6 +34,8 @@ impl Configuration {
                 gpu: None,
                 method: None,
                 time_limit: None,
+                // none that somebody has taken
+                profile: Some("none".into()),
             },
             streams: r.chance(30).then(|| *r.pick(&[2, 3, 8, 33])),
         }
@@ -65,6 +67,8 @@ impl Configuration {
                 gpu: None,
                 method: None,
                 time_limit: None,
+                // none that somebody has taken
+                profile: Some("none".into()),
             },
             streams: number("streams"),
         }

@@ -40,6 +40,12 @@ typedef unsigned long size_t;
  * multiprocessor: so it may have as many registers as calls of functions that are not part of it need, without storing any. */
 #define SL_DEVICE __device__ __forceinline__
 #define SL_TASK static __device__ __noinline__
+#ifdef SL_REGISTERS
+/* The compiler is told how many registers a thread may have (-maxrregcount), which it would not heed where a block's threads are said. */
+#define SL_KERNEL(threads) extern "C" __global__
+#define SL_KERNEL_ALONE(threads) extern "C" __global__
+#define SL_KERNEL_ROLES(threads) extern "C" __global__
+#else
 #define SL_KERNEL(threads) extern "C" __global__ __launch_bounds__(threads)
 #define SL_KERNEL_ALONE(threads) extern "C" __global__ __launch_bounds__(threads, 1)
 /* One whose warps have roles. Before sm_90 the compiler would have two blocks of an odd number of warps on a multiprocessor, and store registers for it. */
@@ -47,6 +53,7 @@ typedef unsigned long size_t;
 #define SL_KERNEL_ROLES(threads) SL_KERNEL_ALONE(threads)
 #else
 #define SL_KERNEL_ROLES(threads) SL_KERNEL(threads)
+#endif
 #endif
 /* Tables: small ones that all threads read at the same place, others. */
 #define SL_CONSTANT __constant__

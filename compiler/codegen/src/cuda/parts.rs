@@ -33,7 +33,7 @@ pub(super) struct Parts {
     /// Tables, and what functions share.
     tables: String,
     /// What each function is of, for people; its text, and that by one thread.
-    functions: Vec<[String; 3]>,
+    pub(super) functions: Vec<[String; 3]>,
     /// By node, the bytes of shared memory that its part needs.
     pub(super) shared: Vec<u64>,
     /// By node, the number of its function and of its row in the table.
@@ -224,6 +224,10 @@ struct Part<'a, 'm> {
     outputs: Vec<Port<'m>>,
     /// Firings between two barriers.
     chunk: u64,
+    /// Threads that fire.
+    threads: u64,
+    /// The block has more.
+    some_rest: bool,
     shared: u64,
     serial: bool,
     out: String,
@@ -246,7 +250,10 @@ impl<'a, 'm> Part<'a, 'm> {
         let outputs = node.outputs.iter().enumerate().map(|(i, c)| port(inputs.len() + i, c, true)).collect();
         let serial =
             matches!(node.kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. });
-        let mut part = Part { making, v, inputs, outputs, chunk: 0, shared: 0, serial, out: String::new() };
+        let threads = u64::from(making.threads_of(v));
+        let some_rest = threads < making.block_threads(v).into();
+        let mut part =
+            Part { making, v, inputs, outputs, chunk: 0, threads, some_rest, shared: 0, serial, out: String::new() };
         part.choose_tiles();
         part
     }
@@ -255,7 +262,7 @@ impl<'a, 'm> Part<'a, 'm> {
     fn choose_tiles(&mut self) {
         let making = self.making;
         let options = making.input.options;
-        let threads = u64::from(options.threads);
+        let threads = self.threads;
         let ends = matches!(making.input.host.graph.node(self.v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
         let (natural, serial) = (options.scheme == Scheme::SwpNc, self.serial);
         // threads that have a stream each touch neighbours
@@ -304,6 +311,17 @@ impl<'a, 'm> Part<'a, 'm> {
             let largest = (0..ports.len()).max_by_key(|i| bytes(ports[*i])).unwrap_or(0);
             ports.remove(largest);
             self.chunk = threads.max(whole);
+        }
+    }
+
+    /// What stands before a loop over what threads do side by side, where it begins for each, and by how much it goes on.
+    fn side_by_side(&self, alone: bool) -> (String, &'static str, String) {
+        match (alone, self.some_rest) {
+            (true, _) => (String::new(), "0", "1".into()),
+            (_, true) => {
+                (format!("if (sl_thread() < {}u) ", self.threads), "sl_thread()", format!("{}u", self.threads))
+            }
+            _ => (String::new(), "sl_thread()", "sl_threads()".into()),
         }
     }
 
@@ -437,15 +455,15 @@ impl<'a, 'm> Part<'a, 'm> {
                 let _ = writeln!(store, "    sl_item<true>({place}) = st.{name};");
             }
         }
-        let (from, step) = if alone { ("0", "1") } else { ("sl_thread()", "sl_threads()") };
+        let (rest, from, step) = self.side_by_side(alone);
         let body = match stateful {
             true => format!(
-                "for (uint32_t s = {from}; s < {all}u; s += {step}) {{\n    sl_state_{k} st;\n    sl_init_{k}(&st);\n{load}    \
+                "{rest}for (uint32_t s = {from}; s < {all}u; s += {step}) {{\n    sl_state_{k} st;\n    sl_init_{k}(&st);\n{load}    \
                  for (uint32_t f = 0; f < @some@; f++) {{\n        const uint32_t n = @base@ + f;\n        ctx.firing = st.iter = fired + n;\n        {fire}\n        \
                  if (SL_UNLIKELY(ctx.failed)) break;\n    }}\n{store}}}\n"
             ),
             false => format!(
-                "for (uint32_t u = {from}; u < @some@ * {all}u; u += {step}) {{\n    const uint32_t f = u / {all}u, s = u % {all}u, n = @base@ + f;\n    sl_state_{k} st;\n    \
+                "{rest}for (uint32_t u = {from}; u < @some@ * {all}u; u += {step}) {{\n    const uint32_t f = u / {all}u, s = u % {all}u, n = @base@ + f;\n    sl_state_{k} st;\n    \
                  sl_init_{k}(&st);\n    ctx.firing = st.iter = fired + n;\n    {fire}\n    if (SL_UNLIKELY(ctx.failed)) break;\n}}\n"
             ),
         };
@@ -461,6 +479,7 @@ impl<'a, 'm> Part<'a, 'm> {
         let indent = |text: &str, by: &str| text.lines().map(|l| format!("{by}{l}\n")).collect::<String>();
         let all: Vec<Port<'_>> =
             self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
+        let (rests, start, step) = self.side_by_side(alone);
         self.out.push_str(head);
         // where the first of these firings begins, once for all of them
         let starts = |out: &mut String, pad: &str, first: &str| {
@@ -483,9 +502,10 @@ impl<'a, 'm> Part<'a, 'm> {
                 }
             };
             let (start, step, guard) = match (alone, serial) {
-                (true, _) => ("0", "1", String::new()),
-                (_, true) => ("0", "1", format!("{pad}if (sl_thread() == 0)\n")),
-                _ => ("sl_thread()", "sl_threads()", String::new()),
+                (true, _) => ("0", "1".to_string(), String::new()),
+                (_, true) => ("0", "1".to_string(), format!("{pad}if (sl_thread() == 0)\n")),
+                _ if rests.is_empty() => (start, step.clone(), String::new()),
+                _ => (start, step.clone(), format!("{pad}{}\n", rests.trim_end())),
             };
             // splitters and joiners do not ask which firing it is
             let number =

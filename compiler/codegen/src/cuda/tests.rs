@@ -1,6 +1,8 @@
 //! Steps of loops, regions and tiles of small programs, whose numbers are worked out by hand.
 
 use super::groups;
+use super::parts::Parts;
+use super::profile::profile;
 use super::program::{CudaInput, CudaOptions, Making, Scheme};
 use super::regions::{Launch, Regions, regions};
 use super::several::several;
@@ -72,6 +74,8 @@ fn with<T>(main: &str, see: impl FnOnce(&Making<'_>) -> T) -> T {
         host: &host,
         kernels: &kernels,
         turns: &turns,
+        threads: &[],
+        costs: "",
         problem: &plan.problem,
         schedule: &outcome.verified,
         options: &options,
@@ -327,4 +331,61 @@ fn small_tiles_have_more_tails() {
     let text = tiles_of(main, 1);
     assert!(text.contains("Plain to Far: 4 kept, seen 0..5, room 0..5\n"), "{text}");
     assert!(text.ends_with("tails 4, work 5\n"), "{text}");
+}
+
+#[test]
+fn each_part_is_measured_once() {
+    let main = "int->int pipeline Main { add Plain; add Plain; add Peek3; add Sum; add Plain; add Down; }";
+    let shown = with(main, |making| {
+        let graph = making.input.host.graph;
+        let of = |threads: u32| {
+            let options = CudaOptions { scheme: Scheme::Swp, threads, ..CudaOptions::default() };
+            profile(&CudaInput { options: &options, ..making.input }, 4).unwrap()
+        };
+        let [small, large] = [128, 384].map(of);
+        let mut out = String::new();
+        for (i, (k, l)) in small.kernels.iter().zip(&large.kernels).enumerate() {
+            assert_eq!((k.name.clone(), &k.nodes), (format!("sl_profile_{i}"), &l.nodes));
+            assert!(small.device.contains(&format!("#ifndef SL_WITHOUT_{i}\nSL_KERNEL(1024) void sl_profile_{i}(")));
+            let names: Vec<String> = k.nodes.iter().map(|v| name(graph, *v)).collect();
+            let same = if k.text == l.text { "the same text" } else { "another text" };
+            out += &format!("{}: {}, {} firings, serial {}, {same}\n", names.join(" "), k.round, l.round, k.serial);
+        }
+        // items of four blocks of 1024 firings, at both ends
+        assert_eq!((small.end_bytes, small.readers), (vec![4 * 1024 * 4; 2], 1));
+        assert!(small.arena_bytes > 4 * 1024 * 4 * 6);
+        out
+    });
+    let want = "\
+input: 1024, 768 firings, serial false, the same text
+Plain Plain#2: 1024, 768 firings, serial false, the same text
+Peek3: 1024, 768 firings, serial false, the same text
+Sum: 64, 64 firings, serial true, another text
+Plain#3: 1024, 768 firings, serial false, another text
+Down: 1024, 768 firings, serial false, the same text
+output: 1024, 768 firings, serial false, the same text
+";
+    assert_eq!(shown, want);
+}
+
+#[test]
+fn threads_rest_where_a_filter_has_fewer() {
+    let main = "int->int pipeline Main { add Plain; add Peek3; }";
+    let (few, all) = with(main, |making| {
+        let options = CudaOptions { scheme: Scheme::Swp, threads: 128, ..CudaOptions::default() };
+        let of = |threads: &[u32]| {
+            let input = CudaInput { options: &options, threads, ..making.input };
+            let making = Making::new(input).unwrap().0;
+            let parts = Parts::emit(&making, |_| true);
+            parts.functions.into_iter().flatten().collect::<String>()
+        };
+        // more than the block has are no more than it has
+        (of(&[32, 64, 96, 2048]), of(&[]))
+    });
+    for (n, firing) in [(32, "sl_item<true>"), (64, "const uint32_t n"), (96, "const uint32_t n")] {
+        let guard = few.find(&format!("if (sl_thread() < {n}u)")).unwrap_or_else(|| panic!("{few}"));
+        assert!(few[guard..].contains(&format!("f < count; f += {n}u)")) && few[guard..].contains(firing), "{few}");
+    }
+    assert_eq!(few.matches("if (sl_thread() <").count(), 3);
+    assert!(!all.contains("if (sl_thread() <"));
 }

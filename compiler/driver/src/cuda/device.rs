@@ -95,6 +95,11 @@ pub trait Device {
     /// Milliseconds between two events that have happened.
     fn elapsed(&mut self, from: u32, to: u32) -> Result<f32, Fault>;
 
+    /// Has an event happened that was recorded? Also where somebody has to wait for it to find out.
+    fn has_happened(&mut self, _event: u32) -> Result<bool, Fault> {
+        Ok(true)
+    }
+
     /// Memory of the host that will be put and got often.
     ///
     /// # Safety

@@ -10,7 +10,7 @@ use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt, dump};
 use crate::scheduling::{self, Weights};
 use crate::session::Session;
-use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, Scheme};
+use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, ProfileText, Scheme};
 use sluice_codegen::{CodegenError, Flavour, ProgramInput};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::slow::InTurn;
@@ -43,6 +43,19 @@ pub struct Choices {
     pub time_limit: f64,
     /// What the device has room for, and so on.
     pub options: CudaOptions,
+    /// What a profile says, where there is one and the scheme heeds it.
+    pub configuration: Option<Configuration>,
+}
+
+/// What a profile says about the nodes of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Configuration {
+    /// By node, how many threads of a block fire it.
+    pub threads: Vec<u32>,
+    /// By node, nanoseconds of a firing on a multiprocessor, where they are known.
+    pub nanoseconds: Vec<Option<f64>>,
+    /// Where these come from, for people.
+    pub costs: String,
 }
 
 /// Texts and schedule.
@@ -70,8 +83,50 @@ pub fn emit(
     checked: &Checked,
     code: &CodeOptions,
     choices: &Choices,
-    (flavour, name): (Flavour, &str),
+    named: (Flavour, &str),
 ) -> Result<Emitted, Halt> {
+    let emitted = made(session, checked, code, choices, named, |making| {
+        let scheduled = match choices.scheme {
+            Scheme::Serial => making.serial(),
+            Scheme::Fused | Scheme::FusedWarps => making.fused(choices.scheme),
+            _ => making.swp(choices.scheme, choices.coarsen),
+        };
+        making.text(scheduled?)
+    })?;
+    dump(session, "emit-cuda", || emitted.program.device.clone())?;
+    Ok(emitted)
+}
+
+/// The kernels that measure each part of the program in blocks of so many threads.
+pub fn profile_texts(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    choices: &Choices,
+    threads: &[u32],
+) -> Result<Vec<ProfileText>, Halt> {
+    made(session, checked, code, choices, (Flavour::Plugin, "program"), |making| {
+        let granularity = whole(making.what.steady, 1).ok_or_else(|| unfit(Unfit::Work))?;
+        let plan = plan::with_granularity(making.what, granularity, 1).map_err(unfit)?;
+        let mut scheduled = making.solve(Scheme::Swp, plan, Method::Sas)?;
+        let mut texts = Vec::new();
+        for threads in threads {
+            scheduled.options.threads = *threads;
+            texts.push(cuda::profile(&making.input(&scheduled), choices.processors).map_err(Problem::Code)?);
+        }
+        Ok(texts)
+    })
+}
+
+/// What is made of a program for devices.
+fn made<T>(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    choices: &Choices,
+    (flavour, name): (Flavour, &str),
+    make: impl FnOnce(&Making<'_>) -> Result<T, Problem>,
+) -> Result<T, Halt> {
     let program = &checked.program;
     if program.steady.islands.is_some() {
         // said in the same words as of other things that do not run there
@@ -106,24 +161,19 @@ pub fn emit(
             times.alone[v] = (times.alone[v] / u64::from(of.streams()).min(machine.lanes)).max(1);
         }
     }
+    if let Some(configuration) = &choices.configuration {
+        times = plan::measured(&machine, times, &configuration.nanoseconds);
+        times.each = configuration.threads.iter().map(|n| u64::from(*n)).collect();
+    }
     let what = Program { graph: &program.graph, steady: &program.steady, times: &times, item_bytes: &item_bytes };
     let host_options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
     let host = compiled::input(checked, name, &host_kernels, &sequential, &host_options);
     let making = Making { what, machine: &machine, host: &host, kernels: &kernels, turns: &turns, choices };
-    let made = session.pass("emit-cuda", || {
-        let scheduled = match choices.scheme {
-            Scheme::Serial => making.serial(),
-            Scheme::Fused | Scheme::FusedWarps => making.fused(choices.scheme),
-            _ => making.swp(choices.scheme, choices.coarsen),
-        };
-        making.text(scheduled?)
-    });
-    let emitted = made.map_err(|e| match e {
+    let made = session.pass("emit-cuda", || make(&making));
+    made.map_err(|e| match e {
         Problem::Code(e) => refused(session, checked, &e),
         Problem::Fault(fault) => fault.into(),
-    })?;
-    dump(session, "emit-cuda", || emitted.program.device.clone())?;
-    Ok(emitted)
+    })
 }
 
 /// Says why a program does not run on a device.
@@ -213,6 +263,8 @@ impl Making<'_> {
             host: self.host,
             kernels: self.kernels,
             turns: self.turns,
+            threads: self.choices.configuration.as_ref().map_or(&[], |c| &c.threads),
+            costs: self.choices.configuration.as_ref().map_or("", |c| &c.costs),
             problem: &scheduled.plan.problem,
             schedule: &scheduled.outcome.verified,
             options: &scheduled.options,

@@ -393,6 +393,16 @@ impl Device for Gpu {
             .map_err(|e| fault("say how many blocks it runs at once", e))
     }
 
+    fn has_happened(&mut self, event: u32) -> Result<bool, Fault> {
+        let made = self.event(event)?;
+        // SAFETY: the event lives as long as the device.
+        match unsafe { result::event::query(made) } {
+            Ok(()) => Ok(true),
+            Err(DriverError(CUresult::CUDA_ERROR_NOT_READY)) => Ok(false),
+            Err(e) => Err(fault("finish its work", e)),
+        }
+    }
+
     unsafe fn pin(&mut self, at: *mut u8, bytes: usize) {
         // It only makes copies faster: where it cannot be done, nothing is lost.
         // SAFETY: the caller promises that the memory stays until it is unpinned.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Looks at other items than it takes, and has a part without state and one with.
-const PROGRAM: &str = "\
+pub const PROGRAM: &str = "\
 float->float filter Smooth { work peek 3 pop 1 push 1 { push((peek(0) + peek(1) + peek(2)) / 3); pop(); } }
 float->float stateful filter Sum { float s = 0; work pop 2 push 1 { s = s / 2 + pop() - pop(); push(s); } }
 float->float pipeline Main { add Smooth; add Sum; }
@@ -29,12 +29,12 @@ float->float splitjoin Outer { split duplicate; add Fir(13, 1); add Inner; add F
 float->float pipeline Main { add Fir(2, 1); add Outer; add Fir(33, 1); add Fir(4, 4); add Fir(40, 1); }
 ";
 
-fn input(items: usize) -> Vec<u8> {
+pub fn input(items: usize) -> Vec<u8> {
     floats(&(0..items).map(|i| (i * 37 % 101) as f32).collect::<Vec<_>>())
 }
 
 /// A C compiler's product beside the test's files.
-fn compiled(place: &Place, source: &Path, name: &str, flags: &[&str]) -> PathBuf {
+pub fn compiled(place: &Place, source: &Path, name: &str, flags: &[&str]) -> PathBuf {
     let target = place.path(name);
     let done = Command::new("cc").args(flags).arg("-o").arg(&target).arg(source).status().unwrap();
     assert!(done.success());
@@ -42,7 +42,7 @@ fn compiled(place: &Place, source: &Path, name: &str, flags: &[&str]) -> PathBuf
 }
 
 /// A folder with the false driver in it.
-fn with_driver() -> Place {
+pub fn with_driver() -> Place {
     let place = Place::new().with("a.str", PROGRAM).with("in.f32", input(3001)).with("driver/x", "");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/false_driver.c");
     compiled(&place, &source, "driver/libcuda.so", &["-std=gnu11", "-O1", "-Wall", "-Werror", "-shared", "-fPIC"]);
@@ -51,7 +51,12 @@ fn with_driver() -> Place {
 
 /// A run on the false GPU, where this is wrong.
 fn on_false_gpu(place: &Place, wrong: &str, more: &[&str]) -> Command {
-    let mut command = place.command(&[&["run", "a.str", "--target", "cuda", "--input", "in.f32"], more].concat());
+    false_gpu(place, wrong, &[&["run", "a.str", "--target", "cuda", "--input", "in.f32"], more].concat())
+}
+
+/// A command that finds the false GPU, where this is wrong.
+pub fn false_gpu(place: &Place, wrong: &str, arguments: &[&str]) -> Command {
+    let mut command = place.command(arguments);
     command.env("LD_LIBRARY_PATH", place.path("driver")).env("FALSE_DRIVER", wrong);
     for name in ["SLUICE_NVRTC", "CUDA_HOME", "CUDA_PATH", "SLUICE_CUDA_HOME"] {
         command.env_remove(name);

@@ -33,12 +33,12 @@ impl Part<'_, '_> {
             let _ = writeln!(self.out, "        {a}\n        sl_sync();\n        {b}\n        sl_sync();\n    }}");
             return;
         }
-        let (start, step) = if alone { ("0", "1") } else { ("sl_thread()", "sl_threads()") };
+        let (rest, start, step) = self.side_by_side(alone);
         let inside = format!("ring{i}.items + ring{i}.at({offset}first + f)");
         let (from, to) = if reader { ("items + f", inside.as_str()) } else { (inside.as_str(), "items + f") };
         let _ = writeln!(
             self.out,
-            "    for (uint32_t f = {start}; f < count; f += {step}) sl_item<true>({to}) = sl_item<false>({from});"
+            "    {rest}for (uint32_t f = {start}; f < count; f += {step}) sl_item<true>({to}) = sl_item<false>({from});"
         );
     }
 }
