@@ -131,6 +131,8 @@ pub struct Run {
     pub arena_bytes: u64,
     /// The schedule's initiation interval in cycles, and how many steady states it makes.
     pub ii: Option<(u64, u64)>,
+    /// Threads of a block and the limit of a thread's registers, where a profile has chosen them.
+    pub configuration: Option<(u32, u32)>,
     /// The kernels, each alone.
     pub kernels: Vec<KernelTime>,
 }

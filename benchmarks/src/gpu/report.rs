@@ -108,7 +108,9 @@ pub fn markdown(document: &Document) -> String {
     }
     speedups(&shown, &mut out);
     roofs(&shown, &mut out);
+    roles(&shown, &mut out);
     schedules(&shown, &mut out);
+    profiles(&shown, &mut out);
     buffers(&shown, &mut out);
     streams(&shown, &mut out);
     libraries(&shown, &mut out);
@@ -182,7 +184,7 @@ fn output(document: &Document, out: &mut String) {
 
 fn speedups(document: &Document, out: &mut String) {
     out.push_str("## Against one CPU thread\n\nTimes as fast, as in the paper's figures 10 and 11; data in the GPU's memory.\n\n");
-    let order = ["SWPNC", "Serial", "SWP", "SWP4", "SWP8", "SWP16", "persistent", "fused"];
+    let order = ["SWPNC", "Serial", "SWP", "SWP4", "SWP8", "profiled", "SWP16", "persistent", "fused", "fused-warps"];
     let mut names = vec!["program", "CPU, ns per steady state"];
     names.extend(order);
     names.push("best");
@@ -295,6 +297,33 @@ fn roofs(document: &Document, out: &mut String) {
     out.push('\n');
 }
 
+/// The scheme fused with warps of two roles, beside the same without.
+fn roles(document: &Document, out: &mut String) {
+    out.push_str(
+        "## Warps with roles\n\nThe scheme fused-warps, whose blocks have warps that bring the next tile while the others fire, beside fused; ns per steady state.\n\n",
+    );
+    head(out, &["program", "fused", "fused-warps", "fused / fused-warps, time", "roles are faster"]);
+    for b in &SUITE {
+        let times = |v: &str| run(document, b.name, v, false).and_then(|r| r.resident);
+        let (plain, roles) = (times("fused"), times("fused-warps"));
+        let ratio = plain.zip(roles).map(|(plain, roles)| plain.median / roles.median);
+        let faster = match ratio {
+            None => NOT_YET,
+            Some(r) if r > 1.0 => "yes",
+            Some(_) => "no",
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {faster} |",
+            b.name,
+            spread(plain, 3),
+            spread(roles, 3),
+            ratio.map_or(NOT_YET.to_string(), |r| format!("{r:.2}")),
+        );
+    }
+    out.push('\n');
+}
+
 fn schedules(document: &Document, out: &mut String) {
     out.push_str(
         "## Initiation intervals\n\nWhat the schedule says in cycles, and what an interval takes: a batch's time by its intervals, in cycles of the GPU's greatest clock. \
@@ -319,6 +348,27 @@ fn schedules(document: &Document, out: &mut String) {
     }
     if !any {
         let _ = writeln!(out, "| all | SWP and its like | {NOT_YET} | {NOT_YET} | {NOT_YET} | {NOT_YET} |");
+    }
+    out.push('\n');
+}
+
+/// What profiles have chosen, and what it brings.
+fn profiles(document: &Document, out: &mut String) {
+    out.push_str(
+        "## Profiles\n\nThe scheme profiled is SWP8 with the paper's figures 6 and 7: each filter measured alone for every limit of registers and number of threads, then one limit for \
+         the program and a number of threads for each filter, and a schedule of the measured costs; ns per steady state.\n\n",
+    );
+    head(out, &["program", "threads of a block", "registers at most", "SWP8", "profiled", "SWP8 / profiled, time"]);
+    for b in &SUITE {
+        let of = |v: &str| run(document, b.name, v, false);
+        let [plain, profiled] = ["SWP8", "profiled"].map(|v| of(v).and_then(|r| r.resident));
+        let (threads, registers) = match of("profiled").and_then(|r| r.configuration) {
+            Some((threads, registers)) => (threads.to_string(), registers.to_string()),
+            None => (NOT_YET.to_string(), NOT_YET.to_string()),
+        };
+        let ratio = plain.and_then(|p| Some(p.median / profiled?.median));
+        let (plain, profiled) = (spread(plain, 3), spread(profiled, 3));
+        let _ = writeln!(out, "| {} | {threads} | {registers} | {plain} | {profiled} | {} |", b.name, cell(ratio));
     }
     out.push('\n');
 }

@@ -10,6 +10,7 @@ use crate::beside::{Compiled, Program, bytes, words};
 use crate::measure::seconds;
 use crate::suite::{Benchmark, Item, SUITE};
 use serde::{Deserialize, Serialize};
+use sluice_driver::cuda::profiling::{self, GpuProfileOptions};
 use sluice_driver::cuda::timed::{Outcome, Repeat, Timed};
 use sluice_driver::cuda::{emit, run, texts};
 use sluice_driver::exit::{Exit, Fault};
@@ -21,6 +22,7 @@ use sluice_driver::options::{
     Scheme,
 };
 use sluice_driver::pipeline::{self, Checked, Halt};
+use sluice_driver::profile::gpu::Chosen;
 use sluice_driver::session::Session;
 use sluice_driver::{commands, folding, scheduling};
 use std::cell::RefCell;
@@ -56,16 +58,20 @@ pub struct Variant {
     pub scheme: Scheme,
     /// `--coarsen`
     pub coarsen: u32,
+    /// With threads, registers and costs of a profile that is taken first.
+    pub profiled: bool,
 }
 
 /// All that are measured, the most wanted first.
-pub const VARIANTS: [Variant; 8] = {
+pub const VARIANTS: [Variant; 10] = {
     const fn v(name: &'static str, scheme: Scheme, coarsen: u32) -> Variant {
-        Variant { name, scheme, coarsen }
+        Variant { name, scheme, coarsen, profiled: false }
     }
     [
         v("fused", Scheme::Fused, 1),
+        v("fused-warps", Scheme::FusedWarps, 1),
         v("SWP8", Scheme::Swp, 8),
+        Variant { name: "profiled", scheme: Scheme::Swp, coarsen: 8, profiled: true },
         v("Serial", Scheme::Serial, 1),
         v("SWP", Scheme::Swp, 1),
         v("SWP4", Scheme::Swp, 4),
@@ -191,10 +197,11 @@ impl Task {
             None => self.prepare_cpu(b),
             Some(name) => {
                 let variant = variant(name).ok_or_else(|| format!("there is no scheme {name}"))?;
-                self.prepare_device(b, variant).map_err(|halt| match halt {
-                    Halt::Fault(fault) => fault.to_string(),
-                    Halt::Done(_) => "the program is refused: see above".to_string(),
-                })
+                let prepared = match variant.profiled && !self.emulate {
+                    false => self.prepare_device(b, variant).map(|device| Prepared::Device(Box::new(device))),
+                    true => self.compile_ahead(b).map(|()| Prepared::Profiled(self.clone())),
+                };
+                prepared.map_err(said)
             }
         }
     }
@@ -220,10 +227,6 @@ impl Task {
 
     /// Bytes and operations of a steady state.
     fn facts(&self, b: &Benchmark) -> Result<ProgramFacts, String> {
-        let said = |halt: Halt| match halt {
-            Halt::Fault(fault) => fault.to_string(),
-            Halt::Done(_) => "the program is refused: see above".to_string(),
-        };
         let options = self.options(b);
         let mut session = Session::new(&options, false).map_err(|f| f.to_string())?;
         let checked = pipeline::check(&mut session, &options).map_err(said)?;
@@ -245,13 +248,42 @@ impl Task {
         })
     }
 
-    fn prepare_device(&self, b: &'static Benchmark, variant: Variant) -> Result<Prepared, Halt> {
+    /// The program as a device runs it.
+    fn checked(&self, b: &Benchmark) -> Result<(Session, Checked, CodeOptions), Halt> {
         let options = self.options(b);
         let mut session = Session::new(&options, false)?;
         let checked = pipeline::check(&mut session, &options)?;
         let choices = CodeChoices { fast_math: Some(self.fast_math), ..CodeChoices::default() };
         let code = choices.options(&options);
         let checked = folding::folded(&mut session, &checked, &code)?.unwrap_or(checked);
+        Ok((session, checked, code))
+    }
+
+    /// The code that a profile runs, compiled while others measure.
+    fn compile_ahead(&self, b: &Benchmark) -> Result<(), Halt> {
+        let (mut session, checked, code) = self.checked(b)?;
+        profiling::compile_ahead(&mut session, &checked, &code, &GpuProfileOptions::default())
+    }
+
+    /// What a profile chooses; on the emulated device, whose times mean nothing, something that differs from filter to filter.
+    fn chosen(&self, session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Chosen, Halt> {
+        let nodes = checked.program.graph.nodes.len();
+        if self.emulate {
+            let threads = (0..nodes).map(|v| EMULATED_THREADS << (v % 2)).collect();
+            let (registers, block) = (64, EMULATED_THREADS * 2);
+            return Ok(Chosen { registers, block, threads, nanoseconds: vec![None; nodes] });
+        }
+        let (profile, _) = profiling::profile(session, checked, code, &GpuProfileOptions::default())?;
+        let nanoseconds: Vec<Option<f64>> = profile.streams.iter().map(|s| s.nanoseconds).collect();
+        profile.chosen(&nanoseconds).ok_or_else(|| Fault::internal("a GPU's profile chooses nothing").into())
+    }
+
+    fn prepare_device(&self, b: &'static Benchmark, variant: Variant) -> Result<OnDevice, Halt> {
+        let (mut session, checked, code) = self.checked(b)?;
+        let chosen = match variant.profiled {
+            true => Some(self.chosen(&mut session, &checked, &code)?),
+            false => None,
+        };
         let cuda = CudaOptions {
             emulate: self.emulate,
             scheme: Some(variant.scheme),
@@ -269,6 +301,9 @@ impl Task {
                          target: &run::Target| {
             let mut choices = texts::choices(cuda, target)?;
             choices.options.batch_bytes = batch;
+            if let Some(chosen) = &chosen {
+                texts::heed(&mut choices, chosen, "measured before".into());
+            }
             let flavour = (sluice_codegen::Flavour::Plugin, "program");
             let mut made = emit::emit(session, checked, code, &choices, flavour)?;
             let wanted = (ITERATIONS * made.plan.problem.graph().batch * step).min(MOST_BATCH);
@@ -277,8 +312,10 @@ impl Task {
                 made = emit::emit(session, checked, code, &choices, flavour)?;
             }
             *told.borrow_mut() = About::of(&made, variant.scheme, step);
+            let registers = choices.options.registers;
+            told.borrow_mut().configuration = registers.map(|n| (choices.threads, n));
             let kernels = made.program.kernels.into_iter().map(|k| k.name).collect();
-            Ok(run::Texts { host: made.program.host, device: made.program.device, kernels })
+            Ok(run::Texts { host: made.program.host, device: made.program.device, kernels, registers })
         };
         let repeat = if self.emulate {
             Repeat { warm_up: 1, measurements: 2, least: 0.0, most: 0.0 }
@@ -297,16 +334,15 @@ impl Task {
         let about = about.borrow().clone();
         // two iterations, and one for what comes before the first
         let files = self.files(b, 2 * about.unit + about.unit.min(64)).map_err(Fault::input)?;
-        Ok(Prepared::Device(Box::new(OnDevice {
-            task: self.clone(),
-            b,
-            native,
-            readers,
-            writers,
-            timing,
-            about,
-            files,
-        })))
+        Ok(OnDevice { task: self.clone(), b, native, readers, writers, timing, about, files })
+    }
+}
+
+/// Why there is nothing to measure.
+fn said(halt: Halt) -> String {
+    match halt {
+        Halt::Fault(fault) => fault.to_string(),
+        Halt::Done(_) => "the program is refused: see above".to_string(),
     }
 }
 
@@ -335,6 +371,8 @@ struct About {
     unit: u64,
     /// By kernel: its name in the program, and predicted cycles per steady state.
     kernels: Vec<(String, Option<f64>)>,
+    /// Threads of a block and registers of a thread, where a profile has chosen.
+    configuration: Option<(u32, u32)>,
 }
 
 impl About {
@@ -351,8 +389,9 @@ impl About {
             arena_bytes: made.program.arena_bytes,
             ii: pipelined(scheme).then(|| (made.outcome.verified.schedule().ii, graph.batch)),
             // regions run tiles, of some thousand bytes
-            unit: if scheme == Scheme::Fused { (FUSED_TILE / step.max(1)).clamp(1, 1024) } else { graph.batch },
+            unit: if scheme.is_fused() { (FUSED_TILE / step.max(1)).clamp(1, 1024) } else { graph.batch },
             kernels: made.program.kernels.iter().map(|k| named(&k.name)).collect(),
+            configuration: None,
         }
     }
 }
@@ -363,6 +402,8 @@ pub enum Prepared {
     Cpu(Box<Cpu>),
     /// On the device.
     Device(Box<OnDevice>),
+    /// On the device, as a profile says: that is taken when nobody else measures.
+    Profiled(Task),
 }
 
 impl Prepared {
@@ -371,6 +412,11 @@ impl Prepared {
         match self {
             Prepared::Cpu(cpu) => cpu.measure().map(Done::Cpu),
             Prepared::Device(device) => device.measure().map(Done::Device),
+            Prepared::Profiled(task) => {
+                let name = task.variant.clone().unwrap_or_default();
+                let variant = variant(&name).ok_or_else(|| format!("there is no scheme {name}"))?;
+                task.prepare_device(task.benchmark()?, variant).map_err(said)?.measure().map(Done::Device)
+            }
         }
     }
 }
@@ -483,6 +529,7 @@ impl OnDevice {
             channel_bytes: self.about.channel_bytes,
             arena_bytes: self.about.arena_bytes,
             ii: self.about.ii,
+            configuration: self.about.configuration,
             kernels: kernels.collect(),
         })
     }

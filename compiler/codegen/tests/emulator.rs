@@ -181,7 +181,11 @@ const FAULTS: &[(&str, u32, &[&str])] = &[
             " arrives at named barrier {} a second time, before those who wait there have gone on",
         ],
     ),
-    ("sl_warps", 16, &[" waits at named barrier {} for 128 threads, and only {} come to it"]),
+    (
+        "sl_warps",
+        16,
+        &[" waits at named barrier {} for 128 threads, and only {} come to it; thread {} does not: it {}"],
+    ),
     (
         "sl_ahead",
         1,
@@ -298,21 +302,21 @@ fn sectors_are_counted_by_region_and_direction() {
         let lines = b.run(variant, "sl_apart", "1", 3..4);
         let want = [
             "right",
-            "c1, from In to A: 16 accesses of warps read 72 sectors, at most 5; 0 write 0, at most 0",
-            "c3, from B to Out: 0 accesses of warps read 0 sectors, at most 0; 16 write 64, at most 4",
-            "other device memory: 0 accesses of warps read 0 sectors, at most 0; 0 write 0, at most 0",
+            "c1, from In to A: 16 accesses of warps read 72 sectors, at most 5, 2048 bytes; 0 accesses of warps write 0 sectors, at most 0, 0 bytes",
+            "c3, from B to Out: 0 accesses of warps read 0 sectors, at most 0, 0 bytes; 16 accesses of warps write 64 sectors, at most 4, 2048 bytes",
+            "other device memory: 0 accesses of warps read 0 sectors, at most 0, 0 bytes; 0 accesses of warps write 0 sectors, at most 0, 0 bytes",
         ];
         assert_eq!(lines, want);
         // 8 apart: each thread a sector of its own
         let lines = b.run(variant, "sl_apart", "8", 3..4);
         assert_eq!(
             lines[1],
-            "c1, from In to A: 16 accesses of warps read 512 sectors, at most 32; 0 write 0, at most 0"
+            "c1, from In to A: 16 accesses of warps read 512 sectors, at most 32, 2048 bytes; 0 accesses of warps write 0 sectors, at most 0, 0 bytes"
         );
         let lines = b.run(variant, "sl_apart", "2", 3..4);
         assert_eq!(
             lines[1],
-            "c1, from In to A: 16 accesses of warps read 128 sectors, at most 8; 0 write 0, at most 0"
+            "c1, from In to A: 16 accesses of warps read 128 sectors, at most 8, 2048 bytes; 0 accesses of warps write 0 sectors, at most 0, 0 bytes"
         );
     }
 }

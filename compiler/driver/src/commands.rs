@@ -4,6 +4,7 @@ use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
 use crate::cslow::{self, CslowOptions};
+use crate::cuda::profiling::{self, GpuProfileOptions};
 use crate::cuda::{stand_alone, texts};
 use crate::document;
 use crate::exit::{Exit, Fault};
@@ -135,6 +136,15 @@ pub fn profile(
             (profile.bindings, profile.iterations) = (run.bindings, run.iterations);
         }
         take::take(session, &checked, &code.options(options), &natives.over(options), &profile)
+    })
+}
+
+/// `sluice profile --target cuda`
+pub fn profile_gpu(options: &ProgramOptions, code: CodeChoices, profile: &GpuProfileOptions) -> Exit {
+    with_session(options, false, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        profiling::take(session, &checked, &code.options(options), profile)
     })
 }
 

@@ -12,7 +12,9 @@ pub use sluice_codegen::cuda::Scheme;
 pub use sluice_frontend::lints::levels::Level;
 pub use sluice_frontend::slow::MOST_STREAMS;
 pub use sluice_kernel::passes::inner::Inner;
+use sluice_schedule::method::Method;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -241,8 +243,14 @@ pub struct CudaOptions {
     pub processors: Option<u32>,
     /// Threads of a block, where not to be chosen.
     pub block_threads: Option<u32>,
+    /// Who makes the schedule of [`Scheme::Swp`] and its like, where not the integer program, or for the emulation hierarchical modulo scheduling.
+    pub method: Option<Method>,
+    /// What the integer program may take.
+    pub time_limit: Option<Duration>,
     /// Which GPU, where not the first.
     pub gpu: Option<u32>,
+    /// The profile that threads and registers are chosen by; `none` for none; else the cache's.
+    pub profile: Option<String>,
 }
 
 /// What is said about a program in CUDA.

@@ -5,6 +5,7 @@
 //! calls the solvers, and [`problem::judge`] decides.
 
 pub mod analysis;
+pub mod configuration;
 pub mod fold;
 pub mod ilp;
 pub mod judge;

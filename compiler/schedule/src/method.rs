@@ -121,11 +121,21 @@ pub fn solve(plan: &Plan, method: Method, settings: &Settings, clock: &dyn Fn() 
     if let Some(require) = settings.require_ii.filter(|r| *r < schedule.ii) {
         return Err(NoSchedule::GaveUp(format!("its II is {}, not {require} or less", schedule.ii)));
     }
-    let verified = verify(problem, schedule).map_err(NoSchedule::Refused)?;
     let s = statistics;
     let what =
         [(s.tries, "try", "tries"), (s.placements, "placement", "placements"), (s.evictions, "eviction", "evictions")];
-    let mut notes = vec![what.map(|(n, one, several)| count(n, one, several)).join(", ")];
+    judged(plan, method, schedule, what.map(|(n, one, several)| count(n, one, several)).join(", "))
+}
+
+/// A schedule that a method made before, for the same plan: the judge looks at it as at a new one.
+pub fn again(plan: &Plan, method: Method, schedule: ModuloSchedule) -> Result<Outcome, NoSchedule> {
+    judged(plan, method, schedule, "found before".into())
+}
+
+fn judged(plan: &Plan, method: Method, schedule: ModuloSchedule, note: String) -> Result<Outcome, NoSchedule> {
+    let (problem, bounds) = (&plan.problem, &plan.bounds);
+    let verified = verify(problem, schedule).map_err(NoSchedule::Refused)?;
+    let mut notes = vec![note];
     notes.extend(plan.limited.map(|l| l.note()));
     let in_order = match method {
         Method::Sas | Method::MinLatency => fills_in_order(problem, verified.schedule()),

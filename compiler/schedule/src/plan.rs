@@ -107,7 +107,14 @@ pub fn moved(graph: &SdfGraph, n: NodeId) -> Cost {
 pub fn times(machine: &Machine, costs: &[Cost]) -> Times {
     let firing: Vec<u64> = costs.iter().map(|c| c.weighted(&machine.cycles)).collect();
     let alone = firing.iter().map(|t| t.saturating_mul(machine.alone)).collect();
-    Times { firing, alone, lanes: machine.lanes, threads: machine.threads, overhead: machine.instance_cycles }
+    Times {
+        firing,
+        alone,
+        lanes: machine.lanes,
+        threads: machine.threads,
+        each: vec![],
+        overhead: machine.instance_cycles,
+    }
 }
 
 /// Instances for each processor that [`Grain::Auto`] tries, and the unevenness that it is content with, in 1/1000.

@@ -14,7 +14,7 @@ use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesA
 use crate::cslow_arguments::CslowArgs;
 use crate::cuda_arguments::{ArchArgs, CudaArgs, GpuArgs};
 use crate::makespan_arguments::MakespanArgs;
-use crate::profile_arguments::ProfileArgs;
+use crate::profile_arguments::{ProfileArgs, Wanted};
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
 
@@ -99,10 +99,11 @@ enum Command {
         #[command(flatten)]
         schedule: ScheduleArgs,
     },
-    /// Measure what a program's firings take on this computer, for `sluice schedule`
+    /// Measure what a program's firings take on this computer, for `sluice schedule`, or how a GPU runs them best
     #[command(
         after_help = "Native code runs on the program's input for a second, or as long as --seconds or --iterations say; what it prints and writes \
-        goes nowhere. `sluice schedule --machine cpu` finds the profile in the cache."
+        goes nowhere. `sluice schedule --machine cpu` finds the profile in the cache. With --target cuda each filter is measured on a GPU for every number of \
+        registers and threads, and the best are chosen; without a GPU they are modelled, with the CUDA compiler's registers and spills."
     )]
     Profile {
         #[command(flatten)]
@@ -486,7 +487,12 @@ impl Arguments {
             Command::Rates { program, format } => commands::rates(&program.options(), format.into()),
             Command::Schedule { program, schedule } => commands::schedule(&program.options(), &schedule.options()),
             Command::Profile { program, code, native, profile } => {
-                commands::profile(&program.options(), code.choices(), &native.options(), profile.options())
+                let (program, code) = (program.options(), code.choices());
+                match profile.wanted() {
+                    Ok(Wanted::Cpu(options)) => commands::profile(&program, code, &native.options(), options),
+                    Ok(Wanted::Gpu(options)) => commands::profile_gpu(&program, code, &options),
+                    Err(fault) => commands::wrong(&program, fault),
+                }
             }
             Command::Report { program, report } => commands::report_page(&program.options(), &report.options()),
             Command::Sdep { program, format } => {

@@ -5,8 +5,11 @@ use clap::builder::PossibleValuesParser;
 use sluice_driver::cuda::arch::Arch;
 use sluice_driver::exit::Fault;
 use sluice_driver::options::{CudaBuildOptions, CudaOptions, Scheme};
+use sluice_driver::scheduling::Method;
+use std::time::Duration;
 
 use crate::choices::TargetArg;
+use crate::schedule_arguments::seconds;
 
 /// Where the program runs, and how.
 #[derive(Args, Debug)]
@@ -26,7 +29,20 @@ pub struct CudaArgs {
     /// Threads of a block on a GPU, a multiple of 32
     #[arg(long, value_name = "N", value_parser = block_threads)]
     block_threads: Option<u32>,
+    /// What threads, registers and costs of a GPU are chosen by, as `sluice profile --target cuda` has written it; or `none`. By default the profile in
+    /// the cache, where there is one
+    #[arg(long, value_name = "FILE")]
+    profile: Option<String>,
+    /// Who schedules a GPU's multiprocessors: flat, ims, slack, hms or ilp, as for `sluice schedule` [default: ilp; for --emulate hms]
+    #[arg(long, value_name = "METHOD", value_parser = PossibleValuesParser::new(METHODS.map(Method::name)))]
+    method: Option<String>,
+    /// Seconds that the integer program may take [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    time_limit: Option<f64>,
 }
+
+/// Those whose schedules are for several processors.
+const METHODS: [Method; 5] = [Method::Flat, Method::Ims, Method::Slack, Method::Hms, Method::Ilp];
 
 /// What only runs have.
 #[derive(Args, Debug)]
@@ -71,6 +87,9 @@ impl CudaArgs {
             (self.coarsen.is_some(), "--coarsen"),
             (self.sms.is_some(), "--sms"),
             (self.block_threads.is_some(), "--block-threads"),
+            (self.profile.is_some(), "--profile"),
+            (self.method.is_some(), "--method"),
+            (self.time_limit.is_some(), "--time-limit"),
         ];
         given.into_iter().filter(|(given, _)| *given).map(|(_, name)| name).collect()
     }
@@ -83,7 +102,10 @@ impl CudaArgs {
             coarsen: self.coarsen,
             processors: self.sms,
             block_threads: self.block_threads,
+            method: METHODS.into_iter().find(|m| Some(m.name()) == self.method.as_deref()),
+            time_limit: self.time_limit.map(Duration::from_secs_f64),
             gpu: gpu.and_then(|g| g.gpu),
+            profile: self.profile,
         }
     }
 
@@ -118,7 +140,8 @@ impl CudaArgs {
     }
 }
 
-fn only_with_cuda(vain: &[&str]) -> Result<(), Fault> {
+/// Refuses options that need a GPU.
+pub fn only_with_cuda(vain: &[&str]) -> Result<(), Fault> {
     match vain.first() {
         None => Ok(()),
         Some(name) => Err(Fault::usage(format!("{name} has a meaning only with --target cuda"))

@@ -105,7 +105,7 @@ fn main() {
     let files = std::fs::read_dir(folder()).into_iter().flatten().flatten().map(|e| e.path());
     let mut files: Vec<PathBuf> = files.filter(|p| p.extension().is_some_and(|e| e == "golden")).collect();
     files.sort();
-    assert!(files.len() >= 7, "tests/cuda has {} files", files.len());
+    assert!(files.len() >= 9, "tests/cuda has {} files", files.len());
     let name = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let trials = files.into_iter().map(|file| Trial::test(name(&file), move || golden(&file)));
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();

@@ -32,6 +32,10 @@ impl Configuration {
                 processors: Some(r.range(1, 6)),
                 block_threads: Some(32 * *r.pick(&[1, 1, 2, 2, 3, 4])),
                 gpu: None,
+                method: None,
+                time_limit: None,
+                // none that somebody has taken
+                profile: Some("none".into()),
             },
             streams: r.chance(30).then(|| *r.pick(&[2, 3, 8, 33])),
         }
@@ -61,6 +65,10 @@ impl Configuration {
                 processors: number("sms"),
                 block_threads: number("block-threads"),
                 gpu: None,
+                method: None,
+                time_limit: None,
+                // none that somebody has taken
+                profile: Some("none".into()),
             },
             streams: number("streams"),
         }

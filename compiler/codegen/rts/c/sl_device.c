@@ -160,6 +160,17 @@ SL_ENGINE uint32_t sl_blocks_for(sl_ctx *ctx, uint64_t blocks) {
     return (uint32_t)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
+/* How many blocks a kernel gets whose blocks stay until all is done: as many as there is work for, or as run at once. */
+SL_ENGINE uint32_t sl_blocks_at_once(sl_ctx *ctx, uint32_t kernel, uint32_t threads, uint32_t shared, uint32_t blocks) {
+    const sluice_device *d = ctx->gpu->device;
+    uint32_t each = 1;
+    if (d->size >= offsetof(sluice_device, resident) + sizeof d->resident && d->resident) {
+        sl_done(ctx, d->resident(d->user, kernel, threads, shared, &each));
+    }
+    const uint64_t most = (uint64_t)d->processors * (each > 0 ? each : 1);
+    return most > 0 && most < blocks ? (uint32_t)most : blocks;
+}
+
 /* A value of a record. */
 #define SL_VALUE(type, call) \
     { \

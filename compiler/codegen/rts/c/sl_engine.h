@@ -412,6 +412,7 @@ SL_ENGINE void sl_device_steady(sl_ctx *ctx, int64_t k) SL_UNUSED;
 SL_ENGINE void sl_launch(sl_ctx *ctx, uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t shared, uint32_t together,
                          const void *job, uint32_t bytes) SL_UNUSED;
 SL_ENGINE uint32_t sl_blocks_for(sl_ctx *ctx, uint64_t blocks) SL_UNUSED;
+SL_ENGINE uint32_t sl_blocks_at_once(sl_ctx *ctx, uint32_t kernel, uint32_t threads, uint32_t shared, uint32_t blocks) SL_UNUSED;
 /* The next kernel reads the input of so many iterations of the batch; those before the last one have written the output of so many. */
 SL_ENGINE void sl_need_input(sl_ctx *ctx, uint32_t iterations) SL_UNUSED;
 SL_ENGINE void sl_has_output(sl_ctx *ctx, uint32_t iterations) SL_UNUSED;

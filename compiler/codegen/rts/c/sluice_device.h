@@ -55,6 +55,8 @@ typedef struct sluice_device {
     /* For devices that measure; optional, NULL. The launches that follow are those of `steady_states`, which begin with what is in the device's
      * memory now; 0: they were the last ones. */
     void (*batch)(void *user, int64_t steady_states);
+    /* How many blocks of a kernel a multiprocessor runs at once; optional, NULL. */
+    int32_t (*resident)(void *user, uint32_t kernel, uint32_t threads, uint32_t shared, uint32_t *blocks);
 } sluice_device;
 
 #ifdef __cplusplus

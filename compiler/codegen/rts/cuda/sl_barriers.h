@@ -200,7 +200,19 @@ static void all_must_have_ended()
     char why[64];
     if (waits->at == AT_NAMED) {
         const named *n = &b->barriers[waits->barrier];
-        report(waits, "waits at named barrier %u for %u threads, and only %u come to it", waits->barrier, n->count, n->there);
+        /* who waits elsewhere might have come, rather than one that has ended */
+        const thread *other = nullptr;
+        for (uint32_t i = 0; i < now.threads; i++) {
+            const thread *t = &b->threads[i];
+            bool here = t->at == AT_NAMED && t->barrier == waits->barrier;
+            if (!here && (!other || (other->at == ENDED && t->at != ENDED))) other = t;
+        }
+        char rest[96] = "";
+        if (other) {
+            explain(other, why, sizeof why);
+            snprintf(rest, sizeof rest, "; thread %u does not: %s", other->index, why);
+        }
+        report(waits, "waits at named barrier %u for %u threads, and only %u come to it%s", waits->barrier, n->count, n->there, rest);
         return;
     }
     uint32_t first = 0, end = now.threads;

@@ -73,38 +73,69 @@ template <class End, uint32_t BLOCK, uint32_t ROUND, uint32_t STEP> struct sl_tu
     SL_DEVICE auto &operator[](uint32_t i) const { return end[i / BLOCK * ROUND + i % BLOCK * STEP + start]; }
 };
 
-/* Items in shared memory, with gaps so that threads which are a power of two of items apart do not meet in a bank. */
-template <class T> struct sl_tile {
+/* Items of the usual gap: as many as all banks of shared memory hold. */
+template <class T> constexpr uint32_t sl_line() { return sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31; }
+
+/* Items in shared memory, with a place left out after every GAP of them, so that threads which are a power of two of items apart do not meet in a bank; 0: without. */
+template <class T, uint32_t GAP = sl_line<T>()> struct sl_tile {
     T *items;
-    static const uint32_t line = sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31;
-    static SL_DEVICE uint32_t at(uint32_t i) { return i + i / line; }
+    static SL_DEVICE uint32_t at(uint32_t i)
+    {
+        if constexpr (GAP == 0) return i;
+        else return i + i / GAP;
+    }
 };
 
 /* The items of one firing in a tile. */
-template <class T, bool WRITES> struct sl_window {
-    sl_tile<T> tile;
+template <class T, bool WRITES, uint32_t GAP = sl_line<T>()> struct sl_window {
+    sl_tile<T, GAP> tile;
     uint32_t first;
 
-    SL_DEVICE T &operator[](uint32_t i) const { return sl_item<WRITES>(tile.items + sl_tile<T>::at(first + i)); }
+    SL_DEVICE T &operator[](uint32_t i) const
+    {
+        // without gaps they are neighbours of the first one
+        if constexpr (GAP == 0) return sl_item<WRITES>(tile.items + (int32_t)first + (int32_t)i);
+        else return sl_item<WRITES>(tile.items + tile.at(first + i));
+    }
 };
 
-/* All threads of a block call these. Barriers before and after are the caller's. */
+/* The items of one firing that begins `first` items after the start of a row of GAP items: their places are known once that of the row is. */
+template <class T, bool WRITES, uint32_t GAP> struct sl_rows {
+    sl_tile<T, GAP> tile;
+    int32_t row;
+    uint32_t first;
+
+    SL_DEVICE T &operator[](uint32_t i) const
+    {
+        return sl_item<WRITES>(tile.items + row * (int32_t)(GAP + 1) + (int32_t)(first + i + (first + i) / GAP));
+    }
+};
+
+/* Threads that do something together: which of them one is, and how many they are. */
+struct sl_team {
+    uint32_t thread, threads;
+};
+/* Those of the block. */
+SL_DEVICE sl_team sl_everyone() { return {sl_thread(), sl_threads()}; }
+
+/* All threads of a team, or where none is named of a block, call these. Barriers before and after are the caller's. */
 
 /* Calls f(x, place) once for each of `count` items from number `first` on, such that threads side by side touch neighbouring places of the ring. */
-template <class T, uint32_t RATE, class F> SL_DEVICE void sl_each(sl_ring<T, RATE> ring, uint32_t first, uint32_t count, F f)
+template <class T, uint32_t RATE, class F>
+SL_DEVICE void sl_each(sl_team team, sl_ring<T, RATE> ring, uint32_t first, uint32_t count, F f)
 {
     const uint32_t group = 32u * RATE, start = first / group;
     const uint32_t groups = count == 0 ? 0 : (first + count - 1) / group + 1 - start;
     if (RATE == 1 || groups * group / 4 > count) {
         const uint32_t capacity = ring.capacity(), base = first % capacity;
-        for (uint32_t q = sl_thread(); q < count; q += sl_threads()) {
+        for (uint32_t q = team.thread; q < count; q += team.threads) {
             const uint32_t x = sl_wrap(base + q, capacity);
             f(first + q, ring.place(x / RATE, x % RATE));
         }
         return;
     }
     const uint32_t base = start * 32u % ring.rows;
-    for (uint32_t q = sl_thread(); q < groups * group; q += sl_threads()) {
+    for (uint32_t q = team.thread; q < groups * group; q += team.threads) {
         const uint32_t row = q / group * 32u + q % 32u, column = q % group / 32u;
         const uint32_t x = start * group + row * RATE + column;
         if (x - first < count) f(x, ring.place(sl_wrap(base + row, ring.rows), column));
@@ -114,7 +145,7 @@ template <class T, uint32_t RATE, class F> SL_DEVICE void sl_each(sl_ring<T, RAT
 /* Brings `count` items from number `first` on out of a ring into a tile. */
 template <class T, uint32_t RATE> SL_DEVICE void sl_bring(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+    sl_each(sl_everyone(), ring, first, count, [=](uint32_t x, uint32_t place) {
         sl_item<true>(tile.items + tile.at(x - first)) = sl_item<false>(ring.items + place);
     });
 }
@@ -122,7 +153,7 @@ template <class T, uint32_t RATE> SL_DEVICE void sl_bring(sl_tile<T> tile, sl_ri
 /* Puts `count` items of a tile into a ring, from number `first` on. */
 template <class T, uint32_t RATE> SL_DEVICE void sl_send(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
+    sl_each(sl_everyone(), ring, first, count, [=](uint32_t x, uint32_t place) {
         sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first));
     });
 }
@@ -137,29 +168,167 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
     for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(to + q) = sl_item<false>(tile.items + tile.at(q));
 }
 
-/* The same with a tile whose item `at` is the first. */
-template <class T, uint32_t RATE> SL_DEVICE void sl_bring_at(sl_tile<T> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time. */
+#ifdef __CUDACC__
+#define SL_UNROLL _Pragma("unroll")
+#define SL_UNROLL_SOME _Pragma("unroll 4")
+#else
+#define SL_UNROLL
+#define SL_UNROLL_SOME
+#endif
+
+/* The barrier of the number FIRST in stage 0, of the next in stage 1: for so many threads. */
+template <unsigned FIRST, unsigned COUNT> SL_DEVICE void sl_sync_stage(uint32_t stage)
 {
-    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
-        sl_item<true>(tile.items + tile.at(x - first + at)) = sl_item<false>(ring.items + place);
-    });
+    if (stage == 0) sl_sync_named<FIRST, COUNT>();
+    else sl_sync_named<FIRST + 1, COUNT>();
 }
-template <class T, uint32_t RATE> SL_DEVICE void sl_send_from(sl_tile<T> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+template <unsigned FIRST, unsigned COUNT> SL_DEVICE void sl_arrive_stage(uint32_t stage)
 {
-    sl_each(ring, first, count, [=](uint32_t x, uint32_t place) {
-        sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first + at));
-    });
+    if (stage == 0) sl_arrive_named<FIRST, COUNT>();
+    else sl_arrive_named<FIRST + 1, COUNT>();
+}
+
+/* As many items as 16 bytes hold. */
+template <class T> struct alignas(16) sl_wide {
+    static const uint32_t count = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
+    T items[count];
+};
+
+/* How `count` neighbours are moved 16 bytes at a time: those from `head` on, as many times as there are `wides`; the others one by one. */
+struct sl_run {
+    uint32_t head, wides;
+};
+template <class T> SL_DEVICE sl_run sl_run_of(const T *items, uint32_t count)
+{
+    if (sizeof(T) > 8 || 16 % sizeof(T) != 0) return {count, 0};
+    const uint32_t here = (uint32_t)(uintptr_t)items % 16, first = (16 - here) % 16 / (uint32_t)sizeof(T);
+    const uint32_t head = first < count && here % sizeof(T) == 0 ? first : count;
+    return {head, (count - head) / sl_wide<T>::count};
+}
+/* Calls some(i) for the items from number i on that 16 bytes hold, one(i) for the others. */
+template <class T, class Some, class One> SL_DEVICE void sl_each_wide(sl_team team, sl_run run, uint32_t count, Some some, One one)
+{
+    const uint32_t moved = run.wides * sl_wide<T>::count;
+    for (uint32_t q = team.thread; q < run.wides; q += team.threads) some(run.head + q * sl_wide<T>::count);
+    for (uint32_t q = team.thread; q < count - moved; q += team.threads) one(q < run.head ? q : q + moved);
+}
+
+/* Brings `count` neighbours into a tile, the first as its item `at`; puts such items of a tile somewhere. */
+template <class T, uint32_t GAP> SL_DEVICE void sl_bring_run(sl_team team, sl_tile<T, GAP> tile, uint32_t at, T *from, uint32_t count)
+{
+    sl_each_wide<T>(team, sl_run_of(from, count), count,
+        [=](uint32_t i) {
+            SL_READ(from + i, 16);
+            sl_wide<T> some;
+            sl_load_wide(&some, from + i);
+            SL_UNROLL
+            for (uint32_t k = 0; k < sl_wide<T>::count; k++) sl_item<true>(tile.items + tile.at(at + i + k)) = some.items[k];
+        },
+        [=](uint32_t i) { sl_item<true>(tile.items + tile.at(at + i)) = sl_item<false>(from + i); });
+}
+template <class T, uint32_t GAP> SL_DEVICE void sl_send_run(sl_team team, sl_tile<T, GAP> tile, uint32_t at, T *to, uint32_t count)
+{
+    sl_each_wide<T>(team, sl_run_of(to, count), count,
+        [=](uint32_t i) {
+            sl_wide<T> some;
+            SL_UNROLL
+            for (uint32_t k = 0; k < sl_wide<T>::count; k++) some.items[k] = sl_item<false>(tile.items + tile.at(at + i + k));
+            SL_WRITE(to + i, 16);
+            sl_store_wide(to + i, &some);
+        },
+        [=](uint32_t i) { sl_item<true>(to + i) = sl_item<false>(tile.items + tile.at(at + i)); });
+}
+
+/* Calls f(i, items, n) for the pieces of a ring in which `count` items from number `first` on lie in the order of their numbers: the i-th and so on. */
+template <class T, class F> SL_DEVICE void sl_pieces(sl_ring<T, 1> ring, uint32_t first, uint32_t count, F f)
+{
+    const uint32_t start = first % ring.capacity(), left = ring.capacity() - start, before = count < left ? count : left;
+    f(0, ring.items + start, before);
+    if (count > before) f(before, ring.items, count - before);
+}
+
+/* The same with a tile whose item `at` is the first. In the order of numbers neighbours go together. Neighbours in rows are RATE items apart in the
+ * tile: there the threads that had some of them each would meet in banks. */
+template <class T, uint32_t RATE, uint32_t GAP>
+SL_DEVICE void sl_bring_at(sl_team team, sl_tile<T, GAP> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+{
+    if constexpr (RATE == 1) {
+        sl_pieces(ring, first, count, [=](uint32_t i, T *from, uint32_t n) { sl_bring_run(team, tile, at + i, from, n); });
+    } else {
+        sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
+            sl_item<true>(tile.items + tile.at(x - first + at)) = sl_item<false>(ring.items + place);
+        });
+    }
+}
+template <class T, uint32_t RATE, uint32_t GAP>
+SL_DEVICE void sl_send_from(sl_team team, sl_tile<T, GAP> tile, int32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+{
+    if constexpr (RATE == 1) {
+        sl_pieces(ring, first, count, [=](uint32_t i, T *to, uint32_t n) { sl_send_run(team, tile, at + i, to, n); });
+    } else {
+        sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
+            sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first + at));
+        });
+    }
+}
+
+/* Begins to copy an item to shared memory; one of a size that cannot be copied asynchronously is copied at once. */
+template <class T> SL_DEVICE void sl_begin_item(T *to, T *from)
+{
+    if (sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) sl_copy_async(to, from, sizeof(T));
+    else sl_item<true>(to) = sl_item<false>(from);
+}
+
+/* Begins to bring neighbours into a tile: 16 bytes at a time where the tile has no gaps and both sides are aligned alike. */
+template <class T, uint32_t GAP> SL_DEVICE void sl_begin_run(sl_team team, sl_tile<T, GAP> tile, uint32_t at, T *from, uint32_t count)
+{
+    const bool alike = GAP == 0 && sizeof(T) >= 4 && ((uintptr_t)(tile.items + at) ^ (uintptr_t)from) % 16 == 0;
+    sl_each_wide<T>(team, alike ? sl_run_of(from, count) : sl_run{count, 0}, count,
+        [=](uint32_t i) { sl_copy_async(tile.items + at + i, from + i, 16); },
+        [=](uint32_t i) { sl_begin_item(tile.items + tile.at(at + i), from + i); });
+}
+
+/* The same of a ring, from item number `first` on. */
+template <class T, uint32_t RATE, uint32_t GAP>
+SL_DEVICE void sl_begin_ring(sl_team team, sl_tile<T, GAP> tile, uint32_t at, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
+{
+    if constexpr (RATE == 1) {
+        sl_pieces(ring, first, count, [=](uint32_t i, T *from, uint32_t n) { sl_begin_run(team, tile, at + i, from, n); });
+    } else {
+        sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
+            sl_begin_item(tile.items + tile.at(x - first + at), ring.items + place);
+        });
+    }
 }
 
 /* A number, or the nearest one from `least` to `most`. */
 SL_DEVICE int32_t sl_between(int32_t x, int32_t least, int32_t most) { return x < least ? least : x > most ? most : x; }
 
 /* Calls f(x) for the numbers from `low` on, before `high`, that are not below `least` nor from `end` on: side by side. */
-template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t least, int32_t end, F f)
+template <class F> SL_DEVICE void sl_each_of(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
 {
     low = low < least ? least : low;
     high = high > end ? end : high;
-    for (int32_t x = low + (int32_t)sl_thread(); x < high; x += (int32_t)sl_threads()) f(x);
+    for (int32_t x = low + (int32_t)team.thread; x < high; x += (int32_t)team.threads) f(x);
+}
+template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t least, int32_t end, F f)
+{
+    sl_each_of(sl_everyone(), low, high, least, end, f);
+}
+
+/* The same with COUNT numbers that follow one another for each thread: f(x, few) for x and the few.count - 1 after it. Those that are left at the end are one by one. */
+template <int32_t COUNT> struct sl_few {
+    static constexpr int32_t count = COUNT;
+};
+template <int32_t COUNT, class F> SL_DEVICE void sl_each_few(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
+{
+    low = low < least ? least : low;
+    high = high > end ? end : high;
+    for (int32_t x = low + (int32_t)team.thread * COUNT; x < high; x += (int32_t)team.threads * COUNT) {
+        if (x + COUNT <= high) f(x, sl_few<COUNT>{});
+        else for (int32_t y = x; y < high; y++) f(y, sl_few<1>{});
+    }
 }
 
 /* Items of one firing that no other thread sees. */
@@ -167,13 +336,6 @@ template <class T> struct sl_local {
     T *items;
     SL_DEVICE T &operator[](uint32_t i) const { return items[i]; }
 };
-
-/* Loops whose turns are few, so that what they index stays in registers. */
-#ifdef __CUDACC__
-#define SL_UNROLL _Pragma("unroll")
-#else
-#define SL_UNROLL
-#endif
 
 /* A node that fires, and an end of a channel that it has: the numbers in which nodes of the same code differ. */
 struct sl_port {

@@ -81,18 +81,37 @@ static int32_t clear(void *, uint32_t stream, uint64_t at, uint64_t bytes)
     return result(cudaMemsetAsync((void *)(uintptr_t)at, 0, bytes, self.streams[stream]), "clear its memory");
 }
 
+/* A kernel that there is may have so much shared memory. */
+static bool is_kernel(uint32_t kernel)
+{
+    if (kernel >= kernel_count) snprintf(self.why, sizeof self.why, "there is no kernel %u", kernel);
+    return kernel < kernel_count;
+}
+static cudaError_t may_have(uint32_t kernel, uint32_t shared)
+{
+    if (shared <= self.shared[kernel]) return cudaSuccess;
+    cudaError_t error = cudaFuncSetAttribute(sl_kernel_functions[kernel], cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    if (error == cudaSuccess) self.shared[kernel] = shared;
+    return error;
+}
+
+static int32_t resident(void *, uint32_t kernel, uint32_t threads, uint32_t shared, uint32_t *blocks)
+{
+    if (!is_kernel(kernel)) return 1;
+    int count = 0;
+    cudaError_t error = may_have(kernel, shared);
+    if (error == cudaSuccess) {
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, sl_kernel_functions[kernel], (int)threads, shared);
+    }
+    *blocks = (uint32_t)count;
+    return result(error, "say how many blocks run at once");
+}
+
 static int32_t launch(void *, uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t shared, uint32_t together, const void *job, uint32_t)
 {
-    if (kernel >= kernel_count) {
-        snprintf(self.why, sizeof self.why, "there is no kernel %u", kernel);
-        return 1;
-    }
+    if (!is_kernel(kernel)) return 1;
     const void *function = sl_kernel_functions[kernel];
-    cudaError_t error = cudaSuccess;
-    if (shared > self.shared[kernel]) {
-        error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-        if (error == cudaSuccess) self.shared[kernel] = shared;
-    }
+    cudaError_t error = may_have(kernel, shared);
     void *arguments[] = {const_cast<void *>(job)};
     cudaStream_t stream = self.streams[SLUICE_COMPUTE];
     if (error == cudaSuccess) {
@@ -222,6 +241,7 @@ extern "C" const sluice_device *sl_cuda_open(char *why, uint64_t room)
     d.pin = pin;
     d.unpin = unpin;
     d.why = sl_cuda::why;
+    d.resident = resident;
     return &d;
 }
 

@@ -218,16 +218,17 @@ SL_EXPORT void sl_emulate_memory(char *at, uint64_t bytes, int32_t what)
     pthread_mutex_unlock(&turn);
 }
 
-/* What the last launch did in a region: warp accesses, sectors, most sectors of one access; of reads, then of writes. Gives the number of
+/* What the last launch did in a region: warp accesses, sectors, most sectors of one access, bytes; of reads, then of writes. Gives the number of
  * regions in the text, and counts of region number `region`; the one behind the last is the rest of device memory. */
-SL_EXPORT uint32_t sl_emulate_counts(uint32_t region, uint64_t numbers[6])
+SL_EXPORT uint32_t sl_emulate_counts(uint32_t region, uint64_t numbers[8])
 {
     using namespace sl_emulation;
     pthread_mutex_lock(&turn);
     for (int i = 0; i < 2 && region <= region_count; i++) {
-        numbers[i * 3] = counted[region][i].accesses;
-        numbers[i * 3 + 1] = counted[region][i].sectors;
-        numbers[i * 3 + 2] = counted[region][i].most;
+        numbers[i * 4] = counted[region][i].accesses;
+        numbers[i * 4 + 1] = counted[region][i].sectors;
+        numbers[i * 4 + 2] = counted[region][i].most;
+        numbers[i * 4 + 3] = counted[region][i].bytes;
     }
     pthread_mutex_unlock(&turn);
     return region_count;

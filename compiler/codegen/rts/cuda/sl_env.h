@@ -36,10 +36,25 @@ typedef unsigned long size_t;
 
 /* ---- CUDA ---- */
 
-/* A function that is part of what calls it; one that is not; a kernel, and the most threads its blocks have. */
+/* A function that is part of what calls it; one that is not; a kernel, and the most threads its blocks have; one with a block for each
+ * multiprocessor: so it may have as many registers as calls of functions that are not part of it need, without storing any. */
 #define SL_DEVICE __device__ __forceinline__
 #define SL_TASK static __device__ __noinline__
+#ifdef SL_REGISTERS
+/* The compiler is told how many registers a thread may have (-maxrregcount), which it would not heed where a block's threads are said. */
+#define SL_KERNEL(threads) extern "C" __global__
+#define SL_KERNEL_ALONE(threads) extern "C" __global__
+#define SL_KERNEL_ROLES(threads) extern "C" __global__
+#else
 #define SL_KERNEL(threads) extern "C" __global__ __launch_bounds__(threads)
+#define SL_KERNEL_ALONE(threads) extern "C" __global__ __launch_bounds__(threads, 1)
+/* One whose warps have roles. Before sm_90 the compiler would have two blocks of an odd number of warps on a multiprocessor, and store registers for it. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define SL_KERNEL_ROLES(threads) SL_KERNEL_ALONE(threads)
+#else
+#define SL_KERNEL_ROLES(threads) SL_KERNEL(threads)
+#endif
+#endif
 /* Tables: small ones that all threads read at the same place, others. */
 #define SL_CONSTANT __constant__
 #define SL_GLOBAL_TABLE static __device__ const
@@ -62,6 +77,9 @@ SL_DEVICE void sl_arrive_some(unsigned id, unsigned count)
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(count) : "memory");
 }
 SL_DEVICE void sl_sync_warp() { __syncwarp(); }
+/* The same with numbers that the compiler knows: a multiprocessor runs fewer blocks of a kernel that may use all 16 barriers. */
+template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_sync_named() { asm volatile("bar.sync %0, %1;" ::"n"(ID), "n"(COUNT) : "memory"); }
+template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_arrive_named() { asm volatile("bar.arrive %0, %1;" ::"n"(ID), "n"(COUNT) : "memory"); }
 
 /* The barrier of all blocks of a launch that runs them together. All threads of all blocks come to it. `counter` is device memory, 0 before
  * the first launch and left to this function from then on: its low 31 bits count the blocks that are there, and are 0 whenever no
@@ -135,6 +153,15 @@ SL_DEVICE void sl_copy_wait(unsigned n)
 #endif
 }
 
+/* 16 bytes of global memory, aligned to as many: to a thread's own, and from there. (Compilers take stores apart again.) */
+SL_DEVICE void sl_load_wide(void *own, const void *global) { *(int4 *)own = *(const int4 *)global; }
+SL_DEVICE void sl_store_wide(void *global, const void *own)
+{
+    const int4 v = *(const int4 *)own;
+    asm volatile("st.global.v4.s32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(global)), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+                 : "memory");
+}
+
 /* Marks: said before an access to global or shared memory that passes between threads. */
 #define SL_READ(pointer, bytes) ((void)0)
 #define SL_WRITE(pointer, bytes) ((void)0)
@@ -149,6 +176,8 @@ SL_DEVICE void sl_copy_wait(unsigned n)
 #define SL_DEVICE inline SL_UNUSED
 #define SL_TASK static SL_UNUSED __attribute__((noinline))
 #define SL_KERNEL(threads) static
+#define SL_KERNEL_ALONE(threads) static
+#define SL_KERNEL_ROLES(threads) static
 #define SL_CONSTANT static SL_UNUSED
 #define SL_GLOBAL_TABLE static SL_UNUSED const
 
@@ -176,10 +205,14 @@ static SL_UNUSED void sl_sync();
 static SL_UNUSED void sl_sync_some(unsigned id, unsigned count);
 static SL_UNUSED void sl_arrive_some(unsigned id, unsigned count);
 static SL_UNUSED void sl_sync_warp();
+template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_sync_named() { sl_sync_some(ID, COUNT); }
+template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_arrive_named() { sl_arrive_some(ID, COUNT); }
 static SL_UNUSED void sl_grid_sync(unsigned *counter);
 static SL_UNUSED bool sl_first(int32_t *flag, int32_t value);
 static SL_UNUSED unsigned sl_atomic_add(unsigned *at, unsigned value);
 SL_DEVICE void sl_fence() {}
+SL_DEVICE void sl_load_wide(void *own, const void *global) { memcpy(own, global, 16); }
+SL_DEVICE void sl_store_wide(void *global, const void *own) { memcpy(global, own, 16); }
 static SL_UNUSED void sl_copy_async(void *shared, const void *global, unsigned bytes);
 static SL_UNUSED void sl_copy_commit();
 static SL_UNUSED void sl_copy_wait(unsigned n);

@@ -31,7 +31,7 @@ struct streams {
 };
 
 struct counts {
-    uint64_t accesses, sectors, most;
+    uint64_t accesses, sectors, most, bytes;
 };
 
 /* Of the last launch: by region (the last is what is in none), reads and writes. */
@@ -123,6 +123,7 @@ static void count_access(const space *in, const char *p, uint64_t bytes, bool wr
         all->used = k + 1;
     }
     uint64_t offset = (uint64_t)(p - in->at);
+    counted[region][writes].bytes += bytes;
     touch(s, &counted[region][writes], s->next[me->index % WARP]++, offset / 32, (offset + bytes - 1) / 32);
 }
 

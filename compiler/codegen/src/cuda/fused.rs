@@ -13,11 +13,16 @@
 //! is carried from launch to launch in two buffers that take turns. Neighbouring blocks share nothing but what an earlier launch has made.
 //! This goes beyond Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs".
 
+mod edges;
+
 use super::moves::moves;
 use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
-use super::tiles::{Tiling, tiling};
+use super::several::several;
+use super::tiles::{Tiling, given, outputs, taken, tiling};
+use super::turns::start;
+use super::warps::{self, Staging};
 use super::{serial, tasks};
 use crate::c::print_device::names;
 use crate::c::program::CodegenError;
@@ -29,9 +34,6 @@ use std::fmt::Write;
 
 /// Work that tiles may do twice, as a part of their own: more, and a channel is led through memory.
 const MOST_OVERHEAD: f64 = 2.0;
-/// Bytes of shared memory of a tile that is large enough: several blocks on a multiprocessor hide each other's waiting.
-const GOOD_SHARED: u64 = 32 << 10;
-
 /// How a program is cut into regions and tiles.
 pub(super) struct Plan {
     pub(super) regions: Regions,
@@ -59,8 +61,12 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
         while making.unit.is_multiple_of(states) {
             let Some(tilings) = all(states) else { break };
             let shared = tilings.iter().map(|t| t.shared).max().unwrap_or(0);
+            // with the room for what is brought ahead
+            let wanted = regions.regions.iter().zip(&tilings).map(|(r, t)| warps::wanted(making, &regions, r, t));
+            let wanted = wanted.max().unwrap_or(0);
             let overhead = tilings.iter().map(|t| t.overhead).fold(1.0, f64::max);
-            let good = shared <= GOOD_SHARED.min(limit) || shared <= limit && overhead > 1.0 + MOST_OVERHEAD / 4.0;
+            let good = wanted <= making.input.options.tile.min(limit)
+                || shared <= limit && overhead > 1.0 + MOST_OVERHEAD / 4.0;
             if !good && best.is_some() || shared > limit {
                 break;
             }
@@ -133,13 +139,22 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
             Launch::Region(r) => {
                 let (region, tiling) = (&plan.regions.regions[*r], &plan.tilings[*r]);
                 let name = format!("sl_region_{r}");
-                let mut printer = Printer { making, plan, region, tiling, out: &mut text };
+                let staging = warps::staging(making, &plan.regions, region, tiling);
+                let mut printer =
+                    Printer { making, plan, region, tiling, staging: staging.as_ref(), several: false, out: &mut text };
                 printer.kernel(&name);
-                let shared = tiling.shared;
+                let tiles = format!("job.m + {}u", tiling.tails);
+                let (threads, shared, blocks) = match &staging {
+                    None => (threads, tiling.shared, tiles),
+                    // as many as run at once: each takes several tiles
+                    Some(s) => {
+                        let (threads, shared) = (s.threads(), s.shared);
+                        (threads, shared, format!("sl_blocks_at_once(ctx, @{name}@, {threads}, {shared}, {tiles})"))
+                    }
+                };
                 let _ = writeln!(
                     launches,
-                    "        sl_launch(ctx, @{name}@, job.m + {}u, {threads}, {shared}, 0, &job, sizeof job);",
-                    tiling.tails
+                    "        sl_launch(ctx, @{name}@, {blocks}, {threads}, {shared}, 0, &job, sizeof job);"
                 );
                 kernels.push(KernelInfo { name, threads, shared });
             }
@@ -149,16 +164,20 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
     Ok(Kernels { text, kernels, launches })
 }
 
-struct Printer<'a, 'm> {
-    making: &'m Making<'a>,
-    plan: &'m Plan,
-    region: &'m Region,
-    tiling: &'m Tiling,
-    out: &'m mut String,
+pub(super) struct Printer<'a, 'm> {
+    pub(super) making: &'m Making<'a>,
+    pub(super) plan: &'m Plan,
+    pub(super) region: &'m Region,
+    pub(super) tiling: &'m Tiling,
+    /// Where its warps have roles.
+    pub(super) staging: Option<&'m Staging>,
+    /// Does a thread make several firings of the group that is printed?
+    several: bool,
+    pub(super) out: &'m mut String,
 }
 
 /// A number to add, as C: nothing for 0.
-fn plus(n: i64) -> String {
+pub(super) fn plus(n: i64) -> String {
     match n {
         0 => String::new(),
         n if n > 0 => format!(" + {n}"),
@@ -167,146 +186,214 @@ fn plus(n: i64) -> String {
 }
 
 /// A factor, as C: nothing for 1.
-fn times(n: u64) -> String {
+pub(super) fn times(n: u64) -> String {
     if n == 1 { String::new() } else { format!(" * {n}") }
 }
 
 impl Printer<'_, '_> {
-    fn type_of(&self, c: ChannelId) -> String {
+    pub(super) fn type_of(&self, c: ChannelId) -> String {
         c_type(&self.making.input.host.graph.channel(c).ty)
     }
 
-    fn fill(&self, c: ChannelId) -> i64 {
+    pub(super) fn fill(&self, c: ChannelId) -> i64 {
         self.making.input.host.steady.boundary_fill[c.index()] as i64
     }
 
-    fn held(&self, c: ChannelId) -> bool {
+    pub(super) fn held(&self, c: ChannelId) -> bool {
         self.making.flows(c) && self.plan.regions.holds(self.making.input.host.graph, c)
     }
 
     fn kernel(&mut self, name: &str) {
-        let making = self.making;
-        let host = making.input.host;
-        let (threads, s) = (making.input.options.threads, self.tiling.states);
-        let who: Vec<String> =
-            self.region.groups.iter().map(|g| comment(&host.graph.node(g.members[0].0).path)).collect();
-        let more = if who.len() > 3 { format!(" and {} more", who.len() - 3) } else { String::new() };
+        if let Some(staging) = self.staging {
+            return self.roles(name, staging);
+        }
+        let (threads, s) = (self.making.input.options.threads, self.tiling.states);
+        let who = self.who();
         let _ = write!(
             self.out,
-            "/* {} groups of nodes: {}{more}. A block makes a tile of {s} steady states. */\n\
+            "/* {who}. A block makes a tile of {s} steady states. */\n\
              SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
-            who.len(),
-            who.iter().take(3).cloned().collect::<Vec<_>>().join(", ")
         );
-        for (c, tile) in &self.tiling.tiles {
-            let (i, ty) = (c.0, self.type_of(*c));
-            let _ = writeln!(
-                self.out,
-                "    /* {} */\n    const sl_tile<{ty}> tile{i} = {{({ty} *)(sl_shared() + {})}};\n    const int32_t base{i} = b{}{};",
-                comment(&making.channel_name(*c)),
-                tile.offset,
-                times(s * tile.passed),
-                plus(tile.low),
-            );
+        self.places(|_| true);
+        if self.bring(|_| true) {
+            self.out.push_str("    sl_sync();\n");
         }
-        self.bring();
         for (i, group) in self.region.groups.iter().enumerate() {
             self.group(i, group);
+            let last = i + 1 == self.region.groups.len();
+            if !last || self.saves(|_| true) {
+                self.out.push_str("    sl_sync();\n");
+            }
         }
-        self.save();
+        self.save(|_| true);
         self.out.push_str("}\n\n");
     }
 
-    /// What the tile needs of what was made before the launch.
-    fn bring(&mut self) {
-        let making = self.making;
-        let s = self.tiling.states;
-        let mut any = false;
-        for (c, tile) in &self.tiling.tiles {
-            let (i, ty, m) = (c.0, self.type_of(*c), self.fill(*c));
-            let pace = s * tile.passed;
-            let times = times(pace);
-            let (low, high) = (format!("b{times}{}", plus(tile.seen)), format!("b{times}{}", plus(tile.seen_end)));
-            if self.held(*c) {
-                if m == 0 {
-                    continue;
-                }
-                let carry = making.arena.carry(*c);
-                let _ = writeln!(
-                    self.out,
-                    "    sl_each_of({low}, {high}, 0, {m}, [&](int32_t x) {{\n        \
-                     const {ty} *const from = ({ty} *)(job.arena + {}ull) + job.parity * {m}u + x;\n        \
-                     sl_item<true>(tile{i}.items + tile{i}.at(x - base{i})) = sl_item<false>(from);\n    }});",
-                    carry
-                );
-            } else {
-                let graph = making.input.host.graph;
-                let from_here = self.plan.regions.of[graph.channel(*c).from.0.index()]
-                    .is_some_and(|r| std::ptr::eq(self.region, &self.plan.regions.regions[r]));
-                if from_here {
-                    continue;
-                }
-                let Some(ring) = making.arena.rings[c.index()] else { continue };
-                let _ = writeln!(
-                    self.out,
-                    "    {{\n        const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        \
-                     const int32_t low = sl_between({low}, 0, all{times}{}), high = sl_between({high}, 0, all{times}{});\n        \
-                     sl_bring_at(tile{i}, low - base{i}, ring, job.t * {pace}u + low, high > low ? high - low : 0);\n    }}",
-                    ring.rate,
-                    ring.offset,
-                    ring.rows,
-                    plus(m),
-                    plus(m),
-                );
-            }
-            any = true;
-        }
-        if any {
-            self.out.push_str("    sl_sync();\n");
+    /// The region's groups, for people.
+    pub(super) fn who(&self) -> String {
+        let graph = self.making.input.host.graph;
+        let who: Vec<String> = self.region.groups.iter().map(|g| comment(&graph.node(g.members[0].0).path)).collect();
+        let more = if who.len() > 3 { format!(" and {} more", who.len() - 3) } else { String::new() };
+        let some: Vec<String> = who.iter().take(3).cloned().collect();
+        format!("{} groups of nodes: {}{more}", who.len(), some.join(", "))
+    }
+
+    /// Where the items of channels are in shared memory.
+    pub(super) fn places(&mut self, of: impl Fn(ChannelId) -> bool) {
+        for (c, tile) in self.tiling.tiles.iter().filter(|(c, _)| of(**c)) {
+            let (i, ty) = (c.0, self.type_of(*c));
+            let kind = format!("sl_tile<{ty}, {}u>", self.gap(*c));
+            let place = match self.staging {
+                None => format!("({ty} *)(sl_shared() + {})", tile.offset),
+                Some(s) => s.place(*c, &ty),
+            };
+            let _ = writeln!(
+                self.out,
+                "    /* {} */\n    const {kind} tile{i} = {{{place}}};\n    const int32_t base{i} = b{}{};",
+                comment(&self.making.channel_name(*c)),
+                times(self.tiling.states * tile.passed),
+                plus(tile.low),
+            );
         }
     }
 
+    /// The channel whose tile has a channel's items, and how much further along they are there.
+    fn tile_of(&self, c: ChannelId) -> (ChannelId, i64) {
+        self.tiling.copies.get(&c).copied().unwrap_or((c, 0))
+    }
+
+    /// After how many items a channel's tile leaves a place out.
+    fn gap(&self, c: ChannelId) -> u64 {
+        if self.staging.is_some_and(|s| s.is_even(c)) {
+            return 0;
+        }
+        self.tiling.tiles.get(&self.tile_of(c).0).map_or(0, |t| t.gap)
+    }
+
+    /// Who shares work, as the first argument of what they do; and where it must be said.
+    fn team(&self) -> (&'static str, &'static str) {
+        if self.staging.is_some() { ("team, ", "team, ") } else { ("", "sl_everyone(), ") }
+    }
+
+    /// Is a channel brought by the region: from another one, or from before the launch?
+    pub(super) fn enters(&self, c: ChannelId) -> bool {
+        let ends = self.making.input.host.graph.channel(c);
+        let here = |v: NodeId| {
+            self.plan.regions.of[v.index()].is_some_and(|r| std::ptr::eq(self.region, &self.plan.regions.regions[r]))
+        };
+        !self.held(c) && !here(ends.from.0)
+    }
+
     /// The firings of a group.
-    fn group(&mut self, number: usize, group: &Group) {
+    pub(super) fn group(&mut self, number: usize, group: &Group) {
+        // readers and writers are no one's neighbours in a group
+        if let Some(text) = self.end(number, group.members[0].0) {
+            return self.out.push_str(&text);
+        }
         let making = self.making;
         let host = making.input.host;
         let s = self.tiling.states;
         let r = self.tiling.ranges[number];
         let times = times(s * group.rate);
+        // one after the other, the streams of a firing
+        let of_all = |firing: String| match group.lanes {
+            1 => firing,
+            lanes => format!("({firing}) * {lanes}"),
+        };
         let names: Vec<String> =
             group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
         let more =
             if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
-        let _ = writeln!(
-            self.out,
-            "    /* {}{more}: {} */\n    sl_each_of(b{times}{}, b{times}{}, 0, all{times}, [&](int32_t i) {{",
-            names.join(", "),
-            comment(&host.sources.describe(host.graph.node(group.members[0].0).span)),
-            plus(r.low),
-            plus(r.high),
-        );
+        let at = comment(&host.sources.describe(host.graph.node(group.members[0].0).span));
+        let (low, high) = (of_all(format!("b{times}{}", plus(r.low))), of_all(format!("b{times}{}", plus(r.high))));
+        let range = format!("{low}, {high}, 0, all{}", self::times(s * group.rate * group.lanes));
+        let _ = writeln!(self.out, "    /* {}{more}: {at} */", names.join(", "));
+        self.several = several(making, self.tiling, group, r.high.abs_diff(r.low)) > 1;
+        if self.several {
+            let n = several(making, self.tiling, group, r.high.abs_diff(r.low));
+            let _ =
+                writeln!(self.out, "    sl_each_few<{n}>({}{range}, [&](int32_t first, auto few) {{", self.team().1);
+            self.kept(group, false);
+        } else {
+            let i = if group.lanes == 1 { "i" } else { "u" };
+            let _ = writeln!(self.out, "    sl_each_of({}{range}, [&](int32_t {i}) {{", self.team().0);
+        }
+        if group.lanes > 1 {
+            let lanes = group.lanes;
+            let _ = writeln!(
+                self.out,
+                "        const int32_t i = u / {lanes};\n        const uint32_t s = (uint32_t)u % {lanes}u;"
+            );
+        }
         for c in &group.local {
             let channel = host.graph.channel(*c);
             let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q);
-            let _ =
-                writeln!(self.out, "        {} local{}[{}];", self.type_of(*c), c.0, q * u64::from(channel.produce));
+            let items = q * u64::from(channel.produce) / group.lanes;
+            let few = if self.several { "few.count * " } else { "" };
+            let _ = writeln!(self.out, "        {} local{}[{few}{items}];", self.type_of(*c), c.0);
         }
         for (v, q) in &group.members {
             self.member(group, *v, *q);
         }
+        if self.several {
+            self.kept(group, true);
+            self.several = false;
+        }
         self.out.push_str("    });\n");
-        let last = number + 1 == self.region.groups.len();
-        let saves = self.tiling.tiles.keys().any(|c| self.held(*c) && self.fill(*c) > 0 || self.leaves(*c));
-        if !last || saves {
-            self.out.push_str("    sl_sync();\n");
+    }
+
+    /// Where a thread that makes several firings keeps what they give; or that it goes to the tiles.
+    fn kept(&mut self, group: &Group, goes: bool) {
+        for c in outputs(self.making, group).into_iter().filter(|c| !self.tiling.copies.contains_key(c)) {
+            let (i, ty, items) = (c.0, self.type_of(c), given(self.making, group, c).items);
+            let by = times(items.unsigned_abs());
+            let _ = match goes {
+                false => writeln!(self.out, "        {ty} kept{i}[few.count{by}];"),
+                true => writeln!(
+                    self.out,
+                    "        const auto to{i} = sl_window<{ty}, true, {}u>{{tile{i}, (uint32_t)(first{by}{} - base{i})}};\n        \
+                     SL_UNROLL\n        for (int32_t k = 0; k < few.count{by}; k++) to{i}[k] = kept{i}[k];",
+                    self.gap(c),
+                    plus(self.fill(c)),
+                ),
+            };
         }
     }
 
-    /// Does a channel lead out of the region?
-    fn leaves(&self, c: ChannelId) -> bool {
-        let graph = self.making.input.host.graph;
-        let from = self.plan.regions.of[graph.channel(c).from.0.index()];
-        !self.held(c) && from.is_some_and(|r| std::ptr::eq(self.region, &self.plan.regions.regions[r]))
+    /// A reader or writer, whose firings move neighbours.
+    fn end(&self, number: usize, v: NodeId) -> Option<String> {
+        let host = self.making.input.host;
+        let node = host.graph.node(v);
+        let reads = match node.kind {
+            NodeKind::Reader(_) => true,
+            NodeKind::Writer(_) => false,
+            _ => return None,
+        };
+        let c = if reads { node.outputs[0] } else { node.inputs[0] };
+        let (at, run) =
+            (comment(&host.sources.describe(node.span)), if reads { "sl_bring_run" } else { "sl_send_run" });
+        let run = self.run(number, v, c, run);
+        Some(format!("    /* {}: {at} */\n{run}", comment(&node.path)))
+    }
+
+    /// The items of a reader's or writer's firings for a tile: `function` moves them between its end and its channel.
+    pub(super) fn run(&self, number: usize, v: NodeId, c: ChannelId, function: &str) -> String {
+        let host = self.making.input.host;
+        let node = host.graph.node(v);
+        let (i, ty, r) = (c.0, self.type_of(c), self.tiling.ranges[number]);
+        let pace = self.tiling.states * host.steady.repetitions[v.index()];
+        let by = times(pace);
+        let (side, fill) =
+            if matches!(node.kind, NodeKind::Reader(_)) { ("in", plus(self.fill(c))) } else { ("out", String::new()) };
+        format!(
+            "    {{\n        const int32_t low = sl_between(b{by}{}, 0, all{by}), high = sl_between(b{by}{}, 0, all{by});\n        \
+             {ty} *const items = ({ty} *)job.{side}[{}] + (uint64_t)job.t * {pace}u + low;\n        \
+             {function}({}tile{i}, (uint32_t)(low{fill} - base{i}), items, high > low ? (uint32_t)(high - low) : 0u);\n    }}\n",
+            plus(r.low),
+            plus(r.high),
+            self.making.facts.numbers[v.index()],
+            self.team().1,
+        )
     }
 
     /// The items of firing `n`, the s-th of its node in this firing of the group.
@@ -316,15 +403,46 @@ impl Printer<'_, '_> {
         let ty = self.type_of(c);
         if group.local.contains(&c) {
             let v = if writes { channel.from.0 } else { channel.to.0 };
-            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
+            let once = !self.several && group.members.iter().any(|(u, q)| *u == v && *q == 1);
             let at = if once { String::new() } else { format!(" + s{}", times(moved.into())) };
             return format!("sl_local<{ty}>{{local{}{at}}}", c.0);
         }
         if !self.making.arises(c) {
             return "sl_nothing()".into();
         }
-        let offset = if writes { plus(self.fill(c)) } else { String::new() };
-        format!("sl_window<{ty}, {writes}>{{tile{}, (uint32_t)(n{}{offset} - base{})}}", c.0, times(moved.into()), c.0)
+        if writes && self.several {
+            return format!("sl_local<{ty}>{{kept{} + s{}}}", c.0, times(moved.into()));
+        }
+        let (of, further) = self.tile_of(c);
+        let (gap, offset) = (self.gap(c), if writes { self.fill(c) } else { further });
+        let v = if writes { channel.from.0 } else { channel.to.0 };
+        let apart = if writes { given(self.making, group, c) } else { taken(self.making, group, c) }.items;
+        if gap > 0 && apart % gap as i64 == 0 && group.lanes == 1 && self.making.turns_of(v).is_none() {
+            // the first firing of the tile is so many items after the start of a row
+            let low = self.tiling.tiles.get(&of).map_or(0, |t| t.low);
+            let (gap, from) = (gap as i64, offset - low);
+            let row = format!("(i - b{}){}", times(self.tiling.states * group.rate), times((apart / gap) as u64));
+            let (more, column) = (from.div_euclid(gap), from.rem_euclid(gap));
+            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
+            let first = if once { column.to_string() } else { format!("{column} + s{}", times(moved.into())) };
+            return format!(
+                "sl_rows<{ty}, {writes}, {gap}u>{{tile{}, {row}{}, (uint32_t)({first})}}",
+                of.0,
+                plus(more)
+            );
+        }
+        let offset = plus(offset);
+        let kind = format!("sl_window<{ty}, {writes}, {gap}u>");
+        let window = format!("{kind}{{tile{0}, (uint32_t)(n{1}{offset} - base{0})}}", of.0, times(moved.into()));
+        // of a stream that takes its turn, its own items of them
+        match self.making.turns_of(v) {
+            None => window,
+            Some(turns) => {
+                let lay = if writes { &turns.output } else { &turns.input };
+                let (block, round, step) = (lay.block, lay.round, lay.step);
+                format!("sl_turn<{kind}, {block}u, {round}u, {step}u>{{{window}, {}}}", start(turns, lay))
+            }
+        }
     }
 
     /// The firings of a node in one firing of its group.
@@ -333,28 +451,8 @@ impl Printer<'_, '_> {
         let host = making.input.host;
         let node = host.graph.node(v);
         let mark = self.out.len();
-        let number = making.facts.numbers[v.index()];
         let s = self.tiling.states;
         match &node.kind {
-            NodeKind::Reader(_) => {
-                let c = node.outputs[0];
-                let (ty, i, pace) = (self.type_of(c), c.0, s * host.steady.repetitions[v.index()]);
-                let _ = writeln!(
-                    self.out,
-                    "            const {ty} *const from = ({ty} *)job.in[{number}] + (uint64_t)job.t * {pace}u + n;\n            \
-                     sl_item<true>(tile{i}.items + tile{i}.at(n{} - base{i})) = sl_item<false>(from);",
-                    plus(self.fill(c))
-                );
-            }
-            NodeKind::Writer(_) => {
-                let c = node.inputs[0];
-                let (ty, i, pace) = (self.type_of(c), c.0, s * host.steady.repetitions[v.index()]);
-                let _ = writeln!(
-                    self.out,
-                    "            {ty} *const to = ({ty} *)job.out[{number}] + (uint64_t)job.t * {pace}u + n;\n            \
-                     sl_item<true>(to) = sl_item<false>(tile{i}.items + tile{i}.at(n - base{i}));"
-                );
-            }
             NodeKind::Filter { code, .. } => {
                 let (k, variant) = (making.codes.representative[code.index()], making.codes.variant[code.index()]);
                 let rep = host.steady.repetitions[v.index()];
@@ -378,7 +476,13 @@ impl Printer<'_, '_> {
             }
             kind => {
                 let ends = |cs: &[ChannelId], writes: bool| cs.iter().map(|c| self.access(group, *c, writes)).collect();
-                let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&node.outputs, true));
+                // of equal copies one is made
+                let own = |c: &&ChannelId| !self.tiling.copies.contains_key(*c);
+                let made: Vec<ChannelId> = node.outputs.iter().filter(own).copied().collect();
+                if made.is_empty() && !node.outputs.is_empty() {
+                    return;
+                }
+                let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&made, true));
                 for l in moves(kind, &ins, &outs).lines() {
                     let _ = writeln!(self.out, "            {l}");
                 }
@@ -394,6 +498,12 @@ impl Printer<'_, '_> {
             let _ = writeln!(self.out, "        /* {}: {at} */", comment(&node.path));
         }
         let _ = match q {
+            q if self.several => write!(
+                self.out,
+                "        SL_UNROLL\n        for (int32_t s = 0; s < few.count{0}; s++) {{\n{1}{body}        }}\n",
+                times(q),
+                number(&format!("first{} + s", times(q)))
+            ),
             1 => write!(self.out, "        {{\n{}{body}        }}\n", number("i")),
             q => write!(
                 self.out,
@@ -401,40 +511,5 @@ impl Printer<'_, '_> {
                 number(&format!("i * {q} + s"))
             ),
         };
-    }
-
-    /// What leaves the region, and what channels of it hold after the launch.
-    fn save(&mut self) {
-        let making = self.making;
-        let s = self.tiling.states;
-        for (c, tile) in &self.tiling.tiles {
-            let (i, ty, m) = (c.0, self.type_of(*c), self.fill(*c));
-            let pace = s * tile.passed;
-            let times = times(pace);
-            if self.leaves(*c) {
-                let Some(ring) = making.arena.rings[c.index()] else { continue };
-                // the tile's own items: those of its producer's own firings
-                let _ = writeln!(
-                    self.out,
-                    "    {{\n        const sl_ring<{ty}, {}u> ring = {{({ty} *)(job.arena + {}ull), {}u}};\n        \
-                     if (b < all) sl_send_from(tile{i}, b{times}{} - base{i}, ring, {m}u + (job.t + b) * {pace}u, {pace}u);\n    }}",
-                    ring.rate,
-                    ring.offset,
-                    ring.rows,
-                    plus(m),
-                );
-            } else if self.held(*c) && m > 0 {
-                let carry = making.arena.carry(*c);
-                let _ = writeln!(
-                    self.out,
-                    "    sl_each_of(b{times}{}, b{times}{}, all{times}, all{times} + {m}, [&](int32_t x) {{\n        \
-                     {ty} *const to = ({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {m}u + (x - all{times});\n        \
-                     sl_item<true>(to) = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));\n    }});",
-                    plus(tile.seen),
-                    plus(tile.seen + pace as i64),
-                    carry
-                );
-            }
-        }
     }
 }

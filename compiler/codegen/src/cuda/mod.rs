@@ -1,28 +1,33 @@
 //! The back end for devices, in the order of the flow: `refuse` says what cannot run there, `codes` finds what filters share, `layout` places the channels, `parts` are firings of a node by
-//! a block, `moves` those of splitters and joiners, `turns` streams that take turns, `groups` orders those of loops, `tasks` are instances of the schedule, `swp` and `serial` the kernels of the schemes; `regions`, `tiles` and `fused` those of nodes without state fused; `host` is what the
+//! a block, `moves` those of splitters and joiners, `turns` streams that take turns, `groups` orders those of loops, `tasks` are instances of the schedule, `swp` and `serial` the kernels of the schemes; `regions`, `tiles` and `fused` those of nodes without state fused, `warps` those whose warps have roles; `profile` are kernels that measure nodes; `host` is what the
 //! host needs, `program` puts all together.
 
 mod codes;
+mod copies;
 mod fused;
 mod groups;
 mod host;
 pub mod layout;
 mod moves;
 mod parts;
+mod profile;
 pub mod program;
 mod refuse;
 mod regions;
 pub mod rts;
 mod serial;
+mod several;
 mod stand_alone;
 mod swp;
 mod tasks;
 mod tiles;
 mod turns;
+mod warps;
 
 #[cfg(test)]
 mod tests;
 
+pub use profile::{ProfileKernel, ProfileText, profile};
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, channel_bytes, emit};
 pub use stand_alone::stand_alone;
 pub use turns::has_turn_states;

@@ -5,6 +5,9 @@
 use sluice_frontend::graph::NodeKind;
 use std::fmt::Write;
 
+/// Items of a firing up to which all loops are unrolled: what passes in a thread's registers is no more. Beyond it, thousands of moves in a row would only take registers.
+const MOST_UNROLLED: u64 = 128;
+
 /// A splitter's or joiner's firing, between ends whose items these expressions give.
 pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String]) -> String {
     let mut body = String::new();
@@ -13,6 +16,13 @@ pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String]) -> String 
             let _ = writeln!(body, "const auto {name}{i} = {end};");
         }
     }
+    let all: u64 = match kind {
+        NodeKind::SplitRoundRobin(weights) | NodeKind::JoinRoundRobin(weights) => {
+            weights.iter().map(|w| u64::from(*w)).sum()
+        }
+        _ => 1,
+    };
+    let unroll = if all > MOST_UNROLLED { "SL_UNROLL_SOME" } else { "SL_UNROLL" };
     let mut copy = |to: usize, before_to: u32, from: usize, before_from: u32, count: u32| {
         let at = |before: u32, i: &str| match (before, i) {
             (0, i) => i.to_string(),
@@ -23,7 +33,7 @@ pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String]) -> String 
             1 => writeln!(body, "out{to}[{}] = in{from}[{}];", at(before_to, "0"), at(before_from, "0")),
             n => writeln!(
                 body,
-                "SL_UNROLL\nfor (uint32_t i = 0; i < {n}u; i++) out{to}[{}] = in{from}[{}];",
+                "{unroll}\nfor (uint32_t i = 0; i < {n}u; i++) out{to}[{}] = in{from}[{}];",
                 at(before_to, "i"),
                 at(before_from, "i")
             ),

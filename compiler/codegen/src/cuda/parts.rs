@@ -13,6 +13,8 @@
 //! thread, while the others bring and send its items. An end of a channel whose accesses would touch more sectors than they must goes through shared memory, as
 //! far as that has room. What must hold: a part ends with no thread still reading what it brought; whoever calls it sets the barrier after it.
 
+mod ends;
+
 use super::layout::{Ring, WARP, sectors};
 use super::moves::moves;
 use super::program::{Making, Scheme, comment, state_bytes};
@@ -23,13 +25,15 @@ use crate::c::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::slow::in_turn::{InTurn, Lay};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The parts of all nodes.
 pub(super) struct Parts {
-    /// Tables and functions.
-    pub(super) text: String,
+    /// Tables, and what functions share.
+    tables: String,
+    /// What each function is of, for people; its text, and that by one thread.
+    pub(super) functions: Vec<[String; 3]>,
     /// By node, the bytes of shared memory that its part needs.
     pub(super) shared: Vec<u64>,
     /// By node, the number of its function and of its row in the table.
@@ -62,23 +66,29 @@ impl Parts {
     /// Prints them.
     pub(super) fn emit(making: &Making<'_>, wanted: impl Fn(NodeId) -> bool) -> Parts {
         let graph = making.input.host.graph;
-        let mut parts =
-            Parts { text: String::new(), shared: vec![0; graph.nodes.len()], rows: vec![None; graph.nodes.len()] };
+        let mut parts = Parts {
+            tables: String::new(),
+            functions: Vec::new(),
+            shared: vec![0; graph.nodes.len()],
+            rows: vec![None; graph.nodes.len()],
+        };
         let (mut nodes, mut ports) = (String::new(), String::new());
         // by text: its number, and the nodes that have it
-        let mut functions: BTreeMap<String, usize> = BTreeMap::new();
-        let mut of: Vec<(String, Vec<NodeId>)> = Vec::new();
+        let mut functions: BTreeMap<[String; 2], usize> = BTreeMap::new();
+        let mut of: Vec<([String; 2], Vec<NodeId>)> = Vec::new();
         let (mut row, mut port_count) = (0, 0);
         for v in graph.node_ids().filter(|v| making.task_of[v.index()].is_some() && wanted(*v)) {
             let mut part = Part::new(making, v);
             part.text(false);
+            let together = std::mem::take(&mut part.out);
             if making.whole(v) {
                 part.out.push_str("/* The same by the thread that calls it. */\n");
                 part.text(true);
             }
-            let number = *functions.entry(part.out.clone()).or_insert(of.len());
+            let texts = [together, std::mem::take(&mut part.out)];
+            let number = *functions.entry(texts.clone()).or_insert(of.len());
             if number == of.len() {
-                of.push((part.out.clone(), Vec::new()));
+                of.push((texts, Vec::new()));
             }
             of[number].1.push(v);
             parts.shared[v.index()] = part.shared;
@@ -107,11 +117,11 @@ impl Parts {
         }
         let place = if row + port_count < 600 { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
         let _ = write!(
-            parts.text,
+            parts.tables,
             "/* Nodes that fire, and their ends. */\n{place} sl_node sl_nodes[] = {{\n{}}};\n{place} sl_port sl_ports[] = {{\n{}}};\n\n{CONTEXT}",
             nodes, ports
         );
-        for (number, (text, of)) in of.into_iter().enumerate() {
+        for (number, (texts, of)) in of.into_iter().enumerate() {
             let host = making.input.host;
             let who: Vec<String> = of.iter().take(4).map(|v| comment(&host.graph.node(*v).path)).collect();
             let more = if of.len() > 4 { format!(" and {} more", of.len() - 4) } else { String::new() };
@@ -119,20 +129,38 @@ impl Parts {
                 NodeKind::Filter { code, .. } => making.input.kernels[code.index()].span,
                 _ => host.graph.node(of[0]).span,
             };
-            let _ = writeln!(parts.text, "/* {}: {}{more} */", comment(&host.sources.describe(span)), who.join(", "));
-            let mut text = text.replace("@part@", &number.to_string());
+            let head = format!("/* {}: {}{more} */\n", comment(&host.sources.describe(span)), who.join(", "));
             // what only one kernel calls is a part of it: that saves what is kept around a call
-            if making.input.options.scheme == Scheme::Serial && of.len() == 1 {
-                text = text.replace("SL_TASK ", "SL_DEVICE ");
-            }
-            parts.text.push_str(&text);
+            let own = making.input.options.scheme == Scheme::Serial && of.len() == 1;
+            let [together, alone] = texts.map(|text| {
+                let text = text.replace("@part@", &number.to_string());
+                if own { text.replace("SL_TASK ", "SL_DEVICE ") } else { text }
+            });
+            parts.functions.push([head, together, alone]);
         }
         parts
     }
 
+    /// Tables, and the functions that a text calls.
+    pub(super) fn text(&self, callers: &str) -> String {
+        let words: BTreeSet<&str> = callers.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let mut out = self.tables.clone();
+        for (number, [head, together, alone]) in self.functions.iter().enumerate() {
+            let called = |name: &str| words.contains(format!("sl_{name}_{number}").as_str());
+            let used = [("part", together), ("alone", alone)].into_iter().filter(|(name, _)| called(name));
+            for (i, (_, text)) in used.enumerate() {
+                if i == 0 {
+                    out.push_str(head);
+                }
+                out.push_str(text);
+            }
+        }
+        out
+    }
+
     /// How many functions there are.
     pub(super) fn count(&self) -> usize {
-        self.rows.iter().flatten().map(|(part, _)| part + 1).max().unwrap_or(0)
+        self.functions.len()
     }
 
     /// A node's function and row.
@@ -196,6 +224,10 @@ struct Part<'a, 'm> {
     outputs: Vec<Port<'m>>,
     /// Firings between two barriers.
     chunk: u64,
+    /// Threads that fire.
+    threads: u64,
+    /// The block has more.
+    some_rest: bool,
     shared: u64,
     serial: bool,
     out: String,
@@ -218,7 +250,10 @@ impl<'a, 'm> Part<'a, 'm> {
         let outputs = node.outputs.iter().enumerate().map(|(i, c)| port(inputs.len() + i, c, true)).collect();
         let serial =
             matches!(node.kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. });
-        let mut part = Part { making, v, inputs, outputs, chunk: 0, shared: 0, serial, out: String::new() };
+        let threads = u64::from(making.threads_of(v));
+        let some_rest = threads < making.block_threads(v).into();
+        let mut part =
+            Part { making, v, inputs, outputs, chunk: 0, threads, some_rest, shared: 0, serial, out: String::new() };
         part.choose_tiles();
         part
     }
@@ -227,7 +262,7 @@ impl<'a, 'm> Part<'a, 'm> {
     fn choose_tiles(&mut self) {
         let making = self.making;
         let options = making.input.options;
-        let threads = u64::from(options.threads);
+        let threads = self.threads;
         let ends = matches!(making.input.host.graph.node(self.v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
         let (natural, serial) = (options.scheme == Scheme::SwpNc, self.serial);
         // threads that have a stream each touch neighbours
@@ -279,6 +314,17 @@ impl<'a, 'm> Part<'a, 'm> {
         }
     }
 
+    /// What stands before a loop over what threads do side by side, where it begins for each, and by how much it goes on.
+    fn side_by_side(&self, alone: bool) -> (String, &'static str, String) {
+        match (alone, self.some_rest) {
+            (true, _) => (String::new(), "0", "1".into()),
+            (_, true) => {
+                (format!("if (sl_thread() < {}u) ", self.threads), "sl_thread()", format!("{}u", self.threads))
+            }
+            _ => (String::new(), "sl_thread()", "sl_threads()".into()),
+        }
+    }
+
     /// The node's row in the table, without the number of its first port.
     fn facts(&self) -> String {
         let (making, v) = (self.making, self.v);
@@ -326,44 +372,6 @@ impl<'a, 'm> Part<'a, 'm> {
             }
         }
         self.out.push_str("}\n\n");
-    }
-
-    /// A reader's or writer's firings: items from or to the host.
-    fn end(&mut self, alone: bool) {
-        let reader = self.inputs.is_empty();
-        let port = if reader { self.outputs[0] } else { self.inputs[0] };
-        let (i, ty) = (port.number, port.type_name(self.making));
-        let side = if reader { "in" } else { "out" };
-        let _ = writeln!(self.out, "    {ty} *const items = ({ty} *)job.{side}[node.number] + first;");
-        let offset = if reader && port.offset > 0 { format!("{}u + ", port.offset) } else { String::new() };
-        if port.tile.is_some() && !alone {
-            let chunk = self.chunk;
-            let _ = writeln!(
-                self.out,
-                "    const sl_tile<{ty}> tile = {{({ty} *)sl_shared()}};\n    \
-                 for (uint32_t done = 0; done < count; done += {chunk}u) {{\n        \
-                 const uint32_t some = count - done < {chunk}u ? count - done : {chunk}u;"
-            );
-            let (a, b) = match reader {
-                true => (
-                    "sl_fill_tile(tile, items + done, some);".to_string(),
-                    format!("sl_send(tile, ring{i}, {offset}first + done, some);"),
-                ),
-                false => (
-                    format!("sl_bring(tile, ring{i}, first + done, some);"),
-                    "sl_empty_tile(tile, items + done, some);".to_string(),
-                ),
-            };
-            let _ = writeln!(self.out, "        {a}\n        sl_sync();\n        {b}\n        sl_sync();\n    }}");
-            return;
-        }
-        let (start, step) = if alone { ("0", "1") } else { ("sl_thread()", "sl_threads()") };
-        let inside = format!("ring{i}.items + ring{i}.at({offset}first + f)");
-        let (from, to) = if reader { ("items + f", inside.as_str()) } else { (inside.as_str(), "items + f") };
-        let _ = writeln!(
-            self.out,
-            "    for (uint32_t f = {start}; f < count; f += {step}) sl_item<true>({to}) = sl_item<false>({from});"
-        );
     }
 
     /// A filter's firings.
@@ -447,15 +455,15 @@ impl<'a, 'm> Part<'a, 'm> {
                 let _ = writeln!(store, "    sl_item<true>({place}) = st.{name};");
             }
         }
-        let (from, step) = if alone { ("0", "1") } else { ("sl_thread()", "sl_threads()") };
+        let (rest, from, step) = self.side_by_side(alone);
         let body = match stateful {
             true => format!(
-                "for (uint32_t s = {from}; s < {all}u; s += {step}) {{\n    sl_state_{k} st;\n    sl_init_{k}(&st);\n{load}    \
+                "{rest}for (uint32_t s = {from}; s < {all}u; s += {step}) {{\n    sl_state_{k} st;\n    sl_init_{k}(&st);\n{load}    \
                  for (uint32_t f = 0; f < @some@; f++) {{\n        const uint32_t n = @base@ + f;\n        ctx.firing = st.iter = fired + n;\n        {fire}\n        \
                  if (SL_UNLIKELY(ctx.failed)) break;\n    }}\n{store}}}\n"
             ),
             false => format!(
-                "for (uint32_t u = {from}; u < @some@ * {all}u; u += {step}) {{\n    const uint32_t f = u / {all}u, s = u % {all}u, n = @base@ + f;\n    sl_state_{k} st;\n    \
+                "{rest}for (uint32_t u = {from}; u < @some@ * {all}u; u += {step}) {{\n    const uint32_t f = u / {all}u, s = u % {all}u, n = @base@ + f;\n    sl_state_{k} st;\n    \
                  sl_init_{k}(&st);\n    ctx.firing = st.iter = fired + n;\n    {fire}\n    if (SL_UNLIKELY(ctx.failed)) break;\n}}\n"
             ),
         };
@@ -471,6 +479,7 @@ impl<'a, 'm> Part<'a, 'm> {
         let indent = |text: &str, by: &str| text.lines().map(|l| format!("{by}{l}\n")).collect::<String>();
         let all: Vec<Port<'_>> =
             self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
+        let (rests, start, step) = self.side_by_side(alone);
         self.out.push_str(head);
         // where the first of these firings begins, once for all of them
         let starts = |out: &mut String, pad: &str, first: &str| {
@@ -493,9 +502,10 @@ impl<'a, 'm> Part<'a, 'm> {
                 }
             };
             let (start, step, guard) = match (alone, serial) {
-                (true, _) => ("0", "1", String::new()),
-                (_, true) => ("0", "1", format!("{pad}if (sl_thread() == 0)\n")),
-                _ => ("sl_thread()", "sl_threads()", String::new()),
+                (true, _) => ("0", "1".to_string(), String::new()),
+                (_, true) => ("0", "1".to_string(), format!("{pad}if (sl_thread() == 0)\n")),
+                _ if rests.is_empty() => (start, step.clone(), String::new()),
+                _ => (start, step.clone(), format!("{pad}{}\n", rests.trim_end())),
             };
             // splitters and joiners do not ask which firing it is
             let number =

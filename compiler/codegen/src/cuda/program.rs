@@ -41,17 +41,25 @@ pub enum Scheme {
     SwpNc,
     /// One data-parallel kernel for each region without state, in which items stay in registers and shared memory.
     Fused,
+    /// The same with blocks that stay for several tiles: some of their warps bring the next one while the others fire.
+    FusedWarps,
 }
 
 impl Scheme {
     /// All of them, with their names on the command line.
-    pub const NAMES: [(&str, Scheme); 5] = [
+    pub const NAMES: [(&str, Scheme); 6] = [
         ("serial", Scheme::Serial),
         ("swp", Scheme::Swp),
         ("swp-persistent", Scheme::SwpPersistent),
         ("swpnc", Scheme::SwpNc),
         ("fused", Scheme::Fused),
+        ("fused-warps", Scheme::FusedWarps),
     ];
+
+    /// Does it cut programs into regions?
+    pub fn is_fused(self) -> bool {
+        matches!(self, Scheme::Fused | Scheme::FusedWarps)
+    }
 
     /// As it is called on the command line.
     pub fn name(self) -> &'static str {
@@ -66,6 +74,8 @@ pub struct CudaOptions {
     pub scheme: Scheme,
     /// Threads of a block, a multiple of 32, at most 1024.
     pub threads: u32,
+    /// The most registers of a thread, where whoever compiles is told so (`-maxrregcount`); else as many as blocks of so many threads leave.
+    pub registers: Option<u32>,
     /// Bytes of shared memory that a block may take.
     pub shared: u64,
     /// Bytes that the arena may take.
@@ -74,6 +84,8 @@ pub struct CudaOptions {
     pub batch_bytes: u64,
     /// Bytes of them that go to the device and back at a time, at least, while others are worked on.
     pub slice_bytes: u64,
+    /// Bytes of shared memory of a tile ([`Scheme::Fused`]) that is large enough: several blocks on a multiprocessor hide each other's waiting.
+    pub tile: u64,
 }
 
 impl Default for CudaOptions {
@@ -81,10 +93,12 @@ impl Default for CudaOptions {
         CudaOptions {
             scheme: Scheme::Swp,
             threads: 128,
+            registers: None,
             shared: 48 << 10,
             memory: 4 << 30,
             batch_bytes: 32 << 20,
             slice_bytes: 256 << 10,
+            tile: 32 << 10,
         }
     }
 }
@@ -98,6 +112,10 @@ pub struct CudaInput<'a> {
     pub kernels: &'a [Kernel],
     /// One for each code: where a firing is one of each of several streams, and the kernel is that of one of them, what says how they lie.
     pub turns: &'a [Option<&'a InTurn>],
+    /// By node, how many of a block's threads fire it, a multiple of 32; the others rest. Empty: all do.
+    pub threads: &'a [u32],
+    /// What the schedule's costs are, where they do not come from the kernel IR, for people.
+    pub costs: &'a str,
     /// The scheduling problem.
     pub problem: &'a ModuloProblem,
     /// A schedule that the judge has passed; for [`Scheme::Serial`] on one processor, with one instance of each task.
@@ -173,7 +191,9 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let in_region = |v: NodeId| fused.as_ref().is_some_and(|f| f.regions.of[v.index()].is_some());
     let parts = Parts::emit(&making, |v| !in_region(v));
     let made = match input.options.scheme {
-        Scheme::Fused => fused::emit(&making, &parts, fused.as_ref().expect("made for this scheme"))?,
+        Scheme::Fused | Scheme::FusedWarps => {
+            fused::emit(&making, &parts, fused.as_ref().expect("made for this scheme"))?
+        }
         Scheme::Serial => serial::emit(&making, &parts)?,
         Scheme::Swp | Scheme::SwpNc => swp::emit(&making, &parts, false)?,
         Scheme::SwpPersistent => swp::emit(&making, &parts, true)?,
@@ -182,21 +202,9 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let mut kernels = kept.kernels;
     kernels.extend(made.kernels);
 
-    let mut device = format!(
-        "/* {}: made by sluice for a device, scheme {}. */\n",
-        comment(input.host.name),
-        input.options.scheme.name()
-    );
-    rts::HEADERS.iter().for_each(|text| rts::append(&mut device, text));
-    device.push_str(PROGRAM_MARK);
-    device.push_str(&making.declarations(&device_filters));
-    for text in device_filters.iter().flatten() {
-        device.push_str(&text.state);
-        device.push_str(&text.functions);
-    }
-    device.push_str(&host::job(&making, true));
-    device.push_str(&making.states());
-    device.push_str(&parts.text);
+    let costs = if input.costs.is_empty() { String::new() } else { format!("; costs: {}", comment(input.costs)) };
+    let mut device = making.head(&format!("scheme {}{costs}", input.options.scheme.name()), &device_filters);
+    device.push_str(&parts.text(&made.text));
     device.push_str(&kept.text);
     device.push_str(&made.text);
     device.push_str(&making.for_the_emulator(&kernels));
@@ -220,8 +228,9 @@ pub fn channel_bytes(input: &CudaInput<'_>) -> Result<u64, CodegenError> {
 }
 
 impl<'a> Making<'a> {
-    pub(super) fn new(input: CudaInput<'a>) -> Result<(Making<'a>, Option<fused::Plan>), CodegenError> {
-        let ProgramInput { graph, steady, globals, .. } = *input.host;
+    /// All but where things are in memory.
+    pub(super) fn unplaced(input: CudaInput<'a>) -> Making<'a> {
+        let graph = input.host.graph;
         let tasks = input.problem.graph();
         let mut task_of = vec![None; graph.nodes.len()];
         for (i, t) in tasks.tasks.iter().enumerate() {
@@ -231,11 +240,14 @@ impl<'a> Making<'a> {
         let codes = codes(input.kernels, input.turns, &facts.instances);
         let nothing = Arena { states: 0, kept: vec![], exchanged: 0, rings: vec![], carries: vec![], bytes: 0 };
         let (unit, chunk) = (tasks.batch, tasks.batch);
-        let mut making = Making { input, facts, codes, arena: nothing, task_of, unit, chunk, batch: 0 };
-        let fused = match input.options.scheme {
-            Scheme::Fused => Some(fused::plan(&making)?),
-            _ => None,
-        };
+        Making { input, facts, codes, arena: nothing, task_of, unit, chunk, batch: 0 }
+    }
+
+    pub(super) fn new(input: CudaInput<'a>) -> Result<(Making<'a>, Option<fused::Plan>), CodegenError> {
+        let ProgramInput { graph, steady, .. } = *input.host;
+        let tasks = input.problem.graph();
+        let mut making = Making::unplaced(input);
+        let fused = input.options.scheme.is_fused().then(|| fused::plan(&making)).transpose()?;
         let mut capacity: Vec<Option<u64>> = vec![None; graph.channels.len()];
         for c in graph.channel_ids().filter(|c| making.arises(*c)) {
             let ends = graph.channel(c);
@@ -260,21 +272,48 @@ impl<'a> Making<'a> {
                 capacity[c.index()] = None;
             }
         }
+        making.place(&capacity, &carried)?;
+        making.batch = making.choose_batch();
+        Ok((making, fused))
+    }
+
+    /// Places channels that hold so many items (those that are there at all), and those that are carried from launch to launch.
+    pub(super) fn place(&mut self, capacity: &[Option<u64>], carried: &[ChannelId]) -> Result<(), CodegenError> {
+        let input = self.input;
+        let ProgramInput { graph, steady, globals, .. } = *input.host;
         let limit = input.options.memory;
         let too_large = |bytes: u64| CodegenError::DeviceMemory { bytes, limit };
-        let states = states_bytes(input.host.kernels, &making.facts, globals).ok_or(too_large(u64::MAX))?;
+        let states = states_bytes(input.host.kernels, &self.facts, globals).ok_or(too_large(u64::MAX))?;
         // streams in turn lie side by side: threads that have one each touch neighbours in the natural order
-        let side_by_side = |v: NodeId| making.turns_of(v).is_some();
+        let side_by_side = |v: NodeId| self.turns_of(v).is_some();
         let natural = graph.channel_ids().map(|c| {
             let ends = graph.channel(c);
             input.options.scheme == Scheme::SwpNc || side_by_side(ends.from.0) || side_by_side(ends.to.0)
         });
         let natural: Vec<bool> = natural.collect();
         let natural = &natural[..];
-        let wanted = Wanted { graph, steady, globals, capacity: &capacity, natural, carried: &carried, states, limit };
-        making.arena = layout::arena(&wanted).map_err(too_large)?;
-        making.batch = making.choose_batch();
-        Ok((making, fused))
+        let wanted = Wanted { graph, steady, globals, capacity, natural, carried, states, limit };
+        self.arena = layout::arena(&wanted).map_err(too_large)?;
+        Ok(())
+    }
+
+    /// The text up to the parts: run-time support, types and tables, filters, the kernels' argument, states.
+    pub(super) fn head(&self, what: &str, filters: &[Option<FilterText>]) -> String {
+        let input = &self.input;
+        let mut out = format!("/* {}: made by sluice for a device, {what}. */\n", comment(input.host.name));
+        if let Some(registers) = input.options.registers {
+            let _ = writeln!(out, "#define SL_REGISTERS {registers}");
+        }
+        rts::HEADERS.iter().for_each(|text| rts::append(&mut out, text));
+        out.push_str(PROGRAM_MARK);
+        out.push_str(&self.declarations(filters));
+        for text in filters.iter().flatten() {
+            out.push_str(&text.state);
+            out.push_str(&text.functions);
+        }
+        out.push_str(&host::job(self, true));
+        out.push_str(&self.states());
+        out
     }
 
     /// How the streams lie of which a code's kernel fires one.
@@ -332,7 +371,7 @@ impl<'a> Making<'a> {
     }
 
     /// The text of each filter that a node has.
-    fn filters(&self, first_site: usize) -> Vec<Option<FilterText>> {
+    pub(super) fn filters(&self, first_site: usize) -> Vec<Option<FilterText>> {
         let mut first = first_site as u32;
         let emit = |(k, kernel): (usize, &Kernel)| {
             let members = &self.codes.members[k];
@@ -393,6 +432,18 @@ impl<'a> Making<'a> {
         at.next_multiple_of(64)
     }
 
+    /// Threads that fire a node side by side.
+    pub(super) fn threads_of(&self, v: NodeId) -> u32 {
+        let all = self.input.options.threads;
+        self.input.threads.get(v.index()).map_or(all, |n| *n.min(&all))
+    }
+
+    /// Threads of the blocks in which a node's part runs. A kernel of its own has no others than those that fire.
+    pub(super) fn block_threads(&self, v: NodeId) -> u32 {
+        let own = self.input.options.scheme == Scheme::Serial && !self.whole(v);
+        if own { self.threads_of(v) } else { self.input.options.threads }
+    }
+
     /// Is a node in a task that runs whole, or does it feed itself?
     pub(super) fn whole(&self, v: NodeId) -> bool {
         let graph = self.input.host.graph;
@@ -408,7 +459,7 @@ impl<'a> Making<'a> {
     }
 
     /// What the emulator is told.
-    fn for_the_emulator(&self, kernels: &[KernelInfo]) -> String {
+    pub(super) fn for_the_emulator(&self, kernels: &[KernelInfo]) -> String {
         let mut out = String::from("#ifdef SL_EMULATE\nstatic sl_kernel_fn *const sl_kernel_table[] = {");
         let all: Vec<&str> = kernels.iter().map(|k| k.name.as_str()).collect();
         out.push_str(&all.join(", "));

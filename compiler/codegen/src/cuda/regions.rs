@@ -5,7 +5,8 @@
 //!
 //! A *region* is a connected set of nodes whose firings are independent; what passes within it stays in shared memory. It is convex: nodes on whose way to one another
 //! something serial lies have different levels, and regions never cross levels. A *group* is a set of a region's nodes that one thread fires together, since what passes between them is
-//! whole in each of its firings (no item is left, none is looked at ahead): that stays in registers.
+//! whole in each of its firings (no item is left, none is looked at ahead): that stays in registers. Where streams take turns in firings, a thread makes those of one stream; then a
+//! group's members all have the same streams, and on the channels between them the same items are a stream's at both ends.
 
 use super::program::Making;
 use sluice_frontend::components::components_of;
@@ -44,6 +45,8 @@ pub(super) struct Group {
     pub(super) rate: u64,
     /// Channels between its members.
     pub(super) local: BTreeSet<ChannelId>,
+    /// Streams that take turns in each of its firings, which have a thread each; 1 where none do.
+    pub(super) lanes: u64,
 }
 
 /// A program cut into regions.
@@ -166,12 +169,22 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
         let ends = graph.channel(*c);
         of[ends.from.0.index()] == Some(region) && of[ends.to.0.index()] == Some(region) && making.flows(*c)
     };
+    let lanes = |v: NodeId| making.turns_of(v).map_or(1, |t| u64::from(t.streams()));
+    // where the items of a stream are the same ones at both ends of a channel
+    let in_step = |c: ChannelId| {
+        let channel = graph.channel(c);
+        match (making.turns_of(channel.from.0), making.turns_of(channel.to.0)) {
+            (None, None) => true,
+            (Some(a), Some(b)) => channel.produce == channel.consume && a.levels == b.levels && a.output == b.input,
+            _ => false,
+        }
+    };
     if members.len() <= MOST_GROUPED {
         // along the channels in topological order of their consumers, so that chains grow from their starts
         for v in &members {
             for c in graph.node(*v).inputs.iter().filter(|c| inner(c)) {
                 let (a, b) = (group_of[&graph.channel(*c).from.0], group_of[v]);
-                if a == b || !whole(*c) {
+                if a == b || !whole(*c) || !in_step(*c) {
                     continue;
                 }
                 let both: Vec<NodeId> = groups[a].iter().chain(&groups[b]).copied().collect();
@@ -189,10 +202,10 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
                         let from = graph.channel(*c).from.0;
                         let items =
                             steady.repetitions[from.index()] / rate.max(1) * u64::from(graph.channel(*c).produce);
-                        items * making.item_bytes(*c).div_ceil(4)
+                        items / lanes(from) * making.item_bytes(*c).div_ceil(4)
                     })
                     .sum();
-                if !channels.iter().all(|c| whole(*c))
+                if !channels.iter().all(|c| whole(*c) && in_step(*c))
                     || words > GROUP_WORDS
                     || leaves(making, &both, (&groups, &group_of), &inner)
                 {
@@ -216,7 +229,7 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
             let local = |c: &&ChannelId| inner(c) && g.contains(&graph.channel(**c).to.0);
             let local = g.iter().flat_map(|u| graph.node(*u).outputs.iter()).filter(local).copied().collect();
             let members = g.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
-            Group { members, rate, local }
+            Group { members, rate, local, lanes: lanes(g[0]) }
         })
         .collect();
     in_order(graph, finished, &inner)

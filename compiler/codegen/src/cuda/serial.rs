@@ -42,8 +42,8 @@ pub(super) fn task(
     (text, launches, kernels): (&mut String, &mut String, &mut Vec<KernelInfo>),
 ) {
     let problem = making.input.problem;
-    let threads = making.input.options.threads;
     let task = &problem.graph().tasks[v];
+    let threads = making.block_threads(task.nodes[0]);
     let name = format!("sl_serial_{v}");
     let serial = is_serial(making.input.host.graph, task.nodes[0]);
     let _ = write!(text, "/* {} */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n", comment(&task.name));

@@ -52,7 +52,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
     let launches = if persistent {
         let _ = write!(
             text,
-            "SL_KERNEL({threads}) void sl_swp(SL_JOB job)\n{{\n    for (uint32_t t = job.t; t < job.t + job.m; t++) {{\n        sl_interval(job, t);\n        \
+            "SL_KERNEL_ALONE({threads}) void sl_swp(SL_JOB job)\n{{\n    for (uint32_t t = job.t; t < job.t + job.m; t++) {{\n        sl_interval(job, t);\n        \
              sl_grid_sync(&((sl_status *)job.arena)->arrived);\n    }}\n}}\n\n"
         );
         format!(
@@ -61,7 +61,10 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
             done("job.t + job.m")
         )
     } else {
-        let _ = write!(text, "SL_KERNEL({threads}) void sl_swp(SL_JOB job)\n{{\n    sl_interval(job, job.t);\n}}\n\n");
+        let _ = write!(
+            text,
+            "SL_KERNEL_ALONE({threads}) void sl_swp(SL_JOB job)\n{{\n    sl_interval(job, job.t);\n}}\n\n"
+        );
         format!(
             "    for (job.t = 0; job.t < job.n + {drain}u; job.t++) {{\n        sl_need_input(ctx, job.t + 1);\n        {launch}\n        {}\n    }}\n",
             done("job.t + 1")

@@ -1,8 +1,11 @@
 //! Steps of loops, regions and tiles of small programs, whose numbers are worked out by hand.
 
 use super::groups;
+use super::parts::Parts;
+use super::profile::profile;
 use super::program::{CudaInput, CudaOptions, Making, Scheme};
 use super::regions::{Launch, Regions, regions};
+use super::several::several;
 use super::tiles::tiling;
 use crate::c::program::{Flavour, ProgramInput, ProgramOptions};
 use sluice_frontend::graph::SdfGraph;
@@ -71,6 +74,8 @@ fn with<T>(main: &str, see: impl FnOnce(&Making<'_>) -> T) -> T {
         host: &host,
         kernels: &kernels,
         turns: &turns,
+        threads: &[],
+        costs: "",
         problem: &plan.problem,
         schedule: &outcome.verified,
         options: &options,
@@ -138,6 +143,19 @@ fn tiles_of(main: &str, states: u64) -> String {
                 tile.seen_end,
                 tile.low
             );
+            if tile.gap > 0 {
+                out.insert_str(out.len() - 1, &format!(", a gap after {}", tile.gap));
+            }
+        }
+        for (c, (of, further)) in &t.copies {
+            let [c, of] = [c, of].map(|c| name(graph, graph.channel(*c).to.0));
+            out += &format!("to {c} as to {of}, item 0 is {further}\n");
+        }
+        for (g, r) in region.groups.iter().zip(&t.ranges) {
+            let n = several(making, &t, g, r.high.abs_diff(r.low));
+            if n > 1 {
+                out += &format!("{n} firings of {} in a thread\n", name(graph, g.members[0].0));
+            }
         }
         out + &format!("tails {}, work {}\n", t.tails, t.overhead)
     })
@@ -228,7 +246,7 @@ fn peeks_make_halos() {
     assert_eq!(tiles_of("int->int pipeline Main { add Peek3; add Peek3; }", 8), want);
     // rates that differ: firings 0 to 7 see items 0 to 7 * 4 + 5, of which 2 are there
     let want = "input fires -2..32\nPlain fires -2..32\nMean fires 0..8\noutput fires 0..8\n\
-                input to Plain: 0 kept, seen -2..32, room -2..32\nPlain to Mean: 2 kept, seen 0..34, room 0..34\n\
+                input to Plain: 0 kept, seen -2..32, room -2..32\nPlain to Mean: 2 kept, seen 0..34, room 0..34, a gap after 4\n\
                 Mean to output: 0 kept, seen 0..8, room 0..8\ntails 1, work 1.0625\n";
     assert_eq!(tiles_of("int->int pipeline Main { add Plain; add Mean; }", 8), want);
 }
@@ -246,16 +264,63 @@ fn delays_move_tiles() {
 fn a_splitter_fires_for_all_its_branches() {
     // one branch looks at 10 items, the other one at 8, and both have 2: the splitter fires from -2 on for both, until 8 for the first
     let want = "input fires -2..8\nsplit fires -2..8\nPlain fires 0..8\noutput fires 0..16\n\
-                input to split: 0 kept, seen -2..8, room -2..8\nsplit to Plain: 2 kept, seen 0..8, room 0..10\n\
-                split to Peek3: 2 kept, seen 0..10, room 0..10\njoin to output: 0 kept, seen 0..16, room 0..16\ntails 1, work 1.25\n";
+                input to split: 0 kept, seen -2..8, room -2..8\nsplit to Plain: 2 kept, seen 0..10, room 0..10\n\
+                join to output: 0 kept, seen 0..16, room 0..16, a gap after 2\nto Peek3 as to Plain, item 0 is 0\ntails 1, work 1.25\n";
     assert_eq!(tiles_of(SPLITJOIN, 8), want);
     // a delay in one branch alone: that one needs firings -2 to 5, the other one 0 to 7, and each makes items that only the other one needs
     let delayed = "int->int splitjoin S { split duplicate; add Plain; add Late; join roundrobin; }
                    int->int pipeline Main { add S; }";
     let want = "input fires -2..8\nsplit fires -2..8\njoin fires 0..8\noutput fires 0..16\n\
                 input to split: 0 kept, seen -2..8, room -2..8\nPlain to join: 0 kept, seen 0..8, room -2..8\n\
-                Late to join: 2 kept, seen 0..8, room 0..10\njoin to output: 0 kept, seen 0..16, room 0..16\ntails 1, work 1.25\n";
+                Late to join: 2 kept, seen 0..8, room 0..10\njoin to output: 0 kept, seen 0..16, room 0..16, a gap after 2\ntails 1, work 1.25\n";
     assert_eq!(tiles_of(delayed, 8), want);
+}
+
+/// What a duplicate splitter gives is in memory once, as far back as the branch that keeps most of it looks.
+#[test]
+fn copies_share_a_tile() {
+    let main = "int->int splitjoin Pair { split duplicate; add Plain; add Peek3; join roundrobin; }
+                int->int splitjoin S { split duplicate; add Pair; add Peek3; add Mean; join roundrobin(8, 4, 1); }
+                int->int pipeline Main { add S; }";
+    // Mean takes 4 and looks at 6: 4 firings of the splitters for one of it
+    let text = tiles_of(main, 4);
+    let shared: Vec<&str> = text.lines().filter(|l| l.starts_with("to ")).collect();
+    assert!(shared.len() >= 2 && shared.iter().all(|l| l.contains(" as to ")), "{text}");
+    // what has state of its own between a splitter and its branches is no copy
+    let late = "int->int splitjoin S { split duplicate; add Late; add Late; join roundrobin; }
+                int->int pipeline Main { add S; add Peek3; }";
+    assert!(!tiles_of(late, 4).contains(" as to "));
+}
+
+#[test]
+fn gaps_are_where_threads_would_meet() {
+    // 8 items apart: the filter that takes them knows its places, the one that gives them finds each
+    let eight = "int->int filter Eight { work pop 8 peek 9 push 1 { int s = 0; for (int i = 0; i < 9; i++) s += peek(i); push(s); for (int i = 0; i < 8; i++) pop(); } }
+                 int->int pipeline Main { add Plain; add Eight; }";
+    assert!(
+        tiles_of(eight, 8).contains("Plain to Eight: 1 kept, seen 0..65, room 0..65, a gap after 8\n"),
+        "{}",
+        tiles_of(eight, 8)
+    );
+    // an odd number apart: none meet
+    let five = eight.replace('8', "5").replace('9', "6");
+    assert!(tiles_of(&five, 8).contains("Plain to Eight: 1 kept, seen 0..41, room 0..41\n"), "{}", tiles_of(&five, 8));
+}
+
+#[test]
+fn a_thread_makes_several_firings_that_look_at_the_same() {
+    let fir = "int->int filter Fir { work pop 1 peek 32 push 1 { int s = 0; for (int i = 0; i < 32; i++) s += peek(i); push(s); pop(); } }
+               int->int pipeline Main { add Plain; add Fir; }";
+    assert!(tiles_of(fir, 1024).contains("5 firings of Fir in a thread\n"));
+    assert!(tiles_of(fir, 256).contains("3 firings of Fir in a thread\n"));
+    // too few for the threads of a block, and too little that is looked at again
+    assert!(!tiles_of(fir, 64).contains("in a thread"));
+    assert!(!tiles_of("int->int pipeline Main { add Plain; add Peek3; }", 1024).contains("in a thread"));
+    // what they give would fill too many registers
+    assert!(
+        !tiles_of(&fir.replace("push(s);", "for (int i = 0; i < 12; i++) push(s);").replace("push 1", "push 12"), 1024)
+            .contains("in a thread")
+    );
 }
 
 #[test]
@@ -266,4 +331,61 @@ fn small_tiles_have_more_tails() {
     let text = tiles_of(main, 1);
     assert!(text.contains("Plain to Far: 4 kept, seen 0..5, room 0..5\n"), "{text}");
     assert!(text.ends_with("tails 4, work 5\n"), "{text}");
+}
+
+#[test]
+fn each_part_is_measured_once() {
+    let main = "int->int pipeline Main { add Plain; add Plain; add Peek3; add Sum; add Plain; add Down; }";
+    let shown = with(main, |making| {
+        let graph = making.input.host.graph;
+        let of = |threads: u32| {
+            let options = CudaOptions { scheme: Scheme::Swp, threads, ..CudaOptions::default() };
+            profile(&CudaInput { options: &options, ..making.input }, 4).unwrap()
+        };
+        let [small, large] = [128, 384].map(of);
+        let mut out = String::new();
+        for (i, (k, l)) in small.kernels.iter().zip(&large.kernels).enumerate() {
+            assert_eq!((k.name.clone(), &k.nodes), (format!("sl_profile_{i}"), &l.nodes));
+            assert!(small.device.contains(&format!("#ifndef SL_WITHOUT_{i}\nSL_KERNEL(1024) void sl_profile_{i}(")));
+            let names: Vec<String> = k.nodes.iter().map(|v| name(graph, *v)).collect();
+            let same = if k.text == l.text { "the same text" } else { "another text" };
+            out += &format!("{}: {}, {} firings, serial {}, {same}\n", names.join(" "), k.round, l.round, k.serial);
+        }
+        // items of four blocks of 1024 firings, at both ends
+        assert_eq!((small.end_bytes, small.readers), (vec![4 * 1024 * 4; 2], 1));
+        assert!(small.arena_bytes > 4 * 1024 * 4 * 6);
+        out
+    });
+    let want = "\
+input: 1024, 768 firings, serial false, the same text
+Plain Plain#2: 1024, 768 firings, serial false, the same text
+Peek3: 1024, 768 firings, serial false, the same text
+Sum: 64, 64 firings, serial true, another text
+Plain#3: 1024, 768 firings, serial false, another text
+Down: 1024, 768 firings, serial false, the same text
+output: 1024, 768 firings, serial false, the same text
+";
+    assert_eq!(shown, want);
+}
+
+#[test]
+fn threads_rest_where_a_filter_has_fewer() {
+    let main = "int->int pipeline Main { add Plain; add Peek3; }";
+    let (few, all) = with(main, |making| {
+        let options = CudaOptions { scheme: Scheme::Swp, threads: 128, ..CudaOptions::default() };
+        let of = |threads: &[u32]| {
+            let input = CudaInput { options: &options, threads, ..making.input };
+            let making = Making::new(input).unwrap().0;
+            let parts = Parts::emit(&making, |_| true);
+            parts.functions.into_iter().flatten().collect::<String>()
+        };
+        // more than the block has are no more than it has
+        (of(&[32, 64, 96, 2048]), of(&[]))
+    });
+    for (n, firing) in [(32, "sl_item<true>"), (64, "const uint32_t n"), (96, "const uint32_t n")] {
+        let guard = few.find(&format!("if (sl_thread() < {n}u)")).unwrap_or_else(|| panic!("{few}"));
+        assert!(few[guard..].contains(&format!("f < count; f += {n}u)")) && few[guard..].contains(firing), "{few}");
+    }
+    assert_eq!(few.matches("if (sl_thread() <").count(), 3);
+    assert!(!all.contains("if (sl_thread() <"));
 }

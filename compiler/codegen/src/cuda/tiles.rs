@@ -11,8 +11,10 @@
 //! What remains on channels after the launch is saved by the tile whose window it is in; as windows lag behind where channels hold items, some tiles beyond the last one do
 //! nothing else ([`Tiling::tails`]).
 
+use super::copies::{Copies, copies};
 use super::program::Making;
-use super::regions::{Group, Region, Regions};
+use super::regions::{Group, Region, Regions, gcd};
+use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use std::collections::BTreeMap;
 
@@ -38,6 +40,21 @@ pub(super) struct Tile {
     pub(super) passed: u64,
     /// Offset in shared memory.
     pub(super) offset: u64,
+    /// After so many items a place is left out, so that threads that are a power of two of items apart meet in no bank; 0: nowhere.
+    pub(super) gap: u64,
+}
+
+impl Tile {
+    fn new(seen: i64, seen_end: i64, gap: u64) -> Tile {
+        Tile { seen, seen_end, low: seen, items: 0, passed: 0, offset: 0, gap }
+    }
+
+    /// Bytes of shared memory.
+    pub(super) fn bytes(&self, item: u64) -> u64 {
+        let gaps = self.items.checked_div(self.gap).unwrap_or(0);
+        let places = self.items.saturating_add(gaps).saturating_add(1);
+        places.saturating_mul(item).checked_next_multiple_of(16).unwrap_or(u64::MAX)
+    }
 }
 
 /// A region's tiles.
@@ -49,6 +66,8 @@ pub(super) struct Tiling {
     pub(super) ranges: Vec<GroupRange>,
     /// Channels in shared memory.
     pub(super) tiles: BTreeMap<ChannelId, Tile>,
+    /// Those that share the tile of another one.
+    pub(super) copies: Copies,
     /// Bytes of shared memory.
     pub(super) shared: u64,
     /// Tiles beyond the last that save what remains.
@@ -81,10 +100,53 @@ pub(super) fn given(making: &Making<'_>, group: &Group, c: ChannelId) -> Moved {
     Moved { items, window: items }
 }
 
-/// Bytes of a tile in shared memory: the gaps of `sl_tile` included.
+/// Items after which a tile usually leaves one out: as many as all banks of shared memory hold.
+pub(super) fn line(item: u64) -> u64 {
+    if item <= 16 { 128 / item.max(1) } else { 1 << 31 }
+}
+
+/// Bytes of a tile in shared memory with the usual gaps.
 pub(super) fn tile_bytes(items: u64, item: u64) -> u64 {
-    let gaps = if item <= 16 { items / (128 / item.max(1)) } else { 0 };
+    let gaps = items / line(item);
     (items.saturating_add(gaps).saturating_add(1)).saturating_mul(item).checked_next_multiple_of(16).unwrap_or(u64::MAX)
+}
+
+/// Instructions that find an item's place cost about as much as so many accesses that meet no other.
+const FINDING: u64 = 2;
+/// Banks of shared memory.
+const BANKS: u64 = 32;
+
+/// Where a channel's tile has gaps. Threads side by side fire side by side, so they are as many items apart as a firing of the group moves: where that is a multiple of a power of
+/// two, that many of them meet in a bank. A gap after as many items as one end moves keeps its threads apart, and the places of its items are known once that of the first is;
+/// the other end has to find each. Without gaps both know them.
+fn gap(making: &Making<'_>, region: &Region, c: ChannelId) -> u64 {
+    let ends = making.input.host.graph.channel(c);
+    let item = making.item_bytes(c);
+    // by end: items apart, accesses
+    let mut both: Vec<(u64, u64)> = Vec::new();
+    for (v, taking) in [(ends.from.0, false), (ends.to.0, true)] {
+        let Some(group) = region.groups.iter().find(|g| g.members.iter().any(|(u, _)| *u == v)) else { continue };
+        // readers and writers move neighbours
+        if matches!(making.input.host.graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_)) {
+            continue;
+        }
+        // streams in turn
+        if group.lanes > 1 {
+            return line(item);
+        }
+        let moved = if taking { taken(making, group, c) } else { given(making, group, c) };
+        both.push((moved.items.unsigned_abs(), moved.window.unsigned_abs()));
+    }
+    let cost = |gap: u64| -> u64 {
+        let end = |(apart, accesses): &(u64, u64)| match gap {
+            0 => accesses.saturating_mul(gcd(apart.saturating_mul(item.div_ceil(4)), BANKS)),
+            gap if apart.is_multiple_of(gap) => accesses.saturating_mul(gcd(apart / gap * (gap + 1), BANKS)),
+            _ => accesses.saturating_mul(1 + FINDING),
+        };
+        both.iter().map(end).fold(0, u64::saturating_add)
+    };
+    let even = both.iter().map(|(apart, _)| *apart).filter(|apart| *apart > 0 && apart.is_multiple_of(2));
+    std::iter::once(0).chain(even).chain([line(item)]).min_by_key(|gap| cost(*gap)).unwrap_or(0)
 }
 
 /// Lays out a region's tiles of `states` steady states; `None` where numbers get too large.
@@ -96,6 +158,7 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
     let held = |c: ChannelId| making.flows(c) && regions.holds(graph, c);
     let fill = |c: ChannelId| steady.boundary_fill[c.index()] as i64;
     let mut ranges: Vec<Option<GroupRange>> = vec![None; region.groups.len()];
+    let copies = copies(making, regions, region);
     let mut tiles: BTreeMap<ChannelId, Tile> = BTreeMap::new();
     let mut overhead = 1.0f64;
     for (i, group) in region.groups.iter().enumerate().rev() {
@@ -116,7 +179,11 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
             let t = taken(making, consumer, *c);
             let (low, high) = (of.low * t.items, (of.high - 1) * t.items + t.window);
             widen(GroupRange { low: (low - m).div_euclid(p), high: -(-(high - m)).div_euclid(p) });
-            tiles.insert(*c, Tile { seen: low, seen_end: high, low, items: 0, passed: 0, offset: 0 });
+            let (of, further) = copies.get(c).copied().unwrap_or((*c, 0));
+            let new = Tile::new(low + further, high + further, gap(making, region, *c));
+            let tile = tiles.entry(of).or_insert(new);
+            let (seen, seen_end) = (tile.seen.min(new.seen), tile.seen_end.max(new.seen_end));
+            *tile = Tile::new(seen, seen_end, tile.gap.max(new.gap));
         }
         let range = range.unwrap_or(own);
         overhead = overhead.max((range.high - range.low) as f64 / own.high.max(1) as f64);
@@ -129,13 +196,13 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
         for c in inputs(making, group).into_iter().filter(|c| !held(*c)) {
             let t = taken(making, group, c);
             let (low, high) = (r.low * t.items, (r.high - 1) * t.items + t.window);
-            tiles.insert(c, Tile { seen: low, seen_end: high, low, items: (high - low) as u64, passed: 0, offset: 0 });
+            let tile = Tile::new(low, high, gap(making, region, c));
+            tiles.insert(c, Tile { items: (high - low) as u64, ..tile });
         }
-        for c in outputs(making, group) {
+        for c in outputs(making, group).into_iter().filter(|c| !copies.contains_key(c)) {
             let (p, m) = (given(making, group, c).items, fill(c));
             let (low, high) = (m + r.low * p, m + r.high * p);
-            let tile =
-                tiles.entry(c).or_insert(Tile { seen: low, seen_end: high, low, items: 0, passed: 0, offset: 0 });
+            let tile = tiles.entry(c).or_insert_with(|| Tile::new(low, high, gap(making, region, c)));
             tile.low = tile.seen.min(low);
             tile.items = (tile.seen_end.max(high) - tile.low) as u64;
         }
@@ -145,14 +212,14 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
         let channel = graph.channel(*c);
         tile.passed = steady.repetitions[channel.to.0.index()] * u64::from(channel.consume);
         tile.offset = at;
-        at = at.checked_add(tile_bytes(tile.items, making.item_bytes(*c)))?;
+        at = at.checked_add(tile.bytes(making.item_bytes(*c)))?;
         let pace = s.checked_mul(i64::try_from(tile.passed).ok()?)?;
         if held(*c) && fill(*c) > 0 && pace > 0 {
             tails = tails.max(-(-(fill(*c) - tile.seen)).div_euclid(pace));
         }
     }
     let tails = u64::try_from(tails).unwrap_or(0);
-    Some(Tiling { states, ranges, tiles, shared: at, tails, overhead })
+    Some(Tiling { states, ranges, tiles, copies, shared: at, tails, overhead })
 }
 
 /// Channels that lead into a group.

@@ -73,6 +73,8 @@ SL_KERNEL(128) void sl_everything(const sl_job job)
     sl_sync_warp();
     if (sl_thread() < 64) sl_arrive_some(1, 128);
     else sl_sync_some(1, 128);
+    if (sl_thread() < 64) sl_arrive_named<2, 128>();
+    else sl_sync_named<2, 128>();
     if (sl_first((int32_t *)job.arena, 5)) sl_atomic_add((unsigned *)job.arena + 4, sl_blocks());
     sl_fence();
     sl_grid_sync((unsigned *)job.arena + 32);
@@ -83,6 +85,9 @@ SL_KERNEL(128) void sl_everything(const sl_job job)
     uint8_t b = (uint8_t)t;
     int64_t l = (int64_t)t;
     uint64_t u = (uint64_t)(uintptr_t)to & sizeof(size_t);
+    alignas(16) float own[4];
+    sl_load_wide(own, job.arena + 16 * t);
+    sl_store_wide(job.arena + 8192 + 16 * t, own);
     *to = composites(x, functions(x, job.n)) + (float)b + (float)l + (float)u;
 }
 

@@ -57,10 +57,15 @@ static void check(const int32_t *want, int n)
 
 static void show(uint32_t r)
 {
-    uint64_t c[6];
+    uint64_t c[8];
     counts(r, c);
-    printf("%s: %llu accesses of warps read %llu sectors, at most %llu; %llu write %llu, at most %llu\n", region(r), (unsigned long long)c[0],
-           (unsigned long long)c[1], (unsigned long long)c[2], (unsigned long long)c[3], (unsigned long long)c[4], (unsigned long long)c[5]);
+    printf("%s:", region(r));
+    for (int i = 0; i < 2; i++) {
+        const uint64_t *of = c + 4 * i;
+        printf("%s %llu accesses of warps %s %llu sectors, at most %llu, %llu bytes", i ? ";" : "", (unsigned long long)of[0], i ? "write" : "read",
+               (unsigned long long)of[1], (unsigned long long)of[2], (unsigned long long)of[3]);
+    }
+    puts("");
 }
 
 /* ---- scripts: what threads do, at random; whether two of them race is found out by the definition ---- */

@@ -5,16 +5,18 @@
 //!
 //! Each candidate is compiled and run on zeros, without files, for more and more steady states, until it has taken long enough; what the last of them took beyond the
 //! one before is its time. What was
-//! found is kept in the cache, by program, GPU and version. Programs whose ends are files of their own, or that print, are not run in vain: they get the scheme
+//! found is kept in the cache, by program, GPU, profile and version. Programs whose ends are files of their own, or that print, are not run in vain: they get the scheme
 //! that suits most programs ([`USUAL`]), and so does the emulated GPU, whose time means nothing.
 
 use super::{run, texts};
 use crate::cache::{self, Cache};
+use crate::document;
 use crate::io::format::Format;
 use crate::io::host::{self, Bindings, End, Host};
 use crate::native::{Native, NativeEnd};
 use crate::options::{CodeOptions, CudaOptions, NativeOptions, Scheme};
 use crate::pipeline::{Checked, Halt};
+use crate::profile::find;
 use crate::session::Session;
 use sluice_frontend::graph::{Endpoint, NodeKind};
 use sluice_frontend::graph_text;
@@ -24,8 +26,8 @@ use std::time::Instant;
 /// What is taken where nothing is measured.
 pub const USUAL: Scheme = Scheme::Fused;
 /// What is measured: schemes, and how much larger their instances are.
-const CANDIDATES: [(Scheme, u32); 4] =
-    [(Scheme::Fused, 1), (Scheme::SwpPersistent, 1), (Scheme::Swp, 8), (Scheme::Serial, 1)];
+const CANDIDATES: [(Scheme, u32); 5] =
+    [(Scheme::Fused, 1), (Scheme::FusedWarps, 1), (Scheme::SwpPersistent, 1), (Scheme::Swp, 8), (Scheme::Serial, 1)];
 /// Bytes that pass the ends in a run, at first and at most; each run has so many times as many as the one before.
 const BYTES: (u64, u64) = (1 << 18, 1 << 30);
 const STEP: u64 = 4;
@@ -52,8 +54,13 @@ pub fn decided(
         return Ok(with((USUAL, 1)));
     }
     let run::Place::Gpu(gpu) = run::place(options)? else { return Ok(with((USUAL, 1))) };
-    let key = key(checked, code, options, &gpu.properties().name);
+    let (name, arch, (major, minor)) = (gpu.properties().name.clone(), gpu.properties().arch, gpu.driver());
     drop(gpu);
+    // a profile that is newer than what was measured makes other code
+    let device = run::DeviceName { name, driver: format!("{major}.{minor}") };
+    let profile = find::on_device(session, checked, options.profile.as_deref(), Some(&device), &[arch])?;
+    let profile = profile.map_or(String::new(), |found| document::json(&found.profile));
+    let key = key(checked, code, options, (&device.name, &profile));
     let cache = Cache::open()?;
     if let Some(i) = cache.find(&key, "scheme").and_then(|path| recall(&std::fs::read_to_string(path).ok()?)) {
         return Ok(with(CANDIDATES[i]));
@@ -88,11 +95,11 @@ fn measurable(checked: &Checked) -> bool {
 }
 
 /// What a choice depends on.
-fn key(checked: &Checked, code: &CodeOptions, options: &CudaOptions, gpu: &str) -> String {
+fn key(checked: &Checked, code: &CodeOptions, options: &CudaOptions, (gpu, profile): (&str, &str)) -> String {
     let program = graph_text::print(&checked.program.graph);
     let files: Vec<&str> = checked.sources.files().map(|(_, f)| &*f.text).collect();
     let how = format!("{:?} {code:?} {options:?}", checked.program.steady.repetitions);
-    let mut parts = vec!["scheme", env!("CARGO_PKG_VERSION"), gpu, &program, &how];
+    let mut parts = vec!["scheme", env!("CARGO_PKG_VERSION"), gpu, profile, &program, &how];
     parts.extend(files);
     cache::key(&parts)
 }
@@ -195,7 +202,7 @@ mod tests {
         assert_eq!(fastest(&[Some(3.0), None, Some(2.0), Some(2.0)]), Some(2));
         assert_eq!(fastest(&[None; 4]), None);
         for best in 0..CANDIDATES.len() {
-            let text = told(&[Some(1.0), None, Some(0.5), Some(2.0)], best);
+            let text = told(&[Some(1.0), None, Some(0.5), Some(2.0), None], best);
             assert_eq!(recall(&text), Some(best), "{text}");
         }
         for strange in ["", "fused", "fused x", "slow 1", "fused 77\n"] {

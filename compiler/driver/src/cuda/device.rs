@@ -95,6 +95,11 @@ pub trait Device {
     /// Milliseconds between two events that have happened.
     fn elapsed(&mut self, from: u32, to: u32) -> Result<f32, Fault>;
 
+    /// Has an event happened that was recorded? Also where somebody has to wait for it to find out.
+    fn has_happened(&mut self, _event: u32) -> Result<bool, Fault> {
+        Ok(true)
+    }
+
     /// Memory of the host that will be put and got often.
     ///
     /// # Safety
@@ -106,6 +111,11 @@ pub trait Device {
 
     /// The launches that follow are those of so many steady states; 0: they were the last ones.
     fn batch(&mut self, _steady_states: u64) {}
+
+    /// How many blocks of a kernel a multiprocessor runs at once.
+    fn resident(&mut self, _kernel: u32, _threads: u32, _shared: u32) -> Result<u32, Fault> {
+        Ok(1)
+    }
 
     /// The run is over: waits until nothing uses the host's memory any more, whatever has happened.
     fn settle(&mut self);
@@ -133,6 +143,7 @@ pub struct RawDevice {
     unpin: Option<extern "C" fn(*mut c_void, *mut c_void)>,
     why: extern "C" fn(*mut c_void) -> *const c_char,
     batch: Option<extern "C" fn(*mut c_void, i64)>,
+    resident: Option<extern "C" fn(*mut c_void, u32, u32, u32, *mut u32) -> Code>,
 }
 
 /// What the functions work on.
@@ -308,6 +319,17 @@ extern "C" fn batch(user: *mut c_void, steady_states: i64) {
     });
 }
 
+extern "C" fn resident(user: *mut c_void, kernel: u32, threads: u32, shared: u32, blocks: *mut u32) -> Code {
+    // SAFETY: as in `allocate`.
+    let state = unsafe { state(user) };
+    state.guard(|device| {
+        let count = device.resident(kernel, threads, shared)?;
+        // SAFETY: the interface promises room for a number.
+        unsafe { *blocks = count };
+        Ok(())
+    })
+}
+
 extern "C" fn why(user: *mut c_void) -> *const c_char {
     // SAFETY: as in `allocate`.
     let state = unsafe { state(user) };
@@ -350,6 +372,7 @@ impl Attached {
             unpin: Some(unpin),
             why,
             batch: Some(batch),
+            resident: Some(resident),
         };
         Attached { raw: Box::new(raw), state }
     }

@@ -3,24 +3,24 @@
 //! Purpose: from a checked program to the texts of host and device. Input: the program, what was chosen. Output: [`Emitted`], with the schedule
 //! that the judge has passed.
 
+use super::solved;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
 use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt, dump};
 use crate::scheduling::{self, Weights};
 use crate::session::Session;
-use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, Scheme};
+use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, ProfileText, Scheme};
 use sluice_codegen::{CodegenError, Flavour, ProgramInput};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::slow::InTurn;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_schedule::machine::Machine;
-use sluice_schedule::method::{self, Method, Outcome, Settings};
+use sluice_schedule::method::{Method, NoSchedule, Outcome, Settings};
 use sluice_schedule::plan::{self, Grain, Plan, Program};
 use sluice_schedule::problem::granularity::whole;
 use sluice_schedule::problem::modulo::Unfit;
-use std::time::Instant;
 
 /// What is chosen about a program on a device.
 #[derive(Clone, Debug)]
@@ -37,10 +37,25 @@ pub struct Choices {
     pub machine: Machine,
     /// Who schedules.
     pub method: Method,
+    /// Another one, where that one finds nothing in its time.
+    pub spare: Option<Method>,
     /// Seconds for the integer program.
     pub time_limit: f64,
     /// What the device has room for, and so on.
     pub options: CudaOptions,
+    /// What a profile says, where there is one and the scheme heeds it.
+    pub configuration: Option<Configuration>,
+}
+
+/// What a profile says about the nodes of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Configuration {
+    /// By node, how many threads of a block fire it.
+    pub threads: Vec<u32>,
+    /// By node, nanoseconds of a firing on a multiprocessor, where they are known.
+    pub nanoseconds: Vec<Option<f64>>,
+    /// Where these come from, for people.
+    pub costs: String,
 }
 
 /// Texts and schedule.
@@ -68,8 +83,50 @@ pub fn emit(
     checked: &Checked,
     code: &CodeOptions,
     choices: &Choices,
-    (flavour, name): (Flavour, &str),
+    named: (Flavour, &str),
 ) -> Result<Emitted, Halt> {
+    let emitted = made(session, checked, code, choices, named, |making| {
+        let scheduled = match choices.scheme {
+            Scheme::Serial => making.serial(),
+            Scheme::Fused | Scheme::FusedWarps => making.fused(choices.scheme),
+            _ => making.swp(choices.scheme, choices.coarsen),
+        };
+        making.text(scheduled?)
+    })?;
+    dump(session, "emit-cuda", || emitted.program.device.clone())?;
+    Ok(emitted)
+}
+
+/// The kernels that measure each part of the program in blocks of so many threads.
+pub fn profile_texts(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    choices: &Choices,
+    threads: &[u32],
+) -> Result<Vec<ProfileText>, Halt> {
+    made(session, checked, code, choices, (Flavour::Plugin, "program"), |making| {
+        let granularity = whole(making.what.steady, 1).ok_or_else(|| unfit(Unfit::Work))?;
+        let plan = plan::with_granularity(making.what, granularity, 1).map_err(unfit)?;
+        let mut scheduled = making.solve(Scheme::Swp, plan, Method::Sas)?;
+        let mut texts = Vec::new();
+        for threads in threads {
+            scheduled.options.threads = *threads;
+            texts.push(cuda::profile(&making.input(&scheduled), choices.processors).map_err(Problem::Code)?);
+        }
+        Ok(texts)
+    })
+}
+
+/// What is made of a program for devices.
+fn made<T>(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    choices: &Choices,
+    (flavour, name): (Flavour, &str),
+    make: impl FnOnce(&Making<'_>) -> Result<T, Problem>,
+) -> Result<T, Halt> {
     let program = &checked.program;
     if program.steady.islands.is_some() {
         // said in the same words as of other things that do not run there
@@ -85,10 +142,7 @@ pub fn emit(
     // streams that take turns get a thread each
     let mut turns: Vec<Option<&InTurn>> = vec![None; kernels.len()];
     for (k, filter) in program.codes.iter().enumerate() {
-        let Some(of) = filter.turns.as_deref().filter(|_| filter.stateful.is_some() || choices.scheme != Scheme::Fused)
-        else {
-            continue;
-        };
+        let Some(of) = filter.turns.as_deref() else { continue };
         let turn = compiled::device_kernel(&of.turn, &program.globals, code);
         if let Some(turn) = turn.filter(|t| cuda::has_turn_states(&host_kernels[k], t, &program.globals, of.streams()))
         {
@@ -107,24 +161,19 @@ pub fn emit(
             times.alone[v] = (times.alone[v] / u64::from(of.streams()).min(machine.lanes)).max(1);
         }
     }
+    if let Some(configuration) = &choices.configuration {
+        times = plan::measured(&machine, times, &configuration.nanoseconds);
+        times.each = configuration.threads.iter().map(|n| u64::from(*n)).collect();
+    }
     let what = Program { graph: &program.graph, steady: &program.steady, times: &times, item_bytes: &item_bytes };
     let host_options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
     let host = compiled::input(checked, name, &host_kernels, &sequential, &host_options);
     let making = Making { what, machine: &machine, host: &host, kernels: &kernels, turns: &turns, choices };
-    let made = session.pass("emit-cuda", || {
-        let scheduled = match choices.scheme {
-            Scheme::Serial => making.serial(),
-            Scheme::Fused => making.fused(),
-            _ => making.swp(choices.scheme, choices.coarsen, choices.method),
-        };
-        making.text(scheduled?)
-    });
-    let emitted = made.map_err(|e| match e {
+    let made = session.pass("emit-cuda", || make(&making));
+    made.map_err(|e| match e {
         Problem::Code(e) => refused(session, checked, &e),
         Problem::Fault(fault) => fault.into(),
-    })?;
-    dump(session, "emit-cuda", || emitted.program.device.clone())?;
-    Ok(emitted)
+    })
 }
 
 /// Says why a program does not run on a device.
@@ -155,21 +204,19 @@ struct Making<'a> {
 
 impl Making<'_> {
     /// A modulo schedule for multiprocessors.
-    fn swp(&self, scheme: Scheme, coarsen: u64, method: Method) -> Result<Scheduled, Problem> {
+    fn swp(&self, scheme: Scheme, coarsen: u64) -> Result<Scheduled, Problem> {
         let processors = self.choices.processors;
         let mut plan = plan::plan(self.what, self.machine, processors, PER_PROCESSOR).map_err(unfit)?;
         if coarsen > 1 {
             let coarse = plan.granularity.coarsened(coarsen).ok_or_else(|| unfit(Unfit::Work))?;
             plan = plan::with_granularity(self.what, coarse, processors).map_err(unfit)?;
         }
-        self.solve(scheme, plan, method)
+        self.solve(scheme, plan, self.choices.method)
     }
 
     /// Kernel after kernel, with no more bytes of buffers than the schedule that is coarsened eight times.
     fn serial(&self) -> Result<Scheduled, Problem> {
-        // the integer program takes its time, and its schedules hold about as much
-        let method = if self.choices.method == Method::Ilp { Method::Hms } else { self.choices.method };
-        let limit = match self.swp(Scheme::Swp, SWP8, method).and_then(|swp8| self.bytes(&swp8)) {
+        let limit = match self.swp(Scheme::Swp, SWP8).and_then(|swp8| self.bytes(&swp8)) {
             Ok(bytes) => bytes,
             Err(e @ Problem::Code(CodegenError::NotOnDevice { .. })) => return Err(e),
             Err(_) => SERIAL_BYTES,
@@ -178,8 +225,8 @@ impl Making<'_> {
     }
 
     /// Regions as kernels. What passes between them is on rings, for as many steady states as keeps those in a GPU's cache.
-    fn fused(&self) -> Result<Scheduled, Problem> {
-        self.longest(Scheme::Fused, FUSED_BYTES, (1..14).map(|i| 1 << i))
+    fn fused(&self, scheme: Scheme) -> Result<Scheduled, Problem> {
+        self.longest(scheme, FUSED_BYTES, (1..14).map(|i| 1 << i))
     }
 
     /// One instance of each task, of as many steady states as keep the channels within the limit; one where none do.
@@ -201,10 +248,12 @@ impl Making<'_> {
     }
 
     fn solve(&self, scheme: Scheme, plan: Plan, method: Method) -> Result<Scheduled, Problem> {
-        let began = Instant::now();
         let settings = Settings { time_limit: self.choices.time_limit, ..Settings::default() };
-        let outcome = method::solve(&plan, method, &settings, &|| began.elapsed().as_secs_f64())
-            .map_err(|e| Problem::Fault(scheduling::no_schedule(e, method)))?;
+        let outcome = match (solved::solve(&plan, method, &settings), self.choices.spare) {
+            (Err(NoSchedule::GaveUp(_)), Some(spare)) => solved::solve(&plan, spare, &settings),
+            (outcome, _) => outcome,
+        };
+        let outcome = outcome.map_err(|e| Problem::Fault(scheduling::no_schedule(e, method)))?;
         let options = CudaOptions { scheme, threads: self.choices.threads, ..self.choices.options };
         Ok(Scheduled { plan, outcome, options })
     }
@@ -214,6 +263,8 @@ impl Making<'_> {
             host: self.host,
             kernels: self.kernels,
             turns: self.turns,
+            threads: self.choices.configuration.as_ref().map_or(&[], |c| &c.threads),
+            costs: self.choices.configuration.as_ref().map_or("", |c| &c.costs),
             problem: &scheduled.plan.problem,
             schedule: &scheduled.outcome.verified,
             options: &scheduled.options,

@@ -251,15 +251,18 @@ impl Gpu {
         Ok(())
     }
 
-    /// Blocks of a kernel that a multiprocessor has at once.
-    pub fn blocks_at_once(&self, kernel: u32, threads: u32, shared: u32) -> Result<u32, Fault> {
-        let kernel = self.kernel(kernel)?;
-        // SAFETY: the function is one of the loaded module.
-        unsafe {
-            result::occupancy::max_active_block_per_multiprocessor(kernel.function, threads as i32, shared as usize)
+    /// Sees to it that a kernel may have so much shared memory. Gives its function.
+    fn with_shared(&mut self, number: u32, shared: u32) -> Result<sys::CUfunction, Fault> {
+        let Kernel { name, function, shared: may } = self.kernel(number)?;
+        let function = *function;
+        if shared > *may {
+            let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function is one of the loaded module.
+            unsafe { result::function::set_function_attribute(function, attribute, shared as i32) }
+                .map_err(|e| fault(&format!("give {shared} bytes of shared memory to {name}"), e))?;
+            self.kernels[number as usize].shared = shared;
         }
-        .map(i32::unsigned_abs)
-        .map_err(|e| fault("say how many blocks it runs at once", e))
+        Ok(function)
     }
 
     fn kernel(&self, number: u32) -> Result<&Kernel, Fault> {
@@ -338,15 +341,7 @@ impl Device for Gpu {
 
     fn launch(&mut self, launch: &Launch, job: &[u8]) -> Result<(), Fault> {
         let stream = self.stream(Stream::Compute);
-        let kernel = self.kernel(launch.kernel)?;
-        let (function, may, name) = (kernel.function, kernel.shared, kernel.name.clone());
-        if launch.shared > may {
-            let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            // SAFETY: the function is one of the loaded module.
-            unsafe { result::function::set_function_attribute(function, attribute, launch.shared as i32) }
-                .map_err(|e| fault(&format!("give {} bytes of shared memory to {name}", launch.shared), e))?;
-            self.kernels[launch.kernel as usize].shared = launch.shared;
-        }
+        let function = self.with_shared(launch.kernel, launch.shared)?;
         let mut arguments = [job.as_ptr().cast_mut().cast::<c_void>()];
         let (grid, block) = ((launch.blocks, 1, 1), (launch.threads, 1, 1));
         // SAFETY: kernels have one argument, the job, whose size the generated program knows; it is copied now.
@@ -357,6 +352,7 @@ impl Device for Gpu {
                 result::launch_kernel(function, grid, block, launch.shared, stream, &mut arguments)
             }
         };
+        let name = &self.kernel(launch.kernel)?.name;
         done.map_err(|e| fault(&format!("start {name} with {} blocks of {} threads", launch.blocks, launch.threads), e))
     }
 
@@ -387,6 +383,24 @@ impl Device for Gpu {
         let (from, to) = (self.event(from)?, self.event(to)?);
         // SAFETY: both were created, and live as long as the device.
         unsafe { result::event::elapsed(from, to) }.map_err(|e| fault("say how long something took", e))
+    }
+
+    fn resident(&mut self, kernel: u32, threads: u32, shared: u32) -> Result<u32, Fault> {
+        let function = self.with_shared(kernel, shared)?;
+        // SAFETY: the function is one of the loaded module.
+        unsafe { result::occupancy::max_active_block_per_multiprocessor(function, threads as i32, shared as usize) }
+            .map(i32::unsigned_abs)
+            .map_err(|e| fault("say how many blocks it runs at once", e))
+    }
+
+    fn has_happened(&mut self, event: u32) -> Result<bool, Fault> {
+        let made = self.event(event)?;
+        // SAFETY: the event lives as long as the device.
+        match unsafe { result::event::query(made) } {
+            Ok(()) => Ok(true),
+            Err(DriverError(CUresult::CUDA_ERROR_NOT_READY)) => Ok(false),
+            Err(e) => Err(fault("finish its work", e)),
+        }
     }
 
     unsafe fn pin(&mut self, at: *mut u8, bytes: usize) {

@@ -12,7 +12,7 @@
 //! The same `sluice` runs on computers with and without a GPU: the driver and NVRTC are looked for when they are needed, and what is missing is
 //! said ([`faults`]).
 //!
-//! `device`, `gpu`, `nvrtc`, `emulate` and `sectors` are the modules here with `unsafe`: they mirror an interface of C, or call one.
+//! `device`, `gpu`, `nvrtc`, `emulate`, `sectors`, `timed` and `profiling` are the modules here with `unsafe`: they mirror an interface of C, or call one.
 
 pub mod arch;
 pub mod auto;
@@ -24,10 +24,12 @@ pub mod emulate;
 pub mod faults;
 pub mod gpu;
 pub mod nvrtc;
+pub mod profiling;
 pub mod queues;
 pub mod resources;
 pub mod run;
 mod sectors;
+mod solved;
 pub mod stand_alone;
 pub mod texts;
 pub mod timed;

@@ -31,11 +31,24 @@ pub struct Texts {
     pub device: String,
     /// Their names, by number.
     pub kernels: Vec<String>,
+    /// The most registers of a thread, where a profile has chosen.
+    pub registers: Option<u32>,
+}
+
+/// A GPU, as profiles know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceName {
+    /// What its maker calls it.
+    pub name: String,
+    /// Its driver's version of CUDA.
+    pub driver: String,
 }
 
 /// What code is generated for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
+    /// The GPU, where there is one.
+    pub device: Option<DeviceName>,
     /// Multiprocessors.
     pub processors: u32,
     /// The architecture; `None` for the emulation, which has none.
@@ -70,7 +83,9 @@ impl Place {
         match self {
             Place::Gpu(gpu) => {
                 let p = gpu.properties();
+                let (major, minor) = gpu.driver();
                 Target {
+                    device: Some(DeviceName { name: p.name.clone(), driver: format!("{major}.{minor}") }),
                     processors: options.processors.unwrap_or(p.processors),
                     arch: Some(p.arch),
                     block_shared: p.block_shared,
@@ -79,6 +94,7 @@ impl Place {
             }
             // what every GPU has that generated code runs on
             Place::Emulated => Target {
+                device: None,
                 processors: options.processors.unwrap_or(EMULATED_PROCESSORS),
                 arch: None,
                 block_shared: 64 << 10,
@@ -97,7 +113,8 @@ impl Place {
     ) -> Result<Box<dyn Device>, Fault> {
         match self {
             Place::Gpu(mut gpu) => {
-                let options = KernelOptions { fast_math: code.cc.fast_math, registers: None, debug: code.cc.debug };
+                let registers = texts.registers;
+                let options = KernelOptions { fast_math: code.cc.fast_math, registers, debug: code.cc.debug };
                 let (arch, driver) = (gpu.properties().arch, gpu.driver());
                 let image =
                     session.pass("compile-cuda", || compile::image(&texts.device, arch, options, Some(driver)))?;
@@ -125,7 +142,7 @@ impl Place {
 }
 
 /// The seed of the emulated order.
-fn seed() -> Result<u64, Fault> {
+pub(super) fn seed() -> Result<u64, Fault> {
     match toolkit::variable("SLUICE_EMULATE_SEED") {
         None => Ok(1),
         Some(text) => text.trim().parse().map_err(|_| {

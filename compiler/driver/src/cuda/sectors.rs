@@ -2,7 +2,7 @@
 //!
 //! Purpose: which memory the kernels of an emulated run touch, and how well. Input: after each launch, what the emulator counted. Output: a table in a file
 //! (`SLUICE_EMULATE_COUNTS` names it): for each part of the device's memory, reads and writes, the accesses of warps, and the sectors of 32 bytes
-//! that one touches on average and at most.
+//! that one touches on average and at most; and the bytes that threads asked for.
 
 #![allow(unsafe_code)]
 
@@ -21,8 +21,8 @@ pub(super) struct Sectors {
     counts: Counts,
     region: Region,
     to: PathBuf,
-    /// By region, of reads and writes: accesses, sectors, most sectors of an access.
-    sums: BTreeMap<u32, [[u64; 3]; 2]>,
+    /// By region, of reads and writes: accesses, sectors, most sectors of an access, bytes.
+    sums: BTreeMap<u32, [[u64; 4]; 2]>,
 }
 
 impl Sectors {
@@ -40,14 +40,15 @@ impl Sectors {
     pub(super) fn add(&mut self) {
         let mut region = 0;
         loop {
-            let mut numbers = [0u64; 6];
-            // SAFETY: there is room for six numbers.
+            let mut numbers = [0u64; 8];
+            // SAFETY: there is room for eight numbers.
             let all = unsafe { (self.counts)(region, numbers.as_mut_ptr()) };
             let sums = self.sums.entry(region).or_default();
-            for (sum, numbers) in sums.iter_mut().zip(numbers.chunks(3)) {
+            for (sum, numbers) in sums.iter_mut().zip(numbers.chunks(4)) {
                 sum[0] += numbers[0];
                 sum[1] += numbers[1];
                 sum[2] = sum[2].max(numbers[2]);
+                sum[3] += numbers[3];
             }
             if region >= all {
                 return;
@@ -58,14 +59,14 @@ impl Sectors {
 
     /// The table: columns between tabs, the regions' names last.
     fn table(&self) -> String {
-        let mut out = String::from("direction\taccesses\tsectors\taverage\tmost\tmemory\n");
+        let mut out = String::from("direction\taccesses\tsectors\taverage\tmost\tbytes\tmemory\n");
         for (region, sums) in &self.sums {
             // SAFETY: the emulator's names live as long as it does, and end with a zero.
             let name = unsafe { CStr::from_ptr((self.region)(*region)) }.to_string_lossy();
-            for (direction, [accesses, sectors, most]) in ["read", "write"].into_iter().zip(sums) {
+            for (direction, [accesses, sectors, most, bytes]) in ["read", "write"].into_iter().zip(sums) {
                 if *accesses > 0 {
                     let average = *sectors as f64 / *accesses as f64;
-                    let _ = writeln!(out, "{direction}\t{accesses}\t{sectors}\t{average:.2}\t{most}\t{name}");
+                    let _ = writeln!(out, "{direction}\t{accesses}\t{sectors}\t{average:.2}\t{most}\t{bytes}\t{name}");
                 }
             }
         }

@@ -166,8 +166,8 @@ fn from_a_checked_program_to_its_device() {
     let cuda = CudaOptions { emulate: true, processors: Some(3), ..CudaOptions::default() };
     let mut seen = None;
     let made = run::prepare(&mut session, &checked, &code, &NativeOptions::default(), &cuda, |_, _, _, _, target| {
-        seen = Some(*target);
-        Ok(Texts { host, device: DEVICE.into(), kernels: vec!["twice".into()] })
+        seen = Some(target.clone());
+        Ok(Texts { host, device: DEVICE.into(), kernels: vec!["twice".into()], registers: None })
     });
     let (native, _) = made.unwrap();
     assert_eq!(seen.map(|t| (t.processors, t.arch)), Some((3, None)));

@@ -3,12 +3,16 @@
 //! Purpose: what [`emit`](super::emit) is asked for. Input: what the command line says, and what the code is for. Output: [`Texts`] of a program that is
 //! run now, or the file of a stand-alone one.
 
-use super::emit::{self, Choices};
+use super::arch::Arch;
+use super::emit::{self, Choices, Configuration};
 use super::run::{Target, Texts};
 use super::stand_alone;
 use crate::exit::Fault;
-use crate::options::{CodeOptions, CudaBuildOptions, CudaOptions};
+use crate::options::{CodeOptions, CudaBuildOptions, CudaOptions, Scheme};
 use crate::pipeline::{Checked, Halt};
+use crate::profile::find;
+use crate::profile::gpu::Chosen;
+use crate::scheduling::costs::Measured;
 use crate::session::Session;
 use sluice_codegen::Flavour;
 use sluice_codegen::cuda;
@@ -25,8 +29,10 @@ const PROCESSORS: u32 = 132;
 const USUAL_SHARED: u32 = 48 << 10;
 /// Bytes of what passes between the host and the emulated device at a time: little, so that copies and kernels overlap.
 const EMULATED_SLICE: u64 = 4 << 10;
-/// Seconds for a schedule.
-const TIME_LIMIT: f64 = 20.0;
+/// Bytes of shared memory of a tile there, where blocks make several.
+const EMULATED_TILE: u64 = 4 << 10;
+/// Seconds for the integer program.
+const TIME_LIMIT: f64 = 10.0;
 
 /// The texts of a program that is run now.
 pub fn texts(
@@ -36,10 +42,54 @@ pub fn texts(
     options: &CudaOptions,
     target: &Target,
 ) -> Result<Texts, Halt> {
-    let choices = choices(options, target)?;
+    let choices = profiled(session, checked, options, (target, target.arch.as_slice()))?;
     let made = emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?.program;
     let kernels = made.kernels.into_iter().map(|k| k.name).collect();
-    Ok(Texts { host: made.host, device: made.device, kernels })
+    Ok(Texts { host: made.host, device: made.device, kernels, registers: choices.options.registers })
+}
+
+/// Registers of a multiprocessor, of all GPUs that generated code runs on; and how many threads get at a time.
+const REGISTERS: u32 = 64 << 10;
+const REGISTERS_AT_ONCE: u32 = 8;
+
+/// What is not said is chosen: by a profile, where there is one; `archs`: what the code is for, nothing for the emulation.
+pub fn profiled(
+    session: &mut Session,
+    checked: &Checked,
+    options: &CudaOptions,
+    (target, archs): (&Target, &[Arch]),
+) -> Result<Choices, Halt> {
+    let mut choices = choices(options, target)?;
+    let named = options.profile.as_deref();
+    // regions have no schedule, and fire several filters in one loop: one that is named must be right all the same
+    let found = match choices.scheme {
+        scheme if scheme.is_fused() && named.is_none() => None,
+        _ => find::on_device(session, checked, named, target.device.as_ref(), archs)?,
+    };
+    if let Some(found) = found.filter(|_| !choices.scheme.is_fused()) {
+        let chosen = match options.block_threads {
+            None => found.profile.chosen(&found.nanoseconds),
+            Some(block) => found.profile.chosen_within(block),
+        };
+        match chosen {
+            Some(chosen) => heed(&mut choices, &chosen, Measured::of(&found).text()),
+            None => session.remark(&format!(
+                "the profile is not used: it has no blocks of {} threads or less ({})",
+                choices.threads, found.file
+            )),
+        }
+    }
+    Ok(choices)
+}
+
+/// Chooses what a profile says; `costs`: where its times come from, for people.
+pub fn heed(choices: &mut Choices, chosen: &Chosen, costs: String) {
+    choices.threads = chosen.block;
+    // what is made of several filters may need more registers than each of them: its blocks must have room, too
+    let room = REGISTERS / chosen.block / REGISTERS_AT_ONCE * REGISTERS_AT_ONCE;
+    choices.options.registers = Some(chosen.registers.min(room));
+    choices.configuration =
+        Some(Configuration { threads: chosen.threads.clone(), nanoseconds: chosen.nanoseconds.clone(), costs });
 }
 
 /// What is not said is chosen.
@@ -47,22 +97,32 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
     let machine = machine::shipped("h200").ok_or_else(|| Fault::internal("the machine h200 is missing"))?;
     let usual = cuda::CudaOptions::default();
     let emulated = target.arch.is_none();
+    let scheme = options.scheme.unwrap_or(super::auto::USUAL);
+    // blocks that stay for several tiles have some of them even in a short run
+    let stay = emulated && scheme == Scheme::FusedWarps;
     Ok(Choices {
-        scheme: options.scheme.unwrap_or(super::auto::USUAL),
+        scheme,
         coarsen: options.coarsen.unwrap_or(1).into(),
         processors: target.processors,
         threads: options.block_threads.unwrap_or(THREADS),
         machine,
-        method: Method::Hms,
-        time_limit: TIME_LIMIT,
+        method: options.method.unwrap_or(if emulated { Method::Hms } else { Method::Ilp }),
+        spare: options.method.is_none().then_some(Method::Hms),
+        time_limit: options.time_limit.map_or(TIME_LIMIT, |t| t.as_secs_f64()),
         options: cuda::CudaOptions {
             shared: target.block_shared.into(),
             // the rest of the memory is for what else uses the GPU
             memory: target.memory.map_or(usual.memory, |bytes| bytes / 4 * 3),
             batch_bytes: if emulated { EMULATED_BATCH } else { usual.batch_bytes },
-            slice_bytes: if emulated { EMULATED_SLICE } else { usual.slice_bytes },
+            slice_bytes: match (emulated, stay) {
+                (false, _) => usual.slice_bytes,
+                (true, false) => EMULATED_SLICE,
+                (true, true) => EMULATED_BATCH,
+            },
+            tile: if stay { EMULATED_TILE } else { usual.tile },
             ..usual
         },
+        configuration: None,
     })
 }
 
@@ -77,12 +137,15 @@ pub fn stand_alone(
 ) -> Result<String, Halt> {
     let archs = stand_alone::archs(&options.archs);
     let target = Target {
+        device: None,
         processors: options.code.processors.unwrap_or(PROCESSORS),
         arch: archs.first().copied(),
         block_shared: USUAL_SHARED,
         memory: None,
     };
-    let choices = choices(&options.code, &target)?;
+    let choices = profiled(session, checked, &options.code, (&target, &archs))?;
     let made = emit::emit(session, checked, code, &choices, (Flavour::Executable, name))?.program;
-    Ok(cuda::stand_alone(&made, name, &stand_alone::nvcc_flags(&archs), code.cc.fast_math))
+    let mut flags = stand_alone::nvcc_flags(&archs);
+    flags.extend(choices.options.registers.map(|n| format!("-maxrregcount={n}")));
+    Ok(cuda::stand_alone(&made, name, &flags, code.cc.fast_math))
 }

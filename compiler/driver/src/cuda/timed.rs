@@ -206,6 +206,10 @@ impl Device for Timed {
         }
     }
 
+    fn resident(&mut self, kernel: u32, threads: u32, shared: u32) -> Result<u32, Fault> {
+        self.device.resident(kernel, threads, shared)
+    }
+
     fn settle(&mut self) {
         self.device.settle();
     }

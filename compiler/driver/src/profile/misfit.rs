@@ -78,6 +78,15 @@ pub(super) fn no_time(text: &str, stream: &str) -> Misfit {
     )
 }
 
+/// What is said about a GPU cannot be.
+pub(super) fn no_configuration(text: &str, what: &str, stream: Option<&str>) -> Misfit {
+    let title = format!("the profile cannot be used: {what}");
+    let Some(stream) = stream else { return broken(title, value(text, "gpu"), "of this GPU".into()) };
+    let from = text.find("\"streams\"").unwrap_or(0);
+    let place = value(&text[from..], stream);
+    broken(title, place.start + from..place.end + from, "this stream".into())
+}
+
 /// Of another program, or of what this one was.
 pub(super) fn other_program(text: &str, profile: &Profile) -> Misfit {
     other(
@@ -105,13 +114,35 @@ pub(super) fn unknown(text: &str, stream: &str) -> Misfit {
     )
 }
 
-/// Times of a CPU are not those of a GPU.
+/// Times of a CPU are not those of a GPU, nor the other way round.
 pub(super) fn other_kind(text: &str, profile: &Profile, machine: &str) -> Misfit {
+    let help = match profile.is_gpu() {
+        true => {
+            "`sluice profile` without --target cuda measures the CPU; without --profile, costs are taken from the kernel IR"
+        }
+        false => {
+            "--machine cpu is the computer that measured; without --profile, costs are taken from the kernel IR; \
+             `sluice profile --target cuda` is for GPUs"
+        }
+    };
     Misfit {
         code: "E0972",
-        title: format!("a profile of a CPU says nothing about {machine}"),
+        title: format!("a profile of a {} says nothing about {machine}", if profile.is_gpu() { "GPU" } else { "CPU" }),
         place: value(text, &profile.machine.name),
         label: "measured on this processor".into(),
-        help: "--machine cpu is the computer that measured; without --profile, costs are taken from the kernel IR",
+        help,
+    }
+}
+
+/// Code for another architecture has other registers and other times.
+pub(super) fn other_arch(text: &str, profile: &Profile, machine: &str) -> Misfit {
+    let arch = profile.gpu.as_ref().and_then(|g| g.arch.clone());
+    let of = arch.as_deref().unwrap_or("the emulated GPU");
+    Misfit {
+        code: "E0972",
+        title: format!("a profile of {of} says nothing about {machine}"),
+        place: value(text, arch.as_deref().unwrap_or(&profile.machine.name)),
+        label: "of this architecture".into(),
+        help: "`sluice profile --target cuda` makes one for the GPU at hand, with --arch for another one",
     }
 }

@@ -3,9 +3,11 @@
 //! Purpose: what firings of a program were measured to take, as a document that `sluice profile` writes and `sluice schedule` reads. Input: counts of
 //! native runs, or the document's text. Output: [`Profile`]; and, for the program that it is of, nanoseconds of a firing by node.
 //!
-//! A profile is of one program: what its filters do and how they are joined, not how its text is written.
+//! A profile is of one program: what its filters do and how they are joined, not how its text is written. One of a GPU ([`gpu`]) has in it, too, how many threads fire each stream
+//! there, and how many registers they have.
 
 pub mod find;
+pub mod gpu;
 mod misfit;
 pub mod take;
 
@@ -42,6 +44,8 @@ pub struct Profile {
     pub seconds: f64,
     /// Firings measured, of all streams together.
     pub firings: u64,
+    /// What a GPU is told; nothing for a CPU.
+    pub gpu: Option<gpu::OnGpu>,
     /// By stream, in program order.
     pub streams: Vec<Stream>,
 }
@@ -49,7 +53,7 @@ pub struct Profile {
 /// The machine that a profile was taken on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// `cpu`.
+    /// `cpu` or `gpu`.
     pub kind: String,
     /// What its maker calls it.
     pub name: String,
@@ -62,9 +66,14 @@ pub struct Stream {
     pub stream: String,
     /// Firings measured.
     pub firings: u64,
-    /// Nanoseconds of one of them; nothing where there was none.
+    /// Nanoseconds of one of them; nothing where there was none. On a GPU: of a multiprocessor that fires nothing else.
     pub nanoseconds: Option<f64>,
+    /// How a GPU fires it; nothing for a CPU.
+    pub gpu: Option<gpu::StreamOnGpu>,
 }
+
+/// What `--profile` says for no profile.
+pub const NONE: &str = "none";
 
 /// The longest firing that is believed, in nanoseconds.
 const LONGEST: f64 = 1e15;
@@ -99,11 +108,18 @@ impl Profile {
         if profile.schema != SCHEMA {
             return Err(misfit::other_schema(text, &profile.schema));
         }
-        let odd = |s: &&Stream| s.nanoseconds.is_some_and(|ns| !(0.0..=LONGEST).contains(&ns));
-        match profile.streams.iter().find(odd) {
-            Some(s) => Err(misfit::no_time(text, &s.stream)),
-            None => Ok(profile),
+        let odd = |ns: Option<f64>| ns.is_some_and(|ns| !(0.0..=LONGEST).contains(&ns));
+        let cells = |s: &Stream| s.gpu.as_ref().is_some_and(|g| g.table.iter().any(|c| odd(c.nanoseconds)));
+        if let Some(s) = profile.streams.iter().find(|s| odd(s.nanoseconds) || cells(s)) {
+            return Err(misfit::no_time(text, &s.stream));
         }
+        gpu::check(&profile).map_err(|(what, stream)| misfit::no_configuration(text, what, stream))?;
+        Ok(profile)
+    }
+
+    /// Is it of a GPU?
+    pub fn is_gpu(&self) -> bool {
+        self.gpu.is_some()
     }
 
     /// Nanoseconds of a firing by node, where it was measured; `text` is the document, for messages.

@@ -166,6 +166,7 @@ fn document(checked: &Checked, sums: &Sums, flags: String) -> Result<Profile, Fa
             stream: node.path.clone(),
             firings: sums.firings[v],
             nanoseconds: (sums.firings[v] > 0).then_some((each * 1e4).round() / 1e4),
+            gpu: None,
         }
     };
     Ok(Profile {
@@ -178,6 +179,7 @@ fn document(checked: &Checked, sums: &Sums, flags: String) -> Result<Profile, Fa
         flags,
         seconds: (sums.total / 1e3).round() / 1e6,
         firings: sums.all(),
+        gpu: None,
         streams: program.graph.nodes.iter().enumerate().map(stream).collect(),
     })
 }

@@ -1,19 +1,18 @@
 //! What firings cost: as the kernel IR says, or as they were measured.
 //!
 //! A profile that the command line names is used or refused. One in the cache is used for the computer at hand, `--machine cpu`; where it does not fit the
-//! program any more, that is said.
+//! program any more, that is said. For a GPU it is used where it is of that GPU: one that was measured, else one that was modelled.
 
 use super::{ScheduleOptions, Weights, target, weights};
 use crate::pipeline::{Checked, Halt};
+use crate::profile::NONE;
 use crate::profile::find::{self, Found};
+use crate::profile::gpu::Costs as GpuCosts;
 use crate::session::Session;
 use serde::Serialize;
-use sluice_schedule::machine::Machine;
+use sluice_schedule::machine::{Kind, Machine};
 use sluice_schedule::plan;
 use sluice_schedule::problem::granularity::Times;
-
-/// What `--profile` says for no profile.
-pub const NONE: &str = "none";
 
 /// What a problem is made from.
 pub struct Costs {
@@ -42,12 +41,61 @@ pub struct Measured {
     firings: u64,
     /// Streams that did not fire then: their costs are those of the kernel IR.
     unmeasured: usize,
+    /// Nobody measured: the machine model says it, with the registers and spills of code for this architecture; or the emulated GPU does.
+    #[serde(skip)]
+    unreal: Option<(GpuCosts, String)>,
+}
+
+impl Measured {
+    /// Of a profile that fits.
+    pub fn of(found: &Found) -> Measured {
+        let profile = &found.profile;
+        let unreal = profile.gpu.as_ref().filter(|on| on.costs != GpuCosts::Measured);
+        Measured {
+            file: found.file.clone(),
+            date: profile.date.clone(),
+            machine: profile.machine.name.clone(),
+            firings: profile.firings,
+            unmeasured: found.nanoseconds.iter().filter(|ns| ns.is_none()).count(),
+            unreal: unreal.map(|on| (on.costs, on.arch.clone().unwrap_or_default())),
+        }
+    }
+
+    /// `measured`, `emulated` or `modelled`.
+    pub fn name(&self) -> &'static str {
+        match &self.unreal {
+            None => "measured",
+            Some((GpuCosts::Emulated, _)) => "emulated",
+            Some(_) => "modelled",
+        }
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let rest = match self.unmeasured {
+            0 => String::new(),
+            1 => "; of one stream that did not fire then, from the kernel IR".into(),
+            n => format!("; of {n} streams that did not fire then, from the kernel IR"),
+        };
+        match &self.unreal {
+            None => {
+                format!("measured, profile of {}, {} firings{rest}", self.date, super::report::grouped(self.firings))
+            }
+            Some((GpuCosts::Emulated, _)) => format!("of the emulated GPU, profile of {}{rest}", self.date),
+            Some((_, arch)) => {
+                format!(
+                    "modelled, not measured: registers and spills of code for {arch}, profile of {}{rest}",
+                    self.date
+                )
+            }
+        }
+    }
 }
 
 impl Origin {
-    /// `measured` or `static`.
+    /// `measured`, `modelled`, `emulated` or `static`.
     pub fn name(&self) -> &'static str {
-        if self.0.is_some() { "measured" } else { "static" }
+        self.0.as_ref().map_or("static", Measured::name)
     }
 
     /// The profile.
@@ -57,13 +105,7 @@ impl Origin {
 
     /// For people.
     pub fn text(&self) -> String {
-        let Some(m) = &self.0 else { return "from the kernel IR".into() };
-        let rest = match m.unmeasured {
-            0 => String::new(),
-            1 => "; of one stream that did not fire then, from the kernel IR".into(),
-            n => format!("; of {n} streams that did not fire then, from the kernel IR"),
-        };
-        format!("measured, profile of {}, {} firings{rest}", m.date, super::report::grouped(m.firings))
+        self.0.as_ref().map_or_else(|| "from the kernel IR".into(), Measured::text)
     }
 }
 
@@ -86,16 +128,17 @@ pub fn costs(
             }
             found => found.and_then(Result::ok),
         },
+        None if machine.kind == Kind::Gpu => find::of_machine(checked, machine),
         None => None,
     };
     Ok(match found {
         None => Costs { times, item_bytes, origin: Origin::default() },
-        Some(Found { file, profile, nanoseconds }) => {
-            let unmeasured = nanoseconds.iter().filter(|ns| ns.is_none()).count();
-            let (date, firings) = (profile.date, profile.firings);
-            let measured = Measured { file, date, machine: profile.machine.name, firings, unmeasured };
-            let times = plan::measured(machine, times, &nanoseconds);
-            Costs { times, item_bytes, origin: Origin(Some(measured)) }
+        Some(found) => {
+            let mut times = plan::measured(machine, times, &found.nanoseconds);
+            if let Some(chosen) = found.profile.chosen(&found.nanoseconds) {
+                times.each = chosen.threads.iter().map(|n| u64::from(*n)).collect();
+            }
+            Costs { times, item_bytes, origin: Origin(Some(Measured::of(&found))) }
         }
     })
 }

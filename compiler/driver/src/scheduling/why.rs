@@ -4,7 +4,7 @@ use serde::Serialize;
 use sluice_frontend::Elaborated;
 use sluice_frontend::ids::NodeId;
 use sluice_grammar::span::SourceMap;
-use sluice_schedule::analysis::bounds::Reason;
+use sluice_schedule::analysis::bounds::{Bounds, Reason};
 use sluice_schedule::plan::Plan;
 use sluice_schedule::problem::build::is_loop;
 use sluice_schedule::wording::count;
@@ -85,7 +85,7 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
                 return at(t.nodes[0], "cycle", text, &help);
             }
             if t.serial {
-                return at(t.nodes[0], "state", state(&t.name, share(t.cost)), STATE);
+                return at(t.nodes[0], "state", state(&t.name, share(t.cost), bounds), STATE);
             }
             let firings = count(t.firings[0], "firing", "firings");
             let text = format!("one instance of {} ({firings}) takes {} cycles", t.name, t.cost);
@@ -94,7 +94,12 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
         Reason::Cycle(cycle) => {
             let t = &tasks[problem.task_of(cycle[0])];
             if cycle.iter().all(|i| problem.task_of(*i) == problem.task_of(cycle[0])) && t.serial {
-                return at(t.nodes[0], "state", state(&t.name, share(t.cost.saturating_mul(t.instances))), STATE);
+                return at(
+                    t.nodes[0],
+                    "state",
+                    state(&t.name, share(t.cost.saturating_mul(t.instances)), bounds),
+                    STATE,
+                );
             }
             let delay = bounds.critical.as_ref().map_or(1, |(ratio, _)| ratio.distance);
             let delay = count(delay, "iteration", "iterations");
@@ -129,8 +134,16 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
 const STATE: &str =
     "without state its firings would spread over the processors; independent streams (--streams) would share the wait";
 
-fn state(name: &str, share: String) -> String {
-    format!("{name} keeps state (or prints), so its firings follow one another on one processor: {share} of the work")
+fn state(name: &str, share: String, bounds: &Bounds) -> String {
+    let costs = match bounds.lower.saturating_mul(10) / bounds.res_mii.max(1) {
+        tenths if tenths > 10 => {
+            format!("; the processors alone could have an interval {}.{} times as short", tenths / 10, tenths % 10)
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{name} keeps state (or prints), so its firings follow one another on one processor: {share} of the work{costs}"
+    )
 }
 
 /// A part as a percentage with one digit after the point.

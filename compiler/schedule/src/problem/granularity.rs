@@ -22,11 +22,35 @@ pub struct Times {
     pub lanes: u64,
     /// Firings in the smallest instance of a stateless node: threads of a block, a multiple of `lanes`.
     pub threads: u64,
+    /// By node, the same where it has a number of its own; empty: none has.
+    pub each: Vec<u64>,
     /// Cycles that each instance costs besides its firings.
     pub overhead: u64,
 }
 
+/// Steady states of an iteration that are a multiple of all these threads, at most; else nodes' instances are uneven.
+const MOST_COMMON: u64 = 1 << 13;
+
 impl Times {
+    /// Firings in the smallest instance of a stateless node.
+    pub fn threads_of(&self, node: NodeId) -> u64 {
+        self.each.get(node.index()).copied().unwrap_or(self.threads).max(1)
+    }
+
+    /// The smallest number that all of these divide.
+    fn common_threads(&self) -> u64 {
+        let common = |a: u64, b: u64| {
+            let (mut x, mut y) = (a, b);
+            while y > 0 {
+                (x, y) = (y, x % y);
+            }
+            a / x * b
+        };
+        let all = self.each.iter().map(|n| *n.max(&1));
+        let all = all.fold(self.threads.max(1), |a, b| if a > MOST_COMMON { a } else { common(a, b) });
+        if all > MOST_COMMON { self.threads.max(1) } else { all }
+    }
+
     /// Cycles of an instance of so many firings; `None` beyond 64 bits. At least 1.
     pub fn instance(&self, node: NodeId, firings: u64, serial: bool) -> Option<u64> {
         let work = if serial {
@@ -85,8 +109,9 @@ pub fn whole(steady: &SteadyState, batch: u64) -> Option<Granularity> {
 /// Chooses; `None` where the numbers do not fit into 64 bits.
 pub fn choose(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim) -> Option<Granularity> {
     let mut best: Option<Found> = None;
+    let threads = times.common_threads();
     for scale in scales() {
-        let batch = times.threads.max(1).checked_mul(scale)?;
+        let batch = threads.checked_mul(scale)?;
         let Some(found) = with_batch(graph, steady, times, aim, batch) else { break };
         if best.is_some() && found.work > LONGEST {
             break;
@@ -156,7 +181,8 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
             alone += 1;
             continue;
         }
-        let unit = if total.is_multiple_of(times.threads.max(1)) { times.threads.max(1) } else { 1 };
+        let threads = times.threads_of(n);
+        let unit = if total.is_multiple_of(threads) { threads } else { 1 };
         let fits = |groups: u64| times.instance(n, groups.saturating_mul(unit), false).is_some_and(|t| t <= most);
         let groups = largest_divisor(total / unit, fits);
         short &= fits(groups);

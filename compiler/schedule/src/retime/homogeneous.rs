@@ -41,7 +41,7 @@ pub fn homogeneous(graph: &SdfGraph, steady: &SteadyState, time: &[u64]) -> Resu
     }
     let all = steady.repetitions.iter().try_fold(0u64, |s, r| s.checked_add(*r)).filter(|s| *s <= MOST as u64);
     all.ok_or(RetimingError::TooMany { limit: MOST })?;
-    let times = Times { firing: time.to_vec(), alone: time.to_vec(), lanes: 1, threads: 1, overhead: 0 };
+    let times = Times { firing: time.to_vec(), alone: time.to_vec(), lanes: 1, threads: 1, each: vec![], overhead: 0 };
     let (granularity, item_bytes) = (finest(graph), vec![1; graph.channels.len()]);
     let source = Source { graph, steady, granularity: &granularity, times: &times, item_bytes: &item_bytes };
     let tasks = ungrouped(source).map_err(refused)?;

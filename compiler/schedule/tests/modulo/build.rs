@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 fn times(g: &SdfGraph, cost: u64) -> Times {
     let n = g.nodes.len();
-    Times { firing: vec![cost; n], alone: vec![cost; n], lanes: 1, threads: 1, overhead: 0 }
+    Times { firing: vec![cost; n], alone: vec![cost; n], lanes: 1, threads: 1, each: vec![], overhead: 0 }
 }
 
 fn built(g: &SdfGraph, s: &SteadyState, granularity: &Granularity) -> Result<ModuloProblem, Unfit> {
@@ -232,6 +232,7 @@ fn granularity_gives_every_processor_enough() {
             alone: vec![alone; 4],
             lanes: 32,
             threads: 128,
+            each: vec![],
             overhead: 20,
         };
         let chosen = choose(&g, &s, &t, aim).unwrap();

@@ -8,18 +8,33 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Looks at other items than it takes, and has a part without state and one with.
-const PROGRAM: &str = "\
+pub const PROGRAM: &str = "\
 float->float filter Smooth { work peek 3 pop 1 push 1 { push((peek(0) + peek(1) + peek(2)) / 3); pop(); } }
 float->float stateful filter Sum { float s = 0; work pop 2 push 1 { s = s / 2 + pop() - pop(); push(s); } }
 float->float pipeline Main { add Smooth; add Sum; }
 ";
 
-fn input(items: usize) -> Vec<u8> {
+/// Branches that look differently far at the same items, some behind a second splitter; a filter whose firings a thread makes several of; rates of powers of two.
+const BRANCHES: &str = "\
+float->float filter Fir(int taps, int by) {
+    work peek taps pop by push 1 {
+        float sum = 0;
+        for (int i = 0; i < taps; i++) sum += (i % 5 - 1.5) * peek(i);
+        push(sum);
+        for (int i = 0; i < by; i++) pop();
+    }
+}
+float->float splitjoin Inner { split duplicate; add Fir(3, 1); add Fir(20, 1); join roundrobin; }
+float->float splitjoin Outer { split duplicate; add Fir(13, 1); add Inner; add Fir(9, 8); add Fir(4, 1); join roundrobin(8, 16, 1, 8); }
+float->float pipeline Main { add Fir(2, 1); add Outer; add Fir(33, 1); add Fir(4, 4); add Fir(40, 1); }
+";
+
+pub fn input(items: usize) -> Vec<u8> {
     floats(&(0..items).map(|i| (i * 37 % 101) as f32).collect::<Vec<_>>())
 }
 
 /// A C compiler's product beside the test's files.
-fn compiled(place: &Place, source: &Path, name: &str, flags: &[&str]) -> PathBuf {
+pub fn compiled(place: &Place, source: &Path, name: &str, flags: &[&str]) -> PathBuf {
     let target = place.path(name);
     let done = Command::new("cc").args(flags).arg("-o").arg(&target).arg(source).status().unwrap();
     assert!(done.success());
@@ -27,7 +42,7 @@ fn compiled(place: &Place, source: &Path, name: &str, flags: &[&str]) -> PathBuf
 }
 
 /// A folder with the false driver in it.
-fn with_driver() -> Place {
+pub fn with_driver() -> Place {
     let place = Place::new().with("a.str", PROGRAM).with("in.f32", input(3001)).with("driver/x", "");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/false_driver.c");
     compiled(&place, &source, "driver/libcuda.so", &["-std=gnu11", "-O1", "-Wall", "-Werror", "-shared", "-fPIC"]);
@@ -36,7 +51,12 @@ fn with_driver() -> Place {
 
 /// A run on the false GPU, where this is wrong.
 fn on_false_gpu(place: &Place, wrong: &str, more: &[&str]) -> Command {
-    let mut command = place.command(&[&["run", "a.str", "--target", "cuda", "--input", "in.f32"], more].concat());
+    false_gpu(place, wrong, &[&["run", "a.str", "--target", "cuda", "--input", "in.f32"], more].concat())
+}
+
+/// A command that finds the false GPU, where this is wrong.
+pub fn false_gpu(place: &Place, wrong: &str, arguments: &[&str]) -> Command {
+    let mut command = place.command(arguments);
     command.env("LD_LIBRARY_PATH", place.path("driver")).env("FALSE_DRIVER", wrong);
     for name in ["SLUICE_NVRTC", "CUDA_HOME", "CUDA_PATH", "SLUICE_CUDA_HOME"] {
         command.env_remove(name);
@@ -63,6 +83,34 @@ fn the_emulated_gpu_gives_the_same_bytes() {
 }
 
 #[test]
+fn branches_that_look_at_the_same_items_share_them() {
+    let place = Place::new().with("a.str", BRANCHES);
+    for items in [0, 7, 41, 90, 1000, 5003] {
+        let want = place.run_with(&["run", "a.str"], &input(items)).ends(0).stdout;
+        for (scheme, threads, sms) in [("fused", "128", "2"), ("fused", "32", "3"), ("fused-warps", "64", "1")] {
+            let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", sms];
+            let got = place.run_with(&[&args[..], &["--block-threads", threads]].concat(), &input(items)).ends(0);
+            assert!(got.stdout == want, "{scheme}, {threads} threads, {items} items");
+        }
+    }
+    let text = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "fused", "--dump-after", "emit-cuda"];
+    let text = place.run(&text).ends(0);
+    let text = text.text().split("---- the program ----").nth(1).unwrap();
+    assert!(text.contains("sl_each_few<") && text.contains("sl_rows<"), "{text}");
+}
+
+#[test]
+fn every_scheduler_serves() {
+    let place = Place::new().with("a.str", PROGRAM);
+    let want = place.run_with(&["run", "a.str"], &input(900)).ends(0).stdout;
+    for method in ["flat", "ims", "slack", "hms", "ilp"] {
+        let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "swp", "--method", method];
+        assert!(place.run_with(&args, &input(900)).ends(0).stdout == want, "{method}");
+    }
+    place.run(&["run", "a.str", "--target", "cuda", "--method", "sas"]).ends(2).says("invalid value 'sas'");
+}
+
+#[test]
 fn the_order_of_the_emulation_has_a_seed() {
     let place = Place::new().with("a.str", PROGRAM);
     let want = place.run_with(&["run", "a.str"], &input(3001)).ends(0).stdout;
@@ -81,7 +129,8 @@ fn the_order_of_the_emulation_has_a_seed() {
 fn options_that_clash() {
     let place = Place::new().with("a.str", PROGRAM);
     let run = |more: &[&str]| place.run(&[&["run", "a.str"], more].concat()).ends(2);
-    for option in ["--scheme=swp", "--coarsen=2", "--sms=2", "--block-threads=64", "--emulate", "--gpu=1"] {
+    let cuda = ["--scheme=swp", "--coarsen=2", "--sms=2", "--block-threads=64", "--method=ilp", "--time-limit=2"];
+    for option in cuda.into_iter().chain(["--emulate", "--gpu=1"]) {
         let name = option.split('=').next().unwrap();
         run(&[option]).says(&format!("{name} has a meaning only with --target cuda"));
     }
@@ -172,6 +221,48 @@ fn a_gpu_gives_the_same_bytes() {
         assert!(got.stdout == want, "{scheme}");
         assert_eq!(got.stderr, "", "{scheme}");
     }
+}
+
+#[test]
+fn the_fastest_scheme_is_measured_once() {
+    if check::nvrtc("the_fastest_scheme_is_measured_once").is_none() {
+        return;
+    }
+    let place = with_driver();
+    let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
+    let own = place.path("own");
+    let run = |wrong: &str, kernels: Option<&Path>, more: &[&str]| {
+        let mut command = on_false_gpu(&place, wrong, more);
+        command.env("SLUICE_CACHE", &own);
+        if let Some(kernels) = kernels {
+            command.env("FALSE_KERNELS", kernels);
+        }
+        finish(command, b"").ends(0)
+    };
+    let kept = || {
+        let all = std::fs::read_dir(&own).unwrap().map(|e| e.unwrap().path());
+        let schemes = all.filter(|p| p.extension().is_some_and(|e| e == "scheme"));
+        schemes.map(|p| std::fs::read_to_string(p).unwrap()).collect::<Vec<_>>()
+    };
+    // launches that do nothing are as good as others for measuring
+    run("idle=1", None, &[]);
+    let [choice] = &kept()[..] else { panic!("{:?}", kept()) };
+    let lines: Vec<&str> = choice.lines().collect();
+    let (scheme, coarsen) = lines[0].split_once(' ').unwrap();
+    let all = &lines[1..];
+    assert!(all.len() > 3 && all.iter().all(|l| l.ends_with(" s")), "each candidate has a time: {choice}");
+    let mine = format!("{scheme} coarsened by {coarsen}: ");
+    let time = |line: &str| line.rsplit(' ').nth(1).unwrap().parse::<f64>().unwrap();
+    let best = time(all.iter().find(|l| l.starts_with(&mine)).unwrap());
+    assert!(all.iter().all(|l| time(l) >= best), "{choice}");
+    // from now on that is what runs, and nothing is measured: launches would fail
+    let text = run("", None, &["--dump-after", "emit-cuda"]);
+    let named = ["--scheme", scheme, "--coarsen", coarsen, "--dump-after", "emit-cuda"];
+    assert_eq!(text.text(), run("", None, &named).text());
+    let cache = Cache::at(&place.path("cache"), 64 << 20);
+    let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();
+    assert!(run("", Some(&kernels), &[]).stdout == want);
+    assert_eq!(&kept(), std::slice::from_ref(choice));
 }
 
 #[test]

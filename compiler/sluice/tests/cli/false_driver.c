@@ -1,6 +1,9 @@
 /* A CUDA driver for tests without a GPU: its functions do at once, on the host, what they are asked for. Kernels are those of the emulator, in the
- * shared object that FALSE_KERNELS names (without, launches fail); a kernel's number is the order in which it was asked for. FALSE_DRIVER says what goes wrong:
- * `init=N`, `count=N`, `version=N`, `arch=N`, `load=N`, `allocate=N`, `finish=N`, where N is a number, or an error of the driver. */
+ * shared object that FALSE_KERNELS names (without, launches fail); a kernel's number is the order in which it was asked for, or the one in the name of
+ * those that measure. FALSE_DRIVER says what goes wrong:
+ * `init=N`, `count=N`, `version=N`, `arch=N`, `load=N`, `allocate=N`, `finish=N`, where N is a number, or an error of the driver; `idle=1`: launches
+ * do nothing, and succeed; `slow=N`: those of blocks with fewer threads than N take twice as long as others, half a millisecond; `stuck=1`: events
+ * do not happen. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +18,7 @@ static void *library, *current;
 static emulate_t emulate;
 static memory_t memory;
 static intptr_t kernels, events, streams;
+static long last_threads;
 static size_t pinned;
 
 static long wrong(const char *what, long otherwise) {
@@ -54,7 +58,8 @@ int cuStreamSynchronize(void *stream) { (void)stream; return (int)wrong("finish"
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { (void)stream; (void)flags; return event ? 0 : 400; }
 int cuEventCreate(void **event, unsigned flags) { (void)flags; *event = (void *)++events; return 0; }
 int cuEventRecord(void *event, void *stream) { return event && stream ? 0 : 400; }
-int cuEventElapsedTime(float *time, void *from, void *to) { *time = 0.5f; return from && to ? 0 : 400; }
+int cuEventElapsedTime(float *time, void *from, void *to) { *time = last_threads < wrong("slow", 0) ? 1.0f : 0.5f; return from && to ? 0 : 400; }
+int cuEventQuery(void *event) { return !event ? 400 : wrong("stuck", 0) ? 600 : (int)wrong("finish", 0); }
 int cuEventDestroy_v2(void *event) { (void)event; return 0; }
 
 int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
@@ -95,6 +100,7 @@ int cuMemHostUnregister(void *at) { (void)at; return pinned-- ? 0 : 713; }
 int cuModuleLoadData(void **module, const void *image) {
     const char *path = getenv("FALSE_KERNELS");
     if (memcmp(image, "\177ELF", 4) != 0) return 200;
+    kernels = 0;
     *module = (void *)1;
     if (wrong("load", 0)) return (int)wrong("load", 0);
     if (!path) return 0;
@@ -109,12 +115,25 @@ int cuModuleUnload(void *module) {
     if (pinned) fprintf(stderr, "%zu pieces of memory are still pinned\n", pinned);
     return 0;
 }
-int cuModuleGetFunction(void **function, void *module, const char *name) { (void)module; (void)name; *function = (void *)++kernels; return 0; }
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+    static const char measures[] = "sl_profile_";
+    const size_t n = sizeof measures - 1;
+    (void)module;
+    *function = (void *)(strncmp(name, measures, n) == 0 ? (intptr_t)atol(name + n) + 1 : ++kernels);
+    return 0;
+}
 int cuFuncGetAttribute(int *value, int attribute, void *function) { (void)attribute; (void)function; *value = 0; return 0; }
 int cuFuncSetAttribute(void *function, int attribute, int value) { (void)function; return attribute == 8 && value > (48 << 10) && value <= (99 << 10) ? 0 : 1; }
 
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, void *function, int threads, size_t shared) {
+    *count = function && threads > 0 && shared <= (99 << 10) ? 2 : 0;
+    return *count ? 0 : 1;
+}
+
 static int start(void *function, const unsigned *n, unsigned together, void **arguments) {
     char report[4096];
+    if (wrong("idle", 0)) return 0;
+    last_threads = n[1];
     if (!emulate) return wrong("finish", 0) ? 0 : FAILED;
     if (emulate((uint32_t)((intptr_t)function - 1), n[0], n[1], n[2], together, arguments[0], 1, report, sizeof report) == 0) return 0;
     fprintf(stderr, "%s\n", report);

@@ -6,6 +6,7 @@ mod cslow;
 mod cuda;
 mod dynamic;
 mod fmt;
+mod gpu_profiles;
 mod hostile;
 mod language;
 mod loops;
