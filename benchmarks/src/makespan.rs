@@ -181,18 +181,16 @@ fn convergence(
         ],
     };
     keep(&format!("makespan-figure{figure}.svg"), &lines_svg::svg(&chart))?;
-    let time = |name: &str, of: &dyn Fn(&(f64, f64, Option<f64>)) -> Option<f64>| Series {
-        name: name.into(),
-        points: points.iter().filter_map(|p| Some((p.0, of(p)?.max(1e-6)))).collect(),
-        marks: false,
-    };
+    let time = |name: &str, points: Vec<(f64, f64)>| Series { name: name.into(), points, marks: false };
+    let by_ilp = points.iter().filter_map(|(w, _, ilp)| Some((*w, ilp.as_ref()?.max(1e-6)))).collect();
+    let by_states = points.iter().map(|(w, dynamic, _)| (*w, dynamic.max(1e-6))).collect();
     let chart = Lines {
         title: format!("Figure {figure}: time for T(x) of {text}"),
         x: "x".into(),
         y: "seconds".into(),
         log: true,
         level: None,
-        series: vec![time("integer program, short constraints", &|p| p.2), time("dynamic programme", &|p| Some(p.1))],
+        series: vec![time("integer program, short constraints", by_ilp), time("dynamic programme", by_states)],
     };
     keep(&format!("makespan-figure{figure}-time.svg"), &lines_svg::svg(&chart))?;
     let _ = writeln!(
@@ -215,7 +213,8 @@ fn frontier(md: &mut String, seconds: f64) {
             (1..=4000u32).take_while(|w| states(length, *w).is_some_and(|s| s <= STATES)).last().unwrap_or(1);
         let took = loop {
             let of = |every: usize| {
-                let units = (0..length).map(|i| if i / every % 2 == 0 { Unit::LoadStore } else { Unit::Core });
+                let units =
+                    (0..length).map(|i| if (i / every).is_multiple_of(2) { Unit::LoadStore } else { Unit::Core });
                 let p = problem(&Kernel::new(units.collect()), &Machine::ONE, warps.into());
                 timed(&p, Method::Exact, seconds).map(|(_, s)| s)
             };

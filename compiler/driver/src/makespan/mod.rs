@@ -120,6 +120,10 @@ fn no_answer(why: NoAnswer) -> Fault {
             Fault::usage(format!("the exact method has {n} states here, and room for {limit}"))
                 .help("--method auto finds a proven bracket; fewer warps, or a shorter kernel, have fewer states")
         }
+        NoAnswer::Moves(n) => {
+            Fault::usage(format!("units take so many warps at once that there are {n} ways on from a state"))
+                .help("--method auto finds a proven bracket")
+        }
         NoAnswer::Variables(n) => {
             let limit = program::MOST_VARIABLES;
             Fault::usage(format!("the integer program has {n} variables here, the limit is {limit}"))

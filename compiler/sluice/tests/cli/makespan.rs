@@ -111,11 +111,17 @@ fn what_is_refused() {
 #[test]
 fn nothing_is_too_large_for_a_bracket() {
     let long = "LLCLCCLC".repeat(200);
-    for (kernel, warps) in [("LLCLCLCCLCLL", 64), ("LCLCC", 5000), (long.as_str(), 1000)] {
+    for (kernel, warps) in [
+        ("LLCLCLCCLCLL", "64"),
+        ("LCLCC", "5000"),
+        (long.as_str(), "1000"),
+        ("LLCLCLCC", "64 --cores 1000 --ls-units 500"),
+        ("LCLCLCLCLCLCLCLC", "1000000 --cores 1000000"),
+    ] {
         let d = json(&format!("--kernel {kernel} --warps {warps} --time-limit 1"));
         let number = |name: &str| d[name].as_u64().unwrap();
         assert!(d["sound"] == true && number("least") <= number("bound"), "{d}");
-        assert!(number("bound") <= number("paper_bound"), "{d}");
+        assert!((number("bound") <= number("paper_bound") || d["paper_bound_sound"] == false), "{d}");
         // the limit is kept, with some patience for a busy computer
         assert!(d["seconds"].as_f64().unwrap() < 20.0, "{d}");
     }

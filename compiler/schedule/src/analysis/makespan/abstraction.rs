@@ -23,6 +23,11 @@ use std::collections::HashMap;
 /// The most instructions of a kernel.
 pub const MOST_INSTRUCTIONS: usize = 16;
 
+/// The most warps that are counted: units that take more at once make too many classes.
+const MOST_FEW: u32 = 8;
+/// The most choices of warps for one kind of unit.
+const MOST_RUNS: usize = 4096;
+
 /// The most X of a class.
 pub const MOST_LEADS: usize = 3;
 
@@ -174,7 +179,7 @@ impl Graph {
         let used =
             Unit::ALL.into_iter().filter(|u| problem.count(*u) > 0).map(|u| problem.at_once(u).min(problem.warps()));
         let few = size.few.max(used.max().unwrap_or(1) - 1).max(1);
-        if few > 100 {
+        if few > MOST_FEW {
             return None;
         }
         let leads: Vec<Lead> =
@@ -182,14 +187,15 @@ impl Graph {
         let mut start = vec![0; n];
         start[0] = problem.warps();
         let start = class_of(problem, few, &leads, &start);
-        let mut maker = Maker { problem, few: few as usize, leads, choices: HashMap::new(), list: Vec::new() };
+        let mut maker =
+            Maker { problem, few: few as usize, leads, choices: HashMap::new(), list: Vec::new(), most: size.edges };
         let mut ids = HashMap::from([(start, 0u32)]);
         let (mut classes, mut first, mut edges) = (vec![start], vec![0u32], Vec::new());
         let mut at = 0;
         let mut out = Vec::new();
         while at < classes.len() {
             out.clear();
-            maker.successors(&classes[at], &mut out);
+            maker.successors(&classes[at], &mut out)?;
             for (class, choice) in &out {
                 let next = ids.len() as u32;
                 let to = *ids.entry(*class).or_insert_with(|| {
@@ -262,24 +268,31 @@ struct Maker<'a> {
     leads: Vec<Lead>,
     choices: HashMap<Vec<u8>, u32>,
     list: Vec<Vec<u8>>,
+    /// The most edges of a graph.
+    most: usize,
 }
 
 impl Maker<'_> {
-    /// Every class that a cycle can lead to.
-    fn successors(&mut self, class: &Class, out: &mut Vec<(Class, u32)>) {
+    /// Every class that a cycle can lead to; `None` where they are too many.
+    fn successors(&mut self, class: &Class, out: &mut Vec<(Class, u32)>) -> Option<()> {
         let [l, c] = Unit::ALL.map(|u| self.runs(class, u));
+        let (l, c) = (l?, c?);
         for l in &l {
             for c in &c {
                 let ran: Vec<u8> = l.iter().chain(c).copied().collect();
                 if !ran.is_empty() {
                     self.after(class, ran, out);
                 }
+                if out.len() > self.most {
+                    return None;
+                }
             }
         }
+        Some(())
     }
 
     /// The lists of instructions at which warps of a unit can run.
-    fn runs(&self, class: &Class, unit: Unit) -> Vec<Vec<u8>> {
+    fn runs(&self, class: &Class, unit: Unit) -> Option<Vec<Vec<u8>>> {
         let o = self.problem.at_once(unit).min(self.problem.warps()) as usize;
         let at: Vec<usize> = (0..self.problem.units().len())
             .filter(|i| self.problem.units()[*i] == unit && class.counts[*i] > 0)
@@ -302,8 +315,11 @@ impl Maker<'_> {
                 }
             }
             lists = longer;
+            if lists.len() > MOST_RUNS {
+                return None;
+            }
         }
-        lists
+        Some(lists)
     }
 
     /// What can be after a cycle in which warps at these instructions ran.

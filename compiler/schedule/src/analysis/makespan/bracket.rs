@@ -34,7 +34,7 @@ pub struct Effort<'a> {
 }
 
 /// The most warps times cycles of which schedules are made one by one.
-const MOST_SIMULATED: u64 = 1 << 27;
+const MOST_SIMULATED: u64 = 1 << 25;
 /// The most instructions of all warps together that a search takes.
 const MOST_WORK: u64 = 1 << 16;
 /// States that a search keeps, and their ways: half a gibibyte.

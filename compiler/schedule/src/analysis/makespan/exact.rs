@@ -23,9 +23,14 @@ use super::{Problem, Unit};
 pub enum NotExact {
     /// So many states would have to be held: more than were allowed. `None` where they are beyond counting.
     States(Option<u64>),
+    /// There may be so many ways on from one state, more than [`MOST_MOVES`]: units take many warps at once.
+    Moves(u64),
     /// It was told to stop.
     Stopped,
 }
+
+/// The most ways on from a state: choices of warps for both kinds of unit.
+pub const MOST_MOVES: u64 = 1 << 16;
 
 /// What a search may use.
 #[derive(Clone, Copy)]
@@ -63,12 +68,27 @@ pub fn states(instructions: usize, warps: u32) -> Option<u64> {
     Some(c as u64)
 }
 
+/// At most so many ways lead on from a state: of k instructions for a unit that takes o warps, C(o + k − 1, o) choices.
+fn most_moves(problem: &Problem) -> u64 {
+    let of = |u: Unit| {
+        let (k, o) = (problem.count(u) as usize, problem.at_once(u).min(problem.warps()));
+        // A unit that takes all warps there are leaves no choice.
+        if k == 0 || o == problem.warps() { Some(1) } else { states(k - 1, o) }
+    };
+    let [l, c] = Unit::ALL.map(|u| of(u).unwrap_or(u64::MAX));
+    l.saturating_mul(c)
+}
+
 /// Computes it.
 pub fn exact(problem: &Problem, limits: Limits) -> Result<Exact, NotExact> {
     let count = states(problem.units().len(), problem.warps()).ok_or(NotExact::States(None))?;
     let size = usize::try_from(count).map_err(|_| NotExact::States(None))?;
     if count > limits.states {
         return Err(NotExact::States(Some(count)));
+    }
+    let moves = most_moves(problem);
+    if moves > MOST_MOVES {
+        return Err(NotExact::Moves(moves));
     }
     let ranks = Ranks::new(problem);
     let table = if super::bounds::sound(problem) < u64::from(u16::MAX) {
@@ -274,7 +294,7 @@ fn fill<T: Cycles>(r: &Ranks, size: usize, stop: &dyn Fn() -> bool) -> Result<Ve
             middle(&moves.drops, &mut table, base + from, to - from);
         }
         (to..top + 1).for_each(|x| one(r, &mut p, x, &mut moves, &mut table, base));
-        asked += top + 1;
+        asked += top + 1 + 4 * moves.drops.len();
         if asked >= ASK {
             asked = 0;
             if stop() {
@@ -382,6 +402,9 @@ mod tests {
         let p = problem("LCLCLCLC", &Machine::ONE, 24);
         let few = Limits { states: 1000, stop: &|| false };
         assert_eq!(exact(&p, few).err(), Some(NotExact::States(Some(10_518_300))));
+        let many = Machine { load_store: Capacity::new(16, 1).unwrap(), cores: Capacity::new(16, 1).unwrap() };
+        let p40 = problem("LCLCLCLC", &many, 17);
+        assert_eq!(exact(&p40, ALL).err(), Some(NotExact::Moves(969 * 969)));
         let stopped = Limits { stop: &|| true, ..ALL };
         assert_eq!(exact(&p, stopped).err(), Some(NotExact::Stopped));
     }

@@ -78,6 +78,8 @@ pub struct Answer {
 pub enum NoAnswer {
     /// The dynamic programme has so many states (`None`: beyond 2^64) and may have this many.
     States(Option<u64>, u64),
+    /// The dynamic programme may have so many ways on from a state, more than it takes.
+    Moves(u64),
     /// The integer program has so many variables, more than [`program::MOST_VARIABLES`].
     Variables(u64),
     /// Time was over, this many seconds.
@@ -118,6 +120,7 @@ fn table(problem: &Problem, settings: &Settings, part: f64) -> Result<Exact, NoA
     let stop = || (settings.clock)() > part * settings.seconds;
     exact(problem, States { states: settings.states, stop: &stop }).map_err(|e| match e {
         NotExact::States(n) => NoAnswer::States(n, settings.states),
+        NotExact::Moves(n) => NoAnswer::Moves(n),
         NotExact::Stopped => NoAnswer::Time(settings.seconds),
     })
 }
