@@ -1,7 +1,7 @@
 //! Back ends that are right, some that are not, and faults planted in generated text.
 
 use super::*;
-use crate::run::{check, compile_changed};
+use crate::run::{check, compile_changed, compile_on_device};
 use sluice_driver::options::CudaOptions;
 use std::collections::BTreeSet;
 
