@@ -4,7 +4,7 @@
 
 use crate::generate::{self, Case};
 use crate::message::Message;
-use crate::run::{Compare, Feed, NotMade, Outcome, check, compile_on_device, difference, run};
+use crate::run::{Compare, Feed, NotMade, Outcome, check, compile_resting, difference, run};
 use crate::work::{CERTAIN, errors};
 use sluice_driver::exit::Exit;
 use sluice_driver::io::item::{ItemType, Scalar};
@@ -115,7 +115,7 @@ pub fn job(case: &Case, configuration: &Configuration, all: bool, folder: &Path)
     if let Some(Ok(slow)) = configuration.streams.map(|n| slow::streams(&checked.program, n)) {
         checked.program = slow;
     }
-    let (program, code) = match compile_on_device(&checked, &configuration.cuda) {
+    let (program, code) = match compile_resting(&checked, &configuration.cuda, configuration.resting) {
         Ok(made) => made,
         Err(NotMade::Refused) if let Some(why) = stands_against(&checked.program) => return answer(why),
         Err(why) => return Message::new("different").with("why", format!("{configuration}: {why}")),

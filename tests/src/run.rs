@@ -2,6 +2,7 @@
 
 use crate::generate::Case;
 use crate::generate::random::Random;
+use sluice_codegen::Flavour;
 use sluice_codegen::c::print::Site;
 use sluice_driver::cc::CcOptions;
 use sluice_driver::exit::{Exit, Fault};
@@ -15,6 +16,7 @@ use sluice_driver::options::{
     CodeOptions, CudaOptions, Inner, NativeOptions, ProgramOptions, ScheduleKind, ThreadsOptions,
 };
 use sluice_driver::pipeline::{Checked, Halt};
+use sluice_driver::profile::gpu::Chosen;
 use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
 use sluice_driver::session::Session;
@@ -132,7 +134,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
             inner: make.inner,
             ..Default::default()
         };
-        let c = compiled::emit(&mut session, checked, &code, sluice_codegen::Flavour::Plugin, "program")?;
+        let c = compiled::emit(&mut session, checked, &code, Flavour::Plugin, "program")?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
         Ok(Compiled {
             native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
@@ -173,6 +175,46 @@ pub fn compile_changed(
     options: &CudaOptions,
     change: &mut dyn FnMut(&mut String),
 ) -> Result<(Checked, Compiled), NotMade> {
+    compile_by(checked, options, None, change)
+}
+
+/// The same where nodes have different numbers of threads, which follow from a number.
+pub fn compile_resting(
+    checked: &Checked,
+    options: &CudaOptions,
+    resting: Option<u32>,
+) -> Result<(Checked, Compiled), NotMade> {
+    compile_by(checked, options, resting, &mut |_| ())
+}
+
+/// Texts as if a profile had chosen threads and costs.
+fn resting_texts(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    (options, target): (&CudaOptions, &cuda::run::Target),
+    by: u32,
+) -> Result<cuda::run::Texts, Halt> {
+    let mut choices = cuda::texts::choices(options, target)?;
+    if !choices.scheme.is_fused() {
+        let mut r = Random::new(by.into());
+        let (block, nodes) = (choices.threads, checked.program.graph.nodes.len());
+        let threads = (0..nodes).map(|_| 32 * r.range(1, block / 32)).collect();
+        let nanoseconds = (0..nodes).map(|_| r.chance(80).then(|| f64::from(r.range(1, 100)))).collect();
+        let chosen = Chosen { registers: 64, block, threads, nanoseconds };
+        cuda::texts::heed(&mut choices, &chosen, "made up".into());
+    }
+    let made = cuda::emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?.program;
+    let kernels = made.kernels.into_iter().map(|k| k.name).collect();
+    Ok(cuda::run::Texts { host: made.host, device: made.device, kernels, registers: None })
+}
+
+fn compile_by(
+    checked: &Checked,
+    options: &CudaOptions,
+    resting: Option<u32>,
+    change: &mut dyn FnMut(&mut String),
+) -> Result<(Checked, Compiled), NotMade> {
     let mut made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         // what is compiled here runs once
@@ -180,8 +222,11 @@ pub fn compile_changed(
         let folded = folding::folded(&mut session, checked, &code)?;
         let program = folded.unwrap_or(Checked { sources: checked.sources.clone(), program: checked.program.clone() });
         let natives = NativeOptions::default();
-        let texts = |s: &mut _, p: &_, c: &_, o: &_, t: &_| {
-            let mut texts = cuda::texts::texts(s, p, c, o, t)?;
+        let texts = |s: &mut Session, p: &Checked, c: &CodeOptions, o: &CudaOptions, t: &cuda::run::Target| {
+            let mut texts = match resting {
+                None => cuda::texts::texts(s, p, c, o, t)?,
+                Some(by) => resting_texts(s, p, c, (o, t), by)?,
+            };
             change(&mut texts.device);
             Ok(texts)
         };

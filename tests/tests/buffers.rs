@@ -34,10 +34,24 @@ fn bytes(program: &str, scheme: Scheme, coarsen: u32, method: Method) -> u64 {
 fn serial_takes_no_more_than_swp8() {
     // the integer program's schedules depend on the time that it gets
     let every = std::env::var_os("SLUICE_ALL_SCHEMES").is_some();
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cuda.md");
+    let manual = std::fs::read_to_string(manual).unwrap();
+    // the manual's columns, without the paper's
+    let row = |program: &str| -> [u64; 3] {
+        let mut rows = manual.lines().map(|l| l.split('|').map(str::trim).collect::<Vec<_>>());
+        let row = rows.find(|r| r.len() == 7 && r[1].eq_ignore_ascii_case(program)).expect("a row of the manual");
+        [row[2], row[3], row[4]].map(|n| n.parse().unwrap())
+    };
     for program in PROGRAMS {
         for method in [Some(Method::Hms), every.then_some(Method::Ilp)].into_iter().flatten() {
             let bytes = |scheme, coarsen| bytes(program, scheme, coarsen, method);
             let (serial, swp8) = (bytes(Scheme::Serial, 1), bytes(Scheme::Swp, 8));
+            let [in_manual, by_ilp, by_hms] = row(program);
+            assert_eq!(serial, in_manual, "{program}: the manual's table is of something else");
+            assert!(
+                by_ilp <= by_hms && (method != Method::Hms || swp8 == by_hms),
+                "{program}: the manual says {by_hms}"
+            );
             println!("{program}, {}: serial {serial}, swp coarsened by 8 {swp8}", method.name());
             assert!(serial <= swp8, "{program}, {}: {serial} bytes, more than {swp8}", method.name());
             assert!(

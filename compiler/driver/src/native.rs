@@ -239,7 +239,7 @@ pub struct Native {
     /// Where its kernels run.
     device: Option<Attached>,
     /// Keeps the code in memory; dropped last.
-    library: Library,
+    loaded: Library,
 }
 
 /// An instance, destroyed when it goes.
@@ -282,7 +282,7 @@ impl Native {
         if version != VERSION || (size as usize) < size_of::<RawAbi>() {
             return Err(fault(format!("it has version {version} of the interface, not {VERSION}")));
         }
-        Ok(Native { abi, device: None, library })
+        Ok(Native { abi, device: None, loaded: library })
     }
 
     fn abi(&self) -> &RawAbi {
@@ -383,7 +383,7 @@ impl Native {
     /// The stages of a program that was compiled with some.
     fn stages(&self) -> Result<&RawStages, Fault> {
         // SAFETY: the function has this type in sluice_stages.h.
-        let Native { library, .. } = self;
+        let Native { loaded: library, .. } = self;
         let raw = unsafe {
             let entry = library
                 .get::<extern "C" fn() -> *const RawStages>(b"sluice_stages_v1\0")
@@ -432,7 +432,7 @@ impl Native {
         // the instance's memory goes with it, and the device must not use it then
         let of_device = self.device.as_ref().and_then(Attached::settle);
         // SAFETY: the instance (or null) is one of this library's, and is not running.
-        *counted = unsafe { native_stats::read(&self.library, instance.raw.cast()) };
+        *counted = unsafe { native_stats::read(&self.loaded, instance.raw.cast()) };
         // SAFETY: as above.
         if let Some(fault) = unsafe { (*user).fault.take() } {
             return Err(NativeEnd::Fault(fault));

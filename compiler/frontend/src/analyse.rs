@@ -138,7 +138,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         w.add_program(tree.clone(), true);
     }
     check::globals::globals(&mut w);
-    let user = w.decls.iter().filter(|d| !d.library).count();
+    let user = w.decls.iter().filter(|d| !d.shipped).count();
     let mark = w.diagnostics.len();
     let mut owner: Vec<(usize, usize, DeclId)> = Vec::new();
     for id in (0..user).map(DeclId::from) {

@@ -18,7 +18,7 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
                 nowhere,
                 "asked for with --top",
             );
-            let users = w.decls.iter().filter(|d| !d.library).map(|d| &*d.name);
+            let users = w.decls.iter().filter(|d| !d.shipped).map(|d| &*d.name);
             if let Some(n) = w.nearest(name, users) {
                 d = d.help(format!("did you mean `{n}`?"));
             }
@@ -48,7 +48,7 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
         [] => {
             let mut d = Diagnostic::error("E0111", "the program has no entry", nowhere, "no stream here can be started")
                 .help("the entry is the `void->void` stream without parameters that no other stream adds; `--top NAME` names one");
-            for decl in w.decls.iter().filter(|d| !d.library && d.parent.is_none()).take(6) {
+            for decl in w.decls.iter().filter(|d| !d.shipped && d.parent.is_none()).take(6) {
                 let why = if !decl.ast.params.is_empty() { "has parameters" } else { "is added by another stream" };
                 d = d.label(decl.ast.header.0, format!("`{}` {why}", decl.name));
             }
@@ -78,7 +78,7 @@ pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
 fn free(w: &World) -> Vec<DeclId> {
     let mut added: HashSet<String> = HashSet::new();
     for d in &w.decls {
-        if d.library {
+        if d.shipped {
             continue;
         }
         if let StreamBody::Composite(b) = &d.ast.body {
@@ -92,7 +92,7 @@ fn free(w: &World) -> Vec<DeclId> {
         .map(DeclId::from)
         .filter(|id| {
             let d = w.decl(*id);
-            !d.library && d.parent.is_none() && d.ast.params.is_empty() && !added.contains(&*d.name)
+            !d.shipped && d.parent.is_none() && d.ast.params.is_empty() && !added.contains(&*d.name)
         })
         .collect()
 }

@@ -24,7 +24,7 @@ pub struct Decl {
     /// Its name; `anonymous1` and so on for those without.
     pub name: Name,
     /// Of the standard library?
-    pub library: bool,
+    pub shipped: bool,
     /// The declaration that contains it.
     pub parent: Option<DeclId>,
     /// Variables an anonymous stream sees, with their types.
@@ -179,18 +179,18 @@ impl World {
         }
         let id = DeclId::from(self.decls.len());
         self.streams.insert(name.name.clone(), id);
-        self.decls.push(Decl { ast: s, name: name.name, library, parent: None, env: Vec::new() });
+        self.decls.push(Decl { ast: s, name: name.name, shipped: library, parent: None, env: Vec::new() });
     }
 
     /// Enters an anonymous stream found in a composite body.
     pub fn add_anonymous(&mut self, ast: Arc<ast::StreamDecl>, parent: DeclId, env: Vec<(Name, Ty)>) -> DeclId {
         let id = DeclId::from(self.decls.len());
-        let library = self.decl(parent).library;
+        let shipped = self.decl(parent).shipped;
         let name: Name = match &ast.name {
             Some(n) => n.name.clone(),
             None => format!("anonymous_{}", ast.kind.keyword()).into(),
         };
-        self.decls.push(Decl { ast, name, library, parent: Some(parent), env });
+        self.decls.push(Decl { ast, name, shipped, parent: Some(parent), env });
         id
     }
 

@@ -12,6 +12,8 @@ pub struct Configuration {
     pub cuda: CudaOptions,
     /// Streams that take turns in the program.
     pub streams: Option<u32>,
+    /// Nodes have different numbers of threads, as a profile might say; which, follows from this number.
+    pub resting: Option<u32>,
 }
 
 impl Configuration {
@@ -38,14 +40,20 @@ impl Configuration {
                 profile: Some("none".into()),
             },
             streams: r.chance(30).then(|| *r.pick(&[2, 3, 8, 33])),
+            resting: r.chance(40).then(|| r.range(1, 1000)),
         }
     }
 
     /// Puts it into a job.
     pub fn with(&self, job: Message) -> Message {
         let CudaOptions { scheme, coarsen, processors, block_threads, .. } = &self.cuda;
-        let numbers =
-            [("coarsen", coarsen), ("sms", processors), ("block-threads", block_threads), ("streams", &self.streams)];
+        let numbers = [
+            ("coarsen", coarsen),
+            ("sms", processors),
+            ("block-threads", block_threads),
+            ("streams", &self.streams),
+            ("resting", &self.resting),
+        ];
         let job = job.with("scheme", scheme.map_or("", Scheme::name));
         numbers.into_iter().fold(job, |job, (name, n)| match n {
             Some(n) => job.with(name, n.to_string()),
@@ -71,6 +79,7 @@ impl Configuration {
                 profile: Some("none".into()),
             },
             streams: number("streams"),
+            resting: number("resting"),
         }
     }
 }
@@ -83,6 +92,7 @@ impl std::fmt::Display for Configuration {
         for (name, n) in numbers.into_iter().chain([("streams", &self.streams)]) {
             n.iter().try_for_each(|n| write!(f, " --{name} {n}"))?;
         }
+        self.resting.iter().try_for_each(|n| write!(f, ", threads of nodes by {n}"))?;
         Ok(())
     }
 }

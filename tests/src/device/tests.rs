@@ -1,8 +1,8 @@
 //! Back ends that are right, some that are not, and faults planted in generated text.
 
 use super::*;
-use crate::run::{check, compile_changed};
-use sluice_driver::options::CudaOptions;
+use crate::run::{check, compile_changed, compile_on_device};
+use sluice_driver::options::{CudaOptions, Scheme};
 use std::collections::BTreeSet;
 
 const SUM: &str = "int->int pipeline Main {
@@ -15,6 +15,17 @@ const FEW: Most = Most { firings: 4000, units: 20, bytes: 1 << 20 };
 fn case(source: &str) -> Case {
     let input = (1..=9i32).flat_map(i32::to_le_bytes).collect();
     Case { source: source.into(), input: Some(input), iterations: None, hazards: false, channel_limit: None }
+}
+
+/// A small device of two multiprocessors.
+fn on_two(scheme: Scheme) -> CudaOptions {
+    CudaOptions {
+        emulate: true,
+        scheme: Some(scheme),
+        processors: Some(2),
+        block_threads: Some(32),
+        ..CudaOptions::default()
+    }
 }
 
 #[test]
@@ -93,13 +104,7 @@ fn what_is_planted_is_seen() {
     ];
     let mut planted = BTreeSet::new();
     for (scheme, (what, plant)) in Configuration::schemes().into_iter().flat_map(|s| plants.map(|p| (s, p))) {
-        let cuda = CudaOptions {
-            emulate: true,
-            scheme: Some(scheme),
-            processors: Some(2),
-            block_threads: Some(32),
-            ..CudaOptions::default()
-        };
+        let cuda = on_two(scheme);
         let mut changed = false;
         let made = compile_changed(&checked, &cuda, &mut |text| {
             // the support before it stays as it is
@@ -149,13 +154,7 @@ fn faults_are_those_of_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let checked = check(source).unwrap();
     for scheme in Configuration::schemes() {
-        let cuda = CudaOptions {
-            emulate: true,
-            scheme: Some(scheme),
-            processors: Some(2),
-            block_threads: Some(32),
-            ..CudaOptions::default()
-        };
+        let cuda = on_two(scheme);
         let (program, code) = compile_on_device(&checked, &cuda).unwrap_or_else(|why| panic!("{why}"));
         // three times as many items as go into what runs at once
         let each = 3 * code.unit;
@@ -197,13 +196,7 @@ fn turns_are_threads() {
     checked.program = slow::streams(&checked.program, 6).unwrap();
     let most = Most { firings: 500_000, units: 3, bytes: 8 << 20 };
     for scheme in Configuration::schemes() {
-        let cuda = CudaOptions {
-            emulate: true,
-            scheme: Some(scheme),
-            processors: Some(2),
-            block_threads: Some(32),
-            ..CudaOptions::default()
-        };
+        let cuda = on_two(scheme);
         let mut text = String::new();
         let (program, code) = compile_changed(&checked, &cuda, &mut |t| text = t.clone()).unwrap();
         // each reads and writes in its turn

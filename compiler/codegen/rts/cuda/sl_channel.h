@@ -74,7 +74,7 @@ template <class End, uint32_t BLOCK, uint32_t ROUND, uint32_t STEP> struct sl_tu
 };
 
 /* Items of the usual gap: as many as all banks of shared memory hold. */
-template <class T> constexpr uint32_t sl_line() { return sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31; }
+template <class T> SL_DEVICE constexpr uint32_t sl_line() { return sizeof(T) <= 16 ? 128 / sizeof(T) : 1u << 31; }
 
 /* Items in shared memory, with a place left out after every GAP of them, so that threads which are a power of two of items apart do not meet in a bank; 0: without. */
 template <class T, uint32_t GAP = sl_line<T>()> struct sl_tile {

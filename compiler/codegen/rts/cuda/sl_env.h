@@ -48,12 +48,8 @@ typedef unsigned long size_t;
 #else
 #define SL_KERNEL(threads) extern "C" __global__ __launch_bounds__(threads)
 #define SL_KERNEL_ALONE(threads) extern "C" __global__ __launch_bounds__(threads, 1)
-/* One whose warps have roles. Before sm_90 the compiler would have two blocks of an odd number of warps on a multiprocessor, and store registers for it. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define SL_KERNEL_ROLES(threads) SL_KERNEL_ALONE(threads)
-#else
-#define SL_KERNEL_ROLES(threads) SL_KERNEL(threads)
-#endif
+/* One whose warps have roles. Of an odd number of warps the compiler would have so many blocks on a multiprocessor that it stores registers: it is told the next even one. */
+#define SL_KERNEL_ROLES(threads) extern "C" __global__ __launch_bounds__(((threads) + 63) / 64 * 64)
 #endif
 /* Tables: small ones that all threads read at the same place, others. */
 #define SL_CONSTANT __constant__

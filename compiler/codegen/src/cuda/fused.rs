@@ -308,9 +308,9 @@ impl Printer<'_, '_> {
         let (low, high) = (of_all(format!("b{times}{}", plus(r.low))), of_all(format!("b{times}{}", plus(r.high))));
         let range = format!("{low}, {high}, 0, all{}", self::times(s * group.rate * group.lanes));
         let _ = writeln!(self.out, "    /* {}{more}: {at} */", names.join(", "));
-        self.several = several(making, self.tiling, group, r.high.abs_diff(r.low)) > 1;
+        let n = several(making, self.tiling, group, r.high.abs_diff(r.low));
+        self.several = n > 1;
         if self.several {
-            let n = several(making, self.tiling, group, r.high.abs_diff(r.low));
             let _ =
                 writeln!(self.out, "    sl_each_few<{n}>({}{range}, [&](int32_t first, auto few) {{", self.team().1);
             self.kept(group, false);

@@ -452,7 +452,7 @@ impl Checker<'_> {
             // rates that are no constants have no meaning to compare the bodies with
             return;
         }
-        let ours = !self.w.decl(code.decl).library;
+        let ours = !self.w.decl(code.decl).shipped;
         let known = self.w.instances.get(&code.decl).map_or(&[][..], |i| i);
         let mut instance = ours.then(|| Instance::of(code, &self.w.globals, known));
         for (index, work) in [(0, parts.work), (1, parts.prework)] {

@@ -107,6 +107,25 @@ fn every_scheduler_serves() {
         let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "swp", "--method", method];
         assert!(place.run_with(&args, &input(900)).ends(0).stdout == want, "{method}");
     }
+    // what each makes of a larger program is not the same
+    let place = place.with("b.str", BRANCHES);
+    let texts = ["flat", "ilp"].map(|method| {
+        let args = [
+            "run",
+            "b.str",
+            "--target",
+            "cuda",
+            "--emulate",
+            "--scheme",
+            "swp",
+            "--method",
+            method,
+            "--dump-after",
+            "emit-cuda",
+        ];
+        place.run(&args).ends(0).text().to_string()
+    });
+    assert!(texts[0] != texts[1]);
     place.run(&["run", "a.str", "--target", "cuda", "--method", "sas"]).ends(2).says("invalid value 'sas'");
 }
 
