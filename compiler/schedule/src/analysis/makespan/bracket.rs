@@ -3,9 +3,10 @@
 //! Purpose: a proven bracket of the worst case where [`exact`](super::exact) does not fit. Input: a [`Problem`] and how much time there is. Output: a
 //! witness below, a sound bound above.
 //!
-//! In turn: schedules of plain policies and [`bounds::sound`]; [`potential`]s, at first with the lead over the whole kernel, then with the lead
+//! In turn: schedules of plain policies and [`bounds::sound`]; the bound by [`pairs`](super::pairs) and a search for a schedule that meets it; [`potential`]s, at first with the lead over the whole kernel, then with the lead
 //! over one part of it besides, whichever part helps most; [`search`]es that grow wider, until witness and bound meet or time is over.
 
+use super::pairs::Pairs;
 use super::potential::{Potential, potential};
 use super::schedule::{Schedule, name_warps, simulate};
 use super::search::search;
@@ -43,15 +44,79 @@ const MOST_KEPT: u64 = 1 << 22;
 const MOST_SEARCHED: usize = 64;
 /// Edges of a graph of classes.
 const MOST_EDGES: usize = 400_000;
+/// The widest search that the bound by pairs is given before anything else is tried.
+const MOST_FOR_PAIRS: usize = 512;
 
 /// Finds one.
 pub fn bracket(problem: &Problem, effort: &Effort) -> Bracket {
-    let mut b =
-        Bracket { witness: None, least: bounds::shortest(problem), bound: bounds::sound(problem), by: "pessimistic" };
-    let work = u64::from(problem.warps()) * problem.units().len() as u64;
-    if u64::from(problem.warps()).saturating_mul(b.bound) <= MOST_SIMULATED {
+    let mut b = Maker::new(problem, effort);
+    b.by_policies();
+    b.by_pairs();
+    if b.is_open() && problem.units().len() <= abstraction::MOST_INSTRUCTIONS {
+        b.improve();
+        b.by_parts();
+    }
+    while b.searches() && b.search() {}
+    b.found
+}
+
+/// Finds one by [`pairs`](super::pairs) alone, where there are any: mostly, and soon, both sides of it meet.
+pub fn by_pairs(problem: &Problem, effort: &Effort) -> Option<Bracket> {
+    let mut b = Maker::new(problem, effort);
+    b.pairs.as_ref()?;
+    b.by_policies();
+    b.by_pairs();
+    Some(b.found)
+}
+
+/// A bracket in the making.
+struct Maker<'a> {
+    problem: &'a Problem,
+    effort: &'a Effort<'a>,
+    found: Bracket,
+    pairs: Option<Pairs>,
+    potentials: Vec<Potential>,
+    /// That of the next search.
+    width: usize,
+}
+
+impl Maker<'_> {
+    fn new<'a>(problem: &'a Problem, effort: &'a Effort<'a>) -> Maker<'a> {
+        let (least, bound) = (bounds::shortest(problem), bounds::sound(problem));
+        let found = Bracket { witness: None, least, bound, by: "pessimistic" };
+        Maker { problem, effort, found, pairs: Pairs::new(problem), potentials: Vec::new(), width: 32 }
+    }
+
+    fn is_open(&self) -> bool {
+        self.found.least < self.found.bound
+    }
+
+    fn work(&self) -> u64 {
+        u64::from(self.problem.warps()) * self.problem.units().len() as u64
+    }
+
+    fn witness(&mut self, schedule: Schedule) {
+        let length = schedule.cycles.len() as u64;
+        if length > self.found.least || self.found.witness.is_none() {
+            self.found.least = self.found.least.max(length);
+            self.found.witness = Some(schedule);
+        }
+    }
+
+    fn bound(&mut self, bound: u64, by: &'static str) -> bool {
+        let better = bound < self.found.bound;
+        if better {
+            (self.found.bound, self.found.by) = (bound, by);
+        }
+        better
+    }
+
+    fn by_policies(&mut self) {
+        if u64::from(self.problem.warps()).saturating_mul(self.found.bound) > MOST_SIMULATED {
+            return;
+        }
         for policy in 0..4 {
-            b.witness(simulate(problem, |unit, ready, _| match (policy, unit) {
+            self.witness(simulate(self.problem, |unit, ready, _| match (policy, unit) {
                 (0, _) => {}
                 (1, _) => ready.sort_by_key(|(_, at)| *at),
                 (2, _) => ready.sort_by_key(|(_, at)| Reverse(*at)),
@@ -60,102 +125,86 @@ pub fn bracket(problem: &Problem, effort: &Effort) -> Bracket {
             }));
         }
     }
-    let mut potentials: Vec<Potential> = Vec::new();
-    let mut width = 32;
-    if problem.units().len() <= abstraction::MOST_INSTRUCTIONS {
-        b.improve(problem, effort, &mut potentials);
-        b.by_parts(problem, effort, &mut potentials, &mut width, work);
-    }
-    let widest = effort.width.min((MOST_KEPT / work.max(1)) as usize);
-    while work <= MOST_WORK && problem.units().len() <= MOST_SEARCHED && b.least < b.bound && width <= widest {
-        if !b.search(problem, effort, &potentials, width) {
-            break;
-        }
-        // The last one is as wide as may be.
-        width = if width < widest { (width * 4).min(widest) } else { usize::MAX };
-    }
-    b
-}
 
-impl Bracket {
-    fn witness(&mut self, schedule: Schedule) {
-        let length = schedule.cycles.len() as u64;
-        if length > self.least || self.witness.is_none() {
-            self.least = self.least.max(length);
-            self.witness = Some(schedule);
-        }
-    }
-
-    fn bound(&mut self, bound: u64, by: &'static str) -> bool {
-        let better = bound < self.bound;
-        if better {
-            (self.bound, self.by) = (bound, by);
-        }
-        better
+    fn by_pairs(&mut self) {
+        let Some(bound) = self.pairs.as_ref().map(|p| p.bound(self.problem)) else { return };
+        self.bound(bound, "pairs");
+        while self.searches() && self.width <= MOST_FOR_PAIRS && self.search() {}
     }
 
     /// With the lead over all of the kernel.
-    fn improve(&mut self, problem: &Problem, effort: &Effort, potentials: &mut Vec<Potential>) {
-        let all = (1u32 << problem.units().len()) - 1;
-        if let Some(p) = made(problem, vec![all], effort, 0.3) {
-            self.bound(p.bound(&start(problem)).unwrap_or(u64::MAX), "potential");
-            potentials.push(p);
+    fn improve(&mut self) {
+        let all = (1u32 << self.problem.units().len()) - 1;
+        if let Some(p) = self.made(vec![all], 0.3) {
+            self.bound(p.bound(&start(self.problem)).unwrap_or(u64::MAX), "potential");
+            self.potentials.push(p);
         }
     }
 
     /// With the lead over a part of it besides.
-    fn by_parts(
-        &mut self,
-        problem: &Problem,
-        effort: &Effort,
-        potentials: &mut Vec<Potential>,
-        width: &mut usize,
-        work: u64,
-    ) {
-        if potentials.is_empty() {
+    fn by_parts(&mut self) {
+        if self.potentials.is_empty() {
             return;
         }
-        if work <= MOST_WORK && self.least < self.bound && self.search(problem, effort, potentials, *width) {
-            *width *= 4;
+        if self.searches() {
+            self.search();
         }
-        let n = problem.units().len();
+        let n = self.problem.units().len();
         let all = (1u32 << n) - 1;
         // First the parts that leave no lead behind when they are done, so that what is done does not blur it; and long ones first.
         let lead = |from: usize, to: usize| {
-            let of = |u: Unit| problem.units()[from..to].iter().filter(|v| **v == u).count();
+            let of = |u: Unit| self.problem.units()[from..to].iter().filter(|v| **v == u).count();
             of(Unit::LoadStore).abs_diff(of(Unit::Core))
         };
         let mut parts: Vec<(usize, usize)> = (0..n).flat_map(|f| (f + 2..=n).map(move |t| (f, t))).collect();
         parts.retain(|(f, t)| t - f < n && lead(*f, *t) < t - f);
         parts.sort_by_key(|(f, t)| (lead(*f, *t), Reverse(t - f), *f));
         for (from, to) in parts {
-            if self.least == self.bound || (effort.over)(0.5) {
+            if !self.is_open() || (self.effort.over)(0.5) {
                 return;
             }
             let bits = (1u32 << to) - (1u32 << from);
-            if let Some(p) = made(problem, vec![all, bits], effort, 0.5)
-                && self.bound(p.bound(&start(problem)).unwrap_or(u64::MAX), "potential")
+            if let Some(p) = self.made(vec![all, bits], 0.5)
+                && self.bound(p.bound(&start(self.problem)).unwrap_or(u64::MAX), "potential")
             {
-                potentials.truncate(1);
-                potentials.push(p);
+                self.potentials.truncate(1);
+                self.potentials.push(p);
             }
         }
     }
 
+    fn made(&self, leads: Vec<u32>, part: f64) -> Option<Potential> {
+        let size = abstraction::Size { few: 1, lead: 1, leads, edges: MOST_EDGES };
+        potential(self.problem, &size, &|| (self.effort.over)(part))
+    }
+
+    fn widest(&self) -> usize {
+        self.effort.width.min((MOST_KEPT / self.work().max(1)) as usize)
+    }
+
+    /// Is there anything that a wider search may find?
+    fn searches(&self) -> bool {
+        let small = self.work() <= MOST_WORK && self.problem.units().len() <= MOST_SEARCHED;
+        small && self.is_open() && self.width <= self.widest()
+    }
+
     /// False where it was stopped.
-    fn search(&mut self, problem: &Problem, effort: &Effort, potentials: &[Potential], width: usize) -> bool {
-        let Some(found) = search(problem, potentials, width, self.least, &|| (effort.over)(1.0)) else { return false };
-        if let Some(schedule) = found.steps.and_then(|s| name_warps(problem, &s)) {
+    fn search(&mut self) -> bool {
+        let ahead = |counts: &[u32]| {
+            let pairs = self.pairs.as_ref().map(|p| p.ahead(counts));
+            self.potentials.iter().filter_map(|p| p.bound(counts)).chain(pairs).min()
+        };
+        let over = || (self.effort.over)(1.0);
+        let Some(found) = search(self.problem, &ahead, self.width, self.found.least, &over) else { return false };
+        if let Some(schedule) = found.steps.and_then(|s| name_warps(self.problem, &s)) {
             self.witness(schedule);
         }
-        self.bound(found.bound.max(self.least), "search");
+        self.bound(found.bound.max(self.found.least), "search");
+        // The last one is as wide as may be.
+        let widest = self.widest();
+        self.width = if self.width < widest { (self.width * 4).min(widest) } else { usize::MAX };
         true
     }
-}
-
-fn made(problem: &Problem, leads: Vec<u32>, effort: &Effort, part: f64) -> Option<Potential> {
-    let size = abstraction::Size { few: 1, lead: 1, leads, edges: MOST_EDGES };
-    potential(problem, &size, &|| (effort.over)(part))
 }
 
 fn start(problem: &Problem) -> Vec<u32> {

@@ -5,7 +5,7 @@
 //!
 //! [`Method::Auto`] uses only what is sound: the dynamic programme where its states fit, else a bracket.
 
-use super::bracket::{Effort, bracket};
+use super::bracket::{Bracket, Effort, bracket, by_pairs};
 use super::exact::{Exact, Limits as States, NotExact, exact, states};
 use super::program::{self, Form};
 use super::schedule::{Schedule, judge, name_warps};
@@ -90,7 +90,7 @@ pub enum NoAnswer {
 
 /// The widest search of a bracket.
 const WIDEST: usize = 1 << 14;
-/// States that an estimate is made of where nobody says of how many warps.
+/// States that take no time: an estimate is made of no more where nobody says of how many warps.
 const CHEAP: u64 = 1 << 20;
 /// The most warps that an estimate is made of where nobody says.
 const FEW: u32 = 16;
@@ -103,10 +103,22 @@ pub fn solve(problem: &Problem, method: Method, settings: &Settings) -> Result<A
         Method::IlpLong => integer_program(problem, Form::Long, settings),
         Method::Exact => Ok(from_table(problem, &table(problem, settings, 1.0)?)),
         Method::Estimate(x) => estimated(problem, x, settings),
-        Method::Auto => match table(problem, settings, 0.6) {
-            Ok(table) => Ok(from_table(problem, &table)),
-            Err(_) => Ok(bracketed(problem, settings)),
-        },
+        Method::Auto => Ok(auto(problem, settings)),
+    }
+}
+
+fn auto(problem: &Problem, settings: &Settings) -> Answer {
+    let small = states(problem.units().len(), problem.warps()).is_some_and(|s| s <= CHEAP);
+    let over = |part: f64| (settings.clock)() > 0.3 * part * settings.seconds;
+    if !small
+        && let Some(b) = by_pairs(problem, &Effort { over: &over, width: WIDEST })
+        && b.least == b.bound
+    {
+        return from_bracket(problem, b);
+    }
+    match table(problem, settings, 0.6) {
+        Ok(table) => from_table(problem, &table),
+        Err(_) => bracketed(problem, settings),
     }
 }
 
@@ -180,7 +192,10 @@ fn bracketed(problem: &Problem, settings: &Settings) -> Answer {
     // A little time there is always, whatever the dynamic programme has used.
     let whole = (settings.seconds - begun).max(0.2 * settings.seconds);
     let over = |part: f64| (settings.clock)() > begun + part * whole;
-    let b = bracket(problem, &Effort { over: &over, width: WIDEST });
+    from_bracket(problem, bracket(problem, &Effort { over: &over, width: WIDEST }))
+}
+
+fn from_bracket(problem: &Problem, b: Bracket) -> Answer {
     let witness = b.witness.filter(|s| judge(problem, s) == Ok(b.least));
     Answer {
         bound: b.bound,

@@ -20,6 +20,7 @@ pub mod exact;
 pub mod kernel;
 pub mod machine;
 pub mod method;
+pub mod pairs;
 pub mod potential;
 pub mod program;
 pub mod schedule;

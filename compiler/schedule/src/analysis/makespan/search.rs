@@ -1,13 +1,12 @@
 //! # search
 //!
 //! Purpose: long schedules of kernels that are too large for [`exact`](super::exact), and sometimes the proof that there is none longer.
-//! Input: a [`Problem`], bounds from states ([`Potential`]), a width. Output: a schedule and a bound.
+//! Input: a [`Problem`], a bound from states ([`pairs`](super::pairs), [`potential`](super::potential)), a width. Output: a schedule and a bound.
 //!
 //! A beam search over states by how much work is done: of those with the same work done the `width` best are kept, by cycles so far plus the bound
 //! on the cycles to come. A state from which no schedule longer than the best one known can come is left out and nothing is lost by it. So a search that
 //! drops no other state proves that there is no longer schedule; one that does knows a bound for each state that it drops.
 
-use super::potential::Potential;
 use super::{Problem, Unit, bounds};
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,14 +28,11 @@ struct Node {
     parent: u32,
 }
 
+/// No schedule takes longer from a state (by instruction, the warps at it); `None` where nothing is known of it.
+pub type Ahead<'a> = &'a dyn Fn(&[u32]) -> Option<u64>;
+
 /// Searches; `known` is the length of a schedule that there is. `None` where `stop` said so.
-pub fn search(
-    problem: &Problem,
-    potentials: &[Potential],
-    width: usize,
-    known: u64,
-    stop: &dyn Fn() -> bool,
-) -> Option<Found> {
+pub fn search(problem: &Problem, bound: Ahead, width: usize, known: u64, stop: &dyn Fn() -> bool) -> Option<Found> {
     let n = problem.units().len();
     let mut start = vec![0u32; n];
     start[0] = problem.warps();
@@ -54,7 +50,7 @@ pub fn search(
         let mut layer: Vec<(u64, Node)> = layer
             .into_iter()
             .map(|(counts, (cycles, parent))| {
-                (u64::from(cycles) + ahead(problem, potentials, &counts), Node { counts, cycles, parent })
+                (u64::from(cycles) + ahead(problem, bound, &counts), Node { counts, cycles, parent })
             })
             .filter(|(bound, _)| *bound > known)
             .collect();
@@ -100,8 +96,8 @@ pub fn search(
 }
 
 /// No schedule takes longer from a state.
-fn ahead(problem: &Problem, potentials: &[Potential], counts: &[u32]) -> u64 {
-    potentials.iter().filter_map(|p| p.bound(counts)).min().unwrap_or_else(|| by_formula(problem, counts))
+fn ahead(problem: &Problem, bound: Ahead, counts: &[u32]) -> u64 {
+    bound(counts).unwrap_or_else(|| by_formula(problem, counts))
 }
 
 /// [`bounds::sound`] from a state: the warp that ends last, at the first instruction that there is, waits only where its units are full with others.
