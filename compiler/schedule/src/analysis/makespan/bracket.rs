@@ -6,6 +6,7 @@
 //! In turn: schedules of plain policies and [`bounds::sound`]; the bound by [`pairs`](super::pairs) and a search for a schedule that meets it; [`potential`]s, at first with the lead over the whole kernel, then with the lead
 //! over one part of it besides, whichever part helps most; [`search`]es that grow wider, until witness and bound meet or time is over.
 
+use super::guide::Guide;
 use super::pairs::Pairs;
 use super::potential::{Potential, potential};
 use super::schedule::{Schedule, name_warps, simulate};
@@ -38,6 +39,10 @@ pub struct Effort<'a> {
 const MOST_SIMULATED: u64 = 1 << 25;
 /// The most instructions of all warps together that a search takes.
 const MOST_WORK: u64 = 1 << 16;
+/// The same of a dive, which keeps few states.
+const MOST_DIVED: u64 = 1 << 20;
+/// The widest dive.
+const WIDEST_DIVE: usize = 4;
 /// States that a search keeps, and their ways: half a gibibyte.
 const MOST_KEPT: u64 = 1 << 22;
 /// The longest kernel that is searched.
@@ -129,6 +134,7 @@ impl Maker<'_> {
     fn by_pairs(&mut self) {
         let Some(bound) = self.pairs.as_ref().map(|p| p.bound(self.problem)) else { return };
         self.bound(bound, "pairs");
+        self.dive();
         while self.searches() && self.width <= MOST_FOR_PAIRS && self.search() {}
     }
 
@@ -188,21 +194,42 @@ impl Maker<'_> {
         small && self.is_open() && self.width <= self.widest()
     }
 
+    /// Narrow searches that follow a guide. It compares the ways on from one state well, and states that have little in common badly: wider ones find less.
+    fn dive(&mut self) {
+        let over = || (self.effort.over)(1.0);
+        if !self.is_open() || self.work() > MOST_DIVED {
+            return;
+        }
+        let Some(guide) = Guide::new(self.problem, &over) else { return };
+        for width in 1..=WIDEST_DIVE {
+            if !self.is_open() || !self.search_with(Some(&guide), width) {
+                return;
+            }
+        }
+    }
+
     /// False where it was stopped.
     fn search(&mut self) -> bool {
+        if !self.search_with(None, self.width) {
+            return false;
+        }
+        // The last one is as wide as may be.
+        let widest = self.widest();
+        self.width = if self.width < widest { (self.width * 4).min(widest) } else { usize::MAX };
+        true
+    }
+
+    fn search_with(&mut self, guide: Option<&Guide>, width: usize) -> bool {
         let ahead = |counts: &[u32]| {
             let pairs = self.pairs.as_ref().map(|p| p.ahead(counts));
             self.potentials.iter().filter_map(|p| p.bound(counts)).chain(pairs).min()
         };
         let over = || (self.effort.over)(1.0);
-        let Some(found) = search(self.problem, &ahead, self.width, self.found.least, &over) else { return false };
+        let Some(found) = search(self.problem, &ahead, guide, width, self.found.least, &over) else { return false };
         if let Some(schedule) = found.steps.and_then(|s| name_warps(self.problem, &s)) {
             self.witness(schedule);
         }
         self.bound(found.bound.max(self.found.least), "search");
-        // The last one is as wide as may be.
-        let widest = self.widest();
-        self.width = if self.width < widest { (self.width * 4).min(widest) } else { usize::MAX };
         true
     }
 }

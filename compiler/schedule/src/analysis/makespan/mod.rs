@@ -17,6 +17,7 @@ pub mod bounds;
 pub mod bracket;
 pub mod estimate;
 pub mod exact;
+pub mod guide;
 pub mod kernel;
 pub mod machine;
 pub mod method;

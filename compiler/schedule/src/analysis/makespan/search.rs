@@ -7,7 +7,9 @@
 //! on the cycles to come. A state from which no schedule longer than the best one known can come is left out and nothing is lost by it. So a search that
 //! drops no other state proves that there is no longer schedule; one that does knows a bound for each state that it drops.
 
+use super::guide::Guide;
 use super::{Problem, Unit, bounds};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// The most moves that are tried from one state.
@@ -32,7 +34,14 @@ struct Node {
 pub type Ahead<'a> = &'a dyn Fn(&[u32]) -> Option<u64>;
 
 /// Searches; `known` is the length of a schedule that there is. `None` where `stop` said so.
-pub fn search(problem: &Problem, bound: Ahead, width: usize, known: u64, stop: &dyn Fn() -> bool) -> Option<Found> {
+pub fn search(
+    problem: &Problem,
+    bound: Ahead,
+    guide: Option<&Guide>,
+    width: usize,
+    known: u64,
+    stop: &dyn Fn() -> bool,
+) -> Option<Found> {
     let n = problem.units().len();
     let mut start = vec![0u32; n];
     start[0] = problem.warps();
@@ -58,10 +67,9 @@ pub fn search(problem: &Problem, bound: Ahead, width: usize, known: u64, stop: &
             last = layer.into_iter().map(|(_, node)| node).max_by_key(|node| node.cycles);
             break;
         }
-        layer.sort_unstable_by(|(a, x), (b, y)| {
-            let spread = |n: &Node| n.counts.iter().filter(|c| **c > 0).count();
-            b.cmp(a).then(spread(x).cmp(&spread(y))).then_with(|| x.counts.cmp(&y.counts))
-        });
+        let guess = |n: &Node| guide.map(|g| g.ahead(&n.counts).map(|a| a + 4 * i64::from(n.cycles)));
+        let spread = |n: &Node| n.counts.iter().filter(|c| **c > 0).count();
+        layer.sort_by_cached_key(|(bound, n)| (Reverse(guess(n)), Reverse(*bound), spread(n), n.counts.clone()));
         if let Some((bound, _)) = layer.get(width) {
             dropped = dropped.max(*bound);
             layer.truncate(width);
