@@ -3,11 +3,11 @@
 //! Purpose: a proven bracket of the worst case where [`exact`](super::exact) does not fit. Input: a [`Problem`] and how much time there is. Output: a
 //! witness below, a sound bound above.
 //!
-//! In turn: schedules of plain policies and [`bounds::sound`]; the bound by [`pairs`](super::pairs) and a search for a schedule that meets it; [`potential`]s, at first with the lead over the whole kernel, then with the lead
+//! In turn: schedules of plain policies and [`bounds::sound`]; the bound by [`overlap`](super::overlap) and a search for a schedule that meets it; [`potential`]s, at first with the lead over the whole kernel, then with the lead
 //! over one part of it besides, whichever part helps most; [`search`]es that grow wider, until witness and bound meet or time is over.
 
 use super::guide::Guide;
-use super::pairs::Pairs;
+use super::overlap::Overlap;
 use super::potential::{Potential, potential};
 use super::schedule::{Schedule, name_warps, simulate};
 use super::search::search;
@@ -49,14 +49,14 @@ const MOST_KEPT: u64 = 1 << 22;
 const MOST_SEARCHED: usize = 64;
 /// Edges of a graph of classes.
 const MOST_EDGES: usize = 400_000;
-/// The widest search that the bound by pairs is given before anything else is tried.
-const MOST_FOR_PAIRS: usize = 512;
+/// The widest search that the bound by overlap is given before anything else is tried.
+const MOST_FOR_OVERLAP: usize = 512;
 
 /// Finds one.
 pub fn bracket(problem: &Problem, effort: &Effort) -> Bracket {
     let mut b = Maker::new(problem, effort);
     b.by_policies();
-    b.by_pairs();
+    b.by_overlap();
     if b.is_open() && problem.units().len() <= abstraction::MOST_INSTRUCTIONS {
         b.improve();
         b.by_parts();
@@ -65,13 +65,12 @@ pub fn bracket(problem: &Problem, effort: &Effort) -> Bracket {
     b.found
 }
 
-/// Finds one by [`pairs`](super::pairs) alone, where there are any: mostly, and soon, both sides of it meet.
-pub fn by_pairs(problem: &Problem, effort: &Effort) -> Option<Bracket> {
+/// Finds one by [`overlap`](super::overlap) alone, and soon: mostly both sides of it meet.
+pub fn by_overlap(problem: &Problem, effort: &Effort) -> Bracket {
     let mut b = Maker::new(problem, effort);
-    b.pairs.as_ref()?;
     b.by_policies();
-    b.by_pairs();
-    Some(b.found)
+    b.by_overlap();
+    b.found
 }
 
 /// A bracket in the making.
@@ -79,7 +78,7 @@ struct Maker<'a> {
     problem: &'a Problem,
     effort: &'a Effort<'a>,
     found: Bracket,
-    pairs: Option<Pairs>,
+    overlap: Overlap,
     potentials: Vec<Potential>,
     /// That of the next search.
     width: usize,
@@ -89,7 +88,7 @@ impl Maker<'_> {
     fn new<'a>(problem: &'a Problem, effort: &'a Effort<'a>) -> Maker<'a> {
         let (least, bound) = (bounds::shortest(problem), bounds::sound(problem));
         let found = Bracket { witness: None, least, bound, by: "pessimistic" };
-        Maker { problem, effort, found, pairs: Pairs::new(problem), potentials: Vec::new(), width: 32 }
+        Maker { problem, effort, found, overlap: Overlap::new(problem), potentials: Vec::new(), width: 32 }
     }
 
     fn is_open(&self) -> bool {
@@ -131,11 +130,11 @@ impl Maker<'_> {
         }
     }
 
-    fn by_pairs(&mut self) {
-        let Some(bound) = self.pairs.as_ref().map(|p| p.bound(self.problem)) else { return };
-        self.bound(bound, "pairs");
+    fn by_overlap(&mut self) {
+        let bound = self.overlap.bound(self.problem);
+        self.bound(bound, "overlap");
         self.dive();
-        while self.searches() && self.width <= MOST_FOR_PAIRS && self.search() {}
+        while self.searches() && self.width <= MOST_FOR_OVERLAP && self.search() {}
     }
 
     /// With the lead over all of the kernel.
@@ -221,8 +220,8 @@ impl Maker<'_> {
 
     fn search_with(&mut self, guide: Option<&Guide>, width: usize) -> bool {
         let ahead = |counts: &[u32]| {
-            let pairs = self.pairs.as_ref().map(|p| p.ahead(counts));
-            self.potentials.iter().filter_map(|p| p.bound(counts)).chain(pairs).min()
+            let least = self.potentials.iter().filter_map(|p| p.bound(counts)).min();
+            least.unwrap_or(u64::MAX).min(self.overlap.ahead(counts))
         };
         let over = || (self.effort.over)(1.0);
         let Some(found) = search(self.problem, &ahead, guide, width, self.found.least, &over) else { return false };

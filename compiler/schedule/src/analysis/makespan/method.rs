@@ -5,7 +5,7 @@
 //!
 //! [`Method::Auto`] uses only what is sound: the dynamic programme where its states fit, else a bracket.
 
-use super::bracket::{Bracket, Effort, bracket, by_pairs};
+use super::bracket::{Bracket, Effort, bracket, by_overlap};
 use super::exact::{Exact, Limits as States, NotExact, exact, states};
 use super::program::{self, Form};
 use super::schedule::{Schedule, judge, name_warps};
@@ -110,11 +110,11 @@ pub fn solve(problem: &Problem, method: Method, settings: &Settings) -> Result<A
 fn auto(problem: &Problem, settings: &Settings) -> Answer {
     let small = states(problem.units().len(), problem.warps()).is_some_and(|s| s <= CHEAP);
     let over = |part: f64| (settings.clock)() > 0.3 * part * settings.seconds;
-    if !small
-        && let Some(b) = by_pairs(problem, &Effort { over: &over, width: WIDEST })
-        && b.least == b.bound
-    {
-        return from_bracket(problem, b);
+    if !small {
+        let b = by_overlap(problem, &Effort { over: &over, width: WIDEST });
+        if b.least == b.bound {
+            return from_bracket(problem, b);
+        }
     }
     match table(problem, settings, 0.6) {
         Ok(table) => from_table(problem, &table),

@@ -21,7 +21,7 @@ pub mod guide;
 pub mod kernel;
 pub mod machine;
 pub mod method;
-pub mod pairs;
+pub mod overlap;
 pub mod potential;
 pub mod program;
 pub mod schedule;
