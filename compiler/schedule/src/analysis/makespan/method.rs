@@ -110,15 +110,13 @@ pub fn solve(problem: &Problem, method: Method, settings: &Settings) -> Result<A
 fn auto(problem: &Problem, settings: &Settings) -> Answer {
     let small = states(problem.units().len(), problem.warps()).is_some_and(|s| s <= CHEAP);
     let over = |part: f64| (settings.clock)() > 0.3 * part * settings.seconds;
-    if !small {
-        let b = by_overlap(problem, &Effort { over: &over, width: WIDEST });
-        if b.least == b.bound {
-            return from_bracket(problem, b);
-        }
+    let known = (!small).then(|| by_overlap(problem, &Effort { over: &over, width: WIDEST }));
+    if let Some(b) = known.as_ref().filter(|b| b.least == b.bound) {
+        return from_bracket(problem, b.clone());
     }
     match table(problem, settings, 0.6) {
         Ok(table) => from_table(problem, &table),
-        Err(_) => bracketed(problem, settings),
+        Err(_) => bracketed(problem, settings, known),
     }
 }
 
@@ -187,12 +185,12 @@ fn estimated(problem: &Problem, x: Option<u32>, settings: &Settings) -> Result<A
     })
 }
 
-fn bracketed(problem: &Problem, settings: &Settings) -> Answer {
+fn bracketed(problem: &Problem, settings: &Settings, known: Option<Bracket>) -> Answer {
     let begun = (settings.clock)();
     // A little time there is always, whatever the dynamic programme has used.
     let whole = (settings.seconds - begun).max(0.2 * settings.seconds);
     let over = |part: f64| (settings.clock)() > begun + part * whole;
-    from_bracket(problem, bracket(problem, &Effort { over: &over, width: WIDEST }))
+    from_bracket(problem, bracket(problem, &Effort { over: &over, width: WIDEST }, known))
 }
 
 fn from_bracket(problem: &Problem, b: Bracket) -> Answer {

@@ -13,8 +13,9 @@
 //! ```
 //!
 //! The left-hand sides of (33), (34), (36) and (37) hold always, so they are not written down. "Y ≥ t" is "executed in some cycle t' ≥ t"; cycles
-//! that an instruction cannot be in, for those before and after it, have no variable. The horizon is [`bounds::sound`](super::bounds::sound): the
-//! paper's own bound is none for o ≥ 2.
+//! that an instruction cannot be in, for those before and after it, have no variable. The horizon is [`bounds::sound`](super::bounds::sound) or
+//! the one by [`overlap`](super::overlap), whichever is less: the paper's own bound is none for o ≥ 2. Constraint (11), the last warp ends last, is written as
+//! each warp ends no later than the next one: warps are alike.
 
 use super::overlap::Overlap;
 use super::schedule::{Schedule, judge};

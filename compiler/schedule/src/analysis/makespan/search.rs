@@ -72,7 +72,10 @@ pub fn search(
             dropped = dropped.max(*bound);
             layer.truncate(width);
         }
-        for (bound, node) in layer {
+        for (k, (bound, node)) in layer.into_iter().enumerate() {
+            if k % 64 == 63 && stop() {
+                return None;
+            }
             let here = nodes.len() as u32;
             let [l, c] = Unit::ALL.map(|u| runs(problem, &node.counts, u));
             if l.len() * c.len() > MOST_MOVES {
