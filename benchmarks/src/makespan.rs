@@ -96,7 +96,8 @@ fn main() -> Result<(), String> {
 
 const HEAD: &str = "# Worst-case makespan on one multiprocessor\n\n\
     The model, its assumptions and the methods: [docs/makespan.md](../../docs/makespan.md). The paper is \"Makespan computation for GPU threads running on a\n\
-    single streaming multiprocessor\"; it prints its curves without numbers, so what is said of them is read off the axes.\n";
+    single streaming multiprocessor\"; it prints its curves without numbers, so what is said of them is read off the axes. That the methods agree on small\n\
+    strings: [makespan-sweep.md](makespan-sweep.md).\n";
 
 /// Time of the integer programs.
 fn figure_5(md: &mut String, seconds: f64, keep: &dyn Fn(&str, &str) -> Result<(), String>) -> Result<(), String> {
