@@ -208,7 +208,7 @@ fn from_bracket(problem: &Problem, b: Bracket) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Machine;
+    use super::super::{Capacity, Machine};
     use super::*;
 
     fn settings() -> Settings<'static> {
@@ -253,6 +253,24 @@ mod tests {
         assert_eq!(solve(&p, Method::Estimate(Some(401)), &settings()), Err(NoAnswer::MoreThanAll(400)));
         let late = Settings { clock: &|| 2000.0, states: 1 << 30, ..settings() };
         assert_eq!(solve(&problem("LCLCLCLC", 30), Method::Exact, &late), Err(NoAnswer::Time(1000.0)));
+    }
+
+    #[test]
+    fn what_is_over_is_over() {
+        // A clock that only goes on when it is asked: whatever is being done asks it, and ends soon after.
+        let two = Capacity::new(2, 1).unwrap();
+        for (kernel, cores) in [("CLLLCCCLCLCC", two), ("CLLLCCCLCLCC", Capacity::ONE), ("LCLC", two)] {
+            let machine = Machine { load_store: Capacity::ONE, cores };
+            let p = Problem::new(&kernel.parse().unwrap(), &machine, 64).unwrap();
+            for seconds in [0.05, 0.5, 2.0] {
+                let now = std::cell::Cell::new(0.0);
+                let clock = || now.replace(now.get() + 0.001);
+                let a = solve(&p, Method::Auto, &Settings { seconds, states: 1 << 20, clock: &clock }).unwrap();
+                assert!(a.sound && a.least <= a.bound);
+                // What there is after all has been used is a fifth of it, and a few questions.
+                assert!(now.get() <= 1.2 * seconds + 0.02, "{kernel} {seconds} {}", now.get());
+            }
+        }
     }
 
     #[test]
