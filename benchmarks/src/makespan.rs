@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! makespan FOLDER [SECONDS [STRINGS]]     where makespan.md and the pictures go; seconds for each answer (10); strings of each length (40)
+//! makespan - [SECONDS [STRINGS]]          only what is said of 64 warps, to the standard output
 //! ```
 
 #![allow(clippy::disallowed_methods)] // it measures, reads the command line and writes its results
@@ -51,6 +52,13 @@ fn main() -> Result<(), String> {
     let folder = Path::new(arguments.first().ok_or(usage)?);
     let seconds: f64 = arguments.get(1).map_or(Ok(10.0), |s| s.parse()).map_err(|_| usage)?;
     let strings: usize = arguments.get(2).map_or(Ok(40), |s| s.parse()).map_err(|_| usage)?;
+    if folder == Path::new("-") {
+        let mut md = String::new();
+        twelve(&mut md, seconds);
+        brackets(&mut md, seconds, strings);
+        print!("{md}");
+        return Ok(());
+    }
     let keep = |name: &str, text: &str| std::fs::write(folder.join(name), text).map_err(|e| format!("{name}: {e}"));
     let mut md = String::from(HEAD);
     let _ = writeln!(md, "{seconds} seconds for each answer; one thread; made by `scripts/bench`.\n");
@@ -81,13 +89,15 @@ fn main() -> Result<(), String> {
     )?;
     frontier(&mut md, seconds);
     keep("makespan.md", &md)?;
+    twelve(&mut md, seconds);
     brackets(&mut md, seconds, strings);
     keep("makespan.md", &md)
 }
 
 const HEAD: &str = "# Worst-case makespan on one multiprocessor\n\n\
     The model, its assumptions and the methods: [docs/makespan.md](../../docs/makespan.md). The paper is \"Makespan computation for GPU threads running on a\n\
-    single streaming multiprocessor\"; it prints its curves without numbers, so what is said of them is read off the axes.\n";
+    single streaming multiprocessor\"; it prints its curves without numbers, so what is said of them is read off the axes. That the methods agree on small\n\
+    strings: [makespan-sweep.md](makespan-sweep.md).\n";
 
 /// Time of the integer programs.
 fn figure_5(md: &mut String, seconds: f64, keep: &dyn Fn(&str, &str) -> Result<(), String>) -> Result<(), String> {
@@ -229,6 +239,72 @@ fn frontier(md: &mut String, seconds: f64) {
     *md += "\n";
 }
 
+/// Strings of so many instructions, drawn at random, both kinds of unit in each.
+fn random(length: usize, count: usize) -> Vec<Kernel> {
+    let mut seed = length as u64;
+    let mut roll = || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let bits = seed >> 40;
+        (0..length).map(|i| if bits >> i & 1 == 0 { Unit::LoadStore } else { Unit::Core }).collect::<Vec<Unit>>()
+    };
+    let strings = std::iter::from_fn(|| Some(roll())).filter(|u| u.iter().any(|v| *v != u[0]));
+    strings.take(count).map(Kernel::new).collect()
+}
+
+/// Strings of twelve that are as regular as can be, or nearly.
+const REGULAR: [&str; 12] = [
+    "LCLCLCLCLCLC",
+    "CLCLCLCLCLCL",
+    "LLCCLLCCLLCC",
+    "LLLCCCLLLCCC",
+    "LLLLLLCCCCCC",
+    "LLCLLCLLCLLC",
+    "LCCLCCLCCLCC",
+    "LLLCLLLCLLLC",
+    "LCLCLCCLCLCL",
+    "CLLLLLLLLLLC",
+    "LCLLLLLLLLLC",
+    "LLLCCLCLLCCC",
+];
+
+/// What `auto` makes of 64 warps and 12 instructions.
+fn twelve(md: &mut String, seconds: f64) {
+    *md += "## 64 warps, 12 instructions\n\nBy `auto`: 40 strings drawn at random and 12 regular ones (alternations of one, two, three and six letters, and the like); \
+        *apart* is bound / schedule − 1. An o of 1/2 makes two instructions of each of its letters.\n\n\
+        | o_L, o_C | strings | exact | 10 % or less | apart, median | at most | of | seconds, median | at most |\n|---|--:|--:|--:|--:|--:|---|--:|--:|\n";
+    let regular = REGULAR.map(kernel);
+    for (l, c) in [((1, 1), (1, 1)), ((1, 2), (1, 1)), ((1, 2), (1, 2)), ((2, 1), (2, 1)), ((1, 1), (2, 1))] {
+        let of = |(units, warp)| Capacity::new(units, warp).unwrap_or(Capacity::ONE);
+        let machine = Machine { load_store: of(l), cores: of(c) };
+        let mut all = Vec::new();
+        for k in random(12, 40).iter().chain(&regular) {
+            let Some((a, took)) = timed(&problem(k, &machine, 64), Method::Auto, seconds) else { continue };
+            let apart = a.bound as f64 / a.least as f64 - 1.0;
+            eprintln!("{k} {} {}: {} {} {} {took:.2}", machine.load_store, machine.cores, a.least, a.bound, a.by);
+            all.push((apart, took, k.to_string()));
+        }
+        let count = all.len();
+        let exact = all.iter().filter(|a| a.0 == 0.0).count();
+        let near = all.iter().filter(|a| a.0 <= 0.1).count();
+        let mut times: Vec<f64> = all.iter().map(|a| a.1).collect();
+        times.sort_by(f64::total_cmp);
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((most, _, of)) = all.last() else { continue };
+        let of = if *most > 0.0 { format!("`{of}`") } else { String::new() };
+        let _ = writeln!(
+            md,
+            "| {}, {} | {count} | {exact} | {near} | {:.1} % | {:.1} % | {of} | {:.2} | {:.2} |",
+            machine.load_store,
+            machine.cores,
+            100.0 * all[count / 2].0,
+            100.0 * most,
+            times[count / 2],
+            times[count - 1]
+        );
+    }
+    *md += "\n";
+}
+
 /// What `auto` makes of 64 warps.
 fn brackets(md: &mut String, seconds: f64, strings: usize) {
     *md += "## 64 warps\n\nStrings of each length, drawn at random (both kinds of unit in each), by `auto`; *apart* is bound / schedule − 1.\n\n\
@@ -238,18 +314,9 @@ fn brackets(md: &mut String, seconds: f64, strings: usize) {
         for length in lengths {
             let of = |units| Capacity::new(units, 1).unwrap_or(Capacity::ONE);
             let machine = Machine { load_store: of(l), cores: of(c) };
-            let mut seed = *length as u64;
             let (mut exact, mut near, mut sum, mut time, mut worst) = (0, 0, 0.0, 0.0, (0.0, String::new()));
             let mut count = 0;
-            while count < strings {
-                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                let bits = seed >> 40;
-                let unit = |i: usize| if bits >> i & 1 == 0 { Unit::LoadStore } else { Unit::Core };
-                let units: Vec<Unit> = (0..*length).map(unit).collect();
-                if units.iter().all(|u| *u == units[0]) {
-                    continue;
-                }
-                let k = Kernel::new(units);
+            for k in random(*length, strings) {
                 let Some((a, took)) = timed(&problem(&k, &machine, 64), Method::Auto, seconds) else { continue };
                 let apart = a.bound as f64 / a.least as f64 - 1.0;
                 eprintln!("{k} {l} {c}: {} {} {:.3} {} {took:.2}", a.least, a.bound, apart, a.by);

@@ -103,7 +103,7 @@ impl Making {
             }
             "call" => self.call(s, guard),
             _ => {
-                let effects = self.effects(own, s);
+                let effects = self.effects(function, s);
                 self.push(guard, class(s), Action::Writes(effects), s.line);
             }
         }
@@ -149,7 +149,8 @@ impl Making {
         plain(statements::literal(text).map_or(Source::Unknown, Source::Known))
     }
 
-    fn effects(&mut self, own: &str, s: &Statement) -> Vec<Effect> {
+    fn effects(&mut self, function: &Function, s: &Statement) -> Vec<Effect> {
+        let own = function.name.as_str();
         if matches!(s.name(), "st" | "red" | "membar" | "fence" | "pragma" | "prefetch") {
             return match statements::address(s.argument(0)) {
                 // what a function is given
@@ -162,7 +163,7 @@ impl Making {
             };
         }
         if s.name() == "ld" {
-            return self.load(own, s);
+            return self.load(function, s);
         }
         let mut to: Vec<Target> = Vec::new();
         for name in s.written() {
@@ -180,7 +181,8 @@ impl Making {
         all
     }
 
-    fn load(&mut self, own: &str, s: &Statement) -> Vec<Effect> {
+    fn load(&mut self, function: &Function, s: &Statement) -> Vec<Effect> {
+        let own = function.name.as_str();
         let size = s.bits().map_or(4, |b| b / 8);
         let address = statements::address(s.argument(1));
         let mut all = Vec::new();
@@ -198,7 +200,7 @@ impl Making {
                 // the kernel's arguments, by an address that was computed
                 (true, _, 4) if !s.has("shared") && !s.has("local") && !s.has("const") => read(self.operand(own, of)),
                 // those of the function; of the kernel they are constant
-                (false, true, _) if self.registers.contains_key(&(None, of.clone())) || !of.starts_with(own) => {
+                (false, true, _) if !function.is_kernel || !of.starts_with(own) => {
                     let from = Operand::plain(Source::Register(self.register(None, of)));
                     Effect { to, calc: Some(Calc::Copy), from: vec![from] }
                 }

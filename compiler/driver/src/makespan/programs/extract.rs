@@ -106,6 +106,7 @@ pub(super) fn extract(
     let choices = texts::choices(&options, &target)?;
     let texts = emit::profile_texts(session, checked, code, &choices, &[setting.threads])?;
     let text = texts.first().ok_or_else(|| Fault::internal("no text of kernels"))?;
+    dump(session, "emit-cuda", || text.device.clone())?;
     let (from, compiler, because) = match read(session, text, code, setting)? {
         Ok((from, compiler)) => {
             let because = matches!(from, Text::Ptx(_)).then(|| MISSING_NVDISASM.to_string());

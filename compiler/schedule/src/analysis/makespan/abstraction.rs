@@ -170,8 +170,8 @@ pub struct Size {
 }
 
 impl Graph {
-    /// Makes it; `None` where the kernel is too long or the graph too large.
-    pub fn new(problem: &Problem, size: &Size) -> Option<Graph> {
+    /// Makes it; `None` where the kernel is too long or the graph too large, or where `stop`, asked now and then, said so.
+    pub fn new(problem: &Problem, size: &Size, stop: &dyn Fn() -> bool) -> Option<Graph> {
         let n = problem.units().len();
         if n > MOST_INSTRUCTIONS {
             return None;
@@ -194,6 +194,9 @@ impl Graph {
         let mut at = 0;
         let mut out = Vec::new();
         while at < classes.len() {
+            if at % 256 == 255 && stop() {
+                return None;
+            }
             out.clear();
             maker.successors(&classes[at], &mut out)?;
             for (class, choice) in &out {

@@ -105,6 +105,15 @@ impl Exact {
         self.at(self.ranks.rank(&vec![warps.min(self.ranks.warps); self.ranks.units.len()]))
     }
 
+    /// The worst case from a state: by instruction, the warps at it, no more than those asked for.
+    pub fn of(&self, counts: &[u32]) -> u64 {
+        let past = counts.iter().scan(0, |sum, n| {
+            *sum += n;
+            Some((*sum).min(self.ranks.warps))
+        });
+        self.at(self.ranks.rank(&past.collect::<Vec<u32>>()))
+    }
+
     fn at(&self, rank: usize) -> u64 {
         match &self.table {
             Table::Short(t) => t[rank].into(),

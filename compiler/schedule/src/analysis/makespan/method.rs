@@ -5,7 +5,7 @@
 //!
 //! [`Method::Auto`] uses only what is sound: the dynamic programme where its states fit, else a bracket.
 
-use super::bracket::{Effort, bracket};
+use super::bracket::{Bracket, Effort, bracket, by_overlap};
 use super::exact::{Exact, Limits as States, NotExact, exact, states};
 use super::program::{self, Form};
 use super::schedule::{Schedule, judge, name_warps};
@@ -90,7 +90,7 @@ pub enum NoAnswer {
 
 /// The widest search of a bracket.
 const WIDEST: usize = 1 << 14;
-/// States that an estimate is made of where nobody says of how many warps.
+/// States that take no time: an estimate is made of no more where nobody says of how many warps.
 const CHEAP: u64 = 1 << 20;
 /// The most warps that an estimate is made of where nobody says.
 const FEW: u32 = 16;
@@ -103,10 +103,20 @@ pub fn solve(problem: &Problem, method: Method, settings: &Settings) -> Result<A
         Method::IlpLong => integer_program(problem, Form::Long, settings),
         Method::Exact => Ok(from_table(problem, &table(problem, settings, 1.0)?)),
         Method::Estimate(x) => estimated(problem, x, settings),
-        Method::Auto => match table(problem, settings, 0.6) {
-            Ok(table) => Ok(from_table(problem, &table)),
-            Err(_) => Ok(bracketed(problem, settings)),
-        },
+        Method::Auto => Ok(auto(problem, settings)),
+    }
+}
+
+fn auto(problem: &Problem, settings: &Settings) -> Answer {
+    let small = states(problem.units().len(), problem.warps()).is_some_and(|s| s <= CHEAP);
+    let over = |part: f64| (settings.clock)() > 0.3 * part * settings.seconds;
+    let known = (!small).then(|| by_overlap(problem, &Effort { over: &over, width: WIDEST }));
+    if let Some(b) = known.as_ref().filter(|b| b.least == b.bound) {
+        return from_bracket(problem, b.clone());
+    }
+    match table(problem, settings, 0.6) {
+        Ok(table) => from_table(problem, &table),
+        Err(_) => bracketed(problem, settings, known),
     }
 }
 
@@ -175,12 +185,15 @@ fn estimated(problem: &Problem, x: Option<u32>, settings: &Settings) -> Result<A
     })
 }
 
-fn bracketed(problem: &Problem, settings: &Settings) -> Answer {
+fn bracketed(problem: &Problem, settings: &Settings, known: Option<Bracket>) -> Answer {
     let begun = (settings.clock)();
     // A little time there is always, whatever the dynamic programme has used.
     let whole = (settings.seconds - begun).max(0.2 * settings.seconds);
     let over = |part: f64| (settings.clock)() > begun + part * whole;
-    let b = bracket(problem, &Effort { over: &over, width: WIDEST });
+    from_bracket(problem, bracket(problem, &Effort { over: &over, width: WIDEST }, known))
+}
+
+fn from_bracket(problem: &Problem, b: Bracket) -> Answer {
     let witness = b.witness.filter(|s| judge(problem, s) == Ok(b.least));
     Answer {
         bound: b.bound,
@@ -195,7 +208,7 @@ fn bracketed(problem: &Problem, settings: &Settings) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Machine;
+    use super::super::{Capacity, Machine};
     use super::*;
 
     fn settings() -> Settings<'static> {
@@ -240,6 +253,24 @@ mod tests {
         assert_eq!(solve(&p, Method::Estimate(Some(401)), &settings()), Err(NoAnswer::MoreThanAll(400)));
         let late = Settings { clock: &|| 2000.0, states: 1 << 30, ..settings() };
         assert_eq!(solve(&problem("LCLCLCLC", 30), Method::Exact, &late), Err(NoAnswer::Time(1000.0)));
+    }
+
+    #[test]
+    fn what_is_over_is_over() {
+        // A clock that only goes on when it is asked: whatever is being done asks it, and ends soon after.
+        let two = Capacity::new(2, 1).unwrap();
+        for (kernel, cores) in [("CLLLCCCLCLCC", two), ("CLLLCCCLCLCC", Capacity::ONE), ("LCLC", two)] {
+            let machine = Machine { load_store: Capacity::ONE, cores };
+            let p = Problem::new(&kernel.parse().unwrap(), &machine, 64).unwrap();
+            for seconds in [0.05, 0.5, 2.0] {
+                let now = std::cell::Cell::new(0.0);
+                let clock = || now.replace(now.get() + 0.001);
+                let a = solve(&p, Method::Auto, &Settings { seconds, states: 1 << 20, clock: &clock }).unwrap();
+                assert!(a.sound && a.least <= a.bound);
+                // What there is after all has been used is a fifth of it, and a few questions.
+                assert!(now.get() <= 1.2 * seconds + 0.02, "{kernel} {seconds} {}", now.get());
+            }
+        }
     }
 
     #[test]

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Source: "Makespan computation for GPU threads running on a single streaming multiprocessor" (paper 002). Two of the paper's claims do not
-//! hold, see [`bounds::paper`] and [`estimate`]; what is not a bound is never used as one. The methods: [`bounds`], [`program`] (the integer
-//! program), [`exact`] (a dynamic programme over counts of warps), [`estimate`].
+//! hold, see [`bounds::paper`] and [`estimate`]; what is not a bound is never used as one. The methods: [`bounds`], [`overlap`] (a sharper one),
+//! [`program`] (the integer program), [`exact`] (a dynamic programme over counts of warps), [`bracket`], [`estimate`].
 
 pub mod abstraction;
 pub mod blocks;
@@ -18,9 +18,11 @@ pub mod bounds;
 pub mod bracket;
 pub mod estimate;
 pub mod exact;
+pub mod guide;
 pub mod kernel;
 pub mod machine;
 pub mod method;
+pub mod overlap;
 pub mod potential;
 pub mod program;
 pub mod schedule;

@@ -72,7 +72,7 @@ impl Values {
 
 /// Makes one; `None` where the kernel is too long for it, or `stop` came too early.
 pub fn potential(problem: &Problem, size: &Size, stop: &dyn Fn() -> bool) -> Option<Potential> {
-    let graph = Graph::new(problem, size)?;
+    let graph = Graph::new(problem, size, stop)?;
     let n = problem.units().len();
     let warps = i64::from(problem.warps());
     let mut master = Model::default();
@@ -98,7 +98,7 @@ pub fn potential(problem: &Problem, size: &Size, stop: &dyn Fn() -> bool) -> Opt
     let mut walks = Walks::new(&graph, n);
     // One cycle for each instruction is always a potential, with no more than 0 for classes.
     let all_one = Values::new(n, |_, _| 1.0);
-    if walks.longest(&all_one).is_empty() {
+    if walks.longest(&all_one, stop)?.is_empty() {
         keep(all_one, &walks.h);
     }
     // The point that is tried lies between the best one known, which satisfies every row, and what the rows so far allow: what it breaks, that
@@ -113,7 +113,7 @@ pub fn potential(problem: &Problem, size: &Size, stop: &dyn Fn() -> bool) -> Opt
         let Some(outside) = out.values else { break };
         let middle: Vec<f64> = outside.iter().zip(&inside).map(|(o, i)| 0.5 * (o + i)).collect();
         let v = Values::new(n, |f, i| middle[delta[f][i - f].0]);
-        let mut rows = walks.longest(&v);
+        let Some(mut rows) = walks.longest(&v, stop) else { break };
         if rows.is_empty() {
             let h0 = walks.h[0] as f64 / ONE as f64;
             if h0 > middle[top.0] + 1e-4 {
@@ -200,8 +200,8 @@ impl Walks<'_> {
         Walks { graph, h: vec![NEVER; classes], next: vec![u32::MAX; classes], order, instructions }
     }
 
-    /// Finds h of all classes for these v; or else cycles for which there is none.
-    fn longest(&mut self, v: &Values) -> Vec<Ran> {
+    /// Finds h of all classes for these v; or else cycles for which there is none. `None` where it was stopped.
+    fn longest(&mut self, v: &Values, stop: &dyn Fn() -> bool) -> Option<Vec<Ran>> {
         let g = self.graph;
         let weights = |f: usize| -> Vec<i64> {
             let of = |ran: &Vec<u8>| ONE - ran.iter().map(|i| v.delta(f, *i as usize)).sum::<i64>();
@@ -214,7 +214,7 @@ impl Walks<'_> {
         };
         self.h.fill(NEVER);
         self.next.fill(u32::MAX);
-        let Some(end) = g.end else { return Vec::new() };
+        let Some(end) = g.end else { return Some(Vec::new()) };
         self.h[end as usize] = 0;
         for sweep in 1.. {
             let mut changed = false;
@@ -242,16 +242,19 @@ impl Walks<'_> {
                 }
             }
             if !changed {
-                return Vec::new();
+                return Some(Vec::new());
             }
             if sweep % 4 == 0 {
                 let cycles = self.cycles();
                 if !cycles.is_empty() {
-                    return cycles;
+                    return Some(cycles);
+                }
+                if stop() {
+                    return None;
                 }
             }
         }
-        Vec::new()
+        None
     }
 
     /// The cycles of `next`: their weights are positive.
@@ -390,6 +393,7 @@ mod tests {
     fn too_long_or_stopped() {
         let p = |n: usize| Problem::new(&kernel(n, 0b10101), &Machine::ONE, 9).unwrap();
         assert!(potential(&p(17), &whole(5), &|| false).is_none());
+        assert!(potential(&p(12), &whole(12), &|| true).is_none());
         let p = p(6);
         let v = potential(&p, &whole(6), &|| true).unwrap();
         assert!(v.bound(&start(&p)).unwrap() <= bounds::sound(&p));

@@ -13,9 +13,11 @@
 //! ```
 //!
 //! The left-hand sides of (33), (34), (36) and (37) hold always, so they are not written down. "Y ≥ t" is "executed in some cycle t' ≥ t"; cycles
-//! that an instruction cannot be in, for those before and after it, have no variable. The horizon is [`bounds::sound`](super::bounds::sound): the
-//! paper's own bound is none for o ≥ 2.
+//! that an instruction cannot be in, for those before and after it, have no variable. The horizon is [`bounds::sound`](super::bounds::sound) or
+//! the one by [`overlap`](super::overlap), whichever is less: the paper's own bound is none for o ≥ 2. Constraint (11), the last warp ends last, is written as
+//! each warp ends no later than the next one: warps are alike.
 
+use super::overlap::Overlap;
 use super::schedule::{Schedule, judge};
 use super::{Problem, Unit, bounds};
 use crate::ilp::cbc::{self, Limits, Status};
@@ -54,10 +56,15 @@ pub struct Program<'a> {
     x: Vec<Vec<Vec<Var>>>,
 }
 
+/// Cycles that no schedule exceeds.
+fn horizon(problem: &Problem) -> u64 {
+    bounds::sound(problem).min(Overlap::new(problem).bound(problem))
+}
+
 /// Variables of a problem's program, near enough.
 pub fn variables(problem: &Problem) -> u64 {
     let length = problem.units().len() as u64;
-    let cycles = bounds::sound(problem).saturating_sub(length) + 1;
+    let cycles = horizon(problem).saturating_sub(length) + 1;
     u64::from(problem.warps()).saturating_mul(length).saturating_mul(cycles)
 }
 
@@ -81,7 +88,7 @@ pub fn solve(problem: &Problem, form: Form, limits: &Limits) -> Answer {
 impl<'a> Program<'a> {
     /// Makes it.
     pub fn new(problem: &'a Problem, form: Form) -> Program<'a> {
-        let horizon = bounds::sound(problem) as usize;
+        let horizon = horizon(problem) as usize;
         let (warps, length) = (problem.warps() as usize, problem.units().len());
         let mut model = Model::default();
         let slack = horizon + 1 - length;
@@ -120,7 +127,7 @@ impl<'a> Program<'a> {
                 }
             }
             if w + 1 < self.x.len() {
-                let mut row = self.y(self.x.len() - 1, last, 1.0);
+                let mut row = self.y(w + 1, last, 1.0);
                 row.extend(self.y(w, last, -1.0));
                 self.model.at_least("(11)", row, 0.0);
             }

@@ -1,14 +1,15 @@
 //! # search
 //!
 //! Purpose: long schedules of kernels that are too large for [`exact`](super::exact), and sometimes the proof that there is none longer.
-//! Input: a [`Problem`], bounds from states ([`Potential`]), a width. Output: a schedule and a bound.
+//! Input: a [`Problem`], a bound from states ([`overlap`](super::overlap), [`potential`](super::potential)), a width. Output: a schedule and a bound.
 //!
 //! A beam search over states by how much work is done: of those with the same work done the `width` best are kept, by cycles so far plus the bound
 //! on the cycles to come. A state from which no schedule longer than the best one known can come is left out and nothing is lost by it. So a search that
 //! drops no other state proves that there is no longer schedule; one that does knows a bound for each state that it drops.
 
-use super::potential::Potential;
-use super::{Problem, Unit, bounds};
+use super::guide::Guide;
+use super::{Problem, Unit};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// The most moves that are tried from one state.
@@ -29,10 +30,14 @@ struct Node {
     parent: u32,
 }
 
+/// No schedule takes longer from a state: by instruction, the warps at it.
+pub type Ahead<'a> = &'a dyn Fn(&[u32]) -> u64;
+
 /// Searches; `known` is the length of a schedule that there is. `None` where `stop` said so.
 pub fn search(
     problem: &Problem,
-    potentials: &[Potential],
+    bound: Ahead,
+    guide: Option<&Guide>,
     width: usize,
     known: u64,
     stop: &dyn Fn() -> bool,
@@ -53,24 +58,24 @@ pub fn search(
         }
         let mut layer: Vec<(u64, Node)> = layer
             .into_iter()
-            .map(|(counts, (cycles, parent))| {
-                (u64::from(cycles) + ahead(problem, potentials, &counts), Node { counts, cycles, parent })
-            })
+            .map(|(counts, (cycles, parent))| (u64::from(cycles) + bound(&counts), Node { counts, cycles, parent }))
             .filter(|(bound, _)| *bound > known)
             .collect();
         if work == all {
             last = layer.into_iter().map(|(_, node)| node).max_by_key(|node| node.cycles);
             break;
         }
-        layer.sort_unstable_by(|(a, x), (b, y)| {
-            let spread = |n: &Node| n.counts.iter().filter(|c| **c > 0).count();
-            b.cmp(a).then(spread(x).cmp(&spread(y))).then_with(|| x.counts.cmp(&y.counts))
-        });
+        let guess = |n: &Node| guide.map(|g| g.ahead(&n.counts).map(|a| a + 4 * i64::from(n.cycles)));
+        let spread = |n: &Node| n.counts.iter().filter(|c| **c > 0).count();
+        layer.sort_by_cached_key(|(bound, n)| (Reverse(guess(n)), Reverse(*bound), spread(n), n.counts.clone()));
         if let Some((bound, _)) = layer.get(width) {
             dropped = dropped.max(*bound);
             layer.truncate(width);
         }
-        for (bound, node) in layer {
+        for (k, (bound, node)) in layer.into_iter().enumerate() {
+            if k % 64 == 63 && stop() {
+                return None;
+            }
             let here = nodes.len() as u32;
             let [l, c] = Unit::ALL.map(|u| runs(problem, &node.counts, u));
             if l.len() * c.len() > MOST_MOVES {
@@ -99,32 +104,8 @@ pub fn search(
     Some(Found { steps, bound: dropped.max(found) })
 }
 
-/// No schedule takes longer from a state.
-fn ahead(problem: &Problem, potentials: &[Potential], counts: &[u32]) -> u64 {
-    potentials.iter().filter_map(|p| p.bound(counts)).min().unwrap_or_else(|| by_formula(problem, counts))
-}
-
-/// [`bounds::sound`] from a state: the warp that ends last, at the first instruction that there is, waits only where its units are full with others.
-fn by_formula(problem: &Problem, counts: &[u32]) -> u64 {
-    let mut work = [0u64; 2];
-    let mut own = [0u64; 2];
-    let (mut here, mut first) = (0u64, None);
-    for (i, (unit, n)) in problem.units().iter().zip(counts).enumerate() {
-        here += u64::from(*n);
-        first = first.or((*n > 0).then_some(i));
-        work[*unit as usize] += here;
-        own[*unit as usize] += u64::from(first.is_some());
-    }
-    // Any of the warps may be the last: its own work counts once, that of the others in full cycles; the sum is largest for the one that has most.
-    let of = |u: Unit| {
-        let (work, own, o) = (work[u as usize], own[u as usize], u64::from(problem.at_once(u)));
-        own + (work - own) / o
-    };
-    (of(Unit::LoadStore) + of(Unit::Core)).min(bounds::sound(problem))
-}
-
 /// The lists of instructions at which warps of a unit can run in a cycle, as many as it takes.
-fn runs(problem: &Problem, counts: &[u32], unit: Unit) -> Vec<Vec<usize>> {
+pub(super) fn runs(problem: &Problem, counts: &[u32], unit: Unit) -> Vec<Vec<usize>> {
     let at: Vec<usize> = (0..counts.len()).filter(|i| problem.units()[*i] == unit && counts[*i] > 0).collect();
     let ready: u64 = at.iter().map(|i| u64::from(counts[*i])).sum();
     let run = ready.min(problem.at_once(unit).into()) as usize;
