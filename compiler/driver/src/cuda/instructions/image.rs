@@ -39,6 +39,11 @@ pub fn arguments(image: &[u8], kernel: &str) -> Option<u64> {
     None
 }
 
+/// Where the first address of the stack is in bank 0.
+pub fn stack(major: u32) -> u64 {
+    if major >= 10 { 0x37c } else { 0x28 }
+}
+
 /// Where the number of a block's threads is in bank 0, by the architecture's generation.
 pub fn threads(major: u32) -> u64 {
     if major >= 10 { 0x360 } else { 0 }

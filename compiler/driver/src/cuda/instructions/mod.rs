@@ -109,6 +109,15 @@ pub struct Effect {
 pub enum Action {
     /// All writes at once.
     Writes(Vec<Effect>),
+    /// Moves numbers between registers and the thread's own memory, where registers are kept that are too few.
+    Local {
+        /// Into memory, not out of it.
+        stores: bool,
+        /// A register with an address, and how far from there.
+        address: (Register, u64),
+        /// 32 bits each.
+        registers: Vec<Register>,
+    },
     /// Goes on at this instruction.
     Jump(usize),
     /// Comes back to the next one.

@@ -68,6 +68,7 @@ pub fn walk(code: &Code, meetings: &Meetings, warp: u32, threads: u32) -> Result
         meetings,
         warp,
         registers: vec![Value::Unknown; code.registers],
+        local: BTreeMap::new(),
         returned: 0,
         blurred: 0,
         open: BTreeMap::new(),
@@ -83,6 +84,8 @@ struct Walker<'c> {
     meetings: &'c Meetings,
     warp: u32,
     registers: Vec<Value>,
+    /// Memory of the threads' own, by address: what is not here is not known.
+    local: BTreeMap<u64, Value>,
     /// Threads that have come back from the function.
     returned: u32,
     /// Of these nobody knows whether they are still in it.
@@ -106,6 +109,9 @@ impl Walker<'_> {
             let mut next = at + 1;
             match &instruction.action {
                 Action::Writes(effects) => self.write(effects, surely, perhaps),
+                Action::Local { stores, address, registers } => {
+                    self.keep(*stores, *address, registers, surely | perhaps, perhaps);
+                }
                 Action::Barrier => self.trace.phases.push(Phase::default()),
                 Action::Exit => {
                     self.trace.varies |= perhaps != 0;
@@ -160,13 +166,14 @@ impl Walker<'_> {
             return Err(NoTrace::Endless(self.code.instructions[at].line));
         }
         self.trace.varies = true;
-        let before = self.registers.clone();
+        let before = (self.registers.clone(), self.local.clone());
         let first = self.run(to, meet, surely | perhaps)?;
-        let there = std::mem::replace(&mut self.registers, before);
+        let there = std::mem::replace(&mut self.registers, before.0);
+        let local = std::mem::replace(&mut self.local, before.1);
         let second = self.run(at + 1, meet, active & !surely)?;
-        for (here, there) in self.registers.iter_mut().zip(there) {
-            if *here != there {
-                // those that can have gone one way only have the numbers of that way
+        // those that can have gone one way only have the numbers of that way
+        let meet = |here: &mut Value, there: &Value| {
+            if here != there {
                 let lane = |lane: usize| match (first >> lane & 1, second >> lane & 1) {
                     (1, 0) => there.lane(lane),
                     (0, 1) => here.lane(lane),
@@ -174,6 +181,13 @@ impl Walker<'_> {
                 };
                 *here = Value::of(std::array::from_fn(lane));
             }
+        };
+        self.registers.iter_mut().zip(&there).for_each(|(here, there)| meet(here, there));
+        for at in local.keys() {
+            self.local.entry(*at).or_insert(Value::Unknown);
+        }
+        for (at, here) in &mut self.local {
+            meet(here, local.get(at).unwrap_or(&Value::Unknown));
         }
         if let Some(open) = self.open.get_mut(&at) {
             *open -= 1;
@@ -299,23 +313,52 @@ impl Walker<'_> {
         }
     }
 
+    /// Registers into the thread's own memory, or out of it again.
+    fn keep(&mut self, stores: bool, (of, offset): (usize, u64), registers: &[usize], all: u32, perhaps: u32) {
+        let blurred = self.blurred | perhaps;
+        let Value::Same(base) = self.registers[of] else {
+            // it may be anywhere
+            match stores {
+                true => self.local.clear(),
+                false => registers.iter().for_each(|r| self.put(*r, Value::Unknown, all, blurred)),
+            }
+            return;
+        };
+        for (i, register) in registers.iter().enumerate() {
+            let at = base.wrapping_add(offset).wrapping_add(4 * i as u64) & LOW;
+            if stores {
+                // what lies across is not known any more
+                for near in [1, 2, 3] {
+                    self.local.remove(&(at.wrapping_sub(near) & LOW));
+                    self.local.remove(&(at.wrapping_add(near) & LOW));
+                }
+                let old = self.local.get(&at).cloned().unwrap_or(Value::Unknown);
+                let new = written(&old, self.registers[*register].clone(), all, blurred);
+                self.local.insert(at, new);
+            } else {
+                let value = self.local.get(&at).cloned().unwrap_or(Value::Unknown);
+                self.put(*register, value, all, blurred);
+            }
+        }
+    }
+
     /// Of `all`, those that are `blurred` have the old number, or the new one.
     fn put(&mut self, register: usize, value: Value, all: u32, blurred: u32) {
-        if all == 0 {
-            return;
-        }
         if all == u32::MAX && blurred == 0 {
             self.registers[register] = value;
-            return;
+        } else if all != 0 {
+            self.registers[register] = written(&self.registers[register], value, all, blurred);
         }
-        let old = &self.registers[register];
-        let lane = |i: usize| match (all >> i & 1, blurred >> i & 1) {
-            (0, _) => old.lane(i),
-            (_, 0) => value.lane(i),
-            _ => value.lane(i).filter(|v| old.lane(i) == Some(*v)),
-        };
-        self.registers[register] = Value::of(std::array::from_fn(lane));
     }
+}
+
+/// What is there when some threads have written: `all` of them, of whom nobody knows whether the `blurred` ones have.
+fn written(old: &Value, value: Value, all: u32, blurred: u32) -> Value {
+    Value::of(std::array::from_fn(|i| match (all >> i & 1, blurred >> i & 1) {
+        (0, _) => old.lane(i),
+        (_, 0) => value.lane(i),
+        _ => value.lane(i).filter(|v| old.lane(i) == Some(*v)),
+    }))
 }
 
 #[cfg(test)]
@@ -397,6 +440,47 @@ mod tests {
         // the threads of a warp part; what both ways agree upon is known after them
         assert_eq!(text(Source::Lane), ("LCLLCC".into(), false));
         assert_eq!(text(Source::Unknown), ("LCLLCC".into(), true));
+    }
+
+    #[test]
+    fn registers_kept_in_memory_come_back() {
+        let keep = |stores: bool, base: usize, register: usize| Action::Local {
+            stores,
+            address: (base, 8),
+            registers: vec![register],
+        };
+        let with = |base: Operand, between: Action| {
+            code(vec![
+                (vec![], write(7, Some(Calc::Copy), vec![base])),
+                (vec![], write(0, Some(Calc::Copy), vec![Operand::known(1)])),
+                (vec![], keep(true, 7, 0)),
+                (vec![], write(0, None, vec![])),
+                (vec![], between),
+                (vec![], keep(false, 7, 0)),
+                (vec![register(0)], Action::Jump(8)),
+                (vec![], Action::Barrier),
+                (vec![], Action::Exit),
+            ])
+        };
+        let nothing = || write(6, None, vec![]);
+        assert_eq!(trace(&with(Operand::known(100), nothing()), 32).unwrap(), ("LLCLLCCC".into(), false));
+        // an unknown place, or a write to one
+        assert!(trace(&with(Operand::plain(Source::Unknown), nothing()), 32).unwrap().1);
+        assert!(trace(&with(Operand::known(100), keep(true, 5, 6)), 32).unwrap().1);
+        // another place is another number
+        assert!(
+            !trace(
+                &with(Operand::known(100), Action::Local { stores: true, address: (7, 12), registers: vec![6] }),
+                32
+            )
+            .unwrap()
+            .1
+        );
+        assert!(
+            trace(&with(Operand::known(100), Action::Local { stores: true, address: (7, 10), registers: vec![6] }), 32)
+                .unwrap()
+                .1
+        );
     }
 
     #[test]

@@ -53,6 +53,9 @@ pub(super) fn bounds(extracted: &Extracted, setting: &Setting, how: &How) -> Vec
     extracted.nodes.iter().map(|node| bounding.node(node, extracted.origin)).collect()
 }
 
+/// What a method says: a bound, whether it is exact, the least, and who found the bound.
+type Said = (u64, bool, u64, &'static str);
+
 struct Bounding<'s> {
     setting: &'s Setting,
     how: &'s How,
@@ -60,7 +63,7 @@ struct Bounding<'s> {
     begun: Instant,
     left: usize,
     /// What methods said of strings, by warps: bound, exact, least, by whom.
-    known: BTreeMap<(Vec<Unit>, u64), Option<(u64, bool, u64, &'static str)>>,
+    known: BTreeMap<(Vec<Unit>, u64), Option<Said>>,
 }
 
 impl Bounding<'_> {
@@ -113,7 +116,7 @@ impl Bounding<'_> {
     }
 
     /// The larger of these answers, if it is better than what is known.
-    fn take(&self, bound: &mut Bound, answers: &[(u64, bool, u64, &'static str)], known: bool) {
+    fn take(&self, bound: &mut Bound, answers: &[Said], known: bool) {
         let Some(worst) = answers.iter().max_by_key(|a| a.0) else { return };
         if worst.0 <= bound.bound {
             (bound.bound, bound.by) = (worst.0, worst.3);
@@ -124,13 +127,13 @@ impl Bounding<'_> {
         }
     }
 
-    fn formula(&self, block: &Block) -> (u64, bool, u64, &'static str) {
+    fn formula(&self, block: &Block) -> Said {
         let (bound, least) = (blocks::bound(block, 1, 1, &self.machine), blocks::shortest(block, 1, 1, &self.machine));
         (bound, bound == least, least, "pessimistic")
     }
 
     /// Phase after phase by a method, where all warps are alike.
-    fn alike(&mut self, warps: &Warps) -> Option<(u64, bool, u64, &'static str)> {
+    fn alike(&mut self, warps: &Warps) -> Option<Said> {
         let first = warps.first()?;
         if !first.is_whole() || warps.iter().any(|w| w.phases != first.phases) {
             return None;
@@ -143,7 +146,7 @@ impl Bounding<'_> {
         Some(sum)
     }
 
-    fn phase(&mut self, units: &[Unit], warps: u64) -> Option<(u64, bool, u64, &'static str)> {
+    fn phase(&mut self, units: &[Unit], warps: u64) -> Option<Said> {
         let key = (units.to_vec(), warps);
         if let Some(known) = self.known.get(&key) {
             return *known;
@@ -153,7 +156,7 @@ impl Bounding<'_> {
         answer
     }
 
-    fn solved(&self, units: &[Unit], warps: u64) -> Option<(u64, bool, u64, &'static str)> {
+    fn solved(&self, units: &[Unit], warps: u64) -> Option<Said> {
         let problem = Problem::new(&Kernel::new(units.to_vec()), &self.machine, warps).ok()?;
         // what others have not used is there for the rest
         let seconds = ((self.how.seconds - self.begun.elapsed().as_secs_f64()) / (self.left + 1) as f64).max(0.01);

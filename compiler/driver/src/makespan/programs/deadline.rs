@@ -17,8 +17,17 @@ pub struct Deadline {
 }
 
 impl Deadline {
+    /// Is it sure to be kept?
+    pub(super) fn is_kept(&self, report: &Report) -> bool {
+        let whole = self.cycles.saturating_mul(report.steady_states);
+        report.sound && report.bound.is_some_and(|bound| bound <= whole)
+    }
+
     /// Reports, and says no, where it is not sure to be kept.
     pub(super) fn judge(&self, session: &Session, checked: &Checked, report: &Report) -> Result<Exit, Halt> {
+        if self.is_kept(report) {
+            return Ok(Exit::Ok);
+        }
         let (whole, states) = (self.cycles.saturating_mul(report.steady_states), report.steady_states);
         let mut sources: SourceMap = checked.sources.clone();
         let file = sources.add(self.manifest.0.as_str(), self.manifest.1.as_str());
@@ -26,7 +35,6 @@ impl Deadline {
         let of = if states == 1 { "a steady state".to_string() } else { format!("{states} steady states") };
         let asked = if states == 1 { format!("{whole} cycles") } else { format!("{states} x {} cycles", self.cycles) };
         let title = match report.bound {
-            Some(bound) if report.sound && bound <= whole => return Ok(Exit::Ok),
             Some(bound) if report.sound => format!("{of} may take {bound} cycles, the deadline is {asked}"),
             _ => format!("nothing bounds what {of} takes, the deadline is {asked}"),
         };

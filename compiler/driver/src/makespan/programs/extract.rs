@@ -225,6 +225,8 @@ struct Walker<'f> {
     known: Vec<(u64, Result<Vec<Warps>, String>)>,
 }
 
+/// Where the stack is taken to begin.
+const STACK: u32 = 1 << 24;
 /// Places in the argument of all kernels (`sl_job` in generated text): rounds, the iteration, firings, whose turn it is.
 const ROUNDS: u64 = 32;
 const ITERATION: u64 = 36;
@@ -239,6 +241,8 @@ impl<'f> Walker<'f> {
                 code.constants = image::constants(image, name);
                 let at = image::arguments(image, name)?;
                 code.constants.word(0, image::threads(setting.arch.major), setting.threads);
+                // any address will do: the stack is nobody else's
+                code.constants.word(0, image::stack(setting.arch.major), STACK);
                 Some((code, at))
             }),
             Text::Ptx(text) => ptx::read(text, name, setting.arch).map(|mut code| {

@@ -97,7 +97,7 @@ impl OfProgram {
         let arch = self.arch.unwrap_or(Arch::of_number(USUAL_ARCH));
         let usual = table::units(arch);
         let threads = self.threads.unwrap_or(THREADS);
-        if threads == 0 || threads % WARP != 0 || threads > 1024 {
+        if threads == 0 || !threads.is_multiple_of(WARP) || threads > 1024 {
             let title = format!("a block has whole warps of {WARP} threads, up to 1024 threads: not {threads}");
             return Err(Fault::usage(title).coded("E0991"));
         }
@@ -147,8 +147,13 @@ pub fn guarantee(
     asked: &OfProgram,
     deadline: &Deadline,
 ) -> Result<Exit, Halt> {
-    let how = How { method: Method::Auto, seconds: super::SECONDS, json: false, strings: false };
-    let report = report(session, checked, code, asked, &how, Some(deadline))?;
+    // what is quick, and only if that is not enough, what takes its time
+    let how = |method| How { method, seconds: super::SECONDS, json: false, strings: false };
+    let quick = report(session, checked, code, asked, &how(Method::Pessimistic), Some(deadline))?;
+    if deadline.is_kept(&quick) {
+        return Ok(Exit::Ok);
+    }
+    let report = report(session, checked, code, asked, &how(Method::Auto), Some(deadline))?;
     deadline.judge(session, checked, &report)
 }
 

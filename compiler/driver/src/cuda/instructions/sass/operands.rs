@@ -1,14 +1,16 @@
 //! Lines of machine code: names, modifiers, arguments.
 
-use super::super::{Modifier, Operand, Source};
+use super::super::{Action, Modifier, Operand, Source};
 
 /// General registers, uniform ones, conditions, uniform conditions.
 pub(super) const GENERAL: usize = 0;
 pub(super) const UNIFORM: usize = 256;
 pub(super) const CONDITIONS: usize = 512;
 pub(super) const UNIFORM_CONDITIONS: usize = 520;
+/// One that nobody writes.
+const UNKNOWN: usize = 528;
 /// All of them.
-pub(super) const REGISTERS: usize = 528;
+pub(super) const REGISTERS: usize = 529;
 
 /// An instruction in pieces.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,6 +163,25 @@ pub(super) fn double_word(text: &str) -> Operand {
         (Source::Constant(bank, offset), Modifier::Plain) => Operand::plain(Source::WideConstant(bank, offset)),
         _ => Operand::plain(Source::Unknown),
     }
+}
+
+/// `STL.64 [R1+0x8], R2`, `LDL R4, [R1+0x4]`; nothing of parts of registers.
+pub(super) fn local(line: &Line<'_>, bytes: u32) -> Option<Action> {
+    if line.modifiers.iter().any(|m| matches!(*m, "U8" | "S8" | "U16" | "S16")) && line.name == "LDL" {
+        return None;
+    }
+    let stores = line.name == "STL";
+    let (place, number) = if stores { (0, 1) } else { (1, 0) };
+    let inside = line.argument(place).strip_prefix('[').and_then(|p| p.strip_suffix(']'))?;
+    let (base, offset) = inside.split_once('+').unwrap_or((inside, "0x0"));
+    let address = (register(base)?, literal(offset)?);
+    let name = line.argument(number).trim_end_matches(".reuse");
+    let words = (bytes / 4).max(1) as usize;
+    // zero is no register, parts of registers are no numbers: what is there then is not known
+    let narrow = line.modifiers.iter().any(|m| matches!(*m, "U8" | "S8" | "U16" | "S16" | "8" | "16"));
+    let first = if narrow || is_zero(name) { UNKNOWN } else { register(name)? };
+    let registers = (0..words).map(|i| if first == UNKNOWN { UNKNOWN } else { first + i }).collect();
+    Some(Action::Local { stores, address, registers })
 }
 
 /// A number of 16 bits from a text: `0.00157928466796875` is 0x1678.
