@@ -8,7 +8,7 @@
  */
 
 // Tightest last. Shifts bind like multiplication, and `& | ^` share a level looser than `==`: the language's, not C's.
-const PREC = { assign: 1, ternary: 2, or: 3, and: 4, bits: 5, equal: 6, compare: 7, sum: 8, product: 9, unary: 10, postfix: 11 };
+const PREC = { assign: 1, ternary: 2, or: 3, and: 4, bits: 5, equal: 6, compare: 7, sum: 8, product: 9, unary: 10, postfix: 11, method: 12 };
 
 const BINARY = [
   ['||', PREC.or],
@@ -306,8 +306,10 @@ module.exports = grammar({
     call_expression: ($) =>
       prec(
         PREC.postfix,
-        seq(field('function', choice($.expression, $.primitive_type)), field('arguments', $.arguments)),
+        seq(field('function', choice($.expression, $.primitive_type, $.method)), field('arguments', $.arguments)),
       ),
+    // A native or shared function by the name of its group, or a handler by a portal.
+    method: ($) => prec(PREC.method, seq(field('object', $.expression), '.', field('name', $.identifier))),
     arguments: ($) => seq('(', comma($._value), ')'),
     pop_expression: () => seq('pop', '(', ')'),
     peek_expression: ($) => seq('peek', '(', field('index', $.expression), ')'),

@@ -1,0 +1,18 @@
+[
+  (filter_body)
+  (struct_body)
+  (static_body)
+  (native_body)
+  (helper_body)
+  (block)
+  (switch_statement)
+  (case)
+  (array)
+  (parameters)
+  (arguments)
+] @indent.begin
+
+["}" ")" "]"] @indent.end
+["}" ")" "]"] @indent.branch
+(case_label) @indent.branch
+(comment) @indent.auto
