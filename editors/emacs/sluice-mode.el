@@ -45,7 +45,8 @@
   :type '(repeat string))
 
 (defcustom sluice-settings nil
-  "Settings for the language server, as a plist: (:hints (:ii :json-false) :schedule (:machine \"cpu\"))."
+  "Settings for the language server, as a plist.
+An example: (:hints (:ii :json-false) :schedule (:machine \"cpu\"))."
   :type 'plist)
 
 (defconst sluice--keywords
@@ -122,8 +123,7 @@
                            (goto-char open)
                            (and (eq (char-after) ?\{) (looking-back "\\_<switch[ \t]*([^\n]*)[ \t]*" (line-beginning-position))))))
           (cond
-           (closes column)
-           ((and in-switch (not label)) (+ column (* 2 sluice-indent)))
+           ((or closes (and in-switch label)) column)
            (t (+ column sluice-indent)))))))))
 
 (defun sluice-indent-line ()

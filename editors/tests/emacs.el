@@ -96,7 +96,7 @@
       (should message)
       (let ((place (compilation--message->loc message)))
         (should (equal (cadr place) 1))
-        (should (equal (car place) 51))
+        (should (equal (car place) 52))
         (should (string-suffix-p "E0001-character.str" (caar (compilation--loc->file-struct place))))))))
 
 (ert-deftest sluice-compiles-without-warnings ()

@@ -68,7 +68,6 @@
   "=" "+=" "-=" "*=" "/=" "%=" "&=" "|=" "^=" "<<=" ">>=" "||" "&&" "&" "|" "^" "==" "!=" "<=" ">=" "+" "-" "*" "/" "%" "<<" ">>"
   "!" "~" "++" "--" "->"
 ] @operator
-(any) @operator
 (binary_expression operator: ["<" ">"] @operator)
 (ternary_expression ["?" ":"] @operator)
 [";" "," "."] @punctuation.delimiter

@@ -70,7 +70,6 @@
   "=" "+=" "-=" "*=" "/=" "%=" "&=" "|=" "^=" "<<=" ">>=" "||" "&&" "&" "|" "^" "==" "!=" "<=" ">=" "+" "-" "*" "/" "%" "<<" ">>"
   "!" "~" "++" "--" "->"
 ] @operator
-(any) @operator
 (binary_expression operator: ["<" ">"] @operator)
 (ternary_expression ["?" ":"] @operator)
 [";" "," "."] @punctuation.delimiter

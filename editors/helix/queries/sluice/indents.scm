@@ -1,5 +1,7 @@
 ; Made from editors/tree-sitter-sluice/queries/indents.scm by the tests: change that file.
 
+; Labels stand under their `switch`, what belongs to them one step further, as `sluice fmt` lays them out.
+
 [
   (filter_body)
   (struct_body)
@@ -7,11 +9,18 @@
   (native_body)
   (helper_body)
   (block)
-  (switch_statement)
   (case)
   (array)
   (parameters)
   (arguments)
 ] @indent
 
-["}" ")" "]"] @outdent
+(filter_body "}" @outdent)
+(struct_body "}" @outdent)
+(static_body "}" @outdent)
+(native_body "}" @outdent)
+(helper_body "}" @outdent)
+(block "}" @outdent)
+(array "}" @outdent)
+(parameters ")" @outdent)
+(arguments ")" @outdent)

@@ -1,5 +1,7 @@
 ; Made from editors/tree-sitter-sluice/queries/indents.scm by the tests: change that file.
 
+; Labels stand under their `switch`, what belongs to them one step further, as `sluice fmt` lays them out.
+
 [
   (filter_body)
   (struct_body)
@@ -7,14 +9,30 @@
   (native_body)
   (helper_body)
   (block)
-  (switch_statement)
   (case)
   (array)
   (parameters)
   (arguments)
 ] @indent.begin
 
-["}" ")" "]"] @indent.end
-["}" ")" "]"] @indent.branch
-(case_label) @indent.branch
+(filter_body "}" @indent.end)
+(struct_body "}" @indent.end)
+(static_body "}" @indent.end)
+(native_body "}" @indent.end)
+(helper_body "}" @indent.end)
+(block "}" @indent.end)
+(array "}" @indent.end)
+(parameters ")" @indent.end)
+(arguments ")" @indent.end)
+
+(filter_body "}" @indent.branch)
+(struct_body "}" @indent.branch)
+(static_body "}" @indent.branch)
+(native_body "}" @indent.branch)
+(helper_body "}" @indent.branch)
+(block "}" @indent.branch)
+(array "}" @indent.branch)
+(parameters ")" @indent.branch)
+(arguments ")" @indent.branch)
+
 (comment) @indent.auto
