@@ -6,7 +6,7 @@ const { LanguageClient, State, RevealOutputChannelOn } = require("vscode-languag
 const { Pictures } = require("./pictures");
 const { Tasks, runFile } = require("./tasks");
 
-/** @type {LanguageClient | undefined} */
+/** @type {Client | undefined} */
 let client;
 /** @type {vscode.LogOutputChannel | undefined} */
 let log;
@@ -31,9 +31,18 @@ function options() {
   return Object.fromEntries(names.map((name) => [name, all.get(name)]));
 }
 
+/** The client, quiet while it starts: what goes wrong then is said once, with a way to the setting. */
+class Client extends LanguageClient {
+  starting = true;
+
+  error(message, data, notify) {
+    super.error(message, data, this.starting ? false : notify);
+  }
+}
+
 function makeClient() {
   const server = { command: settings().get("server.path") || "sluice", args: settings().get("server.arguments") };
-  return new LanguageClient("sluice", "Sluice", { run: server, debug: server }, {
+  return new Client("sluice", "Sluice", { run: server, debug: server }, {
     documentSelector: [{ scheme: "file", language: "sluice" }, { scheme: "untitled", language: "sluice" }],
     synchronize: {
       configurationSection: "sluice",
@@ -68,6 +77,7 @@ async function start() {
   });
   try {
     await starting.start();
+    starting.starting = false;
   } catch (error) {
     client = undefined;
     const path = settings().get("server.path");

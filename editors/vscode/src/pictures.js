@@ -44,7 +44,7 @@ class Picture {
       if (!found || !found.svg) return this.post({ type: "picture", svg: "", note: "There is no picture of this program yet: it has errors." });
       this.nodes = found.nodes || [];
       if (found.title) this.panel.title = `${TITLES[this.kind]}: ${found.title}`;
-      this.post({ type: "picture", svg: found.svg, stale: Boolean(found.stale), note: found.stale ? "The text has changed: this picture is older." : "" });
+      this.post({ type: "picture", svg: found.svg, stale: Boolean(found.stale), note: found.stale ? "The text has changed: this picture is older." : found.summary || "" });
       this.light();
     } catch (error) {
       if (asked === this.asked) this.post({ type: "picture", svg: "", note: error instanceof Error ? error.message : String(error) });

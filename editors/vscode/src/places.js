@@ -11,11 +11,18 @@ function holds(range, line, character) {
 
 const size = ({ start, end }) => (end.line - start.line) * 1e6 + (end.character - start.character);
 
+/** The ranges of a text that a node stands for: where it is added, and the head of its declaration. */
+function ranges(node, uri) {
+  return [node, node.declaration].filter((place) => place && place.uri === uri && place.range).map((place) => place.range);
+}
+
 /** The nodes of the smallest ranges around a place: the filter, not the pipeline that it stands in. */
 function nodesAt(nodes, uri, line, character) {
-  const around = nodes.filter((node) => node.uri === uri && node.range && holds(node.range, line, character));
-  const least = Math.min(...around.map((node) => size(node.range)));
-  return around.filter((node) => size(node.range) === least).map((node) => node.id);
+  const around = nodes.flatMap((node) =>
+    ranges(node, uri).filter((range) => holds(range, line, character)).map((range) => ({ id: node.id, size: size(range) })),
+  );
+  const least = Math.min(...around.map((one) => one.size));
+  return [...new Set(around.filter((one) => one.size === least).map((one) => one.id))];
 }
 
 module.exports = { holds, nodesAt };

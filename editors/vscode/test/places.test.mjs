@@ -18,6 +18,17 @@ test("a place belongs to the smallest range around it", () => {
   assert.deepEqual(nodesAt(nodes, "file:///c.str", 3, 10), []);
 });
 
+test("the head of a declaration belongs to all that it made", () => {
+  const declaration = { uri: "file:///lib.str", range: range(7, 0, 7, 30) };
+  const nodes = [
+    { id: "n1", uri: "file:///a.str", range: range(3, 4, 3, 20), declaration },
+    { id: "n2", uri: "file:///a.str", range: range(4, 4, 4, 20), declaration },
+    { id: "n3", declaration: null },
+  ];
+  assert.deepEqual(nodesAt(nodes, "file:///lib.str", 7, 3), ["n1", "n2"]);
+  assert.deepEqual(nodesAt(nodes, "file:///a.str", 4, 5), ["n2"]);
+});
+
 test("both ends of a range belong to it", () => {
   assert.ok(holds(range(1, 2, 1, 5), 1, 2));
   assert.ok(holds(range(1, 2, 1, 5), 1, 5));
