@@ -27,7 +27,7 @@ const code = path.join(here, "node_modules/code-server/out/node/entry.js");
 const folders = ["--user-data-dir", path.join(home, "data"), "--extensions-dir", path.join(home, "extensions")];
 const environment = { ...process.env, HOME: home, XDG_CONFIG_HOME: path.join(home, "config"), XDG_DATA_HOME: path.join(home, "share") };
 
-function settings(more) {
+function settings() {
   const file = path.join(home, "data/User/settings.json");
   fs.mkdirSync(path.dirname(file), { recursive: true });
   const all = {
@@ -40,7 +40,6 @@ function settings(more) {
     "editor.minimap.enabled": false,
     "files.autoSave": "off",
     ...(sluice ? { "sluice.server.path": sluice } : {}),
-    ...more,
   };
   fs.writeFileSync(file, JSON.stringify(all));
 }
@@ -51,7 +50,7 @@ const port = await new Promise((give) => {
     server.close(() => give(port));
   });
 });
-settings({});
+settings();
 execFileSync(node, [code, ...folders, "--install-extension", path.join(root, "editors/vscode/sluice.vsix")], { env: environment, stdio: "pipe" });
 const server = spawn(node, [code, ...folders, "--auth", "none", "--disable-telemetry", "--disable-update-check", "--bind-addr", `127.0.0.1:${port}`, project], {
   env: environment,
@@ -187,12 +186,12 @@ async function run(page) {
   }, "the schedule");
   done("the schedule is beside the text");
   await shot(page, "schedule");
-  settings({ "workbench.colorTheme": "Default Dark Modern" });
+  await pick(page, "Toggle between Light/Dark Themes");
   await page.waitForSelector(".monaco-workbench.vs-dark");
   await shot(page, "schedule-dark");
   await page.locator(".tab", { hasText: "Graph:" }).click();
   await shot(page, "graph-dark");
-  settings({});
+  await pick(page, "Toggle between Light/Dark Themes");
   await page.waitForSelector(".monaco-workbench:not(.vs-dark)");
   await page.keyboard.press("Control+1");
   await pick(page, "Sluice: Toggle All Hints");

@@ -9,8 +9,14 @@ use tree_sitter_generate::{OptLevel, generate_parser_in_directory};
 
 /// The newest version of the tables that Neovim 0.10 and Helix 24.07 read.
 const ABI: usize = 14;
-const MADE: [&str; 6] =
-    ["parser.c", "node-types.json", "grammar.json", "tree_sitter/alloc.h", "tree_sitter/array.h", "tree_sitter/parser.h"];
+const MADE: [&str; 6] = [
+    "parser.c",
+    "node-types.json",
+    "grammar.json",
+    "tree_sitter/alloc.h",
+    "tree_sitter/array.h",
+    "tree_sitter/parser.h",
+];
 
 fn generate_from(grammar: &Path) {
     let mut notes = Vec::new();
@@ -151,7 +157,10 @@ fn every_program_is_read_as_the_compiler_reads_it() {
     let mut parser = tree_parser();
     let broken: Vec<String> =
         programs().into_iter().filter(|(name, text)| !compare(&mut parser, name, text)).map(|(name, _)| name).collect();
-    assert!(broken.iter().all(|name| name.starts_with("tests/errors/E00") || name == "tests/fix/syntax.str"), "{broken:?}");
+    assert!(
+        broken.iter().all(|name| name.starts_with("tests/errors/E00") || name == "tests/fix/syntax.str"),
+        "{broken:?}"
+    );
     assert!(broken.len() > 10);
 }
 
@@ -161,7 +170,10 @@ fn random_programs_and_random_texts() {
     let run = || {
         let mut parser = tree_parser();
         for seed in 0..300 {
-            assert!(compare(&mut parser, &format!("seed {seed}"), &generate::case(seed).source), "seed {seed} is no program");
+            assert!(
+                compare(&mut parser, &format!("seed {seed}"), &generate::case(seed).source),
+                "seed {seed} is no program"
+            );
         }
         let programs = mangle::programs(&root());
         let mut good = 0;
@@ -180,7 +192,9 @@ fn compiler_shape(e: &Expr, out: &mut Vec<(usize, usize)>) {
     match &e.kind {
         ExprKind::Binary(_, a, b) => [a, b].into_iter().for_each(|e| compiler_shape(e, out)),
         ExprKind::Ternary(a, b, c) => [a, b, c].into_iter().for_each(|e| compiler_shape(e, out)),
-        ExprKind::Unary(_, e) | ExprKind::Cast(_, e) | ExprKind::Index(e, _) | ExprKind::Member(e, _) => compiler_shape(e, out),
+        ExprKind::Unary(_, e) | ExprKind::Cast(_, e) | ExprKind::Index(e, _) | ExprKind::Member(e, _) => {
+            compiler_shape(e, out)
+        }
         ExprKind::IncDec { target, .. } => compiler_shape(target, out),
         _ => {}
     }
@@ -213,7 +227,10 @@ fn operators_bind_as_the_compiler_binds_them() {
             expressions.push(format!("x {} y {} z", a.symbol(), b.symbol()));
         }
         let a = a.symbol();
-        expressions.extend(["x A y ? z A x : y A z", "-x A !y", "(int)x A y", "x++ A ++y", "x[1] A y.z", "a ? b : c ? d A e : f"].map(|e| e.replace('A', a)));
+        expressions.extend(
+            ["x A y ? z A x : y A z", "-x A !y", "(int)x A y", "x++ A ++y", "x[1] A y.z", "a ? b : c ? d A e : f"]
+                .map(|e| e.replace('A', a)),
+        );
     }
     expressions.extend(["-x.y", "-x[1]", "(float)x.y", "(int)-x++", "-(int)x", "!~x", "++x.y"].map(String::from));
     let mut parser = tree_parser();

@@ -23,7 +23,9 @@ fn scheme_files(folder: &Path) -> Vec<PathBuf> {
 fn helix_names() -> BTreeMap<String, String> {
     let table = read(&editors().join("helix/captures.txt"));
     let lines = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    lines.map(|line| line.split_once(' ').map(|(a, b)| (a.to_string(), b.trim().to_string())).expect("two names")).collect()
+    lines
+        .map(|line| line.split_once(' ').map(|(a, b)| (a.to_string(), b.trim().to_string())).expect("two names"))
+        .collect()
 }
 
 /// A query with other names. A line is dropped whose name has none.
@@ -48,7 +50,8 @@ fn renamed(text: &str, names: &BTreeMap<String, String>) -> String {
 fn neovims_and_helixs_queries_are_made_from_the_grammars() {
     let source = editors().join("tree-sitter-sluice/queries");
     let names = helix_names();
-    let note = |of: &str| format!("; Made from editors/tree-sitter-sluice/queries/{of} by the tests: change that file.\n\n");
+    let note =
+        |of: &str| format!("; Made from editors/tree-sitter-sluice/queries/{of} by the tests: change that file.\n\n");
     for path in scheme_files(&source) {
         let file = path.file_name().expect("a name").to_string_lossy().into_owned();
         let text = read(&path);
@@ -126,7 +129,9 @@ fn outlines_name_what_the_compiler_declares() {
         let mut all = cursor.matches(&query, tree.root_node(), text.as_bytes());
         while let Some(m) = all.next() {
             let kind = |c: &tree_sitter::QueryCapture| query.capture_names()[c.index as usize];
-            let top = |c: &&tree_sitter::QueryCapture| kind(c).starts_with("definition.") && c.node.parent() == Some(tree.root_node());
+            let top = |c: &&tree_sitter::QueryCapture| {
+                kind(c).starts_with("definition.") && c.node.parent() == Some(tree.root_node())
+            };
             if m.captures().iter().any(|c| top(&c)) {
                 let named = m.captures().iter().find(|c| kind(c) == "name").expect("a name");
                 found.push(text[named.node.byte_range()].to_string());

@@ -70,6 +70,15 @@ fn kate_knows_the_words() {
 }
 
 #[test]
+fn vim_knows_the_words() {
+    let text = read("editors/neovim/syntax/sluice.vim");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("syn keyword "));
+    let words: Vec<String> = lines.flat_map(|line| line.split_whitespace().skip(1).map(String::from)).collect();
+    assert_eq!(words.iter().cloned().collect::<BTreeSet<_>>(), keywords());
+    assert_eq!(words.len(), keywords().len(), "a word has one colour");
+}
+
+#[test]
 fn problem_matchers_find_every_message() {
     let manifest: Value = serde_json::from_str(&read("editors/vscode/package.json")).expect("JSON");
     let matcher = &manifest["contributes"]["problemMatchers"][0]["pattern"];
@@ -93,7 +102,9 @@ fn problem_matchers_find_every_message() {
             let at = lines.get(i + 1).and_then(|next| place.captures(next));
             let Some(at) = at else { panic!("{}: no place behind {line}", path.display()) };
             assert!(at[1].starts_with("tests/errors/"), "{}", &at[1]);
-            assert!(at[2].parse::<u32>().is_ok_and(|line| line > 0) && at[3].parse::<u32>().is_ok_and(|column| column > 0));
+            assert!(
+                at[2].parse::<u32>().is_ok_and(|line| line > 0) && at[3].parse::<u32>().is_ok_and(|column| column > 0)
+            );
             count += 1;
         }
     }
@@ -152,11 +163,13 @@ fn tokens_of(name: &str, text: &str) -> Value {
     let (tokens, comments) = lex_with_comments(text);
     // `import` is a keyword where a path follows it.
     let is_import = |i: usize| {
-        tokens[i].token == Token::Ident("import") && tokens.get(i + 1).is_some_and(|next| matches!(next.token, Token::Str(_)))
+        tokens[i].token == Token::Ident("import")
+            && tokens.get(i + 1).is_some_and(|next| matches!(next.token, Token::Str(_)))
     };
     let places = tokens.iter().enumerate().map(|(i, t)| (t, if is_import(i) { "keyword" } else { class(&t.token) }));
     let places = places.chain(comments.iter().map(|t| (t, "comment")));
-    let places: Vec<Value> = places.map(|(t, class)| json!([units[t.start as usize], units[t.end as usize], class])).collect();
+    let places: Vec<Value> =
+        places.map(|(t, class)| json!([units[t.start as usize], units[t.end as usize], class])).collect();
     json!({ "name": name, "text": text, "tokens": places })
 }
 
@@ -164,7 +177,9 @@ fn tokens_of(name: &str, text: &str) -> Value {
 fn the_extensions_own_tests() {
     let home = editors().join("vscode");
     if !has_node() || !home.join("node_modules/vscode-textmate").exists() {
-        return skip("the tests of editors/vscode need Node.js and its packages (scripts/install-editors): the TextMate grammar is not tested");
+        return skip(
+            "the tests of editors/vscode need Node.js and its packages (scripts/install-editors): the TextMate grammar is not tested",
+        );
     }
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     for (name, text) in programs().iter().filter(|(_, text)| well_formed(text)) {
