@@ -134,7 +134,7 @@ fn tree_tokens(tree: &tree_sitter::Tree, text: &str) -> Vec<(usize, usize, Class
 /// Where a tree first differs from the grammar.
 fn first_error(root: tree_sitter::Node) -> String {
     let mut node = root;
-    while let Some(child) = (0..node.child_count()).filter_map(|i| node.child(i as u32)).find(|n| n.has_error()) {
+    while let Some(child) = (0..node.child_count()).filter_map(|i| node.child(i)).find(|n| n.has_error()) {
         node = child;
     }
     format!("{} at line {}: {}", node.kind(), node.start_position().row + 1, node.to_sexp())
@@ -248,7 +248,7 @@ fn operators_bind_as_the_compiler_binds_them() {
         let mut node = tree.root_node();
         while node.kind() != "assignment" {
             let at = (value.span().start as usize, value.span().end as usize);
-            let inner = (0..node.child_count()).filter_map(|i| node.child(i as u32));
+            let inner = (0..node.child_count()).filter_map(|i| node.child(i));
             node = inner.into_iter().find(|n| n.start_byte() <= at.0 && n.end_byte() >= at.1).expect("the assignment");
         }
         let mut found = Vec::new();
