@@ -2540,7 +2540,9 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (('\t' <= lookahead && lookahead <= '\r') ||
           lookahead == 0x1a ||
           lookahead == ' ') ADVANCE(96);
-      if (lookahead != 0) ADVANCE(97);
+      if (lookahead != 0 &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(97);
       END_STATE();
     case 2:
       if (lookahead == '\n') SKIP(11);
@@ -2550,13 +2552,17 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (('\t' <= lookahead && lookahead <= '\r') ||
           lookahead == 0x1a ||
           lookahead == ' ') ADVANCE(103);
-      if (lookahead != 0) ADVANCE(104);
+      if (lookahead != 0 &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(104);
       END_STATE();
     case 3:
       if (lookahead == '\r') ADVANCE(107);
       if (lookahead == 'x') ADVANCE(110);
       if (('0' <= lookahead && lookahead <= '7')) ADVANCE(109);
-      if (lookahead != 0) ADVANCE(106);
+      if (lookahead != 0 &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(106);
       END_STATE();
     case 4:
       ADVANCE_MAP(
@@ -2676,11 +2682,15 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
     case 9:
       if (lookahead == '*') ADVANCE(9);
       if (lookahead == '/') ADVANCE(111);
-      if (lookahead != 0) ADVANCE(10);
+      if (lookahead != 0 &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(10);
       END_STATE();
     case 10:
       if (lookahead == '*') ADVANCE(9);
-      if (lookahead != 0) ADVANCE(10);
+      if (lookahead != 0 &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(10);
       END_STATE();
     case 11:
       if (lookahead == '/') ADVANCE(8);
@@ -3049,7 +3059,9 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead != 0 &&
           lookahead != '\n' &&
           lookahead != '"' &&
-          lookahead != '\\') ADVANCE(97);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(97);
       END_STATE();
     case 94:
       ACCEPT_TOKEN(aux_sym_string_token1);
@@ -3058,7 +3070,9 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead != 0 &&
           lookahead != '\n' &&
           lookahead != '"' &&
-          lookahead != '\\') ADVANCE(95);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(95);
       END_STATE();
     case 95:
       ACCEPT_TOKEN(aux_sym_string_token1);
@@ -3066,7 +3080,9 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead != 0 &&
           lookahead != '\n' &&
           lookahead != '"' &&
-          lookahead != '\\') ADVANCE(95);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(95);
       END_STATE();
     case 96:
       ACCEPT_TOKEN(aux_sym_string_token1);
@@ -3078,14 +3094,18 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead != 0 &&
           (lookahead < '\t' || '\r' < lookahead) &&
           lookahead != '"' &&
-          lookahead != '\\') ADVANCE(97);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(97);
       END_STATE();
     case 97:
       ACCEPT_TOKEN(aux_sym_string_token1);
       if (lookahead != 0 &&
           lookahead != '\n' &&
           lookahead != '"' &&
-          lookahead != '\\') ADVANCE(97);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(97);
       END_STATE();
     case 98:
       ACCEPT_TOKEN(anon_sym_DQUOTE2);
@@ -3100,7 +3120,9 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead != 0 &&
           lookahead != '\n' &&
           lookahead != '\'' &&
-          lookahead != '\\') ADVANCE(104);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(104);
       END_STATE();
     case 101:
       ACCEPT_TOKEN(aux_sym_character_token1);
@@ -3109,7 +3131,9 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead != 0 &&
           lookahead != '\n' &&
           lookahead != '\'' &&
-          lookahead != '\\') ADVANCE(102);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(102);
       END_STATE();
     case 102:
       ACCEPT_TOKEN(aux_sym_character_token1);
@@ -3117,7 +3141,9 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead != 0 &&
           lookahead != '\n' &&
           lookahead != '\'' &&
-          lookahead != '\\') ADVANCE(102);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(102);
       END_STATE();
     case 103:
       ACCEPT_TOKEN(aux_sym_character_token1);
@@ -3129,14 +3155,18 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead != 0 &&
           (lookahead < '\t' || '\r' < lookahead) &&
           lookahead != '\'' &&
-          lookahead != '\\') ADVANCE(104);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(104);
       END_STATE();
     case 104:
       ACCEPT_TOKEN(aux_sym_character_token1);
       if (lookahead != 0 &&
           lookahead != '\n' &&
           lookahead != '\'' &&
-          lookahead != '\\') ADVANCE(104);
+          lookahead != '\\' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(104);
       END_STATE();
     case 105:
       ACCEPT_TOKEN(anon_sym_SQUOTE2);
@@ -3168,7 +3198,9 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
     case 112:
       ACCEPT_TOKEN(sym_comment);
       if (lookahead != 0 &&
-          lookahead != '\n') ADVANCE(112);
+          lookahead != '\n' &&
+          lookahead != 0x17f &&
+          lookahead != 0x212a) ADVANCE(112);
       END_STATE();
     default:
       return false;

@@ -83,7 +83,7 @@ fn captures(query: &Query, tree: &tree_sitter::Tree, text: &str) -> BTreeMap<(us
     let mut cursor = QueryCursor::new();
     let mut all = cursor.captures(query, tree.root_node(), text.as_bytes());
     while let Some((found, index)) = all.next() {
-        let capture = found.captures()[*index];
+        let capture = found.captures[*index];
         let name = query.capture_names()[capture.index as usize].to_string();
         out.entry((capture.node.start_byte(), capture.node.end_byte())).or_default().push(name);
     }
@@ -132,8 +132,8 @@ fn outlines_name_what_the_compiler_declares() {
             let top = |c: &&tree_sitter::QueryCapture| {
                 kind(c).starts_with("definition.") && c.node.parent() == Some(tree.root_node())
             };
-            if m.captures().iter().any(|c| top(&c)) {
-                let named = m.captures().iter().find(|c| kind(c) == "name").expect("a name");
+            if m.captures.iter().any(|c| top(&c)) {
+                let named = m.captures.iter().find(|c| kind(c) == "name").expect("a name");
                 found.push(text[named.node.byte_range()].to_string());
             }
         }
