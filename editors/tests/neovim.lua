@@ -221,7 +221,7 @@ test('hover says rates', function()
     for _, window in ipairs(vim.api.nvim_list_wins()) do
       if vim.api.nvim_win_get_config(window).relative ~= '' then
         local text = table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, true), '\n')
-        return text:match('Scale') and text:match('pop')
+        return text:match('Scale') and text:match('1→1')
       end
     end
   end, 'a window with rates')

@@ -7,6 +7,8 @@
 
 #![allow(clippy::disallowed_methods)] // programs are read, tools are started
 
+#[path = "editors/clients.rs"]
+mod clients;
 #[path = "editors/corpus.rs"]
 mod corpus;
 #[path = "editors/parser.rs"]

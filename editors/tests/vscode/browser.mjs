@@ -165,7 +165,7 @@ async function run(page) {
   done("the initiation interval is in the text");
   await shot(page, "hints");
   await page.locator(".view-line span", { hasText: /^ChannelFilter$/ }).last().hover();
-  await until(async () => /pop/.test((await page.locator(".monaco-hover-content").allTextContents()).join("\n")), "a hover");
+  await until(async () => /4→1|pop/.test((await page.locator(".monaco-hover-content").allTextContents()).join("\n")), "a hover");
   done("hover says rates");
   await page.screenshot({ path: path.join(shots, "hover.png") });
   await pick(page, "Sluice: Show the Stream Graph");

@@ -52,11 +52,11 @@ class Server {
   }
 
   ask(method, params) {
-    return this.connection.sendRequest(method, params);
+    return params === undefined ? this.connection.sendRequest(method) : this.connection.sendRequest(method, params);
   }
 
   tell(method, params) {
-    return this.connection.sendNotification(method, params);
+    return params === undefined ? this.connection.sendNotification(method) : this.connection.sendNotification(method, params);
   }
 
   open(name, text) {
@@ -102,7 +102,8 @@ async function session() {
   const place = { textDocument, position: at("add Demod") };
   const hints = await server.ask("textDocument/inlayHint", { textDocument, range: whole });
   assert.ok(hints.some((hint) => JSON.stringify(hint.label).includes("×")), "hints");
-  assert.match(JSON.stringify(await server.ask("textDocument/hover", place)), /pop/);
+  assert.match(JSON.stringify(await server.ask("textDocument/hover", place)), /1→1 peek 2/);
+  await until(async () => /II \d/.test(JSON.stringify(await server.ask("textDocument/inlayHint", { textDocument, range: whole }))), "the initiation interval");
   const symbols = await server.ask("textDocument/documentSymbol", { textDocument });
   assert.ok(symbols.some((one) => one.name.startsWith("FMReceiver")), "symbols");
   const definition = [await server.ask("textDocument/definition", place)].flat();
@@ -137,7 +138,7 @@ async function session() {
   const actions = await server.ask("textDocument/codeAction", { textDocument, range: told[0].range, context: { diagnostics: told } });
   assert.ok(actions.some((one) => /;/.test(one.title)), JSON.stringify(actions));
   // With a broken text the last good analysis still answers.
-  assert.match(JSON.stringify(await server.ask("textDocument/hover", place)), /pop/);
+  assert.match(JSON.stringify(await server.ask("textDocument/hover", place)), /1→1 peek 2/);
   await server.stop();
   console.log("ok a session");
 }

@@ -109,16 +109,22 @@ async function request(method, params) {
   return client.sendRequest(method, params);
 }
 
-/** Turns a command of the server's into one for the palette, with the text in front. */
-function serverCommand(command) {
-  return async (argument) => {
-    const uri = documentOf(argument);
-    try {
-      return await request("workspace/executeCommand", { command, arguments: uri ? [uri.toString()] : [] });
-    } catch (error) {
-      vscode.window.showErrorMessage(`Sluice: ${error instanceof Error ? error.message : error}`);
-    }
-  };
+/** Asks the server to run a command, for a text if there is one. */
+async function execute(command, uri) {
+  try {
+    return await request("workspace/executeCommand", { command, arguments: uri ? [uri.toString()] : [] });
+  } catch (error) {
+    vscode.window.showErrorMessage(`Sluice: ${error instanceof Error ? error.message : error}`);
+    return undefined;
+  }
+}
+
+/** The integer program, which may take its whole time limit. */
+async function solve(uri, pictures) {
+  const title = "Sluice: looking for the best schedule";
+  const found = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, () => execute("sluice.schedule", uri));
+  if (typeof found === "string") vscode.window.showInformationMessage(`Sluice: ${found}`);
+  pictures.refresh();
 }
 
 /** @param {vscode.ExtensionContext} context */
@@ -144,8 +150,11 @@ async function activate(context) {
   register("sluice.scheduleView", show("schedule"));
   register("sluice.restart", restart);
   register("sluice.log", () => log?.show());
-  register("sluice.toggle", serverCommand("sluice.toggleHints"));
-  register("sluice.solve", serverCommand("sluice.schedule"));
+  register("sluice.toggle", () => execute("sluice.toggleHints"));
+  register("sluice.solve", (argument) => {
+    const uri = documentOf(argument);
+    return uri ? solve(uri, pictures) : vscode.window.showInformationMessage("Open a .str file first.");
+  });
   // What the server's lenses ask of an editor.
   register("sluice.run", run);
   register("sluice.showGraph", show("graph"));

@@ -6,8 +6,11 @@ const vscode = require("vscode");
 const { nodesAt } = require("./places");
 
 const TITLES = { graph: "Graph", schedule: "Schedule" };
-/** After the last key, before the server is asked again. */
+/** Milliseconds after the last key, before the server is asked again. */
 const PAUSE = 300;
+/** And after an answer about an older text, twice as many after each further one: a schedule takes its time, a broken text its writer's. */
+const AGAIN = 500;
+const AGAIN_AT_MOST = 8000;
 
 class Picture {
   constructor(kind, uri, panel, request) {
@@ -17,6 +20,7 @@ class Picture {
     this.ready = false;
     this.pending = undefined;
     this.timer = undefined;
+    this.again = AGAIN;
     panel.webview.onDidReceiveMessage((message) => this.receive(message));
     panel.onDidChangeViewState(() => panel.visible && this.refresh());
   }
@@ -41,19 +45,32 @@ class Picture {
     try {
       const found = await this.request(`sluice/${this.kind}`, { textDocument: { uri: this.uri.toString() } });
       if (asked !== this.asked) return;
-      if (!found || !found.svg) return this.post({ type: "picture", svg: "", note: "There is no picture of this program yet: it has errors." });
+      if (!found || !found.svg || found.stale) this.askAgain();
+      if (!found || !found.svg) return this.post({ type: "picture", svg: "", note: "There is no picture of this program yet." });
       this.nodes = found.nodes || [];
       if (found.title) this.panel.title = `${TITLES[this.kind]}: ${found.title}`;
       this.post({ type: "picture", svg: found.svg, stale: Boolean(found.stale), note: found.stale ? "The text has changed: this picture is older." : found.summary || "" });
       this.light();
     } catch (error) {
-      if (asked === this.asked) this.post({ type: "picture", svg: "", note: error instanceof Error ? error.message : String(error) });
+      if (asked !== this.asked) return;
+      this.askAgain();
+      this.post({ type: "picture", svg: "", note: error instanceof Error ? error.message : String(error) });
     }
   }
 
   soon() {
+    this.again = AGAIN;
+    this.later(PAUSE);
+  }
+
+  later(milliseconds) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.refresh(), PAUSE);
+    this.timer = setTimeout(() => this.panel.visible && this.refresh(), milliseconds);
+  }
+
+  askAgain() {
+    this.later(this.again);
+    this.again = Math.min(2 * this.again, AGAIN_AT_MOST);
   }
 
   async reveal(id) {
@@ -111,6 +128,11 @@ class Pictures {
       this.open_.delete(key);
     });
     panel.webview.html = page(panel.webview, media, kind);
+  }
+
+  /** All pictures anew: what the server knows has changed without the text. */
+  refresh() {
+    for (const one of this.open_.values()) one.soon();
   }
 
   dispose() {

@@ -31,7 +31,23 @@ end
 
 --- The server's configuration, for `vim.lsp.start` (0.10) and `vim.lsp.config` (0.11).
 function M.config()
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.workspace.codeLens = { refreshSupport = true }
   return {
+    capabilities = capabilities,
+    handlers = {
+      -- Neovim 0.10 does not know this one: the interval is ready after the text.
+      ['workspace/codeLens/refresh'] = function()
+        if M.options.lenses then
+          for _, client in ipairs(vim.lsp.get_clients({ name = 'sluice' })) do
+            for bufnr in pairs(client.attached_buffers) do
+              vim.lsp.codelens.refresh({ bufnr = bufnr })
+            end
+          end
+        end
+        return vim.NIL
+      end,
+    },
     name = 'sluice',
     cmd = command({ 'lsp' }),
     filetypes = { 'sluice' },
@@ -65,8 +81,9 @@ end
 function M.execute(name)
   local client = clients()[1]
   if not client then return complain('the language server does not run') end
-  client.request('workspace/executeCommand', { command = name, arguments = { vim.uri_from_bufnr(0) } }, function(error)
-    if error then complain(error.message) end
+  client.request('workspace/executeCommand', { command = name, arguments = { vim.uri_from_bufnr(0) } }, function(error, result)
+    if error then return complain(error.message) end
+    if type(result) == 'string' then vim.notify('sluice: ' .. result) end
   end, 0)
 end
 
