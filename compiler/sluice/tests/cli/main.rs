@@ -11,6 +11,7 @@ mod hostile;
 mod language;
 mod loops;
 mod makespan;
+mod makespan_of_programs;
 mod messages;
 mod natives;
 mod products;
