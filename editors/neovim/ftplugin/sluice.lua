@@ -8,6 +8,9 @@ vim.bo.cindent = true
 vim.bo.cinoptions = ':0,l1,J1,j1,(0'
 vim.cmd('compiler sluice')
 
+-- Code in hovers is marked `str`.
+vim.treesitter.language.register('sluice', { 'sluice', 'str' })
+
 local sluice = require('sluice')
 if sluice.colour(0) then
   vim.wo.foldmethod = 'expr'
