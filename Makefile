@@ -6,12 +6,13 @@ OUT := out
 SECONDS_OF_SOUND := 8
 SAMPLES := $(shell expr $(SECONDS_OF_SOUND) \* 48000)
 
-.PHONY: demo test bench packages packages-test build lint clean help
+.PHONY: demo test bench vsix packages packages-test build lint clean help
 
 help:
 	@echo "make demo    install what is missing, build, decode an FM recording; results under out/"
 	@echo "make test    everything: format, lints, tests"
 	@echo "make bench   the figures, as ratios"
+	@echo "make vsix    the extension for VS Code: editors/vscode/sluice.vsix"
 
 packages:
 	@scripts/install-packages build
@@ -19,6 +20,7 @@ packages:
 packages-test:
 	@scripts/install-packages build test
 	@scripts/install-cuda
+	@scripts/install-editors
 
 build: packages
 	$(CARGO) build --release --locked -p sluice
@@ -37,6 +39,10 @@ test: packages-test lint
 bench: packages-test
 	@scripts/install-packages bench
 	@scripts/bench
+
+vsix:
+	@SLUICE_NEEDS_EDITORS=1 scripts/install-editors
+	@cd editors/vscode && npm run --silent package
 
 clean:
 	$(CARGO) clean

@@ -32,7 +32,11 @@ pub fn programs(root: &Path) -> Vec<Vec<u8>> {
             let path = entry.path();
             let name = entry.file_name();
             if path.is_dir() {
-                if !name.to_string_lossy().starts_with('.') && name != "target" && name != "out" {
+                if !name.to_string_lossy().starts_with('.')
+                    && name != "target"
+                    && name != "out"
+                    && name != "node_modules"
+                {
                     walk(&path, out);
                 }
             } else if path.extension().is_some_and(|e| e == "str") {

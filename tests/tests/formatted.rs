@@ -36,7 +36,11 @@ fn files(extension: &str) -> Vec<String> {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let (path, name) = (entry.path(), entry.file_name());
             if path.is_dir() {
-                if !name.to_string_lossy().starts_with('.') && name != "target" && name != "out" {
+                if !name.to_string_lossy().starts_with('.')
+                    && name != "target"
+                    && name != "out"
+                    && name != "node_modules"
+                {
                     walk(&path, extension, out);
                 }
             } else if path.extension().is_some_and(|e| e == extension) {

@@ -1,0 +1,20 @@
+; Made from editors/tree-sitter-sluice/queries/locals.scm by the tests: change that file.
+
+; Names of streams, structs and functions are visible everywhere; what is declared in a block or a parameter list, in it.
+
+[
+  (filter_declaration)
+  (composite_declaration)
+  (anonymous_filter)
+  (anonymous_composite)
+  (function)
+  (native_function)
+  (handler)
+  (block)
+  (for_statement)
+] @local.scope
+
+(parameter name: (identifier) @local.definition.variable.parameter)
+(field_declaration declarator: (declarator name: (identifier) @local.definition.variable.other.member))
+(declaration declarator: (declarator name: (identifier) @local.definition.variable))
+(expression/identifier) @local.reference

@@ -1,0 +1,11 @@
+(filter_declaration name: (identifier) @name) @definition.class
+(composite_declaration name: (identifier) @name) @definition.class
+(struct_declaration name: (identifier) @name) @definition.class
+(native_declaration name: (identifier) @name) @definition.module
+(helper_declaration name: (identifier) @name) @definition.module
+(function name: (identifier) @name) @definition.function
+(native_function name: (identifier) @name) @definition.function
+(handler name: (identifier) @name) @definition.method
+(stream name: (identifier) @name) @reference.class
+(call_expression function: (identifier) @name) @reference.call
+(method name: (identifier) @name) @reference.call
