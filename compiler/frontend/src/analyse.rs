@@ -19,6 +19,7 @@ use sluice_grammar::ast::Item;
 use sluice_grammar::diagnostic::{Diagnostic, Severity};
 use sluice_grammar::span::{FileId, SourceMap, Span};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One source file given to the compiler.
@@ -59,6 +60,15 @@ pub struct Options {
     pub limits: Limits,
     /// Which warnings are told.
     pub levels: Levels,
+    /// Set from outside where nobody waits for the result any more: the analysis ends soon, with what it has.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Options {
+    /// Does nobody wait any more?
+    pub fn cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed))
+    }
 }
 
 /// A program ready to be scheduled.
@@ -121,7 +131,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     let mut w = World::default();
     w.budget = Budget::with_steps(options.limits.constants);
     let trees = parse_all(&mut w, inputs, loader);
-    if options.parse_only {
+    if options.parse_only || options.cancelled() {
         return finish(w, None, trees, &options.levels);
     }
     // a tree with holes can still be checked; what follows from the holes is not reported twice
@@ -142,6 +152,9 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     let mark = w.diagnostics.len();
     let mut owner: Vec<(usize, usize, DeclId)> = Vec::new();
     for id in (0..user).map(DeclId::from) {
+        if options.cancelled() {
+            return finish(w, None, trees, &options.levels);
+        }
         let before = w.diagnostics.len();
         match w.decl(id).ast.body {
             sluice_grammar::ast::StreamBody::Filter(_) => {
@@ -163,6 +176,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         return finish(w, None, trees, &options.levels);
     };
     let mut e = Elaborator::new(&mut w, options.limits);
+    e.cancel = options.cancel.clone();
     let inst = e.entry(top);
     let (codes, used, globals) = (std::mem::take(&mut e.codes), std::mem::take(&mut e.used), e.globals.clone());
     drop(e);
@@ -184,7 +198,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         }
     }
     let Some(inst) = inst else { return finish(w, None, trees, &options.levels) };
-    if w.diagnostics.iter().any(Diagnostic::is_error) {
+    if w.diagnostics.iter().any(Diagnostic::is_error) || options.cancelled() {
         return finish(w, None, trees, &options.levels);
     }
     let (graph, portals) = flatten(&inst, &codes);
@@ -226,11 +240,11 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
 }
 
 /// What parsing gives, for each file.
-type Parsed = Vec<(sluice_grammar::ast::Program, Vec<Diagnostic>)>;
+pub type Parsed = Vec<(sluice_grammar::ast::Program, Vec<Diagnostic>)>;
 
 /// The standard library's trees, whose files are numbered from `first` on. Parsing it takes longer than all else that is done to a small
 /// program, so the trees are kept for the next one (an editor's, a test's) with as many files.
-fn library(first: FileId) -> Arc<Parsed> {
+pub fn library(first: FileId) -> Arc<Parsed> {
     static KEPT: Mutex<Option<(FileId, Arc<Parsed>)>> = Mutex::new(None);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((at, trees)) = kept.as_ref()
