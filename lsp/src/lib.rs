@@ -5,4 +5,36 @@
 
 pub mod convert;
 pub mod feature;
+pub mod server;
 pub mod world;
+
+use tower_lsp::Server;
+
+/// Requests that are answered at the same time, at most.
+const REQUESTS: usize = 16;
+
+/// Stack of the threads that answer: trees may be a thousand levels high.
+const STACK: usize = 64 << 20;
+
+/// Serves a client over standard input and output, until it says `exit` or is gone.
+pub fn serve() -> std::io::Result<()> {
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        let (service, socket) = server::service();
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        Server::new(input, output, socket).concurrency_level(REQUESTS).serve(service).await;
+    });
+    // a read of standard input may never end
+    runtime.shutdown_background();
+    Ok(())
+}
+
+/// What the server runs in.
+pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(16)
+        .thread_stack_size(STACK)
+        .enable_all()
+        .build()
+}

@@ -19,3 +19,4 @@ pub mod formatting;
 pub mod picture;
 pub mod selection_range;
 pub mod signature_help;
+pub mod code_action;

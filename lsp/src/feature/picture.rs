@@ -30,21 +30,24 @@ pub struct Picture {
     /// SVG.
     pub svg: String,
     /// What its elements stand for.
-    pub elements: Vec<Element>,
+    pub nodes: Vec<Node>,
     /// Is it of the text before the last changes?
     pub stale: bool,
-    /// A line for people.
+    /// The entry, for people.
+    pub title: String,
+    /// A line about it.
     pub summary: String,
 }
 
 /// An element of a picture.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Element {
+pub struct Node {
     /// `n3` for the element with that `id`; `2` for those with that `data-task`.
     pub id: String,
     /// The path of the stream, or the name of the task.
     pub name: String,
-    /// The `add` (`split`, `join`) that made it; none where that was changed since, or is in a file that cannot be opened.
+    /// Where the `add` (`split`, `join`) stands that made it; none where that was changed since, or is in a file that cannot be opened.
+    #[serde(flatten)]
     pub location: Option<Location>,
     /// The header of its declaration.
     pub declaration: Option<Location>,
@@ -55,17 +58,18 @@ pub fn graph(view: &View) -> Option<Picture> {
     let known = view.good.as_ref()?;
     let program = known.program()?;
     let svg = sluice_picture::graph_svg::svg(&program.graph, &program.steady);
-    let elements = program.graph.node_ids().map(|n| element(view, known, n, n.to_string())).collect();
-    let summary = format!("{}: {} nodes", program.graph.hierarchy.first().map_or("", |h| &h.display), program.graph.nodes.len());
-    Some(Picture { svg, elements, stale: !known.current, summary })
+    let nodes = program.graph.node_ids().map(|n| element(view, known, n, n.to_string())).collect();
+    let title = program.graph.hierarchy.first().map_or(String::new(), |h| h.display.clone());
+    let summary = sluice_schedule::wording::count(program.graph.nodes.len() as u64, "node", "nodes");
+    Some(Picture { svg, nodes, stale: !known.current, title, summary })
 }
 
-fn element(view: &View, known: &Known, n: NodeId, id: String) -> Element {
-    let Some(program) = known.program() else { return Element { id, name: String::new(), location: None, declaration: None } };
+fn element(view: &View, known: &Known, n: NodeId, id: String) -> Node {
+    let Some(program) = known.program() else { return Node { id, name: String::new(), location: None, declaration: None } };
     let node = program.graph.node(n);
     let at = |span: Span| known.now(span).and_then(|s| location(view, s));
     let declared = program.graph.hierarchy[node.hier.index()].decl;
-    Element { id, name: node.path.clone(), location: at(node.span), declaration: at(declared) }
+    Node { id, name: node.path.clone(), location: at(node.span), declaration: at(declared) }
 }
 
 /// A schedule as a chart.
@@ -76,13 +80,15 @@ pub fn schedule(view: &View, of: &std::sync::Arc<Scheduled>) -> Result<Picture, 
     let known = Known::new(of.of.clone(), &view.syntax);
     let program = known.program().ok_or("the program has errors")?;
     let entry = program.graph.hierarchy.first().map_or("", |h| h.display.as_str());
-    let title = format!("{entry} on {}, {} by {}", s.machine.name, s.outcome.verified.schedule().ii, s.outcome.method.name());
-    let svg = sluice_picture::gantt_svg::svg(problem, &s.outcome.verified, &s.plan.bounds, &title);
+    let ii = s.outcome.verified.schedule().ii;
+    let heading = format!("{entry} on {}: an iteration every {ii} cycles ({})", s.machine.name, s.outcome.method.name());
+    let svg = sluice_picture::gantt_svg::svg(problem, &s.outcome.verified, &s.plan.bounds, &heading);
     let tasks = problem.graph().tasks.iter().enumerate();
-    let elements = tasks.map(|(t, task)| Element { name: task.name.clone(), ..element(view, &known, task.nodes[0], t.to_string()) });
+    let nodes = tasks.map(|(t, task)| Node { name: task.name.clone(), ..element(view, &known, task.nodes[0], t.to_string()) });
     let summary = interval(&View {
         schedule: Some(crate::world::view::KnownSchedule { of: of.clone(), current: known.current }),
         ..view.clone()
     });
-    Ok(Picture { svg, elements: elements.collect(), stale: !known.current, summary: summary.unwrap_or_default() })
+    let title = entry.to_string();
+    Ok(Picture { svg, nodes: nodes.collect(), stale: !known.current, title, summary: summary.unwrap_or_default() })
 }
