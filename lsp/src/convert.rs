@@ -28,6 +28,13 @@ impl Encoding {
         }
     }
 
+    fn units(self, c: char) -> u32 {
+        match self {
+            Encoding::Utf8 => c.len_utf8() as u32,
+            Encoding::Utf16 => c.len_utf16() as u32,
+        }
+    }
+
     /// As the protocol calls it.
     pub fn kind(self) -> PositionEncodingKind {
         match self {
@@ -42,8 +49,13 @@ impl Encoding {
 pub struct Text {
     text: Arc<str>,
     starts: Arc<[u32]>,
+    /// Bytes and units up to a place, for every [`STEP`] bytes: lines may be as long as files.
+    marks: Arc<[(u32, u32)]>,
     encoding: Encoding,
 }
+
+/// See [`Text`].
+const STEP: usize = 1024;
 
 impl Text {
     /// Finds the lines: they end with `\n`, `\r\n` or a single `\r`.
@@ -52,7 +64,20 @@ impl Text {
         let bytes = text.as_bytes();
         let ends = |i: usize| bytes[i] == b'\n' || bytes[i] == b'\r' && bytes.get(i + 1) != Some(&b'\n');
         let starts = std::iter::once(0).chain((0..bytes.len()).filter(|i| ends(*i)).map(|i| i as u32 + 1)).collect();
-        Text { text, starts, encoding }
+        let (mut marks, mut units) = (vec![(0, 0)], 0);
+        for (i, c) in text.char_indices() {
+            if i - marks[marks.len() - 1].0 as usize >= STEP {
+                marks.push((i as u32, units));
+            }
+            units += encoding.units(c);
+        }
+        Text { text, starts, marks: marks.into(), encoding }
+    }
+
+    /// Units before a byte that begins a character.
+    fn units(&self, offset: u32) -> u32 {
+        let (at, units) = self.marks[self.marks.partition_point(|m| m.0 <= offset) - 1];
+        units + self.width(&self.text[at as usize..offset as usize])
     }
 
     /// The text.
@@ -110,12 +135,15 @@ impl Text {
             return self.len();
         }
         let (start, end) = self.line_bounds(at.line);
-        let line = &self.text[start as usize..end as usize];
-        let mut units = 0;
-        for (i, c) in line.char_indices() {
-            units += self.units(c);
-            if units > at.character {
-                return start + i as u32;
+        let wanted = self.units(start).saturating_add(at.character);
+        let (from, mut units) = self.marks[self.marks.partition_point(|m| m.1 <= wanted) - 1];
+        if from >= end {
+            return end;
+        }
+        for (i, c) in self.text[from as usize..end as usize].char_indices() {
+            units += self.encoding.units(c);
+            if units > wanted {
+                return from + i as u32;
             }
         }
         end
@@ -128,8 +156,7 @@ impl Text {
             offset -= 1;
         }
         let line = self.line(offset as u32);
-        let start = self.starts[line as usize] as usize;
-        Position { line, character: self.text[start..offset].chars().map(|c| self.units(c)).sum() }
+        Position { line, character: self.units(offset as u32) - self.units(self.starts[line as usize]) }
     }
 
     /// The range of a span.
@@ -150,7 +177,7 @@ impl Text {
 
     /// The length of a piece as the protocol counts.
     pub fn width(&self, piece: &str) -> u32 {
-        piece.chars().map(|c| self.units(c)).sum()
+        piece.chars().map(|c| self.encoding.units(c)).sum()
     }
 
     /// The text after a change.
@@ -162,13 +189,6 @@ impl Text {
         text.push_str(&change.text);
         text.push_str(&self.text[bytes.end as usize..]);
         Text::new(text, self.encoding)
-    }
-
-    fn units(&self, c: char) -> u32 {
-        match self.encoding {
-            Encoding::Utf8 => c.len_utf8() as u32,
-            Encoding::Utf16 => c.len_utf16() as u32,
-        }
     }
 }
 
@@ -208,7 +228,13 @@ mod tests {
         assert_eq!(wide.position(10), at(1, 1));
         assert_eq!(wide.position(11), at(2, 0), "a single carriage return ends a line");
         assert_eq!(wide.lines(), 4);
-        for t in [&wide, &bytes] {
+        let long = Text::new("aä𝄞".repeat(2000) + "\nb", Encoding::Utf16);
+        assert_eq!(long.offset(at(0, 4 * 1500 + 2)), 7 * 1500 + 3);
+        assert_eq!(long.position(7 * 1500 + 3), at(0, 4 * 1500 + 2));
+        assert_eq!(long.position(7 * 2000 + 1), at(1, 0));
+        assert_eq!(long.offset(at(0, u32::MAX)), 7 * 2000);
+        for t in [&wide, &bytes, &long] {
+            let text = t.as_str();
             for offset in (0..=text.len()).filter(|o| text.is_char_boundary(*o)) {
                 let inside = t.line_bounds(t.line(offset as u32)).1 >= offset as u32;
                 assert!(!inside || t.offset(t.position(offset as u32)) == offset as u32, "{offset}");

@@ -136,10 +136,11 @@ impl Server {
         F: FnOnce(&View) -> Option<T> + Send + 'static,
     {
         let (world, name) = (self.world.clone(), name(uri));
-        self.blocking(move || world.view(&name).and_then(|view| work(&view))).await
+        self.guarded(move || world.view(&name).and_then(|view| work(&view))).await
     }
 
-    async fn blocking<T, F>(&self, work: F) -> Result<Option<T>>
+    /// Works in a thread that may block; a panic is logged, and answered with nothing.
+    pub async fn guarded<T, F>(&self, work: F) -> Result<Option<T>>
     where
         T: Send + 'static,
         F: FnOnce() -> Option<T> + Send + 'static,
@@ -147,7 +148,11 @@ impl Server {
         match tokio::task::spawn_blocking(work).await {
             Ok(answer) => Ok(answer),
             Err(e) => {
-                self.client.log_message(MessageType::ERROR, format!("a request failed inside: {e}")).await;
+                let why = match e.try_into_panic() {
+                    Ok(panic) => panic_text(&*panic),
+                    Err(e) => e.to_string(),
+                };
+                self.client.log_message(MessageType::ERROR, format!("a request failed inside: {why}")).await;
                 Ok(None)
             }
         }
@@ -177,7 +182,7 @@ impl Server {
         };
         let (world, name) = (self.world.clone(), name(&asked.text_document.uri));
         let found = self
-            .blocking(move || {
+            .guarded(move || {
                 let view = world.view(&name)?;
                 let ready = view.schedule.as_ref().filter(|s| method.is_none() && (s.current || s.of.result.is_ok()));
                 let scheduled = match (ready, view.good.is_some()) {
@@ -203,6 +208,11 @@ impl Server {
             self.client.log_message(MessageType::WARNING, format!("settings: {text}")).await;
         }
     }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no reason is known".into())
 }
 
 fn failed(why: String) -> Error {
@@ -239,7 +249,7 @@ impl LanguageServer for Server {
 
     async fn initialized(&self, _: InitializedParams) {
         let world = self.world.clone();
-        let _ = self.blocking(move || Some(world.look_around())).await;
+        let _ = self.guarded(move || Some(world.look_around())).await;
         if self.can.watch.load(Ordering::Relaxed) {
             let watcher = FileSystemWatcher { glob_pattern: GlobPattern::String("**/*.str".into()), kind: None };
             let options = DidChangeWatchedFilesRegistrationOptions { watchers: vec![watcher] };
@@ -345,7 +355,7 @@ impl LanguageServer for Server {
 
     async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<Vec<SymbolInformation>>> {
         let world = self.world.clone();
-        self.blocking(move || {
+        self.guarded(move || {
             let mut all: Vec<SymbolInformation> = Vec::new();
             let mut seen = BTreeSet::new();
             let programs = world.programs();
@@ -378,7 +388,7 @@ impl LanguageServer for Server {
         let file = item.data.as_ref().and_then(|d| d.get("file")).and_then(Value::as_str).map(str::to_string);
         let Some(file) = file else { return Ok(item) };
         let (world, plain) = (self.world.clone(), item.clone());
-        let found = self.blocking(move || Some(completion::resolve(&world.view(&file)?, item))).await?;
+        let found = self.guarded(move || Some(completion::resolve(&world.view(&file)?, item))).await?;
         Ok(found.unwrap_or(plain))
     }
 
@@ -482,7 +492,7 @@ impl LanguageServer for Server {
                     };
                     Some(done.and_then(told))
                 };
-                match self.blocking(work).await? {
+                match self.guarded(work).await? {
                     Some(Ok(text)) => {
                         self.client.show_message(MessageType::INFO, &text).await;
                         Ok(Some(json!(text)))

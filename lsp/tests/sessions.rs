@@ -10,6 +10,7 @@
 //! diagnostics                               waits for those of the present texts
 //! scheduled NAME                            waits for a schedule of the present text
 //! ask METHOD NAME "text"+3 {...}            a request at the third character behind the beginning of the text's first occurrence; {...} is added to its parameters
+//! labels METHOD ...                         the same, of the answer's items only their labels
 //! send METHOD {...}                         a request, `$NAME$` standing for a URI
 //! tell METHOD {...}                         a notification
 //! ```
@@ -121,7 +122,7 @@ async fn play(script: &str) -> String {
             }
             "settle" => shown = client.settle().await,
             "scheduled" => client.scheduled(rest).await,
-            "ask" => {
+            "ask" | "labels" => {
                 let (method, rest) = rest.split_once(' ').unwrap();
                 let (name, rest) = rest.split_once(' ').unwrap_or((rest, ""));
                 let mut params = json!({ "textDocument": { "uri": client.uri(name) } });
@@ -152,7 +153,11 @@ async fn play(script: &str) -> String {
                         params["range"] = json!({ "start": at, "end": at });
                     }
                 }
-                let answer = client.ask(method, params).await;
+                let mut answer = client.ask(method, params).await;
+                if verb == "labels" {
+                    let labels = answer.unwrap().as_array().unwrap().iter().map(|i| i["label"].clone()).collect::<Vec<_>>();
+                    answer = Ok(Value::Array(labels));
+                }
                 out += &told(&client, line, answer);
             }
             "send" => {

@@ -9,6 +9,7 @@ use crate::world::settings::Settings;
 use crate::world::view::View;
 use sluice_grammar::diagnostic as ours;
 use sluice_grammar::span::{FileId, Span};
+use std::collections::HashMap;
 use std::path::Path;
 use tower_lsp::lsp_types::*;
 
@@ -17,12 +18,22 @@ const ERRORS: &str = include_str!("../../../docs/errors.md");
 /// Codes that say that something is not used.
 const UNUSED: &[&str] = &["W0205", "W0210", "W0211", "W0212", "W0213", "W0214", "W0215"];
 
+/// Diagnostics that are shown of a file, at most.
+pub const MOST: usize = 1_000;
+
 /// The diagnostics of each file.
 pub fn diagnostics(view: &View) -> Vec<(FileId, Vec<Diagnostic>)> {
     let mut all: Vec<(FileId, Vec<Diagnostic>)> = view.syntax.own_files().map(|f| (f, Vec::new())).collect();
     let Some(known) = &view.latest else { return all };
+    let mut links = HashMap::new();
     for d in &known.of.analysis.diagnostics {
-        let Some((file, diagnostic)) = convert_one(view, d) else { continue };
+        let full = |file: FileId| all.iter().any(|(f, list)| *f == file && list.len() >= MOST);
+        if known.now(d.span()).is_some_and(|s| full(s.file)) {
+            continue;
+        }
+        let Some((file, mut diagnostic)) = plain(view, d) else { continue };
+        let href = links.entry(d.code).or_insert_with(|| explanation(d.code, &view.settings)).clone();
+        diagnostic.code_description = href.map(|href| CodeDescription { href });
         if let Some((_, list)) = all.iter_mut().find(|(f, _)| *f == file) {
             list.push(diagnostic);
         }
@@ -32,6 +43,13 @@ pub fn diagnostics(view: &View) -> Vec<(FileId, Vec<Diagnostic>)> {
 
 /// A diagnostic and the file it is shown in: that of its main place, or, where that is in the library, the next place in a file of the user's.
 pub fn convert_one(view: &View, d: &ours::Diagnostic) -> Option<(FileId, Diagnostic)> {
+    let (file, mut diagnostic) = plain(view, d)?;
+    diagnostic.code_description = explanation(d.code, &view.settings).map(|href| CodeDescription { href });
+    Some((file, diagnostic))
+}
+
+/// The same without a link.
+fn plain(view: &View, d: &ours::Diagnostic) -> Option<(FileId, Diagnostic)> {
     let known = view.latest.as_ref()?;
     let own = |span: Span| known.now(span).filter(|s| (s.file.0 as usize) < view.syntax.own);
     let main = own(d.span());
@@ -56,12 +74,11 @@ pub fn convert_one(view: &View, d: &ours::Diagnostic) -> Option<(FileId, Diagnos
         ours::Severity::Warning => DiagnosticSeverity::WARNING,
         ours::Severity::Note => DiagnosticSeverity::INFORMATION,
     };
-    let href = explanation(d.code, &view.settings);
     let diagnostic = Diagnostic {
         range: view.syntax.text(shown.file).range(shown),
         severity: Some(severity),
         code: Some(NumberOrString::String(d.code.into())),
-        code_description: href.map(|href| CodeDescription { href }),
+        code_description: None,
         source: Some("sluice".into()),
         message,
         related_information: (!related.is_empty()).then_some(related),

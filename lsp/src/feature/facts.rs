@@ -104,6 +104,25 @@ pub fn rates(program: &Elaborated, n: NodeId) -> String {
     }
 }
 
+/// The rates of several leaves, as one: numbers that differ as the least and the most.
+pub fn all_rates(program: &Elaborated, leaves: &[NodeId]) -> String {
+    let filter = |n: &NodeId| match &program.graph.node(*n).kind {
+        NodeKind::Filter { rates, dynamic: false, .. } => Some(*rates),
+        _ => None,
+    };
+    let all: Option<Vec<_>> = leaves.iter().map(filter).collect();
+    let Some(all) = all else { return common(leaves.iter().map(|n| rates(program, *n))) };
+    let of = |f: fn(&sluice_frontend::typed::Rates) -> u32| spread(all.iter().map(|r| u64::from(f(r))));
+    let looks = all.iter().any(|r| r.peek > r.pop);
+    let peek = if looks { format!(" peek {}", of(|r| r.peek)) } else { String::new() };
+    format!("{}→{}{peek}", of(|r| r.pop), of(|r| r.push))
+}
+
+/// Bytes for people: exactly where they are few.
+pub fn bytes(n: u64) -> String {
+    if n < 10_000 { format!("{n} B") } else { sluice_schedule::wording::bytes(n) }
+}
+
 fn sum(weights: &[u32]) -> u64 {
     weights.iter().map(|w| u64::from(*w)).sum()
 }
@@ -176,7 +195,7 @@ pub fn interval(view: &View) -> Option<String> {
         format!("II {} cyc (MII {}, bound by {})", schedule.ii, s.plan.bounds.mii, s.bound),
         count(used.len() as u64, unit.0, unit.1),
         count(u64::from(schedule.stages()), "stage", "stages"),
-        sluice_schedule::wording::bytes(s.outcome.bytes),
+        bytes(s.outcome.bytes),
     ];
     Some(format!("{}{}", if known.current { "" } else { "(old) " }, parts.join(" · ")))
 }

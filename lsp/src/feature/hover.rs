@@ -132,7 +132,7 @@ fn of_instances(view: &View, known: &Known, of: &[HierId], header: Option<Span>)
             count(|k| matches!(k, NodeKind::Filter { stateful: true, .. }))
         );
         if let Some(share) = share(view, of.iter().flat_map(|h| nodes_in(program, *h)).collect()) {
-            let _ = writeln!(out, "- work: {share}");
+            let _ = writeln!(out, "- {share}");
         }
     }
     if of.contains(&HierId(0))
@@ -173,7 +173,7 @@ fn nodes_in(program: &Elaborated, h: HierId) -> Vec<NodeId> {
 fn of_leaves(view: &View, known: &Known, program: &Elaborated, leaves: &[NodeId], header: Option<Span>, out: &mut String) {
     let first = leaves[0];
     let steady = &program.steady;
-    let _ = writeln!(out, "- rates: {}", facts::common(leaves.iter().map(|n| facts::rates(program, *n))));
+    let _ = writeln!(out, "- rates: {}", facts::all_rates(program, leaves));
     if let Some(decl) = header.and_then(|h| declaration(view, h)) {
         for line in evaluated(view, program, leaves, decl) {
             let _ = writeln!(out, "  - {line}");
@@ -186,7 +186,10 @@ fn of_leaves(view: &View, known: &Known, program: &Elaborated, leaves: &[NodeId]
         && let Ok(s) = &schedule.of.result
     {
         let cycles = spread(leaves.iter().map(|n| s.plan.times.firing[n.index()]));
-        let _ = writeln!(out, "- work: {cycles} cycles for {} firings side by side", s.plan.times.lanes);
+        let _ = match s.plan.times.lanes {
+            1 => writeln!(out, "- work: {cycles} cycles a firing"),
+            lanes => writeln!(out, "- work: {cycles} cycles for {lanes} firings side by side"),
+        };
         if let Some(share) = share(view, leaves.to_vec()) {
             let _ = writeln!(out, "- {share}");
         }
@@ -215,7 +218,8 @@ fn of_leaves(view: &View, known: &Known, program: &Elaborated, leaves: &[NodeId]
             if let Some((items, bytes)) = buffer(program, *c) {
                 let waits = program.steady.boundary_fill[c.index()];
                 let kept = if waits > 0 { format!("; {waits} wait between steady states") } else { String::new() };
-                let _ = writeln!(out, "- buffer {name}: {items} items, {}{kept}", sluice_schedule::wording::bytes(bytes));
+                let held = sluice_schedule::wording::count(items, "item", "items");
+                let _ = writeln!(out, "- buffer {name}: {held}, {}{kept}", facts::bytes(bytes));
             }
         }
     }

@@ -5,12 +5,12 @@
 //! ```text
 //! add LowPass(64)  ×8 · 5→1 peek 64          add Equalizer(10)  16→8
 //! void->void pipeline Main  II 132 cyc (MII 130, bound by LowPass) · 16 SMs · 3 stages · 1.2 MB
-//! enqueue 0.0;  3 of 4 needed
+//! enqueue 0.0;  4 enqueued, 3 needed
 //! ```
 //!
 //! What an older analysis says stands where its place has only moved.
 
-use super::facts::{self, addings, common, declared, flow, hier, instances, leaf, rates, spread, streams};
+use super::facts::{self, addings, all_rates, declared, flow, hier, instances, leaf, spread, streams};
 use crate::world::view::{Known, View};
 use sluice_frontend::ids::HierId;
 use sluice_frontend::lints::tree;
@@ -53,7 +53,7 @@ fn of_adds(view: &View, known: &Known, hints: &mut Vec<(u32, String, String)>) {
         let is_filter = hier(program, *first).kind == StreamKind::Filter;
         if is_filter && view.settings.rates && leaves.len() == of.len() {
             let times = spread(leaves.iter().map(|n| program.steady.repetitions[n.index()]));
-            let moves = common(leaves.iter().map(|n| rates(program, *n)));
+            let moves = all_rates(program, &leaves);
             let tip = "firings in a steady state · items that a firing takes → gives, and looks at";
             hints.push((adding.hint_at(), format!("{several}×{times} · {moves}"), tip.into()));
         } else if !is_filter && view.settings.composites {
@@ -117,9 +117,10 @@ fn of_enqueues(view: &View, hints: &mut Vec<(u32, String, String)>) {
     // a loop that cannot start says how many are missing
     if let Some(known) = view.latest.as_ref().filter(|k| k.current) {
         for d in known.of.analysis.diagnostics.iter().filter(|d| d.code == "E0303") {
-            let missing = d.fixes.first().map(|f| f.title.clone());
-            if let (Some(title), Some(span)) = (missing, known.now(d.span()).filter(|s| s.file == view.file)) {
-                hints.push((span.end, title, tip.into()));
+            let missing = d.fixes.first().map(|f| f.edits.iter().map(|e| e.text.matches("enqueue").count()).sum::<usize>());
+            if let (Some(n), Some(span)) = (missing, known.now(d.span()).filter(|s| s.file == view.file)) {
+                let items = sluice_schedule::wording::count(n as u64, "item", "items");
+                hints.push((span.end, format!("{items} more to be enqueued"), tip.into()));
             }
         }
     }

@@ -89,7 +89,14 @@ fn bound(plan: &Plan, program: &Elaborated) -> String {
     match &plan.bounds.reason {
         Reason::Work => "all the work".into(),
         Reason::Instance(t) => name(*t),
-        Reason::Cycle(cycle) => format!("the loop at {}", name(plan.problem.task_of(cycle[0]))),
+        Reason::Cycle(cycle) => {
+            let first = plan.problem.task_of(cycle[0]);
+            // a filter with state, or one that prints, waits for itself
+            match cycle.iter().all(|i| plan.problem.task_of(*i) == first) {
+                true => name(first),
+                false => format!("the loop at {}", name(first)),
+            }
+        }
         Reason::Group(g) => format!("what waits for {}", name(plan.problem.task_of(plan.bounds.groups.members[*g][0]))),
         Reason::Packing => "large instances".into(),
     }

@@ -114,6 +114,11 @@ impl Client {
         self.service.inner().world().document(&self.name(name)).unwrap().as_str().to_string()
     }
 
+    /// The server itself.
+    pub fn server(&self) -> &Server {
+        self.service.inner()
+    }
+
     /// The server's world.
     pub fn world(&self) -> &Arc<sluice_lsp::world::World> {
         self.service.inner().world()
