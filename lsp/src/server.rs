@@ -251,8 +251,9 @@ impl LanguageServer for Server {
         let world = self.world.clone();
         let _ = self.guarded(move || Some(world.look_around())).await;
         if self.can.watch.load(Ordering::Relaxed) {
-            let watcher = FileSystemWatcher { glob_pattern: GlobPattern::String("**/*.str".into()), kind: None };
-            let options = DidChangeWatchedFilesRegistrationOptions { watchers: vec![watcher] };
+            let watcher = |glob: &str| FileSystemWatcher { glob_pattern: GlobPattern::String(glob.into()), kind: None };
+            let watchers = vec![watcher("**/*.str"), watcher("**/sluice.toml")];
+            let options = DidChangeWatchedFilesRegistrationOptions { watchers };
             let registration = Registration {
                 id: "files".into(),
                 method: "workspace/didChangeWatchedFiles".into(),

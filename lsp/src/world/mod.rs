@@ -8,10 +8,11 @@
 //!                    ↘ analysis thread → Analysed → schedule thread, when nobody has typed for a while → Scheduled
 //! ```
 //!
-//! An analysis is of a program (the file that nothing imports, and all that it imports; the newest text of each). The newest text wins: an analysis that
+//! An analysis is of a program (the sources of a project, or the file that nothing imports, and all that they import; the newest text of each). The newest text wins: an analysis that
 //! is overtaken is cancelled. Requests never wait for either thread. What an analysis knows of an older text is shown where that has only moved ([`shift`]).
 
 pub mod outside;
+pub mod project;
 pub mod scheduled;
 pub mod settings;
 pub mod shift;
@@ -20,6 +21,7 @@ pub mod view;
 
 use crate::convert::{Encoding, Text};
 use outside::Disk;
+use project::Project;
 use scheduled::Scheduled;
 use settings::Settings;
 use sluice_frontend::elaborate::Limits;
@@ -58,7 +60,7 @@ struct Document {
     text: Text,
 }
 
-/// A program: the file that it is named after, and what is known of it.
+/// A program: it is called as its file, or its project's manifest. What is known of it.
 #[derive(Default)]
 struct Program {
     /// The state of the world when it changed last, and when it was analysed.
@@ -84,6 +86,8 @@ struct State {
     folders: Vec<PathBuf>,
     /// Files of the workspace and what they import; of documents, as they are now.
     imports: BTreeMap<String, Vec<String>>,
+    /// Manifests in the folders above open documents.
+    projects: BTreeMap<String, Project>,
     settings: Arc<Settings>,
     encoding: Encoding,
     /// Cancels the analysis that runs.
@@ -102,10 +106,20 @@ pub struct World {
 /// What a loader sees: documents before files.
 struct Sources<'w> {
     documents: BTreeMap<String, Arc<str>>,
+    projects: BTreeMap<String, Project>,
     disk: &'w Disk,
 }
 
 impl Sources<'_> {
+    /// The files that a program begins with.
+    fn inputs(&self, program: &str) -> Vec<SourceInput> {
+        let empty = |name: &str| SourceInput { name: name.into(), text: String::new() };
+        match self.projects.get(program) {
+            Some(project) => project.sources.iter().filter_map(|name| self.get(name).ok()).collect(),
+            None => vec![self.get(program).unwrap_or_else(|_| empty(program))],
+        }
+    }
+
     fn get(&self, name: &str) -> Result<SourceInput, String> {
         let text = match self.documents.get(name) {
             Some(text) => text.clone(),
@@ -202,6 +216,7 @@ impl World {
     pub fn open(&self, name: &str, version: i32, text: String) {
         let mut state = self.state();
         let text = Text::new(bounded(text), state.encoding);
+        self.find_projects(&mut state, name);
         state.documents.insert(name.into(), Document { version, text });
         self.edited(&mut state, name);
     }
@@ -244,15 +259,32 @@ impl World {
             return;
         }
         match self.disk.read(Path::new(name)) {
-            Ok(text) => state.imports.insert(name.into(), imports(name, &sluice_grammar::parse(FileId(0), &text).0)),
-            Err(_) => state.imports.remove(name),
-        };
+            Ok(text) if name.ends_with(".str") => {
+                state.imports.insert(name.into(), imports(name, &sluice_grammar::parse(FileId(0), &text).0));
+            }
+            _ => {
+                state.imports.remove(name);
+            }
+        }
+        let open: Vec<String> = state.documents.keys().cloned().collect();
+        open.iter().for_each(|d| self.find_projects(&mut state, d));
         state.generation += 1;
         touched(&mut state, name);
         // what could not be imported may be there now
         let open: Vec<String> = state.documents.keys().cloned().collect();
         open.iter().for_each(|name| touched(&mut state, name));
         self.wake(&mut state, Some(name));
+    }
+
+    /// Reads the manifests above a document.
+    fn find_projects(&self, state: &mut State, name: &str) {
+        for manifest in project::manifests(Path::new(name)) {
+            let name = manifest.display().to_string();
+            match project::read(&self.disk, &manifest) {
+                Some(project) => state.projects.insert(name, project),
+                None => state.projects.remove(&name),
+            };
+        }
     }
 
     fn edited(&self, state: &mut State, name: &str) {
@@ -394,7 +426,7 @@ impl World {
 
     fn sources(&self, state: &State) -> Sources<'_> {
         let documents = state.documents.iter().map(|(name, d)| (name.clone(), d.text.shared())).collect();
-        Sources { documents, disk: &self.disk }
+        Sources { documents, projects: state.projects.clone(), disk: &self.disk }
     }
 
     /// Analyses the program that has waited longest; false where none waits.
@@ -413,12 +445,13 @@ impl World {
         state.running = Some((name.clone(), cancel.clone()));
         let mut sources = self.sources(&state);
         let settings = state.settings.clone();
+        let top = state.projects.get(&name).and_then(|p| p.entry.clone());
         drop(state);
         let limits = Limits { instances: settings.max_filters, ..Limits::default() };
-        let options = Options { limits, levels: settings.levels.clone(), cancel: Some(cancel.clone()), ..Options::default() };
+        let options = Options { top, limits, levels: settings.levels.clone(), cancel: Some(cancel.clone()), ..Options::default() };
         let found = catch_unwind(AssertUnwindSafe(|| {
-            let input = sources.get(&name).unwrap_or(SourceInput { name: name.clone(), text: String::new() });
-            analyse(vec![input], &options, &mut sources)
+            let inputs = sources.inputs(&name);
+            analyse(inputs, &options, &mut sources)
         }));
         let mut state = self.state();
         state.running = None;
@@ -528,8 +561,8 @@ fn bounded(text: String) -> String {
 }
 
 fn parse(program: &str, mut sources: Sources, encoding: Encoding, before: Option<&Syntax>) -> Syntax {
-    let input = sources.get(program).unwrap_or(SourceInput { name: program.into(), text: String::new() });
-    Syntax::new(vec![input], &mut sources, encoding, before)
+    let inputs = sources.inputs(program);
+    Syntax::new(inputs, &mut sources, encoding, before)
 }
 
 /// Where a file's imports lead.
@@ -565,7 +598,7 @@ fn touched(state: &mut State, name: &str) {
     }
 }
 
-/// The file that a program is named after: the one that nothing imports among those that import this one, directly or not.
+/// The program that a file belongs to: the project that has it, or else the file that nothing imports among those that import this one, directly or not.
 fn root(state: &State, name: &str) -> String {
     let mut importers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (from, to) in &state.imports {
@@ -582,5 +615,8 @@ fn root(state: &State, name: &str) -> String {
     }
     let top = seen.iter().find(|n| importers.get(**n).is_none_or(|i| i.iter().all(|from| from == *n)));
     // files that import each other in a ring: the first of them
-    top.or(seen.first()).map_or_else(|| name.to_string(), |n| n.to_string())
+    let top = top.or(seen.first()).map_or(name, |n| *n);
+    // the nearest project has the longest name
+    let project = state.projects.iter().filter(|(_, p)| p.sources.iter().any(|s| s == top)).max_by_key(|(m, _)| m.len());
+    project.map_or(top, |(manifest, _)| manifest).to_string()
 }
