@@ -33,7 +33,11 @@ struct Times(Vec<Duration>);
 impl Times {
     fn print(&mut self, what: &str) {
         self.0.sort();
-        let at = |p: usize| self.0.get((self.0.len() * p / 100).min(self.0.len().saturating_sub(1))).map_or(0.0, |d| d.as_secs_f64() * 1e3);
+        let at = |p: usize| {
+            self.0
+                .get((self.0.len() * p / 100).min(self.0.len().saturating_sub(1)))
+                .map_or(0.0, |d| d.as_secs_f64() * 1e3)
+        };
         println!("{what:24} {:6} times, median {:7.2} ms, p99 {:7.2} ms", self.0.len(), at(50), at(99));
     }
 }
@@ -48,7 +52,8 @@ fn main() {
         println!("{} lines, {} bytes", text.lines().count(), text.len());
         client.open("main.str", &text).await;
         client.settle().await;
-        let [mut diagnostics, mut hover, mut completion, mut hints] = [Times::default(), Times::default(), Times::default(), Times::default()];
+        let [mut diagnostics, mut hover, mut completion, mut hints] =
+            [Times::default(), Times::default(), Times::default(), Times::default()];
         let line = 5 * (FILTERS / 2) + 3;
         let typed = "        float more = sum + gain;\n";
         let mut column = 0;
@@ -64,9 +69,16 @@ fn main() {
             client.ask("textDocument/completion", params.clone()).await.unwrap();
             completion.0.push(asked.elapsed());
             let asked = Instant::now();
-            client.ask("textDocument/hover", json!({ "textDocument": document, "position": { "line": 5, "character": 24 } })).await.unwrap();
+            client
+                .ask(
+                    "textDocument/hover",
+                    json!({ "textDocument": document, "position": { "line": 5, "character": 24 } }),
+                )
+                .await
+                .unwrap();
             hover.0.push(asked.elapsed());
-            let range = json!({ "start": { "line": line - 20, "character": 0 }, "end": { "line": line + 40, "character": 0 } });
+            let range =
+                json!({ "start": { "line": line - 20, "character": 0 }, "end": { "line": line + 40, "character": 0 } });
             client.ask("textDocument/inlayHint", json!({ "textDocument": document, "range": range })).await.unwrap();
             hints.0.push(began.elapsed());
             client.settle().await;

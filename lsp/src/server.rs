@@ -272,7 +272,12 @@ impl LanguageServer for Server {
         let d = params.text_document;
         if d.text.len() > crate::world::LARGEST_DOCUMENT {
             let most = crate::world::LARGEST_DOCUMENT >> 20;
-            self.client.log_message(MessageType::WARNING, format!("{} is larger than {most} MiB: nothing is said about it", d.uri)).await;
+            self.client
+                .log_message(
+                    MessageType::WARNING,
+                    format!("{} is larger than {most} MiB: nothing is said about it", d.uri),
+                )
+                .await;
         }
         self.world.open(&name(&d.uri), d.version, d.text);
     }
@@ -299,7 +304,9 @@ impl LanguageServer for Server {
         // a client that sends nothing wants to be asked
         let asked = || ConfigurationItem { scope_uri: None, section: Some("sluice".into()) };
         let value = match params.settings {
-            Value::Null => self.client.configuration(vec![asked()]).await.ok().and_then(|mut v| v.pop()).unwrap_or(Value::Null),
+            Value::Null => {
+                self.client.configuration(vec![asked()]).await.ok().and_then(|mut v| v.pop()).unwrap_or(Value::Null)
+            }
             value => value,
         };
         if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) {
@@ -381,7 +388,8 @@ impl LanguageServer for Server {
 
     async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
         let snippets = self.can.snippets.load(Ordering::Relaxed);
-        let found = self.at(&params.text_document_position, move |v, o| Some(completion::completion(v, o, snippets))).await?;
+        let found =
+            self.at(&params.text_document_position, move |v, o| Some(completion::completion(v, o, snippets))).await?;
         Ok(found.map(CompletionResponse::Array))
     }
 
@@ -403,7 +411,10 @@ impl LanguageServer for Server {
         Ok(data.map(|data| SemanticTokensResult::Tokens(SemanticTokens { result_id: None, data })))
     }
 
-    async fn semantic_tokens_range(&self, params: SemanticTokensRangeParams) -> Result<Option<SemanticTokensRangeResult>> {
+    async fn semantic_tokens_range(
+        &self,
+        params: SemanticTokensRangeParams,
+    ) -> Result<Option<SemanticTokensRangeResult>> {
         let work = move |v: &View| Some(semantic_tokens::tokens(v, v.text().bytes(params.range)));
         let data = self.about(&params.text_document.uri, work).await?;
         Ok(data.map(|data| SemanticTokensRangeResult::Tokens(SemanticTokens { result_id: None, data })))
@@ -431,17 +442,26 @@ impl LanguageServer for Server {
         self.at(&params.text_document_position, move |v, o| Some(formatting::typed(v, o, &params.ch))).await
     }
 
-    async fn prepare_call_hierarchy(&self, params: CallHierarchyPrepareParams) -> Result<Option<Vec<CallHierarchyItem>>> {
+    async fn prepare_call_hierarchy(
+        &self,
+        params: CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<CallHierarchyItem>>> {
         let found = self.at(&params.text_document_position_params, call_hierarchy::prepare).await?;
         Ok(found.map(|item| vec![item]))
     }
 
-    async fn incoming_calls(&self, params: CallHierarchyIncomingCallsParams) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
+    async fn incoming_calls(
+        &self,
+        params: CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
         let item = params.item;
         self.about(&item.uri.clone(), move |v| Some(call_hierarchy::incoming(v, &item))).await
     }
 
-    async fn outgoing_calls(&self, params: CallHierarchyOutgoingCallsParams) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
+    async fn outgoing_calls(
+        &self,
+        params: CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
         let item = params.item;
         self.about(&item.uri.clone(), move |v| Some(call_hierarchy::outgoing(v, &item))).await
     }
@@ -451,7 +471,8 @@ impl LanguageServer for Server {
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
-        let work = move |v: &View| Some(code_action::actions(v, v.text().bytes(params.range), params.context.only.as_deref()));
+        let work =
+            move |v: &View| Some(code_action::actions(v, v.text().bytes(params.range), params.context.only.as_deref()));
         let found = self.about(&params.text_document.uri, work).await?;
         Ok(found.map(|all| all.into_iter().map(CodeActionOrCommand::CodeAction).collect()))
     }
@@ -466,7 +487,8 @@ impl LanguageServer for Server {
                         *kept = Some((*now).clone());
                         Settings { rates: false, composites: false, ii: false, enqueues: false, ..(*now).clone() }
                     } else {
-                        let all = Settings { rates: true, composites: true, ii: true, enqueues: true, ..(*now).clone() };
+                        let all =
+                            Settings { rates: true, composites: true, ii: true, enqueues: true, ..(*now).clone() };
                         kept.take().unwrap_or(all)
                     }
                 };
@@ -570,7 +592,10 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
             ..ExecuteCommandOptions::default()
         }),
         workspace: Some(WorkspaceServerCapabilities {
-            workspace_folders: Some(WorkspaceFoldersServerCapabilities { supported: Some(true), change_notifications: None }),
+            workspace_folders: Some(WorkspaceFoldersServerCapabilities {
+                supported: Some(true),
+                change_notifications: None,
+            }),
             file_operations: None,
         }),
         ..ServerCapabilities::default()

@@ -23,7 +23,10 @@ fn rings_of_imports_end() {
         let text = std::fs::read_to_string(client.folder.path().join("a.str")).unwrap();
         client.open("a.str", &text).await;
         let heard = client.settle().await;
-        assert!(heard.values().all(|d| d["diagnostics"].as_array().unwrap().iter().all(|d| d["severity"] != 1)), "{heard:?}");
+        assert!(
+            heard.values().all(|d| d["diagnostics"].as_array().unwrap().iter().all(|d| d["severity"] != 1)),
+            "{heard:?}"
+        );
         client.open("c.str", "import \"a.str\";\nint->int filter C { work pop 1 push 1 { push(pop() + 1); } }\n").await;
         client.settle().await;
         assert!(hints(&mut client, "c.str").await.is_array());
@@ -46,7 +49,8 @@ fn folders_and_devices_are_no_programs() {
 fn huge_and_malformed_texts_are_survived() {
     run(async {
         let mut client = Client::new(json!({}), json!({})).await;
-        let deep = format!("void->void filter F {{ work {{ int x = {}1{}; }} }}", "(".repeat(50_000), ")".repeat(50_000));
+        let deep =
+            format!("void->void filter F {{ work {{ int x = {}1{}; }} }}", "(".repeat(50_000), ")".repeat(50_000));
         let wide = format!("void->void pipeline P {{ {} }}", "add X;".repeat(50_000));
         let noise: String = (0..200_000u32).map(|i| char::from_u32(i * 7919 % 0x2000).unwrap_or('?')).collect();
         for (i, text) in [deep, wide, noise, "{".repeat(100_000), "\"".repeat(1001)].iter().enumerate() {
@@ -64,7 +68,12 @@ fn huge_and_malformed_texts_are_survived() {
         client.open("big.str", &" ".repeat(17 << 20)).await;
         client.settle().await;
         assert_eq!(client.text("big.str"), "");
-        assert!(client.said("window/logMessage").iter().any(|m| m["message"].as_str().unwrap().contains("larger than 16 MiB")));
+        assert!(
+            client
+                .said("window/logMessage")
+                .iter()
+                .any(|m| m["message"].as_str().unwrap().contains("larger than 16 MiB"))
+        );
     });
 }
 
@@ -80,7 +89,10 @@ fn programs_without_end_are_cancelled_by_the_next_text() {
         assert!(began.elapsed().as_secs() < 30);
         client.change("a.str", json!([{ "text": endless }])).await;
         let heard = client.settle().await;
-        assert!(heard.values().flat_map(|d| d["diagnostics"].as_array().unwrap()).any(|d| d["code"] == "E0401"), "{heard:?}");
+        assert!(
+            heard.values().flat_map(|d| d["diagnostics"].as_array().unwrap()).any(|d| d["code"] == "E0401"),
+            "{heard:?}"
+        );
     });
 }
 
@@ -89,7 +101,12 @@ fn documents_that_are_not_open_are_no_matter() {
     run(async {
         let mut client = Client::new(json!({}), json!({})).await;
         let uri = client.uri("gone.str");
-        client.tell("textDocument/didChange", json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "text": "x" }] })).await;
+        client
+            .tell(
+                "textDocument/didChange",
+                json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "text": "x" }] }),
+            )
+            .await;
         client.tell("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
         let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 0 } });
         assert_eq!(client.ask("textDocument/hover", params.clone()).await, Ok(Value::Null));
@@ -98,7 +115,12 @@ fn documents_that_are_not_open_are_no_matter() {
         client.open("untitled:Untitled-1", "import \"x.str\";\nvoid->void filter A { work { println(1); } }\n").await;
         let heard = client.settle().await;
         assert_eq!(heard["untitled:Untitled-1"]["diagnostics"][0]["code"], "E0110");
-        client.change("untitled:Untitled-1", json!([{ "text": "void->void pipeline P { add A; }\nvoid->void filter A { work { println(1); } }\n" }])).await;
+        client
+            .change(
+                "untitled:Untitled-1",
+                json!([{ "text": "void->void pipeline P { add A; }\nvoid->void filter A { work { println(1); } }\n" }]),
+            )
+            .await;
         client.settle().await;
         assert!(!hints(&mut client, "untitled:Untitled-1").await.as_array().unwrap().is_empty());
     });
@@ -119,7 +141,8 @@ fn a_failure_inside_ends_no_server() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
         assert!(client.said("window/logMessage").iter().any(|m| m["message"].as_str().unwrap().contains("on purpose")));
-        let params = json!({ "textDocument": { "uri": client.uri("a.str") }, "position": { "line": 0, "character": 18 } });
+        let params =
+            json!({ "textDocument": { "uri": client.uri("a.str") }, "position": { "line": 0, "character": 18 } });
         assert!(client.ask("textDocument/hover", params).await.unwrap().is_object());
     });
 }

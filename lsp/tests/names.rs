@@ -108,7 +108,8 @@ fn the_index_agrees_with_the_checker() {
         let trees: Vec<(FileId, &Program)> = analysis.trees.iter().map(|(f, t)| (*f, t)).collect();
         let first = FileId(analysis.trees.len() as u32);
         let library = analyse::library(first);
-        let shipped: Vec<(FileId, &Program)> = library.iter().zip(first.0..).map(|((t, _), f)| (FileId(f), t)).collect();
+        let shipped: Vec<(FileId, &Program)> =
+            library.iter().zip(first.0..).map(|((t, _), f)| (FileId(f), t)).collect();
         let index = Index::of(&trees, &shipped);
         // every use lies on its own name
         for file in 0..first.0 + library.len() as u32 {
@@ -131,7 +132,12 @@ fn the_index_agrees_with_the_checker() {
                 if let sluice_grammar::ast::ExprKind::Var(name) = &e.kind {
                     let called = sluice_frontend::check::call::BUILTINS.iter().any(|(b, ..)| *b == &*name.name);
                     let made = matches!(&*name.name, "print" | "println" | "complex" | "float2" | "float3" | "float4");
-                    assert!(called || made || declared(&index, name.span()).is_some(), "`{}` at {}", name.name, analysis.sources.describe(name.span()));
+                    assert!(
+                        called || made || declared(&index, name.span()).is_some(),
+                        "`{}` at {}",
+                        name.name,
+                        analysis.sources.describe(name.span())
+                    );
                 }
             });
         }

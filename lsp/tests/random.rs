@@ -28,8 +28,39 @@ float->float filter Fir(int n) { float[n] h; init { for (int i = 0; i < n; i++) 
 float->void filter Sink(portal<Gain> p) { work pop 1 { println(\"é𝄞\" + pop()); p.set(2) [0:4]; } }\n";
 
 const PIECES: &[&str] = &[
-    "x", "{", "}", "(", ")", ";", "\n", "\r\n", "\r", "𝄞", "é", "\"", "/*", "*/", "//", " ", "add Gain(1);", "float", "1e3", ".", "[", "]", "work", "push(",
-    "void->void filter F { work { } }\n", "import \"a.str\";\n", "'", "\\", "->", "pop 1 ", "add pipeline { ", "\u{feff}", "\u{0}",
+    "x",
+    "{",
+    "}",
+    "(",
+    ")",
+    ";",
+    "\n",
+    "\r\n",
+    "\r",
+    "𝄞",
+    "é",
+    "\"",
+    "/*",
+    "*/",
+    "//",
+    " ",
+    "add Gain(1);",
+    "float",
+    "1e3",
+    ".",
+    "[",
+    "]",
+    "work",
+    "push(",
+    "void->void filter F { work { } }\n",
+    "import \"a.str\";\n",
+    "'",
+    "\\",
+    "->",
+    "pop 1 ",
+    "add pipeline { ",
+    "\u{feff}",
+    "\u{0}",
 ];
 
 /// Where the protocol says that a byte of a text is, worked out slowly and by itself.
@@ -45,7 +76,9 @@ fn position(text: &str, at: usize) -> Value {
 }
 
 fn boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) || at > 0 && text.as_bytes()[at - 1] == b'\r' && text.as_bytes().get(at) == Some(&b'\n') {
+    while !text.is_char_boundary(at)
+        || at > 0 && text.as_bytes()[at - 1] == b'\r' && text.as_bytes().get(at) == Some(&b'\n')
+    {
         at -= 1;
     }
     at
@@ -62,10 +95,28 @@ fn edit(n: &mut Numbers, text: &mut String) -> Value {
 }
 
 const ASKED: &[&str] = &[
-    "hover", "definition", "references", "documentHighlight", "prepareRename", "rename", "completion", "signatureHelp", "prepareCallHierarchy", "onTypeFormatting",
+    "hover",
+    "definition",
+    "references",
+    "documentHighlight",
+    "prepareRename",
+    "rename",
+    "completion",
+    "signatureHelp",
+    "prepareCallHierarchy",
+    "onTypeFormatting",
 ];
 const WHOLE: &[&str] = &[
-    "inlayHint", "documentSymbol", "semanticTokens/full", "semanticTokens/range", "foldingRange", "formatting", "rangeFormatting", "codeLens", "codeAction", "selectionRange",
+    "inlayHint",
+    "documentSymbol",
+    "semanticTokens/full",
+    "semanticTokens/range",
+    "foldingRange",
+    "formatting",
+    "rangeFormatting",
+    "codeLens",
+    "codeAction",
+    "selectionRange",
 ];
 
 async fn ask_all(client: &mut Client, at: Value, end: Value) {
@@ -157,7 +208,9 @@ fn requests_at_every_place_are_answered() {
             ask_all(&mut client, position(START, at), position(START, START.len())).await;
         }
         // places that are none
-        for at in [json!({ "line": 0, "character": 4_000_000_000u32 }), json!({ "line": 4_000_000_000u32, "character": 0 })] {
+        for at in
+            [json!({ "line": 0, "character": 4_000_000_000u32 }), json!({ "line": 4_000_000_000u32, "character": 0 })]
+        {
             ask_all(&mut client, at.clone(), at).await;
         }
     });

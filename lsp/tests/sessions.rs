@@ -55,7 +55,9 @@ fn session(name: &str) {
         return std::fs::write(expect, found).unwrap();
     }
     let expected = std::fs::read_to_string(&expect).unwrap_or_default();
-    if let Some((i, (a, b))) = found.lines().zip(expected.lines().chain(std::iter::repeat(""))).enumerate().find(|(_, (a, b))| a != b) {
+    if let Some((i, (a, b))) =
+        found.lines().zip(expected.lines().chain(std::iter::repeat(""))).enumerate().find(|(_, (a, b))| a != b)
+    {
         panic!("{name}: line {} of the answers is\n{a}\nand not\n{b}\n\nall of it:\n{found}", i + 1);
     }
     assert_eq!(found.lines().count(), expected.lines().count(), "{name}: answers are missing");
@@ -66,7 +68,9 @@ async fn play(script: &str) -> String {
     let mut options = json!({});
     let mut capabilities = json!({});
     let mut out = String::new();
-    while let Some(line) = lines.next_if(|l| l.starts_with("settings ") || l.starts_with("capabilities ") || l.starts_with('#') || l.is_empty()) {
+    while let Some(line) = lines
+        .next_if(|l| l.starts_with("settings ") || l.starts_with("capabilities ") || l.starts_with('#') || l.is_empty())
+    {
         if let Some(text) = line.strip_prefix("settings ") {
             options = serde_json::from_str(text).unwrap();
         } else if let Some(text) = line.strip_prefix("capabilities ") {
@@ -103,7 +107,8 @@ async fn play(script: &str) -> String {
             }
             "change" => {
                 let (name, rest) = rest.split_once(' ').unwrap();
-                let both: Vec<Value> = serde_json::Deserializer::from_str(rest).into_iter().map(Result::unwrap).collect();
+                let both: Vec<Value> =
+                    serde_json::Deserializer::from_str(rest).into_iter().map(Result::unwrap).collect();
                 let (old, new) = (both[0].as_str().unwrap(), both[1].as_str().unwrap());
                 let text = client.text(name);
                 let at = text.find(old).unwrap_or_else(|| panic!("`{old}` is not in {name}"));
@@ -112,6 +117,9 @@ async fn play(script: &str) -> String {
                 out += &format!("{line}\n");
             }
             "diagnostics" => {
+                client.settle().await;
+                // what concerns files that have not changed comes after
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
                 let all = client.settle().await;
                 for (uri, d) in &all {
                     if shown.get(uri) != Some(d) {
@@ -155,7 +163,8 @@ async fn play(script: &str) -> String {
                 }
                 let mut answer = client.ask(method, params).await;
                 if verb == "labels" {
-                    let labels = answer.unwrap().as_array().unwrap().iter().map(|i| i["label"].clone()).collect::<Vec<_>>();
+                    let labels =
+                        answer.unwrap().as_array().unwrap().iter().map(|i| i["label"].clone()).collect::<Vec<_>>();
                     answer = Ok(Value::Array(labels));
                 }
                 out += &told(&client, line, answer);
@@ -172,8 +181,10 @@ async fn play(script: &str) -> String {
                 out += &format!("{line}\n");
             }
             "said" => {
-                for value in client.said(rest) {
-                    out += &format!("said {rest} {}\n", client.pretty(&value));
+                let (n, method) = rest.split_once(' ').unwrap();
+                client.hears(method, n.parse().unwrap()).await;
+                for value in client.said(method) {
+                    out += &format!("said {}\n", client.pretty(&value));
                 }
             }
             other => panic!("what is `{other}`?"),

@@ -56,7 +56,11 @@ pub fn outgoing(view: &View, of: &CallHierarchyItem) -> Vec<CallHierarchyOutgoin
     by(view, adds, |u| Some(u.symbol)).into_iter().filter_map(call).collect()
 }
 
-fn by<'u>(view: &View, uses: impl Iterator<Item = &'u Use>, key: fn(&Use) -> Option<SymbolId>) -> BTreeMap<SymbolId, Vec<Range>> {
+fn by<'u>(
+    view: &View,
+    uses: impl Iterator<Item = &'u Use>,
+    key: fn(&Use) -> Option<SymbolId>,
+) -> BTreeMap<SymbolId, Vec<Range>> {
     let mut found: BTreeMap<SymbolId, Vec<Range>> = BTreeMap::new();
     for u in uses {
         let Some(k) = key(u) else { continue };

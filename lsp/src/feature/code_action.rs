@@ -24,7 +24,9 @@ use tower_lsp::lsp_types::*;
 /// The actions for a range; `only`: the kinds that are wanted.
 pub fn actions(view: &View, range: Range<u32>, only: Option<&[CodeActionKind]>) -> Vec<CodeAction> {
     let wants = |kind: &CodeActionKind| {
-        only.is_none_or(|o| o.iter().any(|k| kind.as_str() == k.as_str() || kind.as_str().starts_with(&format!("{}.", k.as_str()))))
+        only.is_none_or(|o| {
+            o.iter().any(|k| kind.as_str() == k.as_str() || kind.as_str().starts_with(&format!("{}.", k.as_str())))
+        })
     };
     let mut all = Vec::new();
     if wants(&CodeActionKind::QUICKFIX) {
@@ -84,7 +86,9 @@ fn quick_fixes(view: &View, range: &Range<u32>, all: &mut Vec<CodeAction>) {
 /// A declaration for a stream that is added and does not exist: behind the stream that adds it, its types those of its place where they are plain.
 fn missing_stream(view: &View, name: Span) -> Option<Fix> {
     let text = view.syntax.piece(name);
-    let stmt = addings(view.tree()).into_iter().find(|a| matches!(a.stream, StreamRef::Named { name: n, .. } if n.span() == name))?;
+    let stmt = addings(view.tree())
+        .into_iter()
+        .find(|a| matches!(a.stream, StreamRef::Named { name: n, .. } if n.span() == name))?;
     let StreamRef::Named { args, .. } = stmt.stream else { return None };
     let outer = view.tree().items.iter().find_map(|i| match i {
         Item::Stream(s) if s.at.0.touches(name.start) => Some(s),
@@ -131,7 +135,8 @@ fn parameter(view: &View, e: &sluice_grammar::ast::Expr, i: usize) -> String {
 
 /// Item types before and behind an `add` of a pipeline, by the declarations of its neighbours; those of a splitjoin's own elsewhere.
 fn around(view: &View, outer: &StreamDecl, add: Span) -> (String, String) {
-    let own = outer.io.as_ref().map(|(i, o)| (view.syntax.piece(i.at.0).to_string(), view.syntax.piece(o.at.0).to_string()));
+    let own =
+        outer.io.as_ref().map(|(i, o)| (view.syntax.piece(i.at.0).to_string(), view.syntax.piece(o.at.0).to_string()));
     let own = own.unwrap_or(("float".into(), "float".into()));
     if outer.kind != StreamKind::Pipeline {
         return own;
@@ -141,7 +146,8 @@ fn around(view: &View, outer: &StreamDecl, add: Span) -> (String, String) {
     let Some(at) = at else { return own };
     let io = |s: &Stmt, output: bool| -> Option<String> {
         let StmtKind::Add { stream, .. } = &s.kind else { return None };
-        let of = |d: &StreamDecl| d.io.as_ref().map(|(i, o)| view.syntax.piece(if output { o } else { i }.at.0).to_string());
+        let of =
+            |d: &StreamDecl| d.io.as_ref().map(|(i, o)| view.syntax.piece(if output { o } else { i }.at.0).to_string());
         match stream {
             StreamRef::Anonymous(d) => of(d),
             StreamRef::Named { name, type_args, .. } => match type_args.first() {
@@ -168,7 +174,10 @@ fn extract(view: &View, range: &Range<u32>) -> Option<CodeAction> {
         return None;
     }
     let inner = addings(view.tree()).into_iter().rfind(|a| match a.stream {
-        StreamRef::Anonymous(s) => s.header.0.start <= range.start && range.end <= s.header.0.end.max(s.header.0.start + 1) || a.stmt.at.0.start <= range.start && range.end <= s.header.0.end,
+        StreamRef::Anonymous(s) => {
+            s.header.0.start <= range.start && range.end <= s.header.0.end.max(s.header.0.start + 1)
+                || a.stmt.at.0.start <= range.start && range.end <= s.header.0.end
+        }
         StreamRef::Named { .. } => false,
     })?;
     let StreamRef::Anonymous(decl) = inner.stream else { return None };
@@ -192,7 +201,11 @@ fn extract(view: &View, range: &Range<u32>) -> Option<CodeAction> {
     let mut at = 0;
     while at < captured.len() {
         let ty = index.symbol(captured[at]).ty.as_ref().map(|t| t.at.0);
-        for u in index.uses_in(view.file).iter().filter(|u| ty.is_some_and(|t| t.start <= u.span.start && u.span.end <= t.end)) {
+        for u in index
+            .uses_in(view.file)
+            .iter()
+            .filter(|u| ty.is_some_and(|t| t.start <= u.span.start && u.span.end <= t.end))
+        {
             let symbol = index.symbol(u.symbol);
             if matches!(symbol.kind, SymbolKind::StreamParam | SymbolKind::Local) && !captured.contains(&u.symbol) {
                 captured.push(u.symbol);
@@ -258,8 +271,10 @@ fn wrap(view: &View, range: &Range<u32>) -> Option<CodeAction> {
             inner_lists(stmt, &mut lists);
         }
         for stmts in lists {
-            let touched: Vec<&Stmt> =
-                stmts.iter().filter(|s| s.at.0.start < range.end.max(range.start + 1) && range.start <= s.at.0.end).collect();
+            let touched: Vec<&Stmt> = stmts
+                .iter()
+                .filter(|s| s.at.0.start < range.end.max(range.start + 1) && range.start <= s.at.0.end)
+                .collect();
             let adds = touched.iter().all(|s| matches!(s.kind, StmtKind::Add { .. }));
             if adds && !touched.is_empty() && (touched.len() == 1 || s.kind == StreamKind::Pipeline) {
                 found = Some(touched.iter().map(|s| s.at.0).collect());
@@ -270,8 +285,11 @@ fn wrap(view: &View, range: &Range<u32>) -> Option<CodeAction> {
     let (first, last) = (spans.first()?, spans.last()?);
     let space = indent(view, first.start);
     let inside = view.syntax.piece(first.to(*last));
-    let inside: Vec<String> =
-        inside.split('\n').enumerate().map(|(i, l)| if i == 0 || l.trim().is_empty() { l.into() } else { format!("    {l}") }).collect();
+    let inside: Vec<String> = inside
+        .split('\n')
+        .enumerate()
+        .map(|(i, l)| if i == 0 || l.trim().is_empty() { l.into() } else { format!("    {l}") })
+        .collect();
     let text = format!("add pipeline {{\n{space}    {}\n{space}}}", inside.join("\n"));
     Some(CodeAction {
         title: "wrap in a pipeline".into(),
@@ -318,7 +336,11 @@ fn outdented(text: &str, by: usize) -> String {
         let space = l.len() - l.trim_start_matches([' ', '\t']).len();
         l[space.min(by)..].to_string()
     };
-    text.split('\n').enumerate().map(|(i, l)| if i == 0 { l.to_string() } else { cut(l) }).collect::<Vec<_>>().join("\n")
+    text.split('\n')
+        .enumerate()
+        .map(|(i, l)| if i == 0 { l.to_string() } else { cut(l) })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The files of a view as a loader gives them.

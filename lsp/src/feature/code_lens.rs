@@ -1,7 +1,7 @@
 //! The lines above the entry: run it, show its graph and its schedule, its initiation interval.
 
-use super::facts::{declared, interval, streams};
 use super::diagnostics::uri_of;
+use super::facts::{declared, interval, streams};
 use crate::world::view::View;
 use serde_json::json;
 use sluice_frontend::ids::HierId;
@@ -17,7 +17,11 @@ pub fn lenses(view: &View) -> Vec<CodeLens> {
         let range = view.text().range(name.span());
         let mut lens = |title: String, command: &str| {
             let arguments = Some(vec![json!(uri)]);
-            all.push(CodeLens { range, command: Some(Command { title, command: command.into(), arguments }), data: None });
+            all.push(CodeLens {
+                range,
+                command: Some(Command { title, command: command.into(), arguments }),
+                data: None,
+            });
         };
         lens("▶ Run".into(), "sluice.run");
         lens("Graph".into(), "sluice.showGraph");

@@ -144,7 +144,9 @@ impl Items<'_> {
             insert_text: insert,
             insert_text_format: format,
             sort_text: Some(format!("{rank}{}", symbol.name)),
-            data: Some(json!({ "file": self.view.syntax.file(self.view.file).name, "name": &*symbol.name, "symbol": id.0 })),
+            data: Some(
+                json!({ "file": self.view.syntax.file(self.view.file).name, "name": &*symbol.name, "symbol": id.0 }),
+            ),
             ..CompletionItem::default()
         });
     }
@@ -202,7 +204,9 @@ impl Items<'_> {
             Around::Composite(kind) => {
                 self.words(match kind {
                     StreamKind::SplitJoin => &["add", "split", "join", "duplicate", "roundrobin"],
-                    StreamKind::FeedbackLoop => &["join", "body", "loop", "split", "enqueue", "roundrobin", "duplicate"],
+                    StreamKind::FeedbackLoop => {
+                        &["join", "body", "loop", "split", "enqueue", "roundrobin", "duplicate"]
+                    }
                     _ => &["add", "to"],
                 });
                 self.words(&["if", "else", "for", "while", "portal"]);
@@ -213,7 +217,9 @@ impl Items<'_> {
                 if c.around == Around::Work {
                     self.words(&["peek", "pop", "push", "iter"]);
                 }
-                self.words(&["if", "else", "for", "while", "do", "switch", "case", "default", "break", "continue", "return"]);
+                self.words(&[
+                    "if", "else", "for", "while", "do", "switch", "case", "default", "break", "continue", "return",
+                ]);
                 self.words(&["print", "println"]);
                 self.types();
                 self.expressions(offset);
@@ -235,8 +241,16 @@ impl Items<'_> {
     fn members(&mut self, c: &Context, offset: u32) {
         let index = &self.view.syntax.index;
         let Some((root, members, indices)) = chain(&c.before) else { return };
-        let seen = index.visible(self.view.file, offset).into_iter().find(|s| *index.symbol(*s).name == *root && is_variable(index.symbol(*s).kind));
-        let statics = || index.globals().into_iter().find(|s| *index.symbol(*s).name == *root && index.symbol(*s).kind == SymbolKind::Static);
+        let seen = index
+            .visible(self.view.file, offset)
+            .into_iter()
+            .find(|s| *index.symbol(*s).name == *root && is_variable(index.symbol(*s).kind));
+        let statics = || {
+            index
+                .globals()
+                .into_iter()
+                .find(|s| *index.symbol(*s).name == *root && index.symbol(*s).kind == SymbolKind::Static)
+        };
         let Some(variable) = seen.or_else(statics) else {
             let Some(group) = index.group(root).filter(|_| members.is_empty()) else { return };
             let functions: Vec<SymbolId> = index.members(group).map(|(id, _)| id).collect();
@@ -246,7 +260,9 @@ impl Items<'_> {
         for m in members {
             let BaseType::Named(s) = &ty.base else { return };
             let Some(of) = index.structure(&s.name) else { return };
-            let Some(next) = index.members(of).find(|(_, f)| *f.name == *m).and_then(|(_, f)| f.ty.clone()) else { return };
+            let Some(next) = index.members(of).find(|(_, f)| *f.name == *m).and_then(|(_, f)| f.ty.clone()) else {
+                return;
+            };
             ty = next;
         }
         if ty.dims.len() > indices {

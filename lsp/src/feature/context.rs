@@ -41,14 +41,18 @@ pub struct Context<'t> {
 /// Looks at the text before a byte.
 pub fn context(text: &str, offset: u32) -> Context<'_> {
     let end = floor(text, offset);
-    let word = text[..end].chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').map(char::len_utf8).sum::<usize>();
+    let word =
+        text[..end].chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').map(char::len_utf8).sum::<usize>();
     let start = (end - word) as u32;
     let lexed = lex_all(text);
     let verbatim = lexed.comments.iter().any(|c| {
         // behind the last character of a line comment one is still in it
         let line = matches!(c.token, Token::LineComment(_));
         c.start < offset && (offset < c.end || line && offset == c.end)
-    }) || lexed.tokens.iter().any(|t| matches!(t.token, Token::Str(_) | Token::Char(_)) && t.start < offset && offset < t.end);
+    }) || lexed
+        .tokens
+        .iter()
+        .any(|t| matches!(t.token, Token::Str(_) | Token::Char(_)) && t.start < offset && offset < t.end);
     let before: Vec<Spanned> = lexed.tokens.into_iter().take_while(|t| t.end <= start).collect();
     let mut stack = vec![Around::Top];
     let mut from = 0;

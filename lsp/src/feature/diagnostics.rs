@@ -53,7 +53,11 @@ fn plain(view: &View, d: &ours::Diagnostic) -> Option<(FileId, Diagnostic)> {
     let known = view.latest.as_ref()?;
     let own = |span: Span| known.now(span).filter(|s| (s.file.0 as usize) < view.syntax.own);
     let main = own(d.span());
-    let shown = main.or_else(|| d.labels.iter().find_map(|l| own(l.span))).unwrap_or(Span { file: FileId(0), start: 0, end: 0 });
+    let shown = main.or_else(|| d.labels.iter().find_map(|l| own(l.span))).unwrap_or(Span {
+        file: FileId(0),
+        start: 0,
+        end: 0,
+    });
     let mut message = d.title.clone();
     let mut say = |text: String| {
         message.push('\n');
@@ -123,4 +127,3 @@ fn explanation(code: &str, settings: &Settings) -> Option<Url> {
     url.set_fragment(Some(&format!("{}-{anchor}", code.to_lowercase())));
     Some(url)
 }
-

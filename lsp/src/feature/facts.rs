@@ -31,7 +31,8 @@ impl Adding<'_> {
 pub fn addings(tree: &Program) -> Vec<Adding<'_>> {
     let mut all = Vec::new();
     tree::statements(tree, &mut |stmt| {
-        if let StmtKind::Add { stream, .. } | StmtKind::Body { stream, .. } | StmtKind::Loop { stream, .. } = &stmt.kind {
+        if let StmtKind::Add { stream, .. } | StmtKind::Body { stream, .. } | StmtKind::Loop { stream, .. } = &stmt.kind
+        {
             all.push(Adding { stmt, stream });
         }
     });
@@ -77,7 +78,10 @@ fn is_open(program: &Elaborated, n: NodeId) -> bool {
 }
 
 fn is_deal(program: &Elaborated, n: NodeId) -> bool {
-    matches!(program.graph.node(n).kind, NodeKind::Duplicate | NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_))
+    matches!(
+        program.graph.node(n).kind,
+        NodeKind::Duplicate | NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_)
+    )
 }
 
 /// `5→1 peek 64`: what a firing takes, gives and looks at.
@@ -99,8 +103,12 @@ pub fn rates(program: &Elaborated, n: NodeId) -> String {
         NodeKind::Reader(_) => "0→1".into(),
         NodeKind::Writer(_) => "1→0".into(),
         NodeKind::Duplicate => format!("1→{} copies", node.outputs.len()),
-        NodeKind::SplitRoundRobin(w) => format!("{}→{}", sum(w), w.iter().map(u32::to_string).collect::<Vec<_>>().join("+")),
-        NodeKind::JoinRoundRobin(w) => format!("{}→{}", w.iter().map(u32::to_string).collect::<Vec<_>>().join("+"), sum(w)),
+        NodeKind::SplitRoundRobin(w) => {
+            format!("{}→{}", sum(w), w.iter().map(u32::to_string).collect::<Vec<_>>().join("+"))
+        }
+        NodeKind::JoinRoundRobin(w) => {
+            format!("{}→{}", w.iter().map(u32::to_string).collect::<Vec<_>>().join("+"), sum(w))
+        }
     }
 }
 

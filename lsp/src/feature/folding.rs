@@ -36,7 +36,8 @@ pub fn folding(view: &View) -> Vec<FoldingRange> {
         match c.token {
             Token::LineComment(_) => {
                 let follows = run.is_some_and(|(_, end)| {
-                    text.line(end) + 1 == text.line(c.start) && text.as_str()[end as usize..c.start as usize].trim().is_empty()
+                    text.line(end) + 1 == text.line(c.start)
+                        && text.as_str()[end as usize..c.start as usize].trim().is_empty()
                 });
                 run = match run {
                     Some((start, _)) if follows => Some((start, c.end)),
@@ -50,7 +51,12 @@ pub fn folding(view: &View) -> Vec<FoldingRange> {
         }
     }
     run.into_iter().for_each(|(a, b)| fold(a, b, Some(FoldingRangeKind::Comment)));
-    let imports: Vec<_> = view.tree().items.iter().filter_map(|i| if let Item::Import { at, .. } = i { Some(at.0) } else { None }).collect();
+    let imports: Vec<_> = view
+        .tree()
+        .items
+        .iter()
+        .filter_map(|i| if let Item::Import { at, .. } = i { Some(at.0) } else { None })
+        .collect();
     if let (Some(first), Some(last)) = (imports.first(), imports.last()) {
         fold(first.start, last.end, Some(FoldingRangeKind::Imports));
     }

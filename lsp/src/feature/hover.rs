@@ -77,7 +77,9 @@ pub fn signature(view: &View, id: SymbolId) -> String {
     let header = view.syntax.piece(symbol.header);
     let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match symbol.kind {
-        SymbolKind::Stream(_) | SymbolKind::Function | SymbolKind::GroupFunction => joined(header).trim_end_matches(';').trim_end().into(),
+        SymbolKind::Stream(_) | SymbolKind::Function | SymbolKind::GroupFunction => {
+            joined(header).trim_end_matches(';').trim_end().into()
+        }
         SymbolKind::Handler => joined(header),
         SymbolKind::Struct => {
             let fields = view.syntax.index.members(id).map(|(m, _)| format!("{};", signature(view, m)));
@@ -101,8 +103,14 @@ fn field(view: &View, id: SymbolId) -> Option<String> {
     let fields: Vec<_> = program.codes.iter().flat_map(|c| &c.fields).filter(|f| f.span == then).collect();
     let first = fields.first()?;
     Some(match first.constant {
-        true => format!("no firing writes it; its value is `{}`", facts::common(fields.iter().map(|f| show_argument(&f.initial)))),
-        false => format!("state: a firing writes it; at the start `{}`", facts::common(fields.iter().map(|f| show_argument(&f.initial)))),
+        true => format!(
+            "no firing writes it; its value is `{}`",
+            facts::common(fields.iter().map(|f| show_argument(&f.initial)))
+        ),
+        false => format!(
+            "state: a firing writes it; at the start `{}`",
+            facts::common(fields.iter().map(|f| show_argument(&f.initial)))
+        ),
     })
 }
 
@@ -122,7 +130,9 @@ fn of_instances(view: &View, known: &Known, of: &[HierId], header: Option<Span>)
     } else {
         let _ = writeln!(out, "- items in a steady state: {}", facts::flow(known, of));
         let count = |kind: fn(&NodeKind) -> bool| {
-            let inside = |h: HierId| nodes_in(program, h).into_iter().filter(|n| kind(&program.graph.node(*n).kind)).count() as u64;
+            let inside = |h: HierId| {
+                nodes_in(program, h).into_iter().filter(|n| kind(&program.graph.node(*n).kind)).count() as u64
+            };
             spread(of.iter().map(|h| inside(*h)))
         };
         let _ = writeln!(
@@ -170,7 +180,14 @@ fn nodes_in(program: &Elaborated, h: HierId) -> Vec<NodeId> {
     all
 }
 
-fn of_leaves(view: &View, known: &Known, program: &Elaborated, leaves: &[NodeId], header: Option<Span>, out: &mut String) {
+fn of_leaves(
+    view: &View,
+    known: &Known,
+    program: &Elaborated,
+    leaves: &[NodeId],
+    header: Option<Span>,
+    out: &mut String,
+) {
     let first = leaves[0];
     let steady = &program.steady;
     let _ = writeln!(out, "- rates: {}", facts::all_rates(program, leaves));
@@ -205,7 +222,10 @@ fn of_leaves(view: &View, known: &Known, program: &Elaborated, leaves: &[NodeId]
         match now {
             Some(l) => {
                 let (uri, line) = (l.uri, l.range.start.line + 1);
-                let _ = writeln!(out, "- stateful: `{text}` in [line {line}]({uri}#L{line}) writes what a later firing reads");
+                let _ = writeln!(
+                    out,
+                    "- stateful: `{text}` in [line {line}]({uri}#L{line}) writes what a later firing reads"
+                );
             }
             None => {
                 let _ = writeln!(out, "- stateful: `{text}` writes what a later firing reads");
@@ -262,10 +282,8 @@ fn place(s: &crate::world::scheduled::Schedule, nodes: &[NodeId]) -> Option<Stri
     };
     let mut of: Vec<usize> = nodes.iter().filter_map(|n| s.task_of[n.index()]).collect();
     of.dedup();
-    let all: Vec<usize> = of
-        .iter()
-        .flat_map(|t| (0..problem.graph().tasks[*t].instances).map(|k| problem.instance(*t, k)))
-        .collect();
+    let all: Vec<usize> =
+        of.iter().flat_map(|t| (0..problem.graph().tasks[*t].instances).map(|k| problem.instance(*t, k))).collect();
     let mut processors: Vec<u32> = all.iter().map(|i| schedule.processor[*i]).collect();
     processors.sort_unstable();
     processors.dedup();
@@ -304,8 +322,16 @@ fn evaluated(view: &View, program: &Elaborated, leaves: &[NodeId], decl: &Stream
     lines
 }
 
-fn evaluated_rate(view: &View, program: &Elaborated, leaves: &[NodeId], spec: &RateSpec, prework: bool) -> Option<String> {
-    let Rate::Static(e) = &spec.rate else { return Some(format!("`{}`, which each firing decides", view.syntax.piece(spec.at.0))) };
+fn evaluated_rate(
+    view: &View,
+    program: &Elaborated,
+    leaves: &[NodeId],
+    spec: &RateSpec,
+    prework: bool,
+) -> Option<String> {
+    let Rate::Static(e) = &spec.rate else {
+        return Some(format!("`{}`, which each firing decides", view.syntax.piece(spec.at.0)));
+    };
     let values = leaves.iter().filter_map(|n| {
         let NodeKind::Filter { code, .. } = program.graph.node(*n).kind else { return None };
         let code = &program.codes[code.index()];
@@ -337,7 +363,9 @@ fn of_statement(view: &View, offset: u32) -> Option<(Span, String)> {
             let leaves: Vec<NodeId> = of.iter().filter_map(|h| leaf(program, *h)).collect();
             for m in members {
                 let (Member::Work(w) | Member::Prework(w)) = m else { continue };
-                if let Some(found) = of_work(view, known, program, &leaves, of, s, w, matches!(m, Member::Prework(_)), offset) {
+                if let Some(found) =
+                    of_work(view, known, program, &leaves, of, s, w, matches!(m, Member::Prework(_)), offset)
+                {
                     return Some(found);
                 }
             }
@@ -365,14 +393,19 @@ fn of_statement(view: &View, offset: u32) -> Option<(Span, String)> {
         let of = instances(known, s.at.0);
         let text = of_instances(view, known, of, of.first().and_then(|h| known.now(hier(program, *h).decl)));
         let head = of.first().map(|h| format!("```str\n{}\n```\n", hier(program, *h).display))?;
-        let end = addings(view.tree()).iter().find(|a| a.stmt.at.0 == s.at.0).map_or(s.at.0.end, facts::Adding::hint_at);
+        let end =
+            addings(view.tree()).iter().find(|a| a.stmt.at.0 == s.at.0).map_or(s.at.0.end, facts::Adding::hint_at);
         return Some((Span { end, ..s.at.0 }, head + &text));
     }
     let then = known.then(s.at.0)?;
     let nodes: Vec<NodeId> = program.graph.node_ids().filter(|n| program.graph.node(*n).span == then).collect();
     let (first, count) = (*nodes.first()?, nodes.len());
     let times = spread(nodes.iter().map(|n| program.steady.repetitions[n.index()]));
-    let mut text = format!("{}: {}, fires {times}× in a steady state", program.graph.node(first).name, facts::rates(program, first));
+    let mut text = format!(
+        "{}: {}, fires {times}× in a steady state",
+        program.graph.node(first).name,
+        facts::rates(program, first)
+    );
     if count > 1 {
         let _ = write!(text, " ({count} instances)");
     }
@@ -397,9 +430,17 @@ fn of_work(
     if let Some(spec) = w.rates.iter().find(|r| r.at.0.touches(offset)) {
         let written = view.syntax.piece(spec.at.0);
         let value = evaluated_rate(view, program, leaves, spec, prework).unwrap_or_else(|| format!("`{written}`"));
-        return Some((spec.at.0, format!("{value}\n\n{}", facts::common(leaves.iter().map(|n| hier(program, program.graph.node(*n).hier).display.clone())))));
+        return Some((
+            spec.at.0,
+            format!(
+                "{value}\n\n{}",
+                facts::common(leaves.iter().map(|n| hier(program, program.graph.node(*n).hier).display.clone()))
+            ),
+        ));
     }
-    w.keyword.0.touches(offset).then(|| (w.keyword.0, of_instances(view, known, of, Some(s.header.0)).trim_start_matches("\n---\n\n").to_string()))
+    w.keyword.0.touches(offset).then(|| {
+        (w.keyword.0, of_instances(view, known, of, Some(s.header.0)).trim_start_matches("\n---\n\n").to_string())
+    })
 }
 
 /// The kind of a symbol, for icons.

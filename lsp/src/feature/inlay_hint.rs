@@ -78,8 +78,10 @@ fn of_headers(view: &View, known: &Known, hints: &mut Vec<(u32, String, String)>
         if is_entry && view.settings.ii {
             let failed = view.schedule.as_ref().and_then(|s| s.of.result.as_ref().err());
             if let Some(text) = facts::interval(view) {
-                let machine = view.schedule.as_ref().and_then(|s| s.of.result.as_ref().ok()).map_or("", |s| &s.machine.name);
-                let tip = format!("initiation interval on {machine}: cycles from one iteration of the schedule to the next");
+                let machine =
+                    view.schedule.as_ref().and_then(|s| s.of.result.as_ref().ok()).map_or("", |s| &s.machine.name);
+                let tip =
+                    format!("initiation interval on {machine}: cycles from one iteration of the schedule to the next");
                 hints.push((s.header.0.end, text, tip));
             } else if let Some(why) = failed {
                 hints.push((s.header.0.end, "no II".into(), why.clone()));
@@ -105,11 +107,13 @@ fn of_enqueues(view: &View, hints: &mut Vec<(u32, String, String)>) {
             let of = declared(known, s.header.0);
             let needed: Vec<u64> = of.iter().filter_map(|h| known.of.facts().needed.get(h).copied()).collect();
             let has = |h: &HierId| {
-                let back = program.graph.channels.iter().filter(|c| c.feedback && program.graph.node(c.to.0).hier == *h);
+                let back =
+                    program.graph.channels.iter().filter(|c| c.feedback && program.graph.node(c.to.0).hier == *h);
                 back.map(|c| c.initial.len() as u64).max()
             };
             if needed.len() == of.len() && !of.is_empty() {
-                let label = format!("{} enqueued, {} needed", spread(of.iter().filter_map(has)), spread(needed.into_iter()));
+                let label =
+                    format!("{} enqueued, {} needed", spread(of.iter().filter_map(has)), spread(needed.into_iter()));
                 hints.push((at, label, tip.into()));
             }
         }
@@ -117,7 +121,8 @@ fn of_enqueues(view: &View, hints: &mut Vec<(u32, String, String)>) {
     // a loop that cannot start says how many are missing
     if let Some(known) = view.latest.as_ref().filter(|k| k.current) {
         for d in known.of.analysis.diagnostics.iter().filter(|d| d.code == "E0303") {
-            let missing = d.fixes.first().map(|f| f.edits.iter().map(|e| e.text.matches("enqueue").count()).sum::<usize>());
+            let missing =
+                d.fixes.first().map(|f| f.edits.iter().map(|e| e.text.matches("enqueue").count()).sum::<usize>());
             if let (Some(n), Some(span)) = (missing, known.now(d.span()).filter(|s| s.file == view.file)) {
                 let items = sluice_schedule::wording::count(n as u64, "item", "items");
                 hints.push((span.end, format!("{items} more to be enqueued"), tip.into()));

@@ -65,7 +65,9 @@ pub fn graph(view: &View) -> Option<Picture> {
 }
 
 fn element(view: &View, known: &Known, n: NodeId, id: String) -> Node {
-    let Some(program) = known.program() else { return Node { id, name: String::new(), location: None, declaration: None } };
+    let Some(program) = known.program() else {
+        return Node { id, name: String::new(), location: None, declaration: None };
+    };
     let node = program.graph.node(n);
     let at = |span: Span| known.now(span).and_then(|s| location(view, s));
     let declared = program.graph.hierarchy[node.hier.index()].decl;
@@ -81,10 +83,12 @@ pub fn schedule(view: &View, of: &std::sync::Arc<Scheduled>) -> Result<Picture, 
     let program = known.program().ok_or("the program has errors")?;
     let entry = program.graph.hierarchy.first().map_or("", |h| h.display.as_str());
     let ii = s.outcome.verified.schedule().ii;
-    let heading = format!("{entry} on {}: an iteration every {ii} cycles ({})", s.machine.name, s.outcome.method.name());
+    let heading =
+        format!("{entry} on {}: an iteration every {ii} cycles ({})", s.machine.name, s.outcome.method.name());
     let svg = sluice_picture::gantt_svg::svg(problem, &s.outcome.verified, &s.plan.bounds, &heading);
     let tasks = problem.graph().tasks.iter().enumerate();
-    let nodes = tasks.map(|(t, task)| Node { name: task.name.clone(), ..element(view, &known, task.nodes[0], t.to_string()) });
+    let nodes =
+        tasks.map(|(t, task)| Node { name: task.name.clone(), ..element(view, &known, task.nodes[0], t.to_string()) });
     let summary = interval(&View {
         schedule: Some(crate::world::view::KnownSchedule { of: of.clone(), current: known.current }),
         ..view.clone()

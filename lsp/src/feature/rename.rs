@@ -25,7 +25,9 @@ fn may(view: &View, id: SymbolId) -> Result<(), String> {
     if symbol.shipped {
         return Err(format!("`{}` belongs to the standard library", symbol.name));
     }
-    if matches!(symbol.kind, SymbolKind::Native) || symbol.parent.is_some_and(|p| view.syntax.index.symbol(p).kind == SymbolKind::Native) {
+    if matches!(symbol.kind, SymbolKind::Native)
+        || symbol.parent.is_some_and(|p| view.syntax.index.symbol(p).kind == SymbolKind::Native)
+    {
         return Err(format!("`{}` is a name of C's, too: the C source says it", symbol.name));
     }
     Ok(())
@@ -49,7 +51,11 @@ pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdi
     {
         let at = view.syntax.text(span.file).position(span.start);
         let file = &view.syntax.file(span.file).name;
-        return Err(format!("it cannot be told what `{}` is in {file}, line {}: write the type there first", symbol.name, at.line + 1));
+        return Err(format!(
+            "it cannot be told what `{}` is in {file}, line {}: write the type there first",
+            symbol.name,
+            at.line + 1
+        ));
     }
     if let Some(broken) = view.syntax.own_files().find(|f| view.syntax.file(*f).broken) {
         return Err(format!("{} has syntax errors: not all uses may be known", view.syntax.file(broken).name));
@@ -72,7 +78,8 @@ fn clash(view: &View, id: SymbolId, new: &str) -> Result<(), String> {
         let o = index.symbol(other);
         Err(format!("`{new}` is the name of a {} already", o.kind.noun()))
     };
-    let of_name = |mut ids: Box<dyn Iterator<Item = SymbolId> + '_>| ids.find(|i| *i != id && *index.symbol(*i).name == *new);
+    let of_name =
+        |mut ids: Box<dyn Iterator<Item = SymbolId> + '_>| ids.find(|i| *i != id && *index.symbol(*i).name == *new);
     let functions = |k: SymbolKind| matches!(k, SymbolKind::Function | SymbolKind::Handler | SymbolKind::GroupFunction);
     match symbol.kind {
         SymbolKind::Stream(_) => {
@@ -91,7 +98,10 @@ fn clash(view: &View, id: SymbolId, new: &str) -> Result<(), String> {
             }
         }
         SymbolKind::Member | SymbolKind::Handler | SymbolKind::GroupFunction => {
-            let siblings = index.symbols().filter(|(_, s)| s.parent == symbol.parent && functions(s.kind) == functions(symbol.kind)).map(|(i, _)| i);
+            let siblings = index
+                .symbols()
+                .filter(|(_, s)| s.parent == symbol.parent && functions(s.kind) == functions(symbol.kind))
+                .map(|(i, _)| i);
             return of_name(Box::new(siblings)).map_or(Ok(()), taken);
         }
         SymbolKind::Function => {
@@ -109,12 +119,20 @@ fn clash(view: &View, id: SymbolId, new: &str) -> Result<(), String> {
             return taken(other);
         }
     }
-    let globals = index.globals().into_iter().filter(|i| matches!(index.symbol(*i).kind, SymbolKind::Static | SymbolKind::Helper | SymbolKind::Native));
+    let globals = index
+        .globals()
+        .into_iter()
+        .filter(|i| matches!(index.symbol(*i).kind, SymbolKind::Static | SymbolKind::Helper | SymbolKind::Native));
     if let Some(other) = of_name(Box::new(globals)) {
         return taken(other);
     }
     let capturing = |o: &Use| index.visible(o.span.file, o.span.start).contains(&id) && o.symbol != id;
-    let all = index.symbols().filter(|(i, s)| *i != id && *s.name == *new && same(s.kind) && !matches!(s.kind, SymbolKind::Stream(_) | SymbolKind::Struct | SymbolKind::Member));
+    let all = index.symbols().filter(|(i, s)| {
+        *i != id
+            && *s.name == *new
+            && same(s.kind)
+            && !matches!(s.kind, SymbolKind::Stream(_) | SymbolKind::Struct | SymbolKind::Member)
+    });
     for (other, _) in all {
         if index.uses_of(other).iter().any(capturing) {
             return taken(other);

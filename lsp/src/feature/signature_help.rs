@@ -50,7 +50,8 @@ pub fn signature_help(view: &View, offset: u32) -> Option<SignatureHelp> {
         }
         None => {
             let own = index.visible(view.file, offset).into_iter();
-            let functions = |s: &SymbolId| matches!(index.symbol(*s).kind, SymbolKind::Function) && *index.symbol(*s).name == *name;
+            let functions =
+                |s: &SymbolId| matches!(index.symbol(*s).kind, SymbolKind::Function) && *index.symbol(*s).name == *name;
             own.into_iter().find(functions)
         }
     };
@@ -66,8 +67,15 @@ pub fn signature_help(view: &View, offset: u32) -> Option<SignatureHelp> {
             (format!("{name}({})", params.join(", ")), params, None)
         }
     };
-    let documentation = doc.map(|value| Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value }));
-    let parameters = params.into_iter().map(|p| ParameterInformation { label: ParameterLabel::Simple(p), documentation: None });
-    let signature = SignatureInformation { label, documentation, parameters: Some(parameters.collect()), active_parameter: Some(commas) };
+    let documentation =
+        doc.map(|value| Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value }));
+    let parameters =
+        params.into_iter().map(|p| ParameterInformation { label: ParameterLabel::Simple(p), documentation: None });
+    let signature = SignatureInformation {
+        label,
+        documentation,
+        parameters: Some(parameters.collect()),
+        active_parameter: Some(commas),
+    };
     Some(SignatureHelp { signatures: vec![signature], active_signature: Some(0), active_parameter: Some(commas) })
 }

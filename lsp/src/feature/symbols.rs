@@ -24,7 +24,11 @@ pub fn outline(view: &View) -> Vec<DocumentSymbol> {
     top.into_iter().map(|id| entry(view, id, &children)).collect()
 }
 
-fn entry(view: &View, id: SymbolId, children: &std::collections::HashMap<Option<SymbolId>, Vec<SymbolId>>) -> DocumentSymbol {
+fn entry(
+    view: &View,
+    id: SymbolId,
+    children: &std::collections::HashMap<Option<SymbolId>, Vec<SymbolId>>,
+) -> DocumentSymbol {
     let symbol = view.syntax.index.symbol(id);
     let own: Vec<DocumentSymbol> =
         children.get(&Some(id)).into_iter().flatten().map(|c| entry(view, *c, children)).collect();
@@ -60,8 +64,10 @@ pub fn search(view: &View, query: &str) -> Vec<SymbolInformation> {
     let index = &view.syntax.index;
     let mut found = Vec::new();
     for (_, s) in index.symbols() {
-        let local = matches!(s.kind, SymbolKind::Local | SymbolKind::Param | SymbolKind::StreamParam | SymbolKind::Field);
-        if s.shipped || local || found.len() >= MOST || !matches(query, &s.name) || uri_of(view, s.span.file).is_none() {
+        let local =
+            matches!(s.kind, SymbolKind::Local | SymbolKind::Param | SymbolKind::StreamParam | SymbolKind::Field);
+        if s.shipped || local || found.len() >= MOST || !matches(query, &s.name) || uri_of(view, s.span.file).is_none()
+        {
             continue;
         }
         let Some(location) = location(view, s.span) else { continue };

@@ -66,6 +66,8 @@ struct Program {
     /// The state of the world when it changed last, and when it was analysed.
     changed: u64,
     done: u64,
+    /// And when the listener was told.
+    told: u64,
     /// The state of the world of `syntax`.
     parsed: u64,
     syntax: Option<Arc<Syntax>>,
@@ -140,10 +142,14 @@ impl Loader for Sources<'_> {
 impl World {
     /// An empty world, with its threads. They end when it is dropped.
     pub fn new(listener: Box<dyn Listener>) -> Arc<World> {
-        let world = Arc::new(World { state: Mutex::default(), changed: Condvar::new(), disk: Disk::default(), listener });
-        for (name, work) in [("analysis", World::analyse_next as fn(&World) -> bool), ("schedule", World::schedule_next)] {
+        let world =
+            Arc::new(World { state: Mutex::default(), changed: Condvar::new(), disk: Disk::default(), listener });
+        for (name, work) in
+            [("analysis", World::analyse_next as fn(&World) -> bool), ("schedule", World::schedule_next)]
+        {
             let weak = Arc::downgrade(&world);
-            let spawned = std::thread::Builder::new().name(name.into()).stack_size(64 << 20).spawn(move || go(&weak, work));
+            let spawned =
+                std::thread::Builder::new().name(name.into()).stack_size(64 << 20).spawn(move || go(&weak, work));
             if let Err(e) = spawned {
                 world.listener.failed(&format!("no thread for {name}: {e}"));
             }
@@ -382,17 +388,18 @@ impl World {
         self.state().documents.get(name).map(|d| d.text.clone())
     }
 
-    /// Has a program been analysed since its last change?
+    /// Has a program been analysed since its last change, and has the listener heard of it?
     pub fn is_settled(&self, name: &str) -> bool {
         let state = self.state();
-        state.programs.get(&root(&state, name)).is_some_and(|p| p.done >= p.changed)
+        state.programs.get(&root(&state, name)).is_some_and(|p| p.told >= p.changed)
     }
 
     /// A view of each program that has open documents.
     pub fn programs(&self) -> Vec<View> {
         let names: BTreeSet<String> = {
             let state = self.state();
-            state.documents.keys().map(|d| root(&state, d)).collect()
+            let programs: BTreeMap<String, &String> = state.documents.keys().map(|d| (root(&state, d), d)).collect();
+            programs.into_values().cloned().collect()
         };
         names.iter().filter_map(|n| self.view(n)).collect()
     }
@@ -434,11 +441,10 @@ impl World {
         let mut state = self.state();
         let waits = state.programs.iter().filter(|(_, p)| p.changed > p.done);
         let Some(name) = waits.min_by_key(|(_, p)| p.changed).map(|(name, _)| name.clone()) else { return false };
-        let is_open = |name: &str| state.documents.keys().any(|d| root(&state, d) == name);
-        if !is_open(&name) {
+        let Some(document) = state.documents.keys().find(|d| root(&state, d) == name).cloned() else {
             state.programs.remove(&name);
             return true;
-        }
+        };
         let generation = state.generation;
         let changed = state.programs[&name].changed;
         let cancel = Arc::new(AtomicBool::new(false));
@@ -448,7 +454,13 @@ impl World {
         let top = state.projects.get(&name).and_then(|p| p.entry.clone());
         drop(state);
         let limits = Limits { instances: settings.max_filters, ..Limits::default() };
-        let options = Options { top, limits, levels: settings.levels.clone(), cancel: Some(cancel.clone()), ..Options::default() };
+        let options = Options {
+            top,
+            limits,
+            levels: settings.levels.clone(),
+            cancel: Some(cancel.clone()),
+            ..Options::default()
+        };
         let found = catch_unwind(AssertUnwindSafe(|| {
             let inputs = sources.inputs(&name);
             analyse(inputs, &options, &mut sources)
@@ -473,10 +485,13 @@ impl World {
         program.latest = Some(analysed);
         drop(state);
         self.changed.notify_all();
-        if let Some(view) = self.view(&name)
+        if let Some(view) = self.view(&document)
             && view.latest.as_ref().is_some_and(|l| l.current)
         {
             self.listener.analysed(&name, &view);
+        }
+        if let Some(program) = self.state().programs.get_mut(&name) {
+            program.told = changed;
         }
         true
     }
@@ -588,7 +603,8 @@ fn import_lines(name: &str, text: &str) -> Vec<String> {
 fn touched(state: &mut State, name: &str) {
     let generation = state.generation;
     let program = root(state, name);
-    let holds = |p: &Program| p.latest.as_ref().is_some_and(|l| l.analysis.sources.files().any(|(_, f)| f.name == name));
+    let holds =
+        |p: &Program| p.latest.as_ref().is_some_and(|l| l.analysis.sources.files().any(|(_, f)| f.name == name));
     let mut all: Vec<String> = state.programs.iter().filter(|(_, p)| holds(p)).map(|(n, _)| n.clone()).collect();
     if state.documents.contains_key(name) {
         all.push(program);
@@ -617,6 +633,7 @@ fn root(state: &State, name: &str) -> String {
     // files that import each other in a ring: the first of them
     let top = top.or(seen.first()).map_or(name, |n| *n);
     // the nearest project has the longest name
-    let project = state.projects.iter().filter(|(_, p)| p.sources.iter().any(|s| s == top)).max_by_key(|(m, _)| m.len());
+    let project =
+        state.projects.iter().filter(|(_, p)| p.sources.iter().any(|s| s == top)).max_by_key(|(m, _)| m.len());
     project.map_or(top, |(manifest, _)| manifest).to_string()
 }

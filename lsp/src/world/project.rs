@@ -48,7 +48,13 @@ pub fn read(disk: &Disk, manifest: &Path) -> Option<Project> {
                 }
             }
         }
-        None => sources = ["src/**/*.str", "*.str"].iter().map(|p| matches(root, p, &tests)).find(|f| !f.is_empty()).unwrap_or_default(),
+        None => {
+            sources = ["src/**/*.str", "*.str"]
+                .iter()
+                .map(|p| matches(root, p, &tests))
+                .find(|f| !f.is_empty())
+                .unwrap_or_default()
+        }
     }
     Some(Project { entry: value("program", "entry").and_then(word), sources })
 }
@@ -61,7 +67,10 @@ fn matches(root: &Path, pattern: &str, tests: &Path) -> Vec<String> {
     }
     let whole = format!("{}/{pattern}", Pattern::escape(folder.trim_end_matches('/')));
     let Ok(paths) = glob::glob_with(&whole, OPTIONS) else { return Vec::new() };
-    let found = paths.take(super::outside::MOST_FILES).flatten().filter(|p| !p.starts_with(tests) && p.extension().is_some_and(|e| e == "str"));
+    let found = paths
+        .take(super::outside::MOST_FILES)
+        .flatten()
+        .filter(|p| !p.starts_with(tests) && p.extension().is_some_and(|e| e == "str"));
     let mut found: Vec<String> = found.map(|p| p.display().to_string()).collect();
     found.sort();
     found

@@ -56,7 +56,8 @@ fn run(program: &Elaborated, settings: &Settings, method: Method) -> Result<Sche
     let machine = shipped(&settings.machine).ok_or("there is no such machine")?;
     let mut costs: Vec<Cost> = Vec::new();
     for code in &program.codes {
-        let mut kernel = lower(code, &program.globals, LowerOptions::default()).map_err(|u| format!("{} cannot be compiled", u.what))?;
+        let mut kernel = lower(code, &program.globals, LowerOptions::default())
+            .map_err(|u| format!("{} cannot be compiled", u.what))?;
         for (_, pass) in sluice_kernel::passes::PASSES {
             pass(&mut kernel);
         }
@@ -64,11 +65,13 @@ fn run(program: &Elaborated, settings: &Settings, method: Method) -> Result<Sche
     }
     let costs = plan::costs(&program.graph, |code| costs.get(code.index()).copied().unwrap_or_default());
     let times = plan::times(&machine, &costs);
-    let item_bytes: Vec<u64> = program.graph.channels.iter().map(|c| bytes(&c.ty, &program.globals).unwrap_or(0)).collect();
+    let item_bytes: Vec<u64> =
+        program.graph.channels.iter().map(|c| bytes(&c.ty, &program.globals).unwrap_or(0)).collect();
     let (graph, steady) = (&program.graph, &program.steady);
     let source = Program { graph, steady, times: &times, item_bytes: &item_bytes };
     let processors = settings.processors.unwrap_or(machine.processors);
-    let plan = plan::plan(source, &machine, processors, Grain::Auto).map_err(|unfit| format!("no schedule is made of this program: {unfit:?}"))?;
+    let plan = plan::plan(source, &machine, processors, Grain::Auto)
+        .map_err(|unfit| format!("no schedule is made of this program: {unfit:?}"))?;
     let limits = sluice_schedule::method::Settings { time_limit: settings.time_limit, ..Default::default() };
     let outcome = solve(&plan, method, &limits, &outside::clock()).map_err(|e| match e {
         NoSchedule::GaveUp(why) => why,

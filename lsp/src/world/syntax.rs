@@ -41,7 +41,12 @@ pub struct Syntax {
 
 impl Syntax {
     /// Parses what has changed since `before`.
-    pub fn new(inputs: Vec<SourceInput>, loader: &mut dyn Loader, encoding: Encoding, before: Option<&Syntax>) -> Syntax {
+    pub fn new(
+        inputs: Vec<SourceInput>,
+        loader: &mut dyn Loader,
+        encoding: Encoding,
+        before: Option<&Syntax>,
+    ) -> Syntax {
         let mut files: Vec<File> = Vec::new();
         let mut seen = HashSet::new();
         let mut queue: VecDeque<SourceInput> = inputs.into();
@@ -75,7 +80,8 @@ impl Syntax {
         let library = library(FileId(own as u32));
         let trees: Vec<(FileId, &Program)> =
             files.iter().zip(0..).filter_map(|(f, i)| Some((FileId(i), f.tree.as_deref()?))).collect();
-        let shipped: Vec<(FileId, &Program)> = library.iter().zip(own as u32..).map(|((t, _), i)| (FileId(i), t)).collect();
+        let shipped: Vec<(FileId, &Program)> =
+            library.iter().zip(own as u32..).map(|((t, _), i)| (FileId(i), t)).collect();
         let index = Index::of(&trees, &shipped);
         Syntax { files, own, library, index }
     }

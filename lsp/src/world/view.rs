@@ -65,7 +65,8 @@ fn facts(program: &Elaborated) -> Facts {
     }
     for id in graph.channel_ids() {
         let c = graph.channel(id);
-        let items = |n: sluice_frontend::ids::NodeId, each: Option<u32>| Some(steady.repetitions[n.index()] * u64::from(each?));
+        let items =
+            |n: sluice_frontend::ids::NodeId, each: Option<u32>| Some(steady.repetitions[n.index()] * u64::from(each?));
         let (gives, takes) = match c.dynamic {
             true => (None, None),
             false => (items(c.from.0, graph.gives(id)), items(c.to.0, graph.takes(id))),
@@ -164,7 +165,8 @@ impl Known {
 
     /// Where a place was in the analysis.
     pub fn then(&self, span: Span) -> Option<Span> {
-        let (i, (_, shift)) = self.files.iter().enumerate().find_map(|(i, f)| Some((i, (*f).filter(|f| f.0 == span.file)?)))?;
+        let (i, (_, shift)) =
+            self.files.iter().enumerate().find_map(|(i, f)| Some((i, (*f).filter(|f| f.0 == span.file)?)))?;
         let back = |at| shift.map_or(Some(at), |s| s.back(at));
         Some(Span { file: FileId(i as u32), start: back(span.start)?, end: back(span.end)? })
     }

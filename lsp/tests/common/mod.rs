@@ -168,6 +168,15 @@ impl Client {
         self.heard.lock().unwrap().iter().filter(|(m, _)| m == method).map(|(_, p)| p.clone()).collect()
     }
 
+    /// Waits until the server has said something so often.
+    pub async fn hears(&self, method: &str, times: usize) {
+        let began = Instant::now();
+        while self.said(method).len() < times {
+            assert!(began.elapsed() < PATIENCE, "{method} was not said {times} times");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// JSON for people: the session's folder is `file:///s`.
     pub fn pretty(&self, value: &Value) -> String {
         let folder = self.folder.path().display().to_string();
@@ -178,7 +187,9 @@ impl Client {
 
 /// Runs a test within the server's own kind of runtime.
 pub fn run<F: Future<Output = ()>>(test: F) {
-    sluice_lsp::runtime().unwrap().block_on(async { tokio::time::timeout(5 * PATIENCE, test).await.expect("the test takes too long") });
+    sluice_lsp::runtime()
+        .unwrap()
+        .block_on(async { tokio::time::timeout(5 * PATIENCE, test).await.expect("the test takes too long") });
 }
 
 /// Ranges and positions on one line: `3:4-3:9`.
@@ -186,7 +197,9 @@ fn compact(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut out = Vec::new();
     let mut i = 0;
-    let number = |line: &str, key: &str| line.trim().trim_end_matches(',').strip_prefix(&format!("\"{key}\": ")).map(str::to_string);
+    let number = |line: &str, key: &str| {
+        line.trim().trim_end_matches(',').strip_prefix(&format!("\"{key}\": ")).map(str::to_string)
+    };
     let position = |at: usize| -> Option<String> {
         let character = number(lines.get(at + 1)?, "character")?;
         let line = number(lines.get(at + 2)?, "line")?;
@@ -195,10 +208,18 @@ fn compact(text: &str) -> String {
     while i < lines.len() {
         let line = lines[i];
         // serde_json sorts keys: end before start, character before line
-        if line.trim_end().ends_with('{') && i + 8 < lines.len() && lines[i + 1].trim() == "\"end\": {" && lines[i + 5].trim() == "\"start\": {" {
+        if line.trim_end().ends_with('{')
+            && i + 8 < lines.len()
+            && lines[i + 1].trim() == "\"end\": {"
+            && lines[i + 5].trim() == "\"start\": {"
+        {
             if let (Some(end), Some(start)) = (position(i + 1), position(i + 5)) {
                 let close = lines[i + 9].trim();
-                out.push(format!("{}{start}-{end}{}", line.trim_end().trim_end_matches('{'), close.trim_start_matches('}')));
+                out.push(format!(
+                    "{}{start}-{end}{}",
+                    line.trim_end().trim_end_matches('{'),
+                    close.trim_start_matches('}')
+                ));
                 i += 10;
                 continue;
             }

@@ -197,7 +197,8 @@ impl Index {
     pub fn globals(&self) -> Vec<SymbolId> {
         let g = &self.globals;
         let groups = g.groups.values().map(|g| g.symbol);
-        let mut all: Vec<SymbolId> = [&g.streams, &g.structs, &g.statics].into_iter().flat_map(|m| m.values().copied()).chain(groups).collect();
+        let mut all: Vec<SymbolId> =
+            [&g.streams, &g.structs, &g.statics].into_iter().flat_map(|m| m.values().copied()).chain(groups).collect();
         all.sort_unstable();
         all
     }

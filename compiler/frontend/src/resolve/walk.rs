@@ -68,7 +68,17 @@ impl Walk {
     fn symbol(&mut self, kind: SymbolKind, name: &Ident, whole: Span, parent: Option<SymbolId>) -> SymbolId {
         let id = SymbolId::from(self.index.symbols.len());
         let (span, shipped) = (name.span(), self.shipped);
-        let symbol = Symbol { kind, name: name.name.clone(), span, whole, header: whole, parent, ty: None, params: Vec::new(), shipped };
+        let symbol = Symbol {
+            kind,
+            name: name.name.clone(),
+            span,
+            whole,
+            header: whole,
+            parent,
+            ty: None,
+            params: Vec::new(),
+            shipped,
+        };
         self.index.symbols.push(symbol);
         self.declared.insert(span, id);
         self.mark(span, id, Access::Declaration, false);
@@ -169,7 +179,11 @@ impl Walk {
         for f in &g.functions {
             let id = self.function_symbol(SymbolKind::GroupFunction, f, Some(symbol));
             let group = self.index.globals.groups.entry(g.name.name.clone());
-            group.or_insert_with(|| Group { symbol, functions: HashMap::new() }).functions.entry(f.name.name.clone()).or_insert(id);
+            group
+                .or_insert_with(|| Group { symbol, functions: HashMap::new() })
+                .functions
+                .entry(f.name.name.clone())
+                .or_insert(id);
         }
     }
 
@@ -508,7 +522,9 @@ impl Walk {
         let plain = |t: &Type| (t.base.clone(), t.dims.len());
         let of = |id: SymbolId| self.index.symbols[id.index()].ty.as_ref().map(plain);
         match &e.kind {
-            E::Var(name) => of(self.lookup(&name.name).or_else(|| self.index.globals.statics.get(&name.name).copied())?),
+            E::Var(name) => {
+                of(self.lookup(&name.name).or_else(|| self.index.globals.statics.get(&name.name).copied())?)
+            }
             E::Paren(inner) => self.type_of(inner),
             E::Index(base, _) => self.type_of(base).map(|(base, n)| (base, n.saturating_sub(1))),
             E::Member(base, name) => {
