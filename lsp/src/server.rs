@@ -3,6 +3,7 @@
 //! Purpose: the protocol's requests to features, and back. Nothing is decided here: documents are told to the [`World`] in the order in which they come, before anything is waited
 //! for; answers are made by [`crate::feature`] in threads that may block. A panic in one of them is logged and answered with nothing.
 
+use crate::capabilities::capabilities;
 use crate::convert::{Encoding, name};
 use crate::feature::selection_range::selection;
 use crate::feature::*;
@@ -249,7 +250,11 @@ impl LanguageServer for Server {
 
     async fn initialized(&self, _: InitializedParams) {
         let world = self.world.clone();
-        let _ = self.guarded(move || Some(world.look_around())).await;
+        let looked = move || {
+            world.look_around();
+            Some(())
+        };
+        let _ = self.guarded(looked).await;
         if self.can.watch.load(Ordering::Relaxed) {
             let watcher = |glob: &str| FileSystemWatcher { glob_pattern: GlobPattern::String(glob.into()), kind: None };
             let watchers = vec![watcher("**/*.str"), watcher("**/sluice.toml")];
@@ -526,78 +531,5 @@ impl LanguageServer for Server {
             }
             other => Err(Error::invalid_params(format!("there is no command `{other}`"))),
         }
-    }
-}
-
-fn capabilities(encoding: Encoding) -> ServerCapabilities {
-    let options = SemanticTokensOptions {
-        legend: SemanticTokensLegend {
-            token_types: semantic_tokens::TYPES.to_vec(),
-            token_modifiers: semantic_tokens::MODIFIERS.to_vec(),
-        },
-        full: Some(SemanticTokensFullOptions::Bool(true)),
-        range: Some(true),
-        ..SemanticTokensOptions::default()
-    };
-    let text = |s: &str| s.to_string();
-    ServerCapabilities {
-        position_encoding: Some(encoding.kind()),
-        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
-            open_close: Some(true),
-            change: Some(TextDocumentSyncKind::INCREMENTAL),
-            ..TextDocumentSyncOptions::default()
-        })),
-        hover_provider: Some(HoverProviderCapability::Simple(true)),
-        inlay_hint_provider: Some(OneOf::Left(true)),
-        definition_provider: Some(OneOf::Left(true)),
-        references_provider: Some(OneOf::Left(true)),
-        document_highlight_provider: Some(OneOf::Left(true)),
-        rename_provider: Some(OneOf::Right(RenameOptions {
-            prepare_provider: Some(true),
-            work_done_progress_options: WorkDoneProgressOptions::default(),
-        })),
-        document_symbol_provider: Some(OneOf::Left(true)),
-        workspace_symbol_provider: Some(OneOf::Left(true)),
-        completion_provider: Some(CompletionOptions {
-            resolve_provider: Some(true),
-            trigger_characters: Some(vec![text(".")]),
-            ..CompletionOptions::default()
-        }),
-        signature_help_provider: Some(SignatureHelpOptions {
-            trigger_characters: Some(vec![text("("), text(",")]),
-            ..SignatureHelpOptions::default()
-        }),
-        semantic_tokens_provider: Some(SemanticTokensServerCapabilities::SemanticTokensOptions(options)),
-        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
-        selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
-        document_formatting_provider: Some(OneOf::Left(true)),
-        document_range_formatting_provider: Some(OneOf::Left(true)),
-        document_on_type_formatting_provider: Some(DocumentOnTypeFormattingOptions {
-            first_trigger_character: text("}"),
-            more_trigger_character: Some(vec![text(";"), text("\n")]),
-        }),
-        call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
-        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
-        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-            code_action_kinds: Some(vec![
-                CodeActionKind::QUICKFIX,
-                CodeActionKind::REFACTOR_EXTRACT,
-                CodeActionKind::REFACTOR_REWRITE,
-                CodeActionKind::SOURCE_FIX_ALL,
-            ]),
-            ..CodeActionOptions::default()
-        })),
-        execute_command_provider: Some(ExecuteCommandOptions {
-            commands: vec![text("sluice.toggleHints"), text("sluice.schedule")],
-            ..ExecuteCommandOptions::default()
-        }),
-        workspace: Some(WorkspaceServerCapabilities {
-            workspace_folders: Some(WorkspaceFoldersServerCapabilities {
-                supported: Some(true),
-                change_notifications: None,
-            }),
-            file_operations: None,
-        }),
-        ..ServerCapabilities::default()
     }
 }

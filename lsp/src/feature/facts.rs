@@ -1,6 +1,6 @@
 //! What is known of streams, in words: shared by hints, hovers and lenses.
 
-use crate::world::view::{Known, View};
+use crate::world::view::{Flow, Known, View};
 use sluice_frontend::Elaborated;
 use sluice_frontend::graph::{HierNode, NodeKind};
 use sluice_frontend::ids::{ChannelId, HierId, NodeId};
@@ -54,7 +54,7 @@ pub fn instances(known: &Known, stmt: Span) -> &[HierId] {
 }
 
 /// The instances of the declaration whose header is at a place (of now).
-pub fn declared<'k>(known: &'k Known, header: Span) -> &'k [HierId] {
+pub fn declared(known: &Known, header: Span) -> &[HierId] {
     known.then(header).and_then(|span| known.of.facts().declared.get(&span)).map_or(&[], |i| i)
 }
 
@@ -172,7 +172,7 @@ pub fn common(texts: impl Iterator<Item = String>) -> String {
 /// Items in and out of instances in a steady state.
 pub fn flow(known: &Known, of: &[HierId]) -> String {
     let flow = &known.of.facts().flow;
-    let side = |f: fn(&(Option<u64>, Option<u64>)) -> Option<u64>| {
+    let side = |f: fn(&Flow) -> Option<u64>| {
         let all: Option<Vec<u64>> = of.iter().map(|h| f(&flow[h.index()])).collect();
         all.map_or("*".to_string(), |all| spread(all.into_iter()))
     };

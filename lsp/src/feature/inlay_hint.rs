@@ -35,7 +35,7 @@ pub fn inlay_hints(view: &View, range: Range<u32>) -> Vec<InlayHint> {
         label: InlayHintLabel::String(label),
         kind: None,
         text_edits: None,
-        tooltip: (!tip.is_empty()).then(|| InlayHintTooltip::String(tip)),
+        tooltip: (!tip.is_empty()).then_some(InlayHintTooltip::String(tip)),
         padding_left: Some(true),
         padding_right: None,
         data: None,

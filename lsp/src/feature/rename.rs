@@ -104,10 +104,8 @@ fn clash(view: &View, id: SymbolId, new: &str) -> Result<(), String> {
                 .map(|(i, _)| i);
             return of_name(Box::new(siblings)).map_or(Ok(()), taken);
         }
-        SymbolKind::Function => {
-            if BUILTINS.iter().any(|(name, ..)| *name == new) {
-                return Err(format!("`{new}` is a mathematical function"));
-            }
+        SymbolKind::Function if BUILTINS.iter().any(|(name, ..)| *name == new) => {
+            return Err(format!("`{new}` is a mathematical function"));
         }
         _ => {}
     }

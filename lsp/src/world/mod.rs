@@ -17,6 +17,7 @@ pub mod scheduled;
 pub mod settings;
 pub mod shift;
 pub mod syntax;
+mod threads;
 pub mod view;
 
 use crate::convert::{Encoding, Text};
@@ -24,16 +25,14 @@ use outside::Disk;
 use project::Project;
 use scheduled::Scheduled;
 use settings::Settings;
-use sluice_frontend::elaborate::Limits;
-use sluice_frontend::{Loader, Options, SourceInput, analyse};
+use sluice_frontend::{Loader, SourceInput};
 use sluice_grammar::ast::Item;
 use sluice_grammar::span::FileId;
 use sluice_schedule::method::Method;
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use syntax::Syntax;
 use tower_lsp::lsp_types::TextDocumentContentChangeEvent;
@@ -85,6 +84,8 @@ struct State {
     programs: BTreeMap<String, Program>,
     /// Counts changes.
     generation: u64,
+    /// Counts what the threads have been woken for.
+    wakes: u64,
     folders: Vec<PathBuf>,
     /// Files of the workspace and what they import; of documents, as they are now.
     imports: BTreeMap<String, Vec<String>>,
@@ -148,8 +149,10 @@ impl World {
             [("analysis", World::analyse_next as fn(&World) -> bool), ("schedule", World::schedule_next)]
         {
             let weak = Arc::downgrade(&world);
-            let spawned =
-                std::thread::Builder::new().name(name.into()).stack_size(64 << 20).spawn(move || go(&weak, work));
+            let spawned = std::thread::Builder::new()
+                .name(name.into())
+                .stack_size(64 << 20)
+                .spawn(move || threads::go(&weak, work));
             if let Err(e) = spawned {
                 world.listener.failed(&format!("no thread for {name}: {e}"));
             }
@@ -179,7 +182,7 @@ impl World {
                 (p.changed, p.asked) = (generation, 0);
             }
         }
-        self.wake(&mut state, None);
+        self.wake(&mut state);
     }
 
     /// The settings.
@@ -210,7 +213,7 @@ impl World {
         let mut state = self.state();
         let open: Vec<String> = state.documents.keys().cloned().collect();
         open.iter().for_each(|name| touched(&mut state, name));
-        self.wake(&mut state, None);
+        self.wake(&mut state);
     }
 
     /// Files of the workspace that are known.
@@ -254,7 +257,7 @@ impl World {
         }
         state.generation += 1;
         touched(&mut state, name);
-        self.wake(&mut state, Some(name));
+        self.wake(&mut state);
     }
 
     /// A file on the disk is new, has changed, or is gone.
@@ -279,7 +282,7 @@ impl World {
         // what could not be imported may be there now
         let open: Vec<String> = state.documents.keys().cloned().collect();
         open.iter().for_each(|name| touched(&mut state, name));
-        self.wake(&mut state, Some(name));
+        self.wake(&mut state);
     }
 
     /// Reads the manifests above a document.
@@ -309,16 +312,17 @@ impl World {
             open.iter().for_each(|name| touched(state, name));
         }
         touched(state, name);
-        self.wake(state, Some(name));
+        self.wake(state);
     }
 
     /// Cancels the analysis of a program that has changed, wakes the threads.
-    fn wake(&self, state: &mut State, _of: Option<&str>) {
+    fn wake(&self, state: &mut State) {
         if let Some((running, cancel)) = &state.running
             && state.programs.get(running).is_none_or(|p| p.changed > p.done)
         {
             cancel.store(true, Ordering::Relaxed);
         }
+        state.wakes += 1;
         self.changed.notify_all();
     }
 
@@ -435,109 +439,6 @@ impl World {
         let documents = state.documents.iter().map(|(name, d)| (name.clone(), d.text.shared())).collect();
         Sources { documents, projects: state.projects.clone(), disk: &self.disk }
     }
-
-    /// Analyses the program that has waited longest; false where none waits.
-    fn analyse_next(&self) -> bool {
-        let mut state = self.state();
-        let waits = state.programs.iter().filter(|(_, p)| p.changed > p.done);
-        let Some(name) = waits.min_by_key(|(_, p)| p.changed).map(|(name, _)| name.clone()) else { return false };
-        let Some(document) = state.documents.keys().find(|d| root(&state, d) == name).cloned() else {
-            state.programs.remove(&name);
-            return true;
-        };
-        let generation = state.generation;
-        let changed = state.programs[&name].changed;
-        let cancel = Arc::new(AtomicBool::new(false));
-        state.running = Some((name.clone(), cancel.clone()));
-        let mut sources = self.sources(&state);
-        let settings = state.settings.clone();
-        let top = state.projects.get(&name).and_then(|p| p.entry.clone());
-        drop(state);
-        let limits = Limits { instances: settings.max_filters, ..Limits::default() };
-        let options = Options {
-            top,
-            limits,
-            levels: settings.levels.clone(),
-            cancel: Some(cancel.clone()),
-            ..Options::default()
-        };
-        let found = catch_unwind(AssertUnwindSafe(|| {
-            let inputs = sources.inputs(&name);
-            analyse(inputs, &options, &mut sources)
-        }));
-        let mut state = self.state();
-        state.running = None;
-        if cancel.load(Ordering::Relaxed) {
-            return true;
-        }
-        let Some(program) = state.programs.get_mut(&name) else { return true };
-        program.done = changed;
-        let Ok(analysis) = found else {
-            drop(state);
-            self.listener.failed(&format!("the analysis of {name} failed"));
-            return true;
-        };
-        let analysed = Arc::new(Analysed::new(analysis, generation));
-        if analysed.program().is_some() {
-            program.good = Some(analysed.clone());
-            program.wants_schedule = true;
-        }
-        program.latest = Some(analysed);
-        drop(state);
-        self.changed.notify_all();
-        if let Some(view) = self.view(&document)
-            && view.latest.as_ref().is_some_and(|l| l.current)
-        {
-            self.listener.analysed(&name, &view);
-        }
-        if let Some(program) = self.state().programs.get_mut(&name) {
-            program.told = changed;
-        }
-        true
-    }
-
-    /// Schedules the program that was analysed last, once it is quiet; false where there is nothing to do.
-    fn schedule_next(&self) -> bool {
-        let mut state = self.state();
-        if !state.settings.automatic {
-            return false;
-        }
-        loop {
-            let waits = state.programs.values().any(|p| p.wants_schedule);
-            if !waits || state.ended {
-                return false;
-            }
-            let before = state.generation;
-            let (next, timeout) = self.changed.wait_timeout(state, QUIET).unwrap_or_else(PoisonError::into_inner);
-            state = next;
-            if timeout.timed_out() && state.generation == before {
-                break;
-            }
-        }
-        let settings = state.settings.clone();
-        let ready = |p: &Program| p.wants_schedule && p.done >= p.changed;
-        let Some((name, program)) = state.programs.iter_mut().find(|(_, p)| ready(p)) else { return false };
-        program.wants_schedule = false;
-        let Some(good) = program.good.clone() else { return true };
-        if program.asked == good.generation {
-            return true;
-        }
-        program.asked = good.generation;
-        let name = name.clone();
-        drop(state);
-        let found = catch_unwind(AssertUnwindSafe(|| scheduled::schedule(&good, &settings, Method::Hms)));
-        let Ok(found) = found else {
-            self.listener.failed(&format!("scheduling {name} failed"));
-            return true;
-        };
-        let mut state = self.state();
-        if let Some(p) = state.programs.get_mut(&name) {
-            p.schedule = Some(Arc::new(found));
-        }
-        drop(state);
-        self.listener.scheduled(&name);
-        true
-    }
 }
 
 impl Drop for World {
@@ -549,25 +450,6 @@ impl Drop for World {
 impl Document {
     fn text_encoding(&self) -> Encoding {
         self.text.encoding()
-    }
-}
-
-/// A thread's life: work while there is some, sleep, end with the world.
-fn go(world: &Weak<World>, work: fn(&World) -> bool) {
-    loop {
-        let Some(world) = world.upgrade() else { return };
-        if world.state().ended {
-            return;
-        }
-        if work(&world) {
-            continue;
-        }
-        let state = world.state();
-        if state.ended {
-            return;
-        }
-        // now and then it looks whether the world is still there
-        let _ = world.changed.wait_timeout(state, Duration::from_millis(200));
     }
 }
 

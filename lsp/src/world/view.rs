@@ -22,6 +22,9 @@ pub struct Analysed {
     facts: OnceLock<Facts>,
 }
 
+/// Items in and out; `None` where a firing decides.
+pub type Flow = (Option<u64>, Option<u64>);
+
 /// What hints and hovers ask of a program again and again.
 #[derive(Debug, Default)]
 pub struct Facts {
@@ -30,7 +33,7 @@ pub struct Facts {
     /// Instances by the header of their declaration.
     pub declared: HashMap<Span, Vec<HierId>>,
     /// By instance: items that enter and leave in a steady state; `None` where a firing decides.
-    pub flow: Vec<(Option<u64>, Option<u64>)>,
+    pub flow: Vec<Flow>,
     /// By loop whose way back has items at the start: the `enqueue`s that it needs.
     pub needed: HashMap<HierId, u64>,
 }

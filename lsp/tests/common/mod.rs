@@ -212,17 +212,13 @@ fn compact(text: &str) -> String {
             && i + 8 < lines.len()
             && lines[i + 1].trim() == "\"end\": {"
             && lines[i + 5].trim() == "\"start\": {"
+            && let (Some(end), Some(start)) = (position(i + 1), position(i + 5))
         {
-            if let (Some(end), Some(start)) = (position(i + 1), position(i + 5)) {
-                let close = lines[i + 9].trim();
-                out.push(format!(
-                    "{}{start}-{end}{}",
-                    line.trim_end().trim_end_matches('{'),
-                    close.trim_start_matches('}')
-                ));
-                i += 10;
-                continue;
-            }
+            let close = lines[i + 9].trim();
+            let before = line.trim_end().trim_end_matches('{');
+            out.push(format!("{before}{start}-{end}{}", close.trim_start_matches('}')));
+            i += 10;
+            continue;
         }
         if line.trim_end().ends_with('{')
             && let Some(at) = position(i)
