@@ -42,6 +42,32 @@ impl Times {
     }
 }
 
+/// What a keystroke is made of.
+fn parts(text: &str) {
+    use sluice_frontend::{NoImports, Options, SourceInput, analyse, resolve::Index};
+    use sluice_grammar::span::FileId;
+    let [mut parsing, mut indexing, mut analysing] = [Times::default(), Times::default(), Times::default()];
+    for _ in 0..20 {
+        let began = Instant::now();
+        let tree = sluice_grammar::parse(FileId(0), text).0;
+        parsing.0.push(began.elapsed());
+        let library = analyse::library(FileId(1));
+        let shipped: Vec<_> = library.iter().zip(1..).map(|((t, _), f)| (FileId(f), t)).collect();
+        let began = Instant::now();
+        let index = Index::of(&[(FileId(0), &tree)], &shipped);
+        indexing.0.push(began.elapsed());
+        assert!(index.stream("F0").is_some());
+        let input = SourceInput { name: "main.str".into(), text: text.into() };
+        let began = Instant::now();
+        let analysis = analyse(vec![input], &Options::default(), &mut NoImports);
+        analysing.0.push(began.elapsed());
+        assert!(!analysis.failed());
+    }
+    parsing.print("(parse)");
+    indexing.print("(index of names)");
+    analysing.print("(analyse)");
+}
+
 fn main() {
     let edits = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(300);
     run(async move {
@@ -50,6 +76,7 @@ fn main() {
         println!("start-up                 {:7.2} ms", began.elapsed().as_secs_f64() * 1e3);
         let text = program();
         println!("{} lines, {} bytes", text.lines().count(), text.len());
+        parts(&text);
         client.open("main.str", &text).await;
         client.settle().await;
         let [mut diagnostics, mut hover, mut completion, mut hints] =

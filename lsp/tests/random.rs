@@ -228,7 +228,7 @@ fn a_program_is_typed() {
             text.push(c);
             let change = json!([{ "range": { "start": at, "end": at }, "text": c.to_string() }]);
             client.change("main.str", change).await;
-            if c == '.' || c == '(' || c == ' ' && text.len() % 5 == 0 {
+            if c == '.' || c == '(' || c == ' ' && text.len().is_multiple_of(5) {
                 let at = position(&text, text.len());
                 ask_all(&mut client, at.clone(), at).await;
             }

@@ -166,7 +166,9 @@ impl Items<'_> {
     fn expressions(&mut self, offset: u32) {
         self.visible(offset);
         for id in self.view.syntax.index.globals() {
-            if matches!(self.view.syntax.index.symbol(id).kind, SymbolKind::Helper | SymbolKind::Native) {
+            let symbol = self.view.syntax.index.symbol(id);
+            let internal = symbol.shipped && symbol.name.ends_with("Core");
+            if matches!(symbol.kind, SymbolKind::Helper | SymbolKind::Native) && !internal {
                 self.symbol(id);
             }
         }

@@ -262,13 +262,13 @@ fn share(view: &View, nodes: Vec<NodeId>) -> Option<String> {
     let all = u128::from(s.plan.problem.graph().work().max(1));
     let tenths = own * 1000 / all;
     let ii = s.outcome.verified.schedule().ii.max(1);
-    let filled = own * 10 / u128::from(ii);
+    let filled = own * 100 / u128::from(ii);
     Some(format!(
-        "{}.{} % of the program's work: {}.{} times the II of {ii} cycles",
+        "{}.{} % of the program's work: {}.{:02} times the II of {ii} cycles",
         tenths / 10,
         tenths % 10,
-        filled / 10,
-        filled % 10
+        filled / 100,
+        filled % 100
     ))
 }
 
