@@ -68,7 +68,12 @@ impl Listener for News {
         let world = self.world.get().and_then(std::sync::Weak::upgrade);
         let mut sent: Vec<(Url, Vec<Diagnostic>, Option<i32>)> = Vec::new();
         for (file, list) in diagnostics::diagnostics(view) {
-            let version = world.as_ref().and_then(|w| w.version(&view.syntax.file(file).name));
+            let document = world.as_ref().and_then(|w| w.document(&view.syntax.file(file).name));
+            if document.as_ref().is_some_and(|(text, _)| !text.is_same(view.syntax.text(file))) {
+                // it has just been changed: there will be newer ones
+                return;
+            }
+            let version = document.map(|(_, version)| version);
             if let Some(uri) = diagnostics::uri_of(view, file) {
                 sent.push((uri, list, version));
             }

@@ -36,6 +36,11 @@ pub trait Loader {
     /// Loads `path` as written in the file called `from`. Gives the file's own name (the same for the same file, however it is
     /// reached) and its text, or why it cannot be read.
     fn load(&mut self, from: &str, path: &str) -> Result<SourceInput, String>;
+
+    /// Parses a file: [`sluice_grammar::parse`], or what that gave before for the same number and text.
+    fn parse(&mut self, file: FileId, text: &str) -> (sluice_grammar::ast::Program, Vec<Diagnostic>) {
+        sluice_grammar::parse(file, text)
+    }
 }
 
 /// A loader that knows no files.
@@ -276,7 +281,7 @@ fn parse_all(
             continue;
         }
         let file = w.sources.add(input.name.clone(), input.text.as_str());
-        let (tree, diagnostics) = sluice_grammar::parse(file, &input.text);
+        let (tree, diagnostics) = loader.parse(file, &input.text);
         diagnostics.into_iter().for_each(|d| w.report(d));
         for item in &tree.items {
             let Item::Import { path, at } = item else { continue };

@@ -18,6 +18,7 @@ pub mod settings;
 pub mod shift;
 pub mod syntax;
 mod threads;
+mod trees;
 pub mod view;
 
 use crate::convert::{Encoding, Text};
@@ -26,7 +27,8 @@ use project::Project;
 use scheduled::Scheduled;
 use settings::Settings;
 use sluice_frontend::{Loader, SourceInput};
-use sluice_grammar::ast::Item;
+use sluice_grammar::ast::{self, Item};
+use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::FileId;
 use sluice_schedule::method::Method;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +38,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use syntax::Syntax;
 use tower_lsp::lsp_types::TextDocumentContentChangeEvent;
+use trees::Trees;
 use view::{Analysed, Known, KnownSchedule, View};
 
 /// Documents may be this large, in bytes; of a larger one nothing is known.
@@ -103,6 +106,7 @@ pub struct World {
     state: Mutex<State>,
     changed: Condvar,
     disk: Disk,
+    trees: Trees,
     listener: Box<dyn Listener>,
 }
 
@@ -111,6 +115,7 @@ struct Sources<'w> {
     documents: BTreeMap<String, Arc<str>>,
     projects: BTreeMap<String, Project>,
     disk: &'w Disk,
+    trees: &'w Trees,
 }
 
 impl Sources<'_> {
@@ -138,13 +143,22 @@ impl Loader for Sources<'_> {
         let name = outside::beside(from, path).display().to_string();
         self.get(&name).map_err(|why| format!("{name}: {why}"))
     }
+
+    fn parse(&mut self, file: FileId, text: &str) -> (ast::Program, Vec<Diagnostic>) {
+        self.trees.parse(file, text)
+    }
 }
 
 impl World {
     /// An empty world, with its threads. They end when it is dropped.
     pub fn new(listener: Box<dyn Listener>) -> Arc<World> {
-        let world =
-            Arc::new(World { state: Mutex::default(), changed: Condvar::new(), disk: Disk::default(), listener });
+        let world = Arc::new(World {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            disk: Disk::default(),
+            trees: Trees::default(),
+            listener,
+        });
         for (name, work) in
             [("analysis", World::analyse_next as fn(&World) -> bool), ("schedule", World::schedule_next)]
         {
@@ -382,14 +396,9 @@ impl World {
         root(&self.state(), name)
     }
 
-    /// A document's version.
-    pub fn version(&self, name: &str) -> Option<i32> {
-        self.state().documents.get(name).map(|d| d.version)
-    }
-
-    /// A document's text.
-    pub fn document(&self, name: &str) -> Option<Text> {
-        self.state().documents.get(name).map(|d| d.text.clone())
+    /// A document's text and its version.
+    pub fn document(&self, name: &str) -> Option<(Text, i32)> {
+        self.state().documents.get(name).map(|d| (d.text.clone(), d.version))
     }
 
     /// Has a program been analysed since its last change, and has the listener heard of it?
@@ -437,7 +446,7 @@ impl World {
 
     fn sources(&self, state: &State) -> Sources<'_> {
         let documents = state.documents.iter().map(|(name, d)| (name.clone(), d.text.shared())).collect();
-        Sources { documents, projects: state.projects.clone(), disk: &self.disk }
+        Sources { documents, projects: state.projects.clone(), disk: &self.disk, trees: &self.trees }
     }
 }
 
@@ -463,7 +472,7 @@ fn parse(program: &str, mut sources: Sources, encoding: Encoding, before: Option
 }
 
 /// Where a file's imports lead.
-fn imports(name: &str, tree: &sluice_grammar::ast::Program) -> Vec<String> {
+fn imports(name: &str, tree: &ast::Program) -> Vec<String> {
     let path = |item: &Item| match item {
         Item::Import { path, .. } => Some(outside::beside(name, path).display().to_string()),
         _ => None,

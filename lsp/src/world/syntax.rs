@@ -60,7 +60,7 @@ impl Syntax {
             let file = match same {
                 Some(file) => file.clone(),
                 None => {
-                    let (tree, found) = sluice_grammar::parse(id, &input.text);
+                    let (tree, found) = loader.parse(id, &input.text);
                     let broken = found.iter().any(Diagnostic::is_error);
                     let text = Text::new(input.text, encoding);
                     File { name: input.name.clone(), text, tree: Some(Arc::new(tree)), broken }

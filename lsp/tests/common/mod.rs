@@ -111,7 +111,7 @@ impl Client {
 
     /// The text that the server has.
     pub fn text(&self, name: &str) -> String {
-        self.service.inner().world().document(&self.name(name)).unwrap().as_str().to_string()
+        self.service.inner().world().document(&self.name(name)).unwrap().0.as_str().to_string()
     }
 
     /// The server itself.
