@@ -11,6 +11,7 @@ use crate::exit::{Exit, Fault};
 use crate::fix;
 use crate::folding;
 use crate::io::sink;
+use crate::makespan::programs::{self, How, OfProgram};
 use crate::makespan::{self, MakespanOptions};
 use crate::natives::{Natives, sources};
 use crate::options::*;
@@ -186,6 +187,18 @@ pub fn makespan(options: &MakespanOptions) -> Exit {
     }
 }
 
+/// `sluice makespan PROGRAM`
+pub fn makespan_of(options: &ProgramOptions, code: CodeChoices, asked: &OfProgram, how: &How) -> Exit {
+    with_session(options, how.json, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        let manifest = options.manifest.as_deref().map(|m| &m.makespan);
+        let asked = manifest.map_or_else(|| asked.clone(), |m| asked.or(&m.asked));
+        let deadline = manifest.and_then(|m| m.deadline.as_ref());
+        programs::run(session, &checked, &code.options(options), &asked, how, deadline)
+    })
+}
+
 /// `sluice graph`
 pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>, folded: bool) -> Exit {
     with_session(options, false, |session| {
@@ -237,6 +250,19 @@ pub fn build(
         let folded = folding::folded(session, &checked, code)?;
         let checked = folded.unwrap_or(checked);
         let name = library_name(&output);
+        let makespan = options.manifest.as_deref().map(|m| &m.makespan);
+        if let Some((makespan, deadline)) = makespan.and_then(|m| Some((m, m.deadline.as_ref()?))) {
+            if product == BuildProduct::Cuda {
+                let named = OfProgram { arch: cuda.archs.first().copied(), ..OfProgram::default() };
+                let asked = makespan.asked.or(&named);
+                let kept = programs::guarantee(session, &checked, code, &asked, deadline)?;
+                if kept != Exit::Ok {
+                    return Ok(kept);
+                }
+            } else {
+                session.remark("the deadline of [makespan] is for kernels of a GPU: it says nothing of this build");
+            }
+        }
         match product {
             BuildProduct::C | BuildProduct::NativeHeader => {
                 let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;

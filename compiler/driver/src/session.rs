@@ -12,7 +12,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 10] = [
+const PASSES: [&str; 11] = [
     "parse",
     "elaborate",
     "steady-state",
@@ -21,6 +21,7 @@ const PASSES: [&str; 10] = [
     "schedule",
     "lower",
     "emit-cuda",
+    "disassemble",
     "emit-c",
     "compile-c",
 ];

@@ -13,7 +13,7 @@ use sluice_driver::testing::TestOptions;
 use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, ScheduleArg};
 use crate::cslow_arguments::CslowArgs;
 use crate::cuda_arguments::{ArchArgs, CudaArgs, GpuArgs};
-use crate::makespan_arguments::MakespanArgs;
+use crate::makespan_arguments::{Asked, MakespanArgs};
 use crate::profile_arguments::{ProfileArgs, Wanted};
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
 use crate::watch_arguments::{StatsArgs, TraceArgs};
@@ -140,9 +140,15 @@ enum Command {
     /// Bound how long a kernel may take on one multiprocessor of a GPU, whatever the scheduler of warps does
     #[command(
         after_help = "A kernel is a string of instructions, L for a load/store unit and C for a core. Units are as many as threads of a warp \
-        (o = 1) where nothing is said. docs/makespan.md states the model and its assumptions."
+        (o = 1) where nothing is said. Without a kernel it is about a program: what its filters' kernels take on a GPU, from their machine \
+        code. docs/makespan.md states the model and its assumptions."
     )]
-    Makespan(MakespanArgs),
+    Makespan {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        makespan: MakespanArgs,
+    },
     /// Draw the stream graph
     Graph {
         #[command(flatten)]
@@ -510,10 +516,14 @@ impl Arguments {
             Command::Cslow { program, model, format } => {
                 commands::cslow(&program.options(), model.options(matches!(format, RatesArg::Json)))
             }
-            Command::Makespan(makespan) => match makespan.options() {
-                Ok(options) => commands::makespan(&options),
-                Err(fault) => commands::wrong(&ProgramOptions::default(), fault),
-            },
+            Command::Makespan { program, makespan } => {
+                let program = program.options();
+                match makespan.wanted(!program.files.is_empty()) {
+                    Ok(Asked::Kernel(options)) => commands::makespan(&options),
+                    Ok(Asked::Program(code, asked, how)) => commands::makespan_of(&program, code, &asked, &how),
+                    Err(fault) => commands::wrong(&program, fault),
+                }
+            }
             Command::Graph { program, output, format, folded } => {
                 let format = format.map(|f| match f {
                     GraphArg::Svg => GraphFormat::Svg,

@@ -68,7 +68,7 @@ fn schemes() -> Vec<&'static str> {
     std::iter::once("auto").chain(Scheme::NAMES.iter().map(|(name, _)| *name)).collect()
 }
 
-fn block_threads(text: &str) -> Result<u32, String> {
+pub fn block_threads(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(n) if (32..=1024).contains(&n) && n % 32 == 0 => Ok(n),
         _ => Err("a block has a multiple of 32 threads, 1024 at most".into()),

@@ -4,20 +4,21 @@
 //! functions that the schemes call), and what memory it works on.
 //!
 //! ```text
-//! sl_profile_3: each block makes `job.m` firings of Main.Gain from number block * 1024 on, `job.n` times over
+//! sl_profile_3: each block makes `job.m` firings of Main.Gain from number `job.t` + block * 1024 on, `job.n` times over
 //! ```
 //!
 //! Blocks have firings of their own, and channels hold those of all of them: none waits for another, or touches what another one touches. What must follow one another
 //! (state, prints) is the work of one block, and what runs in a loop that of one thread.
 //! Source: Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs", figure 6.
 
+use super::layout::WARP;
 use super::parts::Parts;
 use super::program::{CudaInput, KernelInfo, Making, comment};
 use super::refuse;
 use crate::c::layout::ends;
 use crate::c::program::CodegenError;
 use sluice_frontend::graph::NodeKind;
-use sluice_frontend::ids::NodeId;
+use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_schedule::problem::granularity::is_serial;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -46,6 +47,8 @@ pub struct ProfileKernel {
     pub round: u64,
     /// Its firings follow one another: one block, whose threads' number is of no consequence for them.
     pub serial: bool,
+    /// What a block does depends on the number of its first firing modulo this at most.
+    pub period: u64,
 }
 
 /// A text for threads of one number.
@@ -90,7 +93,7 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
         let whole = making.whole(v);
         let (function, name) =
             (format!("sl_{}_{part}", if whole { "alone" } else { "part" }), format!("sl_profile_{i}"));
-        let first = if serial { "0u".to_string() } else { format!("sl_block() * {ROUND}u") };
+        let first = if serial { "job.t".to_string() } else { format!("job.t + sl_block() * {ROUND}u") };
         let _ = write!(
             text,
             "/* {}: in each of `n` rounds so many firings of a block */\n#ifndef SL_WITHOUT_{i}\nSL_KERNEL(1024) void {name}(SL_JOB job)\n{{\n    \
@@ -101,7 +104,8 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
         );
         let shared = if whole { 0 } else { parts.shared[v.index()] };
         let own = parts.functions[part][if whole { 2 } else { 1 }].clone();
-        kernels.push(ProfileKernel { name, nodes, function, text: own, shared, round, serial });
+        let period = nodes.iter().map(|v| period(&making, *v)).fold(1, lcm);
+        kernels.push(ProfileKernel { name, nodes, function, text: own, shared, round, serial, period });
     }
     device.push_str(&parts.text(&text));
     device.push_str(&text);
@@ -116,6 +120,30 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
     };
     let end_bytes = readers.iter().chain(&writers).map(bytes).collect();
     Ok(ProfileText { device, kernels, arena_bytes: making.arena.bytes, end_bytes, readers: readers.len() })
+}
+
+/// After so many firings a node's items are at the same places of the groups of their rings.
+fn period(making: &Making<'_>, v: NodeId) -> u64 {
+    let graph = making.input.host.graph;
+    let node = graph.node(v);
+    let ends = node.inputs.iter().map(|c| (c, graph.channel(*c).consume));
+    let ends = ends.chain(node.outputs.iter().map(|c| (c, graph.channel(*c).produce)));
+    let of = |(c, moved): (&ChannelId, u32)| match making.arena.rings[c.index()] {
+        Some(ring) if moved > 0 => {
+            let group = WARP * ring.rate;
+            group / gcd(group, moved.into())
+        }
+        _ => 1,
+    };
+    ends.map(of).fold(1, lcm)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn lcm(a: u64, b: u64) -> u64 {
+    (a / gcd(a, b).max(1)).saturating_mul(b)
 }
 
 /// By node, what its kernel does.

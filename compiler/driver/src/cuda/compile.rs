@@ -65,6 +65,21 @@ pub fn image_by(nvrtc: &Nvrtc, cache: &Cache, text: &str, arch: Arch, options: K
     Ok(Image { resources: resources::parse(&made.log), bytes: made.image, compiler })
 }
 
+/// PTX of a text, for an architecture or, where the compiler does not know that, the newest older one.
+pub fn ptx_by(nvrtc: &Nvrtc, text: &str, arch: Arch, options: KernelOptions) -> Result<Vec<u8>, Fault> {
+    let compiler = nvrtc.version();
+    let form = arch.served_by(nvrtc.architectures()).ok_or_else(|| faults::nvrtc_does_not_know(&compiler, arch))?;
+    let (Form::Machine(known) | Form::Ptx(known)) = form;
+    let told = NvrtcOptions {
+        form: Form::Ptx(known),
+        contract: options.fast_math,
+        registers: options.registers,
+        lines: options.debug,
+    };
+    let made = nvrtc.compile(text, &told)?.map_err(|said| faults::refused(&format!("NVRTC {compiler}"), &said))?;
+    Ok(made.image)
+}
+
 /// A shared object for the emulator, from the cache or made now.
 pub fn emulation(text: &str) -> Result<PathBuf, Fault> {
     emulation_by(&Compiler::find_cxx()?, &Cache::open()?, text)

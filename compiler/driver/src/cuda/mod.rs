@@ -23,6 +23,7 @@ pub mod emit;
 pub mod emulate;
 pub mod faults;
 pub mod gpu;
+pub mod instructions;
 pub mod nvrtc;
 pub mod profiling;
 pub mod queues;

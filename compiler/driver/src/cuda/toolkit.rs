@@ -76,16 +76,29 @@ fn places(variable: impl Fn(&str) -> Option<String>) -> Vec<Place> {
 
 /// nvcc of a folder with wheels, or of a toolkit.
 pub fn nvcc_in(home: &Path) -> Option<PathBuf> {
-    [home.join("nvidia/cu13/bin/nvcc"), home.join("bin/nvcc")].into_iter().find(|p| p.is_file())
+    tool_in(home, "nvcc")
+}
+
+fn tool_in(home: &Path, name: &str) -> Option<PathBuf> {
+    [home.join("nvidia/cu13/bin").join(name), home.join("bin").join(name)].into_iter().find(|p| p.is_file())
 }
 
 /// The compiler driver nvcc, where there is one: of `SLUICE_CUDA_HOME`, of a toolkit, or on the path.
 pub fn nvcc() -> Option<PathBuf> {
+    tool("nvcc")
+}
+
+/// nvdisasm, which takes machine code apart; in the same places.
+pub fn nvdisasm() -> Option<PathBuf> {
+    tool("nvdisasm")
+}
+
+fn tool(name: &str) -> Option<PathBuf> {
     let homes = ["SLUICE_CUDA_HOME", "CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable);
     let homes = homes.chain(["/usr/local/cuda".to_string()]);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path: Vec<PathBuf> = std::env::split_paths(&path).map(|p| p.join("nvcc")).collect();
-    homes.filter_map(|h| nvcc_in(Path::new(&h))).chain(on_path).find(|p| p.is_file())
+    let on_path: Vec<PathBuf> = std::env::split_paths(&path).map(|p| p.join(name)).collect();
+    homes.filter_map(|h| tool_in(Path::new(&h), name)).chain(on_path).find(|p| p.is_file())
 }
 
 #[cfg(test)]

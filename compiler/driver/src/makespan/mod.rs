@@ -6,6 +6,7 @@
 //! The methods are [`sluice_schedule::analysis::makespan`]; clocks and files are here.
 
 mod config;
+pub mod programs;
 mod report;
 
 pub use config::Config;
@@ -16,9 +17,10 @@ use crate::document;
 use crate::exit::Fault;
 use crate::session;
 use sluice_picture::makespan_svg;
+use sluice_schedule::analysis::makespan::blocks::{self, Block, Work};
 use sluice_schedule::analysis::makespan::kernel::BadKernel;
 use sluice_schedule::analysis::makespan::method::{Answer, NoAnswer, Settings, solve};
-use sluice_schedule::analysis::makespan::{Capacity, Kernel, Machine, Problem, program};
+use sluice_schedule::analysis::makespan::{Capacity, Kernel, Machine, Problem, Unit, program};
 use std::time::Instant;
 
 /// States of the dynamic programme: a gibibyte.
@@ -33,6 +35,8 @@ pub struct MakespanOptions {
     pub config: Option<String>,
     /// Kernel, warps and machine, as far as the options say.
     pub given: Config,
+    /// Blocks of so many warps, where there are several.
+    pub blocks: Blocks,
     /// How it is computed; of an estimate with x.
     pub method: Method,
     /// Seconds.
@@ -43,6 +47,31 @@ pub struct MakespanOptions {
     pub svg: Option<String>,
     /// JSON instead of text.
     pub json: bool,
+}
+
+/// Blocks on multiprocessors, to which they are dealt out one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// How many, at least 1.
+    pub count: u64,
+    /// Multiprocessors, at least 1.
+    pub multiprocessors: u64,
+    /// How many a multiprocessor has at a time; where nobody says, all of its own.
+    pub resident: Option<u64>,
+}
+
+impl Default for Blocks {
+    fn default() -> Blocks {
+        Blocks { count: 1, multiprocessors: 1, resident: None }
+    }
+}
+
+impl Blocks {
+    /// On the multiprocessor with the most of them; and how many it has at a time.
+    pub(crate) fn on_one(&self) -> (u64, u64) {
+        let all = blocks::round_robin(self.count, self.multiprocessors);
+        (all, self.resident.unwrap_or(all).clamp(1, all))
+    }
 }
 
 /// A problem, and what it was made of.
@@ -60,11 +89,17 @@ pub fn run(options: &MakespanOptions) -> Result<(), Fault> {
         Some(file) => options.given.clone().or(Config::read(file)?),
         None => options.given.clone(),
     };
-    let asked = asked(&config)?;
+    let (on_one, resident) = options.blocks.on_one();
+    let at_once = on_one == resident;
+    let asked = asked(&config, if at_once { on_one } else { 1 })?;
     let begun = Instant::now();
     let clock = || begun.elapsed().as_secs_f64();
     let settings = Settings { seconds: options.seconds, states: STATES, clock: &clock };
-    let answer = solve(&asked.problem, options.method, &settings).map_err(no_answer)?;
+    let answer = if at_once {
+        solve(&asked.problem, options.method, &settings).map_err(no_answer)?
+    } else {
+        in_turn(&asked, options.method, (on_one, resident))?
+    };
     let seconds = clock();
     if let Some(file) = &options.svg {
         commands::write(file, &picture(&asked, &answer)?)?;
@@ -73,8 +108,26 @@ pub fn run(options: &MakespanOptions) -> Result<(), Fault> {
     session::print(&if options.json { document::json(&report) } else { report.table() })
 }
 
-/// The problem of a configuration; what is not said is o = 1.
-fn asked(config: &Config) -> Result<Asked, Fault> {
+/// Blocks that begin when others end: what is known of them is a bound by formula.
+fn in_turn(asked: &Asked, method: Method, (on_one, resident): (u64, u64)) -> Result<Answer, Fault> {
+    if !matches!(method, Method::Auto | Method::Pessimistic) {
+        let title = format!("--method {} is for blocks that are all there from the beginning", method.name());
+        return Err(Fault::usage(title).help("leave --resident out, or take --method pessimistic").coded("E0991"));
+    }
+    let problem = &asked.problem;
+    let warps = u64::from(problem.warps());
+    let of = |unit: Unit| problem.count(unit);
+    let longest = Work { loads: of(Unit::LoadStore), cores: of(Unit::Core) };
+    let all = Work { loads: longest.loads * warps, cores: longest.cores * warps };
+    let block = Block { warps, all, longest, steps: longest.sum() };
+    let bound = blocks::bound(&block, on_one, resident, &asked.machine);
+    let least = blocks::shortest(&block, on_one, resident, &asked.machine);
+    let exact = bound == least;
+    Ok(Answer { bound, exact, sound: true, least, witness: None, by: "pessimistic", estimates: Vec::new() })
+}
+
+/// The problem of a configuration, of so many blocks; what is not said is o = 1.
+fn asked(config: &Config, blocks: u64) -> Result<Asked, Fault> {
     let missing = |what: &str, key: &str, option: &str| {
         Fault::usage(format!("there is no {what}"))
             .help(format!("give {option}, or `{key}` in the file of --config"))
@@ -83,6 +136,7 @@ fn asked(config: &Config) -> Result<Asked, Fault> {
     let text = config.kernel.as_ref().ok_or_else(|| missing("kernel", "kernel", "--kernel STRING"))?;
     let kernel: Kernel = text.parse().map_err(|e| bad_kernel(text, e))?;
     let warps = config.warps.ok_or_else(|| missing("number of warps", "warps", "--warps W"))?;
+    let warps = warps.saturating_mul(blocks);
     let number = |what: &str, n: Option<u64>, usual: u32| match n {
         None => Ok(usual),
         Some(n) => u32::try_from(n)

@@ -13,7 +13,13 @@ pub struct Report {
     kernel: String,
     /// Instructions of one cycle each, that is after those that take several have been repeated.
     instructions: usize,
+    /// Of all blocks that are there at once.
     warps: u32,
+    /// Blocks, dealt out to so many multiprocessors; and on the one with the most, all and at a time.
+    blocks: u64,
+    multiprocessors: u64,
+    blocks_on_one: u64,
+    resident: u64,
     ls_units: u32,
     cores: u32,
     warp_size: u32,
@@ -62,6 +68,10 @@ impl Report {
             kernel: asked.kernel.to_string(),
             instructions: p.units().len(),
             warps: p.warps(),
+            blocks: options.blocks.count,
+            multiprocessors: options.blocks.multiprocessors,
+            blocks_on_one: options.blocks.on_one().0,
+            resident: options.blocks.on_one().1,
             ls_units: asked.units.0,
             cores: asked.units.1,
             warp_size: asked.warp_size,
@@ -87,12 +97,20 @@ impl Report {
     pub fn table(&self) -> String {
         let n = |n: usize| if n == 1 { "instruction" } else { "instructions" };
         let kernel = short(&self.kernel);
+        let plural = |n: u64, one: &str| if n == 1 { format!("{n} {one}") } else { format!("{n} {one}s") };
+        let (blocks, on_one) = (plural(self.blocks, "block"), self.blocks_on_one);
+        let on = match (self.blocks, self.multiprocessors) {
+            (1, _) => String::new(),
+            (_, 1) => format!(" of {blocks}"),
+            (_, m) => format!(" of {on_one} of {blocks} on one of {m} multiprocessors"),
+        };
+        let turns =
+            if self.resident < on_one { format!(", {} at a time, warps of one:", self.resident) } else { ",".into() };
         let mut text = format!(
-            "kernel {kernel} ({} {} of one cycle), {} warp{}, o_L = {}, o_C = {}\n\n",
+            "kernel {kernel} ({} {} of one cycle){turns} {}{on}, o_L = {}, o_C = {}\n\n",
             self.instructions,
             n(self.instructions),
-            self.warps,
-            if self.warps == 1 { "" } else { "s" },
+            plural(self.warps.into(), "warp"),
             self.o_l,
             self.o_c
         );

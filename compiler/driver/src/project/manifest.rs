@@ -6,6 +6,7 @@
 use super::schema::{self, At, Faults, Table};
 use super::sources;
 use crate::io::format::Format;
+use crate::makespan::programs::{Deadline, OfProgram};
 use crate::options::{CodeChoices, Inner, NativeOptions, RunOptions, ScheduleKind};
 use sluice_frontend::Analysis;
 use sluice_grammar::diagnostic::{Diagnostic, Label};
@@ -44,6 +45,17 @@ pub struct Manifest {
     pub run: RunDefaults,
     /// `[test]`
     pub test: TestSection,
+    /// `[makespan]`
+    pub makespan: MakespanSection,
+}
+
+/// What `sluice makespan` is asked, and what a build for a GPU must keep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MakespanSection {
+    /// Where and how the kernels run.
+    pub asked: OfProgram,
+    /// Cycles for each steady state.
+    pub deadline: Option<Deadline>,
 }
 
 /// How `sluice run` runs where the command line does not say.
@@ -186,6 +198,7 @@ impl Manifest {
             build: CodeChoices::default(),
             run: RunDefaults::default(),
             test: TestSection { folder: "tests".into(), timeout: TIMEOUT, iterations: None },
+            makespan: MakespanSection::default(),
         };
         // first, since the patterns of sources leave the tests out
         if let Some(mut table) = top.table("test", &mut faults) {
@@ -208,6 +221,10 @@ impl Manifest {
         }
         if let Some(mut table) = top.table("run", &mut faults) {
             manifest.read_run(&mut table, &mut faults);
+            table.finish(&mut faults);
+        }
+        if let Some(mut table) = top.table("makespan", &mut faults) {
+            manifest.read_makespan(&mut table, &mut faults);
             table.finish(&mut faults);
         }
         top.finish(&mut faults);
@@ -270,9 +287,41 @@ impl Manifest {
             iterations: table.integer("iterations", 0..=u64::MAX, faults),
         };
         if let Some(span) = table.reserved("deadline") {
-            let d = Diagnostic::error("E0705", "not yet: deadlines", span, "no back end keeps to one");
-            faults.add(d.help("leave the key out"));
+            let d = Diagnostic::error("E0705", "a deadline is for kernels of a GPU", span, "not of this section");
+            faults.add(d.help("move it to a section [makespan]: cycles of a multiprocessor for each steady state"));
         }
+    }
+
+    fn read_makespan(&mut self, table: &mut Table<'_>, faults: &mut Faults) {
+        let small = 1..=1 << 20;
+        let arch = table.string("arch", faults).and_then(|found| match found.value.parse() {
+            Ok(arch) => Some(arch),
+            Err(why) => {
+                faults.add(Diagnostic::error("E0703", why, found.span, "this one"));
+                None
+            }
+        });
+        let threads = table.integer_at("threads", 32..=1024, faults).and_then(|found| {
+            if found.value % 32 == 0 {
+                return Some(found.value as u32);
+            }
+            let d = Diagnostic::error("E0703", "a block has a multiple of 32 threads", found.span, "this is none");
+            faults.add(d.help("128 is usual"));
+            None
+        });
+        self.makespan.asked = OfProgram {
+            arch,
+            threads,
+            multiprocessors: table.integer("multiprocessors", small.clone(), faults),
+            resident: table.integer("resident", small.clone(), faults),
+            states: table.integer("steady-states", small.clone(), faults),
+            ls_units: table.integer("ls-units", small.clone(), faults).map(|n| n as u32),
+            cores: table.integer("cores", small, faults).map(|n| n as u32),
+        };
+        self.makespan.deadline = table.integer_at("deadline", 1..=1 << 53, faults).map(|found| Deadline {
+            cycles: found.value,
+            manifest: (self.path.clone(), self.text.clone(), found.span),
+        });
     }
 
     fn read_test(&mut self, table: &mut Table<'_>, faults: &mut Faults) {

@@ -12,6 +12,7 @@ mod language;
 mod loops;
 mod lsp;
 mod makespan;
+mod makespan_of_programs;
 mod messages;
 mod natives;
 mod products;

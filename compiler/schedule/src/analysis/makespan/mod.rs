@@ -13,6 +13,7 @@
 //! program), [`exact`] (a dynamic programme over counts of warps), [`estimate`].
 
 pub mod abstraction;
+pub mod blocks;
 pub mod bounds;
 pub mod bracket;
 pub mod estimate;

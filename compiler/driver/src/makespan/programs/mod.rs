@@ -1,0 +1,170 @@
+//! # programs
+//!
+//! Purpose: `sluice makespan PROGRAM.str`: a bound for each node of a program and for its steady state, kernel after kernel. Input: a checked program, an architecture. Output: a table, or the
+//! JSON document of docs/makespan.md; and whether a deadline is kept.
+//!
+//! ```text
+//! kernels of all parts ── NVRTC ── nvdisasm ── walk each warp ─┐
+//!                      └─ PTX, or the kernel IR, where these are missing ─┴─ bounds ── table
+//! ```
+//!
+//! A kernel makes the firings of one node in a steady state, in blocks of so many threads, a firing each; what has state makes them in one thread. Blocks are dealt out to multiprocessors
+//! one by one. All kernels run after one another, so the sum of their bounds is one for the steady state.
+
+mod bound;
+mod deadline;
+mod extract;
+mod report;
+
+pub use deadline::Deadline;
+
+use super::Method;
+use crate::cuda::arch::Arch;
+use crate::cuda::instructions::table;
+use crate::exit::{Exit, Fault};
+use crate::folding;
+use crate::options::CodeOptions;
+use crate::pipeline::{Checked, Halt};
+use crate::session::{self, Session};
+use sluice_schedule::analysis::makespan::{Capacity, Machine};
+
+/// Threads of a warp.
+const WARP: u32 = 32;
+/// Threads of a block where nobody says: those of `sluice build --target cuda`.
+const THREADS: u32 = 128;
+/// The architecture where nobody says.
+const USUAL_ARCH: u32 = 90;
+
+/// What is asked about a program. What is not given here is what its manifest says, and then the usual.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OfProgram {
+    /// The architecture that it is compiled for.
+    pub arch: Option<Arch>,
+    /// Threads of a block.
+    pub threads: Option<u32>,
+    /// Multiprocessors.
+    pub multiprocessors: Option<u64>,
+    /// Blocks that a multiprocessor surely has at a time.
+    pub resident: Option<u64>,
+    /// Steady states at once.
+    pub states: Option<u64>,
+    /// Load/store units of a multiprocessor.
+    pub ls_units: Option<u32>,
+    /// Its cores.
+    pub cores: Option<u32>,
+}
+
+/// How it is answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct How {
+    /// The method, where a block's warps are alike.
+    pub method: Method,
+    /// Seconds for all kernels.
+    pub seconds: f64,
+    /// JSON instead of text.
+    pub json: bool,
+    /// Show the instruction strings, too.
+    pub strings: bool,
+}
+
+/// A multiprocessor and what runs on it, nothing left open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Setting {
+    arch: Arch,
+    threads: u32,
+    multiprocessors: u64,
+    resident: u64,
+    states: u64,
+    units: table::Units,
+}
+
+impl OfProgram {
+    /// What this leaves open, the other one may say.
+    #[must_use]
+    pub fn or(&self, other: &OfProgram) -> OfProgram {
+        OfProgram {
+            arch: self.arch.or(other.arch),
+            threads: self.threads.or(other.threads),
+            multiprocessors: self.multiprocessors.or(other.multiprocessors),
+            resident: self.resident.or(other.resident),
+            states: self.states.or(other.states),
+            ls_units: self.ls_units.or(other.ls_units),
+            cores: self.cores.or(other.cores),
+        }
+    }
+
+    fn setting(&self) -> Result<Setting, Fault> {
+        let arch = self.arch.unwrap_or(Arch::of_number(USUAL_ARCH));
+        let usual = table::units(arch);
+        let threads = self.threads.unwrap_or(THREADS);
+        if threads == 0 || threads % WARP != 0 || threads > 1024 {
+            let title = format!("a block has whole warps of {WARP} threads, up to 1024 threads: not {threads}");
+            return Err(Fault::usage(title).coded("E0991"));
+        }
+        Ok(Setting {
+            arch,
+            threads,
+            multiprocessors: self.multiprocessors.unwrap_or(1).max(1),
+            resident: self.resident.unwrap_or(1).max(1),
+            states: self.states.unwrap_or(1).max(1),
+            units: table::Units {
+                ls_units: self.ls_units.unwrap_or(usual.ls_units),
+                cores: self.cores.unwrap_or(usual.cores),
+            },
+        })
+    }
+}
+
+impl Setting {
+    fn machine(&self) -> Machine {
+        let of = |units| Capacity::new(units, WARP).unwrap_or(Capacity::ONE);
+        Machine { load_store: of(self.units.ls_units), cores: of(self.units.cores) }
+    }
+}
+
+/// Does it all. A deadline that is not kept is reported.
+pub fn run(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    asked: &OfProgram,
+    how: &How,
+    deadline: Option<&Deadline>,
+) -> Result<Exit, Halt> {
+    let report = report(session, checked, code, asked, how, deadline)?;
+    session::print(&if how.json { crate::document::json(&report) } else { report.table() })?;
+    match deadline {
+        Some(deadline) => deadline.judge(session, checked, &report),
+        None => Ok(Exit::Ok),
+    }
+}
+
+/// Before something is built: is the deadline kept?
+pub fn guarantee(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    asked: &OfProgram,
+    deadline: &Deadline,
+) -> Result<Exit, Halt> {
+    let how = How { method: Method::Auto, seconds: super::SECONDS, json: false, strings: false };
+    let report = report(session, checked, code, asked, &how, Some(deadline))?;
+    deadline.judge(session, checked, &report)
+}
+
+fn report(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    asked: &OfProgram,
+    how: &How,
+    deadline: Option<&Deadline>,
+) -> Result<report::Report, Halt> {
+    let setting = asked.setting()?;
+    // what a GPU would run
+    let folded = folding::folded(session, checked, code)?;
+    let checked = folded.as_ref().unwrap_or(checked);
+    let extracted = extract::extract(session, checked, code, &setting)?;
+    let bounds = session.pass("makespan", || bound::bounds(&extracted, &setting, how));
+    Ok(report::Report::new(checked, &extracted, bounds, &setting, how, deadline))
+}

@@ -1,0 +1,246 @@
+//! What is shown of a program: the document, and the table for people.
+
+use super::bound::Bound;
+use super::extract::{Extracted, OfNode, string};
+use super::{Deadline, How, Setting};
+use crate::document::columns;
+use crate::pipeline::Checked;
+use serde::Serialize;
+use sluice_grammar::span::Span;
+
+/// Letters of a string that are shown.
+const LETTERS: usize = 100_000;
+
+/// The document.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    schema: &'static str,
+    arch: String,
+    /// `sass`, `ptx` or `ir`.
+    origin: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiler: Option<String>,
+    /// Why it is not machine code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) because: Option<String>,
+    ls_units: u32,
+    cores: u32,
+    warp_size: u32,
+    o_l: String,
+    o_c: String,
+    threads: u32,
+    multiprocessors: u64,
+    resident: u64,
+    pub(super) steady_states: u64,
+    method: &'static str,
+    /// Cycles of the steady states, kernel after kernel; nothing where a kernel has no bound.
+    pub(super) bound: Option<u64>,
+    exact: bool,
+    pub(super) sound: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deadline: Option<u64>,
+    kernels: Vec<Row>,
+}
+
+/// A node's kernel.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    pub(super) name: String,
+    line: u32,
+    firings: u64,
+    serial: bool,
+    /// Blocks on the multiprocessor with the most of them, and warps of each.
+    blocks: u64,
+    warps: u64,
+    /// Cycles of a warp, before those that the units' numbers make of them.
+    ls_cycles: u64,
+    core_cycles: u64,
+    barriers: usize,
+    varies: bool,
+    bound: Option<u64>,
+    exact: bool,
+    sound: bool,
+    least: u64,
+    by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unbounded: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    string: Option<String>,
+    #[serde(skip)]
+    pub(super) span: Span,
+}
+
+impl Row {
+    /// Why it has no bound.
+    pub(super) fn why(&self) -> &str {
+        self.unbounded.as_deref().unwrap_or("")
+    }
+
+    pub(super) fn cycles(&self) -> u64 {
+        self.bound.unwrap_or(0)
+    }
+
+    fn new(checked: &Checked, node: &OfNode, bound: Result<Bound, String>, how: &How) -> Row {
+        let of = checked.program.graph.node(node.node);
+        let line = checked.sources.line_col(of.span.file, of.span.start).line;
+        let shown =
+            node.blocks.first().and_then(|b| b.warps.as_ref().ok()).and_then(|w| w.first()).and_then(|w| w.first());
+        let string = shown.filter(|_| how.strings).and_then(|t| string(t, LETTERS));
+        let mut row = Row {
+            name: of.path.clone(),
+            line,
+            firings: node.firings,
+            serial: node.serial,
+            blocks: 0,
+            warps: 0,
+            ls_cycles: 0,
+            core_cycles: 0,
+            barriers: 0,
+            varies: false,
+            bound: None,
+            exact: false,
+            sound: false,
+            least: 0,
+            by: "none",
+            unbounded: None,
+            string,
+            span: of.span,
+        };
+        match bound {
+            Err(why) => row.unbounded = Some(why),
+            Ok(b) => {
+                (row.blocks, row.warps, row.ls_cycles, row.core_cycles) = (b.blocks, b.warps, b.loads, b.cores);
+                (row.barriers, row.varies, row.bound, row.exact) = (b.barriers, b.varies, Some(b.bound), b.exact);
+                (row.sound, row.least, row.by) = (b.sound, b.least, b.by);
+            }
+        }
+        row
+    }
+}
+
+impl Report {
+    pub(super) fn new(
+        checked: &Checked,
+        extracted: &Extracted,
+        bounds: Vec<Result<Bound, String>>,
+        setting: &Setting,
+        how: &How,
+        deadline: Option<&Deadline>,
+    ) -> Report {
+        let machine = setting.machine();
+        let row = |(node, bound): (&OfNode, Result<Bound, String>)| Row::new(checked, node, bound, how);
+        let kernels: Vec<Row> = extracted.nodes.iter().zip(bounds).map(row).collect();
+        let sum = |sum: u64, row: &Row| Some(sum.saturating_add(row.bound?));
+        Report {
+            schema: "sluice-makespan-program-1",
+            arch: setting.arch.sm(),
+            origin: extracted.origin.name(),
+            compiler: extracted.compiler.clone(),
+            because: extracted.because.clone(),
+            ls_units: setting.units.ls_units,
+            cores: setting.units.cores,
+            warp_size: super::WARP,
+            o_l: machine.load_store.to_string(),
+            o_c: machine.cores.to_string(),
+            threads: setting.threads,
+            multiprocessors: setting.multiprocessors,
+            resident: setting.resident,
+            steady_states: setting.states,
+            method: how.method.name(),
+            bound: kernels.iter().try_fold(0, sum),
+            exact: kernels.iter().all(|k| k.exact),
+            sound: kernels.iter().all(|k| k.sound),
+            deadline: deadline.map(|d| d.cycles),
+            kernels,
+        }
+    }
+
+    /// The first node without a bound.
+    pub(super) fn unbounded(&self) -> Option<&Row> {
+        self.kernels.iter().find(|k| k.unbounded.is_some())
+    }
+
+    /// The node that may take most; of several, the first.
+    pub(super) fn largest(&self) -> Option<&Row> {
+        self.kernels.iter().rev().max_by_key(|k| k.bound)
+    }
+
+    /// For people.
+    pub(super) fn table(&self) -> String {
+        let plural = |n: u64, one: &str| if n == 1 { format!("{n} {one}") } else { format!("{n} {one}s") };
+        let from = match self.origin {
+            "sass" => "machine code",
+            "ptx" => "PTX, NOT the machine code made of it",
+            _ => "the kernel IR, NOT compiled code",
+        };
+        let by = self.compiler.as_ref().map_or(String::new(), |v| format!(", NVRTC {v}"));
+        let mut text = format!(
+            "{}: {from}{by}\n{} in blocks of {} threads on {} with {} load/store units and {} cores (o_L = {}, o_C = {})\n\n",
+            self.arch,
+            plural(self.steady_states, "steady state"),
+            self.threads,
+            plural(self.multiprocessors, "multiprocessor"),
+            self.ls_units,
+            self.cores,
+            self.o_l,
+            self.o_c
+        );
+        let head =
+            ["stream", "firings", "blocks", "warps", "L", "C", "barriers", "at least", "at most", "of all", "by"];
+        let mut rows: Vec<Vec<String>> = vec![head.map(String::from).to_vec()];
+        for k in &self.kernels {
+            let share = match (k.bound, self.bound) {
+                (Some(k), Some(all)) if all > 0 => format!("{:.0} %", 100.0 * k as f64 / all as f64),
+                _ => String::new(),
+            };
+            let number = |n: u64| if k.bound.is_some() { n.to_string() } else { String::new() };
+            rows.push(vec![
+                k.name.clone(),
+                k.firings.to_string(),
+                number(k.blocks),
+                number(k.warps),
+                number(k.ls_cycles),
+                number(k.core_cycles),
+                number(k.barriers as u64),
+                number(k.least),
+                k.bound.map_or("?".into(), |b| b.to_string()),
+                share,
+                match &k.unbounded {
+                    Some(why) => why.clone(),
+                    None if k.exact => format!("{}, exact", k.by),
+                    None => k.by.to_string(),
+                },
+            ]);
+        }
+        text += &columns(&rows, &[0, 10]);
+        let of = plural(self.steady_states, "steady state");
+        text += &match self.bound {
+            Some(bound) if self.sound => {
+                format!("\n{of}, kernel after kernel: no schedule takes more than {bound} cycles\n")
+            }
+            Some(bound) => format!("\n{of}, kernel after kernel: about {bound} cycles, NOT a bound\n"),
+            None => format!("\n{of}: no bound\n"),
+        };
+        if let Some(because) = &self.because {
+            text += &format!("not machine code: {because}\n");
+        }
+        if let (Some(deadline), Some(bound)) = (self.deadline, self.bound) {
+            let whole = deadline.saturating_mul(self.steady_states);
+            text += &format!(
+                "deadline: {whole} cycles, of which this is {:.1} %\n",
+                100.0 * bound as f64 / whole.max(1) as f64
+            );
+        }
+        for k in self.kernels.iter().filter(|k| k.string.is_some()) {
+            text += &format!("\n{}\n{}\n", k.name, k.string.as_deref().unwrap_or(""));
+        }
+        text += ASSUMPTIONS;
+        text
+    }
+}
+
+/// What every number rests on.
+const ASSUMPTIONS: &str = "
+L and C: cycles of a warp at the units, an instruction of several cycles counted as often. The model: nothing misses a cache or waits for memory,
+launches take no time, no unit is idle while a warp is ready for it; where data decides, both ways are taken (docs/makespan.md).
+";
