@@ -1,6 +1,7 @@
 //! # trees
 //!
-//! Purpose: a text is parsed once, by the request or by the analysis, whichever comes first; the other one waits for it. Keeps the last [`MOST`] trees.
+//! Purpose: a text is parsed once, by the request or by the analysis, whichever comes first; the other one waits for it. Keeps the last
+//! [`OF_A_FILE`] trees under each number, and [`MOST`] in all: a large program's takes megabytes.
 
 use sluice_grammar::ast::Program;
 use sluice_grammar::diagnostic::Diagnostic;
@@ -8,8 +9,10 @@ use sluice_grammar::span::FileId;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+/// Trees that are kept under the number of one file: one for each of two programs.
+const OF_A_FILE: usize = 2;
 /// Trees that are kept.
-const MOST: usize = 32;
+const MOST: usize = 64;
 
 /// A text under the number of its file, its tree, and what was wrong with it.
 type Kept = (FileId, String, (Program, Vec<Diagnostic>));
@@ -33,6 +36,11 @@ impl Trees {
         }
         let made = sluice_grammar::parse(file, text);
         kept.push_front((file, text.to_string(), made.clone()));
+        let mut same = 0;
+        kept.retain(|(f, ..)| {
+            same += usize::from(*f == file);
+            *f != file || same <= OF_A_FILE
+        });
         kept.truncate(MOST);
         made
     }
@@ -54,6 +62,6 @@ mod tests {
                 assert_eq!(s.at.0.file, FileId(i % 3));
             }
         }
-        assert_eq!(trees.kept.lock().unwrap().len(), MOST);
+        assert_eq!(trees.kept.lock().unwrap().len(), 3 * OF_A_FILE);
     }
 }
