@@ -19,6 +19,7 @@ use sluice_grammar::ast::Item;
 use sluice_grammar::diagnostic::{Diagnostic, Severity};
 use sluice_grammar::span::{FileId, SourceMap, Span};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One source file given to the compiler.
@@ -35,6 +36,11 @@ pub trait Loader {
     /// Loads `path` as written in the file called `from`. Gives the file's own name (the same for the same file, however it is
     /// reached) and its text, or why it cannot be read.
     fn load(&mut self, from: &str, path: &str) -> Result<SourceInput, String>;
+
+    /// Parses a file: [`sluice_grammar::parse`], or what that gave before for the same number and text.
+    fn parse(&mut self, file: FileId, text: &str) -> (sluice_grammar::ast::Program, Vec<Diagnostic>) {
+        sluice_grammar::parse(file, text)
+    }
 }
 
 /// A loader that knows no files.
@@ -59,6 +65,15 @@ pub struct Options {
     pub limits: Limits,
     /// Which warnings are told.
     pub levels: Levels,
+    /// Set from outside where nobody waits for the result any more: the analysis ends soon, with what it has.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Options {
+    /// Does nobody wait any more?
+    pub fn cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed))
+    }
 }
 
 /// A program ready to be scheduled.
@@ -121,7 +136,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     let mut w = World::default();
     w.budget = Budget::with_steps(options.limits.constants);
     let trees = parse_all(&mut w, inputs, loader);
-    if options.parse_only {
+    if options.parse_only || options.cancelled() {
         return finish(w, None, trees, &options.levels);
     }
     // a tree with holes can still be checked; what follows from the holes is not reported twice
@@ -142,6 +157,9 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     let mark = w.diagnostics.len();
     let mut owner: Vec<(usize, usize, DeclId)> = Vec::new();
     for id in (0..user).map(DeclId::from) {
+        if options.cancelled() {
+            return finish(w, None, trees, &options.levels);
+        }
         let before = w.diagnostics.len();
         match w.decl(id).ast.body {
             sluice_grammar::ast::StreamBody::Filter(_) => {
@@ -163,6 +181,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         return finish(w, None, trees, &options.levels);
     };
     let mut e = Elaborator::new(&mut w, options.limits);
+    e.cancel = options.cancel.clone();
     let inst = e.entry(top);
     let (codes, used, globals) = (std::mem::take(&mut e.codes), std::mem::take(&mut e.used), e.globals.clone());
     drop(e);
@@ -184,7 +203,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         }
     }
     let Some(inst) = inst else { return finish(w, None, trees, &options.levels) };
-    if w.diagnostics.iter().any(Diagnostic::is_error) {
+    if w.diagnostics.iter().any(Diagnostic::is_error) || options.cancelled() {
         return finish(w, None, trees, &options.levels);
     }
     let (graph, portals) = flatten(&inst, &codes);
@@ -226,11 +245,11 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
 }
 
 /// What parsing gives, for each file.
-type Parsed = Vec<(sluice_grammar::ast::Program, Vec<Diagnostic>)>;
+pub type Parsed = Vec<(sluice_grammar::ast::Program, Vec<Diagnostic>)>;
 
 /// The standard library's trees, whose files are numbered from `first` on. Parsing it takes longer than all else that is done to a small
 /// program, so the trees are kept for the next one (an editor's, a test's) with as many files.
-fn library(first: FileId) -> Arc<Parsed> {
+pub fn library(first: FileId) -> Arc<Parsed> {
     static KEPT: Mutex<Option<(FileId, Arc<Parsed>)>> = Mutex::new(None);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((at, trees)) = kept.as_ref()
@@ -262,7 +281,7 @@ fn parse_all(
             continue;
         }
         let file = w.sources.add(input.name.clone(), input.text.as_str());
-        let (tree, diagnostics) = sluice_grammar::parse(file, &input.text);
+        let (tree, diagnostics) = loader.parse(file, &input.text);
         diagnostics.into_iter().for_each(|d| w.report(d));
         for item in &tree.items {
             let Item::Import { path, at } = item else { continue };

@@ -73,3 +73,6 @@ id!(
 id!(
     /// A portal instance.
     PortalId, "portal");
+id!(
+    /// Something with a name, in [`crate::resolve`].
+    SymbolId, "sym");

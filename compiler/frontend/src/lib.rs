@@ -18,6 +18,7 @@ pub mod lints;
 pub mod mend;
 pub mod messages;
 pub mod ops;
+pub mod resolve;
 pub mod slow;
 pub mod steady_state;
 pub mod ty;

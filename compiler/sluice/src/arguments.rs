@@ -42,6 +42,7 @@ Examples:
   sluice test                                   the project's tests
   sluice fmt .                                  format every .str file here and below
   sluice explain E0123                          what a message means
+  sluice lsp                                    the language server, which editors start
 
 Exit codes: 0 all is well, 1 the program is at fault, 2 the command line, 3 the input or the system, 4 sluice itself.
 The variables CC, CXX, SLUICE_CACHE, SLUICE_CACHE_LIMIT and NO_COLOR are heeded, and some about CUDA; docs/cli.md has the details.";
@@ -236,6 +237,12 @@ enum Command {
         /// The project's name; by default the folder's
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
+    },
+    /// Serve an editor: the language server, over standard input and output
+    Lsp {
+        /// What some editors say; there is no other way
+        #[arg(long, hide = true)]
+        stdio: bool,
     },
     /// Format source files in one canonical style
     #[command(
@@ -561,6 +568,13 @@ impl Arguments {
             }
             Command::RunTest => commands::run_test(),
             Command::New { path, name } => commands::new(&path, name.as_deref()),
+            Command::Lsp { stdio: _ } => match sluice_lsp::serve() {
+                Ok(()) => Exit::Ok,
+                Err(e) => {
+                    let fault = Fault::file("start", "the language server", &e);
+                    commands::wrong(&ProgramOptions::default(), fault)
+                }
+            },
             Command::Fmt { files, check, message_format } => {
                 fmt::fmt(&FmtOptions { files, check, messages: message_format.into() })
             }

@@ -22,6 +22,7 @@ use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What elaboration may use up.
 #[derive(Clone, Copy, Debug)]
@@ -146,6 +147,8 @@ pub struct Elaborator<'w> {
     state: u64,
     /// A limit was reached: nothing more is instantiated.
     pub stopped: bool,
+    /// As in [`crate::Options`].
+    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 impl<'w> Elaborator<'w> {
@@ -167,6 +170,7 @@ impl<'w> Elaborator<'w> {
             path: 0,
             state: 0,
             stopped: false,
+            cancel: None,
         }
     }
 
@@ -204,6 +208,9 @@ impl<'w> Elaborator<'w> {
         added: Span,
         inferred: (Option<Ty>, Option<Ty>),
     ) -> Option<Inst> {
+        if self.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed)) {
+            self.stopped = true;
+        }
         if self.stopped {
             return None;
         }

@@ -10,6 +10,7 @@ mod gpu_profiles;
 mod hostile;
 mod language;
 mod loops;
+mod lsp;
 mod makespan;
 mod makespan_of_programs;
 mod messages;

@@ -1,0 +1,70 @@
+//! The hierarchy of streams as one of calls: who adds a stream, what it adds.
+
+use super::diagnostics::{location, uri_of};
+use super::hover::symbol_kind;
+use crate::world::view::View;
+use sluice_frontend::ids::SymbolId;
+use sluice_frontend::resolve::{SymbolKind, Use};
+use std::collections::BTreeMap;
+use tower_lsp::lsp_types::*;
+
+/// The stream that is named at a byte, or else the one around it.
+pub fn prepare(view: &View, offset: u32) -> Option<CallHierarchyItem> {
+    let index = &view.syntax.index;
+    let is_stream = |id: &SymbolId| matches!(index.symbol(*id).kind, SymbolKind::Stream(_));
+    let named = index.at(view.file, offset).map(|u| u.symbol).filter(is_stream);
+    let around = || {
+        let mut all = index.symbols().filter(|(_, s)| s.whole.file == view.file && s.whole.touches(offset));
+        all.find(|(_, s)| matches!(s.kind, SymbolKind::Stream(_))).map(|(id, _)| id)
+    };
+    item(view, named.or_else(around)?)
+}
+
+fn item(view: &View, id: SymbolId) -> Option<CallHierarchyItem> {
+    let symbol = view.syntax.index.symbol(id);
+    let text = view.syntax.text(symbol.span.file);
+    Some(CallHierarchyItem {
+        name: symbol.name.to_string(),
+        kind: symbol_kind(symbol.kind),
+        tags: None,
+        detail: Some(symbol.kind.noun().into()),
+        uri: uri_of(view, symbol.span.file)?,
+        range: text.range(symbol.whole),
+        selection_range: text.range(symbol.span),
+        data: None,
+    })
+}
+
+fn stream(view: &View, item: &CallHierarchyItem) -> Option<SymbolId> {
+    view.syntax.index.stream(&item.name)
+}
+
+/// The streams that add this one.
+pub fn incoming(view: &View, of: &CallHierarchyItem) -> Vec<CallHierarchyIncomingCall> {
+    let Some(id) = stream(view, of) else { return Vec::new() };
+    let adds = view.syntax.index.uses_of(id).iter().filter(|u| u.adds);
+    let call = |(from, from_ranges)| Some(CallHierarchyIncomingCall { from: item(view, from)?, from_ranges });
+    by(view, adds, |u| u.within).into_iter().filter_map(call).collect()
+}
+
+/// The streams that it adds.
+pub fn outgoing(view: &View, of: &CallHierarchyItem) -> Vec<CallHierarchyOutgoingCall> {
+    let Some(id) = stream(view, of) else { return Vec::new() };
+    let file = view.syntax.index.symbol(id).span.file;
+    let adds = view.syntax.index.uses_in(file).iter().filter(|u| u.adds && u.within == Some(id));
+    let call = |(to, from_ranges)| Some(CallHierarchyOutgoingCall { to: item(view, to)?, from_ranges });
+    by(view, adds, |u| Some(u.symbol)).into_iter().filter_map(call).collect()
+}
+
+fn by<'u>(
+    view: &View,
+    uses: impl Iterator<Item = &'u Use>,
+    key: fn(&Use) -> Option<SymbolId>,
+) -> BTreeMap<SymbolId, Vec<Range>> {
+    let mut found: BTreeMap<SymbolId, Vec<Range>> = BTreeMap::new();
+    for u in uses {
+        let Some(k) = key(u) else { continue };
+        found.entry(k).or_default().extend(location(view, u.span).map(|l| l.range));
+    }
+    found
+}

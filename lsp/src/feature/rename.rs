@@ -1,0 +1,140 @@
+//! # rename
+//!
+//! Purpose: another name for something, in all files of the program. Input: a view, a byte, the name. Output: edits, or why not. Refused: names of the standard
+//! library, what is no name, names that would clash with one that is seen where the old one stands, and members of which not all uses are known.
+
+use super::diagnostics::uri_of;
+use crate::world::view::View;
+use sluice_frontend::check::call::BUILTINS;
+use sluice_frontend::ids::SymbolId;
+use sluice_frontend::resolve::{SymbolKind, Use};
+use sluice_grammar::token::{Token, lex};
+use std::collections::HashMap;
+use tower_lsp::lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
+
+/// Can the name at a byte be changed?
+pub fn prepare(view: &View, offset: u32) -> Result<Option<PrepareRenameResponse>, String> {
+    let Some(u) = view.syntax.index.at(view.file, offset) else { return Ok(None) };
+    may(view, u.symbol)?;
+    let placeholder = view.syntax.index.symbol(u.symbol).name.to_string();
+    Ok(Some(PrepareRenameResponse::RangeWithPlaceholder { range: view.text().range(u.span), placeholder }))
+}
+
+fn may(view: &View, id: SymbolId) -> Result<(), String> {
+    let symbol = view.syntax.index.symbol(id);
+    if symbol.shipped {
+        return Err(format!("`{}` belongs to the standard library", symbol.name));
+    }
+    if matches!(symbol.kind, SymbolKind::Native)
+        || symbol.parent.is_some_and(|p| view.syntax.index.symbol(p).kind == SymbolKind::Native)
+    {
+        return Err(format!("`{}` is a name of C's, too: the C source says it", symbol.name));
+    }
+    Ok(())
+}
+
+/// The edits that rename.
+pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdit>, String> {
+    let index = &view.syntax.index;
+    let Some(u) = index.at(view.file, offset) else { return Ok(None) };
+    may(view, u.symbol)?;
+    match &lex(new)[..] {
+        [one] if matches!(one.token, Token::Ident(text) if text == new) => {}
+        _ => return Err(format!("`{new}` is no name: letters, digits and `_`, and no keyword")),
+    }
+    let symbol = index.symbol(u.symbol);
+    if *symbol.name == *new {
+        return Ok(None);
+    }
+    if matches!(symbol.kind, SymbolKind::Member | SymbolKind::Handler)
+        && let Some(span) = index.unknown_members(&symbol.name).first()
+    {
+        let at = view.syntax.text(span.file).position(span.start);
+        let file = &view.syntax.file(span.file).name;
+        return Err(format!(
+            "it cannot be told what `{}` is in {file}, line {}: write the type there first",
+            symbol.name,
+            at.line + 1
+        ));
+    }
+    if let Some(broken) = view.syntax.own_files().find(|f| view.syntax.file(*f).broken) {
+        return Err(format!("{} has syntax errors: not all uses may be known", view.syntax.file(broken).name));
+    }
+    clash(view, u.symbol, new)?;
+    let mut changes: HashMap<Url, Vec<TextEdit>> = HashMap::new();
+    for u in index.uses_of(u.symbol) {
+        let Some(uri) = uri_of(view, u.span.file) else { continue };
+        let edit = TextEdit { range: view.syntax.text(u.span.file).range(u.span), new_text: new.into() };
+        changes.entry(uri).or_default().push(edit);
+    }
+    Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
+}
+
+/// Would the new name mean something else, or take another one's place?
+fn clash(view: &View, id: SymbolId, new: &str) -> Result<(), String> {
+    let index = &view.syntax.index;
+    let symbol = index.symbol(id);
+    let taken = |other: SymbolId| {
+        let o = index.symbol(other);
+        Err(format!("`{new}` is the name of a {} already", o.kind.noun()))
+    };
+    let of_name =
+        |mut ids: Box<dyn Iterator<Item = SymbolId> + '_>| ids.find(|i| *i != id && *index.symbol(*i).name == *new);
+    let functions = |k: SymbolKind| matches!(k, SymbolKind::Function | SymbolKind::Handler | SymbolKind::GroupFunction);
+    match symbol.kind {
+        SymbolKind::Stream(_) => {
+            if let Some(other) = index.stream(new) {
+                return taken(other);
+            }
+            if matches!(new, "Identity" | "FileReader" | "FileWriter") {
+                return Err(format!("`{new}` is built in"));
+            }
+            return Ok(());
+        }
+        SymbolKind::Struct => return index.structure(new).map_or(Ok(()), taken),
+        SymbolKind::Helper | SymbolKind::Native => {
+            if let Some(other) = index.group(new) {
+                return taken(other);
+            }
+        }
+        SymbolKind::Member | SymbolKind::Handler | SymbolKind::GroupFunction => {
+            let siblings = index
+                .symbols()
+                .filter(|(_, s)| s.parent == symbol.parent && functions(s.kind) == functions(symbol.kind))
+                .map(|(i, _)| i);
+            return of_name(Box::new(siblings)).map_or(Ok(()), taken);
+        }
+        SymbolKind::Function if BUILTINS.iter().any(|(name, ..)| *name == new) => {
+            return Err(format!("`{new}` is a mathematical function"));
+        }
+        _ => {}
+    }
+    // what is seen where the old name stands, and what stands where the old one would be seen
+    let same = |k: SymbolKind| functions(k) == functions(symbol.kind);
+    for u in index.uses_of(id) {
+        let seen = index.visible(u.span.file, u.span.start).into_iter().filter(|i| same(index.symbol(*i).kind));
+        if let Some(other) = of_name(Box::new(seen)) {
+            return taken(other);
+        }
+    }
+    let globals = index
+        .globals()
+        .into_iter()
+        .filter(|i| matches!(index.symbol(*i).kind, SymbolKind::Static | SymbolKind::Helper | SymbolKind::Native));
+    if let Some(other) = of_name(Box::new(globals)) {
+        return taken(other);
+    }
+    let capturing = |o: &Use| index.visible(o.span.file, o.span.start).contains(&id) && o.symbol != id;
+    let all = index.symbols().filter(|(i, s)| {
+        *i != id
+            && *s.name == *new
+            && same(s.kind)
+            && !matches!(s.kind, SymbolKind::Stream(_) | SymbolKind::Struct | SymbolKind::Member)
+    });
+    for (other, _) in all {
+        if index.uses_of(other).iter().any(capturing) {
+            return taken(other);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! What nobody should do to a server, and many will: rings of imports, files that are not there, texts that are huge or no programs.
+
+#![allow(clippy::disallowed_methods)] // tests touch files and clocks
+
+mod common;
+
+use common::{Client, run};
+use serde_json::{Value, json};
+
+async fn hints(client: &mut Client, name: &str) -> Value {
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99_999, "character": 0 } });
+    let params = json!({ "textDocument": { "uri": client.uri(name) }, "range": range });
+    client.ask("textDocument/inlayHint", params).await.unwrap()
+}
+
+#[test]
+fn rings_of_imports_end() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({})).await;
+        client.write("a.str", "import \"b.str\";\nvoid->void filter A { work { println(1); } }\n");
+        client.write("b.str", "import \"c.str\"; import \"b.str\";\n");
+        client.write("c.str", "import \"a.str\";\nint->int filter C { work pop 1 push 1 { push(pop()); } }\n");
+        let text = std::fs::read_to_string(client.folder.path().join("a.str")).unwrap();
+        client.open("a.str", &text).await;
+        let heard = client.settle().await;
+        assert!(
+            heard.values().all(|d| d["diagnostics"].as_array().unwrap().iter().all(|d| d["severity"] != 1)),
+            "{heard:?}"
+        );
+        client.open("c.str", "import \"a.str\";\nint->int filter C { work pop 1 push 1 { push(pop() + 1); } }\n").await;
+        client.settle().await;
+        assert!(hints(&mut client, "c.str").await.is_array());
+    });
+}
+
+#[test]
+fn folders_and_devices_are_no_programs() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({})).await;
+        std::fs::create_dir(client.folder.path().join("sub.str")).unwrap();
+        client.open("a.str", "import \"sub.str\"; import \"/dev/zero\"; import \"\"; import \"\\0\";\nvoid->void filter A { work { println(1); } }\n").await;
+        let heard = client.settle().await;
+        let found = heard.values().flat_map(|d| d["diagnostics"].as_array().unwrap()).filter(|d| d["code"] == "E0110");
+        assert_eq!(found.count(), 4, "{heard:?}");
+    });
+}
+
+#[test]
+fn huge_and_malformed_texts_are_survived() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({})).await;
+        let deep =
+            format!("void->void filter F {{ work {{ int x = {}1{}; }} }}", "(".repeat(50_000), ")".repeat(50_000));
+        let wide = format!("void->void pipeline P {{ {} }}", "add X;".repeat(50_000));
+        let noise: String = (0..200_000u32).map(|i| char::from_u32(i * 7919 % 0x2000).unwrap_or('?')).collect();
+        for (i, text) in [deep, wide, noise, "{".repeat(100_000), "\"".repeat(1001)].iter().enumerate() {
+            let name = format!("t{i}.str");
+            client.open(&name, text).await;
+            client.settle().await;
+            hints(&mut client, &name).await;
+            for method in ["documentSymbol", "semanticTokens/full", "foldingRange", "codeLens"] {
+                let params = json!({ "textDocument": { "uri": client.uri(&name) } });
+                client.ask(&format!("textDocument/{method}"), params).await.unwrap();
+            }
+            client.close(&name).await;
+        }
+        // larger than anything that is looked at
+        client.open("big.str", &" ".repeat(17 << 20)).await;
+        client.settle().await;
+        assert_eq!(client.text("big.str"), "");
+        assert!(
+            client
+                .said("window/logMessage")
+                .iter()
+                .any(|m| m["message"].as_str().unwrap().contains("larger than 16 MiB"))
+        );
+    });
+}
+
+#[test]
+fn programs_without_end_are_cancelled_by_the_next_text() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({ "schedule": { "automatic": false } })).await;
+        let endless = "float->float pipeline R(int n) { add R(n + 1); }\nvoid->void pipeline Main { while (true) { int x = 1; } add R(1); }\n";
+        client.open("a.str", endless).await;
+        let began = std::time::Instant::now();
+        client.change("a.str", json!([{ "text": "void->void filter A { work { println(1); } }\n" }])).await;
+        client.settle().await;
+        assert!(began.elapsed().as_secs() < 30);
+        client.change("a.str", json!([{ "text": endless }])).await;
+        let heard = client.settle().await;
+        assert!(
+            heard.values().flat_map(|d| d["diagnostics"].as_array().unwrap()).any(|d| d["code"] == "E0401"),
+            "{heard:?}"
+        );
+    });
+}
+
+#[test]
+fn documents_that_are_not_open_are_no_matter() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({})).await;
+        let uri = client.uri("gone.str");
+        client
+            .tell(
+                "textDocument/didChange",
+                json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "text": "x" }] }),
+            )
+            .await;
+        client.tell("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
+        let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 0 } });
+        assert_eq!(client.ask("textDocument/hover", params.clone()).await, Ok(Value::Null));
+        assert_eq!(client.ask("sluice/graph", params).await, Ok(Value::Null));
+        // a buffer that is no file
+        client.open("untitled:Untitled-1", "import \"x.str\";\nvoid->void filter A { work { println(1); } }\n").await;
+        let heard = client.settle().await;
+        assert_eq!(heard["untitled:Untitled-1"]["diagnostics"][0]["code"], "E0110");
+        client
+            .change(
+                "untitled:Untitled-1",
+                json!([{ "text": "void->void pipeline P { add A; }\nvoid->void filter A { work { println(1); } }\n" }]),
+            )
+            .await;
+        client.settle().await;
+        assert!(!hints(&mut client, "untitled:Untitled-1").await.as_array().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn a_failure_inside_ends_no_server() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({})).await;
+        client.open("a.str", "void->void filter A { work { println(1); } }\n").await;
+        client.settle().await;
+        let answer: tower_lsp::jsonrpc::Result<Option<u32>> = client.server().guarded(|| panic!("on purpose")).await;
+        assert_eq!(answer, Ok(None));
+        for _ in 0..100 {
+            if client.said("window/logMessage").iter().any(|m| m["message"].as_str().unwrap().contains("on purpose")) {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        assert!(client.said("window/logMessage").iter().any(|m| m["message"].as_str().unwrap().contains("on purpose")));
+        let params =
+            json!({ "textDocument": { "uri": client.uri("a.str") }, "position": { "line": 0, "character": 18 } });
+        assert!(client.ask("textDocument/hover", params).await.unwrap().is_object());
+    });
+}
