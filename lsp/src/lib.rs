@@ -5,10 +5,14 @@
 
 mod capabilities;
 pub mod convert;
+mod farewell;
 pub mod feature;
 pub mod server;
 pub mod world;
 
+use farewell::{Farewell, Listening};
+use std::sync::Arc;
+use std::time::Duration;
 use tower_lsp::Server;
 
 /// Requests that are answered at the same time, at most.
@@ -17,17 +21,29 @@ const REQUESTS: usize = 16;
 /// Stack of the threads that answer: trees may be a thousand levels high.
 const STACK: usize = 64 << 20;
 
-/// Serves a client over standard input and output, until it says `exit` or is gone.
-pub fn serve() -> std::io::Result<()> {
+/// What is on its way to the client when it says `exit` has so long to get there.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+
+/// Serves a client over standard input and output, until it says `exit` or is gone. `false`: it said `exit` without `shutdown`.
+pub fn serve() -> std::io::Result<bool> {
     let runtime = runtime()?;
-    runtime.block_on(async {
+    let farewell = Arc::new(Farewell::default());
+    let orderly = runtime.block_on(async {
         let (service, socket) = server::service();
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-        Server::new(input, output, socket).concurrency_level(REQUESTS).serve(service).await;
+        let listening = Listening { service, farewell: farewell.clone() };
+        let server = Server::new(input, output, socket).concurrency_level(REQUESTS).serve(listening);
+        tokio::select! {
+            () = server => true,
+            () = farewell.exit() => {
+                tokio::time::sleep(LAST_WORDS).await;
+                farewell.is_orderly()
+            }
+        }
     });
     // a read of standard input may never end
     runtime.shutdown_background();
-    Ok(())
+    Ok(orderly)
 }
 
 /// What the server runs in.

@@ -569,7 +569,9 @@ impl Arguments {
             Command::RunTest => commands::run_test(),
             Command::New { path, name } => commands::new(&path, name.as_deref()),
             Command::Lsp { stdio: _ } => match sluice_lsp::serve() {
-                Ok(()) => Exit::Ok,
+                Ok(true) => Exit::Ok,
+                // as the protocol has it
+                Ok(false) => Exit::Program,
                 Err(e) => {
                     let fault = Fault::file("start", "the language server", &e);
                     commands::wrong(&ProgramOptions::default(), fault)

@@ -401,7 +401,12 @@ fn index_manifest(code: &str, text: &str) -> Tested {
     std::fs::write(folder.path().join("program.str"), "void->void filter Main { work { println(1); } }")?;
     std::fs::write(folder.path().join("sluice.toml"), if of_a_test { "" } else { text })?;
     std::fs::write(folder.path().join("tests/example.toml"), text)?;
-    let out = sluice(folder.path(), &[if of_a_test { "test" } else { "check" }])?;
+    let command = match code {
+        "E0706" => "test",
+        "E0993" => "makespan",
+        _ => "check",
+    };
+    let out = sluice(folder.path(), &[command])?;
     let said = String::from_utf8_lossy(&[out.stderr, out.stdout].concat()).into_owned();
     if said.contains(&format!("[{code}]")) { Ok(()) } else { Err(format!("{code} is not reported:\n{said}").into()) }
 }

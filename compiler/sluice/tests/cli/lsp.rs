@@ -81,6 +81,35 @@ fn a_session_over_pipes() {
     assert_eq!(s.end(), 0);
 }
 
+/// Its exit code, though its input stays open.
+fn ends_by_itself(mut s: Session) -> i32 {
+    for _ in 0..600 {
+        if let Some(status) = s.child.try_wait().unwrap() {
+            return status.code().unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    s.child.kill().unwrap();
+    panic!("the server stays after `exit`");
+}
+
+#[test]
+fn exit_ends_it_and_null_is_no_parameter() {
+    let mut s = Session::new(&["lsp"]);
+    s.begin();
+    // as Emacs says it
+    s.say(json!({ "id": 2, "method": "shutdown", "params": null }));
+    let answer = s.hear(|m| m["id"] == 2);
+    assert!(answer["error"].is_null() && answer["result"].is_null(), "{answer}");
+    s.say(json!({ "method": "exit", "params": null }));
+    assert_eq!(ends_by_itself(s), 0);
+    // without `shutdown` it is an error of the client's
+    let mut s = Session::new(&["lsp"]);
+    s.begin();
+    s.say(json!({ "method": "exit" }));
+    assert_eq!(ends_by_itself(s), 1);
+}
+
 #[test]
 fn an_editor_that_is_gone_leaves_no_server() {
     let mut s = Session::new(&["lsp", "--stdio"]);
