@@ -78,6 +78,15 @@ fn loops_of_machine_code_are_written_out() {
 }
 
 #[test]
+fn machine_code_can_be_looked_at() {
+    let Some(home) = home("machine_code_can_be_looked_at") else { return };
+    let place = Place::new().with("p.str", HALVE);
+    let mut command = place.command(&["makespan", "p.str", "--dump-after", "disassemble"]);
+    command.env("SLUICE_CUDA_HOME", home);
+    assert!(finish(command, b"").ends(0).text().contains("\n.text.sl_profile_0:\n"));
+}
+
+#[test]
 fn machine_code_ptx_and_ir_tell_alike() {
     let Some(home) = home("machine_code_ptx_and_ir_tell_alike") else { return };
     let of = |d: &Value| {

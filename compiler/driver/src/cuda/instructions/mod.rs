@@ -109,7 +109,7 @@ pub struct Effect {
 pub enum Action {
     /// All writes at once.
     Writes(Vec<Effect>),
-    /// Moves numbers between registers and the thread's own memory, where registers are kept that are too few.
+    /// Moves numbers between registers and the thread's own memory, where registers are kept that are too few; nothing else uses that memory.
     Local {
         /// Into memory, not out of it.
         stores: bool,

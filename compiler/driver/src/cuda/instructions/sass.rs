@@ -55,7 +55,9 @@ fn instruction(line: &Line<'_>, number: usize, labels: &BTreeMap<&str, usize>, a
             Action::Beyond("a barrier of a part of the block")
         }
         "BAR" => Action::Barrier,
-        "STL" | "LDL" => operands::local(line, bytes(line)).unwrap_or_else(|| Action::Writes(compute::effects(line))),
+        "STL" | "LDL" if line.spills => {
+            operands::local(line, bytes(line)).unwrap_or(Action::Beyond("registers kept in a way that is not known"))
+        }
         _ => Action::Writes(compute::effects(line)),
     };
     let (unit, cycles) = cycles(class(line), arch);

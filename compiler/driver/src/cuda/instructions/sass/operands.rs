@@ -21,12 +21,15 @@ pub(super) struct Line<'t> {
     /// `GE`, `U32`, `AND`.
     pub(super) modifiers: Vec<&'t str>,
     pub(super) arguments: Vec<&'t str>,
+    /// nvdisasm remarks that it keeps registers, or brings them back: nothing else uses that memory.
+    pub(super) spills: bool,
 }
 
 impl<'t> Line<'t> {
     /// `/*0080*/ @P0 IADD3 R0, R3.reuse, -0x1, RZ ;`; `None` of other lines.
     pub(super) fn read(line: &'t str) -> Option<Line<'t>> {
         let (_, rest) = line.strip_prefix("/*")?.split_once("*/")?;
+        let (rest, remark) = rest.split_once("(*").unwrap_or((rest, ""));
         let rest = rest.trim().split(';').next()?.trim();
         let (guard, rest) = match rest.strip_prefix('@') {
             Some(with) => {
@@ -38,7 +41,13 @@ impl<'t> Line<'t> {
         let (full, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let mut parts = full.split('.');
         let name = parts.next().filter(|n| n.starts_with(|c: char| c.is_ascii_uppercase()))?;
-        Some(Line { guard, name, modifiers: parts.collect(), arguments: split(arguments) })
+        Some(Line {
+            guard,
+            name,
+            modifiers: parts.collect(),
+            arguments: split(arguments),
+            spills: remark.contains("Spill"),
+        })
     }
 
     pub(super) fn has(&self, modifier: &str) -> bool {
@@ -165,7 +174,7 @@ pub(super) fn double_word(text: &str) -> Operand {
     }
 }
 
-/// `STL.64 [R1+0x8], R2`, `LDL R4, [R1+0x4]`; nothing of parts of registers.
+/// `STL.64 [R1+0x8], R2`, `LDL R4, [R1+0x4]`; nothing of parts of registers that are loaded.
 pub(super) fn local(line: &Line<'_>, bytes: u32) -> Option<Action> {
     if line.modifiers.iter().any(|m| matches!(*m, "U8" | "S8" | "U16" | "S16")) && line.name == "LDL" {
         return None;
@@ -223,6 +232,11 @@ mod tests {
         let line = Line::read("/*0700*/ LDG.E R16, desc[UR6][R16.64] ;").unwrap();
         assert_eq!(line.arguments, ["R16", "desc[UR6][R16.64]"]);
         assert_eq!(Line::read(".L_x_3:"), None);
+        let line = Line::read("/*07d0*/  STL [R1], R5      (*\"SpillRefill\"*);").unwrap();
+        assert!(line.spills);
+        assert_eq!(local(&line, 4), Some(Action::Local { stores: true, address: (1, 0), registers: vec![5] }));
+        let line = Line::read("/*07d0*/  LDL.LU.64 R60, [R1+0x4]").unwrap();
+        assert_eq!(local(&line, 8), Some(Action::Local { stores: false, address: (1, 4), registers: vec![60, 61] }));
     }
 
     #[test]
