@@ -262,8 +262,9 @@ test('a fix is applied', function()
   opened('fix.str', (PROGRAM:gsub('push%(n%);', 'push(n)')))
   wait(function() return #vim.diagnostic.get(0) > 0 end, 'a diagnostic')
   local at = vim.diagnostic.get(0)[1]
-  local range = { start = { at.lnum + 1, at.col }, ['end'] = { at.end_lnum + 1, at.end_col } }
-  vim.lsp.buf.code_action({ apply = true, range = range, filter = function(action) return action.title:match(';') ~= nil end })
+  -- somewhere on its line, as a person would
+  vim.api.nvim_win_set_cursor(0, { at.lnum + 1, 0 })
+  vim.lsp.buf.code_action({ apply = true, filter = function(action) return action.title:match(';') ~= nil end })
   wait(function() return lines() == PROGRAM end, 'the fix')
   wait(function() return #vim.diagnostic.get(0) == 0 end, 'no diagnostic')
 end, serves)

@@ -481,8 +481,11 @@ impl LanguageServer for Server {
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
-        let work =
-            move |v: &View| Some(code_action::actions(v, v.text().bytes(params.range), params.context.only.as_deref()));
+        let work = move |v: &View| {
+            let bytes = |range| v.text().bytes(range);
+            let shown: Vec<_> = params.context.diagnostics.iter().map(|d| bytes(d.range)).collect();
+            Some(code_action::actions(v, bytes(params.range), &shown, params.context.only.as_deref()))
+        };
         let found = self.about(&params.text_document.uri, work).await?;
         Ok(found.map(|all| all.into_iter().map(CodeActionOrCommand::CodeAction).collect()))
     }

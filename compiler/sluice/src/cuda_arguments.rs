@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use sluice_driver::cuda::arch::Arch;
 use sluice_driver::exit::Fault;
+use sluice_driver::makespan::programs::On;
 use sluice_driver::options::{CudaBuildOptions, CudaOptions, Scheme};
 use sluice_driver::scheduling::Method;
 use std::time::Duration;
@@ -53,6 +54,21 @@ pub struct GpuArgs {
     /// Which GPU, where there are several; 0 is the first
     #[arg(long, value_name = "N")]
     gpu: Option<u32>,
+}
+
+impl GpuArgs {
+    /// Where kernels are measured, if they are.
+    pub fn measured(&self, measure: bool) -> Result<Option<On>, Fault> {
+        match (measure, self.emulate, self.gpu) {
+            (true, true, _) => Ok(Some(On::Emulated)),
+            (true, false, gpu) => Ok(Some(On::Gpu(gpu.unwrap_or(0)))),
+            (false, false, None) => Ok(None),
+            (false, emulate, _) => {
+                let option = if emulate { "--emulate" } else { "--gpu" };
+                Err(Fault::usage(format!("{option} says where --measure runs kernels: give that, too")))
+            }
+        }
+    }
 }
 
 /// What only builds have.

@@ -1,7 +1,7 @@
 //! Options of `sluice makespan`.
 
 use crate::choices::RatesArg;
-use crate::cuda_arguments::block_threads;
+use crate::cuda_arguments::{GpuArgs, block_threads};
 use clap::{Args, ValueEnum};
 use sluice_driver::cuda::arch::Arch;
 use sluice_driver::exit::Fault;
@@ -53,6 +53,11 @@ pub struct MakespanArgs {
     /// Of a program: show the strings of its kernels, too
     #[arg(long)]
     strings: bool,
+    /// Of a program: run a block of each kernel alone on a multiprocessor, and compare
+    #[arg(long)]
+    measure: bool,
+    #[command(flatten)]
+    gpu: GpuArgs,
     /// How it is computed
     #[arg(long, value_enum, default_value_t)]
     method: MethodArg,
@@ -124,6 +129,7 @@ impl MakespanArgs {
             ("--steady-states", self.steady_states.is_some()),
             ("--fast-math", self.fast_math),
             ("--strings", self.strings),
+            ("--measure", self.measure),
         ];
         let given = |all: &[(&'static str, bool)]| all.iter().find(|(_, given)| *given).map(|(name, _)| *name);
         match (files, given(&of_kernel), given(&of_program)) {
@@ -165,6 +171,7 @@ impl MakespanArgs {
             seconds: self.time_limit,
             json: matches!(self.format, RatesArg::Json),
             strings: self.strings,
+            measure: self.gpu.measured(self.measure)?,
         };
         let code = CodeChoices { fast_math: self.fast_math.then_some(true), ..CodeChoices::default() };
         let asked = OfProgram {

@@ -21,8 +21,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use tower_lsp::lsp_types::*;
 
-/// The actions for a range; `only`: the kinds that are wanted.
-pub fn actions(view: &View, range: Range<u32>, only: Option<&[CodeActionKind]>) -> Vec<CodeAction> {
+/// The actions for a range; `shown`: where diagnostics are that the client asks about, which may lie beside it; `only`: the kinds that are wanted.
+pub fn actions(
+    view: &View,
+    range: Range<u32>,
+    shown: &[Range<u32>],
+    only: Option<&[CodeActionKind]>,
+) -> Vec<CodeAction> {
     let wants = |kind: &CodeActionKind| {
         only.is_none_or(|o| {
             o.iter().any(|k| kind.as_str() == k.as_str() || kind.as_str().starts_with(&format!("{}.", k.as_str())))
@@ -30,7 +35,7 @@ pub fn actions(view: &View, range: Range<u32>, only: Option<&[CodeActionKind]>) 
     };
     let mut all = Vec::new();
     if wants(&CodeActionKind::QUICKFIX) {
-        quick_fixes(view, &range, &mut all);
+        quick_fixes(view, &range, shown, &mut all);
     }
     if wants(&CodeActionKind::REFACTOR_EXTRACT) {
         all.extend(extract(view, &range));
@@ -58,11 +63,12 @@ fn edit(view: &View, edits: &[Edit]) -> Option<WorkspaceEdit> {
     Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() })
 }
 
-fn quick_fixes(view: &View, range: &Range<u32>, all: &mut Vec<CodeAction>) {
+fn quick_fixes(view: &View, range: &Range<u32>, shown: &[Range<u32>], all: &mut Vec<CodeAction>) {
     let Some(known) = view.latest.as_ref().filter(|k| k.current) else { return };
     for d in &known.of.analysis.diagnostics {
         let Some(at) = known.now(d.span()).filter(|s| s.file == view.file) else { continue };
-        if at.end < range.start || range.end < at.start {
+        let meets = |range: &Range<u32>| range.start <= at.end && at.start <= range.end;
+        if !meets(range) && !shown.iter().any(|of| *of == (at.start..at.end)) {
             continue;
         }
         let Some((_, shown)) = convert_one(view, d) else { continue };

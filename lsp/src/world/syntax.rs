@@ -34,7 +34,7 @@ pub struct Syntax {
     pub files: Vec<File>,
     /// How many are the user's.
     pub own: usize,
-    library: Arc<Parsed>,
+    standard: Arc<Parsed>,
     /// What every name stands for.
     pub index: Index,
 }
@@ -83,7 +83,7 @@ impl Syntax {
         let shipped: Vec<(FileId, &Program)> =
             library.iter().zip(own as u32..).map(|((t, _), i)| (FileId(i), t)).collect();
         let index = Index::of(&trees, &shipped);
-        Syntax { files, own, library, index }
+        Syntax { files, own, standard: library, index }
     }
 
     /// A file by its name.
@@ -105,7 +105,7 @@ impl Syntax {
     pub fn tree(&self, id: FileId) -> &Program {
         match &self.file(id).tree {
             Some(tree) => tree,
-            None => &self.library[id.0 as usize - self.own].0,
+            None => &self.standard[id.0 as usize - self.own].0,
         }
     }
 

@@ -180,7 +180,7 @@ impl Client {
     /// JSON for people: the session's folder is `file:///s`.
     pub fn pretty(&self, value: &Value) -> String {
         let folder = self.folder.path().display().to_string();
-        let text = serde_json::to_string_pretty(value).unwrap();
+        let text = serde_json::to_string_pretty(&sorted(value)).unwrap();
         compact(&text.replace(&format!("file://{folder}"), "file:///s").replace(&folder, "/s"))
     }
 }
@@ -190,6 +190,18 @@ pub fn run<F: Future<Output = ()>>(test: F) {
     sluice_lsp::runtime()
         .unwrap()
         .block_on(async { tokio::time::timeout(5 * PATIENCE, test).await.expect("the test takes too long") });
+}
+
+/// Keys in the order of the alphabet: in a build of everything `serde_json` may keep another one.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(all) => {
+            let all: std::collections::BTreeMap<&String, Value> = all.iter().map(|(k, v)| (k, sorted(v))).collect();
+            all.into_iter().map(|(k, v)| (k.clone(), v)).collect()
+        }
+        Value::Array(all) => all.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
 }
 
 /// Ranges and positions on one line: `3:4-3:9`.
@@ -207,7 +219,7 @@ fn compact(text: &str) -> String {
     };
     while i < lines.len() {
         let line = lines[i];
-        // serde_json sorts keys: end before start, character before line
+        // keys are sorted: end before start, character before line
         if line.trim_end().ends_with('{')
             && i + 8 < lines.len()
             && lines[i + 1].trim() == "\"end\": {"

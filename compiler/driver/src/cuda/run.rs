@@ -142,7 +142,7 @@ impl Place {
 }
 
 /// The seed of the emulated order.
-pub(super) fn seed() -> Result<u64, Fault> {
+pub(crate) fn seed() -> Result<u64, Fault> {
     match toolkit::variable("SLUICE_EMULATE_SEED") {
         None => Ok(1),
         Some(text) => text.trim().parse().map_err(|_| {

@@ -181,6 +181,30 @@ fn strings_are_shown() {
     assert!(number(&of, "bound") <= number(k, "bound"));
 }
 
+#[test]
+fn blocks_are_run_beside_their_bounds() {
+    let Some(home) = home("blocks_are_run_beside_their_bounds") else { return };
+    let print = "float->void filter Print { work pop 1 { println(pop()); } }\n";
+    let program =
+        format!("{HALVE}{COUNT}{print}float->void pipeline Main {{ add Halve(); add Count(); add Print(); }}");
+    let d = about(&program, "--measure --emulate --steady-states 32 --method pessimistic", Some(&home));
+    assert_eq!(d["measured_on"], "emulated");
+    for name in ["Main.Halve", "Main.Count"] {
+        let k = kernel(&d, name);
+        assert!(k["measured"].as_f64().unwrap() > 0.0 && number(k, "block_bound") > 0, "{k:#}");
+        let over = k["measured"].as_f64().unwrap() / number(k, "block_bound") as f64;
+        assert!((k["measured_over_bound"].as_f64().unwrap() - over).abs() < 1e-6 * over);
+    }
+    assert_eq!(kernel(&d, "Main.Print")["unmeasured"], "it prints");
+    // more firings in a row than there is room for
+    let d = about(COUNT, "--measure --emulate --steady-states 1000 --method pessimistic", Some(&home));
+    assert!(kernel(&d, "Count")["unmeasured"].as_str().unwrap().contains("more than"));
+    let place = Place::new().with("p.str", HALVE);
+    place.run(&["makespan", "p.str", "--emulate"]).ends(2).says("--measure");
+    let said = place.run(&["makespan", "p.str", "--measure", "--gpu", "77"]);
+    assert_ne!(said.code, 0, "there is no such GPU");
+}
+
 fn project(deadline: u64, more: &str) -> Place {
     let manifest = format!(
         "[program]\nname = \"p\"\n\n[makespan]\narch = \"sm_90\"\nsteady-states = 128\ndeadline = {deadline}\n{more}"

@@ -154,6 +154,8 @@ pub struct Code {
     pub instructions: Vec<Instruction>,
     /// How many registers there are.
     pub registers: usize,
+    /// Some that have a number from the beginning.
+    pub known: Vec<(Register, u64)>,
     /// Where the kernel begins.
     pub entry: usize,
     /// What constant memory holds.

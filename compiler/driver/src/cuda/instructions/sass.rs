@@ -11,7 +11,7 @@ mod operands;
 use super::table::{Class, cycles};
 use super::{Action, Code, Instruction, Operand};
 use crate::cuda::arch::Arch;
-use operands::{Line, REGISTERS};
+use operands::{Line, REGISTERS, ZERO};
 use std::collections::BTreeMap;
 
 /// Reads the code of one kernel.
@@ -31,7 +31,7 @@ pub fn read(text: &str, kernel: &str, arch: Arch) -> Option<Code> {
         }
     }
     let instructions = all.iter().map(|(number, line)| instruction(line, *number, &labels, arch)).collect();
-    Some(Code { instructions, registers: REGISTERS, entry: 0, ..Code::default() })
+    Some(Code { instructions, registers: REGISTERS, known: vec![(ZERO, 0)], ..Code::default() })
 }
 
 fn instruction(line: &Line<'_>, number: usize, labels: &BTreeMap<&str, usize>, arch: Arch) -> Instruction {

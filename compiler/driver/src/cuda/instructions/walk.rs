@@ -75,6 +75,9 @@ pub fn walk(code: &Code, meetings: &Meetings, warp: u32, threads: u32) -> Result
         kept: 0,
         trace: Trace { phases: vec![Phase::default()], ..Trace::default() },
     };
+    for (register, value) in &code.known {
+        walker.registers[*register] = Value::Same(*value);
+    }
     walker.run(code.entry, None, active)?;
     Ok(walker.trace)
 }

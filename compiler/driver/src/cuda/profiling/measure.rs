@@ -147,6 +147,26 @@ pub(super) fn emulated(subject: &Subject<'_>) -> Result<Samples, Fault> {
     Ok(samples)
 }
 
+/// The argument of a kernel (`sl_job` in the generated text): rounds, and firings of each; `ends` are readers, then writers.
+pub(crate) fn job(arena: u64, ends: &[u64], readers: usize, rounds: u32, firings: u32) -> Vec<u8> {
+    let mut job = Vec::new();
+    for word in [arena, 0, 0, 0] {
+        job.extend(word.to_ne_bytes());
+    }
+    for word in [rounds, 0, firings, 0] {
+        job.extend(word.to_ne_bytes());
+    }
+    let (readers, writers) = ends.split_at(readers);
+    for ends in [readers, writers] {
+        ends.iter().for_each(|at| job.extend(at.to_ne_bytes()));
+        // an array has one element at least
+        if ends.is_empty() {
+            job.extend(0u64.to_ne_bytes());
+        }
+    }
+    job
+}
+
 /// A device with memory for every kernel.
 struct Bench<'d, 's> {
     device: &'d mut dyn Device,
@@ -175,26 +195,6 @@ impl<'d, 's> Bench<'d, 's> {
         let at = self.device.allocate(bytes.max(1))?;
         self.device.clear(Stream::Compute, at, bytes.max(1))?;
         Ok(at)
-    }
-
-    /// The argument of a kernel (`sl_job` in the generated text).
-    fn job(&self, text: &ProfileText, rounds: u32, firings: u32) -> Vec<u8> {
-        let mut job = Vec::new();
-        for word in [self.arena, 0, 0, 0] {
-            job.extend(word.to_ne_bytes());
-        }
-        for word in [rounds, 0, firings, 0] {
-            job.extend(word.to_ne_bytes());
-        }
-        let (readers, writers) = self.ends.split_at(text.readers);
-        for ends in [readers, writers] {
-            ends.iter().for_each(|at| job.extend(at.to_ne_bytes()));
-            // an array has one element at least
-            if ends.is_empty() {
-                job.extend(0u64.to_ne_bytes());
-            }
-        }
-        job
     }
 
     /// Has a firing failed since the last time this was asked?
@@ -259,7 +259,7 @@ impl<'d, 's> Bench<'d, 's> {
             Launch { kernel: number as u32, blocks, threads: THREADS[t], shared: k.shared as u32, together: false };
         let least = if k.serial { 1 } else { repeat.firings.div_ceil(k.round) };
         let mut time = |rounds: u64| -> Result<f64, Fault> {
-            let job = self.job(text, rounds as u32, k.round as u32);
+            let job = job(self.arena, &self.ends, text.readers, rounds as u32, k.round as u32);
             self.device.record(BEGIN, Stream::Compute)?;
             self.device.launch(&launch, &job)?;
             self.device.record(END, Stream::Compute)?;

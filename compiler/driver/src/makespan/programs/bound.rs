@@ -35,6 +35,8 @@ pub(super) struct Bound {
     pub(super) least: u64,
     /// What gave the bound.
     pub(super) by: &'static str,
+    /// The bound by formula of the first of its blocks, alone.
+    pub(super) of_block: u64,
     /// Data says which of it is issued.
     pub(super) varies: bool,
 }
@@ -94,6 +96,7 @@ impl Bounding<'_> {
             sound: origin == Origin::Sass,
             least: 0,
             by: "pessimistic",
+            of_block: kinds.first().map_or(0, |(_, _, block)| blocks::bound(block, 1, 1, &self.machine)),
             varies,
         };
         // of what a block may be, nobody knows what it is; of blocks of two kinds a multiprocessor may have the smaller ones

@@ -5,7 +5,7 @@
 
 use super::{Setting, WARP};
 use crate::cache::{self, Cache};
-use crate::cuda::compile::{self, KernelOptions};
+use crate::cuda::compile::{self, Image, KernelOptions};
 use crate::cuda::emit;
 use crate::cuda::instructions::flow::Meetings;
 use crate::cuda::instructions::table::{self, Class};
@@ -51,6 +51,8 @@ impl Origin {
 /// A kernel of some nodes.
 pub(super) struct OfNode {
     pub(super) node: NodeId,
+    /// The number of its kernel in the text.
+    pub(super) kernel: usize,
     /// In a steady state, or in as many as there are at once.
     pub(super) firings: u64,
     /// They follow one another, in one block.
@@ -73,16 +75,18 @@ pub(super) type Warps = Vec<Trace>;
 /// All kernels.
 pub(super) struct Extracted {
     pub(super) origin: Origin,
-    /// NVRTC's version, where it compiled.
-    pub(super) compiler: Option<String>,
     /// Why not from machine code.
     pub(super) because: Option<String>,
     pub(super) nodes: Vec<OfNode>,
+    /// The text of all kernels.
+    pub(super) text: ProfileText,
+    /// What NVRTC made of it, where there is one.
+    pub(super) image: Option<Image>,
 }
 
 /// Where instructions are read.
 enum Text {
-    Sass { text: String, image: Vec<u8> },
+    Sass(String),
     Ptx(String),
     Ir(Vec<Cost>),
 }
@@ -104,40 +108,39 @@ pub(super) fn extract(
     let options =
         CudaOptions { scheme: Some(Scheme::Swp), block_threads: Some(setting.threads), ..CudaOptions::default() };
     let choices = texts::choices(&options, &target)?;
-    let texts = emit::profile_texts(session, checked, code, &choices, &[setting.threads])?;
-    let text = texts.first().ok_or_else(|| Fault::internal("no text of kernels"))?;
+    let mut texts = emit::profile_texts(session, checked, code, &choices, &[setting.threads])?;
+    let text = texts.pop().ok_or_else(|| Fault::internal("no text of kernels"))?;
     dump(session, "emit-cuda", || text.device.clone())?;
-    let (from, compiler, because) = match read(session, text, code, setting)? {
-        Ok((from, compiler)) => {
+    let (from, image, because) = match read(session, &text, code, setting)? {
+        Ok((from, image)) => {
             let because = matches!(from, Text::Ptx(_)).then(|| MISSING_NVDISASM.to_string());
-            (from, Some(compiler), because)
+            (from, Some(image), because)
         }
         Err(why) => (Text::Ir(scheduling::weights(session, checked)?.costs), None, Some(why)),
     };
     let origin = match from {
-        Text::Sass { .. } => Origin::Sass,
+        Text::Sass(_) => Origin::Sass,
         Text::Ptx(_) => Origin::Ptx,
         Text::Ir(_) => Origin::Ir,
     };
-    let nodes = session.pass("walk", || nodes(checked, text, &from, setting));
-    Ok(Extracted { origin, compiler, because, nodes })
+    let nodes = session.pass("walk", || nodes(checked, &text, (&from, image.as_ref()), setting));
+    Ok(Extracted { origin, because, nodes, text, image })
 }
 
 const MISSING_NVDISASM: &str = "there is no nvdisasm, which takes machine code apart: it comes with the CUDA toolkit, and is looked for there, in SLUICE_CUDA_HOME, and on the path";
 
-/// Machine code, or PTX, with NVRTC's version; or why there is neither.
+/// Machine code, or PTX, and what the compiler made; or why there is neither.
 fn read(
     session: &mut Session,
     text: &ProfileText,
     code: &CodeOptions,
     setting: &Setting,
-) -> Result<Result<(Text, String), String>, Halt> {
+) -> Result<Result<(Text, Image), String>, Halt> {
     let nvrtc = match Nvrtc::find(None) {
         Ok(nvrtc) => nvrtc,
         Err(fault) => return Ok(Err(fault.message)),
     };
     let options = KernelOptions { fast_math: code.cc.fast_math, registers: None, debug: false };
-    let version = nvrtc.version();
     let cache = Cache::open()?;
     let image =
         session.pass("compile-cuda", || compile::image_by(&nvrtc, &cache, &text.device, setting.arch, options))?;
@@ -146,14 +149,14 @@ fn read(
     if is_machine_code && let Some(tool) = toolkit::nvdisasm() {
         let text = session.pass("disassemble", || disassembled(&cache, &tool, &image.bytes))?;
         dump(session, "disassemble", || text.clone())?;
-        return Ok(Ok((Text::Sass { text, image: image.bytes }, version)));
+        return Ok(Ok((Text::Sass(text), image)));
     }
     let bytes = match is_machine_code {
         true => session.pass("compile-cuda", || compile::ptx_by(&nvrtc, &text.device, setting.arch, options))?,
-        false => image.bytes,
+        false => image.bytes.clone(),
     };
     let text = String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_string();
-    Ok(Ok((Text::Ptx(text), version)))
+    Ok(Ok((Text::Ptx(text), image)))
 }
 
 /// What nvdisasm prints, from the cache or made now.
@@ -187,7 +190,7 @@ fn disassemble(tool: &Path, cubin: &Path) -> Result<Vec<u8>, Fault> {
         .coded("E0984"))
 }
 
-fn nodes(checked: &Checked, text: &ProfileText, from: &Text, setting: &Setting) -> Vec<OfNode> {
+fn nodes(checked: &Checked, text: &ProfileText, from: (&Text, Option<&Image>), setting: &Setting) -> Vec<OfNode> {
     let mut all = Vec::new();
     for (number, kernel) in text.kernels.iter().enumerate() {
         let mut walker = Walker::new(from, kernel, setting);
@@ -207,7 +210,7 @@ fn nodes(checked: &Checked, text: &ProfileText, from: &Text, setting: &Setting) 
                 add(firings / threads, threads);
                 add(1, firings % threads);
             }
-            all.push((*node, number, OfNode { node: *node, firings, serial: kernel.serial, blocks }));
+            all.push((*node, number, OfNode { node: *node, kernel: number, firings, serial: kernel.serial, blocks }));
         }
     }
     all.sort_by_key(|(node, number, _)| (*node, *number));
@@ -234,12 +237,12 @@ const FIRINGS: u64 = 40;
 const PARITY: u64 = 44;
 
 impl<'f> Walker<'f> {
-    fn new(from: &'f Text, kernel: &ProfileKernel, setting: &'f Setting) -> Walker<'f> {
+    fn new((from, image): (&'f Text, Option<&Image>), kernel: &ProfileKernel, setting: &'f Setting) -> Walker<'f> {
         let (name, node, serial) = (kernel.name.as_str(), kernel.nodes[0], kernel.serial);
         let code = match from {
-            Text::Sass { text, image } => sass::read(text, name, setting.arch).and_then(|mut code| {
-                code.constants = image::constants(image, name);
-                let at = image::arguments(image, name)?;
+            Text::Sass(text) => sass::read(text, name, setting.arch).zip(image).and_then(|(mut code, image)| {
+                code.constants = image::constants(&image.bytes, name);
+                let at = image::arguments(&image.bytes, name)?;
                 code.constants.word(0, image::threads(setting.arch.major), setting.threads);
                 // any address will do: the stack is nobody else's
                 code.constants.word(0, image::stack(setting.arch.major), STACK);

@@ -14,12 +14,15 @@
 mod bound;
 mod deadline;
 mod extract;
+mod measure;
 mod report;
 
 pub use deadline::Deadline;
+pub use measure::On;
 
 use super::Method;
 use crate::cuda::arch::Arch;
+use crate::cuda::gpu::Gpu;
 use crate::cuda::instructions::table;
 use crate::exit::{Exit, Fault};
 use crate::folding;
@@ -65,6 +68,8 @@ pub struct How {
     pub json: bool,
     /// Show the instruction strings, too.
     pub strings: bool,
+    /// Measure the kernels' blocks, too.
+    pub measure: Option<On>,
 }
 
 /// A multiprocessor and what runs on it, nothing left open.
@@ -90,6 +95,18 @@ impl OfProgram {
             states: self.states.or(other.states),
             ls_units: self.ls_units.or(other.ls_units),
             cores: self.cores.or(other.cores),
+        }
+    }
+
+    /// On a GPU the architecture is that of the GPU.
+    fn on(&self, measure: Option<On>) -> Result<OfProgram, Fault> {
+        let Some(On::Gpu(number)) = measure else { return Ok(self.clone()) };
+        let own = Gpu::open(number)?.properties().arch;
+        match self.arch {
+            Some(arch) if arch != own => Err(Fault::usage(format!("the GPU is {own}, and --arch says {arch}"))
+                .help("leave --arch out to measure")
+                .coded("E0991")),
+            _ => Ok(OfProgram { arch: Some(own), ..self.clone() }),
         }
     }
 
@@ -148,7 +165,7 @@ pub fn guarantee(
     deadline: &Deadline,
 ) -> Result<Exit, Halt> {
     // what is quick, and only if that is not enough, what takes its time
-    let how = |method| How { method, seconds: super::SECONDS, json: false, strings: false };
+    let how = |method| How { method, seconds: super::SECONDS, json: false, strings: false, measure: None };
     let quick = report(session, checked, code, asked, &how(Method::Pessimistic), Some(deadline))?;
     if deadline.is_kept(&quick) {
         return Ok(Exit::Ok);
@@ -165,11 +182,15 @@ fn report(
     how: &How,
     deadline: Option<&Deadline>,
 ) -> Result<report::Report, Halt> {
-    let setting = asked.setting()?;
+    let setting = asked.on(how.measure)?.setting()?;
     // what a GPU would run
     let folded = folding::folded(session, checked, code)?;
     let checked = folded.as_ref().unwrap_or(checked);
     let extracted = extract::extract(session, checked, code, &setting)?;
     let bounds = session.pass("makespan", || bound::bounds(&extracted, &setting, how));
-    Ok(report::Report::new(checked, &extracted, bounds, &setting, how, deadline))
+    let measured = match how.measure {
+        Some(on) => Some(session.pass("run", || measure::measure(checked, &extracted, &setting, on))?),
+        None => None,
+    };
+    Ok(report::Report::new(checked, &extracted, (bounds, measured), &setting, how, deadline))
 }

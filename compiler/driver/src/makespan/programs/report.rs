@@ -2,7 +2,8 @@
 
 use super::bound::Bound;
 use super::extract::{Extracted, OfNode, string};
-use super::{Deadline, How, Setting};
+use super::measure::Cycles;
+use super::{Deadline, How, On, Setting};
 use crate::document::columns;
 use crate::pipeline::Checked;
 use serde::Serialize;
@@ -39,6 +40,9 @@ pub(super) struct Report {
     pub(super) sound: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<u64>,
+    /// `gpu` or `emulated`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured_on: Option<&'static str>,
     kernels: Vec<Row>,
 }
 
@@ -62,6 +66,15 @@ pub(super) struct Row {
     sound: bool,
     least: u64,
     by: &'static str,
+    /// Cycles that a block took, its bound by formula, and the first over the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block_bound: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured_over_bound: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unmeasured: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unbounded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,6 +115,10 @@ impl Row {
             sound: false,
             least: 0,
             by: "none",
+            measured: None,
+            block_bound: None,
+            measured_over_bound: None,
+            unmeasured: None,
             unbounded: None,
             string,
             span: of.span,
@@ -112,6 +129,7 @@ impl Row {
                 (row.blocks, row.warps, row.ls_cycles, row.core_cycles) = (b.blocks, b.warps, b.loads, b.cores);
                 (row.barriers, row.varies, row.bound, row.exact) = (b.barriers, b.varies, Some(b.bound), b.exact);
                 (row.sound, row.least, row.by) = (b.sound, b.least, b.by);
+                row.block_bound = how.measure.map(|_| b.of_block);
             }
         }
         row
@@ -122,20 +140,30 @@ impl Report {
     pub(super) fn new(
         checked: &Checked,
         extracted: &Extracted,
-        bounds: Vec<Result<Bound, String>>,
+        (bounds, measured): (Vec<Result<Bound, String>>, Option<Cycles>),
         setting: &Setting,
         how: &How,
         deadline: Option<&Deadline>,
     ) -> Report {
         let machine = setting.machine();
         let row = |(node, bound): (&OfNode, Result<Bound, String>)| Row::new(checked, node, bound, how);
-        let kernels: Vec<Row> = extracted.nodes.iter().zip(bounds).map(row).collect();
+        let mut kernels: Vec<Row> = extracted.nodes.iter().zip(bounds).map(row).collect();
+        for (row, cycles) in kernels.iter_mut().zip(measured.into_iter().flatten()) {
+            match cycles {
+                Ok(cycles) => {
+                    row.measured = Some(cycles);
+                    row.measured_over_bound =
+                        row.block_bound.filter(|b| *b > 0 && row.sound).map(|b| cycles / b as f64);
+                }
+                Err(why) => row.unmeasured = Some(why),
+            }
+        }
         let sum = |sum: u64, row: &Row| Some(sum.saturating_add(row.bound?));
         Report {
             schema: "sluice-makespan-program-1",
             arch: setting.arch.sm(),
             origin: extracted.origin.name(),
-            compiler: extracted.compiler.clone(),
+            compiler: extracted.image.as_ref().map(|i| i.compiler.clone()),
             because: extracted.because.clone(),
             ls_units: setting.units.ls_units,
             cores: setting.units.cores,
@@ -151,6 +179,7 @@ impl Report {
             exact: kernels.iter().all(|k| k.exact),
             sound: kernels.iter().all(|k| k.sound),
             deadline: deadline.map(|d| d.cycles),
+            measured_on: how.measure.map(|on| if on == On::Emulated { "emulated" } else { "gpu" }),
             kernels,
         }
     }
@@ -163,6 +192,30 @@ impl Report {
     /// The node that may take most; of several, the first.
     pub(super) fn largest(&self) -> Option<&Row> {
         self.kernels.iter().rev().max_by_key(|k| k.bound)
+    }
+
+    /// What blocks took, beside their bounds.
+    fn measurements(&self) -> String {
+        let Some(on) = self.measured_on else { return String::new() };
+        let head = ["stream", "block at most", "measured", "measured / bound", ""];
+        let mut rows: Vec<Vec<String>> = vec![head.map(String::from).to_vec()];
+        let mut beyond = false;
+        for k in &self.kernels {
+            beyond |= k.measured_over_bound.is_some_and(|over| over > 1.0);
+            rows.push(vec![
+                k.name.clone(),
+                k.block_bound.map_or("?".into(), |b| b.to_string()),
+                k.measured.map_or(String::new(), |m| format!("{m:.0}")),
+                k.measured_over_bound.map_or(String::new(), |over| format!("{over:.2}")),
+                k.unmeasured.clone().unwrap_or_default(),
+            ]);
+        }
+        let of = if on == "gpu" { "alone on a multiprocessor" } else { "on the CPU, which says nothing of a GPU" };
+        let mut text = format!("\ncycles of one block, {of}\n\n{}", columns(&rows, &[0, 4]));
+        if beyond && on == "gpu" {
+            text += "\nwhat takes longer than its bound waits for what the model leaves out: memory, caches, results of earlier instructions\n";
+        }
+        text
     }
 
     /// For people.
@@ -231,6 +284,7 @@ impl Report {
                 100.0 * bound as f64 / whole.max(1) as f64
             );
         }
+        text += &self.measurements();
         for k in self.kernels.iter().filter(|k| k.string.is_some()) {
             text += &format!("\n{}\n{}\n", k.name, k.string.as_deref().unwrap_or(""));
         }

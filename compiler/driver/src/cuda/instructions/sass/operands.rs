@@ -9,8 +9,10 @@ pub(super) const CONDITIONS: usize = 512;
 pub(super) const UNIFORM_CONDITIONS: usize = 520;
 /// One that nobody writes.
 const UNKNOWN: usize = 528;
+/// One that is zero.
+pub(super) const ZERO: usize = 529;
 /// All of them.
-pub(super) const REGISTERS: usize = 529;
+pub(super) const REGISTERS: usize = 530;
 
 /// An instruction in pieces.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,10 +188,13 @@ pub(super) fn local(line: &Line<'_>, bytes: u32) -> Option<Action> {
     let address = (register(base)?, literal(offset)?);
     let name = line.argument(number).trim_end_matches(".reuse");
     let words = (bytes / 4).max(1) as usize;
-    // zero is no register, parts of registers are no numbers: what is there then is not known
+    // of parts of registers it is not known what is there then
     let narrow = line.modifiers.iter().any(|m| matches!(*m, "U8" | "S8" | "U16" | "S16" | "8" | "16"));
-    let first = if narrow || is_zero(name) { UNKNOWN } else { register(name)? };
-    let registers = (0..words).map(|i| if first == UNKNOWN { UNKNOWN } else { first + i }).collect();
+    let registers = match (narrow, is_zero(name), register(name)) {
+        (true, _, _) => vec![UNKNOWN; words],
+        (_, true, _) => vec![ZERO; if stores { words } else { 0 }],
+        (_, _, first) => (first?..first? + words).collect(),
+    };
     Some(Action::Local { stores, address, registers })
 }
 
@@ -235,6 +240,8 @@ mod tests {
         let line = Line::read("/*07d0*/  STL [R1], R5      (*\"SpillRefill\"*);").unwrap();
         assert!(line.spills);
         assert_eq!(local(&line, 4), Some(Action::Local { stores: true, address: (1, 0), registers: vec![5] }));
+        let line = Line::read("/*03c0*/ STL [R1+0x14c], RZ (*\"SpillRefill\"*);").unwrap();
+        assert_eq!(local(&line, 4), Some(Action::Local { stores: true, address: (1, 0x14c), registers: vec![ZERO] }));
         let line = Line::read("/*07d0*/  LDL.LU.64 R60, [R1+0x4]").unwrap();
         assert_eq!(local(&line, 8), Some(Action::Local { stores: false, address: (1, 4), registers: vec![60, 61] }));
     }
