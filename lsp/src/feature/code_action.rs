@@ -68,7 +68,7 @@ fn quick_fixes(view: &View, range: &Range<u32>, shown: &[Range<u32>], all: &mut 
     for d in &known.of.analysis.diagnostics {
         let Some(at) = known.now(d.span()).filter(|s| s.file == view.file) else { continue };
         let meets = |range: &Range<u32>| range.start <= at.end && at.start <= range.end;
-        if !meets(range) && !shown.iter().any(|of| *of == (at.start..at.end)) {
+        if !meets(range) && !shown.contains(&(at.start..at.end)) {
             continue;
         }
         let Some((_, shown)) = convert_one(view, d) else { continue };

@@ -19,6 +19,7 @@ use crate::scheduling::target;
 use sluice_codegen::cuda::ProfileText;
 use sluice_frontend::graph::NodeKind;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::{Duration, Instant};
 
 /// Where kernels run.
@@ -84,19 +85,16 @@ fn all(
     for node in &extracted.nodes {
         let firings = if node.serial { node.firings } else { node.firings.min(setting.threads.into()) };
         let key = (node.kernel, firings);
-        if !known.contains_key(&key) {
-            let found = bench.block(checked, node, firings, setting.threads, once);
-            known.insert(
-                key,
-                match found {
-                    Ok(milliseconds) => milliseconds.map(|ms| ms * mhz * 1e3),
-                    // a fault of the kernel; what is wrong with the device is told
-                    Err(fault) if fault.exit == Exit::Internal => Err(fault.message),
-                    Err(fault) => return Err(fault),
-                },
-            );
-        }
-        cycles.push(known[&key].clone());
+        let of = match known.entry(key) {
+            Entry::Occupied(found) => found.into_mut(),
+            Entry::Vacant(place) => place.insert(match bench.block(checked, node, firings, setting.threads, once) {
+                Ok(milliseconds) => milliseconds.map(|ms| ms * mhz * 1e3),
+                // a fault of the kernel; what is wrong with the device is told
+                Err(fault) if fault.exit == Exit::Internal => Err(fault.message),
+                Err(fault) => return Err(fault),
+            }),
+        };
+        cycles.push(of.clone());
     }
     Ok(cycles)
 }
