@@ -196,7 +196,7 @@ pub fn run<F: Future<Output = ()>>(test: F) {
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(all) => {
-            let all: std::collections::BTreeMap<&String, Value> = all.iter().map(|(k, v)| (k, sorted(v))).collect();
+            let all: BTreeMap<&String, Value> = all.iter().map(|(k, v)| (k, sorted(v))).collect();
             all.into_iter().map(|(k, v)| (k.clone(), v)).collect()
         }
         Value::Array(all) => all.iter().map(sorted).collect(),
