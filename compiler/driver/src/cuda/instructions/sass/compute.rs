@@ -193,17 +193,13 @@ fn multiply(line: &Line<'_>, is_signed: bool) -> Option<Vec<Effect>> {
     if wide {
         return Some(to_double(to, Some(Calc::MultiplyWide(is_signed)), vec![word(a), word(b), double_word(c)]));
     }
-    // products of 64 bits take the upper one of two registers to add
-    let calc = if line.has("HI") { Calc::MultiplyHigh(is_signed) } else { Calc::Multiply(32) };
-    let added = if line.has("HI") && !is_zero(c) {
-        let Operand { source: Source::Register(r), modifier: Modifier::Plain } = word(c) else { return None };
-        // the lower one can carry into it
-        let _ = r;
+    // to the upper half of a product two registers are added, the lower of which can carry into it
+    if line.has("HI") && !is_zero(c) {
         return None;
-    } else {
-        word(c)
-    };
-    let product = Effect { to: Target::Register(register(to)?), calc: Some(calc), from: vec![word(a), word(b), added] };
+    }
+    let calc = if line.has("HI") { Calc::MultiplyHigh(is_signed) } else { Calc::Multiply(32) };
+    let product =
+        Effect { to: Target::Register(register(to)?), calc: Some(calc), from: vec![word(a), word(b), word(c)] };
     match conditions.as_slice() {
         [] => Some(vec![product]),
         // a carry comes in, to what is multiplied by one, or to nothing but itself
