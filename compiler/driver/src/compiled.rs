@@ -21,10 +21,11 @@ use sluice_codegen::c::program;
 use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program, emit_stages};
 use sluice_frontend::graph::{Node, NodeKind};
 use sluice_frontend::ids::NodeId;
+use sluice_frontend::ty::Ty;
 use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_frontend::{Elaborated, graph_text};
 use sluice_grammar::diagnostic::Diagnostic;
-use sluice_kernel::fuse::{self, Fused};
+use sluice_kernel::fuse::{self, Fused, Rules};
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::items;
 use sluice_kernel::lower::{self, LowerOptions};
@@ -32,6 +33,7 @@ use sluice_kernel::passes::Pass;
 use sluice_schedule::fused::{self, FusedSchedule};
 use sluice_schedule::judge::{self, Verified};
 use sluice_schedule::minimum_latency::{self, minimum_latency};
+use sluice_schedule::partition;
 use sluice_schedule::sequential::SequentialSchedule;
 use sluice_schedule::single_appearance::{self, single_appearance};
 use std::path::PathBuf;
@@ -44,7 +46,10 @@ pub fn emit(
     flavour: Flavour,
     name: &str,
 ) -> Result<CProgram, Halt> {
-    let make = |input: &ProgramInput<'_>| Ok((emit_program(input)?, ()));
+    let make = |input: &ProgramInput<'_>, fuse: Fuse<'_>| {
+        let fused = fuse(None);
+        Ok((emit_program(&with(input, fused.as_ref()))?, ()))
+    };
     emit_by(session, checked, code, (flavour, name), make).map(|(c, ())| c)
 }
 
@@ -57,7 +62,7 @@ pub fn emit_threads(
 ) -> Result<(CProgram, Plan), Halt> {
     // one that does not fit any more is left alone: there is nothing to be said about it in a run
     let found = find::in_cache(checked).and_then(Result::ok);
-    let make = |input: &ProgramInput<'_>| {
+    let make = |input: &ProgramInput<'_>, fuse: Fuse<'_>| {
         // what the plan is for must be what the code has
         let batch = match threads.batch {
             Some(n) => n,
@@ -66,12 +71,31 @@ pub fn emit_threads(
         let options = sluice_codegen::ProgramOptions { batch: Some(batch), ..*input.options };
         let plan = plan::plan(input, threads.threads, batch, found.as_ref());
         let c = match &plan.partition {
-            Some(partition) => emit_stages(&ProgramInput { options: &options, ..*input }, partition)?,
-            None => emit_program(input)?,
+            Some(partition) => {
+                let fused = fuse(Some(partition));
+                emit_stages(&with(&ProgramInput { options: &options, ..*input }, fused.as_ref()), partition)?
+            }
+            None => {
+                let fused = fuse(None);
+                emit_program(&with(input, fused.as_ref()))?
+            }
         };
         Ok((c, plan))
     };
     emit_by(session, checked, code, (Flavour::Plugin, "program"), make)
+}
+
+/// Makes one filter of parts of a program, each within a stage where there are stages.
+type Fuse<'a> = &'a dyn Fn(Option<&partition::Verified>) -> Option<(Fused, FusedSchedule)>;
+
+/// The program with regions, where there are some.
+fn with<'a>(input: &ProgramInput<'a>, fused: Option<&'a (Fused, FusedSchedule)>) -> ProgramInput<'a> {
+    match fused {
+        Some((program, schedule)) => {
+            ProgramInput { fused: Some(FusedProgram { program, schedule }), schedule: &schedule.judged, ..*input }
+        }
+        None => *input,
+    }
 }
 
 fn emit_by<T>(
@@ -79,7 +103,7 @@ fn emit_by<T>(
     checked: &Checked,
     code: &CodeOptions,
     (flavour, name): (Flavour, &str),
-    make: impl FnOnce(&ProgramInput<'_>) -> Result<(CProgram, T), CodegenError>,
+    make: impl FnOnce(&ProgramInput<'_>, Fuse<'_>) -> Result<(CProgram, T), CodegenError>,
 ) -> Result<(CProgram, T), Halt> {
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
@@ -87,19 +111,20 @@ fn emit_by<T>(
     let mut kernels = kernels(session, checked, code)?;
     session.pass("item-ranges", || items::prove(&program.graph, &mut kernels));
     dump(session, "item-ranges", || print_kernels(&kernels))?;
-    let mut fused = fuse(session, checked, code, &kernels, &verified)?;
-    improve(session, &mut kernels, code.inner.passes())?;
-    if let Some((program, _)) = &mut fused {
-        improve(session, &mut program.kernels, code.inner.passes())?;
+    let whole = |partition: Option<&partition::Verified>| fuse(checked, code, (&kernels, &verified), partition);
+    if session.dumps("fuse") {
+        let made = whole(None);
+        dump(session, "fuse", || match &made {
+            Some((fused, _)) => graph_text::print(&fused.graph) + "\n" + &print_kernels(&fused.kernels),
+            None => graph_text::print(&program.graph),
+        })?;
     }
+    let mut printed = kernels.clone();
+    improve(session, &mut printed, code.inner.passes())?;
     let mut options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
-    let mut input = input(checked, name, &kernels, &verified, &options);
-    if let Some((program, schedule)) = &fused {
-        input.fused = Some(FusedProgram { program, schedule });
-        input.schedule = &schedule.judged;
-    }
-    let (c, more) = session.pass("emit-c", || make(&input)).map_err(|e| no_code(&e))?;
+    let input = input(checked, name, &printed, &verified, &options);
+    let (c, more) = session.pass("emit-c", || make(&input, &whole)).map_err(|e| no_code(&e))?;
     dump(session, "emit-c", || c.source.clone())?;
     Ok((c, more))
 }
@@ -109,34 +134,35 @@ const DONE_AGAIN: u64 = 100 << 10;
 
 /// The program with parts of it as one filter each, and its schedule; `None` where there are no such parts, or nobody wants them.
 fn fuse(
-    session: &mut Session,
     checked: &Checked,
     code: &CodeOptions,
-    kernels: &[Kernel],
-    verified: &Verified<SequentialSchedule>,
-) -> Result<Option<(Fused, FusedSchedule)>, Halt> {
+    (kernels, verified): (&[Kernel], &Verified<SequentialSchedule>),
+    partition: Option<&partition::Verified>,
+) -> Option<(Fused, FusedSchedule)> {
     let Elaborated { graph, steady, globals, .. } = &checked.program;
     if !code.fuse || code.stats {
-        return Ok(None);
+        return None;
     }
-    let sizes = |k: &Kernel| {
-        k.state.iter().map(|s| size_align(&s.ty, globals).map_or(u64::MAX, |(n, _)| n)).fold(0, u64::saturating_add)
-    };
+    let size = |ty: &Ty| size_align(ty, globals).map_or(u64::MAX, |(n, _)| n);
+    let sizes = |k: &Kernel| k.state.iter().map(|s| size(&s.ty)).fold(0, u64::saturating_add);
     let state = |n: &Node| if let NodeKind::Filter { code, .. } = &n.kind { sizes(&kernels[code.index()]) } else { 0 };
-    let kept = steady.boundary_fill.iter().fold(0u64, |sum, n| sum.saturating_add(n.saturating_mul(8)));
-    let states = graph.nodes.iter().map(state).fold(kept, u64::saturating_add);
+    let kept = graph.channels.iter().zip(&steady.boundary_fill).map(|(c, n)| n.saturating_mul(size(&c.ty)));
+    let states = graph.nodes.iter().map(state).chain(kept).fold(0, u64::saturating_add);
     let natives = kernels.iter().any(|k| !k.natives.is_empty());
-    let may_fail = states <= DONE_AGAIN && !natives;
-    let made = session.pass("fuse", || {
-        let fused = fuse::fuse(graph, steady, kernels, may_fail)?;
-        let schedule = fused::schedule(&fused, graph, steady, &verified.schedule().init)?;
-        Some((fused, schedule))
-    });
-    dump(session, "fuse", || match &made {
-        Some((fused, _)) => graph_text::print(&fused.graph) + "\n" + &print_kernels(&fused.kernels),
-        None => graph_text::print(graph),
-    })?;
-    Ok(made)
+    // what replicas do again is counted by node
+    let part = |p: &partition::Verified, v| (p.overlap().again[NodeId::index(v)] == 0).then(|| p.stage_of(v));
+    let parts: Option<Vec<Option<usize>>> = partition.map(|p| graph.node_ids().map(|v| part(p, v)).collect());
+    let rules =
+        Rules { may_fail: states <= DONE_AGAIN && !natives, parts: parts.as_deref(), histories: partition.is_none() };
+    let mut fused = fuse::fuse(graph, steady, kernels, rules)?;
+    let schedule = fused::schedule(&fused, graph, steady, &verified.schedule().init)?;
+    for kernel in &mut fused.kernels {
+        for (name, pass) in code.inner.passes() {
+            pass(kernel);
+            sluice_kernel::verify::debug_verify(kernel, name);
+        }
+    }
+    Some((fused, schedule))
 }
 
 /// A program as the back ends get it.

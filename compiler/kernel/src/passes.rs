@@ -6,6 +6,7 @@ pub mod fold;
 pub mod inline;
 pub mod inner;
 pub mod intervals;
+pub mod jam;
 pub mod lanes;
 pub mod lower_channels;
 pub mod prove_checks;

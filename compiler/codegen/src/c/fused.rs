@@ -18,7 +18,7 @@ use super::tables::Facts;
 use super::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::NodeId;
-use sluice_kernel::fuse::Fused;
+use sluice_kernel::fuse::{Fused, Region};
 use sluice_kernel::ir::StateId;
 use sluice_schedule::fused::{FusedSchedule, unfolded};
 use std::fmt::Write;
@@ -67,13 +67,19 @@ pub fn instances(input: &ProgramInput<'_>, fused: FusedProgram<'_>) -> Vec<(usiz
     (first..first + fused.program.kernels.len()).map(|k| (k, count(k))).collect()
 }
 
-/// `sl_steady`.
-pub fn steady(
-    input: &ProgramInput<'_>,
-    fused: FusedProgram<'_>,
-    (layout, facts): (&Layout, &Facts),
-    movers: &mut Movers,
-) -> Result<String, CodegenError> {
+/// What the steady state's text is made of.
+pub struct Made {
+    /// By node: its number among the ends, or among the instances of its code.
+    numbers: Vec<usize>,
+    /// By channel: where it is.
+    places: Layout,
+    /// By node: what the engine knows it as.
+    known: Vec<u32>,
+    receives: Vec<bool>,
+}
+
+/// Prepares the text.
+pub fn made(input: &ProgramInput<'_>, fused: FusedProgram<'_>, (layout, facts): (&Layout, &Facts)) -> Made {
     let program = fused.program;
     let mut used = vec![0; program.kernels.len()];
     let numbers: Vec<usize> = program
@@ -98,24 +104,70 @@ pub fn steady(
     let known: Vec<u32> = (program.graph.node_ids())
         .map(|v| program.nodes[v.index()].or_else(|| Some(region(v)?.members.first()?.0)).map_or(0, |old| old.0))
         .collect();
-    let steps = Steady {
-        graph: &program.graph,
-        layout: &places,
-        numbers: &numbers,
-        fill: &program.steady.boundary_fill,
-        steps: &fused.schedule.steps,
-        table_above: input.options.table_above,
-        repeat: false,
-        receives: &vec![false; input.kernels.len() + program.kernels.len()],
-        stats: false,
-        places: None,
-        known: Some(&known),
-    };
+    Made { numbers, places, known, receives: vec![false; input.kernels.len() + program.kernels.len()] }
+}
+
+impl Made {
+    /// The steady state, of the graph with regions.
+    pub fn steps<'a>(&'a self, input: &ProgramInput<'_>, fused: FusedProgram<'a>) -> Steady<'a> {
+        Steady {
+            graph: &fused.program.graph,
+            layout: &self.places,
+            numbers: &self.numbers,
+            fill: &fused.program.steady.boundary_fill,
+            steps: &fused.schedule.steps,
+            table_above: input.options.table_above,
+            repeat: false,
+            receives: &self.receives,
+            stats: false,
+            places: None,
+            known: Some(&self.known),
+        }
+    }
+
+    /// C that fetches the state of a region from its members, and that puts it back after `k` steady states.
+    pub fn state(
+        &self,
+        input: &ProgramInput<'_>,
+        facts: &Facts,
+        fused: FusedProgram<'_>,
+        r: &Region,
+    ) -> (String, String) {
+        let (mut enter, mut leave) = (String::new(), String::new());
+        let (k, number) = (r.code.0, self.numbers[r.node.index()]);
+        let kernel = &fused.program.kernels[r.code.index() - input.kernels.len()];
+        for (i, (v, StateId(field))) in r.states.iter().enumerate() {
+            let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { continue };
+            let own = format!("s->code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
+            let name = field_name(*field as usize, &input.kernels[code.index()].state[*field as usize].name);
+            let theirs = format!("s->code_{}[{}].{name}", code.0, facts.numbers[v.index()]);
+            let _ = writeln!(enter, "    {own} = {theirs};");
+            let _ = writeln!(leave, "    {theirs} = {own};");
+        }
+        for (v, _) in &r.members {
+            if let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind {
+                let (number, firings) = (facts.numbers[v.index()], input.steady.repetitions[v.index()]);
+                let _ = writeln!(leave, "    s->code_{}[{number}].iter += {firings} * k;", code.0);
+            }
+        }
+        (enter, leave)
+    }
+}
+
+/// `sl_steady`.
+pub fn steady(
+    input: &ProgramInput<'_>,
+    fused: FusedProgram<'_>,
+    (layout, facts): (&Layout, &Facts),
+    movers: &mut Movers,
+) -> Result<String, CodegenError> {
+    let program = fused.program;
+    let made = made(input, fused, (layout, facts));
     // what stays on channels goes to their beginnings
     let (mut keep, mut enter, mut leave) = (String::new(), String::new(), String::new());
     for c in program.graph.channel_ids().filter(|c| program.steady.boundary_fill[c.index()] > 0) {
         let (channel, fill) = (program.graph.channel(c), program.steady.boundary_fill[c.index()]);
-        let (at, item) = (places.channels[c.index()].offset, c_type(&channel.ty));
+        let (at, item) = (made.places.channels[c.index()].offset, c_type(&channel.ty));
         let taken = program.steady.repetitions[channel.to.0.index()].saturating_mul(channel.consume.into());
         let _ = writeln!(
             keep,
@@ -139,24 +191,11 @@ pub fn steady(
             let _ = writeln!(leave, "    memcpy(ctx->arena + {from}, {here}, {n} * sizeof({item}));");
         }
     }
-    let mut out = steps.functions("sl_regions", "", &keep, movers)?;
+    let mut out = made.steps(input, fused).functions("sl_regions", "", &keep, movers)?;
     for r in &program.regions {
-        let (k, number) = (r.code.0, numbers[r.node.index()]);
-        let kernel = &program.kernels[r.code.index() - input.kernels.len()];
-        for (i, (v, StateId(field))) in r.states.iter().enumerate() {
-            let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { continue };
-            let own = format!("s->code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
-            let name = field_name(*field as usize, &input.kernels[code.index()].state[*field as usize].name);
-            let theirs = format!("s->code_{}[{}].{name}", code.0, facts.numbers[v.index()]);
-            let _ = writeln!(enter, "    {own} = {theirs};");
-            let _ = writeln!(leave, "    {theirs} = {own};");
-        }
-        for (v, _) in &r.members {
-            if let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind {
-                let (number, firings) = (facts.numbers[v.index()], input.steady.repetitions[v.index()]);
-                let _ = writeln!(leave, "    s->code_{}[{number}].iter += {firings} * k;", code.0);
-            }
-        }
+        let (fetch, put) = made.state(input, facts, fused, r);
+        enter.push_str(&fetch);
+        leave.push_str(&put);
     }
     let _ = write!(
         out,

@@ -34,6 +34,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 /// What a program consists of.
+#[derive(Clone, Copy)]
 pub struct ProgramInput<'a> {
     /// Its name; for a library an identifier of C.
     pub name: &'a str,
@@ -287,7 +288,7 @@ fn make(
     if let Some(device) = device {
         limits.stages = Some(device.batch);
     }
-    let regions = fused::of(input).filter(|_| partition.is_none() && device.is_none());
+    let regions = fused::of(input).filter(|_| device.is_none());
     if let Some(regions) = regions {
         fused::check(input, regions)?;
     }
@@ -330,7 +331,8 @@ fn make(
             scaled: false,
         },
     };
-    let staged = partition.map(|p| stages::emit(input, p, &steps, &mut movers)).transpose()?;
+    let staged =
+        partition.map(|p| stages::emit(input, p, (&steps, (&layout, &facts), regions), &mut movers)).transpose()?;
     steady.text.insert_str(0, &(movers.functions + "\n"));
 
     let mut out = String::new();

@@ -11,9 +11,12 @@
 //! own, then those. A replicated stage fires `again` times what the overlap says at the beginning of a batch, for what it has not got from
 //! its other replicas; `again` is 0 in the first batch of all, when the whole has given it everything.
 
+use super::fused::{self, FusedProgram};
+use super::layout::Layout;
 use super::movers::Movers;
 use super::program::{CodegenError, ProgramInput};
 use super::steady::{Steady, is_table};
+use super::tables::Facts;
 use super::types::c_type;
 use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::NodeKind;
@@ -44,7 +47,7 @@ pub fn cannot(input: &ProgramInput<'_>) -> Option<&'static str> {
     if !input.messages.links.is_empty() || !input.steady.precedences.is_empty() {
         return Some("it sends messages, which take effect between certain firings of sender and receiver");
     }
-    if super::tables::Facts::of(input.graph, input.kernels.len()).ordered {
+    if Facts::of(input.graph, input.kernels.len()).ordered {
         return Some(
             "several of its filters print (or print freely beside an input), so that the order of all firings can be seen",
         );
@@ -59,7 +62,7 @@ pub fn cannot(input: &ProgramInput<'_>) -> Option<&'static str> {
 pub fn emit(
     input: &ProgramInput<'_>,
     partition: &Verified,
-    steady: &Steady<'_>,
+    (steady, tables_of, fused): (&Steady<'_>, (&Layout, &Facts), Option<FusedProgram<'_>>),
     movers: &mut Movers,
 ) -> Result<StagesText, CodegenError> {
     let graph = input.graph;
@@ -72,17 +75,63 @@ pub fn emit(
         .collect();
     let places = places(input, partition, steady, &crossings);
     let mut functions = String::new();
+    let made = fused.map(|f| (f, fused::made(input, f, tables_of)));
     for (s, stage) in partition.stages().iter().enumerate() {
         let name = format!("sl_stage_{s}");
-        if stage.replicas > 1 {
-            functions.push_str(&replicated(input, partition, s, &places, steady, movers)?);
+        let Some((fused, made)) = &made else {
+            if stage.replicas > 1 {
+                let nodes: Vec<(NodeId, u64, u64)> = (stage.nodes.iter())
+                    .map(|v| (*v, input.steady.repetitions[v.index()], partition.overlap().again[v.index()]))
+                    .collect();
+                functions.push_str(&replicated(&name, &nodes, &places, steady, movers)?);
+                continue;
+            }
+            let nodes: BTreeSet<NodeId> = stage.nodes.iter().copied().collect();
+            let steps = only(steady.steps, &nodes);
+            let part = Steady { steps: &steps, places: Some(&places), stats: false, ..*steady };
+            functions.push_str(&part.functions(&name, ", const int64_t again", "    (void)again;\n", movers)?);
+            functions.push('\n');
             continue;
+        };
+        // a region is in the stage that its members are in
+        let program = fused.program;
+        let of = |v: NodeId| {
+            program.nodes[v.index()]
+                .or_else(|| program.regions.iter().find(|r| r.node == v)?.members.first().map(|m| m.0))
+        };
+        let mine: Vec<NodeId> =
+            program.graph.node_ids().filter(|v| of(*v).is_some_and(|old| stage.nodes.contains(&old))).collect();
+        let places: Vec<(String, String)> = program.channels.iter().map(|c| places[c.index()].clone()).collect();
+        let (mut enter, mut leave) = (String::new(), String::new());
+        for r in program.regions.iter().filter(|r| mine.contains(&r.node)) {
+            let (fetch, put) = made.state(input, tables_of.1, *fused, r);
+            enter.push_str(&fetch);
+            leave.push_str(&put);
         }
-        let nodes: BTreeSet<NodeId> = stage.nodes.iter().copied().collect();
-        let steps = only(steady.steps, &nodes);
-        let part = Steady { steps: &steps, places: Some(&places), stats: false, ..*steady };
-        functions.push_str(&part.functions(&name, ", const int64_t again", "    (void)again;\n", movers)?);
-        functions.push('\n');
+        let steady = made.steps(input, *fused);
+        let inner = format!("{name}_regions");
+        if stage.replicas > 1 {
+            let nodes: Vec<(NodeId, u64, u64)> = (mine.iter())
+                .map(|v| {
+                    (
+                        *v,
+                        program.steady.repetitions[v.index()],
+                        program.nodes[v.index()].map_or(0, |old| partition.overlap().again[old.index()]),
+                    )
+                })
+                .collect();
+            functions.push_str(&replicated(&inner, &nodes, &places, &steady, movers)?);
+        } else {
+            let nodes: BTreeSet<NodeId> = mine.into_iter().collect();
+            let steps = only(steady.steps, &nodes);
+            let part = Steady { steps: &steps, places: Some(&places), ..steady };
+            functions.push_str(&part.functions(&inner, ", const int64_t again", "    (void)again;\n", movers)?);
+        }
+        let _ = write!(
+            functions,
+            "\nstatic void {name}(sl_ctx *ctx, int64_t k, const int64_t again) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    \
+             (void)s;\n{enter}    {inner}(ctx, k, again);\n{leave}}}\n\n"
+        );
     }
     let least = (graph.node_ids())
         .map(|v| partition.overlap().again[v.index()].div_ceil(input.steady.repetitions[v.index()].max(1)))
@@ -127,22 +176,20 @@ fn places(
     input.graph.channel_ids().map(one).collect()
 }
 
-/// A stage that several threads run: each node fires for the whole batch, producers first, which program order sees to where there is no feedback.
+/// A stage that several threads run: each node, with its firings in a steady state and those that are done again, fires for the whole batch, producers first, which program order sees to where there is no feedback.
 fn replicated(
-    input: &ProgramInput<'_>,
-    partition: &Verified,
-    s: usize,
+    name: &str,
+    nodes: &[(NodeId, u64, u64)],
     places: &[(String, String)],
     steady: &Steady<'_>,
     movers: &mut Movers,
 ) -> Result<String, CodegenError> {
     let mut out = format!(
-        "static void sl_stage_{s}(sl_ctx *ctx, int64_t k, const int64_t again) {{\n    char *restrict a = ctx->arena;\n    \
+        "static void {name}(sl_ctx *ctx, int64_t k, const int64_t again) {{\n    char *restrict a = ctx->arena;\n    \
          struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)a;\n    (void)s;\n    (void)again;\n"
     );
     let part = Steady { places: Some(places), stats: false, ..*steady };
-    for v in &partition.stages()[s].nodes {
-        let (times, again) = (input.steady.repetitions[v.index()], partition.overlap().again[v.index()]);
+    for (v, times, again) in nodes {
         let n = match again {
             0 => format!("{times} * k"),
             _ => format!("{times} * k + {again} * again"),

@@ -10,9 +10,10 @@ use crate::ir::*;
 use crate::passes::clean::trip;
 use crate::walk;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
-use sluice_frontend::ids::{ChannelId, LocalId, NodeId};
+use sluice_frontend::ids::{ChannelId, CodeId, LocalId, NodeId};
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::Span;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Copies that are written one by one, at most; beyond it, they are loops.
@@ -88,10 +89,12 @@ fn build(
         state: Vec::new(),
         states: Vec::new(),
         tables: Vec::new(),
+        seen: BTreeMap::new(),
     };
     let mut out = Vec::new();
     for (v, n) in members {
         match kernel_of(graph, kernels, *v) {
+            Some(_) if b.again(*v, *n, &mut out)? => {}
             Some(kernel) => b.filter(*v, *n, kernel, &mut out)?,
             None => b.moves(*v, *n, first.span, &mut out)?,
         }
@@ -155,6 +158,8 @@ struct Builder<'a> {
     state: Vec<StateField>,
     states: Vec<(NodeId, StateId)>,
     tables: Vec<Table>,
+    /// Filters without state that read the input, by code, firings and what they see first: where they put what they give.
+    seen: BTreeMap<(CodeId, u64, u64), ChannelId>,
 }
 
 impl Builder<'_> {
@@ -225,6 +230,47 @@ impl Builder<'_> {
                 _ => return true,
             }
         }
+    }
+
+    /// Gives a filter's firings the same again as an equal filter that sees the same items: what that has given is copied.
+    fn again(&mut self, v: NodeId, n: u64, out: &mut Vec<Stmt>) -> Result<bool, Stop> {
+        let graph = self.views.graph;
+        let node = graph.node(v);
+        let (NodeKind::Filter { code, stateful: false, .. }, [input], [output]) =
+            (&node.kind, &node.inputs[..], &node.outputs[..])
+        else {
+            return Ok(false);
+        };
+        let Some(behind) = behind(graph, self.views.fill, &|v| self.views.members.contains(&v), *input) else {
+            return Ok(false);
+        };
+        let first = match self.seen.entry((*code, n, behind)) {
+            Entry::Vacant(e) => {
+                e.insert(*output);
+                return Ok(false);
+            }
+            Entry::Occupied(e) => *e.get(),
+        };
+        let channel = graph.channel(*output);
+        let items = n.saturating_mul(channel.produce.into());
+        if items > FEW_COPIES as u64 {
+            return Ok(false);
+        }
+        let mut copies = Vec::new();
+        for i in 0..items as i64 {
+            let at = Affine::constant(i);
+            let (from, to) = (self.views.write(first, &at, &self.ranges), self.views.write(*output, &at, &self.ranges));
+            let (Some((from, a)), Some((to, b))) = (from, to) else { return Ok(false) };
+            // the region's output cannot be read
+            if from == Store::Output {
+                return Ok(false);
+            }
+            let (a, b) = (a.expr().ok_or(Stop::Never)?, b.expr().ok_or(Stop::Never)?);
+            let (from, to) = (self.place((from, a), Vec::new())?, self.place((to, b), Vec::new())?);
+            copies.push(StmtKind::Assign(to, Expr::load(from, channel.ty.clone())).at(node.span));
+        }
+        out.extend(copies);
+        Ok(true)
     }
 
     /// The firings of a filter.

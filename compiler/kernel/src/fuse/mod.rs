@@ -18,7 +18,7 @@ mod view;
 
 use crate::ir::*;
 use crate::passes::unroll::{self, Rule};
-use crate::passes::{clean, fold, lanes, prove_checks, scalars};
+use crate::passes::{clean, fold, jam, lanes, prove_checks, scalars};
 use crate::verify::debug_verify;
 use crate::walk;
 use sluice_frontend::graph::{Channel, Node, NodeKind, SdfGraph};
@@ -72,8 +72,19 @@ pub struct Region {
     pub states: Vec<(NodeId, StateId)>,
 }
 
-/// Fuses what can be; `None` where that is nothing. `may_fail`: is a steady state in which something fails done again by the program as it was?
-pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], may_fail: bool) -> Option<Fused> {
+/// What regions may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// May they hold filters in which something can fail: is such a steady state done again by the program as it was?
+    pub may_fail: bool,
+    /// By node: regions hold nodes of one part only, and none of those without.
+    pub parts: Option<&'a [Option<usize>]>,
+    /// May inputs hold older items than their channels do ([`History`])?
+    pub histories: bool,
+}
+
+/// Fuses what can be; `None` where that is nothing.
+pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: Rules<'_>) -> Option<Fused> {
     if steady.islands.is_some() || !steady.precedences.is_empty() {
         return None;
     }
@@ -81,7 +92,7 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], may_fail
     let mut serial = vec![false; graph.nodes.len()];
     let made = loop {
         let (mut made, mut left, mut hopes) = (Vec::new(), MOST, false);
-        for nodes in regions::regions(graph, steady, kernels, may_fail, &serial) {
+        for nodes in regions::regions(graph, steady, kernels, rules, &serial) {
             match make(graph, steady, kernels, &nodes) {
                 Ok(m) => {
                     let size: usize = m.kernel.functions.iter().map(|f| unroll::size(&f.body)).sum();
@@ -170,6 +181,8 @@ const PASSES: &[crate::passes::Pass] = &[
     ("scalars", scalars::run),
     ("fold", fold::run),
     ("prove-checks", prove_checks::run),
+    ("clean", clean::run),
+    ("jam", jam::run),
     ("clean", clean::run),
     ("lanes", lanes::run),
 ];

@@ -4,7 +4,7 @@
 //! channels within it from one steady state to the next. Its filters are of one mind: those whose firings go side by side in lanes, or those whose firings
 //! follow one another; what is too light to matter goes with either.
 
-use super::view;
+use super::{Rules, view};
 use crate::cost;
 use crate::ir::*;
 use crate::passes::{lanes, unroll};
@@ -85,17 +85,17 @@ struct Filter {
     checks: bool,
 }
 
-/// The regions of a program, each in program order, which is a topological one. `may_fail`: may they hold filters in which something can fail? `serial`, by
+/// The regions of a program, each in program order, which is a topological one. `serial`, by
 /// node: the firings of those with something to prove follow one another.
 pub(super) fn regions(
     graph: &SdfGraph,
     steady: &SteadyState,
     kernels: &[Kernel],
-    may_fail: bool,
+    rules: Rules<'_>,
     serial: &[bool],
 ) -> Vec<Vec<NodeId>> {
-    let kinds = kernels.iter().map(|k| [false, true].map(|serial| kind(k, may_fail, serial))).collect();
-    let mut finder = Finder { graph, steady, kinds, serial, found: Vec::new() };
+    let kinds = kernels.iter().map(|k| [false, true].map(|serial| kind(k, rules.may_fail, serial))).collect();
+    let mut finder = Finder { graph, steady, rules, kinds, serial, found: Vec::new() };
     // children before their parents
     let (mut order, mut open) = (Vec::new(), vec![HierId(0)]);
     if graph.hierarchy.is_empty() {
@@ -154,6 +154,7 @@ fn kind(kernel: &Kernel, may_fail: bool, serial: bool) -> Option<Filter> {
 struct Finder<'a> {
     graph: &'a SdfGraph,
     steady: &'a SteadyState,
+    rules: Rules<'a>,
     /// By code: where there is hope to prove what has to be, and where not.
     kinds: Vec<[Option<Filter>; 2]>,
     serial: &'a [bool],
@@ -164,7 +165,8 @@ impl Finder<'_> {
     /// A node as a part.
     fn node(&self, v: NodeId) -> Option<Part> {
         let node = self.graph.node(v);
-        if self.steady.repetitions[v.index()] == 0 {
+        let apart = self.rules.parts.is_some_and(|parts| parts[v.index()].is_none());
+        if self.steady.repetitions[v.index()] == 0 || apart {
             return None;
         }
         let rate = self.steady.repetitions[v.index()];
@@ -194,7 +196,7 @@ impl Finder<'_> {
     /// Is what waits on a channel the region's input once more?
     fn repeats(&self, set: &BTreeSet<NodeId>, c: ChannelId) -> bool {
         let channel = self.graph.channel(c);
-        let plain = !channel.dynamic && !channel.feedback && channel.initial.is_empty();
+        let plain = self.rules.histories && !channel.dynamic && !channel.feedback && channel.initial.is_empty();
         plain
             && view::behind(self.graph, &self.steady.boundary_fill, &|v| set.contains(&v), c)
                 .is_some_and(|n| n <= FARTHEST)
@@ -204,6 +206,11 @@ impl Finder<'_> {
     fn closed(&self, part: &Part) -> bool {
         let set: BTreeSet<NodeId> = part.nodes.iter().copied().collect();
         let (mut ins, mut outs) = (0, 0);
+        if let Some(parts) = self.rules.parts
+            && part.nodes.iter().any(|v| parts[v.index()] != parts[part.nodes[0].index()])
+        {
+            return false;
+        }
         for v in &part.nodes {
             let node = self.graph.node(*v);
             for c in &node.inputs {
