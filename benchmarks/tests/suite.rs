@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods)] // tests read and write files
 
 use sluice_benchmarks::beside::{Plain, Program, Python, bytes, compile, words};
-use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
+use sluice_benchmarks::suite::{Benchmark, Counts, SUITE, signals, work};
 use sluice_driver::commands;
 use sluice_driver::exit::Exit;
 use sluice_driver::io::host::Bindings;
@@ -68,6 +68,10 @@ fn library(b: &Benchmark, input: &[u32], work: &Path) -> Option<Vec<u32>> {
     Some(output)
 }
 
+fn floats(words: &[u32]) -> Vec<f32> {
+    words.iter().map(|w| f32::from_bits(*w)).collect()
+}
+
 #[track_caller]
 fn same(what: &str, b: &Benchmark, ours: &[u32], theirs: &[u32], tolerance: f64) {
     assert!(ours.len() > ITEMS / 8, "{what}: only {} words", ours.len());
@@ -125,7 +129,23 @@ macro_rules! programs {
     };
 }
 
-programs!(bitonic, bitonicrec, dct, des, fft, filterbank, fmradio, matrixmult, iirbank, reverb);
+programs!(
+    bitonic,
+    bitonicrec,
+    dct,
+    des,
+    fft,
+    filterbank,
+    fmradio,
+    matrixmult,
+    iirbank,
+    reverb,
+    aes,
+    viterbi,
+    beamformer,
+    pulsecompression,
+    radar
+);
 
 /// A key, a block and its cipher that textbooks print.
 #[test]
@@ -137,6 +157,75 @@ fn a_known_cipher() {
     assert_eq!(digits, "85E813540F0AB405");
 }
 
+/// The examples of FIPS PUB 197, appendix C.
+#[test]
+fn the_standards_blocks() {
+    let aes = SUITE.iter().find(|b| b.name == "aes").unwrap();
+    let (folder, block) = (tempfile::tempdir().unwrap(), [0x0011_2233, 0x4455_6677, 0x8899_AABB, 0xCCDD_EEFF]);
+    let cipher = |variant| run(&aes.program(&root(), variant), &block, true, folder.path());
+    assert_eq!(cipher(None), [0x69C4_E0D8, 0x6A7B_0430, 0xD8CD_B780, 0x70B4_C55A]);
+    assert_eq!(cipher(Some("aes256")), [0x8EA2_B7CA, 0x5167_45BF, 0xEAFC_4990, 0x4B49_6089]);
+}
+
+/// The decoder finds what was sent, though one code bit of 27 arrives wrong.
+#[test]
+fn the_message_is_decoded() {
+    let viterbi = SUITE.iter().find(|b| b.name == "viterbi").unwrap();
+    let (folder, input) = (tempfile::tempdir().unwrap(), viterbi.input(20_000));
+    let bits = run(&viterbi.program(&root(), None), &input, false, folder.path());
+    assert!(bits.len() > 9600 && bits == signals::message(10_000)[..bits.len()]);
+}
+
+/// The two targets stand out at their ranges, the weaker one above all side lobes of the stronger one that are far from it.
+#[test]
+fn pulses_are_compressed() {
+    let radar = SUITE.iter().find(|b| b.name == "pulsecompression").unwrap();
+    let (folder, input) = (tempfile::tempdir().unwrap(), radar.input(1024));
+    let power = floats(&run(&radar.program(&root(), None), &input, false, folder.path()));
+    let strongest = |ranges: std::ops::Range<usize>| ranges.max_by(|a, b| power[*a].total_cmp(&power[*b])).unwrap();
+    let [(near, _), (far, _)] = signals::RANGES;
+    assert_eq!((strongest(0..896), strongest(300..896)), (near, far));
+    let floor = (0..896).filter(|r| r.abs_diff(near) > 8 && r.abs_diff(far) > 2).map(|r| power[r]).fold(0.0, f32::max);
+    assert!(floor * 10.0 < power[far] && power[far] * 30.0 < power[near], "{floor} {} {}", power[far], power[near]);
+}
+
+/// Every target is found in its cell, and nothing that is not near one.
+#[test]
+fn targets_are_detected() {
+    let radar = SUITE.iter().find(|b| b.name == "radar").unwrap();
+    let (folder, input) = (tempfile::tempdir().unwrap(), radar.input(1));
+    let cells = floats(&run(&radar.program(&root(), None), &input, false, folder.path()));
+    for (range, shift, amplitude) in signals::TARGETS {
+        // 26 samples of each pulse add up, and 32 pulses under a window whose mean is 0.53
+        let full = (26.0 * 32.0 * 0.53 * amplitude).powi(2);
+        let ratio = f64::from(cells[range * 32 + shift]) / full;
+        assert!((0.7..1.3).contains(&ratio), "target at {range}, {shift}: {ratio}");
+    }
+    let near = |i: &usize| {
+        signals::TARGETS.iter().any(|(range, shift, _)| {
+            (i / 32).abs_diff(*range) <= 1 && [0, 1, 31].contains(&((i % 32).abs_diff(*shift)))
+        })
+    };
+    let false_alarms = (0..cells.len()).filter(|i| cells[*i] > 0.0 && !near(i)).count();
+    assert!(cells.len() == 8192 && false_alarms < 40, "{false_alarms}");
+}
+
+/// A plane wave from a beam's direction is the strongest in that beam.
+#[test]
+fn beams_point_where_they_should() {
+    let b = SUITE.iter().find(|b| b.name == "beamformer").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for beam in [0, 3, 6] {
+        let step = std::f64::consts::PI * (2.0 * f64::from(beam) - 7.0) / 8.0;
+        let sample = |i: u32| [(step * f64::from(i % 16)).cos() as f32, (step * f64::from(i % 16)).sin() as f32];
+        let input: Vec<u32> = (0..16 * 128).flat_map(sample).map(f32::to_bits).collect();
+        let power = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
+        let of = |i: usize| power.iter().skip(i).step_by(8).sum::<f32>();
+        let strongest = (0..8).max_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap();
+        assert!(power.len() >= 8 && strongest == beam as usize, "{beam}: {strongest}");
+    }
+}
+
 /// The bands together are the input again, 31 samples later.
 #[test]
 fn the_filter_bank_reconstructs() {
@@ -144,6 +233,16 @@ fn the_filter_bank_reconstructs() {
     let (folder, input) = (tempfile::tempdir().unwrap(), bank.input(1000));
     let output = run(&bank.program(&root(), None), &input, true, folder.path());
     same("delayed by 31", bank, &output[31..], &input[..input.len() - 31], 1e-6);
+}
+
+/// The page says what each program moves and computes.
+#[test]
+fn the_page_says_what_the_work_is() {
+    let page = std::fs::read_to_string(root().join("benchmarks/README.md")).unwrap();
+    let of = |b| work::row(b, &work::of(b, &root()).map_err(|_| b.name).unwrap());
+    let rows: Vec<String> = SUITE.iter().map(of).collect();
+    let missing = rows.iter().any(|row| !page.contains(row));
+    assert!(!missing, "the table of benchmarks/README.md should be\n{}", rows.join("\n"));
 }
 
 /// Every folder with a program belongs to the suite and has what the others have; the page lists them all with their sizes.

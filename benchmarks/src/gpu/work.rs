@@ -8,7 +8,8 @@
 use super::document::{KernelTime, ProgramFacts, Run, Times};
 use crate::beside::{Compiled, Program, bytes, words};
 use crate::measure::seconds;
-use crate::suite::{Benchmark, Item, SUITE};
+use crate::suite::work::{self, Work};
+use crate::suite::{Benchmark, SUITE};
 use serde::{Deserialize, Serialize};
 use sluice_driver::cuda::profiling::{self, GpuProfileOptions};
 use sluice_driver::cuda::timed::{Outcome, Repeat, Timed};
@@ -24,7 +25,7 @@ use sluice_driver::options::{
 use sluice_driver::pipeline::{self, Checked, Halt};
 use sluice_driver::profile::gpu::Chosen;
 use sluice_driver::session::Session;
-use sluice_driver::{commands, folding, scheduling};
+use sluice_driver::{commands, folding};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -171,7 +172,7 @@ impl Task {
     fn files(&self, b: &Benchmark, steady: u64) -> Result<Files, String> {
         let shared = Files { input: self.file("in.raw"), output: self.file("out.raw"), own: false };
         let there = std::fs::metadata(&shared.input).map_err(|e| format!("{}: {e}", shared.input.display()))?.len();
-        if there / end_bytes(b).0 >= steady {
+        if there / work::bytes(b).0 >= steady {
             return Ok(shared);
         }
         let most = if self.emulate { MOST_EMULATED_INPUT } else { MOST_INPUT };
@@ -227,17 +228,7 @@ impl Task {
 
     /// Bytes and operations of a steady state.
     fn facts(&self, b: &Benchmark) -> Result<ProgramFacts, String> {
-        let options = self.options(b);
-        let mut session = Session::new(&options, false).map_err(|f| f.to_string())?;
-        let checked = pipeline::check(&mut session, &options).map_err(said)?;
-        let costs = scheduling::weights(&mut session, &checked).map_err(said)?.costs;
-        let program = &checked.program;
-        let (mut floats, mut ints) = (0, 0);
-        for (r, cost) in program.steady.repetitions.iter().zip(&costs) {
-            floats += r * cost.on_floats();
-            ints += r * cost.int;
-        }
-        let (input_bytes, output_bytes) = end_bytes(b);
+        let Work { input_bytes, output_bytes, floats, ints } = work::of(b, &self.root).map_err(said)?;
         Ok(ProgramFacts {
             name: b.name.into(),
             input_bytes,
@@ -347,13 +338,8 @@ fn said(halt: Halt) -> String {
 }
 
 /// Bytes of a steady state at both ends.
-fn end_bytes(b: &Benchmark) -> (u64, u64) {
-    let of = |(item, count): (Item, usize)| 4 * (item.words() * count) as u64;
-    (of(b.input), of(b.output))
-}
-
 fn step_bytes(b: &Benchmark) -> u64 {
-    let (input, output) = end_bytes(b);
+    let (input, output) = work::bytes(b);
     input.max(output)
 }
 
