@@ -144,7 +144,9 @@ programs!(
     viterbi,
     beamformer,
     pulsecompression,
-    radar
+    radar,
+    channelvocoder,
+    stereo
 );
 
 /// A key, a block and its cipher that textbooks print.
@@ -223,6 +225,46 @@ fn beams_point_where_they_should() {
         let of = |i: usize| power.iter().skip(i).step_by(8).sum::<f32>();
         let strongest = (0..8).max_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap();
         assert!(power.len() >= 8 && strongest == beam as usize, "{beam}: {strongest}");
+    }
+}
+
+/// What a vowel's period is stays its period.
+#[test]
+fn the_vocoder_keeps_the_pitch() {
+    let b = SUITE.iter().find(|b| b.name == "channelvocoder").unwrap();
+    let (folder, input) = (tempfile::tempdir().unwrap(), b.input(20_000));
+    let sound = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
+    for (from, period) in [(800, 80), (8800, 70), (16800, 60)] {
+        let part = &sound[from..from + 2200];
+        let of = |lag: usize| part.iter().zip(&part[lag..]).map(|(a, b)| a * b).sum::<f32>();
+        let found = (40..120).max_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap();
+        assert_eq!(found, period);
+    }
+}
+
+/// Each side has its tone and nothing of the other's, and the data are those that were sent.
+#[test]
+fn the_broadcast_is_received() {
+    let b = SUITE.iter().find(|b| b.name == "stereo").unwrap();
+    let (folder, input) = (tempfile::tempdir().unwrap(), b.input(192 * 26 * 24));
+    let items = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
+    let blocks = items.chunks_exact(65).filter(|frame| frame[64] != 0.0);
+    let blocks: Vec<u32> = blocks.map(|frame| (frame[64] * 65536.0) as u32).collect();
+    let sent: Vec<u32> = (0..24).map(|i| (i % 4 + 1) << 16 | signals::group(i as usize / 4)[i as usize % 4]).collect();
+    let first = sent.iter().position(|b| *b == blocks[0]).unwrap();
+    assert!(blocks.len() >= 18 && sent[first..].starts_with(&blocks), "{blocks:x?}");
+    for side in [0, 1] {
+        // after 100 frames all filters are full; 190 frames hold whole periods of both tones
+        let sound = items.chunks_exact(65).skip(100).take(190).flat_map(|f| f[side..64].iter().step_by(2));
+        let [mut own, mut other] = [(0.0, 0.0); 2];
+        for (t, x) in sound.enumerate() {
+            for (sum, tone) in [(&mut own, side), (&mut other, 1 - side)] {
+                let turn = std::f64::consts::TAU * signals::TONES[tone] * t as f64 / 38_000.0;
+                *sum = (sum.0 + f64::from(*x) * turn.cos(), sum.1 + f64::from(*x) * turn.sin());
+            }
+        }
+        let [own, other] = [own, other].map(|(re, im)| f64::hypot(re, im) / (190.0 * 32.0 / 2.0));
+        assert!(own > 0.4 && other < 0.01, "side {side}: {own} and {other}");
     }
 }
 

@@ -486,7 +486,7 @@ impl OnDevice {
         let exact = !self.task.fast_math && (self.task.emulate || self.b.name != "fmradio");
         let difference = self.b.compare(&ours, &theirs, if exact { 0.0 } else { 1e-3 });
         let difference = difference.map_err(|why| format!("wrong output: {why}"))?;
-        let (input, _) = end_bytes(self.b);
+        let (input, _) = work::bytes(self.b);
         let steady = std::fs::metadata(&self.files.input).map_err(|e| e.to_string())?.len() / input;
         let mut whole = Vec::new();
         if !self.task.emulate {

@@ -17,7 +17,7 @@ const fn counts(nodes: usize, peeking: usize) -> Counts {
 }
 
 /// All: the paper's eight in its order, then the others.
-pub const SUITE: [Benchmark; 15] = {
+pub const SUITE: [Benchmark; 17] = {
     use Item::{Complex, Float, Int};
     [
         Benchmark {
@@ -205,6 +205,30 @@ pub const SUITE: [Benchmark; 15] = {
             paper: None,
             tolerance: 1e-6,
             peer: python("SciPy", 1e-6),
+        },
+        Benchmark {
+            name: "channelvocoder",
+            entry: "ChannelVocoder",
+            parameters: "16 bands, 64 taps, frames of 80 samples, 128 lags",
+            input: (Float, 80),
+            output: (Float, 80),
+            signal: Signal::Speech,
+            counts: counts(76, 65),
+            paper: None,
+            tolerance: 0.0,
+            peer: python("SciPy", 1e-5),
+        },
+        Benchmark {
+            name: "stereo",
+            entry: "Stereo",
+            parameters: "129, 192 and 240 taps, 192 samples for each bit of data",
+            input: (Complex, 192),
+            output: (Float, 65),
+            signal: Signal::Broadcast,
+            counts: counts(17, 6),
+            paper: None,
+            tolerance: 1e-5,
+            peer: python("SciPy", 1e-5),
         },
     ]
 };

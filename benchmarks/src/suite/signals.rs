@@ -17,6 +17,10 @@ pub enum Signal {
     Echoes,
     /// Echoes of the coded pulses of radar.str from three targets, two of which move, in noise: complex, 288 of each pulse.
     Targets,
+    /// Something like speech at 8 kHz: vowels of half a second with pulses 80, 70, 60 samples apart in turns, and as long sounds without pitch.
+    Speech,
+    /// A broadcast of stereo.str: a tone on each side, and as data the groups of [`group`] again and again.
+    Broadcast,
 }
 
 impl Signal {
@@ -33,6 +37,8 @@ impl Signal {
             Signal::Codeword => codeword(count),
             Signal::Echoes => echoes(count),
             Signal::Targets => targets(count),
+            Signal::Speech => speech(count),
+            Signal::Broadcast => broadcast(count),
         }
     }
 }
@@ -112,6 +118,73 @@ fn targets(count: usize) -> Vec<u32> {
             (re + amplitude * chip * phase.cos(), im + amplitude * chip * phase.sin())
         })
     })
+}
+
+/// Pulses or noise through three resonances, as of an open vowel.
+fn speech(count: usize) -> Vec<u32> {
+    const PART: usize = 4000;
+    let (mut random, mut since, mut state) = (Random::new(), 0, [(0.0, 0.0); 3]);
+    let sample = |t: usize| {
+        let (part, noise) = (t / PART, f64::from(random.next() as i32) / 2147483648.0);
+        since += 1;
+        let mut x = 0.05 * noise;
+        if part % 2 == 0 {
+            x *= 0.1;
+            if since >= [80, 70, 60][part / 2 % 3] {
+                (x, since) = (0.5, 0);
+            }
+        }
+        for ((frequency, radius), (y1, y2)) in
+            [(700.0, 0.96), (1220.0, 0.95), (2600.0, 0.93)].into_iter().zip(&mut state)
+        {
+            let turn = std::f64::consts::TAU * frequency / 8000.0;
+            let y = x * (1.0 - radius) + 2.0 * radius * f64::cos(turn) * *y1 - radius * radius * *y2;
+            (*y2, *y1, x) = (*y1, y, y + 0.3 * x);
+        }
+        (x as f32).to_bits()
+    };
+    (0..count).map(sample).collect()
+}
+
+/// The four words of a group of the Radio Data System: of type 0A, a part of the name `SLUICE`.
+pub fn group(number: usize) -> [u32; 4] {
+    let (name, part) = (b"SLUICE  ", number % 4);
+    let letters = u32::from(name[2 * part]) << 8 | u32::from(name[2 * part + 1]);
+    [0xD3A1, 0x0400 | part as u32, 0xE0CD, letters]
+}
+
+/// The bits of all groups: each word, and its check word with the offset of its place (IEC 62106, annexes A and B).
+fn data_bit(number: usize) -> bool {
+    let place = number / 26 % 4;
+    let word = group(number / 104)[place] << 10;
+    let rest = (10..26).rev().fold(word, |rest, i| if rest >> i & 1 == 1 { rest ^ 0x5B9 << (i - 10) } else { rest });
+    (word | rest ^ [0x0FC, 0x198, 0x168, 0x1B4][place]) >> (25 - number % 26) & 1 == 1
+}
+
+/// Frequencies of the tones left and right in [`Signal::Broadcast`].
+pub const TONES: [f64; 2] = [400.0, 1000.0];
+
+fn broadcast(count: usize) -> Vec<u32> {
+    use std::f64::consts::TAU;
+    let (mut phase, mut sent, mut last) = (0f64, false, usize::MAX);
+    let mut words = Vec::with_capacity(count + 1);
+    for t in 0..count.div_ceil(2) {
+        let (seconds, number) = (t as f64 / 228_000.0, (t + 77) / 192);
+        if number != last {
+            (sent, last) = (sent ^ data_bit(number), number);
+        }
+        let [left, right] = TONES.map(|f| (TAU * f * seconds).sin());
+        let pilot = TAU * (t % 12) as f64 / 12.0;
+        let bit = (TAU * ((t + 77) % 192) as f64 / 192.0).sin() * if sent { 1.0 } else { -1.0 };
+        let multiplex = 0.225 * (left + right)
+            + 0.225 * (left - right) * (2.0 * pilot).sin()
+            + 0.1 * pilot.sin()
+            + 0.05 * bit * (3.0 * pilot).sin();
+        phase += TAU * 75_000.0 / 228_000.0 * multiplex;
+        words.extend([(phase.cos() as f32).to_bits(), (phase.sin() as f32).to_bits()]);
+    }
+    words.truncate(count);
+    words
 }
 
 /// Marsaglia's xorshift (2003) with 64 bits; the upper half of the state.
