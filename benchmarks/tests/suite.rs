@@ -146,7 +146,8 @@ programs!(
     pulsecompression,
     radar,
     channelvocoder,
-    stereo
+    stereo,
+    tde
 );
 
 /// A key, a block and its cipher that textbooks print.
@@ -187,7 +188,8 @@ fn pulses_are_compressed() {
     let strongest = |ranges: std::ops::Range<usize>| ranges.max_by(|a, b| power[*a].total_cmp(&power[*b])).unwrap();
     let [(near, _), (far, _)] = signals::RANGES;
     assert_eq!((strongest(0..896), strongest(300..896)), (near, far));
-    let floor = (0..896).filter(|r| r.abs_diff(near) > 8 && r.abs_diff(far) > 2).map(|r| power[r]).fold(0.0, f32::max);
+    let floor =
+        (0..896usize).filter(|r| r.abs_diff(near) > 8 && r.abs_diff(far) > 2).map(|r| power[r]).fold(0.0, f32::max);
     assert!(floor * 10.0 < power[far] && power[far] * 30.0 < power[near], "{floor} {} {}", power[far], power[near]);
 }
 
@@ -266,6 +268,25 @@ fn the_broadcast_is_received() {
         let [own, other] = [own, other].map(|(re, im)| f64::hypot(re, im) / (190.0 * 32.0 / 2.0));
         assert!(own > 0.4 && other < 0.01, "side {side}: {own} and {other}");
     }
+}
+
+/// A tone that reaches each channel at another time and with another strength leaves all alike, 64 samples later.
+#[test]
+fn channels_are_brought_together() {
+    const DELAY: [f64; 8] = [0.0, 1.25, -0.6, 2.4, 3.15, -1.8, 0.45, -2.7];
+    const GAIN: [f64; 8] = [1.0, 0.93, 1.08, 1.02, 0.88, 1.15, 0.97, 1.05];
+    let b = SUITE.iter().find(|b| b.name == "tde").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let tone = |i: usize, delay: f64, gain: f64| {
+        let turn = 0.7 * ((i / 8) as f64 + delay);
+        [(turn.cos() / gain) as f32, (turn.sin() / gain) as f32]
+    };
+    let input: Vec<u32> = (0..8 * 512).flat_map(|i| tone(i, DELAY[i % 8], GAIN[i % 8])).map(f32::to_bits).collect();
+    let output = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
+    // the first whole output is that of sample 128
+    let wanted: Vec<f32> = (0..8 * 384).flat_map(|i| tone(i, 64.0, 1.0)).collect();
+    let worst = output.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(output.len() == wanted.len() && worst < 0.01, "{} {worst}", output.len());
 }
 
 /// The bands together are the input again, 31 samples later.

@@ -17,7 +17,7 @@ const fn counts(nodes: usize, peeking: usize) -> Counts {
 }
 
 /// All: the paper's eight in its order, then the others.
-pub const SUITE: [Benchmark; 17] = {
+pub const SUITE: [Benchmark; 18] = {
     use Item::{Complex, Float, Int};
     [
         Benchmark {
@@ -229,6 +229,18 @@ pub const SUITE: [Benchmark; 17] = {
             paper: None,
             tolerance: 1e-5,
             peer: python("SciPy", 1e-5),
+        },
+        Benchmark {
+            name: "tde",
+            entry: "TDE",
+            parameters: "8 channels, 129 taps, blocks of 256 samples",
+            input: (Complex, 1024),
+            output: (Complex, 1024),
+            signal: Signal::Noise,
+            counts: counts(170, 8),
+            paper: None,
+            tolerance: 1e-6,
+            peer: python("SciPy", 1e-6),
         },
     ]
 };
