@@ -3,41 +3,16 @@
 
 #![allow(clippy::disallowed_methods)] // tests read and write files
 
-use sluice_benchmarks::beside::{Plain, Program, Python, bytes, compile, words};
-use sluice_benchmarks::suite::{Benchmark, Counts, SUITE, signals, work};
-use sluice_driver::commands;
-use sluice_driver::exit::Exit;
-use sluice_driver::io::host::Bindings;
-use sluice_driver::options::{CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
+mod common;
+
+use common::{root, run};
+use sluice_benchmarks::beside::{Plain, Program, Python, compile};
+use sluice_benchmarks::suite::{Benchmark, Counts, SUITE, work};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Items of input, at least: enough for the longest delay of the reverberation.
 const ITEMS: usize = 5000;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
-}
-
-fn text(path: &Path) -> String {
-    path.to_str().unwrap().to_string()
-}
-
-/// What a program gives; a warning is an error.
-fn run(program: &Path, input: &[u32], interpret: bool, work: &Path) -> Vec<u32> {
-    let (from, to) = (work.join("in.raw"), work.join("out.raw"));
-    std::fs::write(&from, bytes(input)).unwrap();
-    let options = ProgramOptions {
-        files: vec![text(program)],
-        levels: vec![("warnings".into(), Level::Deny)],
-        ..ProgramOptions::default()
-    };
-    let bindings = Bindings { input: Some(text(&from)), output: Some(text(&to)), ..Bindings::default() };
-    let how = RunOptions { bindings, interpret, ..RunOptions::default() };
-    let exit = commands::run(&options, CodeChoices::default(), &NativeOptions::default(), how);
-    assert_eq!(exit, Exit::Ok, "{}", program.display());
-    words(&std::fs::read(&to).unwrap())
-}
 
 /// What a C file of the program gives; `None` where what it is linked with is not there.
 fn plain(b: &Benchmark, file: &str, flag: &str, link: &str, input: &[u32], work: &Path) -> Option<Vec<u32>> {
@@ -66,10 +41,6 @@ fn library(b: &Benchmark, input: &[u32], work: &Path) -> Option<Vec<u32>> {
     let mut python = Python::open(Python::find()?, &folder, &b.folder(&root()).join(b.peer.file), input, work).unwrap();
     python.run(input, &mut output).unwrap();
     Some(output)
-}
-
-fn floats(words: &[u32]) -> Vec<f32> {
-    words.iter().map(|w| f32::from_bits(*w)).collect()
 }
 
 #[track_caller]
@@ -147,156 +118,9 @@ programs!(
     radar,
     channelvocoder,
     stereo,
-    tde
+    tde,
+    mpeg2
 );
-
-/// A key, a block and its cipher that textbooks print.
-#[test]
-fn a_known_cipher() {
-    let des = SUITE.iter().find(|b| b.name == "des").unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let cipher = run(&des.program(&root(), Some("des16")), &[0x0123_4567, 0x89AB_CDEF], true, folder.path());
-    let digits: String = cipher.iter().map(|c| char::from_u32(*c).unwrap()).collect();
-    assert_eq!(digits, "85E813540F0AB405");
-}
-
-/// The examples of FIPS PUB 197, appendix C.
-#[test]
-fn the_standards_blocks() {
-    let aes = SUITE.iter().find(|b| b.name == "aes").unwrap();
-    let (folder, block) = (tempfile::tempdir().unwrap(), [0x0011_2233, 0x4455_6677, 0x8899_AABB, 0xCCDD_EEFF]);
-    let cipher = |variant| run(&aes.program(&root(), variant), &block, true, folder.path());
-    assert_eq!(cipher(None), [0x69C4_E0D8, 0x6A7B_0430, 0xD8CD_B780, 0x70B4_C55A]);
-    assert_eq!(cipher(Some("aes256")), [0x8EA2_B7CA, 0x5167_45BF, 0xEAFC_4990, 0x4B49_6089]);
-}
-
-/// The decoder finds what was sent, though one code bit of 27 arrives wrong.
-#[test]
-fn the_message_is_decoded() {
-    let viterbi = SUITE.iter().find(|b| b.name == "viterbi").unwrap();
-    let (folder, input) = (tempfile::tempdir().unwrap(), viterbi.input(20_000));
-    let bits = run(&viterbi.program(&root(), None), &input, false, folder.path());
-    assert!(bits.len() > 9600 && bits == signals::message(10_000)[..bits.len()]);
-}
-
-/// The two targets stand out at their ranges, the weaker one above all side lobes of the stronger one that are far from it.
-#[test]
-fn pulses_are_compressed() {
-    let radar = SUITE.iter().find(|b| b.name == "pulsecompression").unwrap();
-    let (folder, input) = (tempfile::tempdir().unwrap(), radar.input(1024));
-    let power = floats(&run(&radar.program(&root(), None), &input, false, folder.path()));
-    let strongest = |ranges: std::ops::Range<usize>| ranges.max_by(|a, b| power[*a].total_cmp(&power[*b])).unwrap();
-    let [(near, _), (far, _)] = signals::RANGES;
-    assert_eq!((strongest(0..896), strongest(300..896)), (near, far));
-    let floor =
-        (0..896usize).filter(|r| r.abs_diff(near) > 8 && r.abs_diff(far) > 2).map(|r| power[r]).fold(0.0, f32::max);
-    assert!(floor * 10.0 < power[far] && power[far] * 30.0 < power[near], "{floor} {} {}", power[far], power[near]);
-}
-
-/// Every target is found in its cell, and nothing that is not near one.
-#[test]
-fn targets_are_detected() {
-    let radar = SUITE.iter().find(|b| b.name == "radar").unwrap();
-    let (folder, input) = (tempfile::tempdir().unwrap(), radar.input(1));
-    let cells = floats(&run(&radar.program(&root(), None), &input, false, folder.path()));
-    for (range, shift, amplitude) in signals::TARGETS {
-        // 26 samples of each pulse add up, and 32 pulses under a window whose mean is 0.53
-        let full = (26.0 * 32.0 * 0.53 * amplitude).powi(2);
-        let ratio = f64::from(cells[range * 32 + shift]) / full;
-        assert!((0.7..1.3).contains(&ratio), "target at {range}, {shift}: {ratio}");
-    }
-    let near = |i: &usize| {
-        signals::TARGETS.iter().any(|(range, shift, _)| {
-            (i / 32).abs_diff(*range) <= 1 && [0, 1, 31].contains(&((i % 32).abs_diff(*shift)))
-        })
-    };
-    let false_alarms = (0..cells.len()).filter(|i| cells[*i] > 0.0 && !near(i)).count();
-    assert!(cells.len() == 8192 && false_alarms < 40, "{false_alarms}");
-}
-
-/// A plane wave from a beam's direction is the strongest in that beam.
-#[test]
-fn beams_point_where_they_should() {
-    let b = SUITE.iter().find(|b| b.name == "beamformer").unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    for beam in [0, 3, 6] {
-        let step = std::f64::consts::PI * (2.0 * f64::from(beam) - 7.0) / 8.0;
-        let sample = |i: u32| [(step * f64::from(i % 16)).cos() as f32, (step * f64::from(i % 16)).sin() as f32];
-        let input: Vec<u32> = (0..16 * 128).flat_map(sample).map(f32::to_bits).collect();
-        let power = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
-        let of = |i: usize| power.iter().skip(i).step_by(8).sum::<f32>();
-        let strongest = (0..8).max_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap();
-        assert!(power.len() >= 8 && strongest == beam as usize, "{beam}: {strongest}");
-    }
-}
-
-/// What a vowel's period is stays its period.
-#[test]
-fn the_vocoder_keeps_the_pitch() {
-    let b = SUITE.iter().find(|b| b.name == "channelvocoder").unwrap();
-    let (folder, input) = (tempfile::tempdir().unwrap(), b.input(20_000));
-    let sound = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
-    for (from, period) in [(800, 80), (8800, 70), (16800, 60)] {
-        let part = &sound[from..from + 2200];
-        let of = |lag: usize| part.iter().zip(&part[lag..]).map(|(a, b)| a * b).sum::<f32>();
-        let found = (40..120).max_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap();
-        assert_eq!(found, period);
-    }
-}
-
-/// Each side has its tone and nothing of the other's, and the data are those that were sent.
-#[test]
-fn the_broadcast_is_received() {
-    let b = SUITE.iter().find(|b| b.name == "stereo").unwrap();
-    let (folder, input) = (tempfile::tempdir().unwrap(), b.input(192 * 26 * 24));
-    let items = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
-    let blocks = items.chunks_exact(65).filter(|frame| frame[64] != 0.0);
-    let blocks: Vec<u32> = blocks.map(|frame| (frame[64] * 65536.0) as u32).collect();
-    let sent: Vec<u32> = (0..24).map(|i| (i % 4 + 1) << 16 | signals::group(i as usize / 4)[i as usize % 4]).collect();
-    let first = sent.iter().position(|b| *b == blocks[0]).unwrap();
-    assert!(blocks.len() >= 18 && sent[first..].starts_with(&blocks), "{blocks:x?}");
-    for side in [0, 1] {
-        // after 100 frames all filters are full; 190 frames hold whole periods of both tones
-        let sound = items.chunks_exact(65).skip(100).take(190).flat_map(|f| f[side..64].iter().step_by(2));
-        let [mut own, mut other] = [(0.0, 0.0); 2];
-        for (t, x) in sound.enumerate() {
-            for (sum, tone) in [(&mut own, side), (&mut other, 1 - side)] {
-                let turn = std::f64::consts::TAU * signals::TONES[tone] * t as f64 / 38_000.0;
-                *sum = (sum.0 + f64::from(*x) * turn.cos(), sum.1 + f64::from(*x) * turn.sin());
-            }
-        }
-        let [own, other] = [own, other].map(|(re, im)| f64::hypot(re, im) / (190.0 * 32.0 / 2.0));
-        assert!(own > 0.4 && other < 0.01, "side {side}: {own} and {other}");
-    }
-}
-
-/// A tone that reaches each channel at another time and with another strength leaves all alike, 64 samples later.
-#[test]
-fn channels_are_brought_together() {
-    const DELAY: [f64; 8] = [0.0, 1.25, -0.6, 2.4, 3.15, -1.8, 0.45, -2.7];
-    const GAIN: [f64; 8] = [1.0, 0.93, 1.08, 1.02, 0.88, 1.15, 0.97, 1.05];
-    let b = SUITE.iter().find(|b| b.name == "tde").unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let tone = |i: usize, delay: f64, gain: f64| {
-        let turn = 0.7 * ((i / 8) as f64 + delay);
-        [(turn.cos() / gain) as f32, (turn.sin() / gain) as f32]
-    };
-    let input: Vec<u32> = (0..8 * 512).flat_map(|i| tone(i, DELAY[i % 8], GAIN[i % 8])).map(f32::to_bits).collect();
-    let output = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
-    // the first whole output is that of sample 128
-    let wanted: Vec<f32> = (0..8 * 384).flat_map(|i| tone(i, 64.0, 1.0)).collect();
-    let worst = output.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    assert!(output.len() == wanted.len() && worst < 0.01, "{} {worst}", output.len());
-}
-
-/// The bands together are the input again, 31 samples later.
-#[test]
-fn the_filter_bank_reconstructs() {
-    let bank = SUITE.iter().find(|b| b.name == "filterbank").unwrap();
-    let (folder, input) = (tempfile::tempdir().unwrap(), bank.input(1000));
-    let output = run(&bank.program(&root(), None), &input, true, folder.path());
-    same("delayed by 31", bank, &output[31..], &input[..input.len() - 31], 1e-6);
-}
 
 /// The page says what each program moves and computes.
 #[test]

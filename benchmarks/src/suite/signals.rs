@@ -21,6 +21,8 @@ pub enum Signal {
     Speech,
     /// A broadcast of stereo.str: a tone on each side, and as data the groups of [`group`] again and again.
     Broadcast,
+    /// Blocks of mpeg2.str: every third intra, levels that are small and rare at high frequencies.
+    Levels,
 }
 
 impl Signal {
@@ -39,6 +41,7 @@ impl Signal {
             Signal::Targets => targets(count),
             Signal::Speech => speech(count),
             Signal::Broadcast => broadcast(count),
+            Signal::Levels => levels(count),
         }
     }
 }
@@ -185,6 +188,28 @@ fn broadcast(count: usize) -> Vec<u32> {
     }
     words.truncate(count);
     words
+}
+
+fn levels(count: usize) -> Vec<u32> {
+    let mut random = Random::new();
+    let mut intra = false;
+    let mut item = |i: usize| {
+        let (block, at, number) = (i / 66, i % 66, random.next());
+        match at {
+            0 => {
+                intra = block % 3 == 0;
+                u32::from(intra)
+            }
+            1 => 1 + number % 12,
+            2 if intra => number % 256,
+            _ if number % 64 + 2 < at as u32 => 0,
+            _ => {
+                let size = (40 / (at as u32 + 2)).max(1);
+                ((number >> 8) % (2 * size + 1)).wrapping_sub(size)
+            }
+        }
+    };
+    (0..count).map(&mut item).collect()
 }
 
 /// Marsaglia's xorshift (2003) with 64 bits; the upper half of the state.

@@ -39,8 +39,10 @@ pub fn of(b: &Benchmark, root: &Path) -> Result<Work, Halt> {
     let costs = scheduling::weights(&mut session, &checked)?.costs;
     let (mut floats, mut ints) = (0, 0);
     for (r, cost) in checked.program.steady.repetitions.iter().zip(&costs) {
-        floats += r * cost.on_floats();
-        ints += r * cost.int;
+        // the model counts divisions of both kinds as one
+        let of_ints = cost.float == 0 && cost.library == 0;
+        floats += if of_ints { 0 } else { r * cost.on_floats() };
+        ints += r * if of_ints { cost.int + cost.divide } else { cost.int };
     }
     let (input_bytes, output_bytes) = bytes(b);
     Ok(Work { input_bytes, output_bytes, floats, ints })
