@@ -211,3 +211,18 @@ fn the_inverse_transform_is_accurate() {
     }
     assert_eq!(run(&idct, &[0; 64], true, folder.path()), [0; 64]);
 }
+
+/// A tone becomes longer by a quarter and keeps its frequency and its loudness.
+#[test]
+fn a_tone_is_stretched() {
+    let (folder, frequency) = (tempfile::tempdir().unwrap(), 0.0371);
+    let tone = |t: usize| (std::f64::consts::TAU * frequency * t as f64).sin() as f32;
+    let input: Vec<u32> = (0..16_384).map(|t| tone(t).to_bits()).collect();
+    let output = floats(&run(&program("phasevocoder").program(&root(), None), &input, false, folder.path()));
+    assert_eq!(output.len(), (16_384 - 1024 + 256) / 256 * 320);
+    let middle = &output[2000..18_000];
+    let crossings = middle.windows(2).filter(|pair| pair[0] < 0.0 && pair[1] >= 0.0).count();
+    assert!((crossings as f64 - frequency * middle.len() as f64).abs() <= 1.0, "{crossings}");
+    let loud = (middle.iter().map(|x| f64::from(x * x)).sum::<f64>() / middle.len() as f64).sqrt();
+    assert!((loud - 0.5f64.sqrt()).abs() < 0.02, "{loud}");
+}

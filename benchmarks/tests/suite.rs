@@ -119,7 +119,8 @@ programs!(
     channelvocoder,
     stereo,
     tde,
-    mpeg2
+    mpeg2,
+    phasevocoder
 );
 
 /// The page says what each program moves and computes.

@@ -17,7 +17,7 @@ const fn counts(nodes: usize, peeking: usize) -> Counts {
 }
 
 /// All: the paper's eight in its order, then the others.
-pub const SUITE: [Benchmark; 19] = {
+pub const SUITE: [Benchmark; 20] = {
     use Item::{Complex, Float, Int};
     [
         Benchmark {
@@ -253,6 +253,18 @@ pub const SUITE: [Benchmark; 19] = {
             paper: None,
             tolerance: 0.0,
             peer: python("SciPy", 0.005),
+        },
+        Benchmark {
+            name: "phasevocoder",
+            entry: "PhaseVocoder",
+            parameters: "windows of 1024 samples, 256 apart, made 320 apart",
+            input: (Float, 256),
+            output: (Float, 320),
+            signal: Signal::Speech,
+            counts: counts(29, 1),
+            paper: None,
+            tolerance: 1e-5,
+            peer: python("SciPy", 1e-5),
         },
     ]
 };
