@@ -17,7 +17,9 @@ def run(samples):
     phases = numpy.angle(spectra) / (2 * numpy.pi)
     more = numpy.diff(phases, axis=0, prepend=0) - bins * HOP / N
     more -= numpy.rint(more)
-    made = numpy.cumsum(bins * STRETCHED / N + more * STRETCHED / HOP, axis=0)
+    steps = bins * STRETCHED / N + more * STRETCHED / HOP
+    steps[0] = phases[0]
+    made = numpy.cumsum(steps, axis=0)
     frames = irfft(abs(spectra) * numpy.exp(2j * numpy.pi * made)) * window / (0.375 * N / STRETCHED)
     out = numpy.zeros(len(frames) * STRETCHED + N)
     for i, frame in enumerate(frames):

@@ -15,6 +15,7 @@ typedef struct {
     float window[N], made_window[N], twist_re[HALF], twist_im[HALF], in[N], last[BINS], phase[BINS], sum[N];
     float re[BINS], im[BINS], re2[BINS], im2[BINS];
     size_t held;
+    int started;
 } phasevocoder;
 
 phasevocoder *phasevocoder_new(void) {
@@ -85,11 +86,12 @@ static void frame(phasevocoder *v, float *restrict out) {
         float more = now - v->last[k] - (float)(k * HOP % N) / N;
         more -= rintf(more);
         float next = v->phase[k] + ((float)(k * STRETCHED % N) / N + more * ((float)STRETCHED / HOP));
-        v->phase[k] = next - rintf(next);
+        v->phase[k] = v->started ? next - rintf(next) : now; /* the first phases are as they came */
         v->last[k] = now;
         re[k] = magnitude * cosf(2 * (float)M_PI * v->phase[k]);
         im[k] = magnitude * sinf(2 * (float)M_PI * v->phase[k]);
     }
+    v->started = 1;
     /* only the real part of the first and the last bin has a mirror image */
     im[0] = im[HALF] = 0;
     backward(v, re, im, made);
