@@ -105,6 +105,12 @@ impl Benchmark {
         analysis.program.ok_or_else(|| format!("{}: {title}", self.name))
     }
 
+    /// Whether a filter has a state that its next firing reads.
+    pub fn stateful(&self, root: &Path) -> Result<bool, String> {
+        let program = self.elaborate(root)?;
+        Ok(program.graph.nodes.iter().any(|n| matches!(n.kind, NodeKind::Filter { stateful: true, .. })))
+    }
+
     /// Whole steady states' worth of input, at least so many items; always the same.
     pub fn input(&self, items: usize) -> Vec<u32> {
         let (item, block) = self.input;

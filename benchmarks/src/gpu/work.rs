@@ -187,8 +187,8 @@ impl Task {
     }
 
     /// Bytes of a batch of this program.
-    fn batch(&self, b: &Benchmark) -> u64 {
-        if b.paper.is_some() { self.batch_bytes } else { self.batch_bytes.min(STATEFUL_BATCH) }
+    fn batch(&self, b: &Benchmark) -> Result<u64, String> {
+        Ok(if b.stateful(&self.root)? { self.batch_bytes.min(STATEFUL_BATCH) } else { self.batch_bytes })
     }
 
     /// Compiles and loads what is to be measured.
@@ -208,7 +208,7 @@ impl Task {
     }
 
     fn prepare_cpu(&self, b: &'static Benchmark) -> Result<Prepared, String> {
-        let steady = self.batch(b) / step_bytes(b).max(1) + 1;
+        let steady = self.batch(b)? / step_bytes(b).max(1) + 1;
         self.make_files(b, BATCHES * steady, (&self.file("in.raw"), &self.file("out.raw")))?;
         let library = self.work.join(format!("lib{}.so", b.name));
         let product = (BuildProduct::Library, &CudaBuildOptions::default());
@@ -283,8 +283,9 @@ impl Task {
             block_threads: self.emulate.then_some(EMULATED_THREADS),
             ..CudaOptions::default()
         };
+        let batch = self.batch(b).map_err(Fault::internal)?;
         let about = Rc::new(RefCell::new(About::default()));
-        let (told, batch, step, emulate) = (Rc::clone(&about), self.batch(b), step_bytes(b), self.emulate);
+        let (told, batch, step, emulate) = (Rc::clone(&about), batch, step_bytes(b), self.emulate);
         let emit = move |session: &mut Session,
                          checked: &Checked,
                          code: &CodeOptions,
