@@ -33,13 +33,18 @@ const MAX_WINDOW: u32 = 1 << 16;
 
 /// Finds the lanes of the work function.
 pub fn run(kernel: &mut Kernel) {
-    if let Some((f, lanes)) = find(kernel) {
+    if let Some((f, lanes)) = find(kernel, WORTHWHILE) {
         kernel.functions.push(f);
         kernel.lanes = Some(lanes);
     }
 }
 
-fn find(kernel: &Kernel) -> Option<(Function, Lanes)> {
+/// Could the firings of the work function go in lanes, whether it pays or not?
+pub fn possible(kernel: &Kernel) -> bool {
+    kernel.lanes.is_some() || find(kernel, 0).is_some()
+}
+
+fn find(kernel: &Kernel, worthwhile: u64) -> Option<(Function, Lanes)> {
     if kernel.work.dynamic.is_some() {
         return None;
     }
@@ -57,7 +62,7 @@ fn find(kernel: &Kernel) -> Option<(Function, Lanes)> {
     }
     let cost = cost::firing(kernel);
     // a library function is called for each lane: nothing is gained, and splitting the rest off costs
-    if cost.library > 0 || cost.arithmetic() < WORTHWHILE {
+    if cost.function > 0 || cost.arithmetic() < worthwhile {
         return None;
     }
     let mut f = split(kernel.function(kernel.work.function))?;
