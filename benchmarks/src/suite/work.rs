@@ -40,7 +40,7 @@ pub fn of(b: &Benchmark, root: &Path) -> Result<Work, Halt> {
     let (mut floats, mut ints) = (0, 0);
     for (r, cost) in checked.program.steady.repetitions.iter().zip(&costs) {
         // the model counts divisions of both kinds as one
-        let of_ints = cost.float == 0 && cost.library == 0;
+        let of_ints = cost.float == 0 && cost.function == 0;
         floats += if of_ints { 0 } else { r * cost.on_floats() };
         ints += r * if of_ints { cost.int + cost.divide } else { cost.int };
     }
