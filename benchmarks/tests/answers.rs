@@ -6,6 +6,7 @@
 mod common;
 
 use common::{floats, root, run};
+use sluice_benchmarks::beside::words;
 use sluice_benchmarks::suite::{Benchmark, SUITE, signals};
 
 fn program(name: &str) -> &'static Benchmark {
@@ -30,6 +31,16 @@ fn the_standards_blocks() {
     let cipher = |variant| run(&aes.program(&root(), variant), &block, true, folder.path());
     assert_eq!(cipher(None), [0x69C4_E0D8, 0x6A7B_0430, 0xD8CD_B780, 0x70B4_C55A]);
     assert_eq!(cipher(Some("aes256")), [0x8EA2_B7CA, 0x5167_45BF, 0xEAFC_4990, 0x4B49_6089]);
+}
+
+/// Set 4, vector 0 of the test vectors of NESSIE, its bytes as ints.
+#[test]
+fn the_vector_of_nessie() {
+    let (folder, path) = (tempfile::tempdir().unwrap(), program("serpent").program(&root(), None));
+    let ints = |bytes: [u8; 16]| words(&bytes);
+    let block = ints(0x0011_2233_4455_6677_8899_AABB_CCDD_EEFF_u128.to_be_bytes());
+    let cipher = ints(0x563E_2CF8_740A_27C1_6480_4560_391E_9B27_u128.to_be_bytes());
+    assert_eq!(run(&path, &block, true, folder.path()), cipher);
 }
 
 /// The decoder finds what was sent, though one code bit of 27 arrives wrong.

@@ -68,7 +68,7 @@ macro_rules! programs {
         }
     };
 }
-programs!(bitonic bitonicrec dct des fft filterbank fmradio matrixmult iirbank reverb aes viterbi beamformer pulsecompression radar channelvocoder stereo tde mpeg2 phasevocoder);
+programs!(bitonic bitonicrec dct des fft filterbank fmradio matrixmult iirbank reverb aes viterbi beamformer pulsecompression radar channelvocoder stereo tde mpeg2 phasevocoder serpent);
 
 fn harness(args: &[&str], out: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice-benchmarks"));

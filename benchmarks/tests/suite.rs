@@ -120,7 +120,8 @@ programs!(
     stereo,
     tde,
     mpeg2,
-    phasevocoder
+    phasevocoder,
+    serpent
 );
 
 /// The page says what each program moves and computes.

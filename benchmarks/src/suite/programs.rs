@@ -17,7 +17,7 @@ const fn counts(nodes: usize, peeking: usize) -> Counts {
 }
 
 /// All: the paper's eight in its order, then the others.
-pub const SUITE: [Benchmark; 20] = {
+pub const SUITE: [Benchmark; 21] = {
     use Item::{Complex, Float, Int};
     [
         Benchmark {
@@ -265,6 +265,18 @@ pub const SUITE: [Benchmark; 20] = {
             paper: None,
             tolerance: 1e-5,
             peer: python("SciPy", 1e-5),
+        },
+        Benchmark {
+            name: "serpent",
+            entry: "Serpent",
+            parameters: "32 rounds, blocks of 128 bits",
+            input: (Int, 4),
+            output: (Int, 4),
+            signal: Signal::Keys,
+            counts: counts(98, 0),
+            paper: None,
+            tolerance: 0.0,
+            peer: linked("Libgcrypt", "-lgcrypt", 0.0),
         },
     ]
 };
