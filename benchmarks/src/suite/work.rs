@@ -22,6 +22,8 @@ pub struct Work {
     pub floats: u64,
     /// Simple operations on ints, those of loops and indices among them.
     pub ints: u64,
+    /// Of those on floats, such functions as `sin`, which a GPU rounds otherwise than a CPU.
+    pub functions: u64,
 }
 
 /// Bytes at both ends in a steady state.
@@ -37,15 +39,16 @@ pub fn of(b: &Benchmark, root: &Path) -> Result<Work, Halt> {
     let mut session = Session::new(&options, false)?;
     let checked = pipeline::check(&mut session, &options)?;
     let costs = scheduling::weights(&mut session, &checked)?.costs;
-    let (mut floats, mut ints) = (0, 0);
+    let (mut floats, mut ints, mut functions) = (0, 0, 0);
     for (r, cost) in checked.program.steady.repetitions.iter().zip(&costs) {
+        functions += r * cost.function;
         // the model counts divisions of both kinds as one
         let of_ints = cost.float == 0 && cost.function == 0;
         floats += if of_ints { 0 } else { r * cost.on_floats() };
         ints += r * if of_ints { cost.int + cost.divide } else { cost.int };
     }
     let (input_bytes, output_bytes) = bytes(b);
-    Ok(Work { input_bytes, output_bytes, floats, ints })
+    Ok(Work { input_bytes, output_bytes, floats, ints, functions })
 }
 
 /// The program's row in the page's table: bytes and operations of a steady state, then operations for each item of input and for each byte
