@@ -11,6 +11,7 @@ use sluice_benchmarks::gpu::report::{Roof, markdown, roof, speedup};
 use sluice_benchmarks::gpu::work::{Done, Task, VARIANTS};
 use sluice_benchmarks::gpu::{charts, paper, probe};
 use sluice_benchmarks::suite::SUITE;
+use sluice_benchmarks::suite::work::bytes;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -35,7 +36,8 @@ fn emulated(program: &str) {
         variant: variant.map(Into::into),
         fast_math: false,
         emulate: true,
-        batch_bytes: 1 << 11,
+        // four steady states at least, else all is done before the device is asked
+        batch_bytes: (1 << 11).max(4 * bytes(b).0),
         root: root(),
         work: folder.path().into(),
     };
