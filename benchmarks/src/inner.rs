@@ -34,7 +34,7 @@ struct Case {
     input: Box<dyn Fn(usize) -> Vec<u32>>,
 }
 
-/// The ten programs of the suite, and the loops of `benchmarks/inner`.
+/// The programs of the suite, and the loops of `benchmarks/inner`.
 fn cases() -> Result<Vec<Case>, String> {
     let root = Path::new(".");
     let mut all: Vec<Case> = (SUITE.iter())

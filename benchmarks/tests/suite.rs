@@ -3,41 +3,16 @@
 
 #![allow(clippy::disallowed_methods)] // tests read and write files
 
-use sluice_benchmarks::beside::{Plain, Program, Python, bytes, compile, words};
-use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
-use sluice_driver::commands;
-use sluice_driver::exit::Exit;
-use sluice_driver::io::host::Bindings;
-use sluice_driver::options::{CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
+mod common;
+
+use common::{root, run};
+use sluice_benchmarks::beside::{Plain, Program, Python, compile};
+use sluice_benchmarks::suite::{Benchmark, Counts, SUITE, work};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Items of input, at least: enough for the longest delay of the reverberation.
 const ITEMS: usize = 5000;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
-}
-
-fn text(path: &Path) -> String {
-    path.to_str().unwrap().to_string()
-}
-
-/// What a program gives; a warning is an error.
-fn run(program: &Path, input: &[u32], interpret: bool, work: &Path) -> Vec<u32> {
-    let (from, to) = (work.join("in.raw"), work.join("out.raw"));
-    std::fs::write(&from, bytes(input)).unwrap();
-    let options = ProgramOptions {
-        files: vec![text(program)],
-        levels: vec![("warnings".into(), Level::Deny)],
-        ..ProgramOptions::default()
-    };
-    let bindings = Bindings { input: Some(text(&from)), output: Some(text(&to)), ..Bindings::default() };
-    let how = RunOptions { bindings, interpret, ..RunOptions::default() };
-    let exit = commands::run(&options, CodeChoices::default(), &NativeOptions::default(), how);
-    assert_eq!(exit, Exit::Ok, "{}", program.display());
-    words(&std::fs::read(&to).unwrap())
-}
 
 /// What a C file of the program gives; `None` where what it is linked with is not there.
 fn plain(b: &Benchmark, file: &str, flag: &str, link: &str, input: &[u32], work: &Path) -> Option<Vec<u32>> {
@@ -125,25 +100,38 @@ macro_rules! programs {
     };
 }
 
-programs!(bitonic, bitonicrec, dct, des, fft, filterbank, fmradio, matrixmult, iirbank, reverb);
+programs!(
+    bitonic,
+    bitonicrec,
+    dct,
+    des,
+    fft,
+    filterbank,
+    fmradio,
+    matrixmult,
+    iirbank,
+    reverb,
+    aes,
+    viterbi,
+    beamformer,
+    pulsecompression,
+    radar,
+    channelvocoder,
+    stereo,
+    tde,
+    mpeg2,
+    phasevocoder,
+    serpent
+);
 
-/// A key, a block and its cipher that textbooks print.
+/// The page says what each program moves and computes.
 #[test]
-fn a_known_cipher() {
-    let des = SUITE.iter().find(|b| b.name == "des").unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let cipher = run(&des.program(&root(), Some("des16")), &[0x0123_4567, 0x89AB_CDEF], true, folder.path());
-    let digits: String = cipher.iter().map(|c| char::from_u32(*c).unwrap()).collect();
-    assert_eq!(digits, "85E813540F0AB405");
-}
-
-/// The bands together are the input again, 31 samples later.
-#[test]
-fn the_filter_bank_reconstructs() {
-    let bank = SUITE.iter().find(|b| b.name == "filterbank").unwrap();
-    let (folder, input) = (tempfile::tempdir().unwrap(), bank.input(1000));
-    let output = run(&bank.program(&root(), None), &input, true, folder.path());
-    same("delayed by 31", bank, &output[31..], &input[..input.len() - 31], 1e-6);
+fn the_page_says_what_the_work_is() {
+    let page = std::fs::read_to_string(root().join("benchmarks/README.md")).unwrap();
+    let of = |b| work::row(b, &work::of(b, &root()).map_err(|_| b.name).unwrap());
+    let rows: Vec<String> = SUITE.iter().map(of).collect();
+    let missing = rows.iter().any(|row| !page.contains(row));
+    assert!(!missing, "the table of benchmarks/README.md should be\n{}", rows.join("\n"));
 }
 
 /// Every folder with a program belongs to the suite and has what the others have; the page lists them all with their sizes.

@@ -98,6 +98,8 @@ impl Options {
                 device.extend(programs().filter(|b| b.paper.is_some()).map(|b| task(b.name, Some(v.name), true)));
             }
         }
+        // figures of the paper first, should time run out
+        device.sort_by_key(|task| work::program(&task.program).is_none_or(|b| b.paper.is_none()));
         (cpu, device)
     }
 }

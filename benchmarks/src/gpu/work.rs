@@ -8,7 +8,8 @@
 use super::document::{KernelTime, ProgramFacts, Run, Times};
 use crate::beside::{Compiled, Program, bytes, words};
 use crate::measure::seconds;
-use crate::suite::{Benchmark, Item, SUITE};
+use crate::suite::work::{self, Work};
+use crate::suite::{Benchmark, SUITE};
 use serde::{Deserialize, Serialize};
 use sluice_driver::cuda::profiling::{self, GpuProfileOptions};
 use sluice_driver::cuda::timed::{Outcome, Repeat, Timed};
@@ -24,7 +25,7 @@ use sluice_driver::options::{
 use sluice_driver::pipeline::{self, Checked, Halt};
 use sluice_driver::profile::gpu::Chosen;
 use sluice_driver::session::Session;
-use sluice_driver::{commands, folding, scheduling};
+use sluice_driver::{commands, folding};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -171,7 +172,7 @@ impl Task {
     fn files(&self, b: &Benchmark, steady: u64) -> Result<Files, String> {
         let shared = Files { input: self.file("in.raw"), output: self.file("out.raw"), own: false };
         let there = std::fs::metadata(&shared.input).map_err(|e| format!("{}: {e}", shared.input.display()))?.len();
-        if there / end_bytes(b).0 >= steady {
+        if there / work::bytes(b).0 >= steady {
             return Ok(shared);
         }
         let most = if self.emulate { MOST_EMULATED_INPUT } else { MOST_INPUT };
@@ -186,8 +187,8 @@ impl Task {
     }
 
     /// Bytes of a batch of this program.
-    fn batch(&self, b: &Benchmark) -> u64 {
-        if b.paper.is_some() { self.batch_bytes } else { self.batch_bytes.min(STATEFUL_BATCH) }
+    fn batch(&self, b: &Benchmark) -> Result<u64, String> {
+        Ok(if b.stateful(&self.root)? { self.batch_bytes.min(STATEFUL_BATCH) } else { self.batch_bytes })
     }
 
     /// Compiles and loads what is to be measured.
@@ -207,7 +208,7 @@ impl Task {
     }
 
     fn prepare_cpu(&self, b: &'static Benchmark) -> Result<Prepared, String> {
-        let steady = self.batch(b) / step_bytes(b).max(1) + 1;
+        let steady = self.batch(b)? / step_bytes(b).max(1) + 1;
         self.make_files(b, BATCHES * steady, (&self.file("in.raw"), &self.file("out.raw")))?;
         let library = self.work.join(format!("lib{}.so", b.name));
         let product = (BuildProduct::Library, &CudaBuildOptions::default());
@@ -227,17 +228,7 @@ impl Task {
 
     /// Bytes and operations of a steady state.
     fn facts(&self, b: &Benchmark) -> Result<ProgramFacts, String> {
-        let options = self.options(b);
-        let mut session = Session::new(&options, false).map_err(|f| f.to_string())?;
-        let checked = pipeline::check(&mut session, &options).map_err(said)?;
-        let costs = scheduling::weights(&mut session, &checked).map_err(said)?.costs;
-        let program = &checked.program;
-        let (mut floats, mut ints) = (0, 0);
-        for (r, cost) in program.steady.repetitions.iter().zip(&costs) {
-            floats += r * cost.on_floats();
-            ints += r * cost.int;
-        }
-        let (input_bytes, output_bytes) = end_bytes(b);
+        let Work { input_bytes, output_bytes, floats, ints, .. } = work::of(b, &self.root).map_err(said)?;
         Ok(ProgramFacts {
             name: b.name.into(),
             input_bytes,
@@ -292,8 +283,9 @@ impl Task {
             block_threads: self.emulate.then_some(EMULATED_THREADS),
             ..CudaOptions::default()
         };
+        let batch = self.batch(b).map_err(Fault::internal)?;
         let about = Rc::new(RefCell::new(About::default()));
-        let (told, batch, step, emulate) = (Rc::clone(&about), self.batch(b), step_bytes(b), self.emulate);
+        let (told, batch, step, emulate) = (Rc::clone(&about), batch, step_bytes(b), self.emulate);
         let emit = move |session: &mut Session,
                          checked: &Checked,
                          code: &CodeOptions,
@@ -347,13 +339,8 @@ fn said(halt: Halt) -> String {
 }
 
 /// Bytes of a steady state at both ends.
-fn end_bytes(b: &Benchmark) -> (u64, u64) {
-    let of = |(item, count): (Item, usize)| 4 * (item.words() * count) as u64;
-    (of(b.input), of(b.output))
-}
-
 fn step_bytes(b: &Benchmark) -> u64 {
-    let (input, output) = end_bytes(b);
+    let (input, output) = work::bytes(b);
     input.max(output)
 }
 
@@ -497,10 +484,11 @@ impl OnDevice {
         let read = |path: &Path| std::fs::read(path).map(|b| words(&b)).map_err(|e| format!("{}: {e}", path.display()));
         let (ours, theirs) = (read(&output)?, read(&self.files.output)?);
         // functions of CUDA differ in the last bit from the CPU's; contraction rounds once where two operations round twice
-        let exact = !self.task.fast_math && (self.task.emulate || self.b.name != "fmradio");
+        let functions = work::of(self.b, &self.task.root).map_err(said)?.functions;
+        let exact = !self.task.fast_math && (self.task.emulate || functions == 0);
         let difference = self.b.compare(&ours, &theirs, if exact { 0.0 } else { 1e-3 });
         let difference = difference.map_err(|why| format!("wrong output: {why}"))?;
-        let (input, _) = end_bytes(self.b);
+        let (input, _) = work::bytes(self.b);
         let steady = std::fs::metadata(&self.files.input).map_err(|e| e.to_string())?.len() / input;
         let mut whole = Vec::new();
         if !self.task.emulate {

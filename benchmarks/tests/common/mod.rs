@@ -1,0 +1,38 @@
+//! What tests of the suite have in common.
+
+#![allow(dead_code)] // each test has its own needs
+
+use sluice_benchmarks::beside::{bytes, words};
+use sluice_driver::commands;
+use sluice_driver::exit::Exit;
+use sluice_driver::io::host::Bindings;
+use sluice_driver::options::{CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
+use std::path::{Path, PathBuf};
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+pub fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_string()
+}
+
+/// What a program gives; a warning is an error.
+pub fn run(program: &Path, input: &[u32], interpret: bool, work: &Path) -> Vec<u32> {
+    let (from, to) = (work.join("in.raw"), work.join("out.raw"));
+    std::fs::write(&from, bytes(input)).unwrap();
+    let options = ProgramOptions {
+        files: vec![text(program)],
+        levels: vec![("warnings".into(), Level::Deny)],
+        ..ProgramOptions::default()
+    };
+    let bindings = Bindings { input: Some(text(&from)), output: Some(text(&to)), ..Bindings::default() };
+    let how = RunOptions { bindings, interpret, ..RunOptions::default() };
+    let exit = commands::run(&options, CodeChoices::default(), &NativeOptions::default(), how);
+    assert_eq!(exit, Exit::Ok, "{}", program.display());
+    words(&std::fs::read(&to).unwrap())
+}
+
+pub fn floats(words: &[u32]) -> Vec<f32> {
+    words.iter().map(|w| f32::from_bits(*w)).collect()
+}
