@@ -6,6 +6,7 @@ pub mod ast;
 pub mod codes;
 pub mod diagnostic;
 pub mod edits;
+pub mod edited;
 mod expected;
 pub mod fault;
 pub mod format;
