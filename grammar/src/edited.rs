@@ -178,22 +178,31 @@ fn cuts(tokens: &[Spanned]) -> Vec<Cut> {
     found
 }
 
-/// Where two texts differ.
-struct Difference {
-    /// Bytes that both begin with.
-    head: usize,
-    /// Where what both end with begins in the old text, and in the new one.
-    old: usize,
-    new: usize,
+/// Where two texts differ, in bytes, as one replacement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// How much both begin with.
+    pub head: usize,
+    /// Where what both end with begins in the old text.
+    pub old: usize,
+    /// And in the new one.
+    pub new: usize,
 }
 
-fn difference(old: &str, new: &str) -> Option<Difference> {
+/// Bytes that are compared at once.
+const BLOCK: usize = 64;
+
+/// Compares two texts; `None` where they are equal.
+pub fn difference(old: &str, new: &str) -> Option<Difference> {
     if old == new {
         return None;
     }
     let (a, b) = (old.as_bytes(), new.as_bytes());
-    let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let most = a.len().min(b.len()) - head;
-    let tail = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(x, y)| x == y).count();
+    let blocks = a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK)).take_while(|(x, y)| x == y).count() * BLOCK;
+    let head = blocks + a[blocks..].iter().zip(&b[blocks..]).take_while(|(x, y)| x == y).count();
+    let (x, y) = (&a[head..], &b[head..]);
+    let blocks = x.rchunks_exact(BLOCK).zip(y.rchunks_exact(BLOCK)).take_while(|(x, y)| x == y).count() * BLOCK;
+    let rest = x[..x.len() - blocks].iter().rev().zip(y[..y.len() - blocks].iter().rev());
+    let tail = blocks + rest.take_while(|(x, y)| x == y).count();
     Some(Difference { head, old: a.len() - tail, new: b.len() - tail })
 }

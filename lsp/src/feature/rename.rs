@@ -14,19 +14,19 @@ use tower_lsp::lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
 
 /// Can the name at a byte be changed?
 pub fn prepare(view: &View, offset: u32) -> Result<Option<PrepareRenameResponse>, String> {
-    let Some(u) = view.syntax.index.at(view.file, offset) else { return Ok(None) };
+    let Some(u) = view.syntax.index().at(view.file, offset) else { return Ok(None) };
     may(view, u.symbol)?;
-    let placeholder = view.syntax.index.symbol(u.symbol).name.to_string();
+    let placeholder = view.syntax.index().symbol(u.symbol).name.to_string();
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder { range: view.text().range(u.span), placeholder }))
 }
 
 fn may(view: &View, id: SymbolId) -> Result<(), String> {
-    let symbol = view.syntax.index.symbol(id);
+    let symbol = view.syntax.index().symbol(id);
     if symbol.shipped {
         return Err(format!("`{}` belongs to the standard library", symbol.name));
     }
     if matches!(symbol.kind, SymbolKind::Native)
-        || symbol.parent.is_some_and(|p| view.syntax.index.symbol(p).kind == SymbolKind::Native)
+        || symbol.parent.is_some_and(|p| view.syntax.index().symbol(p).kind == SymbolKind::Native)
     {
         return Err(format!("`{}` is a name of C's, too: the C source says it", symbol.name));
     }
@@ -35,7 +35,7 @@ fn may(view: &View, id: SymbolId) -> Result<(), String> {
 
 /// The edits that rename.
 pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdit>, String> {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let Some(u) = index.at(view.file, offset) else { return Ok(None) };
     may(view, u.symbol)?;
     match &lex(new)[..] {
@@ -72,7 +72,7 @@ pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdi
 
 /// Would the new name mean something else, or take another one's place?
 fn clash(view: &View, id: SymbolId, new: &str) -> Result<(), String> {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let symbol = index.symbol(id);
     let taken = |other: SymbolId| {
         let o = index.symbol(other);

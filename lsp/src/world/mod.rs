@@ -26,6 +26,7 @@ use outside::Disk;
 use project::Project;
 use scheduled::Scheduled;
 use settings::Settings;
+use sluice_frontend::memo::Memo;
 use sluice_frontend::{Loader, SourceInput};
 use sluice_grammar::ast::{self, Item};
 use sluice_grammar::diagnostic::Diagnostic;
@@ -76,6 +77,8 @@ struct Program {
     latest: Option<Arc<Analysed>>,
     good: Option<Arc<Analysed>>,
     schedule: Option<Arc<Scheduled>>,
+    /// What its analyses keep from one to the next.
+    memo: Memo,
     /// The analysis that a schedule was asked of last.
     asked: u64,
     wants_schedule: bool,
@@ -107,15 +110,19 @@ pub struct World {
     changed: Condvar,
     disk: Disk,
     trees: Trees,
+    /// Held while a program's files are parsed for requests: those that come together share what the first one makes.
+    parsing: Mutex<()>,
     listener: Box<dyn Listener>,
 }
 
 /// What a loader sees: documents before files.
 struct Sources<'w> {
-    documents: BTreeMap<String, Arc<str>>,
+    documents: BTreeMap<String, Text>,
     projects: BTreeMap<String, Project>,
     disk: &'w Disk,
     trees: &'w Trees,
+    /// What is known of the program from before; for its analysis only.
+    memo: Option<Memo>,
 }
 
 impl Sources<'_> {
@@ -130,7 +137,7 @@ impl Sources<'_> {
 
     fn get(&self, name: &str) -> Result<SourceInput, String> {
         let text = match self.documents.get(name) {
-            Some(text) => text.clone(),
+            Some(text) => text.shared(),
             None if !Path::new(name).is_absolute() => return Err("it is not open in the editor".into()),
             None => self.disk.read(Path::new(name))?,
         };
@@ -142,6 +149,10 @@ impl Loader for Sources<'_> {
     fn load(&mut self, from: &str, path: &str) -> Result<SourceInput, String> {
         let name = outside::beside(from, path).display().to_string();
         self.get(&name).map_err(|why| format!("{name}: {why}"))
+    }
+
+    fn memo(&mut self) -> Option<Memo> {
+        self.memo.clone()
     }
 
     fn parse(&mut self, file: FileId, text: &str) -> (ast::Program, Vec<Diagnostic>) {
@@ -157,6 +168,7 @@ impl World {
             changed: Condvar::new(),
             disk: Disk::default(),
             trees: Trees::default(),
+            parsing: Mutex::default(),
             listener,
         });
         for (name, work) in
@@ -343,6 +355,7 @@ impl World {
     /// What a request about a document sees; `None` where the document is not open (and no file of a workspace).
     pub fn view(&self, name: &str) -> Option<View> {
         let (program, sources, parsed, before, generation, encoding, settings);
+        let making = self.parsing.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let state = self.state();
             if !state.documents.contains_key(name) && !state.imports.contains_key(name) {
@@ -370,6 +383,7 @@ impl World {
                 syntax
             }
         };
+        drop(making);
         let file = syntax.find(name)?;
         let state = self.state();
         let known = state.programs.get(&program);
@@ -445,8 +459,9 @@ impl World {
     }
 
     fn sources(&self, state: &State) -> Sources<'_> {
-        let documents = state.documents.iter().map(|(name, d)| (name.clone(), d.text.shared())).collect();
-        Sources { documents, projects: state.projects.clone(), disk: &self.disk, trees: &self.trees }
+        let documents = state.documents.iter().map(|(name, d)| (name.clone(), d.text.clone())).collect();
+        let (disk, trees) = (&self.disk, &self.trees);
+        Sources { documents, projects: state.projects.clone(), disk, trees, memo: None }
     }
 }
 
@@ -468,7 +483,8 @@ fn bounded(text: String) -> String {
 
 fn parse(program: &str, mut sources: Sources, encoding: Encoding, before: Option<&Syntax>) -> Syntax {
     let inputs = sources.inputs(program);
-    Syntax::new(inputs, &mut sources, encoding, before)
+    let documents = sources.documents.clone();
+    Syntax::new(inputs, &mut sources, encoding, &|name| documents.get(name).cloned(), before)
 }
 
 /// Where a file's imports lead.

@@ -40,12 +40,20 @@ pub fn walk(trees: &[(FileId, &Program)], library: &[(FileId, &Program)]) -> Ind
         }
     }
     let mut index = w.index;
-    index.by_symbol = vec![Vec::new(); index.symbols.len()];
     for uses in &mut index.uses {
         uses.sort_by_key(|u| (u.span.start, u.span.end));
         uses.dedup_by_key(|u| u.span);
-        uses.iter().for_each(|u| index.by_symbol[u.symbol.index()].push(*u));
     }
+    index.by_symbol = index.uses.iter().flatten().copied().collect();
+    // stable: by file and place within a symbol
+    index.by_symbol.sort_by_key(|u| u.symbol);
+    let mut next = 0;
+    index.starts = (0..=index.symbols.len())
+        .map(|i| {
+            next += index.by_symbol[next..].iter().take_while(|u| u.symbol.index() < i).count();
+            next as u32
+        })
+        .collect();
     index
 }
 
@@ -80,7 +88,10 @@ impl Walk {
             shipped,
         };
         self.index.symbols.push(symbol);
-        self.declared.insert(span, id);
+        // streams and functions are come upon again in their bodies
+        if matches!(kind, SymbolKind::Stream(_) | SymbolKind::GroupFunction | SymbolKind::Function | SymbolKind::Handler) {
+            self.declared.insert(span, id);
+        }
         self.mark(span, id, Access::Declaration, false);
         id
     }
