@@ -101,6 +101,8 @@ struct State {
     encoding: Encoding,
     /// Cancels the analysis that runs.
     running: Option<(String, Arc<AtomicBool>)>,
+    /// And the schedule that is being made.
+    scheduling: Option<(String, Arc<AtomicBool>)>,
     ended: bool,
 }
 
@@ -178,7 +180,12 @@ impl World {
             let spawned = std::thread::Builder::new()
                 .name(name.into())
                 .stack_size(64 << 20)
-                .spawn(move || threads::go(&weak, work));
+                .spawn(move || {
+                    if name == "schedule" {
+                        outside::give_way();
+                    }
+                    threads::go(&weak, work);
+                });
             if let Err(e) = spawned {
                 world.listener.failed(&format!("no thread for {name}: {e}"));
             }
@@ -341,12 +348,12 @@ impl World {
         self.wake(state);
     }
 
-    /// Cancels the analysis of a program that has changed, wakes the threads.
+    /// Cancels the analysis and the schedule of a program that has changed, wakes the threads.
     fn wake(&self, state: &mut State) {
-        if let Some((running, cancel)) = &state.running
-            && state.programs.get(running).is_none_or(|p| p.changed > p.done)
-        {
-            cancel.store(true, Ordering::Relaxed);
+        for (running, cancel) in state.running.iter().chain(&state.scheduling) {
+            if state.programs.get(running).is_none_or(|p| p.changed > p.done) {
+                cancel.store(true, Ordering::Relaxed);
+            }
         }
         state.wakes += 1;
         self.changed.notify_all();
@@ -435,7 +442,7 @@ impl World {
     pub fn schedule(&self, name: &str, method: Method) -> Result<Arc<Scheduled>, String> {
         let view = self.view(name).ok_or("this document is not open")?;
         let good = view.good.ok_or("the program has errors, or is not analysed yet")?;
-        let scheduled = Arc::new(scheduled::schedule(&good.of, &view.settings, method));
+        let scheduled = Arc::new(scheduled::schedule(&good.of, &view.settings, method, &AtomicBool::new(false)));
         let program = self.program_of(name);
         let mut state = self.state();
         if let Some(p) = state.programs.get_mut(&program)
@@ -452,7 +459,7 @@ impl World {
     pub fn end(&self) {
         let mut state = self.state();
         state.ended = true;
-        if let Some((_, cancel)) = &state.running {
+        for (_, cancel) in state.running.iter().chain(&state.scheduling) {
             cancel.store(true, Ordering::Relaxed);
         }
         self.changed.notify_all();

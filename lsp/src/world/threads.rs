@@ -107,8 +107,20 @@ impl World {
         }
         program.asked = good.generation;
         let name = name.clone();
+        let cancel = Arc::new(AtomicBool::new(false));
+        state.scheduling = Some((name.clone(), cancel.clone()));
         drop(state);
-        let found = catch_unwind(AssertUnwindSafe(|| scheduled::schedule(&good, &settings, Method::Hms)));
+        let found = catch_unwind(AssertUnwindSafe(|| scheduled::schedule(&good, &settings, Method::Hms, &cancel)));
+        let mut state = self.state();
+        state.scheduling = None;
+        if cancel.load(Ordering::Relaxed) {
+            // when it is quiet again: of a newer text, if that is a program
+            if let Some(p) = state.programs.get_mut(&name) {
+                (p.wants_schedule, p.asked) = (true, 0);
+            }
+            return true;
+        }
+        drop(state);
         let Ok(found) = found else {
             self.listener.failed(&format!("scheduling {name} failed"));
             return true;

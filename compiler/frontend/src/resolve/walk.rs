@@ -44,16 +44,19 @@ pub fn walk(trees: &[(FileId, &Program)], library: &[(FileId, &Program)]) -> Ind
         uses.sort_by_key(|u| (u.span.start, u.span.end));
         uses.dedup_by_key(|u| u.span);
     }
+    index.starts = vec![0; index.symbols.len() + 1];
+    index.uses.iter().flatten().for_each(|u| index.starts[u.symbol.index() + 1] += 1);
+    for i in 1..index.starts.len() {
+        index.starts[i] += index.starts[i - 1];
+    }
+    // by file and place within a symbol, as they come
+    let mut next = index.starts.clone();
     index.by_symbol = index.uses.iter().flatten().copied().collect();
-    // stable: by file and place within a symbol
-    index.by_symbol.sort_by_key(|u| u.symbol);
-    let mut next = 0;
-    index.starts = (0..=index.symbols.len())
-        .map(|i| {
-            next += index.by_symbol[next..].iter().take_while(|u| u.symbol.index() < i).count();
-            next as u32
-        })
-        .collect();
+    for u in index.uses.iter().flatten() {
+        let at = &mut next[u.symbol.index()];
+        index.by_symbol[*at as usize] = *u;
+        *at += 1;
+    }
     index
 }
 
