@@ -176,7 +176,7 @@ fn around(view: &View, outer: &StreamDecl, add: Span) -> (String, String) {
 
 /// A stream without a name becomes a declaration with one; what it sees of the streams around it becomes its parameters.
 fn extract(view: &View, range: &Range<u32>) -> Option<CodeAction> {
-    if view.syntax.file(view.file).broken {
+    if !view.syntax.file(view.file).faults.is_empty() {
         return None;
     }
     let inner = addings(view.tree()).into_iter().rfind(|a| match a.stream {
@@ -266,7 +266,7 @@ fn extract(view: &View, range: &Range<u32>) -> Option<CodeAction> {
 
 /// `add`s that follow each other become one of a pipeline; several only within a pipeline, where that changes nothing.
 fn wrap(view: &View, range: &Range<u32>) -> Option<CodeAction> {
-    if view.syntax.file(view.file).broken {
+    if !view.syntax.file(view.file).faults.is_empty() {
         return None;
     }
     let mut found: Option<Vec<Span>> = None;

@@ -22,6 +22,7 @@ mod trees;
 pub mod view;
 
 use crate::convert::{Encoding, Text};
+use crate::feature::diagnostics;
 use outside::Disk;
 use project::Project;
 use scheduled::Scheduled;
@@ -38,7 +39,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use syntax::Syntax;
-use tower_lsp::lsp_types::TextDocumentContentChangeEvent;
+use tower_lsp::lsp_types::{self, TextDocumentContentChangeEvent};
 use trees::Trees;
 use view::{Analysed, Known, KnownSchedule, View};
 
@@ -53,6 +54,8 @@ pub trait Listener: Send + Sync {
     fn analysed(&self, program: &str, view: &View);
     /// A schedule is ready, or is being made, or cannot be made.
     fn scheduled(&self, program: &str);
+    /// What is wrong with a manifest now; nothing, where there was something.
+    fn manifest(&self, name: &str, faults: Vec<lsp_types::Diagnostic>);
     /// Something inside has failed.
     fn failed(&self, what: &str);
 }
@@ -79,6 +82,8 @@ struct Program {
     schedule: Option<Arc<Scheduled>>,
     /// What its analyses keep from one to the next.
     memo: Memo,
+    /// Counts what the threads have found out.
+    landed: u64,
     /// The analysis that a schedule was asked of last.
     asked: u64,
     wants_schedule: bool,
@@ -97,6 +102,8 @@ struct State {
     imports: BTreeMap<String, Vec<String>>,
     /// Manifests in the folders above open documents.
     projects: BTreeMap<String, Project>,
+    /// Those of which the client knows that something is wrong with them.
+    faulty: BTreeSet<String>,
     settings: Arc<Settings>,
     encoding: Encoding,
     /// Cancels the analysis that runs.
@@ -322,10 +329,22 @@ impl World {
     fn find_projects(&self, state: &mut State, name: &str) {
         for manifest in project::manifests(Path::new(name)) {
             let name = manifest.display().to_string();
-            match project::read(&self.disk, &manifest) {
-                Some(project) => state.projects.insert(name, project),
+            let text = self.disk.read(&manifest).ok();
+            let (project, faults) = text.as_ref().map(|t| project::read(t, &manifest)).unwrap_or_default();
+            match project {
+                Some(project) => state.projects.insert(name.clone(), project),
                 None => state.projects.remove(&name),
             };
+            let known = state.faulty.contains(&name);
+            if known || !faults.is_empty() {
+                let text = Text::new(text.unwrap_or_else(|| "".into()), state.encoding);
+                let told: Vec<_> = faults.into_iter().map(|f| diagnostics::of_manifest(&text, f)).collect();
+                match told.is_empty() {
+                    true => state.faulty.remove(&name),
+                    false => state.faulty.insert(name.clone()),
+                };
+                self.listener.manifest(&name, told);
+            }
         }
     }
 
@@ -428,6 +447,12 @@ impl World {
         state.programs.get(&root(&state, name)).is_some_and(|p| p.told >= p.changed)
     }
 
+    /// How often the threads have found something out about the program of a document.
+    pub fn landed(&self, name: &str) -> u64 {
+        let state = self.state();
+        state.programs.get(&root(&state, name)).map_or(0, |p| p.landed)
+    }
+
     /// A view of each program that has open documents.
     pub fn programs(&self) -> Vec<View> {
         let names: BTreeSet<String> = {
@@ -449,6 +474,7 @@ impl World {
             && p.good.as_ref().is_some_and(|g| Arc::ptr_eq(g, &good.of))
         {
             p.schedule = Some(scheduled.clone());
+            p.landed += 1;
         }
         drop(state);
         self.listener.scheduled(&program);

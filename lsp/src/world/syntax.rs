@@ -8,7 +8,6 @@ use sluice_frontend::analyse::{Parsed, library};
 use sluice_frontend::resolve::Index;
 use sluice_frontend::{Loader, SourceInput};
 use sluice_grammar::ast::{Item, Program};
-use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::{FileId, Span};
 use sluice_grammar::token::lex_with_comments;
 use std::collections::{HashSet, VecDeque};
@@ -23,8 +22,8 @@ pub struct File {
     pub text: Text,
     /// Its tree; of the library's files, see [`Syntax::tree`].
     tree: Option<Arc<Program>>,
-    /// Has it syntax errors?
-    pub broken: bool,
+    /// Where it has syntax errors.
+    pub faults: Arc<[Span]>,
 }
 
 /// The files of a program.
@@ -61,10 +60,10 @@ impl Syntax {
                 Some(file) => file.clone(),
                 None => {
                     let (tree, found) = loader.parse(id, &input.text);
-                    let broken = found.iter().any(Diagnostic::is_error);
+                    let faults = found.iter().filter(|d| d.is_error()).flat_map(|d| d.labels.iter().map(|l| l.span)).collect();
                     let known = open(&input.name).filter(|t| t.as_str() == input.text && t.encoding() == encoding);
                     let text = known.unwrap_or_else(|| Text::new(input.text, encoding));
-                    File { name: input.name.clone(), text, tree: Some(Arc::new(tree)), broken }
+                    File { name: input.name.clone(), text, tree: Some(Arc::new(tree)), faults }
                 }
             };
             for item in file.tree.iter().flat_map(|t| &t.items) {
@@ -78,7 +77,7 @@ impl Syntax {
             Some(known) => files.extend_from_slice(known),
             None => files.extend(sluice_stdlib::FILES.iter().map(|(name, text)| {
                 let text = Text::new(*text, encoding);
-                File { name: format!("<stdlib>/{name}"), text, tree: None, broken: false }
+                File { name: format!("<stdlib>/{name}"), text, tree: None, faults: Arc::default() }
             })),
         }
         let library = library(FileId(own as u32));

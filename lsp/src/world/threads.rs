@@ -65,6 +65,7 @@ impl World {
             program.wants_schedule = true;
         }
         program.latest = Some(analysed);
+        program.landed += 1;
         state.wakes += 1;
         drop(state);
         self.changed.notify_all();
@@ -128,6 +129,7 @@ impl World {
         let mut state = self.state();
         if let Some(p) = state.programs.get_mut(&name) {
             p.schedule = Some(Arc::new(found));
+            p.landed += 1;
         }
         drop(state);
         self.listener.scheduled(&name);
