@@ -37,6 +37,7 @@ pub fn passes() -> Vec<&'static str> {
                     all.push(pass);
                 }
             }
+            all.extend(["item-ranges", "fuse"]);
             // those of the loops, as far as the choice among them has them
             all.extend(Inner::Both.passes().iter().map(|(pass, _)| *pass));
         }
