@@ -59,8 +59,12 @@ pub fn parse(file: FileId, text: &Arc<str>) -> Outcome {
     let parsed = crate::parse::parse_with_tokens(file, text);
     let (program, diagnostics) = (parsed.program, parsed.diagnostics);
     let cuts = cuts(&parsed.tokens);
-    let read = (diagnostics.is_empty() && items(&cuts) == program.items.len())
-        .then(|| Read { file, text: text.clone(), items: program.items.clone(), cuts });
+    let read = (diagnostics.is_empty() && items(&cuts) == program.items.len()).then(|| Read {
+        file,
+        text: text.clone(),
+        items: program.items.clone(),
+        cuts,
+    });
     Outcome { program, diagnostics, read }
 }
 
@@ -145,8 +149,12 @@ impl Read {
     }
 
     fn outcome(&self, text: &Arc<str>, all: Vec<Item>, diagnostics: Vec<Diagnostic>, cuts: Vec<Cut>) -> Outcome {
-        let read = (diagnostics.is_empty() && items(&cuts) == all.len())
-            .then(|| Read { file: self.file, text: text.clone(), items: all.clone(), cuts });
+        let read = (diagnostics.is_empty() && items(&cuts) == all.len()).then(|| Read {
+            file: self.file,
+            text: text.clone(),
+            items: all.clone(),
+            cuts,
+        });
         Outcome { program: Program { items: all }, diagnostics, read }
     }
 }

@@ -5,8 +5,8 @@
 pub mod ast;
 pub mod codes;
 pub mod diagnostic;
-pub mod edits;
 pub mod edited;
+pub mod edits;
 mod expected;
 pub mod fault;
 pub mod format;

@@ -182,7 +182,8 @@ fn edited_programs_are_read_as_new_ones() {
 #[test]
 fn what_is_typed_is_read_as_new() {
     let around = "// first\nstruct P { int x; };\nimport \"a.str\";\nvoid->int filter A { work push 1 { push(1); } }\n";
-    let behind = "\n/* last */ int->void filter B { work pop 1 { pop(); } };;\nvoid->void pipeline M { add A; add B; }\n// end";
+    let behind =
+        "\n/* last */ int->void filter B { work pop 1 { pop(); } };;\nvoid->void pipeline M { add A; add B; }\n// end";
     let typed = "/* a { */ int->int filter C(int n) { int[n] h = {1, 2}; init { for (int i = 0; i < n; i++) h[i] = i; }\n\
         work push 1 pop 1 { push(pop() + h[0]); } }\nstatic { int k = 3; }\nint->int pipeline D { add filter { work pop 1 push 1 { push(pop()); } } }";
     let mut kept = again(None, &format!("{around}{behind}"), &|| "empty".into()).read;
@@ -197,7 +198,8 @@ fn what_is_typed_is_read_as_new() {
 /// What is far from an edit is shared with what was read before.
 #[test]
 fn little_is_read_again() {
-    let filters = |n: usize| (0..n).map(|i| format!("int->int filter F{i} {{ work pop 1 push 1 {{ push(pop()); }} }}\n"));
+    let filters =
+        |n: usize| (0..n).map(|i| format!("int->int filter F{i} {{ work pop 1 push 1 {{ push(pop()); }} }}\n"));
     let text: String = filters(50).collect();
     let before = edited::parse(FILE, &text.as_str().into()).read.unwrap();
     let after = before.parse(&text.replace("F30 {", "F30(int n) {").as_str().into());

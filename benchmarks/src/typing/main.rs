@@ -173,7 +173,9 @@ fn run(sluice: &str, results: &str, edits: usize) -> Result<(), String> {
     }
     let memory = client.memory();
     client.end()?;
-    let mut table = String::from("| what | times | median | 99 of 100 within | limit of that | holds |\n|---|---|---|---|---|---|\n");
+    let mut table = String::from(
+        "| what | times | median | 99 of 100 within | limit of that | holds |\n|---|---|---|---|---|---|\n",
+    );
     let mut rows = Vec::new();
     for times in [&mut starts, &mut completion, &mut hover, &mut diagnostics, &mut hints] {
         let (line, figures) = times.row();

@@ -63,11 +63,7 @@ fn said(analysis: &Analysis) -> (String, String, String) {
         format!("{:#?}", (&p.globals, &p.codes, &p.graph, &p.portals, &p.messages, &p.steady.repetitions))
     };
     let trees: Vec<_> = analysis.trees.iter().map(|(_, t)| t).collect();
-    (
-        format!("{:#?}", analysis.diagnostics),
-        analysis.program.as_ref().map_or(String::new(), of),
-        format!("{trees:?}"),
-    )
+    (format!("{:#?}", analysis.diagnostics), analysis.program.as_ref().map_or(String::new(), of), format!("{trees:?}"))
 }
 
 const PIECES: &[&str] = &[

@@ -184,15 +184,12 @@ impl World {
             [("analysis", World::analyse_next as fn(&World) -> bool), ("schedule", World::schedule_next)]
         {
             let weak = Arc::downgrade(&world);
-            let spawned = std::thread::Builder::new()
-                .name(name.into())
-                .stack_size(64 << 20)
-                .spawn(move || {
-                    if name == "schedule" {
-                        outside::give_way();
-                    }
-                    threads::go(&weak, work);
-                });
+            let spawned = std::thread::Builder::new().name(name.into()).stack_size(64 << 20).spawn(move || {
+                if name == "schedule" {
+                    outside::give_way();
+                }
+                threads::go(&weak, work);
+            });
             if let Err(e) = spawned {
                 world.listener.failed(&format!("no thread for {name}: {e}"));
             }

@@ -60,7 +60,8 @@ impl Syntax {
                 Some(file) => file.clone(),
                 None => {
                     let (tree, found) = loader.parse(id, &input.text);
-                    let faults = found.iter().filter(|d| d.is_error()).flat_map(|d| d.labels.iter().map(|l| l.span)).collect();
+                    let faults =
+                        found.iter().filter(|d| d.is_error()).flat_map(|d| d.labels.iter().map(|l| l.span)).collect();
                     let known = open(&input.name).filter(|t| t.as_str() == input.text && t.encoding() == encoding);
                     let text = known.unwrap_or_else(|| Text::new(input.text, encoding));
                     File { name: input.name.clone(), text, tree: Some(Arc::new(tree)), faults }
@@ -88,7 +89,8 @@ impl Syntax {
     pub fn index(&self) -> &Index {
         self.index.get_or_init(|| {
             let own = self.files[..self.own].iter().zip(0..);
-            let trees: Vec<(FileId, &Program)> = own.filter_map(|(f, i)| Some((FileId(i), f.tree.as_deref()?))).collect();
+            let trees: Vec<(FileId, &Program)> =
+                own.filter_map(|(f, i)| Some((FileId(i), f.tree.as_deref()?))).collect();
             let shipped: Vec<(FileId, &Program)> =
                 self.standard.iter().zip(self.own as u32..).map(|((t, _), i)| (FileId(i), t)).collect();
             Index::of(&trees, &shipped)

@@ -106,7 +106,8 @@ mod tests {
     #[test]
     fn a_fault_does_not_cost_what_was_read_before() {
         let trees = Trees::default();
-        let text = |work: &str| format!("void->void filter A {{ work {{ }} }}\nvoid->void filter B {{ work {{ {work} }} }}\n");
+        let others = "void->void filter A { work { } }\nvoid->void filter B { work { } }\n";
+        let text = |work: &str| format!("{others}void->void filter C {{ work {{ {work} }} }}\n");
         trees.parse(FileId(0), &text(""));
         for typed in ["int", "int x", "int x;", "int x; x", "int x; x = ", "int x; x = 1;"] {
             let (tree, found) = trees.parse(FileId(0), &text(typed));

@@ -92,7 +92,10 @@ impl Walk {
         };
         self.index.symbols.push(symbol);
         // streams and functions are come upon again in their bodies
-        if matches!(kind, SymbolKind::Stream(_) | SymbolKind::GroupFunction | SymbolKind::Function | SymbolKind::Handler) {
+        if matches!(
+            kind,
+            SymbolKind::Stream(_) | SymbolKind::GroupFunction | SymbolKind::Function | SymbolKind::Handler
+        ) {
             self.declared.insert(span, id);
         }
         self.mark(span, id, Access::Declaration, false);
