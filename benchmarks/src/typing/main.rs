@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Three things are typed in turns, all over the file: a declaration in a filter, letter by letter, which is taken out again (most of the time the text has errors); a comment
-//! (it never has); other arguments of a filter that is added (all of it is elaborated anew). After each keystroke completion is asked for, then a hover, then the diagnostics are waited
+//! before a line (which it swallows, with the brace there, until it is ended); other arguments of a filter that is added (all of it is elaborated anew). After each keystroke completion is asked for, then a hover, then the diagnostics are waited
 //! for, then hints are asked for. Now and then nobody types for so long that a schedule is begun; the next keystroke comes while it is made.
 
 #![allow(clippy::disallowed_methods)] // it measures time, reads the command line and writes its results
@@ -122,6 +122,13 @@ fn load() -> String {
     text.split(' ').next().unwrap_or("unknown").to_string()
 }
 
+/// The priority that this process has, and the server by it (`nice`), where the system says so; 0 is the usual one.
+fn priority() -> Option<i32> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // behind the name in parentheses: the 17th word
+    text.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok()
+}
+
 fn run(sluice: &str, results: &str, edits: usize) -> Result<(), String> {
     let before = load();
     let mut starts = Times::new("start-up, to the answer of `initialize`", 0.2);
@@ -196,10 +203,11 @@ fn run(sluice: &str, results: &str, edits: usize) -> Result<(), String> {
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let after = load();
-    figures["load"] = json!({ "before": before, "after": after, "processors": cores });
+    let nice = priority().map_or("unknown".to_string(), |n| n.to_string());
+    figures["load"] = json!({ "before": before, "after": after, "processors": cores, "nice": nice });
     table.push_str(&format!(
         "\nTyping in a program of {lines} lines and {FILTERS} filters, as [typing](../src/typing/main.rs) describes it: each time is what a client waits, at its end of the pipe. \
-         On {cores} processors; load before {before}, after {after}: what else runs on the computer is in the times.\n"
+         On {cores} processors; load before {before}, after {after}, priority (`nice`) {nice}: what else runs on the computer is in the times.\n"
     ));
     keep(results, sluice, &table, figures)
 }
