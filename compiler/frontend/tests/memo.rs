@@ -87,14 +87,18 @@ const PIECES: &[&str] = &[
     "// sluice: allow(W0213)\n",
 ];
 
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
 fn edit(n: &mut Numbers, text: &mut String) {
-    let mut at = |n: &mut Numbers, text: &str| {
+    let at = |n: &mut Numbers, text: &str| {
         let mut at = n.below(text.len() + 1);
         // mostly at the beginning of a line, where little is broken
         if n.below(3) > 0 {
-            at = text[..text.floor_char_boundary(at)].rfind('\n').map_or(0, |l| l + 1);
+            at = text[..boundary(text, at)].rfind('\n').map_or(0, |l| l + 1);
         }
-        text.floor_char_boundary(at)
+        boundary(text, at)
     };
     let start = at(n, text);
     match n.below(10) {
@@ -106,7 +110,7 @@ fn edit(n: &mut Numbers, text: &mut String) {
             }
         }
         3 => {
-            let end = text.floor_char_boundary(start + n.below(12)).max(start);
+            let end = boundary(text, start + n.below(12)).max(start);
             text.replace_range(start..end, "");
         }
         4 => {
