@@ -4,6 +4,7 @@
 //! `parse(print(p)) == p` can be asked directly.
 
 mod expr;
+pub mod places;
 
 use crate::span::Span;
 pub use expr::*;

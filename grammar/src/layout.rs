@@ -79,13 +79,14 @@ struct Layout<'s, 't> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Pairs the brackets of `input` and marks its tokens.
+/// Pairs the brackets of `input` and marks its tokens. `end` is where what is read ends: the text, or a part of it. Says, too, whether nothing was open there.
 pub(crate) fn layout<'s>(
     file: FileId,
     text: &'s str,
+    end: usize,
     input: &[Spanned<'s>],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Spanned<'s>> {
+) -> (Vec<Spanned<'s>>, bool) {
     let mut pass = Layout {
         file,
         text,
@@ -102,9 +103,10 @@ pub(crate) fn layout<'s>(
     while i < input.len() {
         i = pass.step(i);
     }
-    pass.close_open_braces(text.len() as u32, "the file ends here");
+    let closed = pass.stack.is_empty();
+    pass.close_open_braces(end as u32, "the file ends here");
     diagnostics.append(&mut pass.diagnostics);
-    pass.out
+    (pass.out, closed)
 }
 
 impl<'s> Layout<'s, '_> {

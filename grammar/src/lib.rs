@@ -5,6 +5,7 @@
 pub mod ast;
 pub mod codes;
 pub mod diagnostic;
+pub mod edited;
 pub mod edits;
 mod expected;
 pub mod fault;

@@ -7,6 +7,7 @@ use crate::span::{FileId, Span};
 use crate::stream;
 use crate::token::{self, Spanned};
 use crate::tree::State;
+use std::ops::Range;
 
 /// How many syntax errors are told for one file.
 pub const MAX_ERRORS: usize = 50;
@@ -41,10 +42,35 @@ pub(crate) fn parse_with_tokens(file: FileId, text: &str) -> Parsed<'_> {
         let diagnostics = vec![Diagnostic::error("E0022", title, start, "this file is larger")];
         return Parsed { diagnostics, ..Parsed::default() };
     }
-    let lexed = token::lex_all(text);
+    let mut parsed = parse_part(file, text, 0..text.len()).parsed;
+    if parsed.diagnostics.len() > MAX_ERRORS {
+        parsed.diagnostics.truncate(MAX_ERRORS);
+        let end = Span::new(file, text.len(), text.len());
+        let note = Diagnostic::error("E0029", "more syntax errors are not shown", end, "the file ends here");
+        parsed.diagnostics.push(Diagnostic { severity: Severity::Note, ..note });
+    }
+    parsed
+}
+
+/// What a part of a text is, and whether nothing was open at its end.
+pub(crate) struct Part<'s> {
+    pub parsed: Parsed<'s>,
+    pub closed: bool,
+}
+
+/// Parses a part of a text as if nothing stood before or behind it; places are those of the whole text. All diagnostics are told.
+pub(crate) fn parse_part(file: FileId, text: &str, range: Range<usize>) -> Part<'_> {
+    let mut lexed = token::lex_all(&text[range.clone()]);
+    let from = range.start as u32;
+    for token in lexed.tokens.iter_mut().chain(&mut lexed.comments) {
+        (token.start, token.end) = (token.start + from, token.end + from);
+    }
+    for fault in &mut lexed.faults {
+        (fault.start, fault.end) = (fault.start + range.start, fault.end + range.start);
+    }
     let faults = lexed.faults.iter().take(ENOUGH_ERRORS);
     let mut diagnostics: Vec<Diagnostic> = faults.map(|fault| fault.diagnostic(file, text)).collect();
-    let tokens = layout::layout(file, text, &lexed.tokens, &mut diagnostics);
+    let (tokens, closed) = layout::layout(file, text, range.end, &lexed.tokens, &mut diagnostics);
     let mut state = State::new(file, text, &tokens, &lexed.faults);
     let enough = state.enough.clone();
     let stream = tokens.iter().map_while(|token| (!enough.get()).then_some(Ok((token.start, token.token, token.end))));
@@ -56,14 +82,8 @@ pub(crate) fn parse_with_tokens(file: FileId, text: &str) -> Parsed<'_> {
         diagnostics.push(Diagnostic::error("E0008", "this file cannot be read as a program", start, "it starts here"));
     }
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span().start, diagnostic.span().end));
-    if diagnostics.len() > MAX_ERRORS {
-        diagnostics.truncate(MAX_ERRORS);
-        let end = Span::new(file, text.len(), text.len());
-        let note = Diagnostic::error("E0029", "more syntax errors are not shown", end, "the file ends here");
-        diagnostics.push(Diagnostic { severity: Severity::Note, ..note });
-    }
     let program = Program { items: items.unwrap_or_default() };
-    Parsed { program, diagnostics, tokens, comments: lexed.comments }
+    Part { parsed: Parsed { program, diagnostics, tokens, comments: lexed.comments }, closed }
 }
 
 /// The encoding in which a file was read.

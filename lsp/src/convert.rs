@@ -64,6 +64,10 @@ impl Text {
         let bytes = text.as_bytes();
         let ends = |i: usize| bytes[i] == b'\n' || bytes[i] == b'\r' && bytes.get(i + 1) != Some(&b'\n');
         let starts = std::iter::once(0).chain((0..bytes.len()).filter(|i| ends(*i)).map(|i| i as u32 + 1)).collect();
+        if text.is_ascii() {
+            let marks = (0..text.len().max(1)).step_by(STEP).map(|i| (i as u32, i as u32)).collect();
+            return Text { text, starts, marks, encoding };
+        }
         let (mut marks, mut units) = (vec![(0, 0)], 0);
         for (i, c) in text.char_indices() {
             if i - marks[marks.len() - 1].0 as usize >= STEP {

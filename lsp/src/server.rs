@@ -21,6 +21,9 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::*;
 use tower_lsp::{Client, ClientSocket, LanguageServer, LspService};
 
+/// When hints were overtaken by news the client is told once more to ask, after so long.
+const AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
+
 /// The server.
 pub struct Server {
     client: Client,
@@ -98,6 +101,15 @@ impl Listener for News {
 
     fn scheduled(&self, _program: &str) {
         self.refresh();
+    }
+
+    fn manifest(&self, name: &str, faults: Vec<Diagnostic>) {
+        let Some(uri) = crate::convert::uri(name) else { return };
+        let (client, order) = (self.client.clone(), self.order.clone());
+        self.runtime.spawn(async move {
+            let _in_order = order.lock().await;
+            client.publish_diagnostics(uri, faults, None).await;
+        });
     }
 
     fn failed(&self, what: &str) {
@@ -333,8 +345,28 @@ impl LanguageServer for Server {
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        let uri = params.text_document.uri;
+        let document = name(&uri);
         let work = move |view: &View| Some(inlay_hint::inlay_hints(view, view.text().bytes(params.range)));
-        self.about(&params.text_document.uri, work).await
+        let mut answer;
+        let mut overtaken = false;
+        loop {
+            let before = self.world.landed(&document);
+            answer = self.about(&uri, work).await?;
+            if overtaken || self.world.landed(&document) == before {
+                break;
+            }
+            overtaken = true;
+        }
+        if overtaken && self.can.refresh_hints.load(Ordering::Relaxed) {
+            // the client was told to ask again while this was on its way, and may take it for the answer to that
+            let client = self.client.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(AGAIN).await;
+                client.inlay_hint_refresh().await
+            });
+        }
+        Ok(answer)
     }
 
     async fn goto_definition(&self, params: GotoDefinitionParams) -> Result<Option<GotoDefinitionResponse>> {

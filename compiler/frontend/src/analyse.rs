@@ -10,6 +10,7 @@ use crate::graph::SdfGraph;
 use crate::ids::*;
 use crate::lints::levels::Levels;
 use crate::lints::{levels, lint_all};
+use crate::memo::Memo;
 use crate::messages::{self, Messages};
 use crate::steady_state::{SteadyState, steady_state};
 use crate::typed::*;
@@ -36,6 +37,11 @@ pub trait Loader {
     /// Loads `path` as written in the file called `from`. Gives the file's own name (the same for the same file, however it is
     /// reached) and its text, or why it cannot be read.
     fn load(&mut self, from: &str, path: &str) -> Result<SourceInput, String>;
+
+    /// What is known from earlier analyses of the program, and will be for later ones: an editor keeps it.
+    fn memo(&mut self) -> Option<Memo> {
+        None
+    }
 
     /// Parses a file: [`sluice_grammar::parse`], or what that gave before for the same number and text.
     fn parse(&mut self, file: FileId, text: &str) -> (sluice_grammar::ast::Program, Vec<Diagnostic>) {
@@ -153,6 +159,10 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         w.add_program(tree.clone(), true);
     }
     check::globals::globals(&mut w);
+    w.memo = loader.memo();
+    if let Some(memo) = &w.memo {
+        memo.begin(&w);
+    }
     let user = w.decls.iter().filter(|d| !d.shipped).count();
     let mark = w.diagnostics.len();
     let mut owner: Vec<(usize, usize, DeclId)> = Vec::new();
@@ -185,6 +195,9 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     let inst = e.entry(top);
     let (codes, used, globals) = (std::mem::take(&mut e.codes), std::mem::take(&mut e.used), e.globals.clone());
     drop(e);
+    if let Some(memo) = w.memo.as_ref().filter(|_| inst.is_some()) {
+        memo.instantiated();
+    }
     // streams the program never instantiates: their faults are warnings
     let used: HashSet<DeclId> = used.into_iter().collect();
     owner.retain(|(_, _, id)| !used.contains(id));

@@ -15,6 +15,7 @@ pub mod graph_text;
 pub mod graph_verify;
 pub mod ids;
 pub mod lints;
+pub mod memo;
 pub mod mend;
 pub mod messages;
 pub mod ops;

@@ -7,6 +7,7 @@
 use crate::eval::Budget;
 use crate::ids::*;
 use crate::lints::instances::Instance;
+use crate::memo::Memo;
 use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast;
@@ -79,6 +80,10 @@ pub struct World {
     pub budget: Budget,
     /// While true, reports are dropped (an attempt whose failure means nothing).
     pub quiet: bool,
+    /// Counts what has been reported, told or not.
+    pub reports: usize,
+    /// What is known from earlier analyses, if anything is kept.
+    pub memo: Option<Memo>,
     searches: Cell<u32>,
     seen: HashSet<(&'static str, Span)>,
     struct_asts: Vec<Arc<ast::StructDecl>>,
@@ -110,6 +115,7 @@ pub struct CompositeCode {
 impl World {
     /// Reports a diagnostic; a second one with the same code at the same place is dropped.
     pub fn report(&mut self, d: Diagnostic) {
+        self.reports += usize::from(!self.quiet);
         if !self.quiet && self.seen.insert((d.code, d.span())) {
             self.diagnostics.push(d);
         }
@@ -226,6 +232,11 @@ impl World {
     /// The trees of the structs, by [`StructId`].
     pub fn struct_asts(&self) -> &[Arc<ast::StructDecl>] {
         &self.struct_asts
+    }
+
+    /// How often [`World::nearest`] has looked.
+    pub fn searched(&self) -> u32 {
+        self.searches.get()
     }
 
     /// Does [`World::nearest`] still look?

@@ -10,7 +10,7 @@ use tower_lsp::lsp_types::*;
 
 /// The stream that is named at a byte, or else the one around it.
 pub fn prepare(view: &View, offset: u32) -> Option<CallHierarchyItem> {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let is_stream = |id: &SymbolId| matches!(index.symbol(*id).kind, SymbolKind::Stream(_));
     let named = index.at(view.file, offset).map(|u| u.symbol).filter(is_stream);
     let around = || {
@@ -21,7 +21,7 @@ pub fn prepare(view: &View, offset: u32) -> Option<CallHierarchyItem> {
 }
 
 fn item(view: &View, id: SymbolId) -> Option<CallHierarchyItem> {
-    let symbol = view.syntax.index.symbol(id);
+    let symbol = view.syntax.index().symbol(id);
     let text = view.syntax.text(symbol.span.file);
     Some(CallHierarchyItem {
         name: symbol.name.to_string(),
@@ -36,13 +36,13 @@ fn item(view: &View, id: SymbolId) -> Option<CallHierarchyItem> {
 }
 
 fn stream(view: &View, item: &CallHierarchyItem) -> Option<SymbolId> {
-    view.syntax.index.stream(&item.name)
+    view.syntax.index().stream(&item.name)
 }
 
 /// The streams that add this one.
 pub fn incoming(view: &View, of: &CallHierarchyItem) -> Vec<CallHierarchyIncomingCall> {
     let Some(id) = stream(view, of) else { return Vec::new() };
-    let adds = view.syntax.index.uses_of(id).iter().filter(|u| u.adds);
+    let adds = view.syntax.index().uses_of(id).iter().filter(|u| u.adds);
     let call = |(from, from_ranges)| Some(CallHierarchyIncomingCall { from: item(view, from)?, from_ranges });
     by(view, adds, |u| u.within).into_iter().filter_map(call).collect()
 }
@@ -50,8 +50,8 @@ pub fn incoming(view: &View, of: &CallHierarchyItem) -> Vec<CallHierarchyIncomin
 /// The streams that it adds.
 pub fn outgoing(view: &View, of: &CallHierarchyItem) -> Vec<CallHierarchyOutgoingCall> {
     let Some(id) = stream(view, of) else { return Vec::new() };
-    let file = view.syntax.index.symbol(id).span.file;
-    let adds = view.syntax.index.uses_in(file).iter().filter(|u| u.adds && u.within == Some(id));
+    let file = view.syntax.index().symbol(id).span.file;
+    let adds = view.syntax.index().uses_in(file).iter().filter(|u| u.adds && u.within == Some(id));
     let call = |(to, from_ranges)| Some(CallHierarchyOutgoingCall { to: item(view, to)?, from_ranges });
     by(view, adds, |u| Some(u.symbol)).into_iter().filter_map(call).collect()
 }

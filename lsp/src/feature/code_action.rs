@@ -126,7 +126,7 @@ fn missing_stream(view: &View, name: Span) -> Option<Fix> {
 
 fn parameter(view: &View, e: &sluice_grammar::ast::Expr, i: usize) -> String {
     use sluice_grammar::ast::ExprKind as E;
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     match &e.unparen().kind {
         E::Var(name) => {
             let ty = index.at(name.span().file, name.span().start).and_then(|u| index.symbol(u.symbol).ty.as_ref());
@@ -159,7 +159,7 @@ fn around(view: &View, outer: &StreamDecl, add: Span) -> (String, String) {
             StreamRef::Named { name, type_args, .. } => match type_args.first() {
                 Some(t) => Some(view.syntax.piece(t.at.0).to_string()),
                 None => {
-                    let index = &view.syntax.index;
+                    let index = view.syntax.index();
                     let header = index.symbol(index.stream(&name.name)?).header;
                     streams(view.syntax.tree(header.file)).into_iter().find(|s| s.header.0 == header).and_then(of)
                 }
@@ -176,7 +176,7 @@ fn around(view: &View, outer: &StreamDecl, add: Span) -> (String, String) {
 
 /// A stream without a name becomes a declaration with one; what it sees of the streams around it becomes its parameters.
 fn extract(view: &View, range: &Range<u32>) -> Option<CodeAction> {
-    if view.syntax.file(view.file).broken {
+    if !view.syntax.file(view.file).faults.is_empty() {
         return None;
     }
     let inner = addings(view.tree()).into_iter().rfind(|a| match a.stream {
@@ -191,7 +191,7 @@ fn extract(view: &View, range: &Range<u32>) -> Option<CodeAction> {
         Item::Stream(s) if s.at.0.touches(decl.at.0.start) => Some(s),
         _ => None,
     })?;
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let whole = decl.at.0;
     let inside = |s: Span| s.file == whole.file && whole.start <= s.start && s.end <= whole.end;
     let mut captured: Vec<SymbolId> = Vec::new();
@@ -266,7 +266,7 @@ fn extract(view: &View, range: &Range<u32>) -> Option<CodeAction> {
 
 /// `add`s that follow each other become one of a pipeline; several only within a pipeline, where that changes nothing.
 fn wrap(view: &View, range: &Range<u32>) -> Option<CodeAction> {
-    if view.syntax.file(view.file).broken {
+    if !view.syntax.file(view.file).faults.is_empty() {
         return None;
     }
     let mut found: Option<Vec<Span>> = None;

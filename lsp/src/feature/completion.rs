@@ -68,17 +68,17 @@ impl Items<'_> {
 
     fn types(&mut self) {
         self.words(TYPES);
-        for id in self.view.syntax.index.globals() {
-            if self.view.syntax.index.symbol(id).kind == SymbolKind::Struct {
+        for id in self.view.syntax.index().globals() {
+            if self.view.syntax.index().symbol(id).kind == SymbolKind::Struct {
                 self.symbol(id);
             }
         }
     }
 
     fn streams(&mut self) {
-        for id in self.view.syntax.index.globals() {
+        for id in self.view.syntax.index().globals() {
             // building blocks of the library are its own
-            let symbol = self.view.syntax.index.symbol(id);
+            let symbol = self.view.syntax.index().symbol(id);
             let internal = symbol.shipped && symbol.name.ends_with("Core");
             if matches!(symbol.kind, SymbolKind::Stream(_)) && !internal {
                 self.symbol(id);
@@ -102,7 +102,7 @@ impl Items<'_> {
     }
 
     fn symbol(&mut self, id: SymbolId) {
-        let symbol = self.view.syntax.index.symbol(id);
+        let symbol = self.view.syntax.index().symbol(id);
         let kind = match symbol.kind {
             SymbolKind::Stream(StreamKind::Filter) => CompletionItemKind::CLASS,
             SymbolKind::Stream(_) | SymbolKind::Helper | SymbolKind::Native => CompletionItemKind::MODULE,
@@ -123,7 +123,7 @@ impl Items<'_> {
                     .params
                     .iter()
                     .enumerate()
-                    .map(|(i, p)| format!("${{{}:{}}}", i + 1, self.view.syntax.index.symbol(*p).name))
+                    .map(|(i, p)| format!("${{{}:{}}}", i + 1, self.view.syntax.index().symbol(*p).name))
                     .collect();
                 let parens = !params.is_empty() || !matches!(symbol.kind, SymbolKind::Stream(_));
                 let arguments = if parens { format!("({})", params.join(", ")) } else { String::new() };
@@ -152,7 +152,7 @@ impl Items<'_> {
     }
 
     fn visible(&mut self, offset: u32) {
-        let index = &self.view.syntax.index;
+        let index = self.view.syntax.index();
         for id in index.visible(self.view.file, offset) {
             self.symbol(id);
         }
@@ -165,8 +165,8 @@ impl Items<'_> {
 
     fn expressions(&mut self, offset: u32) {
         self.visible(offset);
-        for id in self.view.syntax.index.globals() {
-            let symbol = self.view.syntax.index.symbol(id);
+        for id in self.view.syntax.index().globals() {
+            let symbol = self.view.syntax.index().symbol(id);
             let internal = symbol.shipped && symbol.name.ends_with("Core");
             if matches!(symbol.kind, SymbolKind::Helper | SymbolKind::Native) && !internal {
                 self.symbol(id);
@@ -241,7 +241,7 @@ impl Items<'_> {
 
     /// Behind a dot: what the chain of names before it leads to.
     fn members(&mut self, c: &Context, offset: u32) {
-        let index = &self.view.syntax.index;
+        let index = self.view.syntax.index();
         let Some((root, members, indices)) = chain(&c.before) else { return };
         let seen = index
             .visible(self.view.file, offset)
@@ -274,7 +274,7 @@ impl Items<'_> {
     }
 
     fn members_of(&mut self, ty: &Type) {
-        let index = &self.view.syntax.index;
+        let index = self.view.syntax.index();
         match &ty.base {
             BaseType::Named(s) => {
                 let Some(of) = index.structure(&s.name) else { return };
@@ -349,7 +349,7 @@ fn chain<'t>(before: &[Spanned<'t>]) -> Option<(&'t str, Vec<&'t str>, usize)> {
 
 /// The documentation of an item.
 pub fn resolve(view: &View, mut item: CompletionItem) -> CompletionItem {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let wanted = item.data.as_ref().and_then(|d| Some((d.get("symbol")?.as_u64()?, d.get("name")?.as_str()?)));
     // the program may have changed since
     let found = wanted.and_then(|(id, name)| index.symbols().nth(id as usize).filter(|(_, s)| *s.name == *name));

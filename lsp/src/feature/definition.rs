@@ -8,8 +8,8 @@ use tower_lsp::lsp_types::*;
 
 /// The declaration of the name at a byte.
 pub fn definition(view: &View, offset: u32) -> Option<Location> {
-    if let Some(u) = view.syntax.index.at(view.file, offset) {
-        return location(view, view.syntax.index.symbol(u.symbol).span);
+    if let Some(u) = view.syntax.index().at(view.file, offset) {
+        return location(view, view.syntax.index().symbol(u.symbol).span);
     }
     view.tree().items.iter().find_map(|item| match item {
         Item::Import { path, at } if at.0.touches(offset) => {

@@ -5,6 +5,7 @@
 
 use crate::convert;
 use crate::world::outside;
+use crate::world::project::Fault;
 use crate::world::settings::Settings;
 use crate::world::view::View;
 use sluice_grammar::diagnostic as ours;
@@ -90,6 +91,19 @@ fn plain(view: &View, d: &ours::Diagnostic) -> Option<(FileId, Diagnostic)> {
         data: None,
     };
     Some((shown.file, diagnostic))
+}
+
+/// What is wrong with a manifest.
+pub fn of_manifest(text: &convert::Text, fault: Fault) -> Diagnostic {
+    let at = |i: usize| text.position(i.min(u32::MAX as usize) as u32);
+    Diagnostic {
+        range: Range { start: at(fault.range.start), end: at(fault.range.end) },
+        severity: Some(DiagnosticSeverity::ERROR),
+        code: Some(NumberOrString::String(fault.code.into())),
+        source: Some("sluice".into()),
+        message: fault.message,
+        ..Diagnostic::default()
+    }
 }
 
 /// Where a span is for a client. A file of the library is put where an editor can open it.

@@ -6,7 +6,7 @@ use tower_lsp::lsp_types::{DocumentHighlight, DocumentHighlightKind};
 
 /// Where the name at a byte stands in its file, read or written.
 pub fn highlights(view: &View, offset: u32) -> Vec<DocumentHighlight> {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let Some(u) = index.at(view.file, offset) else { return Vec::new() };
     let kind = |a| match a {
         Access::Read => DocumentHighlightKind::READ,

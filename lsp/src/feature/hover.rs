@@ -28,14 +28,14 @@ pub fn hover(view: &View, offset: u32) -> Option<Hover> {
 }
 
 fn content(view: &View, offset: u32) -> Option<(Span, String)> {
-    if let Some(u) = view.syntax.index.at(view.file, offset) {
+    if let Some(u) = view.syntax.index().at(view.file, offset) {
         return Some((u.span, of_symbol(view, u)));
     }
     of_statement(view, offset)
 }
 
 fn of_symbol(view: &View, u: &Use) -> String {
-    let symbol = view.syntax.index.symbol(u.symbol);
+    let symbol = view.syntax.index().symbol(u.symbol);
     let mut out = String::new();
     let _ = writeln!(out, "```str\n{}\n```", signature(view, u.symbol));
     if let Some(doc) = view.syntax.doc(symbol.whole) {
@@ -73,7 +73,7 @@ fn of_symbol(view: &View, u: &Use) -> String {
 
 /// A symbol's declaration in a line or two.
 pub fn signature(view: &View, id: SymbolId) -> String {
-    let symbol = view.syntax.index.symbol(id);
+    let symbol = view.syntax.index().symbol(id);
     let header = view.syntax.piece(symbol.header);
     let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match symbol.kind {
@@ -82,7 +82,7 @@ pub fn signature(view: &View, id: SymbolId) -> String {
         }
         SymbolKind::Handler => joined(header),
         SymbolKind::Struct => {
-            let fields = view.syntax.index.members(id).map(|(m, _)| format!("{};", signature(view, m)));
+            let fields = view.syntax.index().members(id).map(|(m, _)| format!("{};", signature(view, m)));
             format!("struct {} {{ {} }}", symbol.name, fields.collect::<Vec<_>>().join(" "))
         }
         SymbolKind::Helper => format!("helper {}", symbol.name),
@@ -96,7 +96,7 @@ pub fn signature(view: &View, id: SymbolId) -> String {
 
 /// Is a field constant, and what is its value?
 fn field(view: &View, id: SymbolId) -> Option<String> {
-    let symbol = view.syntax.index.symbol(id);
+    let symbol = view.syntax.index().symbol(id);
     let known = view.good.as_ref()?;
     let then = known.then(symbol.span)?;
     let program = known.program()?;

@@ -7,7 +7,7 @@ use tower_lsp::lsp_types::Location;
 
 /// The uses of the name at a byte; those in the standard library are left out where the name is the user's.
 pub fn references(view: &View, offset: u32, declaration: bool) -> Vec<Location> {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let Some(u) = index.at(view.file, offset) else { return Vec::new() };
     let uses = index.uses_of(u.symbol).iter();
     let wanted = uses.filter(|u| declaration || u.access != Access::Declaration);

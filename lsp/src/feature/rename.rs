@@ -1,32 +1,35 @@
 //! # rename
 //!
 //! Purpose: another name for something, in all files of the program. Input: a view, a byte, the name. Output: edits, or why not. Refused: names of the standard
-//! library, what is no name, names that would clash with one that is seen where the old one stands, and members of which not all uses are known.
+//! library, what is no name, names that would clash with one that is seen where the old one stands, members of which not all uses are known, and names that may stand in a part of
+//! a text that could not be read.
 
 use super::diagnostics::uri_of;
 use crate::world::view::View;
 use sluice_frontend::check::call::BUILTINS;
 use sluice_frontend::ids::SymbolId;
 use sluice_frontend::resolve::{SymbolKind, Use};
-use sluice_grammar::token::{Token, lex};
+use sluice_grammar::ast::places::whole;
+use sluice_grammar::span::FileId;
+use sluice_grammar::token::{Token, lex, lex_all};
 use std::collections::HashMap;
 use tower_lsp::lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
 
 /// Can the name at a byte be changed?
 pub fn prepare(view: &View, offset: u32) -> Result<Option<PrepareRenameResponse>, String> {
-    let Some(u) = view.syntax.index.at(view.file, offset) else { return Ok(None) };
+    let Some(u) = view.syntax.index().at(view.file, offset) else { return Ok(None) };
     may(view, u.symbol)?;
-    let placeholder = view.syntax.index.symbol(u.symbol).name.to_string();
+    let placeholder = view.syntax.index().symbol(u.symbol).name.to_string();
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder { range: view.text().range(u.span), placeholder }))
 }
 
 fn may(view: &View, id: SymbolId) -> Result<(), String> {
-    let symbol = view.syntax.index.symbol(id);
+    let symbol = view.syntax.index().symbol(id);
     if symbol.shipped {
         return Err(format!("`{}` belongs to the standard library", symbol.name));
     }
     if matches!(symbol.kind, SymbolKind::Native)
-        || symbol.parent.is_some_and(|p| view.syntax.index.symbol(p).kind == SymbolKind::Native)
+        || symbol.parent.is_some_and(|p| view.syntax.index().symbol(p).kind == SymbolKind::Native)
     {
         return Err(format!("`{}` is a name of C's, too: the C source says it", symbol.name));
     }
@@ -35,7 +38,7 @@ fn may(view: &View, id: SymbolId) -> Result<(), String> {
 
 /// The edits that rename.
 pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdit>, String> {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let Some(u) = index.at(view.file, offset) else { return Ok(None) };
     may(view, u.symbol)?;
     match &lex(new)[..] {
@@ -57,9 +60,7 @@ pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdi
             at.line + 1
         ));
     }
-    if let Some(broken) = view.syntax.own_files().find(|f| view.syntax.file(*f).broken) {
-        return Err(format!("{} has syntax errors: not all uses may be known", view.syntax.file(broken).name));
-    }
+    certain(view, u.symbol)?;
     clash(view, u.symbol, new)?;
     let mut changes: HashMap<Url, Vec<TextEdit>> = HashMap::new();
     for u in index.uses_of(u.symbol) {
@@ -70,9 +71,56 @@ pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdi
     Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
 }
 
+/// Are all uses of a name known, where files have syntax errors? What is known within one stream only is, if the errors are elsewhere; of other names each place
+/// where the word stands in such a file must be one that is known.
+fn certain(view: &View, id: SymbolId) -> Result<(), String> {
+    let index = view.syntax.index();
+    let symbol = index.symbol(id);
+    let refused = |file: FileId, at: u32, what: &str| {
+        let line = view.syntax.text(file).line(at) + 1;
+        Err(format!("{} has syntax errors: {what} in line {line}", view.syntax.file(file).name))
+    };
+    for file in view.syntax.own_files() {
+        let faults = &view.syntax.file(file).faults;
+        if faults.is_empty() {
+            continue;
+        }
+        use SymbolKind::{Field, Function, Local, Param, StreamParam};
+        let declarations = || view.syntax.tree(file).items.iter().map(whole);
+        let own = matches!(symbol.kind, Local | Param | StreamParam | Field | Function);
+        let around = declarations().find(|d| own && d.file == symbol.span.file && d.touches(symbol.span.start));
+        if let Some(around) = around {
+            match faults.iter().find(|f| around.touches(f.start) || around.touches(f.end)) {
+                Some(fault) => return refused(file, fault.start, &format!("what `{}` is cannot be told", symbol.name)),
+                None => continue,
+            }
+        }
+        if own && symbol.span.file != file {
+            continue;
+        }
+        let text = view.syntax.text(file).as_str();
+        let lexed = lex_all(text);
+        let open = |at: u32| lexed.faults.iter().any(|f| f.start == at as usize);
+        let comments = lexed.comments.iter().filter(|c| !open(c.start));
+        let texts = lexed.tokens.iter().filter(|t| matches!(t.token, Token::Str(_) | Token::Char(_)) && !open(t.start));
+        let said: Vec<(u32, u32)> = comments.chain(texts).map(|t| (t.start, t.end)).collect();
+        let known = index.uses_in(file);
+        let part = |c: char| c.is_alphanumeric() || c == '_';
+        for (at, word) in text.match_indices(&*symbol.name) {
+            let longer = text[..at].ends_with(part) || text[at + word.len()..].starts_with(part);
+            let at = at as u32;
+            let within = said.iter().any(|(from, to)| *from <= at && at < *to);
+            if !longer && !within && known.binary_search_by_key(&at, |u| u.span.start).is_err() {
+                return refused(file, at, &format!("it cannot be told what `{}` is", symbol.name));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Would the new name mean something else, or take another one's place?
 fn clash(view: &View, id: SymbolId, new: &str) -> Result<(), String> {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let symbol = index.symbol(id);
     let taken = |other: SymbolId| {
         let o = index.symbol(other);

@@ -41,7 +41,7 @@ pub fn tokens(view: &View, range: Range<u32>) -> Vec<SemanticToken> {
     let text = view.text();
     let source = text.as_str();
     let lexed = lex_all(source);
-    let names: HashMap<u32, &Use> = view.syntax.index.uses_in(view.file).iter().map(|u| (u.span.start, u)).collect();
+    let names: HashMap<u32, &Use> = view.syntax.index().uses_in(view.file).iter().map(|u| (u.span.start, u)).collect();
     let mut all: Vec<_> = lexed.tokens.iter().chain(&lexed.comments).copied().collect();
     all.sort_by_key(|t| t.start);
     let (mut out, mut line, mut column) = (Vec::new(), 0, 0);
@@ -90,7 +90,7 @@ fn kind(view: &View, token: &Token, name: Option<&Use>) -> Option<(u32, u32)> {
 }
 
 fn of_use(view: &View, u: &Use) -> (u32, u32) {
-    let symbol = view.syntax.index.symbol(u.symbol);
+    let symbol = view.syntax.index().symbol(u.symbol);
     let (kind, constant) = match symbol.kind {
         SymbolKind::Stream(_) => (6, false),
         SymbolKind::Struct => (7, false),

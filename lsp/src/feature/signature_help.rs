@@ -33,7 +33,7 @@ pub fn signature_help(view: &View, offset: u32) -> Option<SignatureHelp> {
     }
     let before = &c.before[..open?];
     let Token::Ident(name) = before.last()?.token else { return None };
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let group = match before {
         [.., group, dot, _] if dot.token == Token::Dot => match group.token {
             Token::Ident(g) => Some(g),

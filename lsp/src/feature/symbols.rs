@@ -11,7 +11,7 @@ use tower_lsp::lsp_types::*;
 
 /// The outline of the file: streams with their parameters, fields and functions; structs, statics, groups.
 pub fn outline(view: &View) -> Vec<DocumentSymbol> {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let mut all: Vec<(SymbolId, Option<SymbolId>)> = Vec::new();
     for (id, s) in index.symbols().filter(|(_, s)| s.span.file == view.file) {
         if !matches!(s.kind, SymbolKind::Local | SymbolKind::Param) {
@@ -29,7 +29,7 @@ fn entry(
     id: SymbolId,
     children: &std::collections::HashMap<Option<SymbolId>, Vec<SymbolId>>,
 ) -> DocumentSymbol {
-    let symbol = view.syntax.index.symbol(id);
+    let symbol = view.syntax.index().symbol(id);
     let own: Vec<DocumentSymbol> =
         children.get(&Some(id)).into_iter().flatten().map(|c| entry(view, *c, children)).collect();
     let detail = match symbol.kind {
@@ -61,7 +61,7 @@ pub const MOST: usize = 500;
 
 /// The symbols of a program whose names have the letters of the query in order, in any case.
 pub fn search(view: &View, query: &str) -> Vec<SymbolInformation> {
-    let index = &view.syntax.index;
+    let index = view.syntax.index();
     let mut found = Vec::new();
     for (_, s) in index.symbols() {
         let local =

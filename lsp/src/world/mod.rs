@@ -22,10 +22,12 @@ mod trees;
 pub mod view;
 
 use crate::convert::{Encoding, Text};
+use crate::feature::diagnostics;
 use outside::Disk;
 use project::Project;
 use scheduled::Scheduled;
 use settings::Settings;
+use sluice_frontend::memo::Memo;
 use sluice_frontend::{Loader, SourceInput};
 use sluice_grammar::ast::{self, Item};
 use sluice_grammar::diagnostic::Diagnostic;
@@ -37,7 +39,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use syntax::Syntax;
-use tower_lsp::lsp_types::TextDocumentContentChangeEvent;
+use tower_lsp::lsp_types::{self, TextDocumentContentChangeEvent};
 use trees::Trees;
 use view::{Analysed, Known, KnownSchedule, View};
 
@@ -52,6 +54,8 @@ pub trait Listener: Send + Sync {
     fn analysed(&self, program: &str, view: &View);
     /// A schedule is ready, or is being made, or cannot be made.
     fn scheduled(&self, program: &str);
+    /// What is wrong with a manifest now; nothing, where there was something.
+    fn manifest(&self, name: &str, faults: Vec<lsp_types::Diagnostic>);
     /// Something inside has failed.
     fn failed(&self, what: &str);
 }
@@ -76,6 +80,10 @@ struct Program {
     latest: Option<Arc<Analysed>>,
     good: Option<Arc<Analysed>>,
     schedule: Option<Arc<Scheduled>>,
+    /// What its analyses keep from one to the next.
+    memo: Memo,
+    /// Counts what the threads have found out.
+    landed: u64,
     /// The analysis that a schedule was asked of last.
     asked: u64,
     wants_schedule: bool,
@@ -94,10 +102,14 @@ struct State {
     imports: BTreeMap<String, Vec<String>>,
     /// Manifests in the folders above open documents.
     projects: BTreeMap<String, Project>,
+    /// Those of which the client knows that something is wrong with them.
+    faulty: BTreeSet<String>,
     settings: Arc<Settings>,
     encoding: Encoding,
     /// Cancels the analysis that runs.
     running: Option<(String, Arc<AtomicBool>)>,
+    /// And the schedule that is being made.
+    scheduling: Option<(String, Arc<AtomicBool>)>,
     ended: bool,
 }
 
@@ -107,15 +119,19 @@ pub struct World {
     changed: Condvar,
     disk: Disk,
     trees: Trees,
+    /// Held while a program's files are parsed for requests: those that come together share what the first one makes.
+    parsing: Mutex<()>,
     listener: Box<dyn Listener>,
 }
 
 /// What a loader sees: documents before files.
 struct Sources<'w> {
-    documents: BTreeMap<String, Arc<str>>,
+    documents: BTreeMap<String, Text>,
     projects: BTreeMap<String, Project>,
     disk: &'w Disk,
     trees: &'w Trees,
+    /// What is known of the program from before; for its analysis only.
+    memo: Option<Memo>,
 }
 
 impl Sources<'_> {
@@ -130,7 +146,7 @@ impl Sources<'_> {
 
     fn get(&self, name: &str) -> Result<SourceInput, String> {
         let text = match self.documents.get(name) {
-            Some(text) => text.clone(),
+            Some(text) => text.shared(),
             None if !Path::new(name).is_absolute() => return Err("it is not open in the editor".into()),
             None => self.disk.read(Path::new(name))?,
         };
@@ -142,6 +158,10 @@ impl Loader for Sources<'_> {
     fn load(&mut self, from: &str, path: &str) -> Result<SourceInput, String> {
         let name = outside::beside(from, path).display().to_string();
         self.get(&name).map_err(|why| format!("{name}: {why}"))
+    }
+
+    fn memo(&mut self) -> Option<Memo> {
+        self.memo.clone()
     }
 
     fn parse(&mut self, file: FileId, text: &str) -> (ast::Program, Vec<Diagnostic>) {
@@ -157,16 +177,19 @@ impl World {
             changed: Condvar::new(),
             disk: Disk::default(),
             trees: Trees::default(),
+            parsing: Mutex::default(),
             listener,
         });
         for (name, work) in
             [("analysis", World::analyse_next as fn(&World) -> bool), ("schedule", World::schedule_next)]
         {
             let weak = Arc::downgrade(&world);
-            let spawned = std::thread::Builder::new()
-                .name(name.into())
-                .stack_size(64 << 20)
-                .spawn(move || threads::go(&weak, work));
+            let spawned = std::thread::Builder::new().name(name.into()).stack_size(64 << 20).spawn(move || {
+                if name == "schedule" {
+                    outside::give_way();
+                }
+                threads::go(&weak, work);
+            });
             if let Err(e) = spawned {
                 world.listener.failed(&format!("no thread for {name}: {e}"));
             }
@@ -303,10 +326,22 @@ impl World {
     fn find_projects(&self, state: &mut State, name: &str) {
         for manifest in project::manifests(Path::new(name)) {
             let name = manifest.display().to_string();
-            match project::read(&self.disk, &manifest) {
-                Some(project) => state.projects.insert(name, project),
+            let text = self.disk.read(&manifest).ok();
+            let (project, faults) = text.as_ref().map(|t| project::read(t, &manifest)).unwrap_or_default();
+            match project {
+                Some(project) => state.projects.insert(name.clone(), project),
                 None => state.projects.remove(&name),
             };
+            let known = state.faulty.contains(&name);
+            if known || !faults.is_empty() {
+                let text = Text::new(text.unwrap_or_else(|| "".into()), state.encoding);
+                let told: Vec<_> = faults.into_iter().map(|f| diagnostics::of_manifest(&text, f)).collect();
+                match told.is_empty() {
+                    true => state.faulty.remove(&name),
+                    false => state.faulty.insert(name.clone()),
+                };
+                self.listener.manifest(&name, told);
+            }
         }
     }
 
@@ -329,12 +364,12 @@ impl World {
         self.wake(state);
     }
 
-    /// Cancels the analysis of a program that has changed, wakes the threads.
+    /// Cancels the analysis and the schedule of a program that has changed, wakes the threads.
     fn wake(&self, state: &mut State) {
-        if let Some((running, cancel)) = &state.running
-            && state.programs.get(running).is_none_or(|p| p.changed > p.done)
-        {
-            cancel.store(true, Ordering::Relaxed);
+        for (running, cancel) in state.running.iter().chain(&state.scheduling) {
+            if state.programs.get(running).is_none_or(|p| p.changed > p.done) {
+                cancel.store(true, Ordering::Relaxed);
+            }
         }
         state.wakes += 1;
         self.changed.notify_all();
@@ -343,6 +378,7 @@ impl World {
     /// What a request about a document sees; `None` where the document is not open (and no file of a workspace).
     pub fn view(&self, name: &str) -> Option<View> {
         let (program, sources, parsed, before, generation, encoding, settings);
+        let making = self.parsing.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let state = self.state();
             if !state.documents.contains_key(name) && !state.imports.contains_key(name) {
@@ -370,6 +406,7 @@ impl World {
                 syntax
             }
         };
+        drop(making);
         let file = syntax.find(name)?;
         let state = self.state();
         let known = state.programs.get(&program);
@@ -407,6 +444,12 @@ impl World {
         state.programs.get(&root(&state, name)).is_some_and(|p| p.told >= p.changed)
     }
 
+    /// How often the threads have found something out about the program of a document.
+    pub fn landed(&self, name: &str) -> u64 {
+        let state = self.state();
+        state.programs.get(&root(&state, name)).map_or(0, |p| p.landed)
+    }
+
     /// A view of each program that has open documents.
     pub fn programs(&self) -> Vec<View> {
         let names: BTreeSet<String> = {
@@ -421,13 +464,14 @@ impl World {
     pub fn schedule(&self, name: &str, method: Method) -> Result<Arc<Scheduled>, String> {
         let view = self.view(name).ok_or("this document is not open")?;
         let good = view.good.ok_or("the program has errors, or is not analysed yet")?;
-        let scheduled = Arc::new(scheduled::schedule(&good.of, &view.settings, method));
+        let scheduled = Arc::new(scheduled::schedule(&good.of, &view.settings, method, &AtomicBool::new(false)));
         let program = self.program_of(name);
         let mut state = self.state();
         if let Some(p) = state.programs.get_mut(&program)
             && p.good.as_ref().is_some_and(|g| Arc::ptr_eq(g, &good.of))
         {
             p.schedule = Some(scheduled.clone());
+            p.landed += 1;
         }
         drop(state);
         self.listener.scheduled(&program);
@@ -438,15 +482,16 @@ impl World {
     pub fn end(&self) {
         let mut state = self.state();
         state.ended = true;
-        if let Some((_, cancel)) = &state.running {
+        for (_, cancel) in state.running.iter().chain(&state.scheduling) {
             cancel.store(true, Ordering::Relaxed);
         }
         self.changed.notify_all();
     }
 
     fn sources(&self, state: &State) -> Sources<'_> {
-        let documents = state.documents.iter().map(|(name, d)| (name.clone(), d.text.shared())).collect();
-        Sources { documents, projects: state.projects.clone(), disk: &self.disk, trees: &self.trees }
+        let documents = state.documents.iter().map(|(name, d)| (name.clone(), d.text.clone())).collect();
+        let (disk, trees) = (&self.disk, &self.trees);
+        Sources { documents, projects: state.projects.clone(), disk, trees, memo: None }
     }
 }
 
@@ -468,7 +513,8 @@ fn bounded(text: String) -> String {
 
 fn parse(program: &str, mut sources: Sources, encoding: Encoding, before: Option<&Syntax>) -> Syntax {
     let inputs = sources.inputs(program);
-    Syntax::new(inputs, &mut sources, encoding, before)
+    let documents = sources.documents.clone();
+    Syntax::new(inputs, &mut sources, encoding, &|name| documents.get(name).cloned(), before)
 }
 
 /// Where a file's imports lead.

@@ -119,6 +119,15 @@ fn cache() -> Option<PathBuf> {
     absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache"))).or_else(|| Some(std::env::temp_dir()))
 }
 
+/// From now on this thread runs when nothing else wants to, as far as the system can be told so.
+pub fn give_way() {
+    #[cfg(target_os = "linux")]
+    {
+        // on Linux a thread has a priority of its own; where that is refused, nothing is lost
+        let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
+    }
+}
+
 /// Seconds since it was made.
 pub fn clock() -> impl Fn() -> f64 {
     let began = Instant::now();

@@ -1,10 +1,10 @@
 //! # project
 //!
 //! Purpose: programs of several files without imports: what a manifest, `sluice.toml`, calls its sources (docs/projects.md). Input: a file. Output: the project
-//! whose program the file is a part of. A manifest with faults is none here: `sluice check` says what is wrong with it.
+//! whose program the file is a part of, or a [`Fault`]: of what is read here; `sluice check` looks at all of a manifest. One that is no TOML describes no project.
 
-use super::outside::Disk;
 use glob::{MatchOptions, Pattern};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
@@ -24,15 +24,57 @@ pub struct Project {
     pub sources: Vec<String>,
 }
 
+/// What is wrong with a manifest, with the codes of `sluice check`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where, in bytes.
+    pub range: Range<usize>,
+    /// The code.
+    pub code: &'static str,
+    /// What.
+    pub message: String,
+}
+
 /// The manifests in the folders above a file, the nearest first.
 pub fn manifests(file: &Path) -> impl Iterator<Item = PathBuf> + '_ {
     file.ancestors().skip(1).map(|folder| folder.join(NAME))
 }
 
-/// The project of a manifest; `None` where there is none, or it cannot be understood.
-pub fn read(disk: &Disk, manifest: &Path) -> Option<Project> {
-    let text = disk.read(manifest).ok()?;
-    let table = DeTable::parse(&text).ok()?.into_inner();
+/// The project of a manifest's text, and what is wrong with it.
+pub fn read(text: &str, manifest: &Path) -> (Option<Project>, Vec<Fault>) {
+    let table = match DeTable::parse(text) {
+        Ok(table) => table.into_inner(),
+        Err(e) => {
+            let range = e.span().unwrap_or(0..0);
+            let message = format!("this is not TOML: {}\nuntil it is, the files around it are no project", e.message());
+            return (None, vec![Fault { range, code: "E0700", message }]);
+        }
+    };
+    (project(&table, manifest), faults(&table))
+}
+
+/// Values of another type than is read here.
+fn faults(table: &DeTable<'_>) -> Vec<Fault> {
+    let mut all = Vec::new();
+    let is_list = |v: &DeValue| v.as_array().is_some_and(|a| a.iter().all(|p| p.get_ref().as_str().is_some()));
+    for (section, key, wanted) in
+        [("program", "entry", "a text"), ("program", "sources", "a list of texts"), ("test", "folder", "a text")]
+    {
+        let Some(within) = table.get(section) else { continue };
+        let Some(found) = within.get_ref().get(key) else { continue };
+        let fits = match key {
+            "sources" => is_list(found.get_ref()),
+            _ => found.get_ref().as_str().is_some(),
+        };
+        if !fits {
+            let message = format!("`{key}` takes {wanted}");
+            all.push(Fault { range: found.span(), code: "E0702", message });
+        }
+    }
+    all
+}
+
+fn project(table: &DeTable<'_>, manifest: &Path) -> Option<Project> {
     let value = |section: &str, key: &str| table.get(section)?.get_ref().get(key).map(|v| v.get_ref());
     let word = |v: &DeValue| v.as_str().map(str::to_string);
     let root = manifest.parent()?;

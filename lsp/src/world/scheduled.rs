@@ -18,6 +18,7 @@ use sluice_schedule::machine::{Machine, shipped};
 use sluice_schedule::method::{Method, NoSchedule, Outcome, solve};
 use sluice_schedule::plan::{self, Grain, Plan, Program};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A schedule, or why there is none.
 #[derive(Debug)]
@@ -43,19 +44,21 @@ pub struct Schedule {
     pub task_of: Vec<Option<usize>>,
 }
 
-/// Schedules.
-pub fn schedule(of: &Arc<Analysed>, settings: &Settings, method: Method) -> Scheduled {
+/// Schedules. `cancel` is set where nobody waits for it any more: then it ends soon, without a schedule.
+pub fn schedule(of: &Arc<Analysed>, settings: &Settings, method: Method, cancel: &AtomicBool) -> Scheduled {
     let result = match of.program() {
-        Some(program) => run(program, settings, method),
+        Some(program) => run(program, settings, method, cancel),
         None => Err("the program has errors".into()),
     };
     Scheduled { of: of.clone(), result }
 }
 
-fn run(program: &Elaborated, settings: &Settings, method: Method) -> Result<Schedule, String> {
+fn run(program: &Elaborated, settings: &Settings, method: Method, cancel: &AtomicBool) -> Result<Schedule, String> {
+    let goes_on = || if cancel.load(Ordering::Relaxed) { Err("the text has changed".to_string()) } else { Ok(()) };
     let machine = shipped(&settings.machine).ok_or("there is no such machine")?;
     let mut costs: Vec<Cost> = Vec::new();
     for code in &program.codes {
+        goes_on()?;
         let mut kernel = lower(code, &program.globals, LowerOptions::default())
             .map_err(|u| format!("{} cannot be compiled", u.what))?;
         for (_, pass) in sluice_kernel::passes::PASSES {
@@ -70,10 +73,15 @@ fn run(program: &Elaborated, settings: &Settings, method: Method) -> Result<Sche
     let (graph, steady) = (&program.graph, &program.steady);
     let source = Program { graph, steady, times: &times, item_bytes: &item_bytes };
     let processors = settings.processors.unwrap_or(machine.processors);
+    goes_on()?;
     let plan = plan::plan(source, &machine, processors, Grain::Auto)
         .map_err(|unfit| format!("no schedule is made of this program: {unfit:?}"))?;
     let limits = sluice_schedule::method::Settings { time_limit: settings.time_limit, ..Default::default() };
-    let outcome = solve(&plan, method, &limits, &outside::clock()).map_err(|e| match e {
+    goes_on()?;
+    let clock = outside::clock();
+    // the integer program's time is over when it is not wanted any more
+    let clock = || clock() + if cancel.load(Ordering::Relaxed) { 2.0 * limits.time_limit } else { 0.0 };
+    let outcome = solve(&plan, method, &limits, &clock).map_err(|e| match e {
         NoSchedule::GaveUp(why) => why,
         other => format!("{other:?}"),
     })?;

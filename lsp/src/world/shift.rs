@@ -3,6 +3,7 @@
 //! Purpose: where places of an older text are in a newer one. Input: both texts. Output: [`Shift`]. What stands before the first and behind the last
 //! difference has moved as a whole; what lies between has no place any more.
 
+use sluice_grammar::edited::difference;
 use std::ops::Range;
 
 /// The difference of two texts as one replacement.
@@ -18,14 +19,8 @@ pub struct Shift {
 impl Shift {
     /// Compares; `None` where the texts are equal.
     pub fn between(old: &str, new: &str) -> Option<Shift> {
-        if old == new {
-            return None;
-        }
-        let (a, b) = (old.as_bytes(), new.as_bytes());
-        let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-        let most = a.len().min(b.len()) - head;
-        let tail = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(x, y)| x == y).count();
-        Some(Shift { head: head as u32, old: (a.len() - tail) as u32, new: (b.len() - tail) as u32 })
+        let d = difference(old, new)?;
+        Some(Shift { head: d.head as u32, old: d.old as u32, new: d.new as u32 })
     }
 
     /// Where a range of the old text is in the new one. One that the change lies within has grown or shrunk; one that reaches into it is gone.

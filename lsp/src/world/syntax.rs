@@ -1,18 +1,17 @@
 //! # syntax
 //!
 //! Purpose: the files of a program as they are this moment, as trees with all their names: made within a request, on the way of every keystroke. Input:
-//! texts by name, and where imports lead. Output: [`Syntax`]. Only files whose text has changed are parsed again.
+//! texts by name, and where imports lead. Output: [`Syntax`]. Only files whose text has changed are parsed again; names are looked up when they are first asked for.
 
 use crate::convert::{Encoding, Text};
 use sluice_frontend::analyse::{Parsed, library};
 use sluice_frontend::resolve::Index;
 use sluice_frontend::{Loader, SourceInput};
 use sluice_grammar::ast::{Item, Program};
-use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::{FileId, Span};
 use sluice_grammar::token::lex_with_comments;
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A file of a program.
 #[derive(Clone, Debug)]
@@ -23,8 +22,8 @@ pub struct File {
     pub text: Text,
     /// Its tree; of the library's files, see [`Syntax::tree`].
     tree: Option<Arc<Program>>,
-    /// Has it syntax errors?
-    pub broken: bool,
+    /// Where it has syntax errors.
+    pub faults: Arc<[Span]>,
 }
 
 /// The files of a program.
@@ -35,16 +34,16 @@ pub struct Syntax {
     /// How many are the user's.
     pub own: usize,
     standard: Arc<Parsed>,
-    /// What every name stands for.
-    pub index: Index,
+    index: OnceLock<Index>,
 }
 
 impl Syntax {
-    /// Parses what has changed since `before`.
+    /// Parses what has changed since `before`; `open` gives the text of an open document, its lines found already.
     pub fn new(
         inputs: Vec<SourceInput>,
         loader: &mut dyn Loader,
         encoding: Encoding,
+        open: &dyn Fn(&str) -> Option<Text>,
         before: Option<&Syntax>,
     ) -> Syntax {
         let mut files: Vec<File> = Vec::new();
@@ -61,9 +60,11 @@ impl Syntax {
                 Some(file) => file.clone(),
                 None => {
                     let (tree, found) = loader.parse(id, &input.text);
-                    let broken = found.iter().any(Diagnostic::is_error);
-                    let text = Text::new(input.text, encoding);
-                    File { name: input.name.clone(), text, tree: Some(Arc::new(tree)), broken }
+                    let faults =
+                        found.iter().filter(|d| d.is_error()).flat_map(|d| d.labels.iter().map(|l| l.span)).collect();
+                    let known = open(&input.name).filter(|t| t.as_str() == input.text && t.encoding() == encoding);
+                    let text = known.unwrap_or_else(|| Text::new(input.text, encoding));
+                    File { name: input.name.clone(), text, tree: Some(Arc::new(tree)), faults }
                 }
             };
             for item in file.tree.iter().flat_map(|t| &t.items) {
@@ -73,17 +74,27 @@ impl Syntax {
             files.push(file);
         }
         let own = files.len();
-        for (name, text) in sluice_stdlib::FILES {
-            let text = Text::new(*text, encoding);
-            files.push(File { name: format!("<stdlib>/{name}"), text, tree: None, broken: false });
+        match before.map(|b| &b.files[b.own..]).filter(|f| f.iter().all(|f| f.text.encoding() == encoding)) {
+            Some(known) => files.extend_from_slice(known),
+            None => files.extend(sluice_stdlib::FILES.iter().map(|(name, text)| {
+                let text = Text::new(*text, encoding);
+                File { name: format!("<stdlib>/{name}"), text, tree: None, faults: Arc::default() }
+            })),
         }
         let library = library(FileId(own as u32));
-        let trees: Vec<(FileId, &Program)> =
-            files.iter().zip(0..).filter_map(|(f, i)| Some((FileId(i), f.tree.as_deref()?))).collect();
-        let shipped: Vec<(FileId, &Program)> =
-            library.iter().zip(own as u32..).map(|((t, _), i)| (FileId(i), t)).collect();
-        let index = Index::of(&trees, &shipped);
-        Syntax { files, own, standard: library, index }
+        Syntax { files, own, standard: library, index: OnceLock::new() }
+    }
+
+    /// What every name stands for.
+    pub fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let own = self.files[..self.own].iter().zip(0..);
+            let trees: Vec<(FileId, &Program)> =
+                own.filter_map(|(f, i)| Some((FileId(i), f.tree.as_deref()?))).collect();
+            let shipped: Vec<(FileId, &Program)> =
+                self.standard.iter().zip(self.own as u32..).map(|((t, _), i)| (FileId(i), t)).collect();
+            Index::of(&trees, &shipped)
+        })
     }
 
     /// A file by its name.

@@ -5,8 +5,9 @@
 
 use super::scheduled;
 use super::view::Analysed;
-use super::{Program, QUIET, World, root};
+use super::{Program, QUIET, Sources, World, root};
 use sluice_frontend::elaborate::Limits;
+use sluice_frontend::memo::Memo;
 use sluice_frontend::{Options, analyse};
 use sluice_schedule::method::Method;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,7 +29,7 @@ impl World {
         let changed = state.programs[&name].changed;
         let cancel = Arc::new(AtomicBool::new(false));
         state.running = Some((name.clone(), cancel.clone()));
-        let mut sources = self.sources(&state);
+        let mut sources = Sources { memo: Some(state.programs[&name].memo.clone()), ..self.sources(&state) };
         let settings = state.settings.clone();
         let top = state.projects.get(&name).and_then(|p| p.entry.clone());
         drop(state);
@@ -52,6 +53,8 @@ impl World {
         let Some(program) = state.programs.get_mut(&name) else { return true };
         program.done = changed;
         let Ok(analysis) = found else {
+            // whatever it was, the next one begins anew
+            program.memo = Memo::default();
             drop(state);
             self.listener.failed(&format!("the analysis of {name} failed"));
             return true;
@@ -62,6 +65,7 @@ impl World {
             program.wants_schedule = true;
         }
         program.latest = Some(analysed);
+        program.landed += 1;
         state.wakes += 1;
         drop(state);
         self.changed.notify_all();
@@ -104,8 +108,20 @@ impl World {
         }
         program.asked = good.generation;
         let name = name.clone();
+        let cancel = Arc::new(AtomicBool::new(false));
+        state.scheduling = Some((name.clone(), cancel.clone()));
         drop(state);
-        let found = catch_unwind(AssertUnwindSafe(|| scheduled::schedule(&good, &settings, Method::Hms)));
+        let found = catch_unwind(AssertUnwindSafe(|| scheduled::schedule(&good, &settings, Method::Hms, &cancel)));
+        let mut state = self.state();
+        state.scheduling = None;
+        if cancel.load(Ordering::Relaxed) {
+            // when it is quiet again: of a newer text, if that is a program
+            if let Some(p) = state.programs.get_mut(&name) {
+                (p.wants_schedule, p.asked) = (true, 0);
+            }
+            return true;
+        }
+        drop(state);
         let Ok(found) = found else {
             self.listener.failed(&format!("scheduling {name} failed"));
             return true;
@@ -113,6 +129,7 @@ impl World {
         let mut state = self.state();
         if let Some(p) = state.programs.get_mut(&name) {
             p.schedule = Some(Arc::new(found));
+            p.landed += 1;
         }
         drop(state);
         self.listener.scheduled(&name);

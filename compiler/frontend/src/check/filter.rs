@@ -13,6 +13,7 @@ use crate::constant::Const;
 use crate::eval::{self, EvalError};
 use crate::ids::*;
 use crate::lints::instances::Instance;
+use crate::memo::Mark;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
 use crate::world::World;
@@ -46,6 +47,12 @@ pub fn general(w: &mut World, id: DeclId) -> bool {
     if let Some(done) = w.filters_checked.get(&id) {
         return *done;
     }
+    let memo = w.memo.clone();
+    if memo.as_ref().is_some_and(|m| m.general(w, id)) {
+        w.filters_checked.insert(id, true);
+        return true;
+    }
+    let before = Mark::of(w);
     let decl = w.decl(id).clone();
     let mut c = Checker::new(w, Place::FilterInit, Some(id), true);
     for (name, ty) in &decl.env {
@@ -66,12 +73,32 @@ pub fn general(w: &mut World, id: DeclId) -> bool {
     c.filter(&decl.ast, (None, None), "");
     let fine = c.errors == 0;
     w.filters_checked.insert(id, fine);
+    if let Some(memo) = memo.filter(|_| fine) {
+        memo.keep_general(w, id, before);
+    }
     fine
 }
 
 /// A filter's code for given arguments (captured variables first, then parameters, each with its value). `inferred` are the item types
 /// of its neighbours, for an anonymous filter without a type. `None` if it has errors, which are reported.
 pub fn specialise(w: &mut World, id: DeclId, args: &[Const], inferred: (Option<Ty>, Option<Ty>)) -> Option<FilterCode> {
+    let Some(memo) = w.memo.clone() else { return specialise_anew(w, id, args, inferred) };
+    if let Some((code, instance)) = memo.code(w, id, args, &inferred) {
+        w.instances.entry(id).or_default().extend(instance);
+        return Some(code);
+    }
+    let (before, known) = (Mark::of(w), w.instances.get(&id).map_or(0, Vec::len));
+    let code = specialise_anew(w, id, args, inferred.clone())?;
+    memo.keep_code(w, &code, args, inferred, known, before);
+    Some(code)
+}
+
+fn specialise_anew(
+    w: &mut World,
+    id: DeclId,
+    args: &[Const],
+    inferred: (Option<Ty>, Option<Ty>),
+) -> Option<FilterCode> {
     let decl = w.decl(id).clone();
     let mut c = Checker::new(w, Place::FilterInit, Some(id), false);
     let header = decl.ast.header.0;

@@ -19,6 +19,27 @@ pub const MAX_HELD: u64 = 1 << 25;
 /// Bytes that all `init` blocks print.
 pub const MAX_PRINTED: u64 = 1 << 26;
 
+/// What has been used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Steps that are left, elements, bytes; or how many fewer than before.
+    steps: u64,
+    held: u64,
+    printed: u64,
+}
+
+impl Spent {
+    /// What has been used up since.
+    pub fn since(self, before: Spent) -> Spent {
+        let used = |now: u64, then: u64| then.saturating_sub(now);
+        Spent {
+            steps: used(self.steps, before.steps),
+            held: used(self.held, before.held),
+            printed: used(self.printed, before.printed),
+        }
+    }
+}
+
 /// What is left.
 #[derive(Clone, Debug)]
 pub struct Budget {
@@ -37,6 +58,22 @@ impl Budget {
     /// A budget with so many steps.
     pub fn with_steps(steps: u64) -> Budget {
         Budget { steps: Cell::new(steps), held: Cell::new(MAX_HELD), printed: Cell::new(MAX_PRINTED) }
+    }
+
+    /// Where it stands.
+    pub fn spent(&self) -> Spent {
+        Spent { steps: self.steps.get(), held: self.held.get(), printed: self.printed.get() }
+    }
+
+    /// Uses up as much as something did before; nothing, and false, where not so much is left.
+    pub fn spend(&self, spent: Spent) -> bool {
+        let all = [(&self.steps, spent.steps), (&self.held, spent.held), (&self.printed, spent.printed)];
+        // with nothing left there would have been an error
+        let enough = all.iter().all(|(left, n)| left.get() > *n);
+        if enough {
+            all.iter().for_each(|(left, n)| left.set(left.get() - n));
+        }
+        enough
     }
 
     /// Steps left.

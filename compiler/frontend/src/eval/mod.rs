@@ -23,7 +23,7 @@ mod place;
 mod stmt;
 pub mod value;
 
-pub use budget::{Budget, COMPILE_TIME_FUEL};
+pub use budget::{Budget, COMPILE_TIME_FUEL, Spent};
 pub use compile_time::{GUESS_FUEL, StreamScope, constant, in_frame, run_composite, run_init, run_static, zero};
 pub use error::{Eval, EvalError, EvalErrorKind};
 pub use machine::{Host, Limits, Machine, Message, NoHost, Statics};

@@ -50,6 +50,22 @@ impl Instance {
         Instance { stateful: code.stateful, private, ..Instance::default() }
     }
 
+    /// Does what is known of it not depend on the instances before it, when there are so many?
+    pub(crate) fn alone(code: &FilterCode, before: usize) -> bool {
+        before < FOLLOWED || !code.fields.iter().any(|f| !f.constant && f.ty.is_aggregate())
+    }
+
+    /// Calls `f` for each place in it.
+    pub(crate) fn places(&mut self, f: &mut impl FnMut(&mut Span)) {
+        self.stateful.iter_mut().for_each(&mut *f);
+        let mut moved = |mut at: Span| {
+            f(&mut at);
+            at
+        };
+        self.widened = std::mem::take(&mut self.widened).into_iter().map(|(at, v)| (moved(at), v)).collect();
+        self.private = std::mem::take(&mut self.private).into_iter().map(&mut moved).collect();
+    }
+
     /// Adds what was found of a body.
     pub fn add(&mut self, prework: bool, def: &WorkDef, facts: &Facts) {
         let known = def.dynamic.is_none();

@@ -133,7 +133,9 @@ pub struct Index {
     symbols: Vec<Symbol>,
     /// By file, in the order of their places.
     uses: Vec<Vec<Use>>,
-    by_symbol: Vec<Vec<Use>>,
+    /// By symbol, those of symbol `i` from `starts[i]` to `starts[i + 1]`.
+    by_symbol: Vec<Use>,
+    starts: Vec<u32>,
     /// By file, outer ones before those within.
     scopes: Vec<Vec<Scope>>,
     globals: walk::Globals,
@@ -170,7 +172,10 @@ impl Index {
 
     /// Where a symbol is named, its declaration included, in the order of files and places.
     pub fn uses_of(&self, id: SymbolId) -> &[Use] {
-        self.by_symbol.get(id.index()).map_or(&[], |u| u)
+        match (self.starts.get(id.index()), self.starts.get(id.index() + 1)) {
+            (Some(from), Some(to)) => &self.by_symbol[*from as usize..*to as usize],
+            _ => &[],
+        }
     }
 
     /// What belongs to a symbol: a stream's parameters, fields and functions, a struct's or group's members.

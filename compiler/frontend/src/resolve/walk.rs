@@ -40,11 +40,22 @@ pub fn walk(trees: &[(FileId, &Program)], library: &[(FileId, &Program)]) -> Ind
         }
     }
     let mut index = w.index;
-    index.by_symbol = vec![Vec::new(); index.symbols.len()];
     for uses in &mut index.uses {
         uses.sort_by_key(|u| (u.span.start, u.span.end));
         uses.dedup_by_key(|u| u.span);
-        uses.iter().for_each(|u| index.by_symbol[u.symbol.index()].push(*u));
+    }
+    index.starts = vec![0; index.symbols.len() + 1];
+    index.uses.iter().flatten().for_each(|u| index.starts[u.symbol.index() + 1] += 1);
+    for i in 1..index.starts.len() {
+        index.starts[i] += index.starts[i - 1];
+    }
+    // by file and place within a symbol, as they come
+    let mut next = index.starts.clone();
+    index.by_symbol = index.uses.iter().flatten().copied().collect();
+    for u in index.uses.iter().flatten() {
+        let at = &mut next[u.symbol.index()];
+        index.by_symbol[*at as usize] = *u;
+        *at += 1;
     }
     index
 }
@@ -80,7 +91,13 @@ impl Walk {
             shipped,
         };
         self.index.symbols.push(symbol);
-        self.declared.insert(span, id);
+        // streams and functions are come upon again in their bodies
+        if matches!(
+            kind,
+            SymbolKind::Stream(_) | SymbolKind::GroupFunction | SymbolKind::Function | SymbolKind::Handler
+        ) {
+            self.declared.insert(span, id);
+        }
         self.mark(span, id, Access::Declaration, false);
         id
     }
