@@ -153,7 +153,8 @@ pub fn compile_threads(checked: &Checked, threads: usize, batch: Option<u64>) ->
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let code = CodeOptions { cc: CcOptions { level: 0, ..CcOptions::default() }, ..Default::default() };
         let threads = ThreadsOptions { threads, batch, report: false };
-        let (c, plan) = compiled::emit_threads(&mut session, checked, &code, &threads)?;
+        let front = compiled::front(&mut session, checked, &code)?;
+        let (c, plan) = compiled::emit_threads(&mut session, checked, &code, &threads, front)?;
         if plan.partition.is_none() {
             return Ok(None);
         }

@@ -39,7 +39,8 @@ pub fn emit(
     name: &str,
 ) -> Result<CProgram, Halt> {
     let make = |input: &ProgramInput<'_>| Ok((emit_program(input)?, ()));
-    emit_by(session, checked, code, (flavour, name), make).map(|(c, ())| c)
+    let front = front(session, checked, code)?;
+    emit_by(session, checked, code, front, (flavour, name), make).map(|(c, ())| c)
 }
 
 /// The same for so many threads: a plugin in stages, where there is a plan for them.
@@ -48,6 +49,7 @@ pub fn emit_threads(
     checked: &Checked,
     code: &CodeOptions,
     threads: &ThreadsOptions,
+    front: Front,
 ) -> Result<(CProgram, Plan), Halt> {
     // one that does not fit any more is left alone: there is nothing to be said about it in a run
     let found = find::in_cache(checked).and_then(Result::ok);
@@ -65,26 +67,59 @@ pub fn emit_threads(
         };
         Ok((c, plan))
     };
-    emit_by(session, checked, code, (Flavour::Plugin, "program"), make)
+    emit_by(session, checked, code, front, (Flavour::Plugin, "program"), make)
 }
 
+/// Prints what a program's front has come to as a plugin in C.
+pub(crate) fn emit_plugin(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    front: Front,
+) -> Result<CProgram, Halt> {
+    let make = |input: &ProgramInput<'_>| Ok((emit_program(input)?, ()));
+    emit_by(session, checked, code, front, (Flavour::Plugin, "program"), make).map(|(c, ())| c)
+}
+
+/// What code is made of, whoever makes it.
+pub struct Front {
+    /// The order of firings.
+    pub verified: Verified<SequentialSchedule>,
+    /// The kernel of each filter, without what is done for vectors and for the C compiler.
+    pub kernels: Vec<Kernel>,
+}
+
+/// Schedules and lowers a program.
+pub fn front(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Front, Halt> {
+    let program = &checked.program;
+    let verified = session.pass("schedule", || schedule(program, code.schedule))?;
+    dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
+    Ok(Front { verified, kernels: device_kernels(session, checked, code)? })
+}
+
+/// Prints as C what the program's front has come to.
 fn emit_by<T>(
     session: &mut Session,
     checked: &Checked,
     code: &CodeOptions,
+    Front { verified, mut kernels }: Front,
     (flavour, name): (Flavour, &str),
     make: impl FnOnce(&ProgramInput<'_>) -> Result<(CProgram, T), CodegenError>,
 ) -> Result<(CProgram, T), Halt> {
-    let program = &checked.program;
-    let verified = session.pass("schedule", || schedule(program, code.schedule))?;
-    dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
-    let kernels = native_kernels(session, checked, code)?;
-    let mut options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
-    options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
+    improve(session, &mut kernels, sluice_kernel::passes::FOR_C)?;
+    improve(session, &mut kernels, code.inner.passes())?;
+    let options = sluice_codegen::ProgramOptions { flavour, ..code_options(code) };
     let input = input(checked, name, &kernels, &verified, &options);
     let (c, more) = session.pass("emit-c", || make(&input)).map_err(|e| no_code(&e))?;
     dump(session, "emit-c", || c.source.clone())?;
     Ok((c, more))
+}
+
+/// What the back ends are told, whatever they make.
+pub(crate) fn code_options(code: &CodeOptions) -> sluice_codegen::ProgramOptions {
+    let mut options = sluice_codegen::ProgramOptions { stats: code.stats, apart: true, ..Default::default() };
+    options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
+    options
 }
 
 /// A program as the back ends get it.

@@ -371,9 +371,12 @@ struct RunArgs {
     /// Run the initialisation and this many steady states, instead of until the input ends
     #[arg(short = 'n', long, value_name = "N")]
     iterations: Option<u64>,
-    /// Interpret instead of compiling
-    #[arg(long)]
+    /// Interpret instead of compiling: the same as `--back-end interpret`
+    #[arg(long, conflicts_with = "back_end")]
     interpret: bool,
+    /// Who makes the code that runs
+    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+    back_end: RunnerArg,
     #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
@@ -460,8 +463,9 @@ impl NativeArgs {
 impl RunArgs {
     fn options(self) -> Result<RunOptions, Fault> {
         let (trace, stats, threads) = (self.trace.options(), self.stats.options(), self.threads.options());
+        let interpret = self.interpret || matches!(self.back_end, RunnerArg::Interpret);
         let others = [
-            (self.interpret, "--interpret"),
+            (interpret, "--interpret"),
             (trace.is_some(), "--trace"),
             (stats.is_some(), "--stats"),
             (threads.is_some(), "--threads"),
@@ -479,7 +483,8 @@ impl RunArgs {
                 written: None,
             },
             iterations: self.iterations,
-            interpret: self.interpret,
+            interpret,
+            back_end: self.back_end.back_end(),
             confinement: None,
             trace,
             stats,
