@@ -8,7 +8,7 @@ use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
 use sluice_driver::commands;
 use sluice_driver::exit::Exit;
 use sluice_driver::io::host::Bindings;
-use sluice_driver::options::{CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
+use sluice_driver::options::{BackEnd, CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +23,13 @@ fn text(path: &Path) -> String {
     path.to_str().unwrap().to_string()
 }
 
+/// Ways to run a program.
+const INTERPRETED: (bool, BackEnd) = (true, BackEnd::Auto);
+const COMPILED: (bool, BackEnd) = (false, BackEnd::Cc);
+const MADE: (bool, BackEnd) = (false, BackEnd::Jit);
+
 /// What a program gives; a warning is an error.
-fn run(program: &Path, input: &[u32], interpret: bool, work: &Path) -> Vec<u32> {
+fn run(program: &Path, input: &[u32], (interpret, back_end): (bool, BackEnd), work: &Path) -> Vec<u32> {
     let (from, to) = (work.join("in.raw"), work.join("out.raw"));
     std::fs::write(&from, bytes(input)).unwrap();
     let options = ProgramOptions {
@@ -33,7 +38,7 @@ fn run(program: &Path, input: &[u32], interpret: bool, work: &Path) -> Vec<u32> 
         ..ProgramOptions::default()
     };
     let bindings = Bindings { input: Some(text(&from)), output: Some(text(&to)), ..Bindings::default() };
-    let how = RunOptions { bindings, interpret, ..RunOptions::default() };
+    let how = RunOptions { bindings, interpret, back_end, ..RunOptions::default() };
     let exit = commands::run(&options, CodeChoices::default(), &NativeOptions::default(), how);
     assert_eq!(exit, Exit::Ok, "{}", program.display());
     words(&std::fs::read(&to).unwrap())
@@ -83,8 +88,10 @@ fn holds(name: &str) {
     let (work, input) = (folder.path(), b.input(ITEMS));
     assert_eq!(Counts::of(&b.elaborate(&root).unwrap().graph), b.counts);
 
-    let interpreted = run(&b.program(&root, None), &input, true, work);
-    let native = run(&b.program(&root, None), &input, false, work);
+    let interpreted = run(&b.program(&root, None), &input, INTERPRETED, work);
+    let native = run(&b.program(&root, None), &input, COMPILED, work);
+    let made = run(&b.program(&root, None), &input, MADE, work);
+    assert!(made == native, "{}: code made in memory gives something else", b.name);
     assert!(interpreted == native, "{name}: native code and interpreter differ");
     let reference = plain(b, "reference.c", "", "", &input, work).unwrap();
     same("the C reference", b, &native, &reference, b.tolerance);
@@ -93,10 +100,10 @@ fn holds(name: &str) {
         None => native,
         Some((variant, flag)) => {
             let program = b.program(&root, Some(variant));
-            let native = run(&program, &input, false, work);
+            let native = run(&program, &input, COMPILED, work);
             let few = &input[..b.input.1 * b.input.0.words() * 8];
             assert!(
-                native.starts_with(&run(&program, few, true, work)),
+                native.starts_with(&run(&program, few, INTERPRETED, work)),
                 "{variant}: native code and interpreter differ"
             );
             let reference = plain(b, "reference.c", flag, "", &input, work).unwrap();
@@ -132,7 +139,7 @@ programs!(bitonic, bitonicrec, dct, des, fft, filterbank, fmradio, matrixmult, i
 fn a_known_cipher() {
     let des = SUITE.iter().find(|b| b.name == "des").unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let cipher = run(&des.program(&root(), Some("des16")), &[0x0123_4567, 0x89AB_CDEF], true, folder.path());
+    let cipher = run(&des.program(&root(), Some("des16")), &[0x0123_4567, 0x89AB_CDEF], INTERPRETED, folder.path());
     let digits: String = cipher.iter().map(|c| char::from_u32(*c).unwrap()).collect();
     assert_eq!(digits, "85E813540F0AB405");
 }
@@ -142,7 +149,7 @@ fn a_known_cipher() {
 fn the_filter_bank_reconstructs() {
     let bank = SUITE.iter().find(|b| b.name == "filterbank").unwrap();
     let (folder, input) = (tempfile::tempdir().unwrap(), bank.input(1000));
-    let output = run(&bank.program(&root(), None), &input, true, folder.path());
+    let output = run(&bank.program(&root(), None), &input, INTERPRETED, folder.path());
     same("delayed by 31", bank, &output[31..], &input[..input.len() - 31], 1e-6);
 }
 

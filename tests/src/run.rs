@@ -21,7 +21,7 @@ use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
 use sluice_driver::session::Session;
 use sluice_driver::threads::crew::Seats;
-use sluice_driver::{compiled, cuda, folding, interpreted};
+use sluice_driver::{compiled, cuda, folding, interpreted, jitted};
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
 use std::collections::BTreeMap;
 use std::io::{PipeReader, Write};
@@ -143,6 +143,23 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
             lanes,
             crew: None,
         })
+    };
+    made().map_err(in_short)
+}
+
+/// Makes a checked program's code in memory.
+pub fn compile_in_memory(checked: &Checked, make: Make) -> Result<Compiled, String> {
+    let made = || {
+        let mut session = Session::new(&ProgramOptions::default(), false)?;
+        let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
+        let code = CodeOptions {
+            schedule,
+            unchecked: make.unchecked,
+            channel_limit: make.channel_limit,
+            ..Default::default()
+        };
+        let ready = jitted::make(&mut session, checked, &code)?;
+        Ok(Compiled { native: ready.native, unit: 1, sites: ready.sites, lanes: 0, crew: None })
     };
     made().map_err(in_short)
 }

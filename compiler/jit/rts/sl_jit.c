@@ -51,11 +51,6 @@ static float jit_ceilf(float x) { return sl_ceilf(x); }
 static double jit_ceil(double x) { return sl_ceil(x); }
 static float jit_rintf(float x) { return sl_rintf(x); }
 static double jit_rint(double x) { return sl_rint(x); }
-/* The next items of a reader, into a channel. */
-static void jit_fetch(sl_ctx *ctx, void *to, uint32_t reader, int64_t n, uint64_t bytes) {
-    memcpy(to, sl_take(ctx, reader, n), bytes);
-}
-
 typedef struct jit_symbol {
     const char *name;
     const void *address;
@@ -69,10 +64,7 @@ const jit_symbol JIT(symbols)[] = {
     OURS(jit_print_complex), OURS(jit_print_float2), OURS(jit_print_float3), OURS(jit_print_float4),
     OURS(jit_complex_exp), OURS(jit_complex_log), OURS(jit_complex_sin), OURS(jit_complex_cos), OURS(jit_complex_sqrt),
     OURS(jit_roundf), OURS(jit_round),
-    OURS(sl_run_scaled), OURS(sl_run_steps), OURS(sl_flow), OURS(sl_keep), OURS(sl_put), OURS(jit_fetch), {"sl_jit_create", (const void *)JIT(create)},
-#ifdef SL_STATS
-    OURS(sl_tick),
-#endif
+    OURS(sl_run_scaled), OURS(sl_run_steps), OURS(sl_flow), {"sl_jit_create", (const void *)JIT(create)},
     LIBRARY(acos), LIBRARY(acosh), LIBRARY(asin), LIBRARY(asinh), LIBRARY(atan), LIBRARY(atanh), LIBRARY(cos), LIBRARY(cosh),
     LIBRARY(exp), LIBRARY(expm1), LIBRARY(log), LIBRARY(log10), LIBRARY(sin), LIBRARY(sinh), LIBRARY(tan), LIBRARY(tanh),
     LIBRARY(atan2), LIBRARY(fmod), LIBRARY(pow),
@@ -95,7 +87,7 @@ const void *const JIT(functions)[] = {
 /* Where made code finds things in an instance. */
 extern const uint64_t JIT(places)[];
 const uint64_t JIT(places)[] = {
-    offsetof(sl_ctx, arena), offsetof(sl_ctx, states), offsetof(sl_ctx, node), offsetof(sl_ctx, have), offsetof(sl_ctx, room),
+    offsetof(sl_ctx, node), offsetof(sl_ctx, have), offsetof(sl_ctx, room),
     offsetof(sl_ctx, took), offsetof(sl_ctx, gave), offsetof(sl_ctx, base), sizeof(sl_ctx), SL_STACK_BYTES,
 };
 

@@ -192,11 +192,6 @@ impl Machine {
         self.module.get_finalized_function(id)
     }
 
-    /// Where data is, after [`Machine::finish`].
-    pub fn data_address(&self, id: DataId) -> *const u8 {
-        self.module.get_finalized_data(id).0
-    }
-
     /// The code as text, where it was asked for.
     pub fn take_text(&mut self) -> String {
         self.text.take().unwrap_or_default()

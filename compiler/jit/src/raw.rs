@@ -221,18 +221,16 @@ struct RawSymbol {
 unsafe extern "C" {
     static sl_jit_symbols: RawSymbol;
     static sl_jit_functions: [*const c_void; 4];
-    static sl_jit_places: [u64; 10];
+    static sl_jit_places: [u64; 8];
     static sl_jit_sizes: [u64; 23];
     static sl_jit_counting_symbols: RawSymbol;
     static sl_jit_counting_functions: [*const c_void; 5];
-    static sl_jit_counting_places: [u64; 10];
+    static sl_jit_counting_places: [u64; 8];
 }
 
 /// Where made code finds things in an instance (`sl_ctx`), in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
-    pub arena: i32,
-    pub states: i32,
     pub node: i32,
     pub have: i32,
     pub room: i32,
@@ -281,13 +279,13 @@ impl Engine {
             }
         }
         let at = |i: usize| places[i] as i32;
-        let [arena, states, node, have, room, took, gave, base] = [0, 1, 2, 3, 4, 5, 6, 7].map(at);
-        let (instance, stack) = (places[8], places[9] as i64);
+        let [node, have, room, took, gave, base] = [0, 1, 2, 3, 4, 5].map(at);
+        let (instance, stack) = (places[6], places[7] as i64);
         Engine {
             symbols,
             functions,
             stats,
-            places: Places { arena, states, node, have, room, took, gave, base, instance, stack },
+            places: Places { node, have, room, took, gave, base, instance, stack },
         }
     }
 }

@@ -10,7 +10,7 @@ use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 
-use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, ScheduleArg};
+use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, RunnerArg, ScheduleArg};
 use crate::cslow_arguments::CslowArgs;
 use crate::cuda_arguments::{ArchArgs, CudaArgs, GpuArgs};
 use crate::makespan_arguments::{Asked, MakespanArgs};
@@ -372,7 +372,7 @@ struct RunArgs {
     #[arg(short = 'n', long, value_name = "N")]
     iterations: Option<u64>,
     /// Interpret instead of compiling: the same as `--back-end interpret`
-    #[arg(long, conflicts_with = "back_end")]
+    #[arg(long)]
     interpret: bool,
     /// Who makes the code that runs
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
@@ -469,6 +469,7 @@ impl RunArgs {
             (trace.is_some(), "--trace"),
             (stats.is_some(), "--stats"),
             (threads.is_some(), "--threads"),
+            (matches!(self.back_end, RunnerArg::Jit), "--back-end jit"),
         ];
         let cuda = self.cuda.run(self.gpu, &others)?;
         let format = |name: Option<String>| name.and_then(|n| Format::named(&n));
