@@ -6,6 +6,7 @@
 pub mod device;
 pub mod differ;
 pub mod examine;
+pub mod files;
 pub mod generate;
 pub mod mangle;
 pub mod message;

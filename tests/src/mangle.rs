@@ -2,8 +2,9 @@
 //!
 //! Every text follows from its number and the programs alone.
 
+use crate::files::files;
 use crate::generate::random::Random;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The kinds of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,27 +28,7 @@ pub fn family(number: u64) -> Family {
 
 /// The programs of a folder and those below it, but for what was built; in the order of their paths.
 pub fn programs(root: &Path) -> Vec<Vec<u8>> {
-    fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let name = entry.file_name();
-            if path.is_dir() {
-                if !name.to_string_lossy().starts_with('.')
-                    && name != "target"
-                    && name != "out"
-                    && name != "node_modules"
-                {
-                    walk(&path, out);
-                }
-            } else if path.extension().is_some_and(|e| e == "str") {
-                out.push(path);
-            }
-        }
-    }
-    let mut paths = Vec::new();
-    walk(root, &mut paths);
-    paths.sort();
-    paths.iter().filter_map(|p| std::fs::read(p).ok()).collect()
+    files(root, "str").iter().filter_map(|p| std::fs::read(p).ok()).collect()
 }
 
 /// The text of a number.

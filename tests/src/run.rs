@@ -236,7 +236,12 @@ fn compile_by(
     let mut made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         // what is compiled here runs once
-        let code = CodeOptions { cc: CcOptions { level: 0, ..CcOptions::default() }, fold: true, ..Default::default() };
+        let code = CodeOptions {
+            cc: CcOptions { level: 0, ..CcOptions::default() },
+            fold: true,
+            fuse: true,
+            ..Default::default()
+        };
         let folded = folding::folded(&mut session, checked, &code)?;
         let program = folded.unwrap_or(Checked { sources: checked.sources.clone(), program: checked.program.clone() });
         let natives = NativeOptions::default();

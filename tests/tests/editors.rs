@@ -62,25 +62,8 @@ fn golden(path: &Path, text: &str) {
 
 /// Every `.str` file of the repository, by its path from the root, with its text.
 fn programs() -> Vec<(String, String)> {
-    fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let (path, name) = (entry.path(), entry.file_name());
-            if path.is_dir() {
-                if !name.to_string_lossy().starts_with('.')
-                    && name != "target"
-                    && name != "out"
-                    && name != "node_modules"
-                {
-                    walk(&path, out);
-                }
-            } else if path.extension().is_some_and(|e| e == "str") {
-                out.push(path);
-            }
-        }
-    }
-    let (root, mut paths) = (root(), Vec::new());
-    walk(&root, &mut paths);
-    paths.sort();
+    let root = root();
+    let paths = sluice_tests::files::files(&root, "str");
     assert!(paths.len() > 700, "only {} programs found", paths.len());
     let text = |path: &Path| sluice_grammar::decode(&std::fs::read(path).expect("readable")).0;
     paths.iter().map(|p| (p.strip_prefix(&root).expect("inside").to_string_lossy().into_owned(), text(p))).collect()

@@ -32,26 +32,8 @@ fn bless() -> bool {
 
 /// Files with this extension, as paths from the root, in order.
 fn files(extension: &str) -> Vec<String> {
-    fn walk(folder: &Path, extension: &str, out: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let (path, name) = (entry.path(), entry.file_name());
-            if path.is_dir() {
-                if !name.to_string_lossy().starts_with('.')
-                    && name != "target"
-                    && name != "out"
-                    && name != "node_modules"
-                {
-                    walk(&path, extension, out);
-                }
-            } else if path.extension().is_some_and(|e| e == extension) {
-                out.push(path);
-            }
-        }
-    }
-    let mut out = Vec::new();
-    walk(&root(), extension, &mut out);
     let name = |path: &PathBuf| path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
-    let mut names: Vec<String> = out.iter().map(name).collect();
+    let mut names: Vec<String> = sluice_tests::files::files(&root(), extension).iter().map(name).collect();
     names.sort();
     names
 }

@@ -22,14 +22,16 @@ use sluice_frontend::graph::{Endpoint, NodeKind};
 use sluice_kernel::cost;
 use sluice_kernel::walk;
 
-/// Nanoseconds that code made in memory takes for a cycle as [`cost::Cost::cycles`] counts them. Measured on the suite of programs.
-const PER_CYCLE: f64 = 0.5;
-/// The same for an item that a splitter, a joiner or an end moves.
-const PER_ITEM: f64 = 1.0;
+/// Nanoseconds that code made in memory takes for a cycle as [`cost::Cost::cycles`] counts them: rather more than less, so that no run is
+/// much slower than it could be.
+const PER_CYCLE: f64 = 1.0;
+/// The same for an item that a splitter, a joiner or an end moves, and for a firing whatever it does.
+const PER_ITEM: f64 = 2.0;
+const PER_FIRING: f64 = 5.0;
 /// Milliseconds that a C compiler takes for the smallest program, and for each statement of its filters.
-const COMPILER: (f64, f64) = (150.0, 1.0);
+const COMPILER: (f64, f64) = (200.0, 1.0);
 /// Passes whose result only the C compiler's way has.
-const OF_C: [&str; 5] = ["lanes", "unroll", "software-pipeline", "emit-c", "compile-c"];
+const OF_C: [&str; 7] = ["lanes", "item-ranges", "fuse", "unroll", "software-pipeline", "emit-c", "compile-c"];
 
 /// Who makes the code of this run.
 pub(crate) fn decide(
@@ -76,7 +78,7 @@ fn state(checked: &Checked, front: &Front) -> f64 {
                 taken.chain(given).sum::<f64>() * PER_ITEM
             }
         };
-        each * program.steady.repetitions[v.index()] as f64
+        (each + PER_FIRING) * program.steady.repetitions[v.index()] as f64
     };
     program.graph.node_ids().map(of).sum()
 }

@@ -15,15 +15,21 @@ use crate::pipeline::{Checked, Halt, dump};
 use crate::profile::find;
 use crate::session::Session;
 use crate::threads::plan::{self, Plan};
+use sluice_codegen::c::fused::FusedProgram;
+use sluice_codegen::c::layout::size_align;
 use sluice_codegen::c::program;
 use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program, emit_stages};
-use sluice_frontend::Elaborated;
+use sluice_frontend::graph::{Node, NodeKind};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::{FilterCode, Globals};
+use sluice_frontend::{Elaborated, graph_text};
 use sluice_grammar::diagnostic::Diagnostic;
+use sluice_kernel::fuse::{self, Fused};
 use sluice_kernel::ir::Kernel;
+use sluice_kernel::items;
 use sluice_kernel::lower::{self, LowerOptions};
 use sluice_kernel::passes::Pass;
+use sluice_schedule::fused::{self, FusedSchedule};
 use sluice_schedule::judge::{self, Verified};
 use sluice_schedule::minimum_latency::{self, minimum_latency};
 use sluice_schedule::sequential::SequentialSchedule;
@@ -107,9 +113,19 @@ fn emit_by<T>(
     make: impl FnOnce(&ProgramInput<'_>) -> Result<(CProgram, T), CodegenError>,
 ) -> Result<(CProgram, T), Halt> {
     improve(session, &mut kernels, sluice_kernel::passes::FOR_C)?;
+    session.pass("item-ranges", || items::prove(&checked.program.graph, &mut kernels));
+    dump(session, "item-ranges", || print_kernels(&kernels))?;
+    let mut fused = fuse(session, checked, code, &kernels, &verified)?;
     improve(session, &mut kernels, code.inner.passes())?;
+    if let Some((program, _)) = &mut fused {
+        improve(session, &mut program.kernels, code.inner.passes())?;
+    }
     let options = sluice_codegen::ProgramOptions { flavour, ..code_options(code) };
-    let input = input(checked, name, &kernels, &verified, &options);
+    let mut input = input(checked, name, &kernels, &verified, &options);
+    if let Some((program, schedule)) = &fused {
+        input.fused = Some(FusedProgram { program, schedule });
+        input.schedule = &schedule.judged;
+    }
     let (c, more) = session.pass("emit-c", || make(&input)).map_err(|e| no_code(&e))?;
     dump(session, "emit-c", || c.source.clone())?;
     Ok((c, more))
@@ -120,6 +136,41 @@ pub(crate) fn code_options(code: &CodeOptions) -> sluice_codegen::ProgramOptions
     let mut options = sluice_codegen::ProgramOptions { stats: code.stats, apart: true, ..Default::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
     options
+}
+
+/// Bytes of the filters' states up to which a steady state that fails is done again firing by firing, as the engine does it where it can.
+const DONE_AGAIN: u64 = 100 << 10;
+
+/// The program with parts of it as one filter each, and its schedule; `None` where there are no such parts, or nobody wants them.
+fn fuse(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    kernels: &[Kernel],
+    verified: &Verified<SequentialSchedule>,
+) -> Result<Option<(Fused, FusedSchedule)>, Halt> {
+    let Elaborated { graph, steady, globals, .. } = &checked.program;
+    if !code.fuse || code.stats {
+        return Ok(None);
+    }
+    let sizes = |k: &Kernel| {
+        k.state.iter().map(|s| size_align(&s.ty, globals).map_or(u64::MAX, |(n, _)| n)).fold(0, u64::saturating_add)
+    };
+    let state = |n: &Node| if let NodeKind::Filter { code, .. } = &n.kind { sizes(&kernels[code.index()]) } else { 0 };
+    let kept = steady.boundary_fill.iter().fold(0u64, |sum, n| sum.saturating_add(n.saturating_mul(8)));
+    let states = graph.nodes.iter().map(state).fold(kept, u64::saturating_add);
+    let natives = kernels.iter().any(|k| !k.natives.is_empty());
+    let may_fail = states <= DONE_AGAIN && !natives;
+    let made = session.pass("fuse", || {
+        let fused = fuse::fuse(graph, steady, kernels, may_fail)?;
+        let schedule = fused::schedule(&fused, graph, steady, &verified.schedule().init)?;
+        Some((fused, schedule))
+    });
+    dump(session, "fuse", || match &made {
+        Some((fused, _)) => graph_text::print(&fused.graph) + "\n" + &print_kernels(&fused.kernels),
+        None => graph_text::print(graph),
+    })?;
+    Ok(made)
 }
 
 /// A program as the back ends get it.
@@ -140,6 +191,7 @@ pub(crate) fn input<'a>(
         messages: &program.messages,
         kernels,
         schedule,
+        fused: None,
         sources: &checked.sources,
         options,
     }

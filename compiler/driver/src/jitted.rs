@@ -13,6 +13,7 @@ use sluice_codegen::CProgram;
 use sluice_codegen::c::fills::Fills;
 use sluice_codegen::c::print::Site;
 use sluice_jit::Refusal;
+use sluice_kernel::items;
 
 /// A program that can run, and what its numbers mean.
 pub struct Ready {
@@ -33,7 +34,7 @@ impl From<(Native, CProgram)> for Ready {
 /// Schedules and lowers a program, and makes its code.
 pub fn make(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Ready, Halt> {
     let front = compiled::front(session, checked, code)?;
-    of(session, checked, code, &front)
+    of(session, checked, code, front)
 }
 
 /// Makes the code.
@@ -41,8 +42,9 @@ pub(crate) fn of(
     session: &mut Session,
     checked: &Checked,
     code: &CodeOptions,
-    front: &Front,
+    mut front: Front,
 ) -> Result<Ready, Halt> {
+    session.pass("item-ranges", || items::prove(&checked.program.graph, &mut front.kernels));
     let options = compiled::code_options(code);
     let input = compiled::input(checked, "program", &front.kernels, &front.verified, &options);
     let show = session.dumps("jit");

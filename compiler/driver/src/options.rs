@@ -94,6 +94,8 @@ pub struct CodeChoices {
     pub channel_limit: Option<u64>,
     /// Make one filter of equal stateful branches.
     pub fold: Option<bool>,
+    /// Make one filter of parts of the program.
+    pub fuse: Option<bool>,
     /// What is done with the loops of filters.
     #[serde(with = "inner_by_name")]
     pub inner: Option<Inner>,
@@ -128,6 +130,7 @@ impl CodeChoices {
             schedule: self.schedule.or(those.schedule),
             channel_limit: self.channel_limit.or(those.channel_limit),
             fold: self.fold.or(those.fold),
+            fuse: self.fuse.or(those.fuse),
             inner: self.inner.or(those.inner),
         }
     }
@@ -146,6 +149,7 @@ impl CodeChoices {
             schedule: all.schedule.unwrap_or_default(),
             channel_limit: all.channel_limit,
             fold: all.fold.unwrap_or(true),
+            fuse: all.fuse.unwrap_or(true),
             inner: all.inner.unwrap_or_default(),
             stats: false,
         }
@@ -165,6 +169,8 @@ pub struct CodeOptions {
     pub channel_limit: Option<u64>,
     /// Make one filter of equal stateful branches.
     pub fold: bool,
+    /// Make one filter of parts of the program.
+    pub fuse: bool,
     /// What is done with the loops of filters.
     pub inner: Inner,
     /// Count firings and measure time while the program runs.

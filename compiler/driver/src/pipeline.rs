@@ -179,7 +179,7 @@ pub fn run(
                 let front = compiled::front(session, checked, code)?;
                 let who = back_end::decide(session, checked, code, options, &readers, &front)?;
                 if who == BackEnd::Jit {
-                    jitted::of(session, checked, code, &front)?
+                    jitted::of(session, checked, code, front)?
                 } else {
                     let c = match threads {
                         Some(threads) => {

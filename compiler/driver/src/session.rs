@@ -22,6 +22,7 @@ const PASSES: [&str; 11] = [
     "lower",
     "emit-cuda",
     "disassemble",
+    "jit",
     "emit-c",
     "compile-c",
 ];
@@ -37,6 +38,7 @@ pub fn passes() -> Vec<&'static str> {
                     all.push(pass);
                 }
             }
+            all.extend(["item-ranges", "fuse"]);
             // those of the loops, as far as the choice among them has them
             all.extend(Inner::Both.passes().iter().map(|(pass, _)| *pass));
         }

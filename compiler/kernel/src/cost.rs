@@ -23,7 +23,7 @@ pub struct Cost {
     /// Divisions and square roots.
     pub divide: u64,
     /// Library functions such as `sin`.
-    pub library: u64,
+    pub function: u64,
     /// Reads of memory: items, arrays, state, tables.
     pub load: u64,
     /// Writes of memory.
@@ -35,13 +35,13 @@ pub struct Cost {
 }
 
 /// Cycles by kind of a machine that does one simple operation per cycle.
-const SIMPLE: Cost = Cost { float: 1, int: 1, divide: 12, library: 40, load: 1, store: 1, branch: 1, call: 20 };
+const SIMPLE: Cost = Cost { float: 1, int: 1, divide: 12, function: 40, load: 1, store: 1, branch: 1, call: 20 };
 
 impl Cost {
     /// Operations on floats: sums and products, divisions, mathematical functions.
     pub fn on_floats(&self) -> u64 {
-        let Cost { float, divide, library, .. } = self;
-        float + divide + library
+        let Cost { float, divide, function, .. } = self;
+        float + divide + function
     }
 
     /// The weighted sum in cycles of a machine that does one simple operation per cycle.
@@ -52,13 +52,13 @@ impl Cost {
     /// The sum, each kind as many cycles as `cycles` says; the largest number where it is larger.
     pub fn weighted(&self, cycles: &Cost) -> u64 {
         let each = self.zip(*cycles, u64::saturating_mul);
-        let all = [each.float, each.int, each.divide, each.library, each.load, each.store, each.branch, each.call];
+        let all = [each.float, each.int, each.divide, each.function, each.load, each.store, each.branch, each.call];
         all.into_iter().fold(0, u64::saturating_add)
     }
 
     /// Operations of arithmetic.
     pub fn arithmetic(&self) -> u64 {
-        self.float.saturating_add(self.int).saturating_add(self.divide).saturating_add(self.library)
+        self.float.saturating_add(self.int).saturating_add(self.divide).saturating_add(self.function)
     }
 
     fn plus(self, o: Cost) -> Cost {
@@ -67,7 +67,7 @@ impl Cost {
 
     fn times(self, n: u64) -> Cost {
         self.zip(
-            Cost { float: n, int: n, divide: n, library: n, load: n, store: n, branch: n, call: n },
+            Cost { float: n, int: n, divide: n, function: n, load: n, store: n, branch: n, call: n },
             u64::saturating_mul,
         )
     }
@@ -77,7 +77,7 @@ impl Cost {
             float: f(self.float, o.float),
             int: f(self.int, o.int),
             divide: f(self.divide, o.divide),
-            library: f(self.library, o.library),
+            function: f(self.function, o.function),
             load: f(self.load, o.load),
             store: f(self.store, o.store),
             branch: f(self.branch, o.branch),
@@ -187,7 +187,7 @@ pub(crate) fn operation(e: &Expr) -> Cost {
                 }
                 Builtin::Abs | Builtin::Min | Builtin::Max => *arithmetic(&mut c, ty) += 1,
                 Builtin::Floor | Builtin::Ceil | Builtin::Rint | Builtin::Round => c.float = 2,
-                _ => c.library = if *ty == Ty::Complex { 3 } else { 1 },
+                _ => c.function = if *ty == Ty::Complex { 3 } else { 1 },
             }
         }
     }

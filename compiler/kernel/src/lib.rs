@@ -4,7 +4,9 @@
 //! them, [`cost`] and [`loop_shape`] estimate a firing.
 
 pub mod cost;
+pub mod fuse;
 pub mod ir;
+pub mod items;
 pub mod loop_shape;
 pub mod loops;
 pub mod lower;

@@ -9,6 +9,7 @@ pub mod intervals;
 pub mod lanes;
 pub mod lower_channels;
 pub mod prove_checks;
+pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
 pub mod unroll;

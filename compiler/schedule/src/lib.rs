@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod configuration;
 pub mod fold;
+pub mod fused;
 pub mod ilp;
 pub mod judge;
 pub mod machine;

@@ -230,6 +230,53 @@ SL_EACH_LANE(sl_vi, sl_vf_to_int(sl_vf a), sl_float_to_int(a[l]))
 SL_EACH_LANE(sl_vi, sl_vi_div(sl_vi a, sl_vi b), sl_div(a[l], b[l]))
 SL_EACH_LANE(sl_vi, sl_vi_rem(sl_vi a, sl_vi b), sl_rem(a[l], b[l]))
 
+/* An element of a table for each lane. */
+SL_FN sl_vi sl_vi_gather(const int32_t *table, sl_vi at)
+{
+    sl_vi r;
+    for (int l = 0; l < SL_LANES; l++) r[l] = table[at[l]];
+    return r;
+}
+SL_FN sl_vf sl_vf_gather(const float *table, sl_vi at)
+{
+    sl_vf r;
+    for (int l = 0; l < SL_LANES; l++) r[l] = table[at[l]];
+    return r;
+}
+
+/* Lane m[l] of the lanes of a, and behind them those of b. */
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_shuffle(sl_vi a, sl_vi b, sl_vi m)
+{
+#if defined(__GNUC__) && !defined(__clang__)
+    return __builtin_shuffle(a, b, m);
+#else
+    sl_vi r;
+    for (int l = 0; l < SL_LANES; l++) r[l] = m[l] < SL_LANES ? a[m[l] & (SL_LANES - 1)] : b[m[l] & (SL_LANES - 1)];
+    return r;
+#endif
+}
+
+/* Columns become rows: w[i][j] = v[j][i]. Half of the lanes change places with those of another vector, then a quarter, and so on. */
+SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
+{
+    sl_vi lane;
+    for (int l = 0; l < SL_LANES; l++) lane[l] = l;
+#pragma GCC unroll 8
+    for (int s = 1; s < SL_LANES; s *= 2) {
+        sl_vi upper = lane & s;
+        sl_vi low = sl_vi_select(upper != 0, (lane ^ s) + SL_LANES, lane);
+        sl_vi high = sl_vi_select(upper != 0, lane + SL_LANES, lane ^ s);
+#pragma GCC unroll 16
+        for (int i = 0; i < SL_LANES; i++) {
+            if ((i & s) == 0) {
+                sl_vi a = v[i], b = v[i | s];
+                v[i] = sl_vi_shuffle(a, b, low);
+                v[i | s] = sl_vi_shuffle(a, b, high);
+            }
+        }
+    }
+}
+
 /* Items at equal position modulo `pop` become neighbours: to[p * row + k] = in[k * pop + p], for k * pop + p < items. */
 SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, long pop, long items, long row, int32_t *restrict to)
 {
@@ -254,6 +301,19 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
         }
     }
 #endif
+    if (pop >= SL_LANES) {
+        for (; k + SL_LANES <= rows; k += SL_LANES) {
+            for (long p = 0; p < pop;) {
+                /* the last square overlaps the one before */
+                long q = p + SL_LANES <= pop ? p : pop - SL_LANES;
+                sl_vi v[SL_LANES];
+                for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(in + (k + i) * pop + q);
+                sl_transpose(v);
+                for (int i = 0; i < SL_LANES; i++) sl_vi_store(to + (q + i) * row + k, v[i]);
+                p = q + SL_LANES;
+            }
+        }
+    }
     for (; k < rows; k++)
         for (long p = 0; p < pop; p++) to[p * row + k] = in[k * pop + p];
     for (long i = rows * pop; i < items; i++) to[i % pop * row + i / pop] = in[i];
@@ -262,7 +322,20 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
 /* The reverse, for `rows` whole rows: out[k * push + p] = from[p * row + k]. */
 SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict from, long row, long push, long rows, int32_t *restrict out)
 {
-    for (long k = 0; k < rows; k++)
+    long k = 0;
+    if (push >= SL_LANES) {
+        for (; k + SL_LANES <= rows; k += SL_LANES) {
+            for (long p = 0; p < push;) {
+                long q = p + SL_LANES <= push ? p : push - SL_LANES;
+                sl_vi v[SL_LANES];
+                for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(from + (q + i) * row + k);
+                sl_transpose(v);
+                for (int i = 0; i < SL_LANES; i++) sl_vi_store(out + (k + i) * push + q, v[i]);
+                p = q + SL_LANES;
+            }
+        }
+    }
+    for (; k < rows; k++)
         for (long p = 0; p < push; p++) out[k * push + p] = from[p * row + k];
 }
 

@@ -6,6 +6,7 @@
 //! The batch K is the greatest for which all of them together fit the target (part of a cache), at least one steady state. The
 //! capacity of a channel is that of [`SteadyState::capacity`]: enough for any order of firings within an epoch.
 
+use super::fused::FusedProgram;
 use super::program::CodegenError;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
@@ -27,6 +28,8 @@ pub struct Layout {
     pub batch: u64,
     /// By channel: offset and capacity in items.
     pub channels: Vec<Place>,
+    /// Inputs of regions that hold more than their channels do, as [`sluice_kernel::fuse::Fused::histories`] has them.
+    pub histories: Vec<Place>,
     /// By reader, then by writer, in program order.
     pub stages: Vec<Place>,
     /// Bytes of the arena.
@@ -119,14 +122,20 @@ pub fn end_channel(graph: &SdfGraph, node: NodeId) -> Option<ChannelId> {
 
 /// Chooses the batch and places the buffers.
 ///
-/// `before`, by channel: how many items of earlier batches its buffer holds, where that is more than what stays at a boundary.
+/// `before`, by channel: how many items of earlier batches its buffer holds, where that is more than what stays at a boundary. Channels within a region of
+/// `fused` hold one steady state at a time.
 pub fn lay_out(
     graph: &SdfGraph,
     steady: &SteadyState,
     globals: &Globals,
     limits: Limits,
-    before: Option<&[u64]>,
+    (before, fused): (Option<&[u64]>, Option<FusedProgram<'_>>),
 ) -> Result<Layout, CodegenError> {
+    let mut inner = vec![fused.is_some(); graph.channels.len()];
+    fused.iter().flat_map(|f| &f.program.channels).for_each(|c| inner[c.index()] = false);
+    let histories = fused.map_or(&[][..], |f| &f.program.histories);
+    histories.iter().zip(fused).for_each(|(h, f)| inner[f.program.channels[h.channel.index()].index()] = true);
+    let inner = (&inner[..], fused);
     let unit = limits.unit.max(1);
     let sizes: Vec<(u64, u64)> = graph
         .channels
@@ -137,11 +146,11 @@ pub fn lay_out(
         })
         .collect();
     if let Some(stages) = limits.stages {
-        return place(graph, steady, &sizes, (1, stages), before)
+        return place(graph, steady, &sizes, (1, stages), (before, inner))
             .filter(|l| l.bytes <= limits.limit)
             .ok_or_else(|| too_large(graph, steady, &sizes, 1, limits.limit));
     }
-    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch), before);
+    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch), (before, inner));
     let Some(least) = place(unit).filter(|l| l.bytes <= limits.limit) else {
         return Err(too_large(graph, steady, &sizes, unit, limits.limit));
     };
@@ -151,7 +160,8 @@ pub fn lay_out(
             .filter(|l| l.bytes <= limits.limit)
             .ok_or_else(|| too_large(graph, steady, &sizes, batch, limits.limit));
     }
-    let firings = steady.repetitions.iter().fold(0u64, |sum, r| sum.saturating_add(*r)).max(1);
+    let repetitions = fused.map_or(&steady.repetitions, |f| &f.program.steady.repetitions);
+    let firings = repetitions.iter().fold(0u64, |sum, r| sum.saturating_add(*r)).max(1);
     let target = limits.target.min(limits.limit);
     let (mut fits, mut fails) = (1, (FIRINGS / firings / unit).max(1) + 1);
     while fails - fits > 1 {
@@ -169,6 +179,7 @@ impl Layout {
         self.channels
             .iter()
             .zip(sizes)
+            .chain(self.histories.iter().zip(std::iter::repeat(&(8, 0))))
             .fold(0, |sum, (p, (size, _))| sum.saturating_add(p.capacity.saturating_mul(*size)))
     }
 }
@@ -179,7 +190,7 @@ fn place(
     steady: &SteadyState,
     sizes: &[(u64, u64)],
     (batch, at_ends): (u64, u64),
-    before: Option<&[u64]>,
+    (before, (inner, fused)): (Option<&[u64]>, (&[bool], Option<FusedProgram<'_>>)),
 ) -> Option<Layout> {
     let mut at = 0u64;
     let mut take = |capacity: u64, bytes: u64| {
@@ -190,10 +201,17 @@ fn place(
     };
     let mut channels = Vec::with_capacity(graph.channels.len());
     for c in graph.channel_ids() {
+        let batch = if inner[c.index()] { 1 } else { batch };
         let capacity = steady.capacity(graph, c, batch)?.max(graph.channel(c).initial.len() as u64).max(1);
         let more = before.map_or(0, |b| b[c.index()].saturating_sub(steady.boundary_fill[c.index()]));
         let capacity = capacity.checked_add(more)?;
         channels.push(take(capacity, capacity.checked_mul(sizes[c.index()].0)?)?);
+    }
+    let mut histories = Vec::new();
+    for (f, h) in fused.iter().flat_map(|f| f.program.histories.iter().map(move |h| (f.program, h))) {
+        let capacity = f.steady.capacity(&f.graph, h.channel, batch)?;
+        let size = sizes[f.channels[h.channel.index()].index()].0;
+        histories.push(take(capacity, capacity.checked_mul(size)?)?);
     }
     let (readers, writers) = ends(graph);
     let mut stages = Vec::new();
@@ -212,7 +230,7 @@ fn place(
             stages.push(take(capacity, capacity.checked_mul(size)?.checked_add(extra)?)?);
         }
     }
-    (at < 1 << 62).then_some(Layout { batch, channels, stages, bytes: at })
+    (at < 1 << 62).then_some(Layout { batch, channels, histories, stages, bytes: at })
 }
 
 /// Says which channel is the largest.

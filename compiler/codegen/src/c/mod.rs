@@ -4,6 +4,7 @@
 
 pub mod ends;
 pub mod fills;
+pub mod fused;
 pub mod header;
 pub mod layout;
 pub mod messages;

@@ -163,6 +163,9 @@ impl<'a> Printer<'a> {
     fn prototypes(&self) -> String {
         let mut out = format!("static SL_UNUSED void sl_init_{0}(struct sl_state_{0} *st);\n", self.k);
         let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_fire"));
+        if self.kernel.lanes.is_some() {
+            let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_rest"));
+        }
         if self.kernel.prework.is_some() {
             let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_prework"));
         }
@@ -316,6 +319,12 @@ impl<'a> Printer<'a> {
         if name == "sl_fire" && self.kernel.lanes.is_some() {
             self.lanes();
             self.start(work.function);
+            let k = self.k;
+            let _ = writeln!(self.out, "    if (n > 0) sl_rest_{k}(ctx, st, in, out, n);\n}}\n");
+            // few firings: no more work for the C compiler than there must be
+            let rest =
+                self.fire_head("sl_rest").replacen("static void", "static __attribute__((noinline, cold)) void", 1);
+            let _ = writeln!(self.out, "{rest}\n{{\n    (void)ctx, (void)st, (void)in, (void)out;");
         }
         let _ = writeln!(self.out, "    for (long firing = 0; firing < n; firing++{steps}) {{");
         self.body(&f.body, 2);

@@ -17,7 +17,7 @@ use sluice_frontend::constant::Const;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
-use sluice_kernel::passes::lanes::is_varying;
+use sluice_kernel::passes::lanes::{gathers, is_varying};
 use std::fmt::Write;
 
 /// How a block of firings is laid out, in words of 32 bits.
@@ -37,6 +37,9 @@ pub(super) struct LaneLayout {
 /// Buffers of a block should fit into the first-level cache with room to spare, in words.
 const BUFFER: u32 = 6144;
 
+/// Firings of the smallest block: the lanes of the widest machine, a multiple of those of others.
+const LEAST_BLOCK: u32 = 16;
+
 /// The longest table of positions.
 const MAX_POSITIONS: u32 = 4096;
 
@@ -47,10 +50,16 @@ impl LaneLayout {
         let rates = kernel.work.rates;
         let (pop, push) = (rates.pop * wi, rates.push * wo);
         let words = if phases { pop } else { 0 } + if push > 1 { push } else { 0 };
-        let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).clamp(64, 1024));
-        let row = block + (rates.peek * wi).div_ceil(pop.max(1)) + 16;
-        // an odd number of cache lines, so that the phases do not fall on top of each other
-        let row = row.div_ceil(16) | 1;
+        let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).min(1024));
+        // where an item of each phase fills the buffer, one vector of each
+        let block = if block == 0 && words > 0 { LEAST_BLOCK } else { block };
+        let row = if block == LEAST_BLOCK && rates.peek == rates.pop {
+            1
+        } else {
+            let row = block + (rates.peek * wi).div_ceil(pop.max(1)) + 16;
+            // an odd number of cache lines, so that the phases do not fall on top of each other
+            row.div_ceil(16) | 1
+        };
         LaneLayout {
             width: (wi, wo),
             pop,
@@ -155,6 +164,10 @@ impl Printer<'_> {
         self.unroll > 0 && self.kernel.lanes.as_ref().is_some_and(|l| l.varying[id.index()])
     }
 
+    fn gathers(&self, p: &Place) -> bool {
+        self.kernel.lanes.as_ref().is_some_and(|l| gathers(p, &l.varying))
+    }
+
     fn varies(&self, e: &Expr) -> bool {
         self.kernel.lanes.as_ref().is_some_and(|l| is_varying(e, &l.varying))
     }
@@ -249,6 +262,17 @@ impl Printer<'_> {
                         Some(Proj::Index(i)) => format!("{name}[{}]", self.expr(i)),
                         _ => name,
                     }
+                }
+                Base::Table(id) if self.gathers(p) => {
+                    let Some((Proj::Index(last), before)) = p.path.split_last() else { return self.splat(e) };
+                    let mut from = self.table_name(*id);
+                    for step in before {
+                        if let Proj::Index(i) = step {
+                            let _ = write!(from, ".v[{}]", self.expr(i));
+                        }
+                    }
+                    let f = if e.ty == Ty::Float { "sl_vf_gather" } else { "sl_vi_gather" };
+                    format!("{f}({from}.v, {})", of(last))
                 }
                 _ => self.splat(e),
             },

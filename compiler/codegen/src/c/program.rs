@@ -12,6 +12,7 @@
 //! allocated once an instance is made; the same input gives the same text.
 
 use super::fills::Fills;
+use super::fused::{self, FusedProgram};
 use super::layout::{self, Layout, Limits};
 use super::messages::Mail;
 use super::movers::Movers;
@@ -50,6 +51,8 @@ pub struct ProgramInput<'a> {
     pub kernels: &'a [Kernel],
     /// The order of firings in a steady state. One with batch 1 is best: code generation chooses the batch itself.
     pub schedule: &'a Verified<SequentialSchedule>,
+    /// Regions that are one filter each in its steady state; [`ProgramInput::schedule`] is theirs then.
+    pub fused: Option<FusedProgram<'a>>,
     /// Files, for messages.
     pub sources: &'a SourceMap,
     /// How.
@@ -231,7 +234,7 @@ struct Extra<'a> {
 
 /// Steady states that a program runs at once, where that is not asked for.
 pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
-    layout::lay_out(input.graph, input.steady, input.globals, limits(input), None).map(|l| l.batch)
+    layout::lay_out(input.graph, input.steady, input.globals, limits(input), (None, None)).map(|l| l.batch)
 }
 
 /// What bounds a program's buffers.
@@ -285,7 +288,13 @@ fn make(
     if let Some(device) = device {
         limits.stages = Some(device.batch);
     }
-    let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, before)?;
+    let regions = fused::of(input).filter(|_| partition.is_none() && device.is_none());
+    if let Some(regions) = regions {
+        fused::check(input, regions)?;
+    }
+    let region_texts = regions.map_or(Vec::new(), |r| fused::filters(input, r, sites.len() as u32));
+    sites.extend(region_texts.iter().flat_map(|f| f.sites.iter().cloned()));
+    let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, (before, regions))?;
     let dynamic = input.steady.islands.is_some();
     let steps = Steady {
         graph: input.graph,
@@ -298,9 +307,15 @@ fn make(
         receives: &messages::receivers(input),
         stats: options.stats,
         places: None,
+        known: None,
     };
     let mut movers = Movers::default();
     let mut steady = match (device, dynamic) {
+        (None, false) if let Some(regions) = regions => SteadyText {
+            text: fused::steady(input, regions, (&layout, &facts), &mut movers)?,
+            tables: false,
+            scaled: true,
+        },
         (Some(device), _) => SteadyText {
             text: format!(
                 "{}static void sl_steady(sl_ctx *ctx, int64_t k) {{ sl_device_steady(ctx, k); }}\n",
@@ -351,8 +366,8 @@ fn make(
     if options.stats {
         append(&mut out, rts::STATS[0]);
     }
-    out.push_str(&declarations(input, filters));
-    for text in filters.iter().flatten() {
+    out.push_str(&declarations(input, filters, (regions, &region_texts)));
+    for text in filters.iter().flatten().chain(&region_texts) {
         out.push_str(&text.state);
         out.push_str(&text.functions);
         out.push('\n');
@@ -362,7 +377,7 @@ fn make(
         engine(&mut out, parts);
         append(&mut out, rts::QUICK[1]);
     }
-    out.push_str(&tables::wrappers(input, &facts));
+    out.push_str(&tables::wrappers(input, &facts, &regions.map_or(Vec::new(), |r| fused::instances(input, r))));
     let mail = messages::emit(input, filters)?;
     out.push_str(&mail.text);
     out.push_str(&ends::emit(input.graph, input.globals, &layout)?);
@@ -481,10 +496,15 @@ fn tally(steps: &[Step], times: u64, fired: &mut [u64]) -> Option<()> {
 }
 
 /// Types, statics, and prototypes of native functions.
-fn declarations(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
-    let used: Vec<&Kernel> = input.kernels.iter().zip(filters).filter_map(|(k, f)| f.as_ref().map(|_| k)).collect();
+fn declarations(
+    input: &ProgramInput<'_>,
+    filters: &[Option<FilterText>],
+    (regions, texts): (Option<FusedProgram<'_>>, &[FilterText]),
+) -> String {
+    let used = input.kernels.iter().zip(filters).filter_map(|(k, f)| f.as_ref().map(|_| k));
+    let used: Vec<&Kernel> = used.chain(regions.iter().flat_map(|r| &r.program.kernels)).collect();
     let structs = natives::structs(input.globals);
-    let statics: BTreeSet<_> = filters.iter().flatten().flat_map(|f| f.statics.iter().copied()).collect();
+    let statics: BTreeSet<_> = filters.iter().flatten().chain(texts).flat_map(|f| f.statics.iter().copied()).collect();
     let mut tys: Vec<_> = input.graph.channels.iter().map(|c| c.ty.clone()).collect();
     tys.extend(used.iter().flat_map(|k| types::used_types(k)));
     tys.extend(statics.iter().filter_map(|s| input.globals.statics.get(s.index()).map(|s| s.ty.clone())));

@@ -47,6 +47,8 @@ pub struct Steady<'a> {
     /// By channel: where in a batch its consumer begins to read and its producer to write, as C of type `char *`, where that is not in the
     /// instance's own buffers (or not at their usual places).
     pub places: Option<&'a [(String, String)]>,
+    /// By node: its number in the engine's tables, where that is not its own.
+    pub known: Option<&'a [u32]>,
 }
 
 /// The steady state's text.
@@ -204,6 +206,10 @@ impl Steady<'_> {
         }
     }
 
+    fn known(&self, v: NodeId) -> u32 {
+        self.known.map_or(v.0, |known| known[v.index()])
+    }
+
     fn base(&self, c: ChannelId) -> String {
         if let Some(places) = self.places {
             return places[c.index()].0.clone();
@@ -258,7 +264,7 @@ impl Steady<'_> {
         match &node.kind {
             NodeKind::Filter { code, .. } => {
                 let (from, to) = (first_in.unwrap_or("NULL".into()), first_out.unwrap_or("NULL".into()));
-                let _ = writeln!(out, "{pad}ctx->node = {};", v.0);
+                let _ = writeln!(out, "{pad}ctx->node = {};", self.known(v));
                 let k = code.0;
                 let mail = if self.receives[code.index()] { "mail_" } else { "" };
                 let _ =
@@ -295,7 +301,7 @@ impl Steady<'_> {
             NodeKind::Writer(_) => {
                 let c = *node.inputs.first().ok_or_else(bad)?;
                 let from = if running.contains(&v) { format!("(void *)in{}", c.0) } else { self.base(c) };
-                let _ = writeln!(out, "{pad}ctx->node = {};", v.0);
+                let _ = writeln!(out, "{pad}ctx->node = {};", self.known(v));
                 let _ = writeln!(out, "{pad}sl_put(ctx, {number}, {from}, {n});");
             }
         }

@@ -90,8 +90,8 @@ fn array(out: &mut String, ty: &str, name: &str, rows: &[String], per_line: usiz
     out.push_str("\n};\n");
 }
 
-/// Calls of filters by tables go through functions of one type.
-pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts) -> String {
+/// Calls of filters by tables go through functions of one type. `regions`: how often the kernel of each region's code is used.
+pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts, regions: &[(usize, usize)]) -> String {
     let mut out = String::new();
     let args = "sl_ctx *ctx, void *st, const void *in, void *out, long n";
     let receives = super::messages::receivers(input);
@@ -116,6 +116,9 @@ pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts) -> String {
     }
     out.push_str("struct sl_states {\n");
     for (k, n) in facts.instances.iter().enumerate().filter(|(_, n)| **n > 0) {
+        let _ = writeln!(out, "    _Alignas(SL_ALIGN) struct sl_state_{k} code_{k}[{n}];");
+    }
+    for (k, n) in regions {
         let _ = writeln!(out, "    _Alignas(SL_ALIGN) struct sl_state_{k} code_{k}[{n}];");
     }
     out.push_str("    uint8_t end;\n};\n");

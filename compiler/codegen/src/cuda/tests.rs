@@ -65,6 +65,7 @@ fn with<T>(main: &str, see: impl FnOnce(&Making<'_>) -> T) -> T {
         messages: &program.messages,
         kernels: &kernels,
         schedule: &sequential,
+        fused: None,
         sources: &sources,
         options: &host_options,
     };

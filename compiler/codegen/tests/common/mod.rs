@@ -255,6 +255,7 @@ impl Build {
             messages: &Default::default(),
             kernels: &kernels,
             schedule,
+            fused: None,
             sources: &self.world.sources,
             options: &self.options,
         };

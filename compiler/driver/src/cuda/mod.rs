@@ -12,10 +12,11 @@
 //! The same `sluice` runs on computers with and without a GPU: the driver and NVRTC are looked for when they are needed, and what is missing is
 //! said ([`faults`]).
 //!
-//! `device`, `gpu`, `nvrtc`, `emulate`, `sectors`, `timed` and `profiling` are the modules here with `unsafe`: they mirror an interface of C, or call one.
+//! `device`, `gpu`, `nvrtc`, `emulate`, `sectors`, `timed` and `bench` are the modules here with `unsafe`: they mirror an interface of C, or call one.
 
 pub mod arch;
 pub mod auto;
+pub(crate) mod bench;
 pub mod check;
 pub mod compile;
 pub mod device;

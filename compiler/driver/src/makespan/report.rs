@@ -86,7 +86,8 @@ impl Report {
             gap: (answer.bound as f64 / answer.least.max(1) as f64 - 1.0).max(0.0),
             seconds: (seconds * 1e6).round() / 1e6,
             paper_bound: bounds::paper(p),
-            paper_bound_sound: bounds::paper_is_sound(p),
+            // of blocks that take turns it is one of a block only
+            paper_bound_sound: bounds::paper_is_sound(p) && options.blocks.on_one().0 == options.blocks.on_one().1,
             estimates: answer.estimates.iter().enumerate().map(estimate).collect(),
             schedule: answer.witness.as_ref().filter(|_| options.schedule).map(|s| s.cycles.clone()),
             rounded: !(asked.machine.load_store.is_exact() && asked.machine.cores.is_exact()),
@@ -101,13 +102,16 @@ impl Report {
         let (blocks, on_one) = (plural(self.blocks, "block"), self.blocks_on_one);
         let on = match (self.blocks, self.multiprocessors) {
             (1, _) => String::new(),
+            (_, m) if self.resident < on_one => {
+                let most =
+                    if m == 1 { String::new() } else { format!(", {on_one} of them on one of {m} multiprocessors") };
+                format!(" of each of {blocks}{most}, {} at a time", self.resident)
+            }
             (_, 1) => format!(" of {blocks}"),
             (_, m) => format!(" of {on_one} of {blocks} on one of {m} multiprocessors"),
         };
-        let turns =
-            if self.resident < on_one { format!(", {} at a time, warps of one:", self.resident) } else { ",".into() };
         let mut text = format!(
-            "kernel {kernel} ({} {} of one cycle){turns} {}{on}, o_L = {}, o_C = {}\n\n",
+            "kernel {kernel} ({} {} of one cycle), {}{on}, o_L = {}, o_C = {}\n\n",
             self.instructions,
             n(self.instructions),
             plural(self.warps.into(), "warp"),

@@ -108,6 +108,7 @@ pub fn build(table: &mut Table<'_>, faults: &mut Faults) -> CodeChoices {
         schedule: table.choice("schedule", &ScheduleKind::NAMES, faults),
         channel_limit: table.integer("channel-limit", 1..=1 << 40, faults),
         fold: table.boolean("fold", faults),
+        fuse: table.boolean("fuse", faults),
         inner: table.choice("inner", &Inner::NAMES, faults),
     }
 }

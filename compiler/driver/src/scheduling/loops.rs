@@ -56,7 +56,7 @@ pub fn loops(session: &mut Session, checked: &Checked, format: Format) -> Result
     match format {
         Format::Text => Ok(text(&all, &core)),
         Format::Json => {
-            let Core { issue, simple, memory, divide, library } = core;
+            let Core { issue, simple, memory, divide, function: library } = core;
             let machine = Machine { issue, simple, memory, divide, library };
             Ok(json(&Document { schema: "sluice-loops-1", machine, loops: all }))
         }

@@ -244,7 +244,7 @@ impl Builder<'_> {
         }
         let cost = cost::operation(e);
         let latency = match () {
-            _ if cost.library > 0 => self.core.library,
+            _ if cost.function > 0 => self.core.function,
             _ if cost.divide > 0 => self.core.divide,
             _ => self.core.simple,
         };

@@ -16,10 +16,10 @@ pub struct Core {
     /// Divisions and square roots.
     pub divide: u64,
     /// Library functions.
-    pub library: u64,
+    pub function: u64,
 }
 
 impl Core {
     /// The paper's; it has no divisions: these take as long as [`crate::cost`] says.
-    pub const PAPER: Core = Core { issue: 1, simple: 1, memory: 4, divide: 12, library: 40 };
+    pub const PAPER: Core = Core { issue: 1, simple: 1, memory: 4, divide: 12, function: 40 };
 }

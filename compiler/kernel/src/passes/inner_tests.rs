@@ -42,7 +42,7 @@ fn short_loops_are_written_out() {
 
 #[test]
 fn a_rule_may_want_recurrences_over_written_arrays() {
-    let rule = Rule { recurrences: true, factor: 1, ..Rule::ALL };
+    let rule = Rule { recurrences: true, arrays: true, factor: 1, ..Rule::ALL };
     let sum = "$2 = ($2 + $4[$0]) @0:0-1";
     for (inside, before, wanted) in [
         (sum, "", false),
@@ -377,7 +377,7 @@ fn random_loops_do_the_same() {
         let text = r.text();
         let before = kernel(&text);
         let want = Machine::run(&before);
-        let few = Rule { turns: 2, size: 2000, recurrences: false, factor: 3 };
+        let few = Rule { turns: 2, size: 2000, recurrences: false, arrays: false, factor: 3 };
         let rules: [&dyn Fn(&mut Kernel); 4] =
             [&|k| unroll::run(k, Rule::ALL), &|k| unroll::run(k, few), &software_pipeline::run, &|k| {
                 unroll::run(k, few);

@@ -32,6 +32,8 @@ pub struct Facts {
     state: Vec<Range>,
     /// Bounds of all the ints in a table.
     pub(crate) tables: Vec<Range>,
+    /// Bounds of all the ints in an item that it takes.
+    pub(crate) input: Range,
     /// Constants in the code, and their neighbours, ascending.
     thresholds: Vec<i64>,
 }
@@ -39,9 +41,26 @@ pub struct Facts {
 impl Facts {
     /// Finds the bounds of the state fields.
     pub fn of(kernel: &Kernel) -> Facts {
+        Facts::knowing(kernel, Range::ALL)
+    }
+
+    /// What the ints are that a filter gives, where it is one that gives ints; `None` where it gives none.
+    pub fn given(&self, kernel: &Kernel) -> Option<Range> {
+        let mut given = None;
+        for f in &kernel.functions {
+            let mut w = Walker::new(kernel, self, f);
+            w.given = Some(&mut given);
+            let mut env = w.start();
+            w.body(&f.body, &mut env);
+        }
+        given
+    }
+
+    /// The same where the ints that it takes are known to lie within a range.
+    pub fn knowing(kernel: &Kernel, input: Range) -> Facts {
         let tables = kernel.tables.iter().map(|t| hull_of(&t.value)).collect();
         let state = kernel.state.iter().map(|s| hull_of(&s.initial)).collect();
-        let mut facts = Facts { state, tables, thresholds: thresholds(kernel) };
+        let mut facts = Facts { state, tables, input, thresholds: thresholds(kernel) };
         // each round either ends the search or moves a bound to the next threshold; past the limit the rest is unknown
         for round in 0..24 {
             let mut seen = facts.state.clone();
@@ -112,13 +131,15 @@ struct Walker<'a, 'v> {
     visit: Option<Visitor<'v>>,
     /// The hull of what is stored in each state field.
     written: Option<&'v mut Vec<Range>>,
+    /// The hull of what is given.
+    given: Option<&'v mut Option<Range>>,
     /// While a loop's bounds are being sought, checks are not visited.
     seeking: u32,
 }
 
 impl<'a, 'v> Walker<'a, 'v> {
     fn new(kernel: &'a Kernel, facts: &'a Facts, f: &'a Function) -> Self {
-        Walker { kernel, facts, f, visit: None, written: None, seeking: 0 }
+        Walker { kernel, facts, f, visit: None, written: None, given: None, seeking: 0 }
     }
 
     fn start(&self) -> Env<'a> {
@@ -153,6 +174,10 @@ impl<'a, 'v> Walker<'a, 'v> {
             StmtKind::Assign(p, e) => {
                 if e.ty == Ty::Int || e.ty.is_aggregate() {
                     let value = env.eval(e);
+                    if let (Base::Out(_), Some(given)) = (&p.base, self.given.as_deref_mut()) {
+                        let value = if p.path.is_empty() { value } else { Range::ALL };
+                        *given = Some(given.map_or(value, |g| g.hull(value)));
+                    }
                     self.assign(p, value, env);
                 }
             }

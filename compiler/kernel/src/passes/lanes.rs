@@ -26,20 +26,36 @@ use sluice_frontend::ty::Ty;
 const WORTHWHILE: u64 = 12;
 
 /// The longest row of phases: more would need too much memory.
-const MAX_PHASES: u32 = 128;
+const MAX_PHASES: u32 = 1024;
 
 /// The largest window that is looked at.
 const MAX_WINDOW: u32 = 1 << 16;
 
 /// Finds the lanes of the work function.
 pub fn run(kernel: &mut Kernel) {
-    if let Some((f, lanes)) = find(kernel) {
+    if let Some((f, lanes)) = find(kernel, WORTHWHILE, false) {
         kernel.functions.push(f);
         kernel.lanes = Some(lanes);
     }
 }
 
-fn find(kernel: &Kernel) -> Option<(Function, Lanes)> {
+/// Could the firings of the work function go in lanes, whether it pays or not? As a part of something larger it needs no input and no output of its own;
+/// `hope` that its checks can be proved there.
+pub fn possible(kernel: &Kernel, hope: bool) -> bool {
+    if kernel.lanes.is_some() {
+        return true;
+    }
+    let mut part = kernel.clone();
+    if part.input == Ty::Void {
+        (part.input, part.work.rates.pop, part.work.rates.peek) = (Ty::Int, 1, 1);
+    }
+    if part.output == Ty::Void {
+        (part.output, part.work.rates.push) = (Ty::Int, 1);
+    }
+    find(&part, 0, hope).is_some()
+}
+
+fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes)> {
     if kernel.work.dynamic.is_some() {
         return None;
     }
@@ -49,15 +65,15 @@ fn find(kernel: &Kernel) -> Option<(Function, Lanes)> {
         return None;
     }
     let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
-    if rates.pop * width(&kernel.input) > MAX_PHASES
-        || rates.push * width(&kernel.output) > MAX_PHASES
+    if rates.pop.saturating_mul(width(&kernel.input)) > MAX_PHASES
+        || rates.push.saturating_mul(width(&kernel.output)) > MAX_PHASES
         || rates.peek > MAX_WINDOW
     {
         return None;
     }
     let cost = cost::firing(kernel);
     // a library function is called for each lane: nothing is gained, and splitting the rest off costs
-    if cost.library > 0 || cost.arithmetic() < WORTHWHILE {
+    if cost.function > 0 || cost.arithmetic() < worthwhile {
         return None;
     }
     let mut f = split(kernel.function(kernel.work.function))?;
@@ -67,7 +83,7 @@ fn find(kernel: &Kernel) -> Option<(Function, Lanes)> {
         if convert::conditions(&mut f, &varying, rates) {
             continue;
         }
-        legal(kernel, &f, &varying)?;
+        legal(kernel, &f, &varying, hope)?;
         let live = f.locals.iter().zip(&varying).filter(|(l, v)| **v && !matches!(l.ty, Ty::Array(..))).count();
         let unroll = match live {
             0..=5 => 4,
@@ -140,7 +156,7 @@ pub fn is_varying(e: &Expr, varying: &[bool]) -> bool {
 }
 
 /// May the function run in lanes?
-fn legal(kernel: &Kernel, f: &Function, varying: &[bool]) -> Option<()> {
+fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<()> {
     for (l, v) in f.locals.iter().zip(varying) {
         let scalar = |ty: &Ty| matches!(ty, Ty::Float | Ty::Int | Ty::Bool | Ty::Bit);
         let ok = match &l.ty {
@@ -173,6 +189,7 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool]) -> Option<()> {
             StmtKind::For(_) | StmtKind::Loop(_) | StmtKind::Block(_) | StmtKind::Break(_) | StmtKind::Continue(_) => {
                 true
             }
+            StmtKind::Check(_) => hope,
             _ => false,
         };
     });
@@ -180,6 +197,7 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool]) -> Option<()> {
         ok &= match &e.kind {
             ExprKind::Load(p) => match p.base {
                 Base::State(_) | Base::Peek(_) | Base::Out(_) => false,
+                Base::Table(_) if gathers(p, varying) => matches!(e.ty, Ty::Float | Ty::Int),
                 _ => index_ok(p),
             },
             ExprKind::Iter | ExprKind::Compose(_) | ExprKind::Component(..) => false,
@@ -210,6 +228,14 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool]) -> Option<()> {
         }
     });
     ok.then_some(())
+}
+
+/// Is this an element of a table at an index that differs between lanes, the last one?
+pub fn gathers(p: &Place, varying: &[bool]) -> bool {
+    let Some((Proj::Index(last), before)) = p.path.split_last() else { return false };
+    matches!(p.base, Base::Table(_))
+        && is_varying(last, varying)
+        && before.iter().all(|step| matches!(step, Proj::Index(e) if !is_varying(e, varying)))
 }
 
 /// A new local of a function.

@@ -9,17 +9,22 @@
 //! What can be shown is what [`super::intervals`] finds: bounds of loop variables, sums, products, remainders and masks, conditions,
 //! state fields that stay within bounds from firing to firing.
 
-use super::intervals::{Facts, each_check};
+use super::intervals::{Facts, Range, each_check};
 use crate::ir::*;
 use crate::walk;
 use std::collections::BTreeSet;
 
 /// Removes what can be shown, in all functions.
 pub fn run(kernel: &mut Kernel) {
+    knowing(kernel, Range::ALL);
+}
+
+/// The same where the ints that the filter takes are known to lie within a range.
+pub fn knowing(kernel: &mut Kernel, input: Range) {
     if !kernel.functions.iter().any(|f| has_checks(&f.body)) {
         return;
     }
-    let facts = Facts::of(kernel);
+    let facts = Facts::knowing(kernel, input);
     let mut proved = BTreeSet::new();
     let mut doubtful = BTreeSet::new();
     for f in &kernel.functions {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Every formula is that of `sluice_frontend::ops`. Used by `lanes`; a function with another complex operation (a library function,
-//! a comparison, an array, a call) is left as it is.
+//! a comparison, a call) is left as it is. An array of complex numbers becomes two, where it is not moved as a whole.
 
 use crate::ir::*;
 use crate::walk;
@@ -21,7 +21,7 @@ use sluice_grammar::span::Span;
 pub fn split(f: &Function) -> Option<Function> {
     let mut f = f.clone();
     let mut used = false;
-    f.locals.iter().for_each(|l| used |= l.ty == Ty::Complex);
+    f.locals.iter().for_each(|l| used |= l.ty == Ty::Complex || l.ty.element() == Some(&Ty::Complex));
     walk::each_expr(&f.body, &mut |e| used |= e.ty == Ty::Complex);
     if !used {
         return Some(f);
@@ -29,14 +29,19 @@ pub fn split(f: &Function) -> Option<Function> {
     let n = f.locals.len();
     let mut parts = Vec::with_capacity(n);
     for i in 0..n {
-        if f.locals[i].ty != Ty::Complex {
-            parts.push(None);
-            continue;
-        }
+        let ty = match &f.locals[i].ty {
+            Ty::Complex => Ty::Float,
+            // an array of them: two arrays
+            Ty::Array(e, n) if **e == Ty::Complex && !f.locals[i].by_ref => Ty::Array(Ty::Float.into(), *n),
+            _ => {
+                parts.push(None);
+                continue;
+            }
+        };
         let name = f.locals[i].name.clone();
         let id = LocalId::from(f.locals.len());
         for suffix in ["re", "im"] {
-            f.locals.push(Local { name: format!("{name}_{suffix}"), ty: Ty::Float, by_ref: false });
+            f.locals.push(Local { name: format!("{name}_{suffix}"), ty: ty.clone(), by_ref: false });
         }
         parts.push(Some((id, LocalId(id.0 + 1))));
     }
@@ -120,7 +125,9 @@ impl Splitter {
         if let Base::Local(id) = p.base
             && let Some((re, im)) = self.parts.get(id.index()).copied().flatten()
         {
-            return Some((Place::local(re), Place::local(im)));
+            let own = self.place(&Place { base: Base::Local(re), path: p.path.clone() })?;
+            let other = Place { base: Base::Local(im), path: own.path.clone() };
+            return Some((own, other));
         }
         let p = self.place(p)?;
         Some((p.clone().then(Proj::Component(0)), p.then(Proj::Component(1))))
@@ -128,12 +135,14 @@ impl Splitter {
 
     /// A place that is not complex itself.
     fn place(&mut self, p: &Place) -> Option<Place> {
-        if let (Base::Local(id), Some(Proj::Component(i))) = (&p.base, p.path.first())
+        let mut p = p.clone();
+        if let Base::Local(id) = p.base
             && let Some((re, im)) = self.parts.get(id.index()).copied().flatten()
         {
-            return Some(Place::local(if *i == 0 { re } else { im }));
+            // a part of a complex value; all of an array is nothing that could be put in a place
+            let Some(Proj::Component(i)) = p.path.pop() else { return None };
+            p.base = Base::Local(if i == 0 { re } else { im });
         }
-        let mut p = p.clone();
         let mut ok = true;
         p.each_expr_mut(&mut |e| match self.expr(e) {
             Some(new) => *e = new,

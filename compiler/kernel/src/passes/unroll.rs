@@ -15,7 +15,7 @@
 
 mod choice;
 
-pub use choice::{Rule, jumps, size, turns, written_arrays};
+pub use choice::{Rule, jumps, size, turns, written_arrays, written_out_size};
 
 use crate::ir::*;
 use crate::passes::clean::{int_local, trip};

@@ -32,7 +32,7 @@ pub fn read(text: &str) -> Result<Machine, Fault> {
         float: inner.number("float", 0)?,
         int: inner.number("int", 0)?,
         divide: inner.number("divide", 0)?,
-        library: inner.number("library", 0)?,
+        function: inner.number("library", 0)?,
         load: inner.number("load", 0)?,
         store: inner.number("store", 0)?,
         branch: inner.number("branch", 0)?,

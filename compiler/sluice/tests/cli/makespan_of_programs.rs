@@ -77,6 +77,20 @@ fn loops_of_machine_code_are_written_out() {
     }
 }
 
+/// Moves whose length depends on where they begin, registers kept in memory, functions of the library, state: programs as they are.
+#[test]
+fn benchmarks_are_bounded() {
+    let Some(home) = home("benchmarks_are_bounded") else { return };
+    for name in ["bitonic", "fft", "filterbank", "fmradio", "iirbank"] {
+        let file = format!("{}/../../benchmarks/{name}/{name}.str", env!("CARGO_MANIFEST_DIR"));
+        let program = std::fs::read_to_string(file).unwrap();
+        for arch in ["sm_75", "sm_80", "sm_90", "sm_100"] {
+            let d = about(&program, &format!("--arch {arch} --steady-states 128 --method pessimistic"), Some(&home));
+            assert!(d["sound"].as_bool().unwrap() && number(&d, "bound") > 0, "{name} {arch}");
+        }
+    }
+}
+
 #[test]
 fn machine_code_can_be_looked_at() {
     let Some(home) = home("machine_code_can_be_looked_at") else { return };
@@ -288,6 +302,7 @@ fn blocks_of_a_kernel() {
     // one after the other: three times the formula's 12
     let turns = of("--warps 4 --blocks 3 --resident 1");
     assert_eq!((number(&turns, "bound"), number(&turns, "warps"), turns["sound"].as_bool()), (36, 4, Some(true)));
+    assert_eq!(turns["paper_bound_sound"], false, "the paper has no blocks that take turns");
     place
         .run(&["makespan", "--kernel", "LLC", "--warps", "4", "--blocks", "3", "--resident", "1", "--method", "exact"])
         .ends(2)

@@ -1,10 +1,9 @@
 //! Kernels on a device, one at a time: a launch on all multiprocessors (of what has state, on one), so many rounds that events tell its time well; once in vain, then several times over. All memory is
 //! zero at first. A filter that fails on zeros is not measured, nor one that prints.
 
-#![allow(unsafe_code)] // copies from the device's memory
-
 use super::Subject;
-use crate::cuda::device::{Device, Launch, Stream};
+use crate::cuda::bench::{Bench, LONGEST};
+use crate::cuda::device::{Device, Launch};
 use crate::cuda::emulate::Emulator;
 use crate::cuda::gpu::Gpu;
 use crate::cuda::run;
@@ -13,19 +12,9 @@ use crate::profile::gpu::THREADS;
 use sluice_codegen::cuda::{ProfileKernel, ProfileText};
 use sluice_frontend::graph::NodeKind;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 /// Firings of a block in a measurement, at least: a multiple of all numbers of threads, so that all have the same work.
 const FIRINGS: u64 = 3072;
-/// Bytes of the status at the start of the arena.
-const STATUS: usize = 64;
-/// The events that are used.
-const BEGIN: u32 = 0;
-const END: u32 = 1;
-
-/// A launch that takes longer does not end.
-const LONGEST: Duration = Duration::from_secs(10);
-
 /// How often, and how long.
 struct Repeat {
     warm_up: usize,
@@ -98,7 +87,7 @@ pub(super) fn on_gpu(subject: &Subject<'_>, gpu: Box<Gpu>, number: u32) -> Resul
                 None => Box::new(Gpu::open(number)?),
             };
             gpu.load(&built.image.bytes, &names, &built.image.compiler)?;
-            let mut bench = Bench::new(gpu.as_mut(), subject)?;
+            let mut bench = Benches::new(gpu.as_mut(), subject)?;
             while next < built.kernels.len() {
                 let (at, kernel) = (next, built.kernels[next]);
                 next += 1;
@@ -113,7 +102,7 @@ pub(super) fn on_gpu(subject: &Subject<'_>, gpu: Box<Gpu>, number: u32) -> Resul
                 match bench.all((kernel, at, built.limit), &threads, &ON_GPU, &mut samples) {
                     Ok(()) => {}
                     // nothing can stop a kernel, and whoever let go of what it uses would wait for it: its process ends with it
-                    Err(fault) if bench.stuck => {
+                    Err(fault) if bench.bench.stuck => {
                         std::mem::forget(bench);
                         std::mem::forget(gpu);
                         return Err(fault);
@@ -137,7 +126,7 @@ pub(super) fn emulated(subject: &Subject<'_>) -> Result<Samples, Fault> {
     for (object, threads) in &subject.codes.objects {
         let text = &subject.texts[0];
         let mut emulator = Emulator::load(object, subject.processors, run::seed()?)?;
-        let mut bench = Bench::new(&mut emulator, subject)?;
+        let mut bench = Benches::new(&mut emulator, subject)?;
         for kernel in 0..text.kernels.len() {
             if !samples.passes_over(subject, kernel, text) {
                 bench.all((kernel, kernel, 0), threads, &EMULATED, &mut samples)?;
@@ -147,82 +136,20 @@ pub(super) fn emulated(subject: &Subject<'_>) -> Result<Samples, Fault> {
     Ok(samples)
 }
 
-/// The argument of a kernel (`sl_job` in the generated text): rounds, and firings of each; `ends` are readers, then writers.
-pub(crate) fn job(arena: u64, ends: &[u64], readers: usize, rounds: u32, firings: u32) -> Vec<u8> {
-    let mut job = Vec::new();
-    for word in [arena, 0, 0, 0] {
-        job.extend(word.to_ne_bytes());
-    }
-    for word in [rounds, 0, firings, 0] {
-        job.extend(word.to_ne_bytes());
-    }
-    let (readers, writers) = ends.split_at(readers);
-    for ends in [readers, writers] {
-        ends.iter().for_each(|at| job.extend(at.to_ne_bytes()));
-        // an array has one element at least
-        if ends.is_empty() {
-            job.extend(0u64.to_ne_bytes());
-        }
-    }
-    job
-}
-
 /// A device with memory for every kernel.
-struct Bench<'d, 's> {
-    device: &'d mut dyn Device,
+struct Benches<'d, 's> {
+    bench: Bench<'d>,
     subject: &'s Subject<'s>,
-    arena: u64,
-    ends: Vec<u64>,
-    /// A kernel does not end.
-    stuck: bool,
 }
 
-impl<'d, 's> Bench<'d, 's> {
-    fn new(device: &'d mut dyn Device, subject: &'s Subject<'s>) -> Result<Bench<'d, 's>, Fault> {
-        let mut bench = Bench { device, subject, arena: 0, ends: Vec::new(), stuck: false };
+impl<'d, 's> Benches<'d, 's> {
+    fn new(device: &'d mut dyn Device, subject: &'s Subject<'s>) -> Result<Benches<'d, 's>, Fault> {
         let texts = &subject.texts;
         let arena = texts.iter().map(|t| t.arena_bytes).max().unwrap_or(0);
-        bench.arena = bench.zeros(arena)?;
-        for e in 0..texts.first().map_or(0, |t| t.end_bytes.len()) {
-            let bytes = texts.iter().map(|t| t.end_bytes[e]).max().unwrap_or(0);
-            let end = bench.zeros(bytes)?;
-            bench.ends.push(end);
-        }
-        Ok(bench)
-    }
-
-    fn zeros(&mut self, bytes: u64) -> Result<u64, Fault> {
-        let at = self.device.allocate(bytes.max(1))?;
-        self.device.clear(Stream::Compute, at, bytes.max(1))?;
-        Ok(at)
-    }
-
-    /// Has a firing failed since the last time this was asked?
-    fn has_failed(&mut self) -> Result<bool, Fault> {
-        let mut status = [0u8; STATUS];
-        // SAFETY: the array stays until the stream is finished, and nobody else uses it.
-        unsafe { self.device.get(Stream::Compute, status.as_mut_ptr(), self.arena, STATUS)? };
-        self.device.finish(Stream::Compute)?;
-        let failed = status[..4] != [0; 4];
-        if failed {
-            self.device.clear(Stream::Compute, self.arena, STATUS as u64)?;
-        }
-        Ok(failed)
-    }
-
-    /// Waits for the last event, but not for ever.
-    fn await_end(&mut self, kernel: &ProfileKernel) -> Result<(), Fault> {
-        let began = Instant::now();
-        while !self.device.has_happened(END)? {
-            if began.elapsed() > LONGEST {
-                self.stuck = true;
-                let path = &self.subject.checked.program.graph.node(kernel.nodes[0]).path;
-                let title = format!("{path} does not end on zeros, or {FIRINGS} firings take longer than {LONGEST:?}");
-                return Err(Fault::program(title).help("--arch models the GPU, and runs nothing"));
-            }
-            std::thread::sleep(Duration::from_micros(20));
-        }
-        self.device.finish(Stream::Compute)
+        let largest = |e: usize| texts.iter().map(|t| t.end_bytes[e]).max().unwrap_or(0);
+        let ends: Vec<u64> = (0..texts.first().map_or(0, |t| t.end_bytes.len())).map(largest).collect();
+        let readers = texts.first().map_or(0, |t| t.readers);
+        Ok(Benches { bench: Bench::new(device, arena, &ends, readers)?, subject })
     }
 
     /// A kernel with blocks of all these sizes; its number in the loaded code, and the limit that this was compiled for.
@@ -258,13 +185,13 @@ impl<'d, 's> Bench<'d, 's> {
         let launch =
             Launch { kernel: number as u32, blocks, threads: THREADS[t], shared: k.shared as u32, together: false };
         let least = if k.serial { 1 } else { repeat.firings.div_ceil(k.round) };
+        let (bench, graph) = (&mut self.bench, &self.subject.checked.program.graph);
         let mut time = |rounds: u64| -> Result<f64, Fault> {
-            let job = job(self.arena, &self.ends, text.readers, rounds as u32, k.round as u32);
-            self.device.record(BEGIN, Stream::Compute)?;
-            self.device.launch(&launch, &job)?;
-            self.device.record(END, Stream::Compute)?;
-            self.await_end(k)?;
-            Ok(f64::from(self.device.elapsed(BEGIN, END)?))
+            bench.time(&launch, rounds as u32, k.round as u32)?.ok_or_else(|| {
+                let path = &graph.node(k.nodes[0]).path;
+                let title = format!("{path} does not end on zeros, or {FIRINGS} firings take longer than {LONGEST:?}");
+                Fault::program(title).help("--arch models the GPU, and runs nothing")
+            })
         };
         for _ in 0..repeat.warm_up {
             time(least)?;
@@ -275,7 +202,7 @@ impl<'d, 's> Bench<'d, 's> {
         for _ in 0..repeat.measurements {
             all.push(time(rounds)?);
         }
-        if self.has_failed()? {
+        if self.bench.has_failed()? {
             return Ok(None);
         }
         all.sort_by(f64::total_cmp);
@@ -287,14 +214,5 @@ impl<'d, 's> Bench<'d, 's> {
             seconds: all.iter().sum::<f64>() / 1e3,
         };
         Ok(Some((sample, blocks)))
-    }
-}
-
-impl Drop for Bench<'_, '_> {
-    fn drop(&mut self) {
-        // what fails here has failed before
-        for at in self.ends.drain(..).chain([self.arena]).filter(|at| *at != 0) {
-            let _ = self.device.release(at);
-        }
     }
 }

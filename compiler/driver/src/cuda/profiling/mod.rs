@@ -36,7 +36,6 @@ use crate::profile::gpu::{Costs, LIMITS, THREADS};
 use crate::scheduling::{self, target};
 use crate::session::{self, Session};
 use code::Codes;
-pub(crate) use measure::job;
 use model::Model;
 use sluice_codegen::cuda::ProfileText;
 use sluice_schedule::machine::{Kind, Machine};

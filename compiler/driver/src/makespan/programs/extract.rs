@@ -333,7 +333,7 @@ fn modelled(cost: &Cost, firings: u64, serial: bool, setting: &Setting) -> Vec<T
         let cores = [
             times(cost.float, Class::Float),
             times(cost.int, Class::Integer),
-            times(cost.divide.saturating_add(cost.library), Class::Special),
+            times(cost.divide.saturating_add(cost.function), Class::Special),
             times(cost.branch.saturating_add(cost.call), Class::Control),
         ];
         let (loads, cores) = (

@@ -12,6 +12,7 @@ impl Env<'_> {
             ExprKind::Zero => Range::exactly(0),
             ExprKind::Load(p) => match (&p.base, Var::of(p)) {
                 (_, Some(v)) => self.get(v),
+                (Base::In(_), _) => self.facts.input,
                 (Base::Table(id), _) => self.facts.tables[id.index()],
                 _ => Range::ALL,
             },

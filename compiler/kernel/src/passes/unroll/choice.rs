@@ -11,19 +11,20 @@ pub struct Rule {
     pub turns: u64,
     /// The most statements and operations that a loop may become.
     pub size: usize,
-    /// Only loops that index an array (a variable of the function, or state) that the function writes, and whose turns need values of the turn
-    /// before. (The C compiler makes vectors of the others.)
+    /// Only loops whose turns need values of the turn before. (The C compiler makes vectors of the others.)
     pub recurrences: bool,
+    /// Only loops that index an array (a variable of the function, or state) that the function writes.
+    pub arrays: bool,
     /// Turns to a turn of the other innermost loops; 1 leaves them as they are.
     pub factor: u32,
 }
 
 impl Rule {
     /// All that is short, four to a turn of the rest.
-    pub const ALL: Rule = Rule { turns: 64, size: 1024, recurrences: false, factor: 4 };
+    pub const ALL: Rule = Rule { turns: 64, size: 1024, recurrences: false, arrays: false, factor: 4 };
 
     /// What measures faster than without.
-    pub const AUTO: Rule = Rule { turns: 256, size: 4096, recurrences: true, factor: 1 };
+    pub const AUTO: Rule = Rule { turns: 256, size: 4096, recurrences: true, arrays: true, factor: 1 };
 }
 
 /// How many turns of a loop become one: all of them, or a factor; `None` where it stays as it is. `written` is what [`written_arrays`] gives.
@@ -41,11 +42,29 @@ pub fn size(body: &[Stmt]) -> usize {
     n
 }
 
+/// The same where all loops of constant bounds were written out.
+pub fn written_out_size(body: &[Stmt]) -> u64 {
+    let one = |s: &Stmt| {
+        let mut own = 1u64;
+        s.kind.each_own_expr(&mut |e| own += e.size() as u64);
+        let times = match &s.kind {
+            StmtKind::For(l) => trip(l).map_or(1, |(n, _)| n),
+            _ => 1,
+        };
+        let inner = s.kind.bodies().into_iter().fold(0u64, |sum, b| sum.saturating_add(written_out_size(b)));
+        own.saturating_add(inner.saturating_mul(times))
+    };
+    body.iter().map(one).fold(0, u64::saturating_add)
+}
+
 pub(super) fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
     let (n, _) = trip(l).filter(|(n, _)| *n <= rule.turns)?;
     let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
     // a break must leave what is no longer there
-    let wanted = fits && !breaks(&l.body, 0) && (!rule.recurrences || indexes_any(l, written) && carries(&l.body));
+    let wanted = fits
+        && !breaks(&l.body, 0)
+        && (!rule.arrays || indexes_any(l, written))
+        && (!rule.recurrences || carries(&l.body));
     wanted.then_some(n)
 }
 

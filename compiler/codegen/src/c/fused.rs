@@ -1,0 +1,167 @@
+//! # fused
+//!
+//! Purpose: the steady state of a program with regions ([`sluice_kernel::fuse`]) as C. Input: the program, its regions, a schedule of them that the judge has passed. Output:
+//! [`FusedText`]: the regions' filters, and `sl_steady` made of them.
+//!
+//! ```text
+//! sl_steady(ctx, k)  →  each region's state is fetched from its members; steady states; it is put back, and the members have fired
+//! ```
+//!
+//! The engine knows nothing of regions: at every boundary, channels and states are where the program as it was has them.
+
+use super::layout::Layout;
+use super::movers::Movers;
+use super::print::{Dialect, FilterOptions, FilterText, emit_filter};
+use super::program::{CodegenError, ProgramInput};
+use super::steady::{Steady, is_table};
+use super::tables::Facts;
+use super::types::{c_type, field_name};
+use sluice_frontend::graph::NodeKind;
+use sluice_frontend::ids::NodeId;
+use sluice_kernel::fuse::Fused;
+use sluice_kernel::ir::StateId;
+use sluice_schedule::fused::{FusedSchedule, unfolded};
+use std::fmt::Write;
+
+/// A program with regions, and how its steady state goes.
+#[derive(Clone, Copy, Debug)]
+pub struct FusedProgram<'a> {
+    /// Graph, kernels, regions.
+    pub program: &'a Fused,
+    /// The schedule; [`ProgramInput::schedule`] is what it is in the program as it was.
+    pub schedule: &'a FusedSchedule,
+}
+
+/// The regions of a program whose steady state can be made of them.
+pub fn of<'a>(input: &ProgramInput<'a>) -> Option<FusedProgram<'a>> {
+    let plain = input.steady.islands.is_none() && input.steady.precedences.is_empty() && !input.options.stats;
+    let fused = input.fused.filter(|_| plain)?;
+    (!is_table(&fused.program.graph, &fused.schedule.steps, input.options.table_above)).then_some(fused)
+}
+
+/// Do regions and schedule belong to the program?
+pub fn check(input: &ProgramInput<'_>, fused: FusedProgram<'_>) -> Result<(), CodegenError> {
+    let (program, steps) = (fused.program, &fused.schedule.steps);
+    let right = unfolded(program, steps) == input.schedule.schedule().steady
+        && program.channels.len() == program.graph.channels.len()
+        && program.regions.iter().all(|r| r.code.index() >= input.kernels.len());
+    if right { Ok(()) } else { Err(CodegenError::Malformed("the regions are those of another program".into())) }
+}
+
+/// The text of each region's kernel.
+pub fn filters(input: &ProgramInput<'_>, fused: FusedProgram<'_>, mut first_site: u32) -> Vec<FilterText> {
+    let first = input.kernels.len();
+    let emit = |(i, kernel)| {
+        let options = FilterOptions { sources: input.sources, first_site, dialect: Dialect::C, variants: &[] };
+        let text = emit_filter(first + i, kernel, &options);
+        first_site += text.sites.len() as u32;
+        text
+    };
+    fused.program.kernels.iter().enumerate().map(emit).collect()
+}
+
+/// How often each kernel of a region is used, with its code.
+pub fn instances(input: &ProgramInput<'_>, fused: FusedProgram<'_>) -> Vec<(usize, usize)> {
+    let first = input.kernels.len();
+    let count = |k: usize| fused.program.regions.iter().filter(|r| r.code.index() == k).count();
+    (first..first + fused.program.kernels.len()).map(|k| (k, count(k))).collect()
+}
+
+/// `sl_steady`.
+pub fn steady(
+    input: &ProgramInput<'_>,
+    fused: FusedProgram<'_>,
+    (layout, facts): (&Layout, &Facts),
+    movers: &mut Movers,
+) -> Result<String, CodegenError> {
+    let program = fused.program;
+    let mut used = vec![0; program.kernels.len()];
+    let numbers: Vec<usize> = program
+        .graph
+        .node_ids()
+        .map(|v| match (program.nodes[v.index()], &program.graph.node(v).kind) {
+            (Some(old), _) => facts.numbers[old.index()],
+            (None, NodeKind::Filter { code, .. }) => {
+                let next = &mut used[code.index() - input.kernels.len()];
+                *next += 1;
+                *next - 1
+            }
+            (None, _) => 0,
+        })
+        .collect();
+    let mut places =
+        Layout { channels: program.channels.iter().map(|c| layout.channels[c.index()]).collect(), ..layout.clone() };
+    for (h, place) in program.histories.iter().zip(&layout.histories) {
+        places.channels[h.channel.index()] = *place;
+    }
+    let region = |v: NodeId| program.regions.iter().find(|r| r.node == v);
+    let known: Vec<u32> = (program.graph.node_ids())
+        .map(|v| program.nodes[v.index()].or_else(|| Some(region(v)?.members.first()?.0)).map_or(0, |old| old.0))
+        .collect();
+    let steps = Steady {
+        graph: &program.graph,
+        layout: &places,
+        numbers: &numbers,
+        fill: &program.steady.boundary_fill,
+        steps: &fused.schedule.steps,
+        table_above: input.options.table_above,
+        repeat: false,
+        receives: &vec![false; input.kernels.len() + program.kernels.len()],
+        stats: false,
+        places: None,
+        known: Some(&known),
+    };
+    // what stays on channels goes to their beginnings
+    let (mut keep, mut enter, mut leave) = (String::new(), String::new(), String::new());
+    for c in program.graph.channel_ids().filter(|c| program.steady.boundary_fill[c.index()] > 0) {
+        let (channel, fill) = (program.graph.channel(c), program.steady.boundary_fill[c.index()]);
+        let (at, item) = (places.channels[c.index()].offset, c_type(&channel.ty));
+        let taken = program.steady.repetitions[channel.to.0.index()].saturating_mul(channel.consume.into());
+        let _ = writeln!(
+            keep,
+            "    memmove(ctx->arena + {at}, ctx->arena + {at} + (size_t)k * {taken} * sizeof({item}), {fill} * sizeof({item}));"
+        );
+    }
+    for (h, place) in program.histories.iter().zip(&layout.histories) {
+        let item = c_type(&program.graph.channel(h.channel).ty);
+        let mut known = 0;
+        // the oldest items first; the longest of those that begin where nothing is known yet
+        let mut parts: Vec<(u64, u64, u64)> = (h.parts.iter())
+            .map(|(c, at)| (*at, input.steady.boundary_fill[c.index()], layout.channels[c.index()].offset))
+            .collect();
+        parts.sort_by_key(|(at, n, _)| (*at, std::cmp::Reverse(*n)));
+        for (at, n, from) in parts {
+            let here = format!("ctx->arena + {} + {at} * sizeof({item})", place.offset);
+            if at + n > known {
+                let _ = writeln!(enter, "    memcpy({here}, ctx->arena + {from}, {n} * sizeof({item}));");
+                known = at + n;
+            }
+            let _ = writeln!(leave, "    memcpy(ctx->arena + {from}, {here}, {n} * sizeof({item}));");
+        }
+    }
+    let mut out = steps.functions("sl_regions", "", &keep, movers)?;
+    for r in &program.regions {
+        let (k, number) = (r.code.0, numbers[r.node.index()]);
+        let kernel = &program.kernels[r.code.index() - input.kernels.len()];
+        for (i, (v, StateId(field))) in r.states.iter().enumerate() {
+            let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { continue };
+            let own = format!("s->code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
+            let name = field_name(*field as usize, &input.kernels[code.index()].state[*field as usize].name);
+            let theirs = format!("s->code_{}[{}].{name}", code.0, facts.numbers[v.index()]);
+            let _ = writeln!(enter, "    {own} = {theirs};");
+            let _ = writeln!(leave, "    {theirs} = {own};");
+        }
+        for (v, _) in &r.members {
+            if let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind {
+                let (number, firings) = (facts.numbers[v.index()], input.steady.repetitions[v.index()]);
+                let _ = writeln!(leave, "    s->code_{}[{number}].iter += {firings} * k;", code.0);
+            }
+        }
+    }
+    let _ = write!(
+        out,
+        "\nstatic void sl_steady(sl_ctx *ctx, int64_t k) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)s;\n\
+         {enter}    sl_regions(ctx, k);\n{leave}}}\n"
+    );
+    Ok(out)
+}

@@ -1,0 +1,457 @@
+//! The kernel of a region: its members' firings one after the other, with arrays for the items between them.
+//!
+//! ```text
+//! A push 2 → B pop 1, twice   →   c0[0] = …  c0[1] = …   for $f = 0 < 2 { … c0[$f] … }
+//! ```
+
+use super::affine::{Affine, Ranges};
+use super::view::{Store, Views, behind};
+use crate::ir::*;
+use crate::passes::clean::trip;
+use crate::walk;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, LocalId, NodeId};
+use sluice_frontend::ty::Ty;
+use sluice_grammar::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Copies that are written one by one, at most; beyond it, they are loops.
+const FEW_COPIES: i64 = 64;
+/// Statements that a loop of copies may have.
+const MOST_COPIES: i64 = 512;
+
+/// A region's kernel.
+pub(super) struct Body {
+    /// It.
+    pub(super) kernel: Kernel,
+    /// By its state field: whose field of which member that is.
+    pub(super) states: Vec<(NodeId, StateId)>,
+    /// Items of the input that it looks at from before those on the input's channel.
+    pub(super) ahead: u64,
+}
+
+/// Why a region has no kernel.
+enum Stop {
+    /// A channel needs an array of its own.
+    Keep(ChannelId),
+    /// It is not to be.
+    Never,
+}
+
+/// The kernel of the members, in topological order, each with its firings in one of the region's.
+pub(super) fn fused(
+    (graph, fill): (&SdfGraph, &[u64]),
+    kernels: &[Kernel],
+    members: &[(NodeId, u64)],
+    ends: (Option<ChannelId>, Option<ChannelId>),
+) -> Option<Body> {
+    let set: BTreeSet<NodeId> = members.iter().map(|(v, _)| *v).collect();
+    let ways = members.iter().flat_map(|(v, _)| &graph.node(*v).inputs);
+    let ahead = ways.filter_map(|c| behind(graph, fill, &|v| set.contains(&v), *c)).max().unwrap_or(0);
+    let mut kept = BTreeSet::new();
+    loop {
+        let views = Views { graph, members: &set, kept: &kept, fill, ahead };
+        match build(&views, kernels, members, ends) {
+            Ok(body) => return Some(Body { ahead, ..body }),
+            Err(Stop::Keep(c)) if kept.len() <= graph.channels.len() && !kept.contains(&c) => {
+                kept.insert(c);
+            }
+            Err(_) => return None,
+        }
+    }
+}
+
+fn build(
+    views: &Views<'_>,
+    kernels: &[Kernel],
+    members: &[(NodeId, u64)],
+    (input, output): (Option<ChannelId>, Option<ChannelId>),
+) -> Result<Body, Stop> {
+    let graph = views.graph;
+    let filters: Vec<&Kernel> = members.iter().filter_map(|(v, _)| kernel_of(graph, kernels, *v)).collect();
+    let first = filters.first().ok_or(Stop::Never)?;
+    let times: BTreeMap<NodeId, u64> = members.iter().copied().collect();
+    let function = Function {
+        name: "work".into(),
+        params: 0,
+        locals: Vec::new(),
+        ret: Ty::Void,
+        body: Vec::new(),
+        span: first.span,
+    };
+    let mut b = Builder {
+        views,
+        times,
+        f: function,
+        arrays: BTreeMap::new(),
+        ranges: Ranges::new(),
+        state: Vec::new(),
+        states: Vec::new(),
+        tables: Vec::new(),
+    };
+    let mut out = Vec::new();
+    for (v, n) in members {
+        match kernel_of(graph, kernels, *v) {
+            Some(kernel) => b.filter(*v, *n, kernel, &mut out)?,
+            None => b.moves(*v, *n, first.span, &mut out)?,
+        }
+    }
+    b.f.body = out;
+    let side = |c: Option<ChannelId>, inward: bool| -> Result<(Ty, u32, u32), Stop> {
+        let Some(c) = c else { return Ok((Ty::Void, 0, 0)) };
+        let channel = graph.channel(c);
+        let (v, rate) = if inward { (channel.to.0, channel.consume) } else { (channel.from.0, channel.produce) };
+        let items = b.times.get(&v).ok_or(Stop::Never)?.checked_mul(rate.into()).and_then(|n| u32::try_from(n).ok());
+        let items = items.filter(|n| i32::try_from(*n).is_ok()).ok_or(Stop::Never)?;
+        let looks = u64::from(channel.peek.saturating_sub(channel.consume));
+        let ahead = if inward { looks.checked_add(views.ahead) } else { Some(0) };
+        let ahead = ahead.and_then(|n| u32::try_from(n).ok()).ok_or(Stop::Never)?;
+        Ok((channel.ty.clone(), items, items.checked_add(ahead).ok_or(Stop::Never)?))
+    };
+    let (input, pop, peek) = side(input, true)?;
+    let (output, push, _) = side(output, false)?;
+    let last = filters.last().ok_or(Stop::Never)?;
+    let (name, display) = if filters.len() == 1 {
+        (first.name.clone(), first.display.clone())
+    } else {
+        (
+            format!("{}_to_{}", first.name, last.name),
+            format!("{} to {}, {} filters", first.display, last.display, filters.len()),
+        )
+    };
+    let kernel = Kernel {
+        name,
+        display,
+        span: first.span,
+        input,
+        output,
+        structs: first.structs.clone(),
+        state: b.state,
+        tables: b.tables,
+        natives: Vec::new(),
+        functions: vec![b.f],
+        work: Work { function: FuncId(0), rates: Rates { peek, pop, push }, dynamic: None },
+        prework: None,
+        handlers: Vec::new(),
+        lanes: None,
+    };
+    Ok(Body { kernel, states: b.states, ahead: 0 })
+}
+
+/// The kernel of a node, where it is a filter.
+fn kernel_of<'k>(graph: &SdfGraph, kernels: &'k [Kernel], v: NodeId) -> Option<&'k Kernel> {
+    match &graph.node(v).kind {
+        NodeKind::Filter { code, .. } => kernels.get(code.index()),
+        _ => None,
+    }
+}
+
+struct Builder<'a> {
+    views: &'a Views<'a>,
+    times: BTreeMap<NodeId, u64>,
+    f: Function,
+    arrays: BTreeMap<ChannelId, LocalId>,
+    ranges: Ranges,
+    state: Vec<StateField>,
+    states: Vec<(NodeId, StateId)>,
+    tables: Vec<Table>,
+}
+
+impl Builder<'_> {
+    fn local(&mut self, name: &str, ty: Ty) -> LocalId {
+        self.f.locals.push(Local { name: name.into(), ty, by_ref: false });
+        LocalId::from(self.f.locals.len() - 1)
+    }
+
+    /// The array of a channel's items.
+    fn array(&mut self, c: ChannelId) -> Result<LocalId, Stop> {
+        if let Some(id) = self.arrays.get(&c) {
+            return Ok(*id);
+        }
+        let channel = self.views.graph.channel(c);
+        let items = self.times.get(&channel.from.0).and_then(|n| n.checked_mul(channel.produce.into()));
+        let items = items.and_then(|n| i32::try_from(n).ok()).ok_or(Stop::Never)?;
+        let id = self.local("items", channel.ty.clone().array(items.max(1) as u32));
+        self.arrays.insert(c, id);
+        Ok(id)
+    }
+
+    fn place(&mut self, (store, at): (Store, Expr), path: Vec<Proj>) -> Result<Place, Stop> {
+        Ok(match store {
+            Store::Input => Place { base: Base::In(Box::new(at)), path },
+            Store::Output => Place { base: Base::Out(Box::new(at)), path },
+            Store::Array(c) => {
+                let mut whole = vec![Proj::Index(at)];
+                whole.extend(path);
+                Place { base: Base::Local(self.array(c)?), path: whole }
+            }
+        })
+    }
+
+    /// Where a filter's firing reads (or writes) the item at a position of its own.
+    fn item(&mut self, c: ChannelId, base: &Affine, position: &Expr, read: bool) -> Result<(Store, Expr), Stop> {
+        let found = Affine::of(position, &self.ranges).and_then(|p| p.plus(base)).and_then(|at| {
+            let (store, at) =
+                if read { self.views.read(c, &at, &self.ranges) } else { self.views.write(c, &at, &self.ranges) }?;
+            Some((store, at.expr()?))
+        });
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        // no sum of variables: whatever it is, it can be added to the firing's first item, where nothing stands between
+        let zero = Affine::constant(0);
+        let here =
+            if read { self.views.read(c, &zero, &self.ranges) } else { self.views.write(c, &zero, &self.ranges) };
+        let direct = here.filter(|_| self.direct(c, read));
+        let (store, _) = direct.ok_or(Stop::Keep(c))?;
+        let first = base.expr().ok_or(Stop::Never)?;
+        Ok((store, Expr::add(first, position.clone())))
+    }
+
+    /// Do positions of the channel stay what they are?
+    fn direct(&self, c: ChannelId, read: bool) -> bool {
+        let graph = self.views.graph;
+        let mut c = c;
+        loop {
+            let channel = graph.channel(c);
+            let v = if read { channel.from.0 } else { channel.to.0 };
+            if self.views.kept.contains(&c) || !self.views.members.contains(&v) {
+                return true;
+            }
+            let node = graph.node(v);
+            match (&node.kind, read) {
+                (NodeKind::Identity | NodeKind::Duplicate, true) => c = node.inputs[0],
+                (NodeKind::SplitRoundRobin(_), true) | (NodeKind::JoinRoundRobin(_), false) => return false,
+                _ => return true,
+            }
+        }
+    }
+
+    /// The firings of a filter.
+    fn filter(&mut self, v: NodeId, n: u64, kernel: &Kernel, out: &mut Vec<Stmt>) -> Result<(), Stop> {
+        let node = self.views.graph.node(v);
+        let source = kernel.function(kernel.work.function);
+        let shift = self.f.locals.len() as u32;
+        self.f.locals.extend(source.locals.iter().cloned());
+        let first_state = self.state.len() as u32;
+        for (i, s) in kernel.state.iter().enumerate() {
+            self.state.push(s.clone());
+            self.states.push((v, StateId::from(i)));
+        }
+        let tables: Vec<TableId> = kernel.tables.iter().map(|t| self.table(t)).collect();
+        let mut body = source.body.clone();
+        walk::each_local_mut(&mut body, &mut |id| id.0 += shift);
+        walk::each_place_mut(&mut body, &mut |p| match &mut p.base {
+            Base::State(id) => id.0 += first_state,
+            Base::Table(id) => *id = tables[id.index()],
+            _ => {}
+        });
+        if walk::leaves(&body, 0, false, true) {
+            returns(&mut body, 0);
+            body = vec![StmtKind::Block(body).at(source.span)];
+        }
+        let count = i32::try_from(n).map_err(|_| Stop::Never)?;
+        let firing = (n > 1).then(|| self.local("firing", Ty::Int));
+        let base = |rate: u32| match firing {
+            Some(id) => Affine::variable(id).times(rate.into()).ok_or(Stop::Never),
+            None => Ok(Affine::constant(0)),
+        };
+        if let Some(id) = firing {
+            self.ranges.insert(id, (0, i64::from(count) - 1));
+        }
+        let rates = kernel.work.rates;
+        let channels = (node.inputs.first().copied(), node.outputs.first().copied());
+        self.positions(&mut body, channels, &(base(rates.pop)?, base(rates.push)?))?;
+        match firing {
+            None => out.extend(body),
+            Some(var) => {
+                // what the body leaves, it leaves within the turn
+                let turns = For { var, from: Expr::int(0), cmp: BinaryOp::Lt, to: Expr::int(count), step: 1, body };
+                out.push(StmtKind::For(Box::new(turns)).at(source.span));
+            }
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, t: &Table) -> TableId {
+        let found = self.tables.iter().position(|u| u.shared == t.shared && u.ty == t.ty && u.value == t.value);
+        TableId::from(found.unwrap_or_else(|| {
+            self.tables.push(t.clone());
+            self.tables.len() - 1
+        }))
+    }
+
+    /// Positions of a filter's firing become places of the region.
+    fn positions(
+        &mut self,
+        body: &mut [Stmt],
+        channels: (Option<ChannelId>, Option<ChannelId>),
+        base: &(Affine, Affine),
+    ) -> Result<(), Stop> {
+        for s in body {
+            let mut stop = None;
+            s.kind.each_own_expr_mut(&mut |e| {
+                e.walk_mut(&mut |e| {
+                    if let ExprKind::Load(p) = &mut e.kind
+                        && stop.is_none()
+                    {
+                        stop = self.rebase(p, channels, base).err();
+                    }
+                })
+            });
+            for p in s.kind.targets_mut() {
+                if stop.is_none() {
+                    stop = self.rebase(p, channels, base).err();
+                }
+            }
+            if let Some(stop) = stop {
+                return Err(stop);
+            }
+            if let StmtKind::For(l) = &mut s.kind {
+                let known = trip(l).zip(l.from.as_int()).filter(|((n, _), _)| *n > 0);
+                if let Some(((_, after), from)) = known {
+                    let (from, last) = (i64::from(from), i64::from(after) - i64::from(l.step));
+                    self.ranges.insert(l.var, (from.min(last), from.max(last)));
+                }
+                self.positions(&mut l.body, channels, base)?;
+                self.ranges.remove(&l.var);
+                continue;
+            }
+            for b in s.kind.bodies_mut() {
+                self.positions(b, channels, base)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn rebase(
+        &mut self,
+        p: &mut Place,
+        (input, output): (Option<ChannelId>, Option<ChannelId>),
+        base: &(Affine, Affine),
+    ) -> Result<(), Stop> {
+        let found = match &p.base {
+            Base::In(e) => self.item(input.ok_or(Stop::Never)?, &base.0, e, true)?,
+            Base::Out(e) => self.item(output.ok_or(Stop::Never)?, &base.1, e, false)?,
+            Base::Peek(_) => return Err(Stop::Never),
+            _ => return Ok(()),
+        };
+        *p = self.place(found, std::mem::take(&mut p.path))?;
+        Ok(())
+    }
+
+    /// What a splitter, a joiner or an identity has to copy.
+    fn moves(&mut self, v: NodeId, n: u64, span: Span, out: &mut Vec<Stmt>) -> Result<(), Stop> {
+        let graph = self.views.graph;
+        let node = graph.node(v);
+        match &node.kind {
+            NodeKind::Identity | NodeKind::Duplicate | NodeKind::SplitRoundRobin(_) => {
+                for c in &node.outputs {
+                    let channel = graph.channel(*c);
+                    let ends = !self.views.members.contains(&channel.to.0);
+                    let joins = matches!(graph.node(channel.to.0).kind, NodeKind::JoinRoundRobin(_));
+                    if ends || joins || self.views.kept.contains(c) {
+                        self.copies(*c, n.saturating_mul(channel.produce.into()), true, span, out)?;
+                    }
+                }
+            }
+            NodeKind::JoinRoundRobin(_) => {
+                for c in &node.inputs {
+                    // what comes from a splitter has been copied there, what comes from a filter is written where it belongs
+                    if self.views.kept.contains(c) || !self.views.members.contains(&graph.channel(*c).from.0) {
+                        self.copies(*c, n.saturating_mul(graph.channel(*c).consume.into()), false, span, out)?;
+                    }
+                }
+            }
+            _ => return Err(Stop::Never),
+        }
+        Ok(())
+    }
+
+    /// Copies all items of a channel: from where a splitter takes them to where the channel has them, or from there to where a joiner puts them.
+    fn copies(&mut self, c: ChannelId, items: u64, split: bool, span: Span, out: &mut Vec<Stmt>) -> Result<(), Stop> {
+        let items = i64::try_from(items).ok().filter(|n| *n <= i32::MAX.into()).ok_or(Stop::Never)?;
+        let ty = self.views.graph.channel(c).ty.clone();
+        if items <= FEW_COPIES {
+            for i in 0..items {
+                let s = self.copy(c, &Affine::constant(i), split, &ty, span)?.ok_or(Stop::Never)?;
+                out.push(s);
+            }
+            return Ok(());
+        }
+        let period = self.views.period(c).filter(|p| *p < items && items % p == 0);
+        // one loop; then one within another; then the inner one written out
+        let outer = self.local("item", Ty::Int);
+        self.ranges.insert(outer, (0, items - 1));
+        if let Some(s) = self.copy(c, &Affine::variable(outer), split, &ty, span)? {
+            out.push(counted(outer, items, vec![s], span));
+            self.ranges.remove(&outer);
+            return Ok(());
+        }
+        if let Some(p) = period {
+            self.ranges.insert(outer, (0, items / p - 1));
+            let inner = self.local("item", Ty::Int);
+            self.ranges.insert(inner, (0, p - 1));
+            let at =
+                Affine::variable(outer).times(p).and_then(|a| a.plus(&Affine::variable(inner))).ok_or(Stop::Never)?;
+            if let Some(s) = self.copy(c, &at, split, &ty, span)? {
+                out.push(counted(outer, items / p, vec![counted(inner, p, vec![s], span)], span));
+                return Ok(());
+            }
+            let mut body = Vec::new();
+            for i in 0..p.min(MOST_COPIES + 1) {
+                let at =
+                    Affine::variable(outer).times(p).and_then(|a| a.plus(&Affine::constant(i))).ok_or(Stop::Never)?;
+                let Some(s) = self.copy(c, &at, split, &ty, span)? else { break };
+                body.push(s);
+            }
+            if body.len() as i64 == p {
+                out.push(counted(outer, items / p, body, span));
+                return Ok(());
+            }
+        }
+        self.ranges.remove(&outer);
+        if items > MOST_COPIES {
+            return Err(Stop::Never);
+        }
+        for i in 0..items {
+            let s = self.copy(c, &Affine::constant(i), split, &ty, span)?.ok_or(Stop::Never)?;
+            out.push(s);
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, c: ChannelId, at: &Affine, split: bool, ty: &Ty, span: Span) -> Result<Option<Stmt>, Stop> {
+        let (from, to) = if split {
+            (self.views.source(c, at, &self.ranges), self.views.write(c, at, &self.ranges))
+        } else {
+            (self.views.read(c, at, &self.ranges), self.views.target(c, at, &self.ranges))
+        };
+        let (Some((from, a)), Some((to, b))) = (from, to) else { return Ok(None) };
+        let (Some(a), Some(b)) = (a.expr(), b.expr()) else { return Ok(None) };
+        let from = self.place((from, a), Vec::new())?;
+        let to = self.place((to, b), Vec::new())?;
+        Ok(Some(StmtKind::Assign(to, Expr::load(from, ty.clone())).at(span)))
+    }
+}
+
+fn counted(var: LocalId, turns: i64, body: Vec<Stmt>, span: Span) -> Stmt {
+    let to = Expr::int(turns as i32);
+    StmtKind::For(Box::new(For { var, from: Expr::int(0), cmp: BinaryOp::Lt, to, step: 1, body })).at(span)
+}
+
+/// Returns become breaks of the block around the statements.
+fn returns(body: &mut [Stmt], depth: u32) {
+    for s in body {
+        match &mut s.kind {
+            StmtKind::Return(_) => s.kind = StmtKind::Break(depth),
+            StmtKind::If(_, a, b) => {
+                returns(a, depth);
+                returns(b, depth);
+            }
+            StmtKind::For(l) => returns(&mut l.body, depth + 1),
+            StmtKind::Loop(b) | StmtKind::Block(b) => returns(b, depth + 1),
+            _ => {}
+        }
+    }
+}

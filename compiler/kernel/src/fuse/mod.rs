@@ -1,0 +1,308 @@
+//! # fuse
+//!
+//! Purpose: parts of a program as one filter each, so that what passes within them needs no buffers. Input: graph, steady state, the kernel of each filter after
+//! all passes. Output: [`Fused`], the same program with regions in place of their members, and a kernel for each region. Only steady states are run so, from
+//! boundary to boundary: the graph of the program, its states and what its channels hold there stay what they are.
+//!
+//! ```text
+//! reader → A → split → (B, C) → join → D → writer   →   reader → A_to_D → writer
+//! ```
+//!
+//! A region's firing is the firings of its members, each all of its own at once, in topological order ([`Region::members`]); that order is for a judge to check.
+//! Splitters and joiners vanish into positions ([`view`]); what passes between filters is in arrays, and where all their indices are known, in variables.
+
+mod affine;
+mod body;
+mod regions;
+mod view;
+
+use crate::ir::*;
+use crate::passes::unroll::{self, Rule};
+use crate::passes::{clean, fold, lanes, prove_checks, scalars};
+use crate::verify::debug_verify;
+use crate::walk;
+use sluice_frontend::graph::{Channel, Node, NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, CodeId, HierId, NodeId};
+use sluice_frontend::steady_state::SteadyState;
+use std::collections::BTreeSet;
+
+/// Loops of a region are written out where so much becomes of them: their indices are known then.
+const WRITTEN_OUT: Rule = Rule { turns: 256, size: 4096, recurrences: false, arrays: true, factor: 1 };
+/// Statements and operations of all regions' kernels, at most.
+const MOST: usize = 60_000;
+
+/// A program with regions.
+#[derive(Clone, Debug)]
+pub struct Fused {
+    /// Its graph: regions are filters.
+    pub graph: SdfGraph,
+    /// Its steady state. There is no initialisation: it begins at a boundary.
+    pub steady: SteadyState,
+    /// The kernels of the regions; that of region code k is number k minus the kernels of the program.
+    pub kernels: Vec<Kernel>,
+    /// The regions.
+    pub regions: Vec<Region>,
+    /// By node: the one it is in the program, where it is one.
+    pub nodes: Vec<Option<NodeId>>,
+    /// By channel: the one it is in the program.
+    pub channels: Vec<ChannelId>,
+    /// Inputs of regions that hold older items than their channels in the program do.
+    pub histories: Vec<History>,
+}
+
+/// What an input of a region holds at a boundary: what waits in several channels of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    /// The input.
+    pub channel: ChannelId,
+    /// Channels of the program, each with the place of its first item among the items of the input; the oldest is at 0.
+    pub parts: Vec<(ChannelId, u64)>,
+}
+
+/// A region.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// Its node.
+    pub node: NodeId,
+    /// Its code.
+    pub code: CodeId,
+    /// Its members in the program, in the order in which they fire, and how often each does in a firing of the region.
+    pub members: Vec<(NodeId, u64)>,
+    /// By state field of the region's kernel: whose field it is.
+    pub states: Vec<(NodeId, StateId)>,
+}
+
+/// Fuses what can be; `None` where that is nothing. `may_fail`: is a steady state in which something fails done again by the program as it was?
+pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], may_fail: bool) -> Option<Fused> {
+    if steady.islands.is_some() || !steady.precedences.is_empty() {
+        return None;
+    }
+    // what was hoped to be proved in a region and was not makes its filters serial
+    let mut serial = vec![false; graph.nodes.len()];
+    let made = loop {
+        let (mut made, mut left, mut hopes) = (Vec::new(), MOST, false);
+        for nodes in regions::regions(graph, steady, kernels, may_fail, &serial) {
+            match make(graph, steady, kernels, &nodes) {
+                Ok(m) => {
+                    let size: usize = m.kernel.functions.iter().map(|f| unroll::size(&f.body)).sum();
+                    if size <= left {
+                        left -= size;
+                        made.push(m);
+                    }
+                }
+                Err(NoLanes) => {
+                    for v in &nodes {
+                        if let NodeKind::Filter { code, .. } = &graph.node(*v).kind
+                            && has_checks(&kernels[code.index()])
+                        {
+                            hopes |= !std::mem::replace(&mut serial[v.index()], true);
+                        }
+                    }
+                }
+            }
+        }
+        if !hopes {
+            break made;
+        }
+    };
+    (!made.is_empty()).then(|| assemble(graph, steady, kernels.len(), made))
+}
+
+/// A region that would lose the lanes that its filters have.
+struct NoLanes;
+
+fn has_checks(kernel: &Kernel) -> bool {
+    let mut found = false;
+    walk::each_stmt(&kernel.function(kernel.work.function).body, &mut |s| {
+        found |= matches!(s.kind, StmtKind::Check(_))
+    });
+    found
+}
+
+struct Made {
+    members: Vec<(NodeId, u64)>,
+    rate: u64,
+    input: Option<ChannelId>,
+    output: Option<ChannelId>,
+    kernel: Kernel,
+    states: Vec<(NodeId, StateId)>,
+    ahead: u64,
+}
+
+/// A region's kernel after its passes.
+fn make(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], nodes: &[NodeId]) -> Result<Made, NoLanes> {
+    let rate = nodes.iter().map(|v| steady.repetitions[v.index()]).fold(0, gcd);
+    let members: Vec<(NodeId, u64)> = nodes.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
+    let set: BTreeSet<NodeId> = nodes.iter().copied().collect();
+    let outside = |inward: bool| {
+        nodes.iter().find_map(|v| {
+            let node = graph.node(*v);
+            let (list, end): (_, fn(&Channel) -> NodeId) =
+                if inward { (&node.inputs, |c| c.from.0) } else { (&node.outputs, |c| c.to.0) };
+            list.iter().copied().find(|c| !set.contains(&end(graph.channel(*c))))
+        })
+    };
+    let (input, output) = (outside(true), outside(false));
+    let fill = &steady.boundary_fill;
+    let body::Body { mut kernel, states, ahead } =
+        body::fused((graph, fill), kernels, &members, (input, output)).ok_or(NoLanes)?;
+    debug_verify(&kernel, "fuse");
+    for (name, pass) in PASSES {
+        pass(&mut kernel);
+        debug_verify(&kernel, name);
+    }
+    let heavy = members.iter().any(|(v, _)| match &graph.node(*v).kind {
+        NodeKind::Filter { code, .. } => kernels[code.index()].lanes.is_some(),
+        _ => false,
+    });
+    // lanes that are lost cost more than buffers
+    if heavy && kernel.lanes.is_none() {
+        return Err(NoLanes);
+    }
+    Ok(Made { members, rate, input, output, kernel, states, ahead })
+}
+
+/// What is done to a region's kernel.
+const PASSES: &[crate::passes::Pass] = &[
+    ("fold", fold::run),
+    ("clean", clean::run),
+    ("expand", expand),
+    ("scalars", scalars::run),
+    ("fold", fold::run),
+    ("prove-checks", prove_checks::run),
+    ("clean", clean::run),
+    ("lanes", lanes::run),
+];
+
+fn expand(kernel: &mut Kernel) {
+    unroll::run(kernel, WRITTEN_OUT);
+}
+
+/// The program with the regions in place of their members.
+fn assemble(graph: &SdfGraph, steady: &SteadyState, codes: usize, made: Vec<Made>) -> Fused {
+    let mut region_of = vec![None; graph.nodes.len()];
+    for (r, m) in made.iter().enumerate() {
+        m.members.iter().for_each(|(v, _)| region_of[v.index()] = Some(r));
+    }
+    let inner = |c: &Channel| {
+        let (a, b) = (region_of[c.from.0.index()], region_of[c.to.0.index()]);
+        a.is_some() && a == b
+    };
+    // equal kernels are one
+    let (mut kernels, mut code_of): (Vec<Kernel>, Vec<CodeId>) = (Vec::new(), Vec::new());
+    for m in &made {
+        let same = |k: &Kernel| {
+            let alike = Kernel { name: k.name.clone(), display: k.display.clone(), span: k.span, ..m.kernel.clone() };
+            *k == alike
+        };
+        let at = kernels.iter().position(same).unwrap_or_else(|| {
+            kernels.push(m.kernel.clone());
+            kernels.len() - 1
+        });
+        code_of.push(CodeId::from(codes + at));
+    }
+    let (mut new_nodes, mut nodes, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
+    let mut place = vec![NodeId(0); graph.nodes.len()];
+    let mut regions: Vec<Option<Region>> = made.iter().map(|_| None).collect();
+    let channels: Vec<ChannelId> = graph.channel_ids().filter(|c| !inner(graph.channel(*c))).collect();
+    let mut number = vec![ChannelId(0); graph.channels.len()];
+    channels.iter().enumerate().for_each(|(i, c)| number[c.index()] = ChannelId::from(i));
+    for v in graph.node_ids() {
+        let id = NodeId::from(new_nodes.len());
+        let old = graph.node(v);
+        let renumbered = |list: &[ChannelId]| list.iter().map(|c| number[c.index()]).collect();
+        match region_of[v.index()] {
+            None => {
+                place[v.index()] = id;
+                nodes.push(Some(v));
+                repetitions.push(steady.repetitions[v.index()]);
+                let (inputs, outputs) = (renumbered(&old.inputs), renumbered(&old.outputs));
+                new_nodes.push(Node { inputs, outputs, hier: HierId(0), ..old.clone() });
+            }
+            Some(r) if regions[r].is_none() => {
+                let m = &made[r];
+                m.members.iter().for_each(|(u, _)| place[u.index()] = id);
+                nodes.push(None);
+                repetitions.push(m.rate);
+                let kind = NodeKind::Filter {
+                    code: code_of[r],
+                    rates: m.kernel.work.rates,
+                    prework: None,
+                    stateful: !m.kernel.state.is_empty(),
+                    prints: false,
+                    dynamic: false,
+                };
+                new_nodes.push(Node {
+                    path: old.path.clone(),
+                    name: m.kernel.name.clone(),
+                    kind,
+                    inputs: m.input.iter().map(|c| number[c.index()]).collect(),
+                    outputs: m.output.iter().map(|c| number[c.index()]).collect(),
+                    span: old.span,
+                    hier: HierId(0),
+                });
+                regions[r] =
+                    Some(Region { node: id, code: code_of[r], members: m.members.clone(), states: m.states.clone() });
+            }
+            Some(_) => {}
+        }
+    }
+    let ends = |c: &ChannelId| {
+        let old = graph.channel(*c);
+        let mut new = Channel {
+            from: (place[old.from.0.index()], old.from.1),
+            to: (place[old.to.0.index()], old.to.1),
+            initial: Vec::new(),
+            ..old.clone()
+        };
+        if let Some(r) = region_of[old.from.0.index()] {
+            (new.produce, new.from.1) = (made[r].kernel.work.rates.push, 0);
+        }
+        if let Some(r) = region_of[old.to.0.index()] {
+            let rates = made[r].kernel.work.rates;
+            (new.consume, new.peek, new.to.1) = (rates.pop, rates.peek, 0);
+        }
+        new
+    };
+    let fill = channels.iter().map(|c| {
+        let to = region_of[graph.channel(*c).to.0.index()];
+        steady.boundary_fill[c.index()] + to.map_or(0, |r| if made[r].input == Some(*c) { made[r].ahead } else { 0 })
+    });
+    let fill: Vec<u64> = fill.collect();
+    let histories = made.iter().filter(|m| m.ahead > 0).filter_map(|m| {
+        let input = m.input?;
+        let set: BTreeSet<NodeId> = m.members.iter().map(|(v, _)| *v).collect();
+        let ways =
+            m.members.iter().flat_map(|(v, _)| &graph.node(*v).inputs).filter(|c| steady.boundary_fill[c.index()] > 0);
+        let part = |c: &ChannelId| {
+            let behind = view::behind(graph, &steady.boundary_fill, &|v| set.contains(&v), *c)?;
+            Some((*c, m.ahead.checked_sub(behind)?))
+        };
+        Some(History { channel: number[input.index()], parts: ways.filter_map(part).collect() })
+    });
+    let histories = histories.collect();
+    let mut root = graph.hierarchy.first().cloned();
+    if let Some(root) = &mut root {
+        root.children.clear();
+        root.nodes = (0..new_nodes.len()).map(NodeId::from).collect();
+    }
+    let fused = SdfGraph {
+        channels: channels.iter().map(ends).collect(),
+        hierarchy: root.into_iter().collect(),
+        nodes: new_nodes,
+    };
+    let state = SteadyState {
+        init: vec![0; repetitions.len()],
+        repetitions,
+        init_peak: fill.clone(),
+        boundary_fill: fill,
+        precedences: Vec::new(),
+        islands: None,
+    };
+    let regions = regions.into_iter().flatten().collect();
+    Fused { graph: fused, steady: state, kernels, regions, nodes, channels, histories }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

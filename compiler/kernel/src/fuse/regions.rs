@@ -1,0 +1,287 @@
+//! Which nodes become one kernel.
+//!
+//! A *region* is a set of nodes with one channel in and one out, at most: a stream, or children of a pipeline that follow one another. Nothing stays on the
+//! channels within it from one steady state to the next. Its filters are of one mind: those whose firings go side by side in lanes, or those whose firings
+//! follow one another; what is too light to matter goes with either.
+
+use super::view;
+use crate::cost;
+use crate::ir::*;
+use crate::passes::{lanes, unroll};
+use crate::walk;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, HierId, NodeId};
+use sluice_frontend::steady_state::SteadyState;
+use sluice_grammar::ast::StreamKind;
+use std::collections::BTreeSet;
+
+/// Statements and operations of a region's firing with all loops written out, at most.
+const WRITTEN_OUT: u64 = 7000;
+/// The same with loops as they are, for regions that need not be written out.
+const MOST: u64 = 3000;
+/// A filter whose firings follow one another and cost more cycles than this is left alone: what it would gain is nothing beside it.
+const HEAVY: u64 = 4000;
+
+/// Items that may wait behind a duplicate splitter.
+const FARTHEST: u64 = 1 << 16;
+
+/// How a node's firings go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Side by side, worth the lanes.
+    Lanes,
+    /// As one likes.
+    Light,
+    /// One after the other.
+    Serial,
+}
+
+impl Kind {
+    fn with(self, other: Kind) -> Option<Kind> {
+        match (self, other) {
+            (Kind::Light, k) | (k, Kind::Light) => Some(k),
+            (a, b) => (a == b).then_some(a),
+        }
+    }
+}
+
+/// Nodes that may be a region, or a part of one.
+#[derive(Clone, Debug)]
+struct Part {
+    nodes: Vec<NodeId>,
+    kind: Kind,
+    filters: usize,
+    /// Its firings in a steady state.
+    rate: u64,
+    /// Statements and operations: with loops as they are, and written out in all of a steady state.
+    size: u64,
+    written_out: u64,
+    /// Is there something to prove, which may need all indices to be known?
+    checks: bool,
+}
+
+impl Part {
+    fn with(&self, other: &Part) -> Option<Part> {
+        let both = Part {
+            nodes: self.nodes.iter().chain(&other.nodes).copied().collect(),
+            kind: self.kind.with(other.kind)?,
+            filters: self.filters + other.filters,
+            rate: super::gcd(self.rate, other.rate),
+            size: self.size + other.size,
+            written_out: self.written_out.saturating_add(other.written_out),
+            checks: self.checks || other.checks,
+        };
+        let fits = both.written_out / both.rate.max(1) <= WRITTEN_OUT || both.size <= MOST && !both.checks;
+        fits.then_some(both)
+    }
+}
+
+/// What is known of a filter.
+#[derive(Clone, Copy, Debug)]
+struct Filter {
+    kind: Kind,
+    size: u64,
+    written_out: u64,
+    checks: bool,
+}
+
+/// The regions of a program, each in program order, which is a topological one. `may_fail`: may they hold filters in which something can fail? `serial`, by
+/// node: the firings of those with something to prove follow one another.
+pub(super) fn regions(
+    graph: &SdfGraph,
+    steady: &SteadyState,
+    kernels: &[Kernel],
+    may_fail: bool,
+    serial: &[bool],
+) -> Vec<Vec<NodeId>> {
+    let kinds = kernels.iter().map(|k| [false, true].map(|serial| kind(k, may_fail, serial))).collect();
+    let mut finder = Finder { graph, steady, kinds, serial, found: Vec::new() };
+    // children before their parents
+    let (mut order, mut open) = (Vec::new(), vec![HierId(0)]);
+    if graph.hierarchy.is_empty() {
+        return Vec::new();
+    }
+    while let Some(h) = open.pop() {
+        order.push(h);
+        open.extend(&graph.hierarchy[h.index()].children);
+    }
+    let mut parts: Vec<Option<Part>> = vec![None; graph.hierarchy.len()];
+    for h in order.into_iter().rev() {
+        let whole = finder.stream(h, &mut parts);
+        parts[h.index()] = whole;
+    }
+    if let Some(part) = parts[0].take() {
+        finder.keep(part);
+    }
+    finder.found
+}
+
+/// How a filter's firings go, and how large it is; `None` where it stays alone.
+fn kind(kernel: &Kernel, may_fail: bool, serial: bool) -> Option<Filter> {
+    let work = kernel.function(kernel.work.function);
+    let (mut alone, mut checks) = (false, false);
+    alone |= kernel.work.dynamic.is_some() || !kernel.handlers.is_empty() || kernel.uses_iter();
+    walk::each_stmt(&work.body, &mut |s| {
+        alone |= match &s.kind {
+            StmtKind::Call { .. } | StmtKind::Print(_) | StmtKind::PrintText(_) | StmtKind::Send(_) => true,
+            StmtKind::Check(_) => {
+                checks = true;
+                !may_fail
+            }
+            _ => false,
+        };
+    });
+    let items = kernel.work.rates.pop.max(kernel.work.rates.push);
+    if alone || items > 1 << 14 {
+        return None;
+    }
+    let cycles = cost::firing(kernel).cycles();
+    let kind = match () {
+        () if kernel.lanes.is_some() => Kind::Lanes,
+        // what has to be proved may be, where it is known whose items they are
+        () if lanes::possible(kernel, !serial) => Kind::Light,
+        () if cycles > HEAVY => return None,
+        () => Kind::Serial,
+    };
+    Some(Filter {
+        kind,
+        size: unroll::size(&work.body) as u64,
+        written_out: unroll::written_out_size(&work.body),
+        checks,
+    })
+}
+
+struct Finder<'a> {
+    graph: &'a SdfGraph,
+    steady: &'a SteadyState,
+    /// By code: where there is hope to prove what has to be, and where not.
+    kinds: Vec<[Option<Filter>; 2]>,
+    serial: &'a [bool],
+    found: Vec<Vec<NodeId>>,
+}
+
+impl Finder<'_> {
+    /// A node as a part.
+    fn node(&self, v: NodeId) -> Option<Part> {
+        let node = self.graph.node(v);
+        if self.steady.repetitions[v.index()] == 0 {
+            return None;
+        }
+        let rate = self.steady.repetitions[v.index()];
+        let mover = Filter { kind: Kind::Light, size: 2, written_out: 2, checks: false };
+        let (filter, filters) = match &node.kind {
+            NodeKind::Filter { code, prints: false, dynamic: false, .. } => {
+                (self.kinds.get(code.index())?[usize::from(self.serial[v.index()])]?, 1)
+            }
+            NodeKind::Identity | NodeKind::Duplicate => (mover, 0),
+            NodeKind::SplitRoundRobin(w) if w.len() == node.outputs.len() && node.inputs.len() == 1 => (mover, 0),
+            NodeKind::JoinRoundRobin(w) if w.len() == node.inputs.len() && node.outputs.len() == 1 => (mover, 0),
+            _ => return None,
+        };
+        let Filter { kind, size, written_out, checks } = filter;
+        Some(Part { nodes: vec![v], kind, filters, rate, size, written_out: written_out.saturating_mul(rate), checks })
+    }
+
+    /// Is a channel empty between steady states, and taken as it is?
+    fn passes(&self, c: ChannelId) -> bool {
+        let channel = self.graph.channel(c);
+        self.steady.boundary_fill[c.index()] == 0
+            && channel.peek <= channel.consume
+            && !channel.dynamic
+            && !channel.feedback
+    }
+
+    /// Is what waits on a channel the region's input once more?
+    fn repeats(&self, set: &BTreeSet<NodeId>, c: ChannelId) -> bool {
+        let channel = self.graph.channel(c);
+        let plain = !channel.dynamic && !channel.feedback && channel.initial.is_empty();
+        plain
+            && view::behind(self.graph, &self.steady.boundary_fill, &|v| set.contains(&v), c)
+                .is_some_and(|n| n <= FARTHEST)
+    }
+
+    /// Is this one channel in and one out, at most, and do all others pass?
+    fn closed(&self, part: &Part) -> bool {
+        let set: BTreeSet<NodeId> = part.nodes.iter().copied().collect();
+        let (mut ins, mut outs) = (0, 0);
+        for v in &part.nodes {
+            let node = self.graph.node(*v);
+            for c in &node.inputs {
+                match set.contains(&self.graph.channel(*c).from.0) {
+                    true if !self.passes(*c) && !self.repeats(&set, *c) => return false,
+                    true => {}
+                    false => ins += 1,
+                }
+            }
+            outs += node.outputs.iter().filter(|c| !set.contains(&self.graph.channel(**c).to.0)).count();
+        }
+        ins <= 1 && outs <= 1
+    }
+
+    fn keep(&mut self, mut part: Part) {
+        if part.filters > 0 && part.nodes.len() > 1 {
+            part.nodes.sort();
+            self.found.push(part.nodes);
+        }
+    }
+
+    /// The part that is all of a stream, where it can be one; else, what can be of it is kept.
+    fn stream(&mut self, h: HierId, parts: &mut [Option<Part>]) -> Option<Part> {
+        let hier = &self.graph.hierarchy[h.index()];
+        let mut children: Vec<Option<Part>> = hier.children.iter().map(|c| parts[c.index()].take()).collect();
+        match hier.kind {
+            StreamKind::Filter => match hier.nodes[..] {
+                [v] => self.node(v),
+                _ => None,
+            },
+            StreamKind::SplitJoin => {
+                let own: Option<Vec<Part>> = hier.nodes.iter().map(|v| self.node(*v)).collect();
+                let all: Option<Vec<Part>> = children.iter().cloned().collect();
+                let whole = own.zip(all).and_then(|(own, all)| {
+                    let mut all = own.into_iter().chain(all);
+                    let first = all.next()?;
+                    all.try_fold(first, |sum, p| sum.with(&p))
+                });
+                if let Some(whole) = whole.filter(|w| self.closed(w)) {
+                    return Some(whole);
+                }
+                children.into_iter().flatten().for_each(|p| self.keep(p));
+                None
+            }
+            StreamKind::Pipeline => {
+                // nodes of its own are the program's ends
+                let complete = hier.nodes.is_empty();
+                let mut run: Option<Part> = None;
+                let mut broken = !complete;
+                for child in children.drain(..) {
+                    let Some(child) = child else {
+                        broken = true;
+                        run.take().into_iter().for_each(|r| self.keep(r));
+                        continue;
+                    };
+                    run = Some(match run.take() {
+                        None => child,
+                        Some(r) => match r.with(&child).filter(|both| self.closed(both)) {
+                            Some(both) => both,
+                            None => {
+                                broken = true;
+                                self.keep(r);
+                                child
+                            }
+                        },
+                    });
+                }
+                let run = run?;
+                if !broken {
+                    return Some(run);
+                }
+                self.keep(run);
+                None
+            }
+            _ => {
+                children.into_iter().flatten().for_each(|p| self.keep(p));
+                None
+            }
+        }
+    }
+}
