@@ -242,12 +242,10 @@ pub struct Native {
     loaded: Loaded,
 }
 
-/// What keeps code in memory.
+/// What keeps code in memory: a shared object, or what was made there.
 enum Loaded {
-    /// A shared object.
     Library(Library),
-    /// What was made in memory.
-    Made(sluice_jit::Program),
+    Made(Box<sluice_jit::Program>),
 }
 
 /// An instance, destroyed when it goes.
@@ -295,7 +293,7 @@ impl Native {
 
     /// A program whose code was made in memory.
     pub fn made(program: sluice_jit::Program) -> Native {
-        Native { abi: program.abi().cast(), device: None, loaded: Loaded::Made(program) }
+        Native { abi: program.abi().cast(), device: None, loaded: Loaded::Made(Box::new(program)) }
     }
 
     fn abi(&self) -> &RawAbi {
@@ -445,11 +443,9 @@ impl Native {
         // the instance's memory goes with it, and the device must not use it then
         let of_device = self.device.as_ref().and_then(Attached::settle);
         // SAFETY: the instance (or null) is one of this library's, and is not running.
-        *counted = unsafe {
-            match &self.loaded {
-                Loaded::Library(library) => native_stats::read(library, instance.raw.cast()),
-                Loaded::Made(program) => program.stats().and_then(|ask| native_stats::read_by(ask, instance.raw.cast())),
-            }
+        *counted = match &self.loaded {
+            Loaded::Library(library) => unsafe { native_stats::read(library, instance.raw.cast()) },
+            Loaded::Made(p) => p.stats().and_then(|ask| unsafe { native_stats::read_by(ask, instance.raw.cast()) }),
         };
         // SAFETY: as above.
         if let Some(fault) = unsafe { (*user).fault.take() } {

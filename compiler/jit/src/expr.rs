@@ -229,8 +229,7 @@ impl Maker<'_, '_> {
                 smallvec![self.b.ins().fdiv(re, n), self.b.ins().fdiv(im, n)]
             }
             Eq | Ne => {
-                let (re, im) =
-                    (self.b.ins().fcmp(FloatCC::Equal, a, c), self.b.ins().fcmp(FloatCC::Equal, b, d));
+                let (re, im) = (self.b.ins().fcmp(FloatCC::Equal, a, c), self.b.ins().fcmp(FloatCC::Equal, b, d));
                 let equal = self.b.ins().band(re, im);
                 smallvec![if op == Eq { equal } else { self.not(equal) }]
             }

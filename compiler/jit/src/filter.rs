@@ -109,7 +109,8 @@ impl Filter {
             sends: Vec::new(),
         };
         let mut own: std::collections::BTreeSet<FuncId> = kernel.handlers.iter().map(|(_, f)| *f).collect();
-        for f in [Some(kernel.work.function), kernel.prework.map(|w| w.function)].into_iter().flatten().chain(own.clone())
+        for f in
+            [Some(kernel.work.function), kernel.prework.map(|w| w.function)].into_iter().flatten().chain(own.clone())
         {
             own.extend(reached(kernel, f));
         }
@@ -322,8 +323,7 @@ impl Making<'_> {
             let rest = m.b.use_var(left);
             let rest = m.b.ins().isub(rest, one);
             m.b.def_var(left, rest);
-            for (v, ty, rate) in
-                [(m.input, &kernel.input, work.rates.pop), (m.output, &kernel.output, work.rates.push)]
+            for (v, ty, rate) in [(m.input, &kernel.input, work.rates.pop), (m.output, &kernel.output, work.rates.push)]
             {
                 let (size, _) = bytes::size_align(ty, globals);
                 if *ty != Ty::Void && rate > 0 {

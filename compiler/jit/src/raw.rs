@@ -281,12 +281,7 @@ impl Engine {
         let at = |i: usize| places[i] as i32;
         let [node, have, room, took, gave, base] = [0, 1, 2, 3, 4, 5].map(at);
         let (instance, stack) = (places[6], places[7] as i64);
-        Engine {
-            symbols,
-            functions,
-            stats,
-            places: Places { node, have, room, took, gave, base, instance, stack },
-        }
+        Engine { symbols, functions, stats, places: Places { node, have, room, took, gave, base, instance, stack } }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{Program, Refusal, steady};
 use cranelift_codegen::ir::{InstBuilder, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::FuncId;
+use sluice_codegen::c::ends;
 use sluice_codegen::c::fills::Fills;
 use sluice_codegen::c::layout::{self, Layout};
 use sluice_codegen::c::messages;
@@ -19,7 +20,6 @@ use sluice_codegen::c::print::Site;
 use sluice_codegen::c::program;
 use sluice_codegen::c::steady::Steady;
 use sluice_codegen::c::tables::Facts;
-use sluice_codegen::c::ends;
 use sluice_codegen::{CodegenError, ProgramInput};
 use sluice_frontend::graph::{Endpoint, NodeKind};
 use sluice_frontend::ids::NodeId;
@@ -432,8 +432,9 @@ impl Types<'_> {
                 let globals = self.globals;
                 let fields = globals.structs.get(id.index()).map_or(&[][..], |s| &s.fields);
                 let (places, ..) = bytes::fields(fields.iter().map(|(_, t)| t), globals, 0);
-                let rows: Vec<RawField> =
-                    (fields.iter().zip(places)).map(|((_, t), offset)| RawField { offset, ty: self.of(t, keep) }).collect();
+                let rows: Vec<RawField> = (fields.iter().zip(places))
+                    .map(|((_, t), offset)| RawField { offset, ty: self.of(t, keep) })
+                    .collect();
                 (9, rows.len() as u32, (std::ptr::null(), keep.list(rows)))
             }
             _ => (ends::scalars(ty, self.globals).unwrap_or((3, 1)).0, 1, none),
