@@ -15,7 +15,7 @@ use crate::exit::Fault;
 use crate::io::format::Format;
 use crate::io::host::End;
 use crate::jitted;
-use crate::options::{BackEnd, CodeOptions, RunOptions};
+use crate::options::{BackEnd, CodeOptions, Inner, RunOptions};
 use crate::pipeline::Checked;
 use crate::session::Session;
 use sluice_frontend::graph::{Endpoint, NodeKind};
@@ -53,7 +53,7 @@ pub(crate) fn decide(
         (BackEnd::Auto, None) if session.dumps("jit") => BackEnd::Jit,
         (BackEnd::Auto, None) if OF_C.iter().any(|pass| session.dumps(pass)) => BackEnd::Cc,
         (BackEnd::Auto, None) => {
-            let told = code.cc != CcOptions::default();
+            let told = code.cc != CcOptions::default() || code.inner != Inner::default();
             let states = match options.iterations {
                 Some(n) => Some(n as f64),
                 None => states(checked, options, readers),
