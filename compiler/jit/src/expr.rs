@@ -244,12 +244,12 @@ impl Maker<'_, '_> {
         }
         let x = a[0];
         match to {
-            Ty::Int => smallvec![self.to_int(x, from)],
-            Ty::Float => smallvec![self.to_float(x, from)],
+            Ty::Int => smallvec![self.int_of(x, from)],
+            Ty::Float => smallvec![self.float_of(x, from)],
             Ty::Double => smallvec![match from {
                 Ty::Float => self.b.ins().fpromote(types::F64, x),
                 _ => {
-                    let i = self.to_int(x, from);
+                    let i = self.int_of(x, from);
                     self.b.ins().fcvt_from_sint(types::F64, i)
                 }
             }],
@@ -262,13 +262,13 @@ impl Maker<'_, '_> {
                 }]
             }
             Ty::Bit => {
-                let (i, one) = (self.to_int(x, from), self.int(1));
+                let (i, one) = (self.int_of(x, from), self.int(1));
                 let bit = self.b.ins().band(i, one);
                 smallvec![self.b.ins().ireduce(types::I8, bit)]
             }
-            Ty::Complex => smallvec![self.to_float(x, from), self.zero(types::F32)],
+            Ty::Complex => smallvec![self.float_of(x, from), self.zero(types::F32)],
             Ty::Vec(n) => {
-                let x = self.to_float(x, from);
+                let x = self.float_of(x, from);
                 (0..*n).map(|_| x).collect()
             }
             _ => a,
@@ -276,7 +276,7 @@ impl Maker<'_, '_> {
     }
 
     /// Truncates, saturates, and makes a NaN 0, as Cranelift's instruction does.
-    fn to_int(&mut self, x: Value, from: &Ty) -> Value {
+    fn int_of(&mut self, x: Value, from: &Ty) -> Value {
         match from {
             Ty::Float | Ty::Double => self.b.ins().fcvt_to_sint_sat(types::I32, x),
             Ty::Bit | Ty::Bool => self.b.ins().uextend(types::I32, x),
@@ -284,12 +284,12 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn to_float(&mut self, x: Value, from: &Ty) -> Value {
+    fn float_of(&mut self, x: Value, from: &Ty) -> Value {
         match from {
             Ty::Float => x,
             Ty::Double => self.b.ins().fdemote(types::F32, x),
             _ => {
-                let i = self.to_int(x, from);
+                let i = self.int_of(x, from);
                 self.b.ins().fcvt_from_sint(types::F32, i)
             }
         }
