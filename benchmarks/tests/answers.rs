@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{floats, root, run};
+use common::{COMPILED, INTERPRETED, floats, root, run};
 use sluice_benchmarks::beside::words;
 use sluice_benchmarks::suite::{Benchmark, SUITE, signals};
 
@@ -28,7 +28,7 @@ fn a_known_cipher() {
 fn the_standards_blocks() {
     let aes = program("aes");
     let (folder, block) = (tempfile::tempdir().unwrap(), [0x0011_2233, 0x4455_6677, 0x8899_AABB, 0xCCDD_EEFF]);
-    let cipher = |variant| run(&aes.program(&root(), variant), &block, true, folder.path());
+    let cipher = |variant| run(&aes.program(&root(), variant), &block, INTERPRETED, folder.path());
     assert_eq!(cipher(None), [0x69C4_E0D8, 0x6A7B_0430, 0xD8CD_B780, 0x70B4_C55A]);
     assert_eq!(cipher(Some("aes256")), [0x8EA2_B7CA, 0x5167_45BF, 0xEAFC_4990, 0x4B49_6089]);
 }
@@ -40,7 +40,7 @@ fn the_vector_of_nessie() {
     let ints = |bytes: [u8; 16]| words(&bytes);
     let block = ints(0x0011_2233_4455_6677_8899_AABB_CCDD_EEFF_u128.to_be_bytes());
     let cipher = ints(0x563E_2CF8_740A_27C1_6480_4560_391E_9B27_u128.to_be_bytes());
-    assert_eq!(run(&path, &block, true, folder.path()), cipher);
+    assert_eq!(run(&path, &block, INTERPRETED, folder.path()), cipher);
 }
 
 /// The decoder finds what was sent, though one code bit of 27 arrives wrong.
@@ -48,7 +48,7 @@ fn the_vector_of_nessie() {
 fn the_message_is_decoded() {
     let viterbi = program("viterbi");
     let (folder, input) = (tempfile::tempdir().unwrap(), viterbi.input(20_000));
-    let bits = run(&viterbi.program(&root(), None), &input, false, folder.path());
+    let bits = run(&viterbi.program(&root(), None), &input, COMPILED, folder.path());
     assert!(bits.len() > 9600 && bits == signals::message(10_000)[..bits.len()]);
 }
 
@@ -57,7 +57,7 @@ fn the_message_is_decoded() {
 fn pulses_are_compressed() {
     let radar = program("pulsecompression");
     let (folder, input) = (tempfile::tempdir().unwrap(), radar.input(1024));
-    let power = floats(&run(&radar.program(&root(), None), &input, false, folder.path()));
+    let power = floats(&run(&radar.program(&root(), None), &input, COMPILED, folder.path()));
     let strongest = |ranges: std::ops::Range<usize>| ranges.max_by(|a, b| power[*a].total_cmp(&power[*b])).unwrap();
     let [(near, _), (far, _)] = signals::RANGES;
     assert_eq!((strongest(0..896), strongest(300..896)), (near, far));
@@ -71,7 +71,7 @@ fn pulses_are_compressed() {
 fn targets_are_detected() {
     let radar = program("radar");
     let (folder, input) = (tempfile::tempdir().unwrap(), radar.input(1));
-    let cells = floats(&run(&radar.program(&root(), None), &input, false, folder.path()));
+    let cells = floats(&run(&radar.program(&root(), None), &input, COMPILED, folder.path()));
     for (range, shift, amplitude) in signals::TARGETS {
         // 26 samples of each pulse add up, and 32 pulses under a window whose mean is 0.53
         let full = (26.0 * 32.0 * 0.53 * amplitude).powi(2);
@@ -96,7 +96,7 @@ fn beams_point_where_they_should() {
         let step = std::f64::consts::PI * (2.0 * f64::from(beam) - 7.0) / 8.0;
         let sample = |i: u32| [(step * f64::from(i % 16)).cos() as f32, (step * f64::from(i % 16)).sin() as f32];
         let input: Vec<u32> = (0..16 * 128).flat_map(sample).map(f32::to_bits).collect();
-        let power = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
+        let power = floats(&run(&b.program(&root(), None), &input, COMPILED, folder.path()));
         let of = |i: usize| power.iter().skip(i).step_by(8).sum::<f32>();
         let strongest = (0..8).max_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap();
         assert!(power.len() >= 8 && strongest == beam as usize, "{beam}: {strongest}");
@@ -108,7 +108,7 @@ fn beams_point_where_they_should() {
 fn the_vocoder_keeps_the_pitch() {
     let b = program("channelvocoder");
     let (folder, input) = (tempfile::tempdir().unwrap(), b.input(20_000));
-    let sound = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
+    let sound = floats(&run(&b.program(&root(), None), &input, COMPILED, folder.path()));
     for (from, period) in [(800, 80), (8800, 70), (16800, 60)] {
         let part = &sound[from..from + 2200];
         let of = |lag: usize| part.iter().zip(&part[lag..]).map(|(a, b)| a * b).sum::<f32>();
@@ -122,7 +122,7 @@ fn the_vocoder_keeps_the_pitch() {
 fn the_broadcast_is_received() {
     let b = program("stereo");
     let (folder, input) = (tempfile::tempdir().unwrap(), b.input(192 * 26 * 24));
-    let items = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
+    let items = floats(&run(&b.program(&root(), None), &input, COMPILED, folder.path()));
     let blocks = items.chunks_exact(65).filter(|frame| frame[64] != 0.0);
     let blocks: Vec<u32> = blocks.map(|frame| (frame[64] * 65536.0) as u32).collect();
     let sent: Vec<u32> = (0..24).map(|i| (i % 4 + 1) << 16 | signals::group(i as usize / 4)[i as usize % 4]).collect();
@@ -155,7 +155,7 @@ fn channels_are_brought_together() {
         [(turn.cos() / gain) as f32, (turn.sin() / gain) as f32]
     };
     let input: Vec<u32> = (0..8 * 512).flat_map(|i| tone(i, DELAY[i % 8], GAIN[i % 8])).map(f32::to_bits).collect();
-    let output = floats(&run(&b.program(&root(), None), &input, false, folder.path()));
+    let output = floats(&run(&b.program(&root(), None), &input, COMPILED, folder.path()));
     // the first whole output is that of sample 128
     let wanted: Vec<f32> = (0..8 * 384).flat_map(|i| tone(i, 64.0, 1.0)).collect();
     let worst = output.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -167,7 +167,7 @@ fn channels_are_brought_together() {
 fn the_filter_bank_reconstructs() {
     let bank = program("filterbank");
     let (folder, input) = (tempfile::tempdir().unwrap(), bank.input(1000));
-    let output = run(&bank.program(&root(), None), &input, true, folder.path());
+    let output = run(&bank.program(&root(), None), &input, INTERPRETED, folder.path());
     bank.compare(&output[31..], &input[..input.len() - 31], 1e-6).unwrap();
 }
 
@@ -207,7 +207,7 @@ fn the_inverse_transform_is_accurate() {
             wanted.extend(transform(&coefficients, false).into_iter().map(|x| x.round().clamp(-256.0, 255.0)));
             input.extend(coefficients.iter().map(|c| *c as i32 as u32));
         }
-        let output = run(&idct, &input, false, folder.path());
+        let output = run(&idct, &input, COMPILED, folder.path());
         let (mut mean, mut square) = ([0.0; 64], [0.0; 64]);
         for (i, (ours, exact)) in output.iter().zip(&wanted).enumerate() {
             let error = f64::from(*ours as i32) - exact;
@@ -220,7 +220,7 @@ fn the_inverse_transform_is_accurate() {
         assert!(output.len() == wanted.len() && worst(&square) <= 0.06 && all(&square) <= 0.02, "{low} {high} {sign}");
         assert!(worst(&mean) <= 0.015 && all(&mean) <= 0.0015, "{low} {high} {sign}: {}", worst(&mean));
     }
-    assert_eq!(run(&idct, &[0; 64], true, folder.path()), [0; 64]);
+    assert_eq!(run(&idct, &[0; 64], INTERPRETED, folder.path()), [0; 64]);
 }
 
 /// A tone becomes longer by a quarter and keeps its frequency and its loudness.
@@ -229,7 +229,7 @@ fn a_tone_is_stretched() {
     let (folder, frequency) = (tempfile::tempdir().unwrap(), 0.0371);
     let tone = |t: usize| (std::f64::consts::TAU * frequency * t as f64).sin() as f32;
     let input: Vec<u32> = (0..16_384).map(|t| tone(t).to_bits()).collect();
-    let output = floats(&run(&program("phasevocoder").program(&root(), None), &input, false, folder.path()));
+    let output = floats(&run(&program("phasevocoder").program(&root(), None), &input, COMPILED, folder.path()));
     assert_eq!(output.len(), (16_384 - 1024 + 256) / 256 * 320);
     let middle = &output[2000..18_000];
     let crossings = middle.windows(2).filter(|pair| pair[0] < 0.0 && pair[1] >= 0.0).count();

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{root, run};
+use common::{COMPILED, INTERPRETED, MADE, root, run};
 use sluice_benchmarks::beside::{Plain, Program, Python, compile};
 use sluice_benchmarks::suite::{Benchmark, Counts, SUITE, work};
 use std::collections::BTreeSet;
@@ -58,8 +58,10 @@ fn holds(name: &str) {
     let (work, input) = (folder.path(), b.input(ITEMS));
     assert_eq!(Counts::of(&b.elaborate(&root).unwrap().graph), b.counts);
 
-    let interpreted = run(&b.program(&root, None), &input, true, work);
-    let native = run(&b.program(&root, None), &input, false, work);
+    let interpreted = run(&b.program(&root, None), &input, INTERPRETED, work);
+    let native = run(&b.program(&root, None), &input, COMPILED, work);
+    let made = run(&b.program(&root, None), &input, MADE, work);
+    assert!(made == native, "{}: code made in memory gives something else", b.name);
     assert!(interpreted == native, "{name}: native code and interpreter differ");
     let reference = plain(b, "reference.c", "", "", &input, work).unwrap();
     same("the C reference", b, &native, &reference, b.tolerance);
@@ -68,10 +70,10 @@ fn holds(name: &str) {
         None => native,
         Some((variant, flag)) => {
             let program = b.program(&root, Some(variant));
-            let native = run(&program, &input, false, work);
+            let native = run(&program, &input, COMPILED, work);
             let few = &input[..b.input.1 * b.input.0.words() * 8];
             assert!(
-                native.starts_with(&run(&program, few, true, work)),
+                native.starts_with(&run(&program, few, INTERPRETED, work)),
                 "{variant}: native code and interpreter differ"
             );
             let reference = plain(b, "reference.c", flag, "", &input, work).unwrap();

@@ -21,7 +21,7 @@ use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
 use sluice_driver::session::Session;
 use sluice_driver::threads::crew::Seats;
-use sluice_driver::{compiled, cuda, folding, interpreted};
+use sluice_driver::{compiled, cuda, folding, interpreted, jitted};
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
 use std::collections::BTreeMap;
 use std::io::{PipeReader, Write};
@@ -147,13 +147,31 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
     made().map_err(in_short)
 }
 
+/// Makes a checked program's code in memory.
+pub fn compile_in_memory(checked: &Checked, make: Make) -> Result<Compiled, String> {
+    let made = || {
+        let mut session = Session::new(&ProgramOptions::default(), false)?;
+        let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
+        let code = CodeOptions {
+            schedule,
+            unchecked: make.unchecked,
+            channel_limit: make.channel_limit,
+            ..Default::default()
+        };
+        let ready = jitted::make(&mut session, checked, &code)?;
+        Ok(Compiled { native: ready.native, unit: 1, sites: ready.sites, lanes: 0, crew: None })
+    };
+    made().map_err(in_short)
+}
+
 /// Compiles a checked program for up to so many threads. `None` where one must do everything.
 pub fn compile_threads(checked: &Checked, threads: usize, batch: Option<u64>) -> Result<Option<Compiled>, String> {
     let made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let code = CodeOptions { cc: CcOptions { level: 0, ..CcOptions::default() }, ..Default::default() };
         let threads = ThreadsOptions { threads, batch, report: false };
-        let (c, plan) = compiled::emit_threads(&mut session, checked, &code, &threads)?;
+        let front = compiled::front(&mut session, checked, &code)?;
+        let (c, plan) = compiled::emit_threads(&mut session, checked, &code, &threads, front)?;
         if plan.partition.is_none() {
             return Ok(None);
         }

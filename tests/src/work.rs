@@ -3,7 +3,7 @@
 use crate::generate::{self, Case};
 use crate::message::Message;
 use crate::patient::patient;
-use crate::run::{Compare, Feed, Make, Outcome, check, compile, difference, run};
+use crate::run::{Compare, Feed, Make, Outcome, check, compile, compile_in_memory, difference, run};
 use crate::{device, examine, mangle, turns};
 use sluice_driver::exit::Exit;
 use sluice_driver::options::Inner;
@@ -178,6 +178,10 @@ fn windows(job: &Message, folder: &Path) -> Message {
         Ok(code) => code,
         Err(why) => return Message::new("different").with("why", format!("it cannot be compiled: {why}")),
     };
+    let made = match compile_in_memory(&checked, make(job)) {
+        Ok(made) => made,
+        Err(why) => return Message::new("different").with("why", format!("no code is made in memory: {why}")),
+    };
     let all = case.input.as_deref().unwrap_or_default();
     let longer = (0..6).map(|i| all.len() - i * 1717 % all.len().max(1));
     let lengths = (0..=SHORT as usize).map(|n| n * size + usize::from(n % 7 == 3)).chain(longer);
@@ -187,10 +191,12 @@ fn windows(job: &Message, folder: &Path) -> Message {
         if let Outcome::Failed(_, why, _) = &interpreted {
             return Message::new("refused").with("why", format!("the interpreter fails: {why}"));
         }
-        let native = run(&checked, &part, Some(&code), Feed::default(), folder);
-        if let Some(why) = difference(&interpreted, &native, Compare { remarks: true, faults_only: false }) {
-            let why = format!("input of {bytes} bytes, interpreted and compiled: {why}");
-            return Message::new("different").with("why", why).with("bytes", bytes.to_string());
+        for (code, how) in [(&code, "compiled"), (&made, "by code made in memory")] {
+            let native = run(&checked, &part, Some(code), Feed::default(), folder);
+            if let Some(why) = difference(&interpreted, &native, Compare { remarks: true, faults_only: false }) {
+                let why = format!("input of {bytes} bytes, interpreted and {how}: {why}");
+                return Message::new("different").with("why", why).with("bytes", bytes.to_string());
+            }
         }
     }
     Message::new("same").with("lanes", code.lanes.to_string())
@@ -237,6 +243,13 @@ fn differ(job: &Message, folder: &Path) -> Message {
     }
     if let Some(why) = difference(&interpreted, &native, compare) {
         return Message::new("different").with("why", format!("interpreted and compiled: {why}"));
+    }
+    let made = match compile_in_memory(&checked, make) {
+        Ok(made) => run(&checked, case, Some(&made), feed, folder),
+        Err(why) => return Message::new("different").with("why", format!("no code is made in memory: {why}")),
+    };
+    if let Some(why) = difference(&interpreted, &made, compare) {
+        return Message::new("different").with("why", format!("interpreted and by code made in memory: {why}"));
     }
     if job.bytes("patient").is_some() {
         let both = [(None, "interpreted"), (Some(&code), "compiled")];

@@ -6,7 +6,7 @@ use sluice_benchmarks::beside::{bytes, words};
 use sluice_driver::commands;
 use sluice_driver::exit::Exit;
 use sluice_driver::io::host::Bindings;
-use sluice_driver::options::{CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
+use sluice_driver::options::{BackEnd, CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
 use std::path::{Path, PathBuf};
 
 pub fn root() -> PathBuf {
@@ -17,8 +17,13 @@ pub fn text(path: &Path) -> String {
     path.to_str().unwrap().to_string()
 }
 
+/// Ways to run a program.
+pub const INTERPRETED: (bool, BackEnd) = (true, BackEnd::Auto);
+pub const COMPILED: (bool, BackEnd) = (false, BackEnd::Cc);
+pub const MADE: (bool, BackEnd) = (false, BackEnd::Jit);
+
 /// What a program gives; a warning is an error.
-pub fn run(program: &Path, input: &[u32], interpret: bool, work: &Path) -> Vec<u32> {
+pub fn run(program: &Path, input: &[u32], (interpret, back_end): (bool, BackEnd), work: &Path) -> Vec<u32> {
     let (from, to) = (work.join("in.raw"), work.join("out.raw"));
     std::fs::write(&from, bytes(input)).unwrap();
     let options = ProgramOptions {
@@ -27,7 +32,7 @@ pub fn run(program: &Path, input: &[u32], interpret: bool, work: &Path) -> Vec<u
         ..ProgramOptions::default()
     };
     let bindings = Bindings { input: Some(text(&from)), output: Some(text(&to)), ..Bindings::default() };
-    let how = RunOptions { bindings, interpret, ..RunOptions::default() };
+    let how = RunOptions { bindings, interpret, back_end, ..RunOptions::default() };
     let exit = commands::run(&options, CodeChoices::default(), &NativeOptions::default(), how);
     assert_eq!(exit, Exit::Ok, "{}", program.display());
     words(&std::fs::read(&to).unwrap())

@@ -50,7 +50,8 @@ pub fn emit(
         let fused = fuse(None);
         Ok((emit_program(&with(input, fused.as_ref()))?, ()))
     };
-    emit_by(session, checked, code, (flavour, name), make).map(|(c, ())| c)
+    let front = front(session, checked, code)?;
+    emit_by(session, checked, code, front, (flavour, name), make).map(|(c, ())| c)
 }
 
 /// The same for so many threads: a plugin in stages, where there is a plan for them.
@@ -59,6 +60,7 @@ pub fn emit_threads(
     checked: &Checked,
     code: &CodeOptions,
     threads: &ThreadsOptions,
+    front: Front,
 ) -> Result<(CProgram, Plan), Halt> {
     // one that does not fit any more is left alone: there is nothing to be said about it in a run
     let found = find::in_cache(checked).and_then(Result::ok);
@@ -82,7 +84,7 @@ pub fn emit_threads(
         };
         Ok((c, plan))
     };
-    emit_by(session, checked, code, (Flavour::Plugin, "program"), make)
+    emit_by(session, checked, code, front, (Flavour::Plugin, "program"), make)
 }
 
 /// Makes one filter of parts of a program, each within a stage where there are stages.
@@ -98,35 +100,70 @@ fn with<'a>(input: &ProgramInput<'a>, fused: Option<&'a (Fused, FusedSchedule)>)
     }
 }
 
+/// Prints what a program's front has come to as a plugin in C.
+pub(crate) fn emit_plugin(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    front: Front,
+) -> Result<CProgram, Halt> {
+    let make = |input: &ProgramInput<'_>, fuse: Fuse<'_>| {
+        let fused = fuse(None);
+        Ok((emit_program(&with(input, fused.as_ref()))?, ()))
+    };
+    emit_by(session, checked, code, front, (Flavour::Plugin, "program"), make).map(|(c, ())| c)
+}
+
+/// What code is made of, whoever makes it.
+pub struct Front {
+    /// The order of firings.
+    pub verified: Verified<SequentialSchedule>,
+    /// The kernel of each filter, without what is done for vectors and for the C compiler.
+    pub kernels: Vec<Kernel>,
+}
+
+/// Schedules and lowers a program.
+pub fn front(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Front, Halt> {
+    let program = &checked.program;
+    let verified = session.pass("schedule", || schedule(program, code.schedule))?;
+    dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
+    Ok(Front { verified, kernels: device_kernels(session, checked, code)? })
+}
+
+/// Prints as C what the program's front has come to.
 fn emit_by<T>(
     session: &mut Session,
     checked: &Checked,
     code: &CodeOptions,
+    Front { verified, mut kernels }: Front,
     (flavour, name): (Flavour, &str),
     make: impl FnOnce(&ProgramInput<'_>, Fuse<'_>) -> Result<(CProgram, T), CodegenError>,
 ) -> Result<(CProgram, T), Halt> {
-    let program = &checked.program;
-    let verified = session.pass("schedule", || schedule(program, code.schedule))?;
-    dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
-    let mut kernels = kernels(session, checked, code)?;
-    session.pass("item-ranges", || items::prove(&program.graph, &mut kernels));
+    improve(session, &mut kernels, sluice_kernel::passes::FOR_C)?;
+    session.pass("item-ranges", || items::prove(&checked.program.graph, &mut kernels));
     dump(session, "item-ranges", || print_kernels(&kernels))?;
     let whole = |partition: Option<&partition::Verified>| fuse(checked, code, (&kernels, &verified), partition);
     if session.dumps("fuse") {
         let made = whole(None);
         dump(session, "fuse", || match &made {
             Some((fused, _)) => graph_text::print(&fused.graph) + "\n" + &print_kernels(&fused.kernels),
-            None => graph_text::print(&program.graph),
+            None => graph_text::print(&checked.program.graph),
         })?;
     }
     let mut printed = kernels.clone();
     improve(session, &mut printed, code.inner.passes())?;
-    let mut options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
-    options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
+    let options = sluice_codegen::ProgramOptions { flavour, ..code_options(code) };
     let input = input(checked, name, &printed, &verified, &options);
     let (c, more) = session.pass("emit-c", || make(&input, &whole)).map_err(|e| no_code(&e))?;
     dump(session, "emit-c", || c.source.clone())?;
     Ok((c, more))
+}
+
+/// What the back ends are told, whatever they make.
+pub(crate) fn code_options(code: &CodeOptions) -> sluice_codegen::ProgramOptions {
+    let mut options = sluice_codegen::ProgramOptions { stats: code.stats, apart: true, ..Default::default() };
+    options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
+    options
 }
 
 /// Bytes of the filters' states up to which a steady state that fails is done again firing by firing, as the engine does it where it can.

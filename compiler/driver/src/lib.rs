@@ -3,6 +3,7 @@
 // The driver is the room that touches files, processes, clocks and the environment; clippy.toml bans them elsewhere.
 #![allow(clippy::disallowed_methods)]
 
+pub mod back_end;
 pub mod cache;
 pub mod cc;
 pub mod commands;
@@ -20,6 +21,7 @@ pub mod folding;
 pub mod interpreted;
 pub mod interrupt;
 pub mod io;
+pub mod jitted;
 pub mod makespan;
 pub mod native;
 pub mod native_stats;

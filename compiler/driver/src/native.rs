@@ -239,7 +239,13 @@ pub struct Native {
     /// Where its kernels run.
     device: Option<Attached>,
     /// Keeps the code in memory; dropped last.
-    loaded: Library,
+    loaded: Loaded,
+}
+
+/// What keeps code in memory: a shared object, or what was made there.
+enum Loaded {
+    Library(Library),
+    Made(Box<sluice_jit::Program>),
 }
 
 /// An instance, destroyed when it goes.
@@ -282,11 +288,16 @@ impl Native {
         if version != VERSION || (size as usize) < size_of::<RawAbi>() {
             return Err(fault(format!("it has version {version} of the interface, not {VERSION}")));
         }
-        Ok(Native { abi, device: None, loaded: library })
+        Ok(Native { abi, device: None, loaded: Loaded::Library(library) })
+    }
+
+    /// A program whose code was made in memory.
+    pub fn made(program: sluice_jit::Program) -> Native {
+        Native { abi: program.abi().cast(), device: None, loaded: Loaded::Made(Box::new(program)) }
     }
 
     fn abi(&self) -> &RawAbi {
-        // SAFETY: checked in `load`; the library is in memory as long as `self`.
+        // SAFETY: checked in `load`, or a table that sluice made; the code is in memory as long as `self`.
         unsafe { &*self.abi }
     }
 
@@ -382,8 +393,8 @@ impl Native {
 
     /// The stages of a program that was compiled with some.
     fn stages(&self) -> Result<&RawStages, Fault> {
+        let Loaded::Library(library) = &self.loaded else { return Err(Fault::internal("no stages")) };
         // SAFETY: the function has this type in sluice_stages.h.
-        let Native { loaded: library, .. } = self;
         let raw = unsafe {
             let entry = library
                 .get::<extern "C" fn() -> *const RawStages>(b"sluice_stages_v1\0")
@@ -432,7 +443,10 @@ impl Native {
         // the instance's memory goes with it, and the device must not use it then
         let of_device = self.device.as_ref().and_then(Attached::settle);
         // SAFETY: the instance (or null) is one of this library's, and is not running.
-        *counted = unsafe { native_stats::read(&self.loaded, instance.raw.cast()) };
+        *counted = match &self.loaded {
+            Loaded::Library(library) => unsafe { native_stats::read(library, instance.raw.cast()) },
+            Loaded::Made(p) => p.stats().and_then(|ask| unsafe { native_stats::read_by(ask, instance.raw.cast()) }),
+        };
         // SAFETY: as above.
         if let Some(fault) = unsafe { (*user).fault.take() } {
             return Err(NativeEnd::Fault(fault));

@@ -96,7 +96,29 @@ pub unsafe fn read(library: &Library, instance: *mut c_void) -> Option<NativeSta
         return None;
     }
     // SAFETY: the function has this type in sl_stats.h.
-    let ask = unsafe { library.get::<extern "C" fn(*mut c_void) -> *const RawStats>(b"sluice_stats_v1\0") }.ok()?;
+    let ask = unsafe { library.get::<Ask>(b"sluice_stats_v1\0") }.ok()?;
+    // SAFETY: the caller's promise.
+    unsafe { told(*ask, instance) }
+}
+
+/// The same of a program that was made in memory; `ask` is its `sluice_stats_v1`.
+///
+/// # Safety
+/// As for [`read`], and `ask` must be that function's address.
+pub unsafe fn read_by(ask: *const c_void, instance: *mut c_void) -> Option<NativeStats> {
+    if instance.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { told(std::mem::transmute::<*const c_void, Ask>(ask), instance) }
+}
+
+/// `sluice_stats_v1`
+type Ask = extern "C" fn(*mut c_void) -> *const RawStats;
+
+/// # Safety
+/// As for [`read`].
+unsafe fn told(ask: Ask, instance: *mut c_void) -> Option<NativeStats> {
     let raw = ask(instance);
     if raw.is_null() {
         return None;

@@ -268,6 +268,18 @@ pub struct CudaBuildOptions {
     pub archs: Vec<Arch>,
 }
 
+/// Who makes the code of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BackEnd {
+    /// Whatever is expected to be done sooner.
+    #[default]
+    Auto,
+    /// Machine code made in memory.
+    Jit,
+    /// The C compiler.
+    Cc,
+}
+
 /// Options of `run`.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
@@ -277,6 +289,8 @@ pub struct RunOptions {
     pub iterations: Option<u64>,
     /// Interpret instead of compiling.
     pub interpret: bool,
+    /// Who compiles.
+    pub back_end: BackEnd,
     /// The run is watched by another process.
     pub confinement: Option<Confinement>,
     /// Show what happens, firing by firing; the interpreter runs then.

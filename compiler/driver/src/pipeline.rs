@@ -3,6 +3,7 @@
 //! Purpose: from files to running code, one straight way: read, analyse, schedule, lower, emit C, compile, run.
 //! Every step is a pass with a name; each can be timed, and what it made can be dumped.
 
+use crate::back_end;
 use crate::compiled;
 use crate::cuda;
 use crate::dumps;
@@ -11,17 +12,18 @@ use crate::folding;
 use crate::interrupt;
 use crate::io::host::{self, Host};
 use crate::io::sink::Out;
+use crate::jitted::{self, Ready};
 use crate::native::NativeEnd;
 use crate::natives::Natives;
 use crate::natives::foreign::Foreign;
-use crate::options::{CodeOptions, NativeOptions, ProgramOptions, RunOptions};
+use crate::options::{BackEnd, CodeOptions, NativeOptions, ProgramOptions, RunOptions};
 use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
 use crate::stats::Ending;
 use crate::threads::report;
 use crate::watched::{self, Watched};
-use sluice_codegen::{CProgram, Flavour};
+use sluice_codegen::c::print::Site;
 use sluice_frontend::elaborate::Limits;
 use sluice_frontend::graph::{Node, NodeKind};
 use sluice_frontend::lints::levels::Levels;
@@ -171,19 +173,25 @@ pub fn run(
         Some(match (&options.cuda, &options.threads) {
             (Some(cuda), _) => {
                 let cuda = &cuda::auto::decided(session, checked, code, natives, cuda)?;
-                cuda::run::prepare(session, checked, code, natives, cuda, cuda::texts::texts)?
+                cuda::run::prepare(session, checked, code, natives, cuda, cuda::texts::texts)?.into()
             }
             (None, threads) => {
-                let c = match threads {
-                    Some(threads) => {
-                        let (c, made) = compiled::emit_threads(session, checked, code, threads)?;
-                        plan = Some(made);
-                        c
-                    }
-                    None => compiled::emit(session, checked, code, Flavour::Plugin, "program")?,
-                };
-                let natives = Natives::prepare(session, checked, natives, &code.cc)?;
-                (compiled::load(session, checked, &c, code, &natives)?, c)
+                let front = compiled::front(session, checked, code)?;
+                let who = back_end::decide(session, checked, code, options, &readers, &front)?;
+                if who == BackEnd::Jit {
+                    jitted::of(session, checked, code, front)?
+                } else {
+                    let c = match threads {
+                        Some(threads) => {
+                            let (c, made) = compiled::emit_threads(session, checked, code, threads, front)?;
+                            plan = Some(made);
+                            c
+                        }
+                        None => compiled::emit_plugin(session, checked, code, front)?,
+                    };
+                    let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+                    (compiled::load(session, checked, &c, code, &natives)?, c).into()
+                }
             }
         })
     };
@@ -206,19 +214,19 @@ pub fn run(
     let mut tally = None;
     let staged = plan.as_ref().filter(|p| p.partition.is_some()).map(|p| &p.threads);
     let end = session.pass("run", || match (&native, staged) {
-        (Some((native, c)), Some(threads)) => {
+        (Some(Ready { native, sites, .. }), Some(threads)) => {
             let (end, done) = native.run_threads(&readers, &writers, options.iterations, &host, (threads, batch));
             tally = Some(done);
-            end.map_err(|e| of_native(e, ran, c))
+            end.map_err(|e| of_native(e, ran, sites))
         }
         (None, _) => {
             let settings =
                 sluice_interpret::Options { iterations: options.iterations, channel_limit: code.channel_limit };
             watched.interpret(&readers, settings, &mut host, &mut foreign)
         }
-        (Some((native, c)), None) => {
-            let end = watched.run(native, (&readers, &writers), options.iterations, &mut host, c.fills.as_ref());
-            end.map_err(|e| of_native(e, ran, c))
+        (Some(Ready { native, sites, fills }), None) => {
+            let end = watched.run(native, (&readers, &writers), options.iterations, &mut host, fills.as_ref());
+            end.map_err(|e| of_native(e, ran, sites))
         }
     });
     drop(insistence);
@@ -251,9 +259,9 @@ pub fn run(
 }
 
 /// Why native code did not end well.
-fn of_native(end: NativeEnd, checked: &Checked, c: &CProgram) -> RunEnd {
+fn of_native(end: NativeEnd, checked: &Checked, sites: &[Site]) -> RunEnd {
     match end {
         NativeEnd::Fault(fault) => RunEnd::Fault(fault),
-        NativeEnd::Program(error) => runtime::of_native(&error, &checked.program.graph, &c.sites),
+        NativeEnd::Program(error) => runtime::of_native(&error, &checked.program.graph, sites),
     }
 }

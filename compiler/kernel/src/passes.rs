@@ -52,6 +52,9 @@ pub fn prepare(mut kernel: Kernel) -> Kernel {
     kernel
 }
 
+/// The passes that come after those of [`DEVICE`], for C.
+pub const FOR_C: &[Pass] = PASSES.split_at(PASSES.len() - 1).1;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 
-use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, ScheduleArg};
+use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, RunnerArg, ScheduleArg};
 use crate::cslow_arguments::CslowArgs;
 use crate::cuda_arguments::{ArchArgs, CudaArgs, GpuArgs};
 use crate::makespan_arguments::{Asked, MakespanArgs};
@@ -374,9 +374,12 @@ struct RunArgs {
     /// Run the initialisation and this many steady states, instead of until the input ends
     #[arg(short = 'n', long, value_name = "N")]
     iterations: Option<u64>,
-    /// Interpret instead of compiling
+    /// Interpret instead of compiling: the same as `--back-end interpret`
     #[arg(long)]
     interpret: bool,
+    /// Who makes the code that runs
+    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+    back_end: RunnerArg,
     #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
@@ -464,11 +467,13 @@ impl NativeArgs {
 impl RunArgs {
     fn options(self) -> Result<RunOptions, Fault> {
         let (trace, stats, threads) = (self.trace.options(), self.stats.options(), self.threads.options());
+        let interpret = self.interpret || matches!(self.back_end, RunnerArg::Interpret);
         let others = [
-            (self.interpret, "--interpret"),
+            (interpret, "--interpret"),
             (trace.is_some(), "--trace"),
             (stats.is_some(), "--stats"),
             (threads.is_some(), "--threads"),
+            (matches!(self.back_end, RunnerArg::Jit), "--back-end jit"),
         ];
         let cuda = self.cuda.run(self.gpu, &others)?;
         let format = |name: Option<String>| name.and_then(|n| Format::named(&n));
@@ -483,7 +488,8 @@ impl RunArgs {
                 written: None,
             },
             iterations: self.iterations,
-            interpret: self.interpret,
+            interpret,
+            back_end: self.back_end.back_end(),
             confinement: None,
             trace,
             stats,

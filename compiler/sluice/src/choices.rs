@@ -34,6 +34,29 @@ pub(crate) enum BackEndArg {
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
+pub(crate) enum RunnerArg {
+    /// Whichever is expected to be done sooner
+    #[default]
+    Auto,
+    /// Sluice itself, in memory, within milliseconds
+    Jit,
+    /// The C compiler: slower to start, faster to run
+    Cc,
+    /// The reference interpreter
+    Interpret,
+}
+
+impl RunnerArg {
+    pub(crate) fn back_end(self) -> BackEnd {
+        match self {
+            RunnerArg::Auto | RunnerArg::Interpret => BackEnd::Auto,
+            RunnerArg::Jit => BackEnd::Jit,
+            RunnerArg::Cc => BackEnd::Cc,
+        }
+    }
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, Default)]
 pub(crate) enum TargetArg {
     /// The CPU
     #[default]

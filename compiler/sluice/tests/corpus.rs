@@ -1,4 +1,5 @@
-//! The corpus: every program of tests/run and tests/stdlib gives the expected text, interpreted and as native code, without a warning.
+//! The corpus: every program of tests/run and tests/stdlib gives the expected text, interpreted, as C and as code made in memory (but for those
+//! that call native functions), without a warning.
 //!
 //! A program's first comment lines may say `// flags: ...`, `// input: FILE` and `// native: FILE` (beside the program), and
 //! `// tolerance: x` (relative, for the numbers in the text). Without a reader and without flags it runs for four steady states.
@@ -107,7 +108,13 @@ fn main() {
             let q = p.clone();
             trials.push(Trial::test(format!("{name}::interpreted"), move || run(&q, &["--interpret"])));
             let r = p.clone();
-            trials.push(Trial::test(format!("{name}::native"), move || run(&r, &[])));
+            trials.push(Trial::test(format!("{name}::native"), move || run(&r, &["--back-end", "cc"])));
+            // native functions are the C compiler's
+            let text = std::fs::read_to_string(&p).unwrap_or_default();
+            if directive(&text, "native").is_none() {
+                let p = p.clone();
+                trials.push(Trial::test(format!("{name}::jit"), move || run(&p, &["--back-end", "jit"])));
+            }
             number += 1;
             let every = std::env::var_os("SLUICE_ALL_INNER").is_some();
             for (i, inner) in ["none", "unroll", "pipeline", "both"].into_iter().enumerate() {

@@ -73,8 +73,7 @@ static uint64_t sl_part(uint64_t *at, uint64_t bytes) {
 }
 
 /* Makes an instance. The arena of one that is a part of another is not cleared: it uses little of it. */
-static int32_t sl_make(const sluice_host *host, sl_ctx **instance, int clear) {
-    const sl_program *p = &sl_the_program;
+static int32_t sl_make(const sl_program *p, const sluice_host *host, sl_ctx **instance, int clear) {
     const uint64_t nodes = p->node_count, channels = p->channel_count;
     uint64_t at = sizeof(sl_ctx);
     const uint64_t cursors = sl_part(&at, channels * sizeof(sl_cursor));
@@ -177,7 +176,9 @@ static int32_t sl_make(const sluice_host *host, sl_ctx **instance, int clear) {
     return SLUICE_DONE;
 }
 
-SL_ENGINE int32_t sl_create(const sluice_host *host, sl_ctx **instance) { return sl_make(host, instance, 1); }
+SL_ENGINE int32_t sl_create(const sluice_host *host, sl_ctx **instance) {
+    return sl_make(&sl_the_program, host, instance, 1);
+}
 
 SL_ENGINE void sl_destroy(sl_ctx *ctx) {
     if (ctx) {

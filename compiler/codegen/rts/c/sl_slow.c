@@ -189,25 +189,46 @@ static char *sl_tail(sl_ctx *ctx, uint32_t c) {
     return ctx->place[c] + (uint64_t)ctx->at[c].tail * ch->item;
 }
 
-/* Deals items out to the ports of a splitter, or collects those of a joiner. */
+/* Copies `times` pieces of `bytes` bytes, some apart. */
+static void sl_copy_pieces(char *to, size_t to_step, const char *from, size_t from_step, size_t bytes, int64_t times) {
+#define SL_PIECES(size) \
+    case size: \
+        for (int64_t t = 0; t < times; t++) memcpy(to + (size_t)t * to_step, from + (size_t)t * from_step, size); \
+        break;
+    switch (bytes) {
+        SL_PIECES(1)
+        SL_PIECES(4)
+        SL_PIECES(8)
+        SL_PIECES(12)
+        SL_PIECES(16)
+        SL_PIECES(32)
+    default:
+        for (int64_t t = 0; t < times; t++) memcpy(to + (size_t)t * to_step, from + (size_t)t * from_step, bytes);
+    }
+#undef SL_PIECES
+}
+
+/* Deals items out to the ports of a splitter, or collects those of a joiner: port by port, so that one part is written in a row. */
 static void sl_deal(sl_ctx *ctx, const sl_node *n, char *whole, int split, int64_t times) {
     const sl_program *p = ctx->program;
     uint32_t ports = split ? n->outs : n->ins;
     const uint32_t *channels = p->ports + (split ? n->first_out : n->first_in);
     const uint32_t *weights = p->weights + n->first_weight;
-    for (int64_t t = 0; t < times; t++) {
-        for (uint32_t i = 0; i < ports; i++) {
-            sl_cursor *at = &ctx->at[channels[i]];
-            size_t bytes = (size_t)weights[i] * p->channels[channels[i]].item;
-            if (split) {
-                memcpy(sl_tail(ctx, channels[i]), whole, bytes);
-                at->tail += weights[i];
-            } else {
-                memcpy(whole, sl_head(ctx, channels[i]), bytes);
-                at->head += weights[i];
-            }
-            whole += bytes;
+    size_t all = 0;
+    for (uint32_t i = 0; i < ports; i++) {
+        all += (size_t)weights[i] * p->channels[channels[i]].item;
+    }
+    for (uint32_t i = 0; i < ports; i++) {
+        const uint32_t c = channels[i];
+        const size_t bytes = (size_t)weights[i] * p->channels[c].item;
+        if (split) {
+            sl_copy_pieces(sl_tail(ctx, c), bytes, whole, all, bytes, times);
+            ctx->at[c].tail += times * weights[i];
+        } else {
+            sl_copy_pieces(whole, all, sl_head(ctx, c), bytes, bytes, times);
+            ctx->at[c].head += times * weights[i];
         }
+        whole += bytes;
     }
 }
 

@@ -18,7 +18,7 @@ static uint64_t sl_node_bytes(const sl_program *p, uint32_t v) {
 
 static int32_t sl_undoable(void) { return sl_saved_bytes(&sl_the_program) > 0; }
 
-static int32_t sl_part_make(const sluice_host *host, sl_ctx **part) { return sl_make(host, part, 0); }
+static int32_t sl_part_make(const sluice_host *host, sl_ctx **part) { return sl_make(&sl_the_program, host, part, 0); }
 
 static void sl_attach(sl_ctx *whole, sluice_crew *crew, void *user, int64_t k) {
     whole->crew = crew;

@@ -10,7 +10,7 @@
 //! sl_fire_mail_3(..., n)   →   deliver what is due; sl_fire_3(..., part); deliver; sl_fire_3(..., rest)
 //! ```
 
-use super::print::FilterText;
+use super::print::{FilterText, Send};
 use super::program::{CodegenError, ProgramInput};
 use super::types::c_type;
 use sluice_frontend::graph::NodeKind;
@@ -100,43 +100,81 @@ impl Tables {
     }
 }
 
+/// A way of messages from a node to one receiver.
+pub struct Way<'a> {
+    /// The receiver's code, and the number of its handler.
+    pub code: usize,
+    /// See `code`.
+    pub handler: usize,
+    /// Types of the arguments.
+    pub params: Vec<Ty>,
+    /// By the sender's firing: before which firing of the receiver it takes effect.
+    pub due: &'a Counts,
+    /// Number of the way in the sender's code.
+    pub send: usize,
+    /// Who gets it.
+    pub receiver: NodeId,
+    /// It takes effect directly after the firing before.
+    pub after: bool,
+    /// It takes effect before the receiver's next firing, whatever `due`.
+    pub next: bool,
+}
+
+/// The ways of the messages that a node sends; `sends` are those of its code.
+pub fn ways<'a>(input: &ProgramInput<'a>, sender: NodeId, sends: &[Send]) -> Result<Vec<Way<'a>>, CodegenError> {
+    let mut out = Vec::new();
+    for link in input.messages.links.iter().filter(|l| l.sender == sender) {
+        let Some(code) = code_of(input, link.receiver) else { continue };
+        let Some(handler) = input.kernels[code].handlers.iter().position(|(name, _)| **name == *link.name) else {
+            return Err(CodegenError::Malformed(format!("a receiver lacks the handler {}", link.name)));
+        };
+        for (number, send) in sends.iter().enumerate() {
+            let r = &send.route;
+            if (r.portal, &*r.handler, r.latency) != (link.portal, &*link.name, link.latency) {
+                continue;
+            }
+            let function = input.kernels[code].function(input.kernels[code].handlers[handler].1);
+            let params: Vec<Ty> = function.locals[..function.params as usize].iter().map(|l| l.ty.clone()).collect();
+            if params != send.args {
+                return Err(CodegenError::Malformed(format!("a message to {} has other arguments", link.name)));
+            }
+            out.push(Way {
+                code,
+                handler,
+                params,
+                due: &link.due,
+                send: number,
+                receiver: link.receiver,
+                after: link.direction == Direction::Upstream,
+                // with dynamic rates, best effort is the next firing
+                next: link.direction == Direction::Unbound && input.steady.islands.is_some(),
+            });
+        }
+    }
+    Ok(out)
+}
+
 /// The tables, and what the nodes' table says of them.
 pub fn emit(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<Mail, CodegenError> {
-    let messages = input.messages;
     let mut tables = Tables { text: String::new(), known: BTreeMap::new() };
     let mut receive: BTreeMap<(usize, usize), Vec<Ty>> = BTreeMap::new();
     let (mut links, mut waits, mut nexts, mut rows) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for v in input.graph.node_ids() {
         let (first_link, first_wait, first_next) = (links.len(), waits.len(), nexts.len());
         let sends = code_of(input, v).and_then(|k| filters[k].as_ref()).map_or(&[][..], |f| &f.sends);
-        for link in messages.links.iter().filter(|l| l.sender == v) {
-            let Some(k) = code_of(input, link.receiver) else { continue };
-            let Some(handler) = input.kernels[k].handlers.iter().position(|(name, _)| **name == *link.name) else {
-                return Err(CodegenError::Malformed(format!("a receiver lacks the handler {}", link.name)));
-            };
-            for (number, send) in sends.iter().enumerate() {
-                let r = &send.route;
-                if (r.portal, &*r.handler, r.latency) != (link.portal, &*link.name, link.latency) {
-                    continue;
-                }
-                let function = input.kernels[k].function(input.kernels[k].handlers[handler].1);
-                let params: Vec<Ty> =
-                    function.locals[..function.params as usize].iter().map(|l| l.ty.clone()).collect();
-                if params != send.args {
-                    return Err(CodegenError::Malformed(format!("a message to {} has other arguments", link.name)));
-                }
-                let due = tables.counts(&link.due);
-                let bytes =
-                    if params.is_empty() { "0".into() } else { format!("sizeof(struct sl_message_{k}_{handler})") };
-                let after = u8::from(link.direction == Direction::Upstream);
-                // with dynamic rates, best effort is the next firing
-                let next = u8::from(link.direction == Direction::Unbound && input.steady.islands.is_some());
-                links.push(format!(
-                    "{{sl_receive_{k}_{handler}, {due}, {bytes}, {number}, {}, {after}, {next}}}",
-                    link.receiver.0
-                ));
-                receive.insert((k, handler), params);
-            }
+        for way in ways(input, v, sends)? {
+            let (k, handler) = (way.code, way.handler);
+            let due = tables.counts(way.due);
+            let bytes =
+                if way.params.is_empty() { "0".into() } else { format!("sizeof(struct sl_message_{k}_{handler})") };
+            links.push(format!(
+                "{{sl_receive_{k}_{handler}, {due}, {bytes}, {}, {}, {}, {}}}",
+                way.send,
+                way.receiver.0,
+                u8::from(way.after),
+                u8::from(way.next)
+            ));
+            receive.insert((k, handler), way.params);
         }
         for p in input.steady.precedences.iter().filter(|p| p.after == v) {
             waits.push(format!("{{{}, {}}}", tables.counts(&p.need), p.before.0));

@@ -238,7 +238,8 @@ pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
     layout::lay_out(input.graph, input.steady, input.globals, limits(input), (None, None)).map(|l| l.batch)
 }
 
-fn limits(input: &ProgramInput<'_>) -> Limits {
+/// What bounds a program's buffers.
+pub fn limits(input: &ProgramInput<'_>) -> Limits {
     let options = input.options;
     Limits {
         unit: input.schedule.schedule().batch,
@@ -277,7 +278,7 @@ fn make(
     filters: &[Option<FilterText>],
     Extra { partition, device }: Extra<'_>,
 ) -> Result<CProgram, CodegenError> {
-    check(input, filters)?;
+    check(input, |k| matches!(filters.get(k), Some(Some(_))))?;
     let facts = Facts::of(input.graph, input.kernels.len());
     let mut sites: Vec<Site> = filters.iter().flatten().flat_map(|f| f.sites.iter().cloned()).collect();
     sites.extend(device.iter().flat_map(|d| d.sites.iter().cloned()));
@@ -451,8 +452,8 @@ fn engine_apart(parts: rts::Parts) -> String {
     out
 }
 
-/// Do the parts belong together?
-fn check(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<(), CodegenError> {
+/// Do the parts belong together? `has_code`: by number, is there code of a filter?
+pub fn check(input: &ProgramInput<'_>, has_code: impl Fn(usize) -> bool) -> Result<(), CodegenError> {
     let ProgramInput { graph, steady, kernels, .. } = input;
     let schedule = input.schedule.schedule();
     let bad = |what: String| Err(CodegenError::Malformed(what));
@@ -465,7 +466,7 @@ fn check(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> Result<(),
     }
     for node in &graph.nodes {
         if let NodeKind::Filter { code, .. } = &node.kind
-            && (code.index() >= kernels.len() || !matches!(filters.get(code.index()), Some(Some(_))))
+            && (code.index() >= kernels.len() || !has_code(code.index()))
         {
             return bad(format!("{} has no code", node.path));
         }

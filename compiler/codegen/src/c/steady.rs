@@ -65,9 +65,8 @@ impl Steady<'_> {
     /// Prints it.
     pub fn emit(&self, movers: &mut Movers) -> Result<SteadyText, CodegenError> {
         let scalable = self.scalable();
-        let feeds_itself = self.graph.channels.iter().any(|c| c.from.0 == c.to.0);
         if is_table(self.graph, self.steps, self.table_above) {
-            let scaled = scalable && !feeds_itself;
+            let scaled = self.table_is_scaled();
             return Ok(SteadyText { text: self.table(scaled), tables: true, scaled });
         }
         let text = self.functions("sl_steady", "", "    sl_keep(ctx, k);\n", movers)?;
@@ -114,7 +113,7 @@ impl Steady<'_> {
     }
 
     /// Can each step be run `k` times as often, one after the other?
-    fn scalable(&self) -> bool {
+    pub fn scalable(&self) -> bool {
         if self.repeat {
             return false;
         }
@@ -326,41 +325,67 @@ impl Steady<'_> {
         Ok(())
     }
 
-    /// Rows of a table, loops before their bodies.
-    fn table_rows(&self, steps: &[Step], rows: &mut Vec<String>) {
+    /// Is a schedule that is a table run with each of its steps `k` times as often, rather than `k` times?
+    pub fn table_is_scaled(&self) -> bool {
+        self.scalable() && !self.graph.channels.iter().any(|c| c.from.0 == c.to.0)
+    }
+
+    /// The schedule as a table, loops before their bodies.
+    pub fn table_rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        self.rows_of(self.steps, &mut rows);
+        rows
+    }
+
+    fn rows_of(&self, steps: &[Step], rows: &mut Vec<Row>) {
         for step in steps {
             match step {
                 Step::Fire { node, times } => {
                     // a node that feeds itself needs what it has just made
                     let channels = &self.graph.node(*node).outputs;
                     if *times > 1 && channels.iter().any(|c| self.graph.channel(*c).to.0 == *node) {
-                        rows.push(format!("{{{times}, UINT32_MAX, 1}}"));
-                        rows.push(format!("{{1, {}, 0}}", node.0));
+                        rows.push(Row { times: *times, node: None, length: 1 });
+                        rows.push(Row { times: 1, node: Some(*node), length: 0 });
                     } else {
-                        rows.push(format!("{{{times}, {}, 0}}", node.0));
+                        rows.push(Row { times: *times, node: Some(*node), length: 0 });
                     }
                 }
                 Step::Loop { times, body } => {
                     let at = rows.len();
-                    rows.push(String::new());
-                    self.table_rows(body, rows);
-                    rows[at] = format!("{{{times}, UINT32_MAX, {}}}", rows.len() - at - 1);
+                    rows.push(Row { times: *times, node: None, length: 0 });
+                    self.rows_of(body, rows);
+                    rows[at].length = (rows.len() - at - 1) as u32;
                 }
             }
         }
     }
 
-    /// The schedule as a table.
+    /// The schedule as a table, in C.
     fn table(&self, scalable: bool) -> String {
-        let mut rows = Vec::new();
-        self.table_rows(self.steps, &mut rows);
+        let rows = self.table_rows();
         let count = rows.len();
+        let text = |r: &Row| match r.node {
+            Some(v) => format!("{{{}, {}, 0}}", r.times, v.0),
+            None => format!("{{{}, UINT32_MAX, {}}}", r.times, r.length),
+        };
+        let rows: Vec<String> = rows.iter().map(text).collect();
         let rows = if rows.is_empty() { "{1, UINT32_MAX, 0}".to_string() } else { rows.join(",\n    ") };
         let run = if scalable { "sl_run_scaled" } else { "sl_run_steps" };
         format!(
             "static const sl_step sl_steps[] = {{\n    {rows}}};\n\nstatic void sl_steady(sl_ctx *ctx, int64_t k) {{ {run}(ctx, sl_steps, {count}, k); }}\n"
         )
     }
+}
+
+/// A row of a schedule that is a table (`sl_step`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Firings, or turns of a loop.
+    pub times: u64,
+    /// Which node fires; none for a loop.
+    pub node: Option<NodeId>,
+    /// Rows in the loop.
+    pub length: u32,
 }
 
 /// Is the schedule one that becomes a table?

@@ -10,6 +10,7 @@ use crate::exit::{Exit, Fault};
 use crate::io::format::{Format, WavSample};
 use crate::io::host::{self, Bindings, End};
 use crate::io::item::{ItemType, Scalar};
+use crate::options::BackEnd;
 use crate::options::{CodeChoices, NativeOptions, ProgramOptions, RunOptions};
 use crate::pipeline::{self, Confinement, Halt};
 use crate::session::Session;
@@ -214,6 +215,7 @@ pub fn run(session: &mut Session, request: &Request) -> Result<Exit, Halt> {
         },
         iterations: request.iterations,
         interpret: request.interpret,
+        back_end: BackEnd::Cc,
         threads: None,
         cuda: None,
         trace: None,

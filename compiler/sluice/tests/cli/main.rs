@@ -8,6 +8,7 @@ mod dynamic;
 mod fmt;
 mod gpu_profiles;
 mod hostile;
+mod jit;
 mod language;
 mod loops;
 mod lsp;

@@ -103,14 +103,17 @@ fn options_for_ends_that_are_closed_are_refused() {
 }
 
 #[test]
-fn without_a_c_compiler_the_interpreter_works() {
+fn without_a_c_compiler_only_its_own_way_is_missing() {
     let place = Place::new().with("a.str", COUNT);
-    let mut c = place.command(&["run", "a.str", "-n", "1"]);
+    let mut c = place.command(&["run", "a.str", "-n", "1", "--back-end", "cc"]);
     c.env("CC", "/no/such/compiler");
-    finish(c, b"").ends(3).says("C compiler").says("--interpret");
-    let mut c = place.command(&["run", "a.str", "-n", "1", "--interpret"]);
-    c.env("CC", "/no/such/compiler");
-    assert_eq!(finish(c, b"").ends(0).text(), "0\n");
+    finish(c, b"").ends(3).says("C compiler").says("--back-end jit");
+    for way in [&["--interpret"][..], &["--back-end", "interpret"], &["--back-end", "jit"], &[]] {
+        let mut c = place.command(&[&["run", "a.str", "-n", "1"], way].concat());
+        c.env("CC", "/no/such/compiler");
+        let done = finish(c, b"").ends(0);
+        assert_eq!((done.text(), done.stderr.as_str()), ("0\n", ""));
+    }
 }
 
 #[test]
