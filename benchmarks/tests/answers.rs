@@ -18,7 +18,7 @@ fn program(name: &str) -> &'static Benchmark {
 fn a_known_cipher() {
     let des = program("des");
     let folder = tempfile::tempdir().unwrap();
-    let cipher = run(&des.program(&root(), Some("des16")), &[0x0123_4567, 0x89AB_CDEF], true, folder.path());
+    let cipher = run(&des.program(&root(), Some("des16")), &[0x0123_4567, 0x89AB_CDEF], INTERPRETED, folder.path());
     let digits: String = cipher.iter().map(|c| char::from_u32(*c).unwrap()).collect();
     assert_eq!(digits, "85E813540F0AB405");
 }

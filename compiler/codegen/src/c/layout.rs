@@ -135,7 +135,6 @@ pub fn lay_out(
     fused.iter().flat_map(|f| &f.program.channels).for_each(|c| inner[c.index()] = false);
     let histories = fused.map_or(&[][..], |f| &f.program.histories);
     histories.iter().zip(fused).for_each(|(h, f)| inner[f.program.channels[h.channel.index()].index()] = true);
-    let inner = (&inner[..], fused);
     let unit = limits.unit.max(1);
     let sizes: Vec<(u64, u64)> = graph
         .channels
@@ -146,11 +145,11 @@ pub fn lay_out(
         })
         .collect();
     if let Some(stages) = limits.stages {
-        return place(graph, steady, &sizes, (1, stages), (before, inner))
+        return place(graph, steady, &sizes, (1, stages), (before, &inner, fused))
             .filter(|l| l.bytes <= limits.limit)
             .ok_or_else(|| too_large(graph, steady, &sizes, 1, limits.limit));
     }
-    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch), (before, inner));
+    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch), (before, &inner, fused));
     let Some(least) = place(unit).filter(|l| l.bytes <= limits.limit) else {
         return Err(too_large(graph, steady, &sizes, unit, limits.limit));
     };
@@ -184,13 +183,16 @@ impl Layout {
     }
 }
 
+/// What earlier batches leave, by channel; whether a channel lies within a region, by channel; the regions.
+type Besides<'a> = (Option<&'a [u64]>, &'a [bool], Option<FusedProgram<'a>>);
+
 /// Places everything for a batch; `None` where a size does not fit into 64 bits.
 fn place(
     graph: &SdfGraph,
     steady: &SteadyState,
     sizes: &[(u64, u64)],
     (batch, at_ends): (u64, u64),
-    (before, (inner, fused)): (Option<&[u64]>, (&[bool], Option<FusedProgram<'_>>)),
+    (before, inner, fused): Besides<'_>,
 ) -> Option<Layout> {
     let mut at = 0u64;
     let mut take = |capacity: u64, bytes: u64| {
