@@ -36,7 +36,8 @@ fn first_line(command: &str, args: &[&str]) -> String {
     out.map(|o| String::from_utf8_lossy(&o.stdout).lines().next().unwrap_or("?").to_string()).unwrap_or("?".into())
 }
 
-fn processor() -> String {
+/// The processor's name.
+pub fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|l| l.strip_prefix("model name")?.split(": ").nth(1).map(String::from));
     name.unwrap_or("unknown processor".into())

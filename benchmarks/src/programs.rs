@@ -1,5 +1,5 @@
 //! How fast the programs of the suite are as native code, beside their plain C references and libraries that compute the same, all in
-//! turns. Called by scripts/bench.
+//! turns. Called by scripts/bench. The table of README.md is made from the same figures.
 //!
 //! ```text
 //! programs SLUICE WORK RESULTS     the sluice command, a folder for what is built, and the start of the names of the files to write
@@ -10,7 +10,7 @@
 
 use serde_json::{Value, json};
 use sluice_benchmarks::beside::{Compiled, Plain, Program, Python, compile};
-use sluice_benchmarks::measure::{Spread, keep, seconds, spread};
+use sluice_benchmarks::measure::{Spread, keep, processor, seconds, spread};
 use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
 use std::path::Path;
 use std::process::Command;
@@ -183,6 +183,48 @@ fn table(all: &[Measured]) -> String {
     text
 }
 
+/// Where the table of README.md begins and ends.
+const MARKS: (&str, &str) = ("<!-- figures: made by `make bench` -->\n", "<!-- end of figures -->\n");
+
+/// The table of README.md: what hand-written C and libraries take, by what sluice takes.
+fn shown(all: &[Measured], machine: &str) -> String {
+    let mut text = String::from(
+        "| program | sluice, million items of input in a second | times as fast as C by hand | times as fast as a library |\n|---|--:|--:|--:|\n",
+    );
+    let mut logs = Vec::new();
+    for m in all {
+        let Some(ours) = m.of("sluice") else { continue };
+        let by_hand = ["gcc", "clang"].iter().filter_map(|n| m.of(n)).map(|s| s.least).reduce(f64::min);
+        logs.extend(by_hand.map(|t| (t / ours.least).ln()));
+        let times = |t: Option<f64>| t.map_or(String::new(), |t| format!("{:.2}", t / ours.least));
+        let library = m.of(m.b.peer.name).map(|s| format!("{} ({})", times(Some(s.least)), m.b.peer.name));
+        let name = m.variant.unwrap_or(m.b.name);
+        let folder = m.b.folder(Path::new(""));
+        text.push_str(&format!(
+            "| [{name}]({}) | {:.1} | {} | {} |\n",
+            folder.join("README.md").display(),
+            m.items as f64 / ours.least / 1e6,
+            times(by_hand),
+            library.unwrap_or_default(),
+        ));
+    }
+    let mean = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
+    text.push_str(&format!("| geometric mean | | {mean:.2} | |\n"));
+    format!(
+        "{text}\nOne core of {machine}; from memory to memory, bit-exact; C by hand with `-O3 -march=native` by gcc and by clang, the faster of the two; the best of {REPETITIONS} turns.\n"
+    )
+}
+
+/// Puts the table into README.md.
+fn show(all: &[Measured], places: &Places<'_>) -> Result<(), String> {
+    let path = places.root.join("README.md");
+    let page = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let (before, rest) = page.split_once(MARKS.0).ok_or("README.md has no place for the figures")?;
+    let (_, after) = rest.split_once(MARKS.1).ok_or("README.md has no end of the figures")?;
+    let text = format!("{before}{}{}{}{after}", MARKS.0, shown(all, &processor()), MARKS.1);
+    std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
 fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
     let mut all = Vec::new();
     for b in &SUITE {
@@ -195,6 +237,7 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
         "{}\nMillion items of input in a second, the best of {REPETITIONS} turns; C with -O3 -march=native.\n",
         table(&all)
     );
+    show(&all, places)?;
     let rows: Vec<Value> = (all.iter())
         .map(|m| {
             let times: serde_json::Map<String, Value> = (m.runners.iter())

@@ -1,0 +1,147 @@
+//! Parts of a program as one filter: which parts, and that nothing else can be told of it.
+
+use crate::support::*;
+
+const SORT: &str = "int->int filter Order(boolean up) { work pop 2 push 2 {
+    int a = pop(); int b = pop();
+    push(up ? min(a, b) : max(a, b)); push(up ? max(a, b) : min(a, b));
+} }
+int->int splitjoin Step(int width, boolean up) { split roundrobin(width); add Order(true); add Order(up); join roundrobin(width); }
+int->int pipeline Main { add Step(2, false); add Step(1, true); add Step(2, true); }
+";
+
+/// A window behind duplicate splitters, of several lengths, one behind another splitter.
+const WINDOWS: &str = "float->float filter Fir(int n, float first) { work pop 1 peek n push 1 {
+    float sum = 0;
+    for (int i = 0; i < n; i++) sum += (first + i) * peek(i);
+    pop(); push(sum);
+} }
+float->float splitjoin Pair(int n) { split duplicate; add Fir(n, 1); add Fir(n + 3, 1); join roundrobin(1); }
+float->float filter Difference { work pop 2 push 1 { float a = pop(); push(pop() - a); } }
+float->float pipeline Band(int n) { add Pair(n); add Difference; }
+float->float filter Sum(int n) { work pop n push 1 { float s = 0; for (int i = 0; i < n; i++) s += pop(); push(s); } }
+float->float pipeline Main {
+    add splitjoin { split duplicate; for (int i = 1; i < 6; i++) add Band(3 * i); add Identity<float>; join roundrobin(1); }
+    add Sum(6);
+}
+";
+
+/// Unequal weights on both sides, loops over what comes from several branches, items dropped and made.
+const WEIGHTS: &str = "int->int filter Turn(int n) { work pop n push n { for (int i = n - 1; i >= 0; i--) push(peek(i)); for (int i = 0; i < n; i++) pop(); } }
+int->int filter Half { work pop 2 push 1 { push(pop()); pop(); } }
+int->int filter Twice { work pop 1 push 2 { int x = pop(); push(x); push(-x); } }
+void->int filter Five { work push 1 { push(5); } }
+int->int filter Mix(int n) { work pop n push 1 { int s = 1; for (int i = 0; i < n; i++) s = s * 31 + pop(); push(s); } }
+int->int pipeline Main {
+    add splitjoin {
+        split roundrobin(2, 3, 1, 0);
+        add pipeline { add Half; add Turn(3); }
+        add splitjoin { split roundrobin(1, 2); add Twice; add Turn(2); join roundrobin(2, 2); }
+        add Identity<int>;
+        add Five;
+        join roundrobin(1, 4, 1, 2);
+    }
+    add splitjoin { split roundrobin(3, 5); add Turn(6); add Identity<int>; join roundrobin(3, 5); }
+    add Mix(4);
+}
+";
+
+/// States that depend on each other through the stream, of several types.
+const STATES: &str = "float->float filter Section(float a, float b) { float s; float[3] last; int n;
+    work pop 1 push 1 {
+        float x = pop();
+        float y = a * x + s + last[n % 3];
+        s = b * y - x;
+        last[n % 3] = 0.25 * y;
+        n++;
+        push(y);
+    }
+}
+float->float filter Sum(int n) { work pop n push 1 { float s = 0; for (int i = 0; i < n; i++) s += pop(); push(s); } }
+float->float pipeline Main {
+    add splitjoin { split duplicate;
+        for (int i = 0; i < 4; i++) add pipeline { add Section(0.5, 0.125 * i); add Section(0.25 * i, 0.5); }
+        join roundrobin(1);
+    }
+    add Sum(4);
+}
+";
+
+fn ints(n: usize) -> Vec<u8> {
+    (0..n as i32).flat_map(|i| (i.wrapping_mul(7919) % 1000 - 500).to_le_bytes()).collect()
+}
+
+fn reals(n: usize) -> Vec<u8> {
+    (0..n).flat_map(|i| ((i as f32 * 0.37).sin() * 3.0).to_le_bytes()).collect()
+}
+
+/// The graph of native code: its nodes, as `--dump-after fuse` shows them.
+fn nodes(place: &Place, arguments: &[&str]) -> (Vec<String>, String) {
+    let done = place.run(&[&["run", "a.str", "--dump-after", "fuse"], arguments].concat()).ends(0);
+    let text = done.text().to_string();
+    let is_node = |l: &&str| l.starts_with('n') && l[1..].starts_with(|c: char| c.is_ascii_digit());
+    (text.lines().filter(is_node).map(String::from).collect(), text)
+}
+
+/// The same bytes with regions, without, on two threads, and from the interpreter, for inputs of any length.
+fn same(program: &str, input: fn(usize) -> Vec<u8>, lengths: &[usize]) {
+    let place = Place::new().with("a.str", program);
+    for n in lengths {
+        let bytes = input(*n);
+        let by = |arguments: &[&str]| place.run_with(&[&["run", "a.str"], arguments].concat(), &bytes).ends(0).stdout;
+        let reference = by(&["--interpret"]);
+        for way in [
+            &["--back-end", "cc"][..],
+            &["--back-end", "cc", "--fuse=false"],
+            &["--threads", "2"],
+            &["-O", "0", "--back-end", "cc"],
+        ] {
+            assert!(by(way) == reference, "{n} items, {way:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sorting_network_is_one_filter() {
+    let place = Place::new().with("a.str", SORT);
+    let (found, text) = nodes(&place, &[]);
+    assert_eq!(found.len(), 3, "{text}");
+    assert!(found[1].contains("push 4 pop 4"), "{text}");
+    assert!(text.contains("\nlanes "), "{text}");
+    assert!(nodes(&place, &["--fuse=false"]).0.len() > 10);
+}
+
+#[test]
+fn what_waits_behind_duplicates_is_the_input_again() {
+    let place = Place::new().with("a.str", WINDOWS);
+    let (found, text) = nodes(&place, &[]);
+    assert_eq!(found.len(), 3, "{text}");
+    assert!(found[1].contains("peek 18"), "{text}");
+    // the shorter and the longer window of neighbours are equal, and come once
+    assert!(text.matches("in($").count() <= 12, "{text}");
+}
+
+#[test]
+fn nobody_can_tell() {
+    same(SORT, ints, &[0, 1, 3, 4, 63, 64, 257, 5000]);
+    same(WINDOWS, reals, &[0, 5, 17, 18, 19, 40, 3000]);
+    same(WEIGHTS, ints, &[0, 5, 6, 12, 48, 49, 1000, 4801]);
+    same(STATES, reals, &[0, 1, 2, 500, 70_000]);
+}
+
+/// What comes before a fault comes out, and the fault is that of the filter.
+#[test]
+fn a_fault_within_a_region_is_the_filters() {
+    let program = "int->int filter Box { int[4] t; init { for (int i = 0; i < 4; i++) t[i] = i * i; } work pop 1 push 1 { push(t[pop()]); } }
+int->int filter Next { int last; work pop 1 push 1 { int x = pop(); push(x + last); last = x; } }
+int->int pipeline Main { add Next; add Box; add Next; }
+";
+    let place = Place::new().with("a.str", program);
+    assert_eq!(nodes(&place, &[]).0.len(), 3);
+    let input: Vec<u8> = [1, 1, 2, 0, 1, 2, 3, 1].iter().flat_map(|i: &i32| i.to_le_bytes()).collect();
+    let by = |how: &[&str]| place.run_with(&[&["run", "a.str"], how].concat(), &input).ends(1);
+    let (one, other) = (by(&["--interpret"]), by(&["--back-end", "cc"]));
+    assert_eq!(one.stdout, other.stdout);
+    assert_eq!(one.stderr, other.stderr);
+    assert!(other.stderr.contains("Box"), "{}", other.stderr);
+}
