@@ -94,7 +94,7 @@ impl Compiler {
         };
         Err(Fault::input(message).help(
             "install one (Debian, Ubuntu: `sudo apt install build-essential`; Fedora: `sudo dnf install gcc`), \
-             or name one in CC; `sluice run --back-end jit` works without",
+             or name one in CC; `sluice run --back-end jit` works without, and `sluice test --back-end interpret`",
         ))
     }
 
