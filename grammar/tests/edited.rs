@@ -1,5 +1,5 @@
 //! Reading an edited text again gives what reading it anew gives: tree, places, diagnostics. Tried on every program of the repository with random edits, broken ones
-//! among them; `SLUICE_FUZZ_CASES=1000 SLUICE_FIRST_SEED=1 cargo test --release -p sluice-grammar --test edited` for more of them.
+//! among them; `SLUICE_EDIT_ROUNDS=1000 SLUICE_FIRST_SEED=1 cargo test --release -p sluice-grammar --test edited` for more of them.
 #![allow(clippy::disallowed_methods)] // it reads the programs
 
 use sluice_grammar::ast::Program;
@@ -165,7 +165,7 @@ fn programs(folder: &Path, found: &mut Vec<(String, String)>) {
 #[test]
 fn edited_programs_are_read_as_new_ones() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
-    let rounds = number("SLUICE_FUZZ_CASES", 10);
+    let rounds = number("SLUICE_EDIT_ROUNDS", 10);
     let first = number("SLUICE_FIRST_SEED", 0x51);
     let mut all = Vec::new();
     programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut all);

@@ -1,5 +1,5 @@
 //! An analysis that keeps what it knows from earlier ones says exactly what one says that knows nothing: of every program of the repository, after random edits.
-//! `SLUICE_FUZZ_CASES=100 SLUICE_FIRST_SEED=1 cargo test --release -p sluice-frontend --test memo` for more of them.
+//! `SLUICE_EDIT_ROUNDS=100 SLUICE_FIRST_SEED=1 cargo test --release -p sluice-frontend --test memo` for more of them.
 #![allow(clippy::disallowed_methods)] // it reads the programs
 
 use sluice_frontend::elaborate::Limits;
@@ -168,7 +168,7 @@ fn programs(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
 #[test]
 fn what_is_kept_changes_nothing() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
-    let rounds = number("SLUICE_FUZZ_CASES", 5);
+    let rounds = number("SLUICE_EDIT_ROUNDS", 5);
     let first = number("SLUICE_FIRST_SEED", 0x31);
     let mut all = Vec::new();
     programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut all);
