@@ -347,7 +347,11 @@ impl LanguageServer for Server {
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let uri = params.text_document.uri;
         let document = name(&uri);
-        let work = move |view: &View| Some(inlay_hint::inlay_hints(view, view.text().bytes(params.range)));
+        // nothing known is not the same as no hints: Neovim keeps an empty list, and may not look at the next one
+        let work = move |view: &View| {
+            let hints = inlay_hint::inlay_hints(view, view.text().bytes(params.range));
+            (view.latest.is_some() || view.good.is_some() || !hints.is_empty()).then_some(hints)
+        };
         let mut answer;
         let mut overtaken = false;
         loop {
