@@ -18,7 +18,7 @@ use super::tables::Facts;
 use super::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::NodeId;
-use sluice_kernel::fuse::{Fused, Region};
+use sluice_kernel::fuse::{Fused, Region, StateOf};
 use sluice_kernel::ir::StateId;
 use sluice_schedule::fused::{FusedSchedule, unfolded};
 use std::fmt::Write;
@@ -136,13 +136,21 @@ impl Made {
         let (mut enter, mut leave) = (String::new(), String::new());
         let (k, number) = (r.code.0, self.numbers[r.node.index()]);
         let kernel = &fused.program.kernels[r.code.index() - input.kernels.len()];
-        for (i, (v, StateId(field))) in r.states.iter().enumerate() {
-            let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { continue };
-            let own = format!("s->code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
+        let mut pair = |own: String, (v, StateId(field)): &(NodeId, StateId)| {
+            let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { return };
             let name = field_name(*field as usize, &input.kernels[code.index()].state[*field as usize].name);
             let theirs = format!("s->code_{}[{}].{name}", code.0, facts.numbers[v.index()]);
             let _ = writeln!(enter, "    {own} = {theirs};");
             let _ = writeln!(leave, "    {theirs} = {own};");
+        };
+        for (i, from) in r.states.iter().enumerate() {
+            let own = format!("s->code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
+            match from {
+                StateOf::Field(v, field) => pair(own, &(*v, *field)),
+                StateOf::Elements(all) => {
+                    all.iter().enumerate().for_each(|(l, of)| pair(format!("{own}.v[{l}]"), of));
+                }
+            }
         }
         for (v, _) in &r.members {
             if let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind {

@@ -6,9 +6,11 @@
 
 use super::affine::{Affine, Ranges};
 use super::view::{Store, Views, behind};
+use super::{StateOf, bundle};
 use crate::ir::*;
 use crate::passes::clean::trip;
 use crate::walk;
+use sluice_frontend::constant::Const;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, LocalId, NodeId};
 use sluice_frontend::ty::Ty;
@@ -26,7 +28,7 @@ pub(super) struct Body {
     /// It.
     pub(super) kernel: Kernel,
     /// By its state field: whose field of which member that is.
-    pub(super) states: Vec<(NodeId, StateId)>,
+    pub(super) states: Vec<StateOf>,
     /// Items of the input that it looks at from before those on the input's channel.
     pub(super) ahead: u64,
 }
@@ -35,6 +37,8 @@ pub(super) struct Body {
 enum Stop {
     /// A channel needs an array of its own.
     Keep(ChannelId),
+    /// A bundle's members must be apart.
+    Apart(usize),
     /// It is not to be.
     Never,
 }
@@ -43,20 +47,21 @@ enum Stop {
 pub(super) fn fused(
     (graph, fill): (&SdfGraph, &[u64]),
     kernels: &[Kernel],
-    members: &[(NodeId, u64)],
+    (members, bundles): (&[(NodeId, u64)], &[Vec<NodeId>]),
     ends: (Option<ChannelId>, Option<ChannelId>),
 ) -> Option<Body> {
     let set: BTreeSet<NodeId> = members.iter().map(|(v, _)| *v).collect();
     let ways = members.iter().flat_map(|(v, _)| &graph.node(*v).inputs);
     let ahead = ways.filter_map(|c| behind(graph, fill, &|v| set.contains(&v), *c)).max().unwrap_or(0);
-    let mut kept = BTreeSet::new();
+    let (mut kept, mut bundles) = (BTreeSet::new(), bundles.to_vec());
     loop {
         let views = Views { graph, members: &set, kept: &kept, fill, ahead };
-        match build(&views, kernels, members, ends) {
+        match build(&views, kernels, (members, &bundles), ends) {
             Ok(body) => return Some(Body { ahead, ..body }),
             Err(Stop::Keep(c)) if kept.len() <= graph.channels.len() && !kept.contains(&c) => {
                 kept.insert(c);
             }
+            Err(Stop::Apart(i)) => drop(bundles.remove(i)),
             Err(_) => return None,
         }
     }
@@ -65,7 +70,7 @@ pub(super) fn fused(
 fn build(
     views: &Views<'_>,
     kernels: &[Kernel],
-    members: &[(NodeId, u64)],
+    (members, bundles): (&[(NodeId, u64)], &[Vec<NodeId>]),
     (input, output): (Option<ChannelId>, Option<ChannelId>),
 ) -> Result<Body, Stop> {
     let graph = views.graph;
@@ -90,9 +95,18 @@ fn build(
         states: Vec::new(),
         tables: Vec::new(),
         seen: BTreeMap::new(),
+        side_by_side: BTreeMap::new(),
     };
+    b.arrange(bundles)?;
     let mut out = Vec::new();
     for (v, n) in members {
+        if let Some(i) = bundles.iter().position(|b| b.contains(v)) {
+            // all of them where the first is
+            if bundles[i][0] == *v {
+                b.bundle((i, &bundles[i]), *n, kernels, &mut out)?;
+            }
+            continue;
+        }
         match kernel_of(graph, kernels, *v) {
             Some(_) if b.again(*v, *n, &mut out)? => {}
             Some(kernel) => b.filter(*v, *n, kernel, &mut out)?,
@@ -156,10 +170,12 @@ struct Builder<'a> {
     arrays: BTreeMap<ChannelId, LocalId>,
     ranges: Ranges,
     state: Vec<StateField>,
-    states: Vec<(NodeId, StateId)>,
+    states: Vec<StateOf>,
     tables: Vec<Table>,
     /// Filters without state that read the input, by code, firings and what they see first: where they put what they give.
     seen: BTreeMap<(CodeId, u64, u64), ChannelId>,
+    /// Channels whose items are side by side with those of other members of a bundle: the first of these channels, which one this is, and how many.
+    side_by_side: BTreeMap<ChannelId, (ChannelId, usize, usize)>,
 }
 
 impl Builder<'_> {
@@ -173,9 +189,14 @@ impl Builder<'_> {
         if let Some(id) = self.arrays.get(&c) {
             return Ok(*id);
         }
+        let (c, wide) = self.side_by_side.get(&c).map_or((c, 1), |(first, _, n)| (*first, *n));
+        if let Some(id) = self.arrays.get(&c) {
+            return Ok(*id);
+        }
         let channel = self.views.graph.channel(c);
         let items = self.times.get(&channel.from.0).and_then(|n| n.checked_mul(channel.produce.into()));
-        let items = items.and_then(|n| i32::try_from(n).ok()).ok_or(Stop::Never)?;
+        let items = items.and_then(|n| n.checked_mul(wide as u64)).and_then(|n| i32::try_from(n).ok());
+        let items = items.ok_or(Stop::Never)?;
         let id = self.local("items", channel.ty.clone().array(items.max(1) as u32));
         self.arrays.insert(c, id);
         Ok(id)
@@ -186,6 +207,10 @@ impl Builder<'_> {
             Store::Input => Place { base: Base::In(Box::new(at)), path },
             Store::Output => Place { base: Base::Out(Box::new(at)), path },
             Store::Array(c) => {
+                let at = match self.side_by_side.get(&c) {
+                    Some((_, lane, n)) => side(at, *n, Expr::int(*lane as i32)),
+                    None => at,
+                };
                 let mut whole = vec![Proj::Index(at)];
                 whole.extend(path);
                 Place { base: Base::Local(self.array(c)?), path: whole }
@@ -273,6 +298,106 @@ impl Builder<'_> {
         Ok(true)
     }
 
+    /// Lets what members of bundles give to other filters lie side by side.
+    fn arrange(&mut self, bundles: &[Vec<NodeId>]) -> Result<(), Stop> {
+        let graph = self.views.graph;
+        for members in bundles {
+            let outputs: Option<Vec<ChannelId>> = members.iter().map(|v| graph.node(*v).outputs.first().copied()).collect();
+            let Some(outputs) = outputs else { continue };
+            let own = |c: &ChannelId| {
+                self.views.write(*c, &Affine::constant(0), &self.ranges).is_some_and(|(store, _)| store == Store::Array(*c))
+            };
+            if outputs.iter().all(own) {
+                let (first, n) = (outputs[0], outputs.len());
+                self.side_by_side.extend(outputs.into_iter().enumerate().map(|(l, c)| (c, (first, l, n))));
+            }
+        }
+        Ok(())
+    }
+
+    /// The firings of a bundle: a loop over its members around those of one.
+    fn bundle(&mut self, (number, members): (usize, &[NodeId]), n: u64, kernels: &[Kernel], out: &mut Vec<Stmt>) -> Result<(), Stop> {
+        let graph = self.views.graph;
+        let own: Option<Vec<&Kernel>> = members.iter().map(|v| kernel_of(graph, kernels, *v)).collect();
+        let own = own.ok_or(Stop::Never)?;
+        let (kernel, count) = (own[0], members.len());
+        let source = kernel.function(kernel.work.function);
+        let lane = self.local("branch", Ty::Int);
+        let at_lane = || Proj::Index(Expr::local(lane, Ty::Int));
+        let shift = self.f.locals.len() as u32;
+        self.f.locals.extend(source.locals.iter().cloned());
+        let first_state = self.state.len() as u32;
+        for (i, s) in kernel.state.iter().enumerate() {
+            let initial = own.iter().map(|k| k.state[i].initial.clone()).collect();
+            let ty = s.ty.clone().array(count as u32);
+            self.state.push(StateField { name: s.name.clone(), ty, initial: Const::Array(initial) });
+            self.states.push(StateOf::Elements(members.iter().map(|v| (*v, StateId::from(i))).collect()));
+        }
+        let mut body = source.body.clone();
+        walk::each_local_mut(&mut body, &mut |id| id.0 += shift);
+        // constants that differ, and tables, by member
+        let all: Vec<Vec<Const>> = own.iter().map(|k| bundle::constants(k)).collect();
+        let mut tables = |value: Vec<Const>, ty: Ty, name: &str| {
+            self.tables.push(Table { name: name.into(), ty: ty.array(count as u32), value: Const::Array(value.into()), shared: None });
+            TableId::from(self.tables.len() - 1)
+        };
+        let own_tables: Vec<TableId> = (kernel.tables.iter().enumerate())
+            .map(|(i, t)| tables(own.iter().map(|k| k.tables[i].value.clone()).collect(), t.ty.clone(), &t.name))
+            .collect();
+        let mut next = 0;
+        walk::each_expr_mut(&mut body, &mut |e| {
+            if let ExprKind::Const(Const::Float(_) | Const::Double(_)) = &e.kind {
+                let values: Vec<Const> = all.iter().map(|c| c[next].clone()).collect();
+                next += 1;
+                if values.iter().any(|c| *c != values[0]) {
+                    let table = tables(values, e.ty.clone(), "constants");
+                    *e = Expr::load(Place { base: Base::Table(table), path: vec![at_lane()] }, e.ty.clone());
+                }
+            }
+        });
+        walk::each_place_mut(&mut body, &mut |p| {
+            let base = match p.base {
+                Base::State(id) => Base::State(StateId(id.0 + first_state)),
+                Base::Table(id) if !is_made(p, lane) => Base::Table(own_tables[id.index()]),
+                _ => return,
+            };
+            p.base = base;
+            p.path.insert(0, at_lane());
+        });
+        let times = i32::try_from(n).map_err(|_| Stop::Never)?;
+        let firing = (n > 1).then(|| self.local("firing", Ty::Int));
+        if let Some(id) = firing {
+            self.ranges.insert(id, (0, i64::from(times) - 1));
+        }
+        let base = |rate: u32| match firing {
+            Some(id) => Affine::variable(id).times(rate.into()).ok_or(Stop::Never),
+            None => Ok(Affine::constant(0)),
+        };
+        let bases = (base(kernel.work.rates.pop)?, base(kernel.work.rates.push)?);
+        let sides = |v: &NodeId| (graph.node(*v).inputs.first().copied(), graph.node(*v).outputs.first().copied());
+        // each member's own places, and then what they have in common
+        let mut bodies = Vec::with_capacity(count);
+        for v in members {
+            let mut one = body.clone();
+            self.positions(&mut one, sides(v), &bases).map_err(|stop| match stop {
+                Stop::Keep(_) => Stop::Apart(number),
+                other => other,
+            })?;
+            bodies.push(one);
+        }
+        let common = common(&bodies, lane).ok_or(Stop::Apart(number))?;
+        let turns = |var: LocalId, n: i32, body: Vec<Stmt>| {
+            let to = Expr::int(n);
+            StmtKind::For(Box::new(For { var, from: Expr::int(0), cmp: BinaryOp::Lt, to, step: 1, body })).at(source.span)
+        };
+        let all = vec![turns(lane, count as i32, common)];
+        match firing {
+            Some(var) => out.push(turns(var, times, all)),
+            None => out.extend(all),
+        }
+        Ok(())
+    }
+
     /// The firings of a filter.
     fn filter(&mut self, v: NodeId, n: u64, kernel: &Kernel, out: &mut Vec<Stmt>) -> Result<(), Stop> {
         let node = self.views.graph.node(v);
@@ -282,7 +407,7 @@ impl Builder<'_> {
         let first_state = self.state.len() as u32;
         for (i, s) in kernel.state.iter().enumerate() {
             self.state.push(s.clone());
-            self.states.push((v, StateId::from(i)));
+            self.states.push(StateOf::Field(v, StateId::from(i)));
         }
         let tables: Vec<TableId> = kernel.tables.iter().map(|t| self.table(t)).collect();
         let mut body = source.body.clone();
@@ -479,6 +604,67 @@ impl Builder<'_> {
         let to = self.place((to, b), Vec::new())?;
         Ok(Some(StmtKind::Assign(to, Expr::load(from, ty.clone())).at(span)))
     }
+}
+
+/// Where an item of a member of a bundle is among those of all.
+fn side(at: Expr, members: usize, lane: Expr) -> Expr {
+    let row = match at.as_int() {
+        Some(i) => Expr::int(i.wrapping_mul(members as i32)),
+        None => Expr::binary(BinaryOp::Mul, at, Expr::int(members as i32), Ty::Int),
+    };
+    Expr::add(row, lane)
+}
+
+/// Does the place begin with the member's number?
+fn is_made(p: &Place, lane: LocalId) -> bool {
+    matches!(p.path.first(), Some(Proj::Index(e)) if matches!(&e.kind, ExprKind::Load(q) if q.as_local() == Some(lane)))
+}
+
+/// Bodies that differ in constants only as one, where these constants are sums of the body's number: `a + l · b`.
+fn common(bodies: &[Vec<Stmt>], lane: LocalId) -> Option<Vec<Stmt>> {
+    let ints = |body: &[Stmt]| {
+        let mut all = Vec::new();
+        walk::each_expr(body, &mut |e| all.extend(e.as_int()));
+        all
+    };
+    let first = ints(&bodies[0]);
+    let second = ints(bodies.get(1)?);
+    let step: Vec<i32> = second.iter().zip(&first).map(|(b, a)| b.wrapping_sub(*a)).collect();
+    let mut out = bodies[0].clone();
+    // every body must be the first with its constants moved on
+    for (l, body) in bodies.iter().enumerate() {
+        let own = ints(body);
+        let fits = own.len() == first.len()
+            && own.iter().zip(&first).zip(&step).all(|((x, a), s)| *x == a.wrapping_add(s.wrapping_mul(l as i32)));
+        if !fits || blank(body) != blank(&bodies[0]) {
+            return None;
+        }
+    }
+    let mut i = 0;
+    walk::each_expr_mut(&mut out, &mut |e| {
+        let Some(a) = e.as_int() else { return };
+        let s = step[i];
+        i += 1;
+        if s != 0 {
+            let by = match s {
+                1 => Expr::local(lane, Ty::Int),
+                _ => Expr::binary(BinaryOp::Mul, Expr::local(lane, Ty::Int), Expr::int(s), Ty::Int),
+            };
+            *e = Expr::add(by, Expr::int(a));
+        }
+    });
+    Some(out)
+}
+
+/// Statements with all ints the same.
+fn blank(body: &[Stmt]) -> Vec<Stmt> {
+    let mut out = body.to_vec();
+    walk::each_expr_mut(&mut out, &mut |e| {
+        if e.as_int().is_some() {
+            *e = Expr::int(0);
+        }
+    });
+    out
 }
 
 fn counted(var: LocalId, turns: i64, body: Vec<Stmt>, span: Span) -> Stmt {

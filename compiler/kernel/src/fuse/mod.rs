@@ -13,6 +13,7 @@
 
 mod affine;
 mod body;
+mod bundle;
 mod regions;
 mod view;
 
@@ -69,7 +70,16 @@ pub struct Region {
     /// Its members in the program, in the order in which they fire, and how often each does in a firing of the region.
     pub members: Vec<(NodeId, u64)>,
     /// By state field of the region's kernel: whose field it is.
-    pub states: Vec<(NodeId, StateId)>,
+    pub states: Vec<StateOf>,
+}
+
+/// Where a state field of a region comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StateOf {
+    /// A field of a member.
+    Field(NodeId, StateId),
+    /// By element: a field of a member ([`bundle`]).
+    Elements(Vec<(NodeId, StateId)>),
 }
 
 /// What regions may be.
@@ -136,14 +146,16 @@ struct Made {
     input: Option<ChannelId>,
     output: Option<ChannelId>,
     kernel: Kernel,
-    states: Vec<(NodeId, StateId)>,
+    states: Vec<StateOf>,
     ahead: u64,
 }
 
 /// A region's kernel after its passes.
 fn make(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], nodes: &[NodeId]) -> Result<Made, NoLanes> {
     let rate = nodes.iter().map(|v| steady.repetitions[v.index()]).fold(0, gcd);
-    let members: Vec<(NodeId, u64)> = nodes.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
+    let mut members: Vec<(NodeId, u64)> =
+        nodes.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
+    let bundles = bundle::find(graph, kernels, &mut members);
     let set: BTreeSet<NodeId> = nodes.iter().copied().collect();
     let outside = |inward: bool| {
         nodes.iter().find_map(|v| {
@@ -156,10 +168,14 @@ fn make(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], nodes: &[Nod
     let (input, output) = (outside(true), outside(false));
     let fill = &steady.boundary_fill;
     let body::Body { mut kernel, states, ahead } =
-        body::fused((graph, fill), kernels, &members, (input, output)).ok_or(NoLanes)?;
+        body::fused((graph, fill), kernels, (&members, &bundles), (input, output)).ok_or(NoLanes)?;
     debug_verify(&kernel, "fuse");
     for (name, pass) in PASSES {
-        pass(&mut kernel);
+        match *name {
+            // loops over the members of a bundle stay loops: the C compiler makes vectors of them
+            "expand" if !bundles.is_empty() => unroll::run(&mut kernel, Rule::AUTO),
+            _ => pass(&mut kernel),
+        }
         debug_verify(&kernel, name);
     }
     let heavy = members.iter().any(|(v, _)| match &graph.node(*v).kind {
@@ -191,6 +207,17 @@ fn expand(kernel: &mut Kernel) {
     unroll::run(kernel, WRITTEN_OUT);
 }
 
+/// Do two kernels differ in nothing but what they are called?
+fn alike(a: &Kernel, b: &Kernel) -> bool {
+    let sides = |k: &Kernel| (k.input.clone(), k.output.clone(), k.work);
+    sides(a) == sides(b)
+        && a.functions == b.functions
+        && a.state == b.state
+        && a.tables == b.tables
+        && a.lanes == b.lanes
+        && a.structs == b.structs
+}
+
 /// The program with the regions in place of their members.
 fn assemble(graph: &SdfGraph, steady: &SteadyState, codes: usize, made: Vec<Made>) -> Fused {
     let mut region_of = vec![None; graph.nodes.len()];
@@ -204,11 +231,7 @@ fn assemble(graph: &SdfGraph, steady: &SteadyState, codes: usize, made: Vec<Made
     // equal kernels are one
     let (mut kernels, mut code_of): (Vec<Kernel>, Vec<CodeId>) = (Vec::new(), Vec::new());
     for m in &made {
-        let same = |k: &Kernel| {
-            let alike = Kernel { name: k.name.clone(), display: k.display.clone(), span: k.span, ..m.kernel.clone() };
-            *k == alike
-        };
-        let at = kernels.iter().position(same).unwrap_or_else(|| {
+        let at = kernels.iter().position(|k| alike(k, &m.kernel)).unwrap_or_else(|| {
             kernels.push(m.kernel.clone());
             kernels.len() - 1
         });

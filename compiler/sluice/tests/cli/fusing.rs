@@ -67,6 +67,20 @@ float->float pipeline Main {
 }
 ";
 
+/// Branches that differ in numbers, some of them in tables.
+const BANK: &str = "float->float filter Section(float a, float b) { float s; float u; float[2] w; init { w[0] = a * b; w[1] = b; }
+    work pop 1 push 1 { float x = pop(); float y = a * x + s; s = w[1] * u - b * y; u = x - w[0] * u; push(y); }
+}
+float->float filter Sum(int n) { work pop n push 1 { float s = 0; for (int i = 0; i < n; i++) s += pop(); push(s); } }
+float->float pipeline Main {
+    add splitjoin { split duplicate;
+        for (int i = 1; i < 6; i++) add pipeline { add Section(0.5 * i, 0.125); add Section(0.25, 0.0625 * i); }
+        join roundrobin(1);
+    }
+    add Sum(5);
+}
+";
+
 fn ints(n: usize) -> Vec<u8> {
     (0..n as i32).flat_map(|i| (i.wrapping_mul(7919) % 1000 - 500).to_le_bytes()).collect()
 }
@@ -122,7 +136,18 @@ fn what_waits_behind_duplicates_is_the_input_again() {
 }
 
 #[test]
+fn branches_that_differ_in_numbers_go_side_by_side() {
+    let place = Place::new().with("a.str", BANK);
+    let (found, text) = nodes(&place, &[]);
+    assert_eq!(found.len(), 3, "{text}");
+    // a loop for each filter of a branch
+    assert_eq!(text.matches("float[5] ").count(), 4, "{text}");
+    assert_eq!(text.matches(" < 5 step 1 ").count(), 2, "{text}");
+}
+
+#[test]
 fn nobody_can_tell() {
+    same(BANK, reals, &[0, 1, 7, 1001]);
     same(SORT, ints, &[0, 1, 3, 4, 63, 64, 257, 5000]);
     same(WINDOWS, reals, &[0, 5, 17, 18, 19, 40, 3000]);
     same(WEIGHTS, ints, &[0, 5, 6, 12, 48, 49, 1000, 4801]);
