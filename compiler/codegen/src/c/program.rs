@@ -99,7 +99,7 @@ impl Default for ProgramOptions {
         ProgramOptions {
             flavour: Flavour::Plugin,
             buffer_limit: 1 << 30,
-            buffer_target: 128 << 10,
+            buffer_target: 256 << 10,
             batch: None,
             table_above: 3000,
             stats: false,
