@@ -1,22 +1,19 @@
 //! The command line: commands, options and their help.
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use sluice_driver::commands;
 use sluice_driver::exit::{Exit, Fault};
 use sluice_driver::fmt;
-use sluice_driver::io::format::Format;
-use sluice_driver::io::host::Bindings;
 use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 
-use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, RunnerArg, ScheduleArg};
+use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, ScheduleArg};
 use crate::cslow_arguments::CslowArgs;
-use crate::cuda_arguments::{ArchArgs, CudaArgs, GpuArgs};
+use crate::cuda_arguments::{ArchArgs, CudaArgs};
 use crate::makespan_arguments::{Asked, MakespanArgs};
 use crate::profile_arguments::{ProfileArgs, Wanted};
+use crate::run_arguments::RunArgs;
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
-use crate::watch_arguments::{StatsArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
@@ -351,71 +348,6 @@ struct NativeArgs {
     native_flag: Vec<String>,
 }
 
-#[derive(Args, Debug)]
-struct RunArgs {
-    /// File for the entry's open input; `-` (the default) is standard input
-    #[arg(short, long, value_name = "FILE")]
-    input: Option<String>,
-    /// File for the entry's open output; `-` (the default) is standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<String>,
-    /// Format of the input
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(Format::all_names()))]
-    input_format: Option<String>,
-    /// Format of the output
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(Format::all_names()))]
-    output_format: Option<String>,
-    /// Samples per second of a WAV output; by default those of a WAV input, else 48000
-    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u32).range(1..))]
-    rate: Option<u32>,
-    /// Channels of a WAV output; by default those of a WAV input, else 1 (2 for complex items)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
-    channels: Option<u16>,
-    /// Run the initialisation and this many steady states, instead of until the input ends
-    #[arg(short = 'n', long, value_name = "N")]
-    iterations: Option<u64>,
-    /// Interpret instead of compiling: the same as `--back-end interpret`
-    #[arg(long)]
-    interpret: bool,
-    /// Who makes the code that runs
-    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
-    back_end: RunnerArg,
-    #[command(flatten)]
-    threads: ThreadsArgs,
-    #[command(flatten)]
-    cuda: CudaArgs,
-    #[command(flatten)]
-    gpu: GpuArgs,
-    #[command(flatten)]
-    trace: TraceArgs,
-    #[command(flatten)]
-    stats: StatsArgs,
-}
-
-#[derive(Args, Debug)]
-struct ThreadsArgs {
-    /// Run on up to this many threads; 0 for as many as there are processors
-    #[arg(long, value_name = "N", conflicts_with_all = ["interpret", "trace", "stats"],
-        value_parser = clap::value_parser!(u16).range(0..=256))]
-    threads: Option<u16>,
-    /// Steady states that threads hand each other at once; by default as many as fit a core's cache
-    #[arg(long, value_name = "N", requires = "threads", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
-    threads_batch: Option<u64>,
-    /// Say on standard error how the program was cut into stages, and how that went
-    #[arg(long, requires = "threads")]
-    threads_report: bool,
-}
-
-impl ThreadsArgs {
-    fn options(&self) -> Option<ThreadsOptions> {
-        let threads = match self.threads? {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => usize::from(n),
-        };
-        Some(ThreadsOptions { threads, batch: self.threads_batch, report: self.threads_report })
-    }
-}
-
 impl ProgramArgs {
     fn options(self) -> ProgramOptions {
         let levels = [(self.allow, Level::Allow), (self.warn, Level::Warn), (self.deny, Level::Deny)];
@@ -461,41 +393,6 @@ impl NativeArgs {
             paths: self.native_path,
             flags: self.native_flag,
         }
-    }
-}
-
-impl RunArgs {
-    fn options(self) -> Result<RunOptions, Fault> {
-        let (trace, stats, threads) = (self.trace.options(), self.stats.options(), self.threads.options());
-        let interpret = self.interpret || matches!(self.back_end, RunnerArg::Interpret);
-        let others = [
-            (interpret, "--interpret"),
-            (trace.is_some(), "--trace"),
-            (stats.is_some(), "--stats"),
-            (threads.is_some(), "--threads"),
-            (matches!(self.back_end, RunnerArg::Jit), "--back-end jit"),
-        ];
-        let cuda = self.cuda.run(self.gpu, &others)?;
-        let format = |name: Option<String>| name.and_then(|n| Format::named(&n));
-        Ok(RunOptions {
-            bindings: Bindings {
-                input_format: format(self.input_format),
-                output_format: format(self.output_format),
-                input: self.input,
-                output: self.output,
-                rate: self.rate,
-                channels: self.channels,
-                written: None,
-            },
-            iterations: self.iterations,
-            interpret,
-            back_end: self.back_end.back_end(),
-            confinement: None,
-            trace,
-            stats,
-            threads,
-            cuda,
-        })
     }
 }
 

@@ -6,6 +6,7 @@ mod cslow_arguments;
 mod cuda_arguments;
 mod makespan_arguments;
 mod profile_arguments;
+mod run_arguments;
 mod schedule_arguments;
 mod watch_arguments;
 
