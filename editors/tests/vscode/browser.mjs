@@ -161,7 +161,7 @@ async function run(page) {
   await line(page, 90);
   await until(async () => /add ChannelFilter.*×/.test(await text(page)), "a hint");
   done("hints are in the text");
-  await until(async () => /II \d/.test(await text(page)), "the initiation interval");
+  await until(async () => /FMReceiver.*II \d+ cyc \(MII \d+, bound by \w+\) · \d+ SMs · \d+ stages · [\d.]+ k?B/.test(await text(page)), "the initiation interval, all of it");
   done("the initiation interval is in the text");
   await shot(page, "hints");
   await page.locator(".view-line span", { hasText: /^ChannelFilter$/ }).last().hover();
