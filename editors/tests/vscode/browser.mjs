@@ -188,6 +188,8 @@ async function run(page) {
   await page.locator(".view-line span", { hasText: /^ChannelFilter$/ }).last().hover();
   await until(async () => /4→1|pop/.test((await page.locator(".monaco-hover-content").allTextContents()).join("\n")), "a hover");
   done("hover says rates");
+  // until it has come up
+  await page.waitForTimeout(600);
   await page.screenshot({ path: path.join(shots, "hover.png") });
   await pick(page, "Sluice: Show the Stream Graph");
   const graph = await picture(page);

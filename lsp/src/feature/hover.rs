@@ -303,13 +303,15 @@ fn share(view: &View, nodes: Vec<NodeId>) -> Option<String> {
     let tenths = own * 1000 / all;
     let ii = s.outcome.verified.schedule().ii.max(1);
     let filled = own * 100 / u128::from(ii);
-    Some(format!(
-        "{}.{} % of the program's work: {}.{:02} times the II of {ii} cycles",
-        tenths / 10,
-        tenths % 10,
-        filled / 100,
-        filled % 100
-    ))
+    let part = match tenths {
+        0 if own > 0 => "less than 0.1 %".to_string(),
+        _ => format!("{}.{} %", tenths / 10, tenths % 10),
+    };
+    let times = match filled {
+        0 if own > 0 => "less than 0.01 times".to_string(),
+        _ => format!("{}.{:02} times", filled / 100, filled % 100),
+    };
+    Some(format!("{part} of the program's work: {times} the II of {ii} cycles"))
 }
 
 /// Where nodes run.
