@@ -171,10 +171,8 @@ pub fn compile_threads(checked: &Checked, threads: usize, batch: Option<u64>) ->
         let code = CodeOptions { cc: CcOptions { level: 0, ..CcOptions::default() }, ..Default::default() };
         let threads = ThreadsOptions { threads, batch, report: false };
         let front = compiled::front(&mut session, checked, &code)?;
-        let (c, plan) = compiled::emit_threads(&mut session, checked, &code, &threads, front)?;
-        if plan.partition.is_none() {
-            return Ok(None);
-        }
+        let (c, plan) = compiled::emit_plugin(&mut session, checked, &code, Some(&threads), front)?;
+        let Some(plan) = plan.filter(|p| p.partition.is_some()) else { return Ok(None) };
         let native = compiled::load(&mut session, checked, &c, &code, &Natives::none())?;
         Ok(Some(Compiled { native, unit: c.unit, sites: c.sites, lanes: 0, crew: Some((plan.threads, batch)) }))
     };

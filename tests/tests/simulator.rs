@@ -351,10 +351,10 @@ fn suite() -> Result<(), Failed> {
         .collect();
     all.sort();
     let count = all.len() as u64;
-    let seen = programs(&all, Options { firings: 60_000, cycles: 30_000_000, exact: 0 })?;
-    if count != 10 {
-        return Err(format!("{count} programs").into());
+    if count < 21 {
+        return Err(format!("{count} programs: where are the others?").into());
     }
+    let seen = programs(&all, Options { firings: 60_000, cycles: 30_000_000, exact: 0 })?;
     seen.judge(count, 3, false)
 }
 

@@ -16,6 +16,11 @@ const MEANING: [&str; 6] =
 /// 32 or 64 bytes are stored at once, as for processors with AVX-512.
 const STORE_MAX: &str = "-mstore-max=128";
 
+/// A flag that keeps gcc on x86 (12 does it) from leaving the upper halves of vector registers in use: before it calls a function of the same text
+/// that it knows to touch no vectors it does not empty them, and believes afterwards that they are empty. What then calls the mathematical library, whose
+/// code may be for older registers, waits a hundred nanoseconds in each call and out of it on some processors.
+const NO_IPA_RA: &str = "-fno-ipa-ra";
+
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
@@ -85,7 +90,10 @@ impl Compiler {
         for candidate in &candidates {
             let command: Vec<String> = candidate.split_whitespace().map(String::from).collect();
             if let Some(version) = version(&command) {
-                return Ok(Compiler { command, identity: format!("{version}\n{STORE_MAX}\n{}", processor()) });
+                return Ok(Compiler {
+                    command,
+                    identity: format!("{version}\n{STORE_MAX} {NO_IPA_RA}\n{}", processor()),
+                });
             }
         }
         let message = match chosen {
@@ -134,8 +142,13 @@ impl Compiler {
     /// Flags besides those of [`CcOptions::flags`], for compilers that know them.
     pub fn own_flags(&self) -> Result<&'static [&'static str], Fault> {
         let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
-        let answer = self.call([STORE_MAX, "-E", "-x", "c", null, "-o", null])?;
-        Ok(if answer.status.success() { &[STORE_MAX] } else { &[] })
+        for flags in [&[STORE_MAX, NO_IPA_RA][..], &[NO_IPA_RA]] {
+            let asked = ["-Werror", "-E", "-x", "c", null, "-o", null];
+            if self.call(flags.iter().chain(&asked))?.status.success() {
+                return Ok(flags);
+            }
+        }
+        Ok(&[])
     }
 
     /// Translates C text in `source` to `target`, together with `more` (objects, libraries, options). What the compiler says where it refuses.

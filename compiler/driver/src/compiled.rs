@@ -46,72 +46,19 @@ pub fn emit(
     flavour: Flavour,
     name: &str,
 ) -> Result<CProgram, Halt> {
-    let make = |input: &ProgramInput<'_>, fuse: Fuse<'_>| {
-        let fused = fuse(None);
-        Ok((emit_program(&with(input, fused.as_ref()))?, ()))
-    };
     let front = front(session, checked, code)?;
-    emit_by(session, checked, code, front, (flavour, name), make).map(|(c, ())| c)
+    emit_by(session, checked, code, front, (flavour, name), None).map(|(c, _)| c)
 }
 
-/// The same for so many threads: a plugin in stages, where there is a plan for them.
-pub fn emit_threads(
+/// Prints what a program's front has come to as a plugin in C: where threads are asked for, in stages, if there is a plan for them.
+pub fn emit_plugin(
     session: &mut Session,
     checked: &Checked,
     code: &CodeOptions,
-    threads: &ThreadsOptions,
+    threads: Option<&ThreadsOptions>,
     front: Front,
-) -> Result<(CProgram, Plan), Halt> {
-    // one that does not fit any more is left alone: there is nothing to be said about it in a run
-    let found = find::in_cache(checked).and_then(Result::ok);
-    let make = |input: &ProgramInput<'_>, fuse: Fuse<'_>| {
-        // what the plan is for must be what the code has
-        let batch = match threads.batch {
-            Some(n) => n,
-            None => program::batch(input)?,
-        };
-        let options = sluice_codegen::ProgramOptions { batch: Some(batch), ..*input.options };
-        let plan = plan::plan(input, threads.threads, batch, found.as_ref());
-        let c = match &plan.partition {
-            Some(partition) => {
-                let fused = fuse(Some(partition));
-                emit_stages(&with(&ProgramInput { options: &options, ..*input }, fused.as_ref()), partition)?
-            }
-            None => {
-                let fused = fuse(None);
-                emit_program(&with(input, fused.as_ref()))?
-            }
-        };
-        Ok((c, plan))
-    };
-    emit_by(session, checked, code, front, (Flavour::Plugin, "program"), make)
-}
-
-/// Makes one filter of parts of a program, each within a stage where there are stages.
-type Fuse<'a> = &'a dyn Fn(Option<&partition::Verified>) -> Option<(Fused, FusedSchedule)>;
-
-/// The program with regions, where there are some.
-fn with<'a>(input: &ProgramInput<'a>, fused: Option<&'a (Fused, FusedSchedule)>) -> ProgramInput<'a> {
-    match fused {
-        Some((program, schedule)) => {
-            ProgramInput { fused: Some(FusedProgram { program, schedule }), schedule: &schedule.judged, ..*input }
-        }
-        None => *input,
-    }
-}
-
-/// Prints what a program's front has come to as a plugin in C.
-pub(crate) fn emit_plugin(
-    session: &mut Session,
-    checked: &Checked,
-    code: &CodeOptions,
-    front: Front,
-) -> Result<CProgram, Halt> {
-    let make = |input: &ProgramInput<'_>, fuse: Fuse<'_>| {
-        let fused = fuse(None);
-        Ok((emit_program(&with(input, fused.as_ref()))?, ()))
-    };
-    emit_by(session, checked, code, front, (Flavour::Plugin, "program"), make).map(|(c, ())| c)
+) -> Result<(CProgram, Option<Plan>), Halt> {
+    emit_by(session, checked, code, front, (Flavour::Plugin, "program"), threads)
 }
 
 /// What code is made of, whoever makes it.
@@ -131,32 +78,55 @@ pub fn front(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Re
 }
 
 /// Prints as C what the program's front has come to.
-fn emit_by<T>(
+fn emit_by(
     session: &mut Session,
     checked: &Checked,
     code: &CodeOptions,
     Front { verified, mut kernels }: Front,
     (flavour, name): (Flavour, &str),
-    make: impl FnOnce(&ProgramInput<'_>, Fuse<'_>) -> Result<(CProgram, T), CodegenError>,
-) -> Result<(CProgram, T), Halt> {
+    threads: Option<&ThreadsOptions>,
+) -> Result<(CProgram, Option<Plan>), Halt> {
     improve(session, &mut kernels, sluice_kernel::passes::FOR_C)?;
     session.pass("item-ranges", || items::prove(&checked.program.graph, &mut kernels));
     dump(session, "item-ranges", || print_kernels(&kernels))?;
-    let whole = |partition: Option<&partition::Verified>| fuse(checked, code, (&kernels, &verified), partition);
-    if session.dumps("fuse") {
-        let made = whole(None);
-        dump(session, "fuse", || match &made {
-            Some((fused, _)) => graph_text::print(&fused.graph) + "\n" + &print_kernels(&fused.kernels),
-            None => graph_text::print(&checked.program.graph),
-        })?;
+    let mut options = sluice_codegen::ProgramOptions { flavour, ..code_options(code) };
+    let mut plan = None;
+    if let Some(threads) = threads {
+        // one that does not fit any more is left alone: there is nothing to be said about it in a run
+        let found = find::in_cache(checked).and_then(Result::ok);
+        let input = input(checked, name, &kernels, &verified, &options);
+        // what the plan is for must be what the code has
+        let batch = threads.batch.map_or_else(|| program::batch(&input), Ok).map_err(|e| no_code(&e))?;
+        let made = plan::plan(&input, threads.threads, batch, found.as_ref());
+        if made.partition.is_some() {
+            options.batch = Some(batch);
+        }
+        plan = Some(made);
     }
-    let mut printed = kernels.clone();
-    improve(session, &mut printed, code.inner.passes())?;
-    let options = sluice_codegen::ProgramOptions { flavour, ..code_options(code) };
-    let input = input(checked, name, &printed, &verified, &options);
-    let (c, more) = session.pass("emit-c", || make(&input, &whole)).map_err(|e| no_code(&e))?;
+    let partition = plan.as_ref().and_then(|p| p.partition.as_ref());
+    let mut fused = session.pass("fuse", || fuse(checked, code, (&kernels, &verified), partition))?;
+    dump(session, "fuse", || match &fused {
+        Some((fused, _)) => graph_text::print(&fused.graph) + "\n" + &print_kernels(&fused.kernels),
+        None => graph_text::print(&checked.program.graph),
+    })?;
+    improve(session, &mut kernels, code.inner.passes())?;
+    if let Some((fused, _)) = &mut fused {
+        run_passes(&mut fused.kernels, code.inner.passes());
+    }
+    let input = input(checked, name, &kernels, &verified, &options);
+    let input = match &fused {
+        Some((program, schedule)) => {
+            ProgramInput { fused: Some(FusedProgram { program, schedule }), schedule: &schedule.judged, ..input }
+        }
+        None => input,
+    };
+    let emitted = session.pass("emit-c", || match partition {
+        Some(partition) => emit_stages(&input, partition),
+        None => emit_program(&input),
+    });
+    let c = emitted.map_err(|e| no_code(&e))?;
     dump(session, "emit-c", || c.source.clone())?;
-    Ok((c, more))
+    Ok((c, plan))
 }
 
 /// What the back ends are told, whatever they make.
@@ -169,16 +139,17 @@ pub(crate) fn code_options(code: &CodeOptions) -> sluice_codegen::ProgramOptions
 /// Bytes of the filters' states up to which a steady state that fails is done again firing by firing, as the engine does it where it can.
 const DONE_AGAIN: u64 = 100 << 10;
 
-/// The program with parts of it as one filter each, and its schedule; `None` where there are no such parts, or nobody wants them.
+/// The program with parts of it as one filter each, within stages where there are some, and its schedule; `None` where there are no such parts, or nobody wants
+/// them: regions fire all of a steady state at once, which is not what the smallest buffers are for.
 fn fuse(
     checked: &Checked,
     code: &CodeOptions,
     (kernels, verified): (&[Kernel], &Verified<SequentialSchedule>),
     partition: Option<&partition::Verified>,
-) -> Option<(Fused, FusedSchedule)> {
+) -> Result<Option<(Fused, FusedSchedule)>, Fault> {
     let Elaborated { graph, steady, globals, .. } = &checked.program;
-    if !code.fuse || code.stats {
-        return None;
+    if !code.fuse || code.stats || code.schedule == ScheduleKind::MinimumLatency {
+        return Ok(None);
     }
     let size = |ty: &Ty| size_align(ty, globals).map_or(u64::MAX, |(n, _)| n);
     let sizes = |k: &Kernel| k.state.iter().map(|s| size(&s.ty)).fold(0, u64::saturating_add);
@@ -191,15 +162,12 @@ fn fuse(
     let parts: Option<Vec<Option<usize>>> = partition.map(|p| graph.node_ids().map(|v| part(p, v)).collect());
     let rules =
         Rules { may_fail: states <= DONE_AGAIN && !natives, parts: parts.as_deref(), histories: partition.is_none() };
-    let mut fused = fuse::fuse(graph, steady, kernels, rules)?;
-    let schedule = fused::schedule(&fused, graph, steady, &verified.schedule().init)?;
-    for kernel in &mut fused.kernels {
-        for (name, pass) in code.inner.passes() {
-            pass(kernel);
-            sluice_kernel::verify::debug_verify(kernel, name);
-        }
-    }
-    Some((fused, schedule))
+    let Some(fused) = fuse::fuse(graph, steady, kernels, rules) else { return Ok(None) };
+    let schedule = fused::schedule(&fused, graph, steady, &verified.schedule().init).map_err(|failure| {
+        Fault::internal(format!("a program with regions has no schedule: {failure:?}"))
+            .help("--fuse=false does without")
+    })?;
+    Ok(schedule.map(|schedule| (fused, schedule)))
 }
 
 /// A program as the back ends get it.
@@ -255,10 +223,7 @@ pub fn device_kernels(session: &mut Session, checked: &Checked, code: &CodeOptio
 /// The kernel of a filter as devices get it, where it has one.
 pub(crate) fn device_kernel(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Option<Kernel> {
     let mut kernel = lower_one(filter, globals, code).ok()?;
-    for (name, pass) in sluice_kernel::passes::DEVICE {
-        pass(&mut kernel);
-        sluice_kernel::verify::debug_verify(&kernel, name);
-    }
+    run_passes(std::slice::from_mut(&mut kernel), sluice_kernel::passes::DEVICE);
     Some(kernel)
 }
 
@@ -293,19 +258,23 @@ pub(crate) fn native_kernels(
 
 /// Runs passes over all kernels.
 fn improve(session: &mut Session, kernels: &mut [Kernel], passes: &'static [Pass]) -> Result<(), Halt> {
-    for (i, (name, pass)) in passes.iter().enumerate() {
-        session.pass(name, || {
-            for kernel in &mut *kernels {
-                pass(kernel);
-                sluice_kernel::verify::debug_verify(kernel, name);
-            }
-        });
+    for (i, (name, _)) in passes.iter().enumerate() {
+        session.pass(name, || run_passes(kernels, std::slice::from_ref(&passes[i])));
         // A pass that runs several times is shown after the last.
         if !passes[i + 1..].iter().any(|(later, _)| later == name) {
             dump(session, name, || print_kernels(kernels))?;
         }
     }
     Ok(())
+}
+
+fn run_passes(kernels: &mut [Kernel], passes: &[Pass]) {
+    for (name, pass) in passes {
+        for kernel in &mut *kernels {
+            pass(kernel);
+            sluice_kernel::verify::debug_verify(kernel, name);
+        }
+    }
 }
 
 /// All kernels as text.

@@ -181,14 +181,8 @@ pub fn run(
                 if who == BackEnd::Jit {
                     jitted::of(session, checked, code, front)?
                 } else {
-                    let c = match threads {
-                        Some(threads) => {
-                            let (c, made) = compiled::emit_threads(session, checked, code, threads, front)?;
-                            plan = Some(made);
-                            c
-                        }
-                        None => compiled::emit_plugin(session, checked, code, front)?,
-                    };
+                    let c;
+                    (c, plan) = compiled::emit_plugin(session, checked, code, threads.as_ref(), front)?;
                     let natives = Natives::prepare(session, checked, natives, &code.cc)?;
                     (compiled::load(session, checked, &c, code, &natives)?, c).into()
                 }

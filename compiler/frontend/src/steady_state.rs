@@ -15,6 +15,7 @@ mod repetitions;
 mod startup;
 
 pub use self::islands::Islands;
+pub use self::repetitions::gcd;
 use self::startup::{PATIENCE, Start};
 use crate::graph::SdfGraph;
 use crate::ids::ChannelId;

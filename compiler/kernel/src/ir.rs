@@ -302,6 +302,8 @@ pub struct For {
     pub step: i32,
     /// Body.
     pub body: Vec<Stmt>,
+    /// Its turns need nothing of each other and are meant for a vector: it stays a loop, in C, too.
+    pub abreast: bool,
 }
 
 /// Whose function.
@@ -470,6 +472,15 @@ impl Kernel {
     /// The function behind an id.
     pub fn function(&self, id: FuncId) -> &Function {
         &self.functions[id.index()]
+    }
+
+    /// Can anything fail in it?
+    pub fn has_checks(&self) -> bool {
+        let mut found = false;
+        for f in &self.functions {
+            crate::walk::each_stmt(&f.body, &mut |s| found |= matches!(s.kind, StmtKind::Check(_)));
+        }
+        found
     }
 
     /// Does a firing read `iter()`, or send a message (which depends on the firing)?

@@ -14,7 +14,6 @@ use crate::ir::*;
 use crate::passes::intervals::{Facts, Range};
 use crate::passes::unroll::{self, Rule};
 use crate::passes::{clean, fold, lanes, prove_checks, scalars};
-use crate::walk;
 use sluice_frontend::constant::Const;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::ChannelId;
@@ -40,10 +39,12 @@ pub fn ranges(graph: &SdfGraph, kernels: &[Kernel]) -> Vec<Option<Range>> {
             let given = match &node.kind {
                 NodeKind::Filter { code, .. } => {
                     let Some(kernel) = kernels.get(code.index()) else { return vec![Some(Range::ALL); on.len()] };
+                    // where nothing comes, only what takes nothing fires: a prework, perhaps
+                    let takes = kernel.prework.as_ref().map_or(kernel.work.rates, |p| p.rates).peek > 0;
                     match input {
-                        None if !node.inputs.is_empty() && kernel.work.rates.peek > 0 => None,
+                        None if takes => None,
                         _ => {
-                            let input = input.unwrap_or(Range::ALL);
+                            let input = input.unwrap_or(Range::exactly(0));
                             *known.entry((code.index(), input.lo, input.hi)).or_insert_with(|| given(kernel, input))
                         }
                     }
@@ -67,7 +68,7 @@ pub fn ranges(graph: &SdfGraph, kernels: &[Kernel]) -> Vec<Option<Range>> {
 
 /// Removes the checks that hold for what comes along the channels.
 pub fn prove(graph: &SdfGraph, kernels: &mut [Kernel]) {
-    if !kernels.iter().any(has_checks) {
+    if !kernels.iter().any(Kernel::has_checks) {
         return;
     }
     let on = ranges(graph, kernels);
@@ -83,18 +84,18 @@ pub fn prove(graph: &SdfGraph, kernels: &mut [Kernel]) {
     }
     for (kernel, input) in kernels.iter_mut().zip(inputs) {
         let Some(input) = input.filter(|r| *r != Range::ALL) else { continue };
-        if !has_checks(kernel) || kernel.input != Ty::Int {
+        if !kernel.has_checks() || kernel.input != Ty::Int {
             continue;
         }
         prove_checks::knowing(kernel, input);
-        if has_checks(kernel) {
+        if kernel.has_checks() {
             // what a loop makes of its last turn is known where its turns stand one after the other
             let mut long = kernel.clone();
             unroll::run(&mut long, WRITTEN_OUT);
             scalars::run(&mut long);
             fold::run(&mut long);
             prove_checks::knowing(&mut long, input);
-            if !has_checks(&long) {
+            if !long.has_checks() {
                 *kernel = long;
             }
         }
@@ -104,14 +105,6 @@ pub fn prove(graph: &SdfGraph, kernels: &mut [Kernel]) {
             lanes::run(kernel);
         }
     }
-}
-
-fn has_checks(kernel: &Kernel) -> bool {
-    let mut found = false;
-    for f in &kernel.functions {
-        walk::each_stmt(&f.body, &mut |s| found |= matches!(s.kind, StmtKind::Check(_)));
-    }
-    found
 }
 
 /// What a filter gives for what it takes; `None` where it gives nothing.

@@ -215,10 +215,11 @@ impl Printer {
                     let (var, cmp) = (l.var.0, l.cmp.symbol());
                     let _ = writeln!(
                         self.out,
-                        "for ${var} = {} {cmp} {} step {} {} {{",
+                        "for ${var} = {} {cmp} {} step {}{} {} {{",
                         expr(&l.from),
                         expr(&l.to),
                         l.step,
+                        if l.abreast { " abreast" } else { "" },
                         span(s.span)
                     );
                     self.body(&l.body, depth + 1);

@@ -17,6 +17,7 @@ use sluice_frontend::components::{components, loose_parts};
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::*;
 use sluice_frontend::steady_state::SteadyState;
+use sluice_frontend::steady_state::gcd;
 use std::collections::BTreeSet;
 
 /// Steps in the body of one feedback loop.
@@ -31,10 +32,6 @@ pub enum Failure {
     Deadlock(NodeId),
     /// Counts beyond 64 bits.
     Overflow,
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The single-appearance schedule for `batch` steady states.

@@ -288,6 +288,8 @@ struct sl_ctx {
     uint32_t alive; /* nodes that are neither dead nor free */
     uint32_t has_readers;
     uint32_t ordered;   /* never run fast */
+    uint32_t at_once;   /* nobody can tell how many firings of a node follow one another */
+    uint32_t one_source; /* all items come from one node */
     uint32_t any_dead;
     uint32_t boundary;  /* between two epochs; otherwise within one, slowly */
     uint32_t started;   /* has the text of the init blocks been printed? */

@@ -25,6 +25,13 @@
 #define SL_ROUNDED(x) (x)
 #endif
 
+/* Before a loop whose turns fit into a vector: gcc would write them out first, and find no vector in them afterwards. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
+#define SL_ABREAST _Pragma("GCC unroll 1")
+#else
+#define SL_ABREAST
+#endif
+
 typedef struct { float re, im; } sl_complex;
 typedef struct { float x, y; } sl_float2;
 typedef struct { float x, y, z; } sl_float3;
@@ -277,6 +284,15 @@ SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
     }
 }
 
+/* A square of items, of rows that lie so far apart, turned round. */
+SL_FN __attribute__((always_inline)) void sl_square(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row)
+{
+    sl_vi v[SL_LANES];
+    for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(from + i * from_row);
+    sl_transpose(v);
+    for (int i = 0; i < SL_LANES; i++) sl_vi_store(to + i * to_row, v[i]);
+}
+
 /* Items at equal position modulo `pop` become neighbours: to[p * row + k] = in[k * pop + p], for k * pop + p < items. */
 SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, long pop, long items, long row, int32_t *restrict to)
 {
@@ -306,10 +322,7 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
             for (long p = 0; p < pop;) {
                 /* the last square overlaps the one before */
                 long q = p + SL_LANES <= pop ? p : pop - SL_LANES;
-                sl_vi v[SL_LANES];
-                for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(in + (k + i) * pop + q);
-                sl_transpose(v);
-                for (int i = 0; i < SL_LANES; i++) sl_vi_store(to + (q + i) * row + k, v[i]);
+                sl_square(in + k * pop + q, pop, to + q * row + k, row);
                 p = q + SL_LANES;
             }
         }
@@ -327,10 +340,7 @@ SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict 
         for (; k + SL_LANES <= rows; k += SL_LANES) {
             for (long p = 0; p < push;) {
                 long q = p + SL_LANES <= push ? p : push - SL_LANES;
-                sl_vi v[SL_LANES];
-                for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(from + (q + i) * row + k);
-                sl_transpose(v);
-                for (int i = 0; i < SL_LANES; i++) sl_vi_store(out + (k + i) * push + q, v[i]);
+                sl_square(from + q * row + k, row, out + k * push + q, push);
                 p = q + SL_LANES;
             }
         }

@@ -140,6 +140,9 @@ static int32_t sl_make(const sl_program *p, const sluice_host *host, sl_ctx **in
     ctx->has_readers = p->abi->reader_count > 0;
     memcpy(&ctx->host, host, host->size < sizeof ctx->host ? host->size : sizeof ctx->host);
     ctx->ordered = p->ordered || (uint64_t)p->abi->printers + ctx->host.stdout_writers > 1;
+#ifndef SL_STATS
+    ctx->at_once = !ctx->ordered && !p->dynamic && p->link_count == 0 && p->site_count == 0;
+#endif
 #ifdef SL_KERNELS
     /* without a device there is no fast way */
     ctx->ordered |= ctx->host.device == NULL;
@@ -158,13 +161,16 @@ static int32_t sl_make(const sl_program *p, const sluice_host *host, sl_ctx **in
         }
         ctx->at[c].tail = ch->initial_count;
     }
+    uint32_t sources = 0;
     for (uint32_t v = 0; v < nodes; v++) {
         ctx->rank[p->roots[v]] = v;
         ctx->alive += !p->nodes[v].free;
+        sources += p->nodes[v].ins == 0;
         if (p->nodes[v].kind == SL_FILTER) {
             p->codes[p->nodes[v].what].init(ctx->states + p->nodes[v].state);
         }
     }
+    ctx->one_source = sources == 1;
     sl_begin_epoch(ctx, 0);
 #ifdef SL_STATS
     if (!sl_stats_create(ctx)) {

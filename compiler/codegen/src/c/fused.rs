@@ -1,7 +1,7 @@
 //! # fused
 //!
 //! Purpose: the steady state of a program with regions ([`sluice_kernel::fuse`]) as C. Input: the program, its regions, a schedule of them that the judge has passed. Output:
-//! [`FusedText`]: the regions' filters, and `sl_steady` made of them.
+//! the regions' filters ([`filters`]), and what `sl_steady` is made of ([`Made`]).
 //!
 //! ```text
 //! sl_steady(ctx, k)  →  each region's state is fetched from its members; steady states; it is put back, and the members have fired
@@ -18,7 +18,7 @@ use super::tables::Facts;
 use super::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::NodeId;
-use sluice_kernel::fuse::{Fused, Region};
+use sluice_kernel::fuse::{Fused, Region, StateOf};
 use sluice_kernel::ir::StateId;
 use sluice_schedule::fused::{FusedSchedule, unfolded};
 use std::fmt::Write;
@@ -73,8 +73,8 @@ pub struct Made {
     numbers: Vec<usize>,
     /// By channel: where it is.
     places: Layout,
-    /// By node: what the engine knows it as.
-    known: Vec<u32>,
+    /// By node: what the engine knows it as; a region is known as its first member.
+    pub(super) known: Vec<u32>,
     receives: Vec<bool>,
 }
 
@@ -100,10 +100,10 @@ pub fn made(input: &ProgramInput<'_>, fused: FusedProgram<'_>, (layout, facts): 
     for (h, place) in program.histories.iter().zip(&layout.histories) {
         places.channels[h.channel.index()] = *place;
     }
-    let region = |v: NodeId| program.regions.iter().find(|r| r.node == v);
-    let known: Vec<u32> = (program.graph.node_ids())
-        .map(|v| program.nodes[v.index()].or_else(|| Some(region(v)?.members.first()?.0)).map_or(0, |old| old.0))
-        .collect();
+    let mut known: Vec<u32> = program.nodes.iter().map(|old| old.map_or(0, |v| v.0)).collect();
+    for r in &program.regions {
+        known[r.node.index()] = r.members.first().map_or(0, |(v, _)| v.0);
+    }
     Made { numbers, places, known, receives: vec![false; input.kernels.len() + program.kernels.len()] }
 }
 
@@ -136,13 +136,21 @@ impl Made {
         let (mut enter, mut leave) = (String::new(), String::new());
         let (k, number) = (r.code.0, self.numbers[r.node.index()]);
         let kernel = &fused.program.kernels[r.code.index() - input.kernels.len()];
-        for (i, (v, StateId(field))) in r.states.iter().enumerate() {
-            let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { continue };
-            let own = format!("s->code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
+        let mut pair = |own: String, (v, StateId(field)): &(NodeId, StateId)| {
+            let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { return };
             let name = field_name(*field as usize, &input.kernels[code.index()].state[*field as usize].name);
             let theirs = format!("s->code_{}[{}].{name}", code.0, facts.numbers[v.index()]);
             let _ = writeln!(enter, "    {own} = {theirs};");
             let _ = writeln!(leave, "    {theirs} = {own};");
+        };
+        for (i, from) in r.states.iter().enumerate() {
+            let own = format!("s->code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
+            match from {
+                StateOf::Field(v, field) => pair(own, &(*v, *field)),
+                StateOf::Elements(all) => {
+                    all.iter().enumerate().for_each(|(l, of)| pair(format!("{own}.v[{l}]"), of));
+                }
+            }
         }
         for (v, _) in &r.members {
             if let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind {

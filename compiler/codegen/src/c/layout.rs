@@ -32,6 +32,8 @@ pub struct Layout {
     pub histories: Vec<Place>,
     /// By reader, then by writer, in program order.
     pub stages: Vec<Place>,
+    /// Bytes of channels and histories.
+    pub channel_bytes: u64,
     /// Bytes of the arena.
     pub bytes: u64,
 }
@@ -166,21 +168,11 @@ pub fn lay_out(
     while fails - fits > 1 {
         let middle = fits + (fails - fits) / 2;
         match unit.checked_mul(middle).and_then(place) {
-            Some(l) if l.channel_bytes(&sizes) <= target && l.bytes <= limits.limit => fits = middle,
+            Some(l) if l.channel_bytes <= target && l.bytes <= limits.limit => fits = middle,
             _ => fails = middle,
         }
     }
     Ok(unit.checked_mul(fits).and_then(place).unwrap_or(least))
-}
-
-impl Layout {
-    fn channel_bytes(&self, sizes: &[(u64, u64)]) -> u64 {
-        self.channels
-            .iter()
-            .zip(sizes)
-            .chain(self.histories.iter().zip(std::iter::repeat(&(8, 0))))
-            .fold(0, |sum, (p, (size, _))| sum.saturating_add(p.capacity.saturating_mul(*size)))
-    }
 }
 
 /// What earlier batches leave, by channel; whether a channel lies within a region, by channel; the regions.
@@ -201,19 +193,24 @@ fn place(
         at = at.checked_add(bytes)?.checked_add(ALIGN)?.checked_next_multiple_of(ALIGN)?;
         Some(Place { offset, capacity })
     };
+    let mut channel_bytes = 0u64;
     let mut channels = Vec::with_capacity(graph.channels.len());
     for c in graph.channel_ids() {
         let batch = if inner[c.index()] { 1 } else { batch };
         let capacity = steady.capacity(graph, c, batch)?.max(graph.channel(c).initial.len() as u64).max(1);
         let more = before.map_or(0, |b| b[c.index()].saturating_sub(steady.boundary_fill[c.index()]));
         let capacity = capacity.checked_add(more)?;
-        channels.push(take(capacity, capacity.checked_mul(sizes[c.index()].0)?)?);
+        let bytes = capacity.checked_mul(sizes[c.index()].0)?;
+        channel_bytes = channel_bytes.saturating_add(bytes);
+        channels.push(take(capacity, bytes)?);
     }
     let mut histories = Vec::new();
     for (f, h) in fused.iter().flat_map(|f| f.program.histories.iter().map(move |h| (f.program, h))) {
         let capacity = f.steady.capacity(&f.graph, h.channel, batch)?;
         let size = sizes[f.channels[h.channel.index()].index()].0;
-        histories.push(take(capacity, capacity.checked_mul(size)?)?);
+        let bytes = capacity.checked_mul(size)?;
+        channel_bytes = channel_bytes.saturating_add(bytes);
+        histories.push(take(capacity, bytes)?);
     }
     let (readers, writers) = ends(graph);
     let mut stages = Vec::new();
@@ -232,7 +229,7 @@ fn place(
             stages.push(take(capacity, capacity.checked_mul(size)?.checked_add(extra)?)?);
         }
     }
-    (at < 1 << 62).then_some(Layout { batch, channels, histories, stages, bytes: at })
+    (at < 1 << 62).then_some(Layout { batch, channels, histories, stages, channel_bytes, bytes: at })
 }
 
 /// Says which channel is the largest.

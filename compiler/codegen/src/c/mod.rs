@@ -16,6 +16,7 @@ pub(crate) mod print_device;
 mod print_expr;
 mod print_function;
 mod print_lanes;
+mod print_rest;
 mod print_scope;
 pub mod program;
 pub mod rts;

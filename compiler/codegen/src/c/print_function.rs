@@ -147,11 +147,11 @@ impl<'a> Printer<'a> {
         self.out.push_str("    *st = initial;\n}\n\n");
     }
 
-    fn item(ty: &Ty) -> String {
+    pub(super) fn item(ty: &Ty) -> String {
         c_type(ty)
     }
 
-    fn fire_head(&self, name: &str) -> String {
+    pub(super) fn fire_head(&self, name: &str) -> String {
         let (input, output) = (Self::item(&self.kernel.input), Self::item(&self.kernel.output));
         let k = self.k;
         format!(
@@ -164,7 +164,9 @@ impl<'a> Printer<'a> {
         let mut out = format!("static SL_UNUSED void sl_init_{0}(struct sl_state_{0} *st);\n", self.k);
         let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_fire"));
         if self.kernel.lanes.is_some() {
-            let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_rest"));
+            for name in ["sl_lanes", "sl_some", "sl_rest"] {
+                let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head(name));
+            }
         }
         if self.kernel.prework.is_some() {
             let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_prework"));
@@ -305,26 +307,21 @@ impl<'a> Printer<'a> {
         self.start(work.function);
         let f = self.function();
         self.head_comment(f);
-        let head = self.fire_head(name);
-        let _ = writeln!(self.out, "{head}\n{{\n    (void)ctx, (void)in, (void)out;");
         let step = |ty: &Ty, name: &str, n: u32| {
             if *ty == Ty::Void || n == 0 { String::new() } else { format!(", {name} += {n}") }
         };
         let mut steps = step(&self.kernel.input, "in", work.rates.pop);
         steps.push_str(&step(&self.kernel.output, "out", work.rates.push));
         let each = self.kernel.uses_iter();
-        if !each {
-            self.out.push_str("    st->iter += n;\n");
-        }
+        let head = self.fire_head(name);
         if name == "sl_fire" && self.kernel.lanes.is_some() {
-            self.lanes();
+            self.fire_in_lanes(&head);
             self.start(work.function);
-            let k = self.k;
-            let _ = writeln!(self.out, "    if (n > 0) sl_rest_{k}(ctx, st, in, out, n);\n}}\n");
-            // few firings: no more work for the C compiler than there must be
-            let rest =
-                self.fire_head("sl_rest").replacen("static void", "static __attribute__((noinline, cold)) void", 1);
-            let _ = writeln!(self.out, "{rest}\n{{\n    (void)ctx, (void)st, (void)in, (void)out;");
+        } else {
+            let _ = writeln!(self.out, "{head}\n{{\n    (void)ctx, (void)in, (void)out;");
+            if !each {
+                self.out.push_str("    st->iter += n;\n");
+            }
         }
         let _ = writeln!(self.out, "    for (long firing = 0; firing < n; firing++{steps}) {{");
         self.body(&f.body, 2);

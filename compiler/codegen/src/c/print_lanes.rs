@@ -1,7 +1,7 @@
 //! # print-lanes
 //!
-//! Purpose: several firings at once, one in each lane of the machine's vectors. Input: [`Kernel::lanes`]. Output: loops at the head of
-//! `sl_fire`; the firings that are left over are done one by one after them.
+//! Purpose: several firings at once, one in each lane of the machine's vectors. Input: [`Kernel::lanes`]. Output: the loops of `sl_lanes`; what becomes of
+//! firings that are left over, [`super::print_rest`] says.
 //!
 //! ```text
 //! $s = ($s + (table0[$i] * in($i)))   →   s_0_0 = s_0_0 + (sl_vf_splat(h.v[i_1]) * sl_vf_load(phase + at[i_1] + f + 0 * SL_LANES));
@@ -76,7 +76,7 @@ impl LaneLayout {
 }
 
 impl Printer<'_> {
-    /// The loops over lanes, at the head of `sl_fire`.
+    /// The loops over lanes.
     pub(super) fn lanes(&mut self) {
         let Some(lanes) = &self.kernel.lanes else { return };
         let layout = LaneLayout::of(self.kernel, lanes.phases);

@@ -95,12 +95,9 @@ pub fn emit(
         };
         // a region is in the stage that its members are in
         let program = fused.program;
-        let of = |v: NodeId| {
-            program.nodes[v.index()]
-                .or_else(|| program.regions.iter().find(|r| r.node == v)?.members.first().map(|m| m.0))
-        };
-        let mine: Vec<NodeId> =
-            program.graph.node_ids().filter(|v| of(*v).is_some_and(|old| stage.nodes.contains(&old))).collect();
+        let own: BTreeSet<NodeId> = stage.nodes.iter().copied().collect();
+        let here = |v: &NodeId| own.contains(&NodeId(made.known[v.index()]));
+        let mine: BTreeSet<NodeId> = program.graph.node_ids().filter(here).collect();
         let places: Vec<(String, String)> = program.channels.iter().map(|c| places[c.index()].clone()).collect();
         let (mut enter, mut leave) = (String::new(), String::new());
         for r in program.regions.iter().filter(|r| mine.contains(&r.node)) {
@@ -122,8 +119,7 @@ pub fn emit(
                 .collect();
             functions.push_str(&replicated(&inner, &nodes, &places, &steady, movers)?);
         } else {
-            let nodes: BTreeSet<NodeId> = mine.into_iter().collect();
-            let steps = only(steady.steps, &nodes);
+            let steps = only(steady.steps, &mine);
             let part = Steady { steps: &steps, places: Some(&places), ..steady };
             functions.push_str(&part.functions(&inner, ", const int64_t again", "    (void)again;\n", movers)?);
         }

@@ -19,6 +19,7 @@ use crate::c::layout::ends;
 use crate::c::program::CodegenError;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::steady_state::gcd;
 use sluice_schedule::problem::granularity::is_serial;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -136,10 +137,6 @@ fn period(making: &Making<'_>, v: NodeId) -> u64 {
         _ => 1,
     };
     ends.map(of).fold(1, lcm)
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn lcm(a: u64, b: u64) -> u64 {

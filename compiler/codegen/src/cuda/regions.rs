@@ -12,6 +12,7 @@ use super::program::Making;
 use sluice_frontend::components::components_of;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::steady_state::gcd;
 use sluice_schedule::problem::granularity::is_serial;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -286,9 +287,4 @@ fn in_order(graph: &SdfGraph, groups: Vec<Group>, inner: &dyn Fn(&ChannelId) -> 
     }
     let mut groups: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
     order.into_iter().filter_map(|i| groups[i].take()).collect()
-}
-
-/// The greatest common divisor; of 0 and a number, that number.
-pub(super) fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

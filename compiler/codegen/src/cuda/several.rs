@@ -13,8 +13,9 @@
 //! compiler sees no store between the reads. Numbers are odd: threads side by side then begin in different banks.
 
 use super::program::Making;
-use super::regions::{Group, gcd};
+use super::regions::Group;
 use super::tiles::{Tiling, inputs, outputs, taken};
+use sluice_frontend::steady_state::gcd;
 
 /// What is tried, the most first.
 const NUMBERS: [u64; 2] = [5, 3];

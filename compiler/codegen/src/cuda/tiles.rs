@@ -13,9 +13,10 @@
 
 use super::copies::{Copies, copies};
 use super::program::Making;
-use super::regions::{Group, Region, Regions, gcd};
+use super::regions::{Group, Region, Regions};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::steady_state::gcd;
 use std::collections::BTreeMap;
 
 /// Firings of a group for tile b: from b·S·r + `low` on, before b·S·r + `high`.

@@ -2,6 +2,7 @@
 
 use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
+use std::ops::Rem;
 
 /// A positive fraction in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +17,8 @@ pub struct Fraction {
 pub const FIRINGS: u64 = 1 << 48;
 
 /// The greatest common divisor; of 0 and x it is x.
-pub fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
+pub fn gcd<N: Copy + Default + Eq + Rem<Output = N>>(mut a: N, mut b: N) -> N {
+    while b != N::default() {
         (a, b) = (b, a % b);
     }
     a

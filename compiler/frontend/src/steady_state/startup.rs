@@ -111,7 +111,7 @@ impl<'g> Start<'g> {
 
     /// Can a regular component go on for ever, given what it wants from outside?
     pub fn live(&self, bench: &mut Bench, part: &[NodeId], initial: &[u64]) -> Result<(), Stuck> {
-        let all = part.iter().fold(0, |g, n| gcd(g, self.r[n.index()].into())).max(1) as u64;
+        let all = part.iter().fold(0, |g, n| gcd(g, self.r[n.index()])).max(1);
         let once: Vec<u64> = part.iter().map(|n| self.r[n.index()] / all).collect();
         // as between steady states: no prework to come, and what is peeked at is there
         let steady = |c: &ChannelId| {
@@ -142,7 +142,7 @@ impl<'g> Start<'g> {
         }
         for p in parts.iter().filter(|p| self.cyclic(p)) {
             let own: Vec<u64> = p.iter().filter_map(|n| Some(counts[part.binary_search(n).ok()?])).collect();
-            let all = own.iter().fold(0, |g, n| gcd(g, (*n).into())).max(1) as u64;
+            let all = own.iter().fold(0, |g, n| gcd(g, *n)).max(1);
             let once: Vec<u64> = own.iter().map(|n| n / all).collect();
             self.iteration(bench, component, p, &once, initial)?;
         }

@@ -4,7 +4,10 @@
 //! A push 2 → B pop 1, twice   →   c0[0] = …  c0[1] = …   for $f = 0 < 2 { … c0[$f] … }
 //! ```
 
+use super::StateOf;
 use super::affine::{Affine, Ranges};
+use super::bundle::side;
+use super::copies::FEW_COPIES;
 use super::view::{Store, Views, behind};
 use crate::ir::*;
 use crate::passes::clean::trip;
@@ -16,25 +19,22 @@ use sluice_grammar::span::Span;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Copies that are written one by one, at most; beyond it, they are loops.
-const FEW_COPIES: i64 = 64;
-/// Statements that a loop of copies may have.
-const MOST_COPIES: i64 = 512;
-
 /// A region's kernel.
 pub(super) struct Body {
     /// It.
     pub(super) kernel: Kernel,
     /// By its state field: whose field of which member that is.
-    pub(super) states: Vec<(NodeId, StateId)>,
+    pub(super) states: Vec<StateOf>,
     /// Items of the input that it looks at from before those on the input's channel.
     pub(super) ahead: u64,
 }
 
 /// Why a region has no kernel.
-enum Stop {
+pub(super) enum Stop {
     /// A channel needs an array of its own.
     Keep(ChannelId),
+    /// A bundle's members must be apart.
+    Apart(usize),
     /// It is not to be.
     Never,
 }
@@ -43,20 +43,20 @@ enum Stop {
 pub(super) fn fused(
     (graph, fill): (&SdfGraph, &[u64]),
     kernels: &[Kernel],
-    members: &[(NodeId, u64)],
+    (members, bundles): (&[(NodeId, u64)], &[Vec<NodeId>]),
     ends: (Option<ChannelId>, Option<ChannelId>),
 ) -> Option<Body> {
     let set: BTreeSet<NodeId> = members.iter().map(|(v, _)| *v).collect();
     let ways = members.iter().flat_map(|(v, _)| &graph.node(*v).inputs);
     let ahead = ways.filter_map(|c| behind(graph, fill, &|v| set.contains(&v), *c)).max().unwrap_or(0);
-    let mut kept = BTreeSet::new();
+    let (mut kept, mut bundles) = (BTreeSet::new(), bundles.to_vec());
     loop {
         let views = Views { graph, members: &set, kept: &kept, fill, ahead };
-        match build(&views, kernels, members, ends) {
+        match build(&views, kernels, (members, &bundles), ends) {
             Ok(body) => return Some(Body { ahead, ..body }),
-            Err(Stop::Keep(c)) if kept.len() <= graph.channels.len() && !kept.contains(&c) => {
-                kept.insert(c);
-            }
+            // an array has what one firing puts on the channel, and nothing that waited there
+            Err(Stop::Keep(c)) if fill[c.index()] == 0 && kept.insert(c) => {}
+            Err(Stop::Apart(i)) => drop(bundles.remove(i)),
             Err(_) => return None,
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn fused(
 fn build(
     views: &Views<'_>,
     kernels: &[Kernel],
-    members: &[(NodeId, u64)],
+    (members, bundles): (&[(NodeId, u64)], &[Vec<NodeId>]),
     (input, output): (Option<ChannelId>, Option<ChannelId>),
 ) -> Result<Body, Stop> {
     let graph = views.graph;
@@ -90,9 +90,18 @@ fn build(
         states: Vec::new(),
         tables: Vec::new(),
         seen: BTreeMap::new(),
+        side_by_side: BTreeMap::new(),
     };
+    b.arrange(bundles)?;
     let mut out = Vec::new();
     for (v, n) in members {
+        if let Some(i) = bundles.iter().position(|b| b.contains(v)) {
+            // all of them where the first is
+            if bundles[i][0] == *v {
+                b.bundle((i, &bundles[i]), *n, kernels, &mut out)?;
+            }
+            continue;
+        }
         match kernel_of(graph, kernels, *v) {
             Some(_) if b.again(*v, *n, &mut out)? => {}
             Some(kernel) => b.filter(*v, *n, kernel, &mut out)?,
@@ -142,50 +151,61 @@ fn build(
 }
 
 /// The kernel of a node, where it is a filter.
-fn kernel_of<'k>(graph: &SdfGraph, kernels: &'k [Kernel], v: NodeId) -> Option<&'k Kernel> {
+pub(super) fn kernel_of<'k>(graph: &SdfGraph, kernels: &'k [Kernel], v: NodeId) -> Option<&'k Kernel> {
     match &graph.node(v).kind {
         NodeKind::Filter { code, .. } => kernels.get(code.index()),
         _ => None,
     }
 }
 
-struct Builder<'a> {
-    views: &'a Views<'a>,
-    times: BTreeMap<NodeId, u64>,
-    f: Function,
-    arrays: BTreeMap<ChannelId, LocalId>,
-    ranges: Ranges,
-    state: Vec<StateField>,
-    states: Vec<(NodeId, StateId)>,
-    tables: Vec<Table>,
+pub(super) struct Builder<'a> {
+    pub(super) views: &'a Views<'a>,
+    pub(super) times: BTreeMap<NodeId, u64>,
+    pub(super) f: Function,
+    pub(super) arrays: BTreeMap<ChannelId, LocalId>,
+    pub(super) ranges: Ranges,
+    pub(super) state: Vec<StateField>,
+    pub(super) states: Vec<StateOf>,
+    pub(super) tables: Vec<Table>,
     /// Filters without state that read the input, by code, firings and what they see first: where they put what they give.
     seen: BTreeMap<(CodeId, u64, u64), ChannelId>,
+    /// Channels whose items are side by side with those of other members of a bundle: the first of these channels, which one this is, and how many.
+    pub(super) side_by_side: BTreeMap<ChannelId, (ChannelId, usize, usize)>,
 }
 
 impl Builder<'_> {
-    fn local(&mut self, name: &str, ty: Ty) -> LocalId {
+    pub(super) fn local(&mut self, name: &str, ty: Ty) -> LocalId {
         self.f.locals.push(Local { name: name.into(), ty, by_ref: false });
         LocalId::from(self.f.locals.len() - 1)
     }
 
     /// The array of a channel's items.
-    fn array(&mut self, c: ChannelId) -> Result<LocalId, Stop> {
+    pub(super) fn array(&mut self, c: ChannelId) -> Result<LocalId, Stop> {
+        if let Some(id) = self.arrays.get(&c) {
+            return Ok(*id);
+        }
+        let (c, wide) = self.side_by_side.get(&c).map_or((c, 1), |(first, _, n)| (*first, *n));
         if let Some(id) = self.arrays.get(&c) {
             return Ok(*id);
         }
         let channel = self.views.graph.channel(c);
         let items = self.times.get(&channel.from.0).and_then(|n| n.checked_mul(channel.produce.into()));
-        let items = items.and_then(|n| i32::try_from(n).ok()).ok_or(Stop::Never)?;
+        let items = items.and_then(|n| n.checked_mul(wide as u64)).and_then(|n| i32::try_from(n).ok());
+        let items = items.ok_or(Stop::Never)?;
         let id = self.local("items", channel.ty.clone().array(items.max(1) as u32));
         self.arrays.insert(c, id);
         Ok(id)
     }
 
-    fn place(&mut self, (store, at): (Store, Expr), path: Vec<Proj>) -> Result<Place, Stop> {
+    pub(super) fn place(&mut self, (store, at): (Store, Expr), path: Vec<Proj>) -> Result<Place, Stop> {
         Ok(match store {
             Store::Input => Place { base: Base::In(Box::new(at)), path },
             Store::Output => Place { base: Base::Out(Box::new(at)), path },
             Store::Array(c) => {
+                let at = match self.side_by_side.get(&c) {
+                    Some((_, lane, n)) => side(at, *n, Expr::int(*lane as i32)),
+                    None => at,
+                };
                 let mut whole = vec![Proj::Index(at)];
                 whole.extend(path);
                 Place { base: Base::Local(self.array(c)?), path: whole }
@@ -203,13 +223,13 @@ impl Builder<'_> {
         if let Some(found) = found {
             return Ok(found);
         }
-        // no sum of variables: whatever it is, it can be added to the firing's first item, where nothing stands between
+        // no sum of variables: whatever it is, it can be added to the place of the firing's first item, where nothing stands between
         let zero = Affine::constant(0);
         let here =
             if read { self.views.read(c, &zero, &self.ranges) } else { self.views.write(c, &zero, &self.ranges) };
         let direct = here.filter(|_| self.direct(c, read));
-        let (store, _) = direct.ok_or(Stop::Keep(c))?;
-        let first = base.expr().ok_or(Stop::Never)?;
+        let (store, start) = direct.ok_or(Stop::Keep(c))?;
+        let first = start.plus(base).and_then(|at| at.expr()).ok_or(Stop::Never)?;
         Ok((store, Expr::add(first, position.clone())))
     }
 
@@ -282,7 +302,7 @@ impl Builder<'_> {
         let first_state = self.state.len() as u32;
         for (i, s) in kernel.state.iter().enumerate() {
             self.state.push(s.clone());
-            self.states.push((v, StateId::from(i)));
+            self.states.push(StateOf::Field(v, StateId::from(i)));
         }
         let tables: Vec<TableId> = kernel.tables.iter().map(|t| self.table(t)).collect();
         let mut body = source.body.clone();
@@ -312,8 +332,7 @@ impl Builder<'_> {
             None => out.extend(body),
             Some(var) => {
                 // what the body leaves, it leaves within the turn
-                let turns = For { var, from: Expr::int(0), cmp: BinaryOp::Lt, to: Expr::int(count), step: 1, body };
-                out.push(StmtKind::For(Box::new(turns)).at(source.span));
+                out.push(counted(var, count.into(), body, source.span));
             }
         }
         Ok(())
@@ -328,7 +347,7 @@ impl Builder<'_> {
     }
 
     /// Positions of a filter's firing become places of the region.
-    fn positions(
+    pub(super) fn positions(
         &mut self,
         body: &mut [Stmt],
         channels: (Option<ChannelId>, Option<ChannelId>),
@@ -385,105 +404,13 @@ impl Builder<'_> {
         *p = self.place(found, std::mem::take(&mut p.path))?;
         Ok(())
     }
-
-    /// What a splitter, a joiner or an identity has to copy.
-    fn moves(&mut self, v: NodeId, n: u64, span: Span, out: &mut Vec<Stmt>) -> Result<(), Stop> {
-        let graph = self.views.graph;
-        let node = graph.node(v);
-        match &node.kind {
-            NodeKind::Identity | NodeKind::Duplicate | NodeKind::SplitRoundRobin(_) => {
-                for c in &node.outputs {
-                    let channel = graph.channel(*c);
-                    let ends = !self.views.members.contains(&channel.to.0);
-                    let joins = matches!(graph.node(channel.to.0).kind, NodeKind::JoinRoundRobin(_));
-                    if ends || joins || self.views.kept.contains(c) {
-                        self.copies(*c, n.saturating_mul(channel.produce.into()), true, span, out)?;
-                    }
-                }
-            }
-            NodeKind::JoinRoundRobin(_) => {
-                for c in &node.inputs {
-                    // what comes from a splitter has been copied there, what comes from a filter is written where it belongs
-                    if self.views.kept.contains(c) || !self.views.members.contains(&graph.channel(*c).from.0) {
-                        self.copies(*c, n.saturating_mul(graph.channel(*c).consume.into()), false, span, out)?;
-                    }
-                }
-            }
-            _ => return Err(Stop::Never),
-        }
-        Ok(())
-    }
-
-    /// Copies all items of a channel: from where a splitter takes them to where the channel has them, or from there to where a joiner puts them.
-    fn copies(&mut self, c: ChannelId, items: u64, split: bool, span: Span, out: &mut Vec<Stmt>) -> Result<(), Stop> {
-        let items = i64::try_from(items).ok().filter(|n| *n <= i32::MAX.into()).ok_or(Stop::Never)?;
-        let ty = self.views.graph.channel(c).ty.clone();
-        if items <= FEW_COPIES {
-            for i in 0..items {
-                let s = self.copy(c, &Affine::constant(i), split, &ty, span)?.ok_or(Stop::Never)?;
-                out.push(s);
-            }
-            return Ok(());
-        }
-        let period = self.views.period(c).filter(|p| *p < items && items % p == 0);
-        // one loop; then one within another; then the inner one written out
-        let outer = self.local("item", Ty::Int);
-        self.ranges.insert(outer, (0, items - 1));
-        if let Some(s) = self.copy(c, &Affine::variable(outer), split, &ty, span)? {
-            out.push(counted(outer, items, vec![s], span));
-            self.ranges.remove(&outer);
-            return Ok(());
-        }
-        if let Some(p) = period {
-            self.ranges.insert(outer, (0, items / p - 1));
-            let inner = self.local("item", Ty::Int);
-            self.ranges.insert(inner, (0, p - 1));
-            let at =
-                Affine::variable(outer).times(p).and_then(|a| a.plus(&Affine::variable(inner))).ok_or(Stop::Never)?;
-            if let Some(s) = self.copy(c, &at, split, &ty, span)? {
-                out.push(counted(outer, items / p, vec![counted(inner, p, vec![s], span)], span));
-                return Ok(());
-            }
-            let mut body = Vec::new();
-            for i in 0..p.min(MOST_COPIES + 1) {
-                let at =
-                    Affine::variable(outer).times(p).and_then(|a| a.plus(&Affine::constant(i))).ok_or(Stop::Never)?;
-                let Some(s) = self.copy(c, &at, split, &ty, span)? else { break };
-                body.push(s);
-            }
-            if body.len() as i64 == p {
-                out.push(counted(outer, items / p, body, span));
-                return Ok(());
-            }
-        }
-        self.ranges.remove(&outer);
-        if items > MOST_COPIES {
-            return Err(Stop::Never);
-        }
-        for i in 0..items {
-            let s = self.copy(c, &Affine::constant(i), split, &ty, span)?.ok_or(Stop::Never)?;
-            out.push(s);
-        }
-        Ok(())
-    }
-
-    fn copy(&mut self, c: ChannelId, at: &Affine, split: bool, ty: &Ty, span: Span) -> Result<Option<Stmt>, Stop> {
-        let (from, to) = if split {
-            (self.views.source(c, at, &self.ranges), self.views.write(c, at, &self.ranges))
-        } else {
-            (self.views.read(c, at, &self.ranges), self.views.target(c, at, &self.ranges))
-        };
-        let (Some((from, a)), Some((to, b))) = (from, to) else { return Ok(None) };
-        let (Some(a), Some(b)) = (a.expr(), b.expr()) else { return Ok(None) };
-        let from = self.place((from, a), Vec::new())?;
-        let to = self.place((to, b), Vec::new())?;
-        Ok(Some(StmtKind::Assign(to, Expr::load(from, ty.clone())).at(span)))
-    }
 }
 
-fn counted(var: LocalId, turns: i64, body: Vec<Stmt>, span: Span) -> Stmt {
+/// A loop of so many turns.
+pub(super) fn counted(var: LocalId, turns: i64, body: Vec<Stmt>, span: Span) -> Stmt {
     let to = Expr::int(turns as i32);
-    StmtKind::For(Box::new(For { var, from: Expr::int(0), cmp: BinaryOp::Lt, to, step: 1, body })).at(span)
+    StmtKind::For(Box::new(For { var, from: Expr::int(0), cmp: BinaryOp::Lt, to, step: 1, body, abreast: false }))
+        .at(span)
 }
 
 /// Returns become breaks of the block around the statements.

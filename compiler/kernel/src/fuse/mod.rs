@@ -13,6 +13,8 @@
 
 mod affine;
 mod body;
+mod bundle;
+mod copies;
 mod regions;
 mod view;
 
@@ -20,10 +22,10 @@ use crate::ir::*;
 use crate::passes::unroll::{self, Rule};
 use crate::passes::{clean, fold, jam, lanes, prove_checks, scalars};
 use crate::verify::debug_verify;
-use crate::walk;
 use sluice_frontend::graph::{Channel, Node, NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, HierId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
+use sluice_frontend::steady_state::gcd;
 use std::collections::BTreeSet;
 
 /// Loops of a region are written out where so much becomes of them: their indices are known then.
@@ -69,7 +71,16 @@ pub struct Region {
     /// Its members in the program, in the order in which they fire, and how often each does in a firing of the region.
     pub members: Vec<(NodeId, u64)>,
     /// By state field of the region's kernel: whose field it is.
-    pub states: Vec<(NodeId, StateId)>,
+    pub states: Vec<StateOf>,
+}
+
+/// Where a state field of a region comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StateOf {
+    /// A field of a member.
+    Field(NodeId, StateId),
+    /// By element: a field of a member ([`bundle`]).
+    Elements(Vec<(NodeId, StateId)>),
 }
 
 /// What regions may be.
@@ -95,8 +106,11 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
         for nodes in regions::regions(graph, steady, kernels, rules, &serial) {
             match make(graph, steady, kernels, &nodes) {
                 Ok(m) => {
+                    let known = made.iter().any(|n: &Made| alike(&n.kernel, &m.kernel));
                     let size: usize = m.kernel.functions.iter().map(|f| unroll::size(&f.body)).sum();
-                    if size <= left {
+                    if known {
+                        made.push(m);
+                    } else if size <= left {
                         left -= size;
                         made.push(m);
                     }
@@ -104,7 +118,7 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
                 Err(NoLanes) => {
                     for v in &nodes {
                         if let NodeKind::Filter { code, .. } = &graph.node(*v).kind
-                            && has_checks(&kernels[code.index()])
+                            && kernels[code.index()].has_checks()
                         {
                             hopes |= !std::mem::replace(&mut serial[v.index()], true);
                         }
@@ -122,28 +136,21 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
 /// A region that would lose the lanes that its filters have.
 struct NoLanes;
 
-fn has_checks(kernel: &Kernel) -> bool {
-    let mut found = false;
-    walk::each_stmt(&kernel.function(kernel.work.function).body, &mut |s| {
-        found |= matches!(s.kind, StmtKind::Check(_))
-    });
-    found
-}
-
 struct Made {
     members: Vec<(NodeId, u64)>,
     rate: u64,
     input: Option<ChannelId>,
     output: Option<ChannelId>,
     kernel: Kernel,
-    states: Vec<(NodeId, StateId)>,
+    states: Vec<StateOf>,
     ahead: u64,
 }
 
 /// A region's kernel after its passes.
 fn make(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], nodes: &[NodeId]) -> Result<Made, NoLanes> {
     let rate = nodes.iter().map(|v| steady.repetitions[v.index()]).fold(0, gcd);
-    let members: Vec<(NodeId, u64)> = nodes.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
+    let mut members: Vec<(NodeId, u64)> = nodes.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
+    let bundles = bundle::find(graph, kernels, &mut members);
     let set: BTreeSet<NodeId> = nodes.iter().copied().collect();
     let outside = |inward: bool| {
         nodes.iter().find_map(|v| {
@@ -156,7 +163,7 @@ fn make(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], nodes: &[Nod
     let (input, output) = (outside(true), outside(false));
     let fill = &steady.boundary_fill;
     let body::Body { mut kernel, states, ahead } =
-        body::fused((graph, fill), kernels, &members, (input, output)).ok_or(NoLanes)?;
+        body::fused((graph, fill), kernels, (&members, &bundles), (input, output)).ok_or(NoLanes)?;
     debug_verify(&kernel, "fuse");
     for (name, pass) in PASSES {
         pass(&mut kernel);
@@ -191,6 +198,17 @@ fn expand(kernel: &mut Kernel) {
     unroll::run(kernel, WRITTEN_OUT);
 }
 
+/// Do two kernels differ in nothing but what they are called?
+fn alike(a: &Kernel, b: &Kernel) -> bool {
+    let sides = |k: &Kernel| (k.input.clone(), k.output.clone(), k.work);
+    sides(a) == sides(b)
+        && a.functions == b.functions
+        && a.state == b.state
+        && a.tables == b.tables
+        && a.lanes == b.lanes
+        && a.structs == b.structs
+}
+
 /// The program with the regions in place of their members.
 fn assemble(graph: &SdfGraph, steady: &SteadyState, codes: usize, made: Vec<Made>) -> Fused {
     let mut region_of = vec![None; graph.nodes.len()];
@@ -204,11 +222,7 @@ fn assemble(graph: &SdfGraph, steady: &SteadyState, codes: usize, made: Vec<Made
     // equal kernels are one
     let (mut kernels, mut code_of): (Vec<Kernel>, Vec<CodeId>) = (Vec::new(), Vec::new());
     for m in &made {
-        let same = |k: &Kernel| {
-            let alike = Kernel { name: k.name.clone(), display: k.display.clone(), span: k.span, ..m.kernel.clone() };
-            *k == alike
-        };
-        let at = kernels.iter().position(same).unwrap_or_else(|| {
+        let at = kernels.iter().position(|k| alike(k, &m.kernel)).unwrap_or_else(|| {
             kernels.push(m.kernel.clone());
             kernels.len() - 1
         });
@@ -314,8 +328,4 @@ fn assemble(graph: &SdfGraph, steady: &SteadyState, codes: usize, made: Vec<Made
     };
     let regions = regions.into_iter().flatten().collect();
     Fused { graph: fused, steady: state, kernels, regions, nodes, channels, histories }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

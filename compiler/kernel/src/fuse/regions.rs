@@ -1,7 +1,7 @@
 //! Which nodes become one kernel.
 //!
 //! A *region* is a set of nodes with one channel in and one out, at most: a stream, or children of a pipeline that follow one another. Nothing stays on the
-//! channels within it from one steady state to the next. Its filters are of one mind: those whose firings go side by side in lanes, or those whose firings
+//! channels within it from one steady state to the next. In a feedback loop, its first node fires once in a firing of it: a region that waited for more could wait for itself. Its filters are of one mind: those whose firings go side by side in lanes, or those whose firings
 //! follow one another; what is too light to matter goes with either.
 
 use super::{Rules, view};
@@ -9,9 +9,12 @@ use crate::cost;
 use crate::ir::*;
 use crate::passes::{lanes, unroll};
 use crate::walk;
+use sluice_frontend::components::components;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, HierId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
+use sluice_frontend::steady_state::gcd;
+use sluice_frontend::ty::Ty;
 use sluice_grammar::ast::StreamKind;
 use std::collections::BTreeSet;
 
@@ -21,6 +24,10 @@ const WRITTEN_OUT: u64 = 7000;
 const MOST: u64 = 3000;
 /// A filter whose firings follow one another and cost more cycles than this is left alone: what it would gain is nothing beside it.
 const HEAVY: u64 = 4000;
+
+/// Words that a firing of a region in lanes takes and gives, at most, where it holds several firings of a filter and nothing but filters: beyond that, a vector of firings of
+/// the whole has its items farther away than vectors of the filter's own firings. Splitters and joiners that vanish are worth that.
+const NEAR: u64 = 256;
 
 /// Items that may wait behind a duplicate splitter.
 const FARTHEST: u64 = 1 << 16;
@@ -51,6 +58,8 @@ struct Part {
     nodes: Vec<NodeId>,
     kind: Kind,
     filters: usize,
+    /// The most firings of one of its filters in a steady state.
+    most: u64,
     /// Its firings in a steady state.
     rate: u64,
     /// Statements and operations: with loops as they are, and written out in all of a steady state.
@@ -66,7 +75,8 @@ impl Part {
             nodes: self.nodes.iter().chain(&other.nodes).copied().collect(),
             kind: self.kind.with(other.kind)?,
             filters: self.filters + other.filters,
-            rate: super::gcd(self.rate, other.rate),
+            most: self.most.max(other.most),
+            rate: gcd(self.rate, other.rate),
             size: self.size + other.size,
             written_out: self.written_out.saturating_add(other.written_out),
             checks: self.checks || other.checks,
@@ -95,7 +105,9 @@ pub(super) fn regions(
     serial: &[bool],
 ) -> Vec<Vec<NodeId>> {
     let kinds = kernels.iter().map(|k| [false, true].map(|serial| kind(k, rules.may_fail, serial))).collect();
-    let mut finder = Finder { graph, steady, rules, kinds, serial, found: Vec::new() };
+    let mut loops = vec![false; graph.nodes.len()];
+    components(graph).iter().filter(|c| c.len() > 1).flatten().for_each(|v| loops[v.index()] = true);
+    let mut finder = Finder { graph, steady, rules, kinds, serial, loops, found: Vec::new() };
     // children before their parents
     let (mut order, mut open) = (Vec::new(), vec![HierId(0)]);
     if graph.hierarchy.is_empty() {
@@ -119,8 +131,8 @@ pub(super) fn regions(
 /// How a filter's firings go, and how large it is; `None` where it stays alone.
 fn kind(kernel: &Kernel, may_fail: bool, serial: bool) -> Option<Filter> {
     let work = kernel.function(kernel.work.function);
-    let (mut alone, mut checks) = (false, false);
-    alone |= kernel.work.dynamic.is_some() || !kernel.handlers.is_empty() || kernel.uses_iter();
+    let mut checks = false;
+    let mut alone = kernel.work.dynamic.is_some() || !kernel.handlers.is_empty() || kernel.uses_iter();
     walk::each_stmt(&work.body, &mut |s| {
         alone |= match &s.kind {
             StmtKind::Call { .. } | StmtKind::Print(_) | StmtKind::PrintText(_) | StmtKind::Send(_) => true,
@@ -158,6 +170,8 @@ struct Finder<'a> {
     /// By code: where there is hope to prove what has to be, and where not.
     kinds: Vec<[Option<Filter>; 2]>,
     serial: &'a [bool],
+    /// By node: is it in a feedback loop?
+    loops: Vec<bool>,
     found: Vec<Vec<NodeId>>,
 }
 
@@ -181,7 +195,17 @@ impl Finder<'_> {
             _ => return None,
         };
         let Filter { kind, size, written_out, checks } = filter;
-        Some(Part { nodes: vec![v], kind, filters, rate, size, written_out: written_out.saturating_mul(rate), checks })
+        let most = if filters > 0 { rate } else { 0 };
+        Some(Part {
+            nodes: vec![v],
+            kind,
+            filters,
+            most,
+            rate,
+            size,
+            written_out: written_out.saturating_mul(rate),
+            checks,
+        })
     }
 
     /// Is a channel empty between steady states, and taken as it is?
@@ -205,7 +229,11 @@ impl Finder<'_> {
     /// Is this one channel in and one out, at most, and do all others pass?
     fn closed(&self, part: &Part) -> bool {
         let set: BTreeSet<NodeId> = part.nodes.iter().copied().collect();
-        let (mut ins, mut outs) = (0, 0);
+        let (mut ins, mut outs, mut words) = (0, 0, 0u64);
+        let of = |c: ChannelId, v: NodeId, each: u32| {
+            let width = if self.graph.channel(c).ty == Ty::Complex { 2 } else { 1 };
+            (self.steady.repetitions[v.index()] / part.rate).saturating_mul(each.into()).saturating_mul(width)
+        };
         if let Some(parts) = self.rules.parts
             && part.nodes.iter().any(|v| parts[v.index()] != parts[part.nodes[0].index()])
         {
@@ -217,12 +245,21 @@ impl Finder<'_> {
                 match set.contains(&self.graph.channel(*c).from.0) {
                     true if !self.passes(*c) && !self.repeats(&set, *c) => return false,
                     true => {}
-                    false => ins += 1,
+                    false if self.loops[v.index()] && self.steady.repetitions[v.index()] != part.rate => return false,
+                    false => {
+                        ins += 1;
+                        words = words.saturating_add(of(*c, *v, self.graph.channel(*c).consume));
+                    }
                 }
             }
-            outs += node.outputs.iter().filter(|c| !set.contains(&self.graph.channel(**c).to.0)).count();
+            for c in node.outputs.iter().filter(|c| !set.contains(&self.graph.channel(**c).to.0)) {
+                outs += 1;
+                words = words.saturating_add(of(*c, *v, self.graph.channel(*c).produce));
+            }
         }
-        ins <= 1 && outs <= 1
+        let chain = part.kind == Kind::Lanes && part.filters == part.nodes.len();
+        let far = chain && part.rate < part.most && words > NEAR;
+        ins <= 1 && outs <= 1 && !far
     }
 
     fn keep(&mut self, mut part: Part) {

@@ -13,6 +13,7 @@
 use super::affine::{Affine, Ranges};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::steady_state::gcd;
 use std::collections::BTreeSet;
 
 /// What holds items.
@@ -149,10 +150,6 @@ impl Views<'_> {
         }
         Some(period)
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Items that wait on the way of a channel's items from the region's input, where there are only duplicate splitters and identities on it; `None` where it comes from

@@ -67,7 +67,7 @@ fn counted(body: &[Stmt], locals: &[Local]) -> Option<For> {
     if std::mem::replace(&mut written[var.index()], true) || !invariant(&to, &inner, locals, &written) {
         return None;
     }
-    Some(For { var, from: Expr::local(var, Ty::Int), cmp, to, step, body: inner })
+    Some(For { var, from: Expr::local(var, Ty::Int), cmp, to, step, body: inner, abreast: false })
 }
 
 /// `i < n`, from `not (i < n)`, `i >= n` or the reverse.

@@ -47,17 +47,20 @@ pub fn run(kernel: &mut Kernel) {
     }
 }
 
-/// A loop's first value, end and step, where it may be joined.
-fn shape(s: &Stmt) -> Option<(i32, i32, i32, BinaryOp)> {
+/// What two loops must have in common to become one.
+type Shape = (i32, i32, i32, BinaryOp, bool);
+
+/// A loop's first value, end and step, and whether it is abreast, where it may be joined.
+fn shape(s: &Stmt) -> Option<Shape> {
     let StmtKind::For(l) = &s.kind else { return None };
     let (from, to) = (l.from.as_int()?, l.to.as_int()?);
-    (trip(l)?.0 >= FEWEST && !jumps(&l.body)).then_some((from, to, l.step, l.cmp))
+    (trip(l)?.0 >= FEWEST && !jumps(&l.body)).then_some((from, to, l.step, l.cmp, l.abreast))
 }
 
 fn joined(list: &[Stmt]) -> Option<Vec<Stmt>> {
     let shapes: Vec<_> = list.iter().map(shape).collect();
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
-    shapes.iter().flatten().for_each(|(from, to, step, _)| *counts.entry((from, to, step)).or_default() += 1);
+    shapes.iter().flatten().for_each(|(from, to, step, ..)| *counts.entry((from, to, step)).or_default() += 1);
     if list.len() > LONGEST || counts.values().all(|n| *n < 2) || !list.iter().all(quiet) {
         return None;
     }

@@ -11,7 +11,6 @@
 
 use super::intervals::{Facts, Range, each_check};
 use crate::ir::*;
-use crate::walk;
 use std::collections::BTreeSet;
 
 /// Removes what can be shown, in all functions.
@@ -21,7 +20,7 @@ pub fn run(kernel: &mut Kernel) {
 
 /// The same where the ints that the filter takes are known to lie within a range.
 pub fn knowing(kernel: &mut Kernel, input: Range) {
-    if !kernel.functions.iter().any(|f| has_checks(&f.body)) {
+    if !kernel.has_checks() {
         return;
     }
     let facts = Facts::knowing(kernel, input);
@@ -45,12 +44,6 @@ pub fn knowing(kernel: &mut Kernel, input: Range) {
     for (f, body) in kernel.functions.iter_mut().zip(kept) {
         f.body = body;
     }
-}
-
-fn has_checks(body: &[Stmt]) -> bool {
-    let mut found = false;
-    walk::each_stmt(body, &mut |s| found |= matches!(s.kind, StmtKind::Check(_)));
-    found
 }
 
 /// A copy of the statements without some of them.

@@ -171,7 +171,7 @@ pub fn ahead(kernel: &Kernel, f: &mut Function, l: &For, span: Span) -> Option<A
             (var(), BinaryOp::Lt, Expr::add(end(), Expr::int(-1)), end(), Some(guard))
         }
     };
-    let kernel = For { var: l.var, from, cmp, to, step: l.step, body };
+    let kernel = For { var: l.var, from, cmp, to, step: l.step, body, abreast: false };
     let mut epilogue = turn;
     epilogue.push(set(l.var, after));
     Some(Ahead { prologue, kernel, epilogue, guard })

@@ -70,6 +70,10 @@ impl Unroll<'_> {
                 i += 1;
                 continue;
             };
+            if l.abreast {
+                i += 1;
+                continue;
+            }
             let replaced = match (whole(l, &self.written, self.rule), several(l, self.rule)) {
                 (Some(n), _) if self.affords(l, n) => Some(written_out(l, body[i].span)),
                 (_, Some(n)) if self.affords(l, n + 1) => {
@@ -110,7 +114,8 @@ impl Unroll<'_> {
             let to = last.wrapping_sub(rest.wrapping_mul(l.step));
             let cmp = if l.step > 0 { BinaryOp::Lt } else { BinaryOp::Gt };
             let step = l.step.wrapping_mul(n);
-            let main = For { var: l.var, from: Expr::int(from), cmp, to: Expr::int(to), step, body: turn };
+            let main =
+                For { var: l.var, from: Expr::int(from), cmp, to: Expr::int(to), step, body: turn, abreast: false };
             let mut out = vec![StmtKind::For(Box::new(main)).at(span)];
             for k in 0..rest {
                 out.push(assign(l.var, to.wrapping_add(k.wrapping_mul(l.step)), span));

@@ -16,6 +16,7 @@ pub mod parametric;
 
 use sluice_frontend::components::components_of;
 use sluice_frontend::ids::NodeId;
+use sluice_frontend::steady_state::gcd;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -79,14 +80,6 @@ impl fmt::Display for Ratio {
             d => write!(f, "{}/{d}", self.weight),
         }
     }
-}
-
-pub(crate) fn gcd(a: u64, b: u64) -> u64 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// The maximum cycle ratio and a cycle that has it.

@@ -10,6 +10,7 @@ use super::cbc::{self, Limits, Status};
 use super::model::{Model, Var};
 use crate::problem::modulo::ModuloProblem;
 use crate::problem::task::Edge;
+use sluice_frontend::steady_state::gcd;
 use std::collections::BTreeSet;
 
 /// The variables of all buffers.
@@ -22,10 +23,6 @@ pub struct Buffers {
     idle: u64,
     /// Capacities are multiples of this, in bytes.
     grain: u64,
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// R: items of an edge per iteration.

@@ -67,6 +67,56 @@ float->float pipeline Main {
 }
 ";
 
+/// Branches that differ in numbers, some of them in tables.
+const BANK: &str =
+    "float->float filter Section(float a, float b) { float s; float u; float[2] w; init { w[0] = a * b; w[1] = b; }
+    work pop 1 push 1 { float x = pop(); float y = a * x + s; s = w[1] * u - b * y; u = x - w[0] * u; push(y); }
+}
+float->float filter Sum(int n) { work pop n push 1 { float s = 0; for (int i = 0; i < n; i++) s += pop(); push(s); } }
+float->float pipeline Main {
+    add splitjoin { split duplicate;
+        for (int i = 1; i < 6; i++) add pipeline { add Section(0.5 * i, 0.125); add Section(0.25, 0.0625 * i); }
+        join roundrobin(1);
+    }
+    add Sum(5);
+}
+";
+
+/// Positions that the data decides, behind duplicate splitters whose branches wait for different items; what goes straight to the joiner waits, too.
+const PICKS: &str = "int->int filter Pick(int n, int skip) { int last;
+    prework pop skip { for (int i = 0; i < skip; i++) last += pop(); }
+    work pop 1 peek n push 1 { last = last * 3 + peek(peek(0) & (n - 1)); push(last); pop(); }
+}
+int->int filter Last { int x; work pop 4 push 1 { for (int i = 0; i < 4; i++) x = x * 31 + pop(); push(x); } }
+int->int pipeline Main {
+    add splitjoin { split duplicate; add Pick(16, 2); add Pick(4, 5); add pipeline { } add Pick(8, 1); join roundrobin(1); }
+    add Last;
+}
+";
+
+/// Loops through what fires once and through what would have to wait for itself.
+const LOOPS: &str =
+    "int->int filter Up(int n) { int s; work pop 1 push n { s += pop(); for (int i = 0; i < n; i++) push(s + i); } }
+int->int filter Same(int n) { int s; work pop n push n { for (int i = 0; i < n; i++) { s ^= pop(); push(s * 3); } } }
+int->int filter Down { work pop 2 push 1 { push(pop() + pop()); } }
+int->int filter Even { work pop 2 push 2 { int a = pop(); int b = pop(); push(a + b); push(a - b); } }
+int->int feedbackloop Waits {
+    join roundrobin(1, 2);
+    body pipeline { add Same(3); add Same(1); }
+    loop pipeline { add Down; add Up(2); add Same(3); add Up(1); }
+    split roundrobin(1, 2);
+    enqueue 1; enqueue 2; enqueue 3; enqueue 4; enqueue 5; enqueue 6;
+}
+int->int feedbackloop Narrow {
+    join roundrobin(1, 1);
+    body pipeline { add Down; add Up(2); add Even; }
+    loop pipeline { add Up(1); add Same(1); }
+    split roundrobin(1, 1);
+    enqueue 7;
+}
+int->int pipeline Main { add Waits; add Narrow; }
+";
+
 fn ints(n: usize) -> Vec<u8> {
     (0..n as i32).flat_map(|i| (i.wrapping_mul(7919) % 1000 - 500).to_le_bytes()).collect()
 }
@@ -122,7 +172,21 @@ fn what_waits_behind_duplicates_is_the_input_again() {
 }
 
 #[test]
+fn branches_that_differ_in_numbers_go_side_by_side() {
+    let place = Place::new().with("a.str", BANK);
+    let (found, text) = nodes(&place, &[]);
+    assert_eq!(found.len(), 3, "{text}");
+    // two fields for each filter of a branch, and a loop
+    let wide = |l: &&str| l.starts_with("state") && l.contains("float[5]");
+    assert_eq!(text.lines().filter(wide).count(), 4, "{text}");
+    assert_eq!(text.matches(" < 5 step 1 ").count(), 2, "{text}");
+}
+
+#[test]
 fn nobody_can_tell() {
+    same(BANK, reals, &[0, 1, 7, 1001]);
+    same(PICKS, ints, &[0, 5, 21, 22, 23, 24, 2000]);
+    same(LOOPS, ints, &[0, 1, 2, 3, 60, 4000]);
     same(SORT, ints, &[0, 1, 3, 4, 63, 64, 257, 5000]);
     same(WINDOWS, reals, &[0, 5, 17, 18, 19, 40, 3000]);
     same(WEIGHTS, ints, &[0, 5, 6, 12, 48, 49, 1000, 4801]);
@@ -144,4 +208,23 @@ int->int pipeline Main { add Next; add Box; add Next; }
     assert_eq!(one.stdout, other.stdout);
     assert_eq!(one.stderr, other.stderr);
     assert!(other.stderr.contains("Box"), "{}", other.stderr);
+}
+
+/// What a region is known by in the stages of several threads.
+#[test]
+fn regions_lie_within_stages() {
+    let program = SORT.replace(
+        "add Step(2, true);",
+        "add Step(2, true); for (int i = 0; i < 60; i++) { add Step(1, true); add Step(2, false); }",
+    );
+    let place = Place::new().with("a.str", &program);
+    let done = place.run(&["run", "a.str", "--threads", "2", "--dump-after", "emit-c"]).ends(0);
+    let text = done.text();
+    assert!(text.contains("sl_stage_0_regions(") && text.contains("sl_stage_1_regions("), "no regions in stages");
+}
+
+#[test]
+fn the_smallest_buffers_have_no_regions() {
+    let place = Place::new().with("a.str", SORT);
+    assert!(nodes(&place, &["--schedule", "minimum-latency"]).0.len() > 10);
 }

@@ -20,6 +20,7 @@ mod natives;
 mod products;
 mod profiles;
 mod projects;
+mod ranges;
 mod running;
 mod scheduling;
 mod support;

@@ -154,6 +154,9 @@ impl Printer<'_> {
             n if n > 0 => format!("{var} += {n}"),
             n => format!("{var} -= {}", i64::from(n).unsigned_abs()),
         };
+        if l.abreast {
+            let _ = writeln!(self.out, "{pad}SL_ABREAST");
+        }
         let _ = writeln!(self.out, "{pad}for ({declares}{var} = {from}; {var} {} {to}; {step}) {{", l.cmp.symbol());
         self.nested(&l.body, true, depth);
     }

@@ -41,10 +41,11 @@ impl Parser<'_> {
                 let to = self.expr()?;
                 self.expect("step")?;
                 let step = self.number()?;
+                let abreast = self.word("abreast");
                 let span = self.span()?;
                 self.expect("{")?;
                 let body = self.body()?;
-                return Ok(StmtKind::For(Box::new(For { var, from, cmp, to, step, body })).at(span));
+                return Ok(StmtKind::For(Box::new(For { var, from, cmp, to, step, body, abreast })).at(span));
             }
             word @ ("loop" | "block") => {
                 let span = self.span()?;

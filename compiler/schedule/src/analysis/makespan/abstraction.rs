@@ -54,7 +54,7 @@ struct Lead {
 impl Lead {
     fn new(problem: &Problem, of: u32, most: u32) -> Lead {
         let o = Unit::ALL.map(|u| i64::from(problem.at_once(u).min(problem.warps())));
-        let g = crate::analysis::cycle_ratio::gcd(o[0] as u64, o[1] as u64) as i64;
+        let g = sluice_frontend::steady_state::gcd(o[0] as u64, o[1] as u64) as i64;
         let of_unit = [o[1] / g, -o[0] / g];
         let step = |(i, u): (usize, &Unit)| if of >> i & 1 == 1 { of_unit[*u as usize] } else { 0 };
         let step: Vec<i64> = problem.units().iter().enumerate().map(step).collect();

@@ -1,0 +1,270 @@
+//! Filters of several branches that differ in constants only, fired side by side.
+//!
+//! ```text
+//! 8 × (s = b · x + s)   →   for $l = 0 < 8 { $s[$l] = table[$l] · x + $s[$l] }
+//! ```
+//!
+//! A *bundle* is a set of filters with state whose kernels are equal but for floats in them, at one depth of a region: none needs an item of another. Their states become arrays with an
+//! element for each, their constants tables; the loop over them is for a vector ([`For::abreast`]). What passes from bundle to bundle has the members' items side by side.
+
+use super::StateOf;
+use super::affine::Affine;
+use super::body::{Builder, Stop, counted, kernel_of};
+use super::view::Store;
+use crate::ir::*;
+use crate::walk;
+use sluice_frontend::constant::Const;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, LocalId, NodeId};
+use sluice_frontend::ty::Ty;
+use std::collections::BTreeMap;
+
+/// Members of the smallest bundle.
+const FEWEST: usize = 4;
+
+/// Finds the bundles of a region's members (in topological order), and brings the members into an order in which those of a bundle follow one another.
+pub(super) fn find(graph: &SdfGraph, kernels: &[Kernel], members: &mut [(NodeId, u64)]) -> Vec<Vec<NodeId>> {
+    let kernel_of = |v: NodeId| match &graph.node(v).kind {
+        NodeKind::Filter { code, stateful: true, .. } => kernels.get(code.index()),
+        _ => None,
+    };
+    if members.iter().filter(|(v, _)| kernel_of(*v).is_some()).count() < FEWEST {
+        return Vec::new();
+    }
+    let mut depth: BTreeMap<NodeId, usize> = BTreeMap::new();
+    for (v, _) in members.iter() {
+        let before = graph.node(*v).inputs.iter().filter_map(|c| depth.get(&graph.channel(*c).from.0)).max();
+        depth.insert(*v, before.map_or(0, |d| d + 1));
+    }
+    let mut groups: Vec<(usize, u64, Kernel, Vec<NodeId>)> = Vec::new();
+    for (v, n) in members.iter() {
+        let Some(kernel) = kernel_of(*v).filter(|k| bundles(k)) else { continue };
+        let (at, shape) = (depth[v], shape(kernel));
+        match groups.iter_mut().find(|(d, times, s, _)| (*d, *times) == (at, *n) && *s == shape) {
+            Some((.., group)) => group.push(*v),
+            None => groups.push((at, *n, shape, vec![*v])),
+        }
+    }
+    let found: Vec<Vec<NodeId>> = groups.into_iter().map(|(.., g)| g).filter(|g| g.len() >= FEWEST).collect();
+    if !found.is_empty() {
+        let group = |v: NodeId| found.iter().position(|g| g.contains(&v)).map_or(usize::MAX, |g| g);
+        members.sort_by_key(|(v, _)| (depth[v], group(*v), *v));
+    }
+    found
+}
+
+/// Can the filter be a member of a bundle?
+fn bundles(kernel: &Kernel) -> bool {
+    let mut plain = kernel.input != Ty::Void && kernel.tables.iter().all(|t| t.shared.is_none());
+    walk::each_stmt(&kernel.function(kernel.work.function).body, &mut |s| {
+        plain &= matches!(s.kind, StmtKind::Assign(..) | StmtKind::For(_) | StmtKind::If(..));
+    });
+    plain
+}
+
+/// The kernel without what members of a bundle may differ in.
+fn shape(kernel: &Kernel) -> Kernel {
+    let mut shape = kernel.clone();
+    shape.name.clear();
+    shape.display.clear();
+    (shape.prework, shape.lanes) = (None, None);
+    let work = shape.work.function;
+    shape.functions = vec![shape.functions.swap_remove(work.index())];
+    shape.work.function = FuncId(0);
+    shape.state.iter_mut().for_each(|s| s.initial = Const::Int(0));
+    shape.tables.iter_mut().for_each(|t| t.value = Const::Int(0));
+    walk::each_expr_mut(&mut shape.functions[0].body, &mut |e| {
+        if let ExprKind::Const(c @ (Const::Float(_) | Const::Double(_))) = &mut e.kind {
+            *c = Const::Int(0);
+        }
+    });
+    shape
+}
+
+/// The floats in a kernel's work function, in the order of evaluation.
+fn constants(kernel: &Kernel) -> Vec<Const> {
+    let mut out = Vec::new();
+    walk::each_expr(&kernel.function(kernel.work.function).body, &mut |e| {
+        if let ExprKind::Const(c @ (Const::Float(_) | Const::Double(_))) = &e.kind {
+            out.push(c.clone());
+        }
+    });
+    out
+}
+
+impl Builder<'_> {
+    /// Lets what members of bundles give to other filters lie side by side.
+    pub(super) fn arrange(&mut self, bundles: &[Vec<NodeId>]) -> Result<(), Stop> {
+        let graph = self.views.graph;
+        for members in bundles {
+            let outputs: Option<Vec<ChannelId>> =
+                members.iter().map(|v| graph.node(*v).outputs.first().copied()).collect();
+            let Some(outputs) = outputs else { continue };
+            let own = |c: &ChannelId| {
+                self.views
+                    .write(*c, &Affine::constant(0), &self.ranges)
+                    .is_some_and(|(store, _)| store == Store::Array(*c))
+            };
+            if outputs.iter().all(own) {
+                let (first, n) = (outputs[0], outputs.len());
+                self.side_by_side.extend(outputs.into_iter().enumerate().map(|(l, c)| (c, (first, l, n))));
+            }
+        }
+        Ok(())
+    }
+
+    /// The firings of a bundle: a loop over its members around those of one.
+    pub(super) fn bundle(
+        &mut self,
+        (number, members): (usize, &[NodeId]),
+        n: u64,
+        kernels: &[Kernel],
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Stop> {
+        let graph = self.views.graph;
+        let own: Option<Vec<&Kernel>> = members.iter().map(|v| kernel_of(graph, kernels, *v)).collect();
+        let own = own.ok_or(Stop::Never)?;
+        let (kernel, count) = (own[0], members.len());
+        let source = kernel.function(kernel.work.function);
+        let lane = self.local("branch", Ty::Int);
+        let at_lane = || Proj::Index(Expr::local(lane, Ty::Int));
+        let shift = self.f.locals.len() as u32;
+        self.f.locals.extend(source.locals.iter().cloned());
+        let first_state = self.state.len() as u32;
+        for (i, s) in kernel.state.iter().enumerate() {
+            let initial = own.iter().map(|k| k.state[i].initial.clone()).collect();
+            let ty = s.ty.clone().array(count as u32);
+            self.state.push(StateField { name: s.name.clone(), ty, initial: Const::Array(initial) });
+            self.states.push(StateOf::Elements(members.iter().map(|v| (*v, StateId::from(i))).collect()));
+        }
+        let mut body = source.body.clone();
+        walk::each_local_mut(&mut body, &mut |id| id.0 += shift);
+        // constants that differ, and tables, by member
+        let all: Vec<Vec<Const>> = own.iter().map(|k| constants(k)).collect();
+        let mut tables = |value: Vec<Const>, ty: Ty, name: &str| {
+            self.tables.push(Table {
+                name: name.into(),
+                ty: ty.array(count as u32),
+                value: Const::Array(value.into()),
+                shared: None,
+            });
+            TableId::from(self.tables.len() - 1)
+        };
+        let own_tables: Vec<TableId> = (kernel.tables.iter().enumerate())
+            .map(|(i, t)| tables(own.iter().map(|k| k.tables[i].value.clone()).collect(), t.ty.clone(), &t.name))
+            .collect();
+        let mut next = 0;
+        walk::each_expr_mut(&mut body, &mut |e| {
+            if let ExprKind::Const(Const::Float(_) | Const::Double(_)) = &e.kind {
+                let values: Vec<Const> = all.iter().map(|c| c[next].clone()).collect();
+                next += 1;
+                if values.iter().any(|c| *c != values[0]) {
+                    let table = tables(values, e.ty.clone(), "constants");
+                    *e = Expr::load(Place { base: Base::Table(table), path: vec![at_lane()] }, e.ty.clone());
+                }
+            }
+        });
+        walk::each_place_mut(&mut body, &mut |p| {
+            let base = match p.base {
+                Base::State(id) => Base::State(StateId(id.0 + first_state)),
+                Base::Table(id) if !is_made(p, lane) => Base::Table(own_tables[id.index()]),
+                _ => return,
+            };
+            p.base = base;
+            p.path.insert(0, at_lane());
+        });
+        let times = i32::try_from(n).map_err(|_| Stop::Never)?;
+        let firing = (n > 1).then(|| self.local("firing", Ty::Int));
+        if let Some(id) = firing {
+            self.ranges.insert(id, (0, i64::from(times) - 1));
+        }
+        let base = |rate: u32| match firing {
+            Some(id) => Affine::variable(id).times(rate.into()).ok_or(Stop::Never),
+            None => Ok(Affine::constant(0)),
+        };
+        let bases = (base(kernel.work.rates.pop)?, base(kernel.work.rates.push)?);
+        let sides = |v: &NodeId| (graph.node(*v).inputs.first().copied(), graph.node(*v).outputs.first().copied());
+        // each member's own places, and then what they have in common
+        let mut bodies = Vec::with_capacity(count);
+        for v in members {
+            let mut one = body.clone();
+            self.positions(&mut one, sides(v), &bases).map_err(|stop| match stop {
+                Stop::Keep(_) => Stop::Apart(number),
+                other => other,
+            })?;
+            bodies.push(one);
+        }
+        let common = common(&bodies, lane).ok_or(Stop::Apart(number))?;
+        let mut side_by_side = counted(lane, count as i64, common, source.span);
+        if let StmtKind::For(l) = &mut side_by_side.kind {
+            l.abreast = true;
+        }
+        let all = vec![side_by_side];
+        match firing {
+            Some(var) => out.push(counted(var, times.into(), all, source.span)),
+            None => out.extend(all),
+        }
+        Ok(())
+    }
+}
+
+/// Where an item of a member of a bundle is among those of all.
+pub(super) fn side(at: Expr, members: usize, lane: Expr) -> Expr {
+    let row = match at.as_int() {
+        Some(i) => Expr::int(i.wrapping_mul(members as i32)),
+        None => Expr::binary(BinaryOp::Mul, at, Expr::int(members as i32), Ty::Int),
+    };
+    Expr::add(row, lane)
+}
+
+/// Does the place begin with the member's number?
+fn is_made(p: &Place, lane: LocalId) -> bool {
+    matches!(p.path.first(), Some(Proj::Index(e)) if matches!(&e.kind, ExprKind::Load(q) if q.as_local() == Some(lane)))
+}
+
+/// Bodies that differ in constants only as one, where these constants are sums of the body's number: `a + l · b`.
+fn common(bodies: &[Vec<Stmt>], lane: LocalId) -> Option<Vec<Stmt>> {
+    let ints = |body: &[Stmt]| {
+        let mut all = Vec::new();
+        walk::each_expr(body, &mut |e| all.extend(e.as_int()));
+        all
+    };
+    let first = ints(&bodies[0]);
+    let second = ints(bodies.get(1)?);
+    let step: Vec<i32> = second.iter().zip(&first).map(|(b, a)| b.wrapping_sub(*a)).collect();
+    let mut out = bodies[0].clone();
+    // every body must be the first with its constants moved on
+    for (l, body) in bodies.iter().enumerate() {
+        let own = ints(body);
+        let fits = own.len() == first.len()
+            && own.iter().zip(&first).zip(&step).all(|((x, a), s)| *x == a.wrapping_add(s.wrapping_mul(l as i32)));
+        if !fits || blank(body) != blank(&bodies[0]) {
+            return None;
+        }
+    }
+    let mut i = 0;
+    walk::each_expr_mut(&mut out, &mut |e| {
+        let Some(a) = e.as_int() else { return };
+        let s = step[i];
+        i += 1;
+        if s != 0 {
+            let by = match s {
+                1 => Expr::local(lane, Ty::Int),
+                _ => Expr::binary(BinaryOp::Mul, Expr::local(lane, Ty::Int), Expr::int(s), Ty::Int),
+            };
+            *e = Expr::add(by, Expr::int(a));
+        }
+    });
+    Some(out)
+}
+
+/// Statements with all ints the same.
+fn blank(body: &[Stmt]) -> Vec<Stmt> {
+    let mut out = body.to_vec();
+    walk::each_expr_mut(&mut out, &mut |e| {
+        if e.as_int().is_some() {
+            *e = Expr::int(0);
+        }
+    });
+    out
+}
