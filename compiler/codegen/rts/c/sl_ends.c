@@ -45,7 +45,7 @@ static const char *sl_unpack(const sl_type *type, const char *from, char *value)
 }
 
 /* Gives NaNs their one bit pattern: `n` values in memory form. */
-static void sl_canonical(const sl_type *type, char *value, int64_t n) {
+static SL_HOT void sl_canonical(const sl_type *type, char *value, int64_t n) {
     while (type->kind == SL_ARRAY) {
         n *= type->count;
         type = type->part;

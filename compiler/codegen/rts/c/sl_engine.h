@@ -19,6 +19,12 @@
 #include "sluice_abi.h"
 
 #define SL_UNUSED __attribute__((unused))
+/* Of a function that all items go through, though what stands around it is compiled quickly. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+#define SL_HOT __attribute__((optimize("O3")))
+#else
+#define SL_HOT
+#endif
 #define SL_COLD __attribute__((unused, cold, noinline))
 #define SL_EXPORT __attribute__((visibility("default")))
 #ifdef SL_APART

@@ -18,6 +18,9 @@ typedef struct sl_library {
     sl_ctx *ctx;
     sl_files files;
     sl_queue in, out;
+    /* while items are pulled: where the caller wants them, and how many more; only while the queue is empty */
+    char *wanted;
+    uint64_t room;
     int has_in, has_out, done, finished;
     char message[SL_MESSAGE_BYTES];
 } sl_library;
@@ -64,7 +67,14 @@ static int32_t sl_library_write(void *user, uint32_t writer, const void *items, 
     if (sl_the_program.abi->writers[writer].file) {
         return sl_file_write(&lib->files, &lib->files.write[writer], items, n);
     }
-    return sl_queue_put(&lib->out, items, (uint64_t)n) == (uint64_t)n ? 0 : -1;
+    const char *from = items;
+    const uint64_t all = (uint64_t)n, some = all < lib->room ? all : lib->room;
+    if (some > 0) {
+        memcpy(lib->wanted, from, some * lib->out.bytes);
+        lib->wanted += some * lib->out.bytes;
+        lib->room -= some;
+    }
+    return sl_queue_put(&lib->out, from + some * lib->out.bytes, all - some) == all - some ? 0 : -1;
 }
 
 static int32_t sl_library_print(void *user, const char *text, size_t length) {
@@ -74,7 +84,7 @@ static int32_t sl_library_print(void *user, const char *text, size_t length) {
 
 static int64_t sl_library_space(void *user, uint32_t writer) {
     sl_library *lib = user;
-    return sl_the_program.abi->writers[writer].file ? INT64_MAX : (int64_t)(lib->out.capacity - lib->out.held);
+    return sl_the_program.abi->writers[writer].file ? INT64_MAX : (int64_t)(lib->out.capacity - lib->out.held + lib->room);
 }
 
 /* ---- instances ---- */
@@ -209,8 +219,13 @@ static int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
         if (pulled == most) {
             break;
         }
+        lib->wanted = to + pulled * lib->out.bytes;
+        lib->room = most - pulled;
         int result = sl_library_go(lib, -1);
-        if (lib->out.held == 0) {
+        some = most - pulled - lib->room;
+        lib->room = 0;
+        pulled += some;
+        if (some == 0 && lib->out.held == 0) {
             return pulled > 0 || result == 0 ? (int64_t)pulled : result;
         }
     }

@@ -43,7 +43,7 @@ impl Printer<'_> {
              if (whole > 0) sl_lanes_{k}(ctx, st, in, out, whole);\n    in += whole * {pop}, out += whole * {push}, n -= whole;\n"
         );
         if several {
-            let _ = writeln!(self.out, "    if (n > SL_LANES / 4) sl_some_{k}(ctx, st, in, out, n);\n    else");
+            let _ = writeln!(self.out, "    if (n >= SL_LANES / 4) sl_some_{k}(ctx, st, in, out, n);\n    else");
         }
         let _ = writeln!(self.out, "    if (n > 0) sl_rest_{k}(ctx, st, in, out, n);\n}}\n");
         // few firings: no more work for the C compiler than there must be

@@ -91,8 +91,9 @@ impl Steady<'_> {
                     body,
                     "static void {name}_{i}(sl_ctx *restrict ctx, const int64_t k{parameters}) {{\n    {head}"
                 );
+                let straight = self.straight(chunk);
                 for step in chunk {
-                    self.scaled(step, &mut body, movers)?;
+                    self.scaled(step, &straight, &mut body, movers)?;
                 }
                 body.push_str("}\n\n");
                 let _ = writeln!(calls, "    {name}_{i}(ctx, k{arguments});");
@@ -135,12 +136,49 @@ impl Steady<'_> {
         })
     }
 
+    /// Channels whose items are taken from where the host has put them: a reader's, on which nothing stays, to a filter that fires after it in the same function.
+    fn straight(&self, chunk: &[Step]) -> BTreeSet<ChannelId> {
+        let (mut read, mut straight) = (BTreeSet::<ChannelId>::new(), BTreeSet::<ChannelId>::new());
+        for step in chunk {
+            let Step::Fire { node, .. } = step else { continue };
+            let node = self.graph.node(*node);
+            match &node.kind {
+                NodeKind::Reader(_) => read.extend(node.outputs.first()),
+                NodeKind::Filter { .. } => straight.extend(node.inputs.iter().filter(|c| read.contains(c))),
+                _ => {}
+            }
+        }
+        let nothing_stays = |c: &ChannelId| self.fill.get(c.index()).is_none_or(|n| *n == 0);
+        straight.retain(|c| self.places.is_none() && nothing_stays(c));
+        straight
+    }
+
     /// A top-level step, `k` times as often.
-    fn scaled(&self, step: &Step, out: &mut String, movers: &mut Movers) -> Result<(), CodegenError> {
+    fn scaled(
+        &self,
+        step: &Step,
+        straight: &BTreeSet<ChannelId>,
+        out: &mut String,
+        movers: &mut Movers,
+    ) -> Result<(), CodegenError> {
         match step {
             Step::Fire { node, times } => {
                 let n = if *times == 1 { "k".to_string() } else { format!("{times} * k") };
-                self.fire(*node, &n, &BTreeSet::new(), 1, out, movers)
+                let ends = self.graph.node(*node);
+                match (&ends.kind, &ends.inputs[..], &ends.outputs[..]) {
+                    (NodeKind::Reader(_), _, [c]) if straight.contains(c) => {
+                        let (ty, number) = (c_type(&self.graph.channel(*c).ty), self.numbers[node.index()]);
+                        let _ = writeln!(out, "    const {ty} *in{} = sl_take(ctx, {number}, {n});", c.0);
+                        if self.stats {
+                            let _ = writeln!(out, "    sl_tick(ctx, {}, {n});", node.0);
+                        }
+                        Ok(())
+                    }
+                    (_, [c], _) if straight.contains(c) => {
+                        self.fire_from((*node, Some(format!("in{}", c.0))), &n, &BTreeSet::new(), 1, out, movers)
+                    }
+                    _ => self.fire(*node, &n, &BTreeSet::new(), 1, out, movers),
+                }
             }
             Step::Loop { times, body } => {
                 let mut nodes = BTreeSet::new();
@@ -254,10 +292,23 @@ impl Steady<'_> {
         out: &mut String,
         movers: &mut Movers,
     ) -> Result<(), CodegenError> {
+        let first_in = self.graph.node(v).inputs.first().map(|c| self.input(*c, running));
+        self.fire_from((v, first_in), n, running, depth, out, movers)
+    }
+
+    /// The same with the place that its first input is read from.
+    fn fire_from(
+        &self,
+        (v, first_in): (NodeId, Option<String>),
+        n: &str,
+        running: &BTreeSet<NodeId>,
+        depth: usize,
+        out: &mut String,
+        movers: &mut Movers,
+    ) -> Result<(), CodegenError> {
         let pad = "    ".repeat(depth);
         let node = self.graph.node(v);
         let bad = || CodegenError::Malformed(format!("{} lacks a channel", node.path));
-        let first_in = node.inputs.first().map(|c| self.input(*c, running));
         let first_out = node.outputs.first().map(|c| self.output(*c, running));
         let number = self.numbers[v.index()];
         let item = |list: &[ChannelId]| list.first().map(|c| c_type(&self.graph.channel(*c).ty)).ok_or_else(bad);
