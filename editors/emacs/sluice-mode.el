@@ -182,9 +182,11 @@ An example: (:hints (:ii :json-false) :schedule (:machine \"cpu\"))."
 
 (defun sluice--server (&optional _interactive)
   "What Eglot is to start."
-  (append (list sluice-command "lsp") (and sluice-settings (list :initializationOptions sluice-settings))))
+  (append '(sluice-server) (list sluice-command "lsp")
+          (and sluice-settings (list :initializationOptions sluice-settings))))
 
 (with-eval-after-load 'eglot
+  (require 'sluice-eglot)
   (add-to-list 'eglot-server-programs '(sluice-mode . sluice--server)))
 
 (defvar sluice-mode-map

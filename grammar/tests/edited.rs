@@ -1,7 +1,9 @@
 //! Reading an edited text again gives what reading it anew gives: tree, places, diagnostics. Tried on every program of the repository with random edits, broken ones
 //! among them; `SLUICE_EDIT_ROUNDS=1000 SLUICE_FIRST_SEED=1 cargo test --release -p sluice-grammar --test edited` for more of them.
-#![allow(clippy::disallowed_methods)] // it reads the programs
 
+mod edits;
+
+use edits::{Numbers, Way, edit, number, programs};
 use sluice_grammar::ast::Program;
 use sluice_grammar::ast::places::{places, whole};
 use sluice_grammar::edited::{self, Outcome, Read};
@@ -10,104 +12,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 const FILE: FileId = FileId(3);
-
-/// Numbers that look random and are the same in each run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n.max(1)
-    }
-}
-
-const PIECES: &[&str] = &[
-    "x",
-    "{",
-    "}",
-    "}\n}\n",
-    "(",
-    ")",
-    "[",
-    "]",
-    ";",
-    ";;",
-    "\n",
-    "\t",
-    "é",
-    "\"",
-    "'",
-    "/*",
-    "*/",
-    "//",
-    "/* { */",
-    "// }\n",
-    " ",
-    "\u{feff}",
-    "\u{0}",
-    "\u{1a}",
-    "add F(1);",
-    "float",
-    "float->float ",
-    "float->float filter",
-    "1e3",
-    ".",
-    "->",
-    "work",
-    "push(",
-    "static",
-    "static {",
-    "struct S { int x; }",
-    "struct S {",
-    "import \"a.str\";\n",
-    "import \"a.str\"",
-    "import",
-    "native",
-    "helper H { int f(int x) { return x; } }",
-    "void->void filter F { work { } }\n",
-    "void->void pipeline P { add filter { work { } } }",
-    "add pipeline { ",
-    "@",
-    "# $",
-    "\\",
-    "'ab'",
-    "0x",
-    "1.2.3",
-    "\"open",
-];
-
-fn boundary(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// One edit: something put in, taken out, replaced, doubled or moved elsewhere.
-fn edit(n: &mut Numbers, text: &mut String) {
-    let at = |n: &mut Numbers, text: &str| boundary(text, n.below(text.len() + 1));
-    let start = at(n, text);
-    let length = [0, 0, 0, 1, 1, 5, 40, 300][n.below(8)];
-    let end = boundary(text, start + length).max(start);
-    match n.below(8) {
-        0 => text.replace_range(start..end, ""),
-        1 => {
-            let piece = text[start..end].to_string();
-            let to = at(n, text);
-            text.insert_str(to, &piece);
-        }
-        2 => {
-            let piece = text[start..end].to_string();
-            text.replace_range(start..end, "");
-            let to = at(n, text);
-            text.insert_str(to, &piece);
-        }
-        _ => text.replace_range(start..end, PIECES[n.below(PIECES.len())]),
-    }
-}
 
 fn all_places(program: &Program) -> Vec<Span> {
     let mut all = Vec::new();
@@ -135,45 +39,28 @@ fn again(before: Option<&Read>, text: &str, what: &dyn Fn() -> String) -> Outcom
 
 /// A session of edits: what an editor keeps is the last text without faults.
 fn session(name: &str, start: &str, seed: u64, rounds: usize) {
-    let mut n = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut n = Numbers::new(seed);
     let mut text = start.to_string();
     let mut kept = again(None, &text, &|| name.to_string()).read;
     for round in 0..rounds {
         if n.below(6) == 0 {
             text = start.to_string();
         }
-        (0..1 + n.below(3)).for_each(|_| edit(&mut n, &mut text));
+        (0..1 + n.below(3)).for_each(|_| edit(&mut n, &mut text, Way::Rough, &mut |_, _, _| {}));
         let found = again(kept.as_ref(), &text, &|| format!("{name}, seed {seed}, round {round}"));
         kept = found.read.or(kept);
     }
 }
 
-fn programs(folder: &Path, found: &mut Vec<(String, String)>) {
-    let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    entries.sort();
-    for path in entries {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && !name.starts_with('.') && name != "target" && name != "node_modules" {
-            programs(&path, found);
-        } else if name.ends_with(".str") {
-            let text = sluice_grammar::decode(&std::fs::read(&path).unwrap()).0;
-            found.push((path.display().to_string(), text));
-        }
-    }
-}
-
 #[test]
 fn edited_programs_are_read_as_new_ones() {
-    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
     let rounds = number("SLUICE_EDIT_ROUNDS", 10);
     let first = number("SLUICE_FIRST_SEED", 0x51);
-    let mut all = Vec::new();
-    programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut all);
-    assert!(all.len() > 100, "{}", all.len());
+    let all = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
     for (i, (name, text)) in all.iter().enumerate() {
         // very large ones would take all the time
         if text.len() < 200_000 {
-            session(name, text, first + i as u64, rounds as usize);
+            session(&name.display().to_string(), text, first + i as u64, rounds as usize);
         }
     }
 }

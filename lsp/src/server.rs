@@ -380,7 +380,10 @@ impl LanguageServer for Server {
 
     async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
         let declaration = params.context.include_declaration;
-        self.at(&params.text_document_position, move |v, o| Some(references::references(v, o, declaration))).await
+        let world = self.world.clone();
+        let work =
+            move |v: &View, o| Some(references::references(v, o, declaration, &|file| world.programs_with(file)));
+        self.at(&params.text_document_position, work).await
     }
 
     async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
@@ -395,8 +398,9 @@ impl LanguageServer for Server {
     }
 
     async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
-        let new = params.new_name;
-        match self.at(&params.text_document_position, move |v, o| Some(rename::rename(v, o, &new))).await? {
+        let (new, world) = (params.new_name, self.world.clone());
+        let work = move |v: &View, o| Some(rename::rename(v, o, &new, &|file| world.programs_with(file)));
+        match self.at(&params.text_document_position, work).await? {
             Some(answer) => answer.map_err(failed),
             None => Ok(None),
         }

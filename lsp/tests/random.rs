@@ -1,22 +1,13 @@
 //! Random edits: whatever is typed, the server has the client's text, what it knows is what a fresh analysis of that text gives, and no request at any place fails.
 
 mod common;
+#[path = "../../grammar/tests/edits/mod.rs"]
+mod edits;
 
 use common::{Client, run};
+use edits::{Numbers, Way, boundary};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-
-/// Numbers that look random and are the same in each run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n.max(1)
-    }
-}
 
 const START: &str = "// Ein Überschuss: 𝄞 «ok»\r\nstruct Pair { float left; float right; }\nstatic { int size = 4; }\n\
 helper Tools { float twice(float x) { return 2 * x; } }\nvoid->void pipeline Main {\n    add Source;\n    portal<Gain> p;\n    add Gain(size) to p;\n\
@@ -26,42 +17,6 @@ void->float filter Source { Pair q; work push 1 { q.left = q.left + 1; push(Tool
 float->float filter Gain(int by) { float now = by; work pop 1 push 1 { push(pop() * now); } handler set(float v) { now = v; } }\n\
 float->float filter Fir(int n) { float[n] h; init { for (int i = 0; i < n; i++) h[i] = 1.0 / n; } work peek n pop 1 push 1 { float s = 0; for (int i = 0; i < n; i++) s += peek(i) * h[i]; push(s); pop(); } }\n\
 float->void filter Sink(portal<Gain> p) { work pop 1 { println(\"é𝄞\" + pop()); p.set(2) [0:4]; } }\n";
-
-const PIECES: &[&str] = &[
-    "x",
-    "{",
-    "}",
-    "(",
-    ")",
-    ";",
-    "\n",
-    "\r\n",
-    "\r",
-    "𝄞",
-    "é",
-    "\"",
-    "/*",
-    "*/",
-    "//",
-    " ",
-    "add Gain(1);",
-    "float",
-    "1e3",
-    ".",
-    "[",
-    "]",
-    "work",
-    "push(",
-    "void->void filter F { work { } }\n",
-    "import \"a.str\";\n",
-    "'",
-    "\\",
-    "->",
-    "pop 1 ",
-    "add pipeline { ",
-    "\u{feff}",
-    "\u{0}",
-];
 
 /// Where the protocol says that a byte of a text is, worked out slowly and by itself.
 fn position(text: &str, at: usize) -> Value {
@@ -75,23 +30,15 @@ fn position(text: &str, at: usize) -> Value {
     json!({ "line": line, "character": text[start..at].encode_utf16().count() })
 }
 
-fn boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at)
-        || at > 0 && text.as_bytes()[at - 1] == b'\r' && text.as_bytes().get(at) == Some(&b'\n')
-    {
-        at -= 1;
-    }
-    at
-}
-
 /// One edit of a text, and the same for the server.
-fn edit(n: &mut Numbers, text: &mut String) -> Value {
-    let start = boundary(text, n.below(text.len() + 1));
-    let end = boundary(text, (start + [0, 0, 1, 5, 40][n.below(5)]).min(text.len())).max(start);
-    let new = if n.below(4) == 0 { "" } else { PIECES[n.below(PIECES.len())] };
-    let change = json!({ "range": { "start": position(text, start), "end": position(text, end) }, "text": new });
-    text.replace_range(start..end, new);
-    change
+fn edit(n: &mut Numbers, text: &mut String) -> Vec<Value> {
+    let mut changes = Vec::new();
+    let way = if n.below(3) == 0 { Way::Gentle } else { Way::Rough };
+    edits::edit(n, text, way, &mut |text, bytes, new| {
+        let range = json!({ "start": position(text, bytes.start), "end": position(text, bytes.end) });
+        changes.push(json!({ "range": range, "text": new }));
+    });
+    changes
 }
 
 const ASKED: &[&str] = &[
@@ -157,7 +104,7 @@ fn fresh(name: &str, text: &str) -> BTreeSet<(String, u32, String)> {
 
 fn session(seed: u64, rounds: usize) {
     run(async move {
-        let mut n = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut n = Numbers::new(seed);
         let mut client = Client::new(json!({}), json!({ "schedule": { "automatic": false } })).await;
         let mut text = START.to_string();
         client.open("main.str", &text).await;
@@ -167,7 +114,7 @@ fn session(seed: u64, rounds: usize) {
                 text = START.to_string();
                 vec![json!({ "text": text })]
             } else {
-                (0..1 + n.below(3)).map(|_| edit(&mut n, &mut text)).collect()
+                (0..1 + n.below(3)).flat_map(|_| edit(&mut n, &mut text)).collect()
             };
             client.change("main.str", Value::Array(changes)).await;
             assert_eq!(client.text("main.str"), text, "seed {seed}, round {round}");

@@ -1,10 +1,11 @@
 //! Source files: read, decoded, and found for `import`.
 
 use crate::exit::Fault;
+use sluice_frontend::analyse::beside;
 use sluice_frontend::{Loader, SourceInput};
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Larger files are not programs.
 const LARGEST: u64 = 64 << 20;
@@ -48,8 +49,8 @@ impl Files {
 
 impl Loader for Files {
     fn load(&mut self, from: &str, path: &str) -> Result<SourceInput, String> {
-        let base = Path::new(from).parent().filter(|_| from != "<stdin>").unwrap_or(Path::new(""));
-        let path = tidy(&base.join(path));
+        let from = if from == "<stdin>" { "" } else { from };
+        let path = beside(from, path, Path::is_symlink);
         self.read(&path).map_err(|e| format!("{}: {}", path.display(), crate::exit::plain_io_error(&e)))
     }
 }
@@ -67,24 +68,6 @@ pub(crate) fn limited_bytes(source: impl Read) -> std::io::Result<Vec<u8>> {
         return Err(std::io::Error::other("it is larger than 64 MiB"));
     }
     Ok(bytes)
-}
-
-/// Without `.` and, where it says the same, without `..`.
-fn tidy(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            // Behind a link `..` is somewhere else: only plain folders are folded.
-            Component::ParentDir
-                if matches!(out.components().next_back(), Some(Component::Normal(_))) && !out.is_symlink() =>
-            {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use sluice_grammar::ast::Item;
 use sluice_grammar::diagnostic::{Diagnostic, Severity};
 use sluice_grammar::span::{FileId, SourceMap, Span};
 use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,6 +48,25 @@ pub trait Loader {
     fn parse(&mut self, file: FileId, text: &str) -> (sluice_grammar::ast::Program, Vec<Diagnostic>) {
         sluice_grammar::parse(file, text)
     }
+}
+
+/// Where a path leads that is written in the file `from`: beside that, without `.` and, where it says the same, without `..`. What a link leads to
+/// is somewhere else, so behind one `..` stays: `is_link` knows.
+pub fn beside(from: &str, path: &str, is_link: impl Fn(&Path) -> bool) -> PathBuf {
+    let base = Path::new(from).parent().unwrap_or(Path::new(""));
+    let mut out = PathBuf::new();
+    for part in base.join(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(out.components().next_back(), Some(Component::Normal(_))) && !is_link(&out) =>
+            {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
 }
 
 /// A loader that knows no files.
@@ -322,4 +342,26 @@ fn finish(
     w.diagnostics.sort_by_key(|d| (d.span().file, d.span().start, d.code));
     let failed = w.diagnostics.iter().any(Diagnostic::is_error);
     Analysis { sources: w.sources, diagnostics: w.diagnostics, program: program.filter(|_| !failed), trees }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_lie_beside_what_imports_them() {
+        let plain = |from, path| beside(from, path, |_| false).display().to_string();
+        assert_eq!(plain("/a/b/main.str", "x.str"), "/a/b/x.str");
+        assert_eq!(plain("/a/b/main.str", "./../c/./x.str"), "/a/c/x.str");
+        assert_eq!(plain("/a/b/main.str", "/x.str"), "/x.str");
+        assert_eq!(plain("main.str", "x.str"), "x.str");
+        assert_eq!(plain("", "x.str"), "x.str");
+        // above where it begins nothing is known
+        assert_eq!(plain("main.str", "../../x.str"), "../../x.str");
+        assert_eq!(plain("a/main.str", "../../x.str"), "../x.str");
+        // `link/..` is not where `link` lies
+        let linked = |path| beside("/a/main.str", path, |p| p.ends_with("link")).display().to_string();
+        assert_eq!(linked("link/../x.str"), "/a/link/../x.str");
+        assert_eq!(linked("link/b/../x.str"), "/a/link/x.str");
+    }
 }

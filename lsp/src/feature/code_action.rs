@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use tower_lsp::lsp_types::*;
 
-/// The actions for a range; `shown`: where diagnostics are that the client asks about, which may lie beside it; `only`: the kinds that are wanted.
+/// The actions for a range, or for the line of a cursor where nothing can be mended; `shown`: where diagnostics are that the client asks about, which may lie beside it; `only`: the kinds that are wanted.
 pub fn actions(
     view: &View,
     range: Range<u32>,
@@ -36,6 +36,11 @@ pub fn actions(
     let mut all = Vec::new();
     if wants(&CodeActionKind::QUICKFIX) {
         quick_fixes(view, &range, shown, &mut all);
+        if all.is_empty() && range.is_empty() {
+            // a cursor beside the fault: its line is meant
+            let (start, end) = view.text().line_bounds(view.text().line(range.start));
+            quick_fixes(view, &(start..end), shown, &mut all);
+        }
     }
     if wants(&CodeActionKind::REFACTOR_EXTRACT) {
         all.extend(extract(view, &range));

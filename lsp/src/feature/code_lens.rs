@@ -7,16 +7,25 @@ use serde_json::json;
 use sluice_frontend::ids::HierId;
 use tower_lsp::lsp_types::{CodeLens, Command};
 
+/// No header is shorter, or has a line end or an accent before: at least there is `filter`.
+const SHORTEST: u32 = 4;
+
 /// The lenses of the file. Their commands are the client's.
 pub fn lenses(view: &View) -> Vec<CodeLens> {
     let Some(known) = view.good.as_ref().filter(|_| view.settings.lenses) else { return Vec::new() };
     let Some(uri) = uri_of(view, view.file) else { return Vec::new() };
     let mut all = Vec::new();
     for s in streams(view.tree()) {
-        let Some(name) = s.name.as_ref().filter(|_| declared(known, s.header.0).contains(&HierId(0))) else { continue };
-        let range = view.text().range(name.span());
+        if s.name.is_none() || !declared(known, s.header.0).contains(&HierId(0)) {
+            continue;
+        }
+        // one behind the other: there are editors that sort them by their beginning, in no order where it is the same
+        let head = s.header.0.start;
+        let mut next = head;
         let mut lens = |title: String, command: &str| {
             let arguments = Some(vec![json!(uri)]);
+            let range = view.text().range(view.span(next, head + SHORTEST));
+            next += 1;
             all.push(CodeLens {
                 range,
                 command: Some(Command { title, command: command.into(), arguments }),

@@ -5,6 +5,7 @@
 
 use super::diagnostics::location;
 use super::facts::{self, addings, buffer, declared, hier, instances, leaf, spread, streams};
+use crate::world::scheduled::Schedule;
 use crate::world::view::{Known, View};
 use sluice_frontend::Elaborated;
 use sluice_frontend::check::filter::show_argument;
@@ -135,14 +136,20 @@ fn of_instances(view: &View, known: &Known, of: &[HierId], header: Option<Span>)
             };
             spread(of.iter().map(|h| inside(*h)))
         };
-        let _ = writeln!(
-            out,
-            "- {} filters, {} of them stateful",
-            count(|k| matches!(k, NodeKind::Filter { .. })),
-            count(|k| matches!(k, NodeKind::Filter { stateful: true, .. }))
-        );
-        if let Some(share) = share(view, of.iter().flat_map(|h| nodes_in(program, *h)).collect()) {
-            let _ = writeln!(out, "- {share}");
+        let filters = count(|k| matches!(k, NodeKind::Filter { .. }));
+        let stateful = count(|k| matches!(k, NodeKind::Filter { stateful: true, .. }));
+        let _ = match (&*filters, &*stateful) {
+            ("1", "0") => writeln!(out, "- 1 filter, not stateful"),
+            ("1", _) => writeln!(out, "- 1 filter, stateful"),
+            (_, "0") => writeln!(out, "- {filters} filters, none of them stateful"),
+            _ => writeln!(out, "- {filters} filters, {stateful} of them stateful"),
+        };
+        if let Some(Ok(s)) = of_schedule(view, known) {
+            let nodes: Vec<NodeId> = of.iter().flat_map(|h| nodes_in(program, *h)).collect();
+            let place = place(s, &nodes);
+            for line in share(view, nodes).into_iter().chain(place) {
+                let _ = writeln!(out, "- {line}");
+            }
         }
     }
     if of.contains(&HierId(0))
@@ -151,22 +158,41 @@ fn of_instances(view: &View, known: &Known, of: &[HierId], header: Option<Span>)
         let _ = writeln!(out, "- {text}");
     }
     if of.len() > 1 {
-        let _ = writeln!(out, "\n{} instances:\n", of.len());
-        for h in of.iter().take(LISTED) {
-            let at = hier(program, *h);
+        let line = |h: &HierId| {
             let about = match leaf(program, *h) {
                 Some(n) => format!("×{} · {}", program.steady.repetitions[n.index()], facts::rates(program, n)),
                 None => facts::flow(known, &[*h]),
             };
-            let _ = writeln!(out, "- `{}` {about}", at.display);
+            format!("`{}` {about}", hier(program, *h).display)
+        };
+        // those that follow one another and are alike are one line
+        let alike = |from: usize, first: &str| of[from..].iter().take_while(|h| line(h) == first).count();
+        let first = line(&of[0]);
+        if alike(0, &first) == of.len() {
+            let _ = writeln!(out, "\n{} instances, each {first}", of.len());
+            return out;
         }
-        if of.len() > LISTED {
-            let _ = writeln!(out, "- … and {} more", of.len() - LISTED);
+        let _ = writeln!(out, "\n{} instances:\n", of.len());
+        let (mut listed, mut lines) = (0, 0);
+        while listed < of.len() && lines < LISTED {
+            let first = line(&of[listed]);
+            let alike = alike(listed, &first);
+            let times = if alike > 1 { format!("{alike} of ") } else { String::new() };
+            let _ = writeln!(out, "- {times}{first}");
+            (listed, lines) = (listed + alike, lines + 1);
+        }
+        if listed < of.len() {
+            let _ = writeln!(out, "- … and {} more", of.len() - listed);
         }
     } else if hier(program, first).display != hier(program, first).name {
         let _ = writeln!(out, "\n`{}`", hier(program, first).display);
     }
     out
+}
+
+/// The schedule of an analysis, if it is the one that is known.
+fn of_schedule<'v>(view: &'v View, known: &Known) -> Option<&'v Result<Schedule, String>> {
+    view.schedule.as_ref().filter(|s| s.of.of.generation == known.of.generation).map(|s| &s.of.result)
 }
 
 /// The nodes in an instance: they follow one another.
@@ -199,9 +225,7 @@ fn of_leaves(
     let times = spread(leaves.iter().map(|n| steady.repetitions[n.index()]));
     let before = spread(leaves.iter().map(|n| steady.init[n.index()]));
     let _ = writeln!(out, "- fires {times}× in a steady state, {before}× before the first");
-    if let Some(schedule) = view.schedule.as_ref().filter(|s| s.of.of.generation == known.of.generation)
-        && let Ok(s) = &schedule.of.result
-    {
+    if let Some(Ok(s)) = of_schedule(view, known) {
         let cycles = spread(leaves.iter().map(|n| s.plan.times.firing[n.index()]));
         let _ = match s.plan.times.lanes {
             1 => writeln!(out, "- work: {cycles} cycles a firing"),
@@ -232,16 +256,32 @@ fn of_leaves(
             }
         }
     }
-    let node = program.graph.node(first);
-    for (name, channels) in [("in", &node.inputs), ("out", &node.outputs)] {
-        for c in channels.iter().take(1) {
-            if let Some((items, bytes)) = buffer(program, *c) {
-                let waits = program.steady.boundary_fill[c.index()];
-                let kept = if waits > 0 { format!("; {waits} wait between steady states") } else { String::new() };
-                let held = sluice_schedule::wording::count(items, "item", "items");
-                let _ = writeln!(out, "- buffer {name}: {held}, {}{kept}", facts::bytes(bytes));
-            }
+    for (name, input) in [("in", true), ("out", false)] {
+        let channel = |n: &NodeId| {
+            let node = program.graph.node(*n);
+            if input { node.inputs.first() } else { node.outputs.first() }.copied()
+        };
+        let channels: Vec<_> = leaves.iter().filter_map(channel).collect();
+        let sizes: Vec<(u64, u64)> = channels.iter().filter_map(|c| buffer(program, *c)).collect();
+        if sizes.is_empty() || sizes.len() < channels.len() {
+            continue;
         }
+        let items = match spread(sizes.iter().map(|s| s.0)) {
+            one if one == "1" => "1 item".to_string(),
+            several => format!("{several} items"),
+        };
+        let (least, most) = (sizes.iter().map(|s| s.1).min(), sizes.iter().map(|s| s.1).max());
+        let bytes = match (least.map_or(String::new(), facts::bytes), most.map_or(String::new(), facts::bytes)) {
+            (least, most) if least == most => least,
+            (least, most) => format!("{least} to {most}"),
+        };
+        let waits = spread(channels.iter().map(|c| program.steady.boundary_fill[c.index()]));
+        let kept = match &*waits {
+            "0" => String::new(),
+            "1" => "; 1 waits between steady states".to_string(),
+            _ => format!("; {waits} wait between steady states"),
+        };
+        let _ = writeln!(out, "- buffer {name}: {items}, {bytes}{kept}");
     }
 }
 
@@ -263,17 +303,19 @@ fn share(view: &View, nodes: Vec<NodeId>) -> Option<String> {
     let tenths = own * 1000 / all;
     let ii = s.outcome.verified.schedule().ii.max(1);
     let filled = own * 100 / u128::from(ii);
-    Some(format!(
-        "{}.{} % of the program's work: {}.{:02} times the II of {ii} cycles",
-        tenths / 10,
-        tenths % 10,
-        filled / 100,
-        filled % 100
-    ))
+    let part = match tenths {
+        0 if own > 0 => "less than 0.1 %".to_string(),
+        _ => format!("{}.{} %", tenths / 10, tenths % 10),
+    };
+    let times = match filled {
+        0 if own > 0 => "less than 0.01 times".to_string(),
+        _ => format!("{}.{:02} times", filled / 100, filled % 100),
+    };
+    Some(format!("{part} of the program's work: {times} the II of {ii} cycles"))
 }
 
 /// Where nodes run.
-fn place(s: &crate::world::scheduled::Schedule, nodes: &[NodeId]) -> Option<String> {
+fn place(s: &Schedule, nodes: &[NodeId]) -> Option<String> {
     let problem = &s.plan.problem;
     let schedule = s.outcome.verified.schedule();
     let unit = match s.machine.kind {

@@ -7,6 +7,7 @@ pub mod completion;
 pub mod context;
 pub mod definition;
 pub mod diagnostics;
+pub mod elsewhere;
 pub mod facts;
 pub mod folding;
 pub mod formatting;

@@ -85,7 +85,7 @@ pub fn schedule(view: &View, of: &std::sync::Arc<Scheduled>) -> Result<Picture, 
     let ii = s.outcome.verified.schedule().ii;
     let heading =
         format!("{entry} on {}: an iteration every {ii} cycles ({})", s.machine.name, s.outcome.method.name());
-    let svg = sluice_picture::gantt_svg::svg(problem, &s.outcome.verified, &s.plan.bounds, &heading);
+    let svg = sluice_picture::gantt_svg::svg(problem, &s.outcome.verified, &s.plan.bounds, s.machine.kind, &heading);
     let tasks = problem.graph().tasks.iter().enumerate();
     let nodes =
         tasks.map(|(t, task)| Node { name: task.name.clone(), ..element(view, &known, task.nodes[0], t.to_string()) });

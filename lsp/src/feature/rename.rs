@@ -1,10 +1,11 @@
 //! # rename
 //!
-//! Purpose: another name for something, in all files of the program. Input: a view, a byte, the name. Output: edits, or why not. Refused: names of the standard
-//! library, what is no name, names that would clash with one that is seen where the old one stands, members of which not all uses are known, and names that may stand in a part of
+//! Purpose: another name for something, in all files of the program, and of the others in the workspace that use it. Input: a view, a byte, the name. Output: edits, or why not.
+//! Refused: names of the standard library, what is no name, names that would clash with one that is seen where the old one stands, members of which not all uses are known, and names that may stand in a part of
 //! a text that could not be read.
 
 use super::diagnostics::uri_of;
+use super::elsewhere::{Programs, everywhere};
 use crate::world::view::View;
 use sluice_frontend::check::call::BUILTINS;
 use sluice_frontend::ids::SymbolId;
@@ -12,7 +13,7 @@ use sluice_frontend::resolve::{SymbolKind, Use};
 use sluice_grammar::ast::places::whole;
 use sluice_grammar::span::FileId;
 use sluice_grammar::token::{Token, lex, lex_all};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tower_lsp::lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
 
 /// Can the name at a byte be changed?
@@ -37,7 +38,7 @@ fn may(view: &View, id: SymbolId) -> Result<(), String> {
 }
 
 /// The edits that rename.
-pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdit>, String> {
+pub fn rename(view: &View, offset: u32, new: &str, programs: Programs<'_>) -> Result<Option<WorkspaceEdit>, String> {
     let index = view.syntax.index();
     let Some(u) = index.at(view.file, offset) else { return Ok(None) };
     may(view, u.symbol)?;
@@ -49,6 +50,28 @@ pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdi
     if *symbol.name == *new {
         return Ok(None);
     }
+    let (mut changes, mut seen) = (HashMap::<Url, Vec<TextEdit>>::new(), HashSet::new());
+    for (i, (view, id)) in everywhere(view, u.symbol, programs)?.into_iter().enumerate() {
+        allowed(&view, id, new).map_err(|why| match i {
+            0 => why,
+            _ => format!("{why}, in the program {}", view.syntax.file(FileId(0)).name),
+        })?;
+        for u in view.syntax.index().uses_of(id) {
+            let Some(uri) = uri_of(&view, u.span.file) else { continue };
+            let edit = TextEdit { range: view.syntax.text(u.span.file).range(u.span), new_text: new.into() };
+            // two programs may have the file
+            if seen.insert((view.syntax.file(u.span.file).name.clone(), u.span.start)) {
+                changes.entry(uri).or_default().push(edit);
+            }
+        }
+    }
+    Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
+}
+
+/// Can a program have the new name for a symbol, and are all uses of the old one known?
+fn allowed(view: &View, id: SymbolId, new: &str) -> Result<(), String> {
+    let index = view.syntax.index();
+    let symbol = index.symbol(id);
     if matches!(symbol.kind, SymbolKind::Member | SymbolKind::Handler)
         && let Some(span) = index.unknown_members(&symbol.name).first()
     {
@@ -60,15 +83,8 @@ pub fn rename(view: &View, offset: u32, new: &str) -> Result<Option<WorkspaceEdi
             at.line + 1
         ));
     }
-    certain(view, u.symbol)?;
-    clash(view, u.symbol, new)?;
-    let mut changes: HashMap<Url, Vec<TextEdit>> = HashMap::new();
-    for u in index.uses_of(u.symbol) {
-        let Some(uri) = uri_of(view, u.span.file) else { continue };
-        let edit = TextEdit { range: view.syntax.text(u.span.file).range(u.span), new_text: new.into() };
-        changes.entry(uri).or_default().push(edit);
-    }
-    Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
+    certain(view, id)?;
+    clash(view, id, new)
 }
 
 /// Are all uses of a name known, where files have syntax errors? What is known within one stream only is, if the errors are elsewhere; of other names each place

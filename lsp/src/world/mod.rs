@@ -12,6 +12,7 @@
 //! is overtaken is cancelled. Requests never wait for either thread. What an analysis knows of an older text is shown where that has only moved ([`shift`]).
 
 pub mod outside;
+mod programs;
 pub mod project;
 pub mod scheduled;
 pub mod settings;
@@ -24,6 +25,7 @@ pub mod view;
 use crate::convert::{Encoding, Text};
 use crate::feature::diagnostics;
 use outside::Disk;
+use programs::root;
 use project::Project;
 use scheduled::Scheduled;
 use settings::Settings;
@@ -549,28 +551,4 @@ fn touched(state: &mut State, name: &str) {
     for program in all {
         state.programs.entry(program).or_default().changed = generation;
     }
-}
-
-/// The program that a file belongs to: the project that has it, or else the file that nothing imports among those that import this one, directly or not.
-fn root(state: &State, name: &str) -> String {
-    let mut importers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (from, to) in &state.imports {
-        to.iter().for_each(|t| importers.entry(t).or_default().push(from));
-    }
-    let mut seen = BTreeSet::from([name]);
-    let mut queue = vec![name];
-    while let Some(next) = queue.pop() {
-        for from in importers.get(next).into_iter().flatten() {
-            if seen.insert(from) {
-                queue.push(from);
-            }
-        }
-    }
-    let top = seen.iter().find(|n| importers.get(**n).is_none_or(|i| i.iter().all(|from| from == *n)));
-    // files that import each other in a ring: the first of them
-    let top = top.or(seen.first()).map_or(name, |n| *n);
-    // the nearest project has the longest name
-    let project =
-        state.projects.iter().filter(|(_, p)| p.sources.iter().any(|s| s == top)).max_by_key(|(m, _)| m.len());
-    project.map_or(top, |(manifest, _)| manifest).to_string()
 }

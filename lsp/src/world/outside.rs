@@ -5,7 +5,7 @@
 #![allow(clippy::disallowed_methods)] // this is the module that may
 
 use std::collections::{HashMap, VecDeque};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -134,21 +134,7 @@ pub fn clock() -> impl Fn() -> f64 {
     move || began.elapsed().as_secs_f64()
 }
 
-/// Where a path leads that is written in a file: beside that, without `.` and, where it says the same, without `..`.
+/// Where a path leads that is written in a file: as it does for the compiler.
 pub fn beside(from: &str, path: &str) -> PathBuf {
-    let base = Path::new(from).parent().unwrap_or(Path::new(""));
-    let mut out = PathBuf::new();
-    for part in base.join(path).components() {
-        match part {
-            Component::CurDir => {}
-            // behind a link `..` is somewhere else: only plain folders are folded
-            Component::ParentDir
-                if matches!(out.components().next_back(), Some(Component::Normal(_))) && !out.is_symlink() =>
-            {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
+    sluice_frontend::analyse::beside(from, path, Path::is_symlink)
 }

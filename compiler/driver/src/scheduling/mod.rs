@@ -176,7 +176,13 @@ pub fn schedule(session: &mut Session, checked: &Checked, options: &ScheduleOpti
             Format::Json => json(&report),
             Format::Svg => {
                 let Plan { problem, bounds, .. } = &planned.plan;
-                sluice_picture::gantt_svg::svg(problem, &outcome.verified, bounds, &report.title())
+                sluice_picture::gantt_svg::svg(
+                    problem,
+                    &outcome.verified,
+                    bounds,
+                    planned.machine.kind,
+                    &report.title(),
+                )
             }
         }
     };

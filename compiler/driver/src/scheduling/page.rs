@@ -19,7 +19,7 @@ pub fn page(checked: &Checked, planned: &Planned, outcome: &Outcome, report: &Re
         figures: report.figures().into_iter().chain([report.costs()]).collect(),
         bottleneck: report.bottleneck(),
         graph: graph_svg::svg(&program.graph, &program.steady),
-        gantt: gantt_svg::svg(&plan.problem, &outcome.verified, &plan.bounds, &title),
+        gantt: gantt_svg::svg(&plan.problem, &outcome.verified, &plan.bounds, planned.machine.kind, &title),
         sources: files.iter().map(|f| checked.sources.file(*f)).map(|f| (f.name.clone(), f.text.to_string())).collect(),
         nodes: program.graph.node_ids().map(|n| row(checked, planned, &files, n)).collect(),
         title,

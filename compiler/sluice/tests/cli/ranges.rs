@@ -10,7 +10,7 @@ int->void filter Show { work pop 1 { println(pop()); } }
 
 /// The checks of an index that are left, and what the program says in native code, which is what it says in the interpreter.
 fn checks(main: &str) -> (usize, Done) {
-    let place = Place::new().with("a.str", &format!("{LOOK}{main}"));
+    let place = Place::new().with("a.str", format!("{LOOK}{main}"));
     let kernels = place.run(&["run", "a.str", "-n", "9", "--dump-after", "item-ranges"]).text().to_string();
     let by = |how: &[&str]| place.run(&[&["run", "a.str", "-n", "9"], how].concat());
     let (one, other) = (by(&["--interpret"]), by(&["--back-end", "cc"]));

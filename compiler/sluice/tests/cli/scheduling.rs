@@ -197,7 +197,13 @@ fn pictures_and_pages() {
     let place = Place::new().with("a.str", PROGRAM);
     place.run(&["schedule", "a.str", "-p", "4", "--format", "svg", "-o", "kernel.svg"]).ends(0);
     let svg = place.read("kernel.svg");
-    assert!(svg.starts_with("<svg") && svg.contains("SM 3") && svg.contains("MII") && svg.contains("Heavy"));
+    assert!(svg.starts_with("<svg") && svg.contains(">SM 0<") && svg.contains("MII") && svg.contains("Heavy"));
+    // processors that have nothing to do have no rows; a computer has cores
+    place.run(&["schedule", "a.str", "-p", "100", "--machine", "cpu", "--format", "svg", "-o", "cores.svg"]).ends(0);
+    let svg = place.read("cores.svg");
+    let rows = svg.matches("class=\"row\"").count();
+    assert!((1..20).contains(&rows) && svg.contains(&format!("; {} cores without work", 100 - rows)), "{rows} rows");
+    assert!(svg.contains(">core 0<") && !svg.contains(">SM "));
     place.run(&["schedule", "a.str", "-p", "4", "--pareto", "--format", "svg", "-o", "pareto.svg"]).ends(0);
     assert!(place.read("pareto.svg").contains("steady states per second"));
     place.run(&["report", "a.str", "-p", "4", "-o", "page.html"]).ends(0);

@@ -29,6 +29,48 @@ local function complain(text)
   vim.notify('sluice: ' .. text, vim.log.levels.ERROR)
 end
 
+-- From 0.12 on lenses are a mode of a buffer, which asks for them by itself.
+local lenses_follow = vim.fn.has('nvim-0.12') == 1
+
+local function refresh_lenses()
+  if M.options.lenses then
+    for _, client in ipairs(vim.lsp.get_clients({ name = 'sluice' })) do
+      for bufnr in pairs(client.attached_buffers) do
+        vim.lsp.codelens.refresh({ bufnr = bufnr })
+      end
+    end
+  end
+  return vim.NIL
+end
+
+--- Asks for a buffer's hints again. Neovim's own way to do so may draw the old ones meanwhile, and then takes the new ones for drawn.
+local function ask_for_hints(bufnr)
+  if vim.lsp.inlay_hint.is_enabled({ bufnr = bufnr }) then vim.lsp.inlay_hint.enable(true, { bufnr = bufnr }) end
+end
+
+--- Of buffers that nobody sees they are asked when they are shown.
+local function refresh_hints(_, _, context)
+  local client = vim.lsp.get_client_by_id(context.client_id)
+  for bufnr in pairs(client and client.attached_buffers or {}) do
+    if #vim.fn.win_findbuf(bufnr) > 0 then ask_for_hints(bufnr) end
+  end
+  return vim.NIL
+end
+
+--- Shows hints in a buffer, and keeps them fresh.
+local function show_hints(bufnr, group)
+  vim.lsp.inlay_hint.enable(true, { bufnr = bufnr })
+  vim.api.nvim_create_autocmd('BufWinEnter', { group = group, buffer = bufnr, callback = function() ask_for_hints(bufnr) end })
+end
+
+--- Shows lenses in a buffer, and keeps them fresh.
+local function show_lenses(bufnr, group)
+  if lenses_follow then return vim.lsp.codelens.enable(true, { bufnr = bufnr }) end
+  local function refresh() vim.lsp.codelens.refresh({ bufnr = bufnr }) end
+  refresh()
+  vim.api.nvim_create_autocmd({ 'BufEnter', 'InsertLeave', 'TextChanged' }, { group = group, buffer = bufnr, callback = refresh })
+end
+
 --- The server's configuration, for `vim.lsp.start` (0.10) and `vim.lsp.config` (0.11).
 function M.config()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
@@ -36,17 +78,9 @@ function M.config()
   return {
     capabilities = capabilities,
     handlers = {
-      -- Neovim 0.10 does not know this one: the interval is ready after the text.
-      ['workspace/codeLens/refresh'] = function()
-        if M.options.lenses then
-          for _, client in ipairs(vim.lsp.get_clients({ name = 'sluice' })) do
-            for bufnr in pairs(client.attached_buffers) do
-              vim.lsp.codelens.refresh({ bufnr = bufnr })
-            end
-          end
-        end
-        return vim.NIL
-      end,
+      ['workspace/inlayHint/refresh'] = refresh_hints,
+      -- Neovim 0.10 and 0.11 do not know this one: the interval is ready after the text.
+      ['workspace/codeLens/refresh'] = not lenses_follow and refresh_lenses or nil,
     },
     name = 'sluice',
     cmd = command({ 'lsp' }),
@@ -81,10 +115,16 @@ end
 function M.execute(name)
   local client = clients()[1]
   if not client then return complain('the language server does not run') end
-  client.request('workspace/executeCommand', { command = name, arguments = { vim.uri_from_bufnr(0) } }, function(error, result)
+  local params = { command = name, arguments = { vim.uri_from_bufnr(0) } }
+  local function done(error, result)
     if error then return complain(error.message) end
     if type(result) == 'string' then vim.notify('sluice: ' .. result) end
-  end, 0)
+  end
+  if vim.fn.has('nvim-0.11') == 1 then
+    client:request('workspace/executeCommand', params, done, 0)
+  else
+    client.request('workspace/executeCommand', params, done, 0)
+  end
 end
 
 --- Runs the program of this buffer in a terminal below it.
@@ -148,15 +188,8 @@ function M.setup(options)
     callback = function(event)
       local client = vim.lsp.get_client_by_id(event.data.client_id)
       if not client or client.name ~= 'sluice' then return end
-      if M.options.hints then vim.lsp.inlay_hint.enable(true, { bufnr = event.buf }) end
-      if M.options.lenses then
-        vim.lsp.codelens.refresh({ bufnr = event.buf })
-        vim.api.nvim_create_autocmd({ 'BufEnter', 'InsertLeave', 'TextChanged' }, {
-          group = group,
-          buffer = event.buf,
-          callback = function() vim.lsp.codelens.refresh({ bufnr = event.buf }) end,
-        })
-      end
+      if M.options.hints then show_hints(event.buf, group) end
+      if M.options.lenses then show_lenses(event.buf, group) end
     end,
   })
   if vim.fn.has('nvim-0.11') == 1 then
