@@ -6,12 +6,13 @@ OUT := out
 SECONDS_OF_SOUND := 8
 SAMPLES := $(shell expr $(SECONDS_OF_SOUND) \* 48000)
 
-.PHONY: demo test bench vsix packages packages-test build lint clean help
+.PHONY: demo test bench bench-compare vsix packages packages-test build lint clean help
 
 help:
 	@echo "make demo    install what is missing, build, decode an FM recording; results under out/"
 	@echo "make test    everything: format, lints, tests"
 	@echo "make bench   the figures, as ratios"
+	@echo "make bench-compare BASE=COMMIT   this version's code beside that of a commit: fails where a program has become slower"
 	@echo "make vsix    the extension for VS Code: editors/vscode/sluice.vsix"
 
 packages:
@@ -39,6 +40,9 @@ test: packages-test lint
 bench: packages-test
 	@scripts/install-packages bench
 	@scripts/bench
+
+bench-compare:
+	@scripts/bench-compare $(BASE)
 
 vsix:
 	@SLUICE_NEEDS_EDITORS=1 scripts/install-editors

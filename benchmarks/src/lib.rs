@@ -3,6 +3,7 @@
 pub mod beside;
 pub mod gpu;
 pub mod measure;
+pub mod racing;
 pub mod suite;
 pub mod thousand;
 

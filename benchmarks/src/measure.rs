@@ -24,6 +24,12 @@ pub fn spread(mut of: Vec<f64>) -> Spread {
     Spread { least: of[0], median: of[of.len() / 2], greatest: of[of.len() - 1] }
 }
 
+/// The geometric mean; of nothing there is none.
+pub fn mean(ratios: &[f64]) -> Option<f64> {
+    let logs = ratios.iter().map(|r| r.ln());
+    (!ratios.is_empty()).then(|| (logs.sum::<f64>() / ratios.len() as f64).exp())
+}
+
 /// How long it takes.
 pub fn seconds(mut work: impl FnMut()) -> f64 {
     let start = Instant::now();

@@ -3,80 +3,19 @@
 //!
 //! ```text
 //! programs SLUICE WORK RESULTS     the sluice command, a folder for what is built, and the start of the names of the files to write
-//!                                  (.md, .json)
+//!                                  (.md, .json, .svg)
 //! ```
 
 #![allow(clippy::disallowed_methods)] // it starts sluice, reads the command line and writes its results
 
 use serde_json::{Value, json};
-use sluice_benchmarks::beside::{Compiled, Plain, Program, Python, compile};
-use sluice_benchmarks::measure::{Spread, keep, processor, seconds, spread};
+use sluice_benchmarks::measure::{Spread, keep, mean, processor, seconds, spread};
+use sluice_benchmarks::racing::{Places, items_for};
 use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
+use sluice_picture::bars_svg::{self, Bars};
 use std::path::Path;
-use std::process::Command;
 
-/// Seconds that a repetition of sluice's code takes, about: short, so that most are not disturbed by what else the machine does.
-const REPETITION: f64 = 0.003;
 const REPETITIONS: usize = 31;
-/// The most items of input of a repetition.
-const MOST: usize = 1 << 18;
-
-/// Where things are.
-struct Places<'a> {
-    sluice: &'a str,
-    root: &'a Path,
-    work: &'a Path,
-}
-
-/// One of those that run beside each other.
-struct Runner {
-    name: String,
-    program: Box<dyn Program>,
-}
-
-impl Places<'_> {
-    /// The program as a library, its functions named after it.
-    fn sluice(&self, b: &Benchmark, variant: Option<&str>) -> Result<Runner, String> {
-        let name = variant.unwrap_or(b.name);
-        let library = self.work.join(format!("lib{name}.so"));
-        let mut command = Command::new(self.sluice);
-        command.args(["build", "--lib"]).arg(b.program(self.root, variant)).arg("-o").arg(&library);
-        let out = command.output().map_err(|e| format!("{}: {e}", self.sluice))?;
-        if !out.status.success() {
-            return Err(String::from_utf8_lossy(&out.stderr).into_owned());
-        }
-        let widths = (b.input.0.words(), b.output.0.words());
-        Ok(Runner { name: "sluice".into(), program: Box::new(Compiled::open(&library, name, widths)?) })
-    }
-
-    /// A C file of the program.
-    fn plain(
-        &self,
-        b: &Benchmark,
-        cc: &str,
-        (file, flag, link): (&str, &str, &str),
-        name: &str,
-    ) -> Result<Runner, String> {
-        let target = self.work.join(format!("{}-{cc}{flag}-{file}.so", b.name));
-        let flags: Vec<&str> = ["-O3", "-march=native", flag].into_iter().filter(|f| !f.is_empty()).collect();
-        compile(cc, &flags, &b.folder(self.root).join(file), &target, link)?;
-        let widths = (b.input.0.words(), b.output.0.words());
-        let plain = Plain::open(&target, b.name, widths, (b.input.1, b.output.1))?;
-        Ok(Runner { name: name.into(), program: Box::new(plain) })
-    }
-
-    /// The library, where it is installed.
-    fn peer(&self, b: &Benchmark, input: &[u32]) -> Result<Runner, String> {
-        if b.peer.file.ends_with(".c") {
-            return self.plain(b, "gcc", (b.peer.file, "", b.peer.link), b.peer.name);
-        }
-        let python = Python::find().ok_or("no Python with NumPy and SciPy")?;
-        let file = b.folder(self.root).join(b.peer.file);
-        let python = Python::open(python, &self.root.join("benchmarks"), &file, input, self.work)?;
-        Ok(Runner { name: b.peer.name.into(), program: Box::new(python) })
-    }
-}
-
 /// What is measured of a program, or of a variant of it.
 struct Measured {
     b: &'static Benchmark,
@@ -89,17 +28,15 @@ impl Measured {
     fn of(&self, name: &str) -> Option<Spread> {
         self.runners.iter().find(|(n, _)| n == name).map(|(_, s)| *s)
     }
-}
 
-/// Items of input that take about as long as a repetition should.
-fn items_for(runner: &mut Runner, b: &Benchmark) -> Result<usize, String> {
-    let (input, mut least) = (b.input(1 << 13), f64::INFINITY);
-    for _ in 0..5 {
-        let mut result = Ok(None);
-        least = least.min(seconds(|| result = runner.program.run(&input, &mut Vec::new())));
-        result?;
+    fn name(&self) -> &'static str {
+        self.variant.unwrap_or(self.b.name)
     }
-    Ok(((input.len() / b.input.0.words()) as f64 * REPETITION / least).clamp(1024.0, MOST as f64) as usize)
+
+    /// Seconds of the faster of both C compilers' code, at its best.
+    fn by_hand(&self) -> Option<f64> {
+        ["gcc", "clang"].iter().filter_map(|n| self.of(n)).map(|s| s.least).reduce(f64::min)
+    }
 }
 
 fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static str>) -> Result<Measured, String> {
@@ -158,7 +95,7 @@ fn table(all: &[Measured]) -> String {
         let rate = |s: Spread| m.items as f64 / s.least / 1e6;
         let shown = |name: &str| m.of(name).map_or("".into(), |s| format!("{:.1}", rate(s)));
         let Some(ours) = m.of("sluice") else { continue };
-        let by_hand = ["gcc", "clang"].iter().filter_map(|n| m.of(n)).map(|s| s.least).reduce(f64::min);
+        let by_hand = m.by_hand();
         let against = |time: Option<f64>| time.map_or("".into(), |t| format!("{:.2}", ours.least / t));
         let library = m.of(m.b.peer.name);
         let count = |of: fn(&Counts) -> usize| match (m.variant, &m.b.paper) {
@@ -168,7 +105,7 @@ fn table(all: &[Measured]) -> String {
         };
         text.push_str(&format!(
             "| {} | {} | {} | {} ({:.1}) | {} | {} | {} | {} | {} |\n",
-            m.variant.unwrap_or(m.b.name),
+            m.name(),
             count(|c| c.nodes),
             count(|c| c.peeking),
             shown("sluice"),
@@ -191,14 +128,14 @@ fn shown(all: &[Measured], machine: &str) -> String {
     let mut text = String::from(
         "| program | sluice, million items of input in a second | times as fast as C by hand | times as fast as a library |\n|---|--:|--:|--:|\n",
     );
-    let mut logs = Vec::new();
+    let mut ratios = Vec::new();
     for m in all {
         let Some(ours) = m.of("sluice") else { continue };
-        let by_hand = ["gcc", "clang"].iter().filter_map(|n| m.of(n)).map(|s| s.least).reduce(f64::min);
-        logs.extend(by_hand.map(|t| (t / ours.least).ln()));
+        let by_hand = m.by_hand();
+        ratios.extend(by_hand.map(|t| t / ours.least));
         let times = |t: Option<f64>| t.map_or(String::new(), |t| format!("{:.2}", t / ours.least));
         let library = m.of(m.b.peer.name).map(|s| format!("{} ({})", times(Some(s.least)), m.b.peer.name));
-        let name = m.variant.unwrap_or(m.b.name);
+        let name = m.name();
         let folder = m.b.folder(Path::new(""));
         text.push_str(&format!(
             "| [{name}]({}) | {:.1} | {} | {} |\n",
@@ -208,7 +145,7 @@ fn shown(all: &[Measured], machine: &str) -> String {
             library.unwrap_or_default(),
         ));
     }
-    let mean = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
+    let mean = mean(&ratios).unwrap_or(0.0);
     text.push_str(&format!("| geometric mean | | {mean:.2} | |\n"));
     format!(
         "{text}\nOne core of {machine}; from memory to memory, bit-exact; C by hand with `-O3 -march=native` by gcc and by clang, the faster of the two; the best of {REPETITIONS} turns.\n"
@@ -225,6 +162,52 @@ fn show(all: &[Measured], places: &Places<'_>) -> Result<(), String> {
     std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
+/// The same as bars.
+fn chart(all: &[Measured], machine: &str) -> String {
+    let of = |m: &Measured| {
+        let ours = m.of("sluice").map(|s| s.least);
+        let times = |t: Option<f64>| Some(t? / ours?);
+        (m.name().to_string(), vec![times(m.by_hand()), times(m.of(m.b.peer.name).map(|s| s.least))])
+    };
+    bars_svg::svg(&Bars {
+        title: format!("Sluice beside C by hand and beside libraries, one core of {machine}"),
+        unit: "times as fast".into(),
+        series: vec!["C by hand".into(), "a library".into()],
+        groups: all.iter().map(of).collect(),
+    })
+}
+
+/// What all kept figures in the folder of the results say, by date: the mean over the programs that were measured then.
+fn history(results: &str) -> Result<String, String> {
+    const END: &str = "-programs.json";
+    let folder = Path::new(results).parent().unwrap_or(Path::new("."));
+    let listed = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut files: Vec<String> = listed.flatten().filter_map(|f| f.file_name().into_string().ok()).collect();
+    files.retain(|f| f.ends_with(END));
+    files.sort();
+    let mut groups = Vec::new();
+    for file in &files {
+        let path = folder.join(file);
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let document: Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+        let rows = document["rows"].as_array().map_or(&[][..], |r| r);
+        let ratios: Vec<f64> = (rows.iter())
+            .filter_map(|row| {
+                let least = |name: &str| row["times"][name]["least_s"].as_f64();
+                let by_hand = ["gcc", "clang"].iter().filter_map(|n| least(n)).reduce(f64::min)?;
+                Some(by_hand / least("sluice")?)
+            })
+            .collect();
+        groups.push((format!("{} ({})", file.trim_end_matches(END), ratios.len()), vec![mean(&ratios)]));
+    }
+    Ok(bars_svg::svg(&Bars {
+        title: "Geometric mean over the programs, by date".into(),
+        unit: "times as fast".into(),
+        series: vec!["C by hand".into()],
+        groups,
+    }))
+}
+
 fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
     let mut all = Vec::new();
     for b in &SUITE {
@@ -238,6 +221,7 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
         table(&all)
     );
     show(&all, places)?;
+    std::fs::write(format!("{results}.svg"), chart(&all, &processor())).map_err(|e| format!("{results}.svg: {e}"))?;
     let rows: Vec<Value> = (all.iter())
         .map(|m| {
             let times: serde_json::Map<String, Value> = (m.runners.iter())
@@ -246,13 +230,15 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
                 })
                 .collect();
             json!({
-                "program": m.variant.unwrap_or(m.b.name), "items": m.items, "times": times,
+                "program": m.name(), "items": m.items, "times": times,
                 "nodes": m.b.counts.nodes, "peeking": m.b.counts.peeking,
                 "paper_nodes": m.b.paper.map(|c| c.nodes), "paper_peeking": m.b.paper.map(|c| c.peeking),
             })
         })
         .collect();
-    keep(results, places.sluice, &text, json!({ "rows": rows }))
+    keep(results, places.sluice, &text, json!({ "rows": rows }))?;
+    let path = Path::new(results).with_file_name("programs-history.svg");
+    std::fs::write(&path, history(results)?).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 fn main() {

@@ -11,8 +11,7 @@ fn eight() -> impl Iterator<Item = &'static Benchmark> {
 
 /// The geometric mean, where all are there.
 pub fn mean(values: &[Option<f64>]) -> Option<f64> {
-    let logs: Vec<f64> = values.iter().map(|v| v.filter(|v| *v > 0.0).map(f64::ln)).collect::<Option<_>>()?;
-    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    crate::measure::mean(&values.iter().map(|v| v.filter(|v| *v > 0.0)).collect::<Option<Vec<f64>>>()?)
 }
 
 fn speedups(document: &Document, title: &str, series: &[&str]) -> Bars {

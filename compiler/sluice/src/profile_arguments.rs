@@ -10,6 +10,7 @@ use sluice_driver::cuda::profiling::GpuProfileOptions;
 use sluice_driver::exit::Fault;
 use sluice_driver::io::format::Format;
 use sluice_driver::io::host::Bindings;
+use sluice_driver::profile::beside::Shown;
 use sluice_driver::profile::take::ProfileOptions;
 
 /// What is measured for how long, and where it is written.
@@ -45,7 +46,7 @@ pub struct ProfileArgs {
     /// The machine by which costs are modelled: h200, a100, or a TOML file
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
-    /// How a GPU's profile is shown
+    /// Show what was measured beside what the cost model says; of a GPU, how the profile is shown
     #[arg(long, value_enum)]
     format: Option<ProfileFormat>,
 }
@@ -54,8 +55,10 @@ pub struct ProfileArgs {
 enum ProfileFormat {
     /// For people
     Text,
-    /// The profile, as docs/json.md describes
+    /// The figures, as docs/json.md describes
     Json,
+    /// Of a CPU: stacks for tools that draw flame graphs
+    Folded,
 }
 
 /// What is to be measured.
@@ -75,7 +78,6 @@ impl ProfileArgs {
                 (self.emulate, "--emulate"),
                 (self.arch.is_some(), "--arch"),
                 (self.machine.is_some(), "--machine"),
-                (self.format.is_some(), "--format"),
             ];
             let vain: Vec<&str> = given.into_iter().filter(|(given, _)| *given).map(|(_, name)| name).collect();
             only_with_cuda(&vain)?;
@@ -90,6 +92,10 @@ impl ProfileArgs {
         if let Some((_, name)) = others.iter().find(|(given, _)| *given) {
             return Err(Fault::usage(format!("{name} and --target cuda cannot be used together"))
                 .help("a GPU's kernels are measured one by one, on zeros: leave one of the two out"));
+        }
+        if self.format == Some(ProfileFormat::Folded) {
+            return Err(Fault::usage("--format folded and --target cuda cannot be used together")
+                .help("a GPU's kernels are measured one by one: there are no stacks of them"));
         }
         Ok(Wanted::Gpu(GpuProfileOptions {
             gpu: self.gpu,
@@ -108,6 +114,11 @@ impl ProfileArgs {
             iterations: self.iterations,
             seconds: self.seconds,
             output: self.output,
+            shown: self.format.map(|f| match f {
+                ProfileFormat::Text => Shown::Text,
+                ProfileFormat::Json => Shown::Json,
+                ProfileFormat::Folded => Shown::Folded,
+            }),
         }
     }
 }

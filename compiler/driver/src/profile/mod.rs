@@ -6,6 +6,7 @@
 //! A profile is of one program: what its filters do and how they are joined, not how its text is written. One of a GPU ([`gpu`]) has in it, too, how many threads fire each stream
 //! there, and how many registers they have.
 
+pub mod beside;
 pub mod find;
 pub mod gpu;
 mod misfit;

@@ -1,6 +1,7 @@
 //! `sluice profile`: runs native code that counts, for a while, and writes what its firings took. What the program gives to the outside
 //! goes nowhere.
 
+use super::beside::{self, Shown};
 use super::find;
 use super::{Machine, Profile, SCHEMA, Stream, hash, this_machine};
 use crate::cache::Cache;
@@ -18,9 +19,11 @@ use crate::natives::Natives;
 use crate::options::{CodeOptions, NativeOptions};
 use crate::pipeline::{Checked, Halt};
 use crate::runtime::{self, RunEnd};
+use crate::scheduling::{self, target};
 use crate::session::{self, Session};
 use sluice_codegen::Flavour;
 use sluice_frontend::graph::Endpoint;
+use sluice_schedule::plan;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Seconds that are measured where nothing else is said.
@@ -37,6 +40,8 @@ pub struct ProfileOptions {
     pub seconds: Option<f64>,
     /// The file to write, if not into the cache.
     pub output: Option<String>,
+    /// Shows what was measured beside what the cost model says, on standard output.
+    pub shown: Option<Shown>,
 }
 
 /// Measured so far, by node.
@@ -74,6 +79,11 @@ pub fn take(
     if options.output.is_none() && key.is_none() {
         return Err(Fault::usage("a program that is in no file has no profile in the cache")
             .help("name a file for the profile with -o")
+            .into());
+    }
+    if options.shown.is_some() && options.output.as_deref() == Some("-") {
+        return Err(Fault::usage("--format and -o - both write to standard output")
+            .help("name a file for the profile, or leave -o out: it goes into the cache then")
             .into());
     }
     let (readers, mut writers) = host::ends(&program.graph, &program.globals)?;
@@ -114,6 +124,11 @@ pub fn take(
     }
     let profile = document(checked, &sums, code.cc.flags(Product::Shared).join(" "))?;
     written(&profile, key.as_deref(), options)?;
+    if let Some(how) = options.shown {
+        let machine = target::machine(target::THIS)?;
+        let times = plan::times(&machine, &scheduling::weights(session, checked)?.costs);
+        session::print(&beside::shown(&profile, checked, (&times.firing, machine.clock_mhz), how))?;
+    }
     Ok(Exit::Ok)
 }
 

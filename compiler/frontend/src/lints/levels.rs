@@ -102,7 +102,7 @@ pub fn apply(w: &mut World, trees: &[(FileId, Program)], levels: &Levels) {
             Level::Warn => {}
             Level::Deny => {
                 d.severity = Severity::Error;
-                d.notes.push("a warning, but denied on the command line".into());
+                d.notes.push("a warning, but denied by an option (or a setting of the editor)".into());
             }
         }
         true

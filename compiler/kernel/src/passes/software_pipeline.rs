@@ -87,7 +87,7 @@ fn nested(kernel: &Kernel, f: &mut Function, body: &mut Vec<Stmt>) {
         }
         let span = body[i].span;
         let ahead = match &body[i].kind {
-            StmtKind::For(l) => ahead(kernel, f, l, span),
+            StmtKind::For(l) if !l.abreast => ahead(kernel, f, l, span),
             _ => None,
         };
         let new = ahead.map_or_else(|| vec![body[i].clone()], |a| a.statements(span));

@@ -206,3 +206,35 @@ fn threads_are_planned_by_it() {
     let after = own.run(&run).ends(0).says("costs: measured, profile of ");
     assert_eq!(before.stdout, after.stdout);
 }
+
+/// Stream by stream, measured beside modelled, for people, for programs, for flame graphs.
+#[test]
+fn what_was_measured_beside_what_the_model_says() {
+    let own = Own::new();
+    let table = own.run(&["profile", "a.str", "-n", "300", "--format", "text"]).ends(0).says("profile written to");
+    let lines: Vec<&str> = table.text().lines().collect();
+    assert_eq!(lines.len(), 5, "{}", table.text());
+    assert!(
+        lines[0].contains("measured/model") && lines[1].contains("Main.Heavy") && lines[1].ends_with("a.str:7"),
+        "{}",
+        table.text()
+    );
+    let document = own.json(&["profile", "a.str", "-n", "300"]);
+    assert_eq!(document["schema"], "sluice-profile-beside-1");
+    let streams = document["streams"].as_array().unwrap();
+    let sum = |field: &str| streams.iter().map(|s| s[field].as_f64().unwrap()).sum::<f64>();
+    assert!((sum("share") - 1.0).abs() < 1e-6 && (sum("model_share") - 1.0).abs() < 1e-6, "{document}");
+    // 400 turns cost the model about a third more than 300
+    let model = |i: usize| streams[i]["model_nanoseconds"].as_f64().unwrap();
+    assert!((1.3..1.36).contains(&(model(1) / model(2))), "{document}");
+    let folded = own.run(&["profile", "a.str", "-n", "300", "--format", "folded"]).ends(0);
+    let stacks: Vec<(&str, &str)> = folded.text().lines().map(|l| l.rsplit_once(' ').unwrap()).collect();
+    assert!(stacks.iter().any(|(stack, _)| *stack == "Main;Heavy#2"), "{stacks:?}");
+    assert!(stacks.iter().all(|(_, ns)| ns.parse::<u64>().unwrap() > 0), "{stacks:?}");
+    own.run(&["profile", "a.str", "-n", "1", "--format", "text", "-o", "-"])
+        .ends(2)
+        .says("both write to standard output");
+    own.run(&["profile", "a.str", "--target", "cuda", "--arch", "sm_90", "--format", "folded"])
+        .ends(2)
+        .says("no stacks");
+}

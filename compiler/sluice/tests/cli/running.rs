@@ -237,6 +237,8 @@ fn an_endless_firing_can_be_ended() {
         while place.files().len() == before && Instant::now() < limit {
             std::thread::sleep(Duration::from_millis(20));
         }
+        // and a while later so has the firing: a request before it would be heeded
+        std::thread::sleep(Duration::from_millis(500));
         let killed = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(killed.success());
         let limit = Instant::now() + Duration::from_secs(60);
