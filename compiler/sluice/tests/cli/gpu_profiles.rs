@@ -385,7 +385,7 @@ fn profiles_that_do_not_fit_are_refused() {
 fn options_of_profiles_that_clash() {
     let place = Place::new().with("a.str", PROGRAM);
     let profile = |more: &[&str]| place.run(&[&["profile", "a.str"], more].concat()).ends(2);
-    for option in ["--emulate", "--gpu=1", "--arch=sm_90", "--machine=h200", "--format=json"] {
+    for option in ["--emulate", "--gpu=1", "--arch=sm_90", "--machine=h200"] {
         let name = option.split('=').next().unwrap();
         profile(&[option]).says(&format!("{name} has a meaning only with --target cuda"));
     }

@@ -205,9 +205,10 @@ fn blocks_are_run_beside_their_bounds() {
     assert_eq!(d["measured_on"], "emulated");
     for name in ["Main.Halve", "Main.Count"] {
         let k = kernel(&d, name);
-        assert!(k["measured"].as_f64().unwrap() > 0.0 && number(k, "block_bound") > 0, "{k:#}");
+        // the emulation's clock says nothing, not even that time passes
+        assert!(k["measured"].as_f64().unwrap() >= 0.0 && number(k, "block_bound") > 0, "{k:#}");
         let over = k["measured"].as_f64().unwrap() / number(k, "block_bound") as f64;
-        assert!((k["measured_over_bound"].as_f64().unwrap() - over).abs() < 1e-6 * over);
+        assert!((k["measured_over_bound"].as_f64().unwrap() - over).abs() <= 1e-6 * over);
     }
     assert_eq!(kernel(&d, "Main.Print")["unmeasured"], "it prints");
     // more firings in a row than there is room for
