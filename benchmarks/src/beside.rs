@@ -89,11 +89,14 @@ impl Program for Plain {
         let (items, at) = (input.len() / self.widths.0, output.len());
         // some may have been held back
         let most = (items * self.rates.1).div_ceil(self.rates.0) + 64;
-        output.resize(at + most * self.widths.1, 0);
+        // straight to where it shall be: zeroes that are written before would be counted as the program's time
+        output.reserve(most * self.widths.1);
+        let to = output.spare_capacity_mut().as_mut_ptr().cast();
         // SAFETY: there is room for what can come of so many items.
-        let n = unsafe { (self.run)(self.state, input.as_ptr(), items, output[at..].as_mut_ptr()) };
+        let n = unsafe { (self.run)(self.state, input.as_ptr(), items, to) };
         assert!(n <= most, "{n} items of {items}");
-        output.truncate(at + n * self.widths.1);
+        // SAFETY: the program has written so many items.
+        unsafe { output.set_len(at + n * self.widths.1) };
         Ok(None)
     }
 }
@@ -126,18 +129,20 @@ impl Program for Compiled {
     fn run(&mut self, input: &[u32], output: &mut Vec<u32>) -> Result<Option<f64>, String> {
         let (taken_words, given_words) = self.widths;
         let mut rest = input;
-        let mut piece = [0u32; 8192];
         while !rest.is_empty() {
             // SAFETY: the pointers are to as many items as told.
             let taken = unsafe { (self.push)(self.state, rest.as_ptr(), rest.len() / taken_words) };
             let taken = usize::try_from(taken).map_err(|_| format!("push_input gives {taken}"))?;
             rest = &rest[taken * taken_words..];
             loop {
+                output.reserve(8192);
+                let to = output.spare_capacity_mut();
                 // SAFETY: likewise.
-                let n = unsafe { (self.pull)(self.state, piece.as_mut_ptr(), piece.len() / given_words) };
+                let n = unsafe { (self.pull)(self.state, to.as_mut_ptr().cast(), to.len() / given_words) };
                 match usize::try_from(n).map_err(|_| format!("pull_output gives {n}"))? {
                     0 => break,
-                    n => output.extend_from_slice(&piece[..n * given_words]),
+                    // SAFETY: so many items have been written.
+                    n => unsafe { output.set_len(output.len() + n * given_words) },
                 }
             }
         }

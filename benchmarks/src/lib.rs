@@ -1,8 +1,10 @@
-//! What is measured, and what with: programs of a given size for the front end; the suite of programs; others that run beside them.
+//! What is measured, and what with: programs of a given size for the front end; the suite of programs; others that run beside them; small
+//! programs that everybody has.
 
 pub mod beside;
 pub mod gpu;
 pub mod measure;
+pub mod peers;
 pub mod racing;
 pub mod suite;
 pub mod thousand;

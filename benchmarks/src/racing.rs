@@ -76,11 +76,16 @@ impl Places<'_> {
 
 /// Items of input that take about as long as a repetition should.
 pub fn items_for(runner: &mut Runner, b: &Benchmark) -> Result<usize, String> {
-    let (input, mut least) = (b.input(1 << 13), f64::INFINITY);
+    items_of(runner.program.as_mut(), &b.input(1 << 13), b.input.0.words())
+}
+
+/// The same of any program: found with `input`, whose items have `width` words.
+pub fn items_of(program: &mut dyn Program, input: &[u32], width: usize) -> Result<usize, String> {
+    let mut least = f64::INFINITY;
     for _ in 0..5 {
         let mut result = Ok(None);
-        least = least.min(seconds(|| result = runner.program.run(&input, &mut Vec::new())));
+        least = least.min(seconds(|| result = program.run(input, &mut Vec::new())));
         result?;
     }
-    Ok(((input.len() / b.input.0.words()) as f64 * REPETITION / least).clamp(1024.0, MOST as f64) as usize)
+    Ok(((input.len() / width) as f64 * REPETITION / least).clamp(1024.0, MOST as f64) as usize)
 }

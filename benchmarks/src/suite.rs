@@ -118,30 +118,35 @@ impl Benchmark {
         self.signal.words(count)
     }
 
-    /// Compares words of output, item by item: the greatest difference, as a part of the greatest number of `b`. With a tolerance of 0
-    /// all bits must be equal. Why they differ too much.
+    /// Compares words of output as [`compare`] does.
     pub fn compare(&self, a: &[u32], b: &[u32], tolerance: f64) -> Result<f64, String> {
-        if a.len() != b.len() {
-            return Err(format!("{} words against {}", a.len(), b.len()));
-        }
-        if tolerance == 0.0 {
-            return match a.iter().zip(b).position(|(a, b)| a != b) {
-                None => Ok(0.0),
-                Some(i) => Err(format!("word {i} of {}: {:#010x} against {:#010x}", a.len(), a[i], b[i])),
-            };
-        }
-        let number = |word: &u32| match self.output.0 {
-            Item::Int => f64::from(*word as i32),
-            Item::Float | Item::Complex => f64::from(f32::from_bits(*word)),
-        };
-        let greatest = b.iter().map(|b| number(b).abs()).fold(0.0, f64::max);
-        // where all are zero, nothing may differ
-        let greatest = if greatest == 0.0 { f64::MIN_POSITIVE } else { greatest };
-        let differences = a.iter().zip(b).map(|(a, b)| (number(a) - number(b)).abs() / greatest);
-        // a NaN is no difference that holds
-        let worst = differences.fold(0.0, |worst: f64, d| if d <= worst { worst } else { d });
-        if worst <= tolerance { Ok(worst) } else { Err(format!("they differ by {worst:e} of the greatest number")) }
+        compare(self.output.0, a, b, tolerance)
     }
+}
+
+/// Compares words of items of one kind, item by item: the greatest difference, as a part of the greatest number of `b`. With a tolerance of 0
+/// all bits must be equal. Why they differ too much.
+pub fn compare(item: Item, a: &[u32], b: &[u32], tolerance: f64) -> Result<f64, String> {
+    if a.len() != b.len() {
+        return Err(format!("{} words against {}", a.len(), b.len()));
+    }
+    if tolerance == 0.0 {
+        return match a.iter().zip(b).position(|(a, b)| a != b) {
+            None => Ok(0.0),
+            Some(i) => Err(format!("word {i} of {}: {:#010x} against {:#010x}", a.len(), a[i], b[i])),
+        };
+    }
+    let number = |word: &u32| match item {
+        Item::Int => f64::from(*word as i32),
+        Item::Float | Item::Complex => f64::from(f32::from_bits(*word)),
+    };
+    let greatest = b.iter().map(|b| number(b).abs()).fold(0.0, f64::max);
+    // where all are zero, nothing may differ
+    let greatest = if greatest == 0.0 { f64::MIN_POSITIVE } else { greatest };
+    let differences = a.iter().zip(b).map(|(a, b)| (number(a) - number(b)).abs() / greatest);
+    // a NaN is no difference that holds
+    let worst = differences.fold(0.0, |worst: f64, d| if d <= worst { worst } else { d });
+    if worst <= tolerance { Ok(worst) } else { Err(format!("they differ by {worst:e} of the greatest number")) }
 }
 
 impl Counts {
