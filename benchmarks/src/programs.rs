@@ -57,16 +57,17 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
     }
     let mut times = vec![Vec::new(); runners.len()];
     let mut first = vec![Vec::new(); runners.len()];
+    // the same memory for all: that the system hands out new pages is nobody's time
+    let mut output = Vec::with_capacity(input.len() * b.output.1.div_ceil(b.input.1) * b.output.0.words() + (1 << 14));
     for round in 0..=REPETITIONS {
         for (i, runner) in runners.iter_mut().enumerate() {
-            let mut output =
-                Vec::with_capacity(input.len() * b.output.1.div_ceil(b.input.1) * b.output.0.words() + 4096);
+            output.clear();
             let mut result = Ok(None);
             let time = seconds(|| result = runner.program.run(&input, &mut output));
             let own = result?;
             // the first turn warms up, and is compared
             match round {
-                0 => first[i] = output,
+                0 => first[i] = output.clone(),
                 _ => times[i].push(own.unwrap_or(time)),
             }
         }

@@ -1,6 +1,7 @@
 /* Arithmetic of the language, for filters' code: types, conversions, int division, complex numbers, vectors, mathematical functions.
  * Every formula is that of sluice_frontend::ops, operation by operation. Compile with -ffp-contract=off -fwrapv
- * -fno-strict-aliasing and without -ffast-math, by gcc or clang; gcc from 12 on for x86 also with -mstore-max=128. */
+ * -fno-strict-aliasing and without -ffast-math, by gcc or clang; gcc from 12 on for x86 also with
+ * -mstore-max=128 and -fno-ipa-ra. */
 #ifndef SL_MATH_H
 #define SL_MATH_H
 
