@@ -35,8 +35,7 @@ pub struct Plain {
 /// The library that `sluice build --lib` makes.
 pub struct Compiled {
     state: *mut c_void,
-    push: unsafe extern "C" fn(*mut c_void, *const u32, usize) -> i64,
-    pull: unsafe extern "C" fn(*mut c_void, *mut u32, usize) -> i64,
+    process: unsafe extern "C" fn(*mut c_void, *const u32, *mut usize, *mut u32, usize) -> i64,
     destroy: unsafe extern "C" fn(*mut c_void),
     widths: Widths,
     _library: Library,
@@ -113,15 +112,14 @@ impl Compiled {
     pub fn open(path: &Path, name: &str, widths: Widths) -> Result<Compiled, String> {
         let library = open(path)?;
         let create: unsafe extern "C" fn() -> *mut c_void = get(&library, &format!("{name}_create"))?;
-        let push = get(&library, &format!("{name}_push_input"))?;
-        let pull = get(&library, &format!("{name}_pull_output"))?;
+        let process = get(&library, &format!("{name}_process"))?;
         let destroy = get(&library, &format!("{name}_destroy"))?;
         // SAFETY: as the header says.
         let state = unsafe { create() };
         if state.is_null() {
             return Err("no memory".into());
         }
-        Ok(Compiled { state, push, pull, destroy, widths, _library: library })
+        Ok(Compiled { state, process, destroy, widths, _library: library })
     }
 }
 
@@ -129,21 +127,18 @@ impl Program for Compiled {
     fn run(&mut self, input: &[u32], output: &mut Vec<u32>) -> Result<Option<f64>, String> {
         let (taken_words, given_words) = self.widths;
         let mut rest = input;
-        while !rest.is_empty() {
+        loop {
+            output.reserve(8192);
+            let to = output.spare_capacity_mut();
+            let (mut taken, room) = (rest.len() / taken_words, to.len() / given_words);
             // SAFETY: the pointers are to as many items as told.
-            let taken = unsafe { (self.push)(self.state, rest.as_ptr(), rest.len() / taken_words) };
-            let taken = usize::try_from(taken).map_err(|_| format!("push_input gives {taken}"))?;
+            let n = unsafe { (self.process)(self.state, rest.as_ptr(), &mut taken, to.as_mut_ptr().cast(), room) };
+            let n = usize::try_from(n).map_err(|_| format!("process gives {n}"))?;
             rest = &rest[taken * taken_words..];
-            loop {
-                output.reserve(8192);
-                let to = output.spare_capacity_mut();
-                // SAFETY: likewise.
-                let n = unsafe { (self.pull)(self.state, to.as_mut_ptr().cast(), to.len() / given_words) };
-                match usize::try_from(n).map_err(|_| format!("pull_output gives {n}"))? {
-                    0 => break,
-                    // SAFETY: so many items have been written.
-                    n => unsafe { output.set_len(output.len() + n * given_words) },
-                }
+            // SAFETY: so many items have been written.
+            unsafe { output.set_len(output.len() + n * given_words) };
+            if rest.is_empty() && n < room {
+                break;
             }
         }
         Ok(None)

@@ -69,7 +69,7 @@ impl Keep {
 pub fn make(input: &ProgramInput<'_>, show: bool) -> Result<Program, Refusal> {
     program::check(input, |_| true)?;
     let facts = Facts::of(input.graph, input.kernels.len());
-    let layout = layout::lay_out(input.graph, input.steady, input.globals, program::limits(input), (None, None))?;
+    let layout = layout::lay_out(input.graph, input.steady, input.globals, program::limits(input), (None, None, None))?;
     let mut machine = Machine::new(input.options.stats, show)?;
     let made = code(input, &facts, &layout, &mut machine);
     match made {
@@ -118,6 +118,7 @@ fn code(input: &ProgramInput<'_>, facts: &Facts, layout: &Layout, machine: &mut 
         stats: input.options.stats,
         places: None,
         known: None,
+        lives: None,
     };
     let steps = input.steady.islands.is_none().then_some(&steps);
     let (steady, scaled) = steady::make(steps, machine)?;

@@ -11,6 +11,7 @@ pub mod loop_shape;
 pub mod loops;
 pub mod lower;
 pub mod passes;
+mod shorthand;
 pub mod text;
 pub mod types;
 pub mod verify;

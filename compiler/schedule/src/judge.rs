@@ -12,6 +12,9 @@
 //! still happen runs its first turn step by step. So the time is that of reading the schedule, whatever the numbers in it.
 
 mod order;
+mod turns;
+
+pub use turns::turns_at_once;
 
 use crate::sequential::{SequentialSchedule, Step};
 use sluice_frontend::graph::{NodeKind, SdfGraph};

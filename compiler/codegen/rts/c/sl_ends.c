@@ -93,6 +93,11 @@ static void sl_mend(const sl_type *type, char *value, int64_t n) {
     }
 }
 
+/* Are items numbers, which the host's memory can hold as they are? Vectors may want places that the host does not know of. */
+static int sl_are_numbers(const sl_type *type) {
+    return (type->kind == SLUICE_INT || type->kind == SLUICE_FLOAT || type->kind == SLUICE_DOUBLE) && type->size <= 8;
+}
+
 /* Hands over what an end holds: a writer's items, or text (-1). */
 static void sl_hand_over(sl_ctx *ctx, int32_t end) {
     if (end < 0) {
@@ -140,6 +145,18 @@ static int64_t sl_breathe(sl_ctx *ctx) {
         ctx->handed = now;
     }
     return now;
+}
+
+SL_ENGINE void *sl_place(sl_ctx *ctx, uint32_t writer, void *own, int64_t n) {
+    const sl_end *end = &ctx->program->writers[writer];
+    /* few items are staged */
+    if (!ctx->host.place || n < (int64_t)end->capacity / 2 || !sl_are_numbers(end->type)) {
+        return own;
+    }
+    sl_turn(ctx, (int32_t)writer);
+    sl_hand_over(ctx, (int32_t)writer);
+    void *there = ctx->host.place(ctx->host.user, writer, n);
+    return there ? there : own;
 }
 
 SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
@@ -211,6 +228,20 @@ static int64_t sl_fetch(sl_ctx *ctx, uint32_t reader, int64_t want, int32_t wait
     sl_stage_of_end *s = &ctx->read[reader];
     char *stage = ctx->arena + end->stage;
     while (s->tail - s->head < want) {
+        if (s->lent && s->head < s->tail) {
+            break; /* these are all that there are for now */
+        }
+        if (s->head == s->tail) {
+            const void *items = NULL;
+            const int64_t lent =
+                ctx->host.lend && sl_are_numbers(end->type) && !s->ended ? ctx->host.lend(ctx->host.user, reader, &items) : 0;
+            s->lent = lent > 0 ? items : NULL;
+            s->head = 0;
+            s->tail = lent > 0 ? lent : 0;
+            if (lent > 0) {
+                break;
+            }
+        }
         if (s->head > 0 && (s->head == s->tail || s->tail == (int64_t)end->capacity || s->head + want > (int64_t)end->capacity)) {
             memmove(stage, stage + (uint64_t)s->head * size, (uint64_t)(s->tail - s->head) * size);
             s->tail -= s->head;
@@ -261,7 +292,18 @@ static int64_t sl_fetch(sl_ctx *ctx, uint32_t reader, int64_t want, int32_t wait
 SL_ENGINE const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) {
     const sl_end *end = &ctx->program->readers[reader];
     sl_stage_of_end *s = &ctx->read[reader];
-    const char *items = ctx->arena + end->stage + (uint64_t)s->head * end->type->size;
+    const char *items = (s->lent ? s->lent : ctx->arena + end->stage) + (uint64_t)s->head * end->type->size;
     s->head += n;
     return items;
+}
+
+/* Ends a loan: gives how many items of it, the last ones, have not been used. */
+static SL_UNUSED int64_t sl_give_back(sl_ctx *ctx, uint32_t reader) {
+    sl_stage_of_end *s = &ctx->read[reader];
+    const int64_t left = s->lent ? s->tail - s->head : 0;
+    if (s->lent) {
+        s->lent = NULL;
+        s->head = s->tail = 0;
+    }
+    return left;
 }

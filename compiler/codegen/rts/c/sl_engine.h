@@ -201,6 +201,7 @@ typedef struct sl_cursor {
 
 /* Items between the host and the program: read and not used yet, or written and not handed over. */
 typedef struct sl_stage_of_end {
+    const char *lent; /* a reader's: where its items are while they are in the host's memory, else NULL */
     int64_t head, tail;
     int32_t ended;
 } sl_stage_of_end;
@@ -366,6 +367,8 @@ SL_ENGINE void sl_print_float4(sl_ctx *ctx, sl_float4 value) SL_UNUSED;
 SL_ENGINE const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) SL_UNUSED;
 /* Gives `n` items in memory form to a writer; their NaNs are changed in place. */
 SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_UNUSED;
+/* Where to put `n` items for a writer before they are put there for good: in the host's memory, or at `own`. */
+SL_ENGINE void *sl_place(sl_ctx *ctx, uint32_t writer, void *own, int64_t n) SL_UNUSED;
 /* `n` firings of a node by its tables, with the cursors in `ctx->at`; the items are there. */
 SL_ENGINE void sl_fire_node(sl_ctx *ctx, uint32_t v, int64_t n) SL_UNUSED;
 

@@ -21,6 +21,9 @@ typedef struct sl_library {
     /* while items are pulled: where the caller wants them, and how many more; only while the queue is empty */
     char *wanted;
     uint64_t room;
+    /* while items are processed: the caller's that come after those in the queue */
+    const char *offered;
+    uint64_t offers;
     int has_in, has_out, done, finished;
     char message[SL_MESSAGE_BYTES];
 } sl_library;
@@ -59,7 +62,38 @@ static int64_t sl_library_read(void *user, uint32_t reader, void *items, int64_t
         return sl_file_read(&lib->files, &lib->files.read[reader], items, max, wait);
     }
     uint64_t n = sl_queue_get(&lib->in, items, (uint64_t)max);
+    if (lib->offers > 0 && n < (uint64_t)max) {
+        const uint64_t some = lib->offers < (uint64_t)max - n ? lib->offers : (uint64_t)max - n;
+        memcpy((char *)items + n * lib->in.bytes, lib->offered, some * lib->in.bytes);
+        lib->offered += some * lib->in.bytes;
+        lib->offers -= some;
+        n += some;
+    }
     return n > 0 ? (int64_t)n : lib->in.ended ? SLUICE_END : SLUICE_NONE_YET;
+}
+
+/* Is this where C would put such items? */
+static int sl_is_aligned(const void *items, const sluice_end *end) {
+    return (uintptr_t)items % (end->scalar == SLUICE_DOUBLE ? 8 : 4) == 0;
+}
+
+static int64_t sl_library_lend(void *user, uint32_t reader, const void **items) {
+    sl_library *lib = user;
+    const sluice_end *end = &sl_the_program.abi->readers[reader];
+    if (end->file || lib->in.held > 0 || lib->offers == 0 || !sl_is_aligned(lib->offered, end)) {
+        return 0;
+    }
+    const uint64_t n = lib->offers;
+    *items = lib->offered;
+    lib->offered += n * lib->in.bytes;
+    lib->offers = 0;
+    return (int64_t)n;
+}
+
+static void *sl_library_place(void *user, uint32_t writer, int64_t n) {
+    sl_library *lib = user;
+    const sluice_end *end = &sl_the_program.abi->writers[writer];
+    return !end->file && lib->room >= (uint64_t)n && sl_is_aligned(lib->wanted, end) ? lib->wanted : NULL;
 }
 
 static int32_t sl_library_write(void *user, uint32_t writer, const void *items, int64_t n) {
@@ -70,7 +104,10 @@ static int32_t sl_library_write(void *user, uint32_t writer, const void *items, 
     const char *from = items;
     const uint64_t all = (uint64_t)n, some = all < lib->room ? all : lib->room;
     if (some > 0) {
-        memcpy(lib->wanted, from, some * lib->out.bytes);
+        /* the program may have put them there itself */
+        if (from != lib->wanted) {
+            memcpy(lib->wanted, from, some * lib->out.bytes);
+        }
         lib->wanted += some * lib->out.bytes;
         lib->room -= some;
     }
@@ -140,7 +177,8 @@ static sl_library *sl_library_create(void) {
             }
         }
     }
-    const sluice_host host = {sizeof host, 0, lib, sl_library_read, sl_library_write, sl_library_print, sl_library_space, NULL};
+    const sluice_host host = {sizeof host, 0, lib, sl_library_read, sl_library_write, sl_library_print, sl_library_space, NULL,
+                              NULL, sl_library_lend, sl_library_place};
     if (sl_create(&host, &lib->ctx) != SLUICE_DONE) {
         sl_library_destroy(lib);
         return NULL;
@@ -230,6 +268,34 @@ static int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
         }
     }
     return (int64_t)pulled;
+}
+
+/* Items in and out at once. What comes in is used where it lies; what is left of it is kept, but for what has to wait for room for output. */
+static SL_UNUSED int64_t sl_library_process(sl_library *lib, const void *in, size_t *n, void *out, size_t max) {
+    const size_t given = *n;
+    *n = 0;
+    if (lib->message[0]) {
+        return sl_library_go(lib, -1);
+    }
+    if (given > 0 && lib->in.ended) {
+        return SL_LIB_USE;
+    }
+    lib->offered = in;
+    lib->offers = given;
+    int64_t pulled = sl_library_pull(lib, out, max);
+    for (uint32_t r = 0; r < lib->ctx->program->abi->reader_count; r++) {
+        const uint64_t left = (uint64_t)sl_give_back(lib->ctx, r);
+        lib->offered -= left * lib->in.bytes;
+        lib->offers += left;
+    }
+    if (pulled >= 0 && ((size_t)pulled < max || max == 0)) {
+        const uint64_t kept = sl_queue_put(&lib->in, lib->offered, lib->offers);
+        lib->offers -= kept;
+    }
+    *n = given - lib->offers;
+    lib->offered = NULL;
+    lib->offers = 0;
+    return pulled;
 }
 
 static int sl_library_end_input(sl_library *lib) {

@@ -331,7 +331,7 @@ int main(int argc, char **argv) {
     failed = wanted != 0 ? -1 : sl_open_ends(files, &options, &stdout_writers);
     if (!failed) {
         sluice_host host = {sizeof host,   stdout_writers, files,        sl_main_read, sl_main_write,
-                            sl_main_print, NULL,           sl_main_stop, NULL};
+                            sl_main_print, NULL,           sl_main_stop, NULL, NULL,         NULL};
 #ifdef SL_KERNELS
         char why[512];
         host.device = sl_on_cpu ? NULL : sl_cuda_open(why, sizeof why);

@@ -218,8 +218,28 @@ SL_FN sl_vf sl_vf_select(sl_vi c, sl_vf a, sl_vf b) { return (sl_vf)sl_vi_select
 SL_FN sl_vf sl_vf_min(sl_vf a, sl_vf b) { return sl_vf_select((b < a) | (a != a), b, a); }
 SL_FN sl_vf sl_vf_max(sl_vf a, sl_vf b) { return sl_vf_select((b > a) | (a != a), b, a); }
 SL_FN sl_vf sl_vf_abs(sl_vf a) { return (sl_vf)((sl_vi)a & sl_vi_splat(INT32_MAX)); }
-SL_FN sl_vi sl_vi_min(sl_vi a, sl_vi b) { return sl_vi_select(b < a, b, a); }
-SL_FN sl_vi sl_vi_max(sl_vi a, sl_vi b) { return sl_vi_select(b > a, b, a); }
+/* The processor's own instructions, where the compiler has a name for them: of a choice it makes four. */
+#ifdef __has_builtin
+#if __has_builtin(__builtin_elementwise_min)
+#define SL_VI_LESSER(a, b) __builtin_elementwise_min(a, b)
+#define SL_VI_GREATER(a, b) __builtin_elementwise_max(a, b)
+#elif SL_LANES == 16 && __has_builtin(__builtin_ia32_pminsd512_mask)
+#define SL_VI_LESSER(a, b) __builtin_ia32_pminsd512_mask(a, b, a, -1)
+#define SL_VI_GREATER(a, b) __builtin_ia32_pmaxsd512_mask(a, b, a, -1)
+#elif SL_LANES == 8 && defined(__AVX2__) && __has_builtin(__builtin_ia32_pminsd256)
+#define SL_VI_LESSER(a, b) __builtin_ia32_pminsd256(a, b)
+#define SL_VI_GREATER(a, b) __builtin_ia32_pmaxsd256(a, b)
+#elif SL_LANES == 4 && defined(__SSE4_1__) && __has_builtin(__builtin_ia32_pminsd128)
+#define SL_VI_LESSER(a, b) __builtin_ia32_pminsd128(a, b)
+#define SL_VI_GREATER(a, b) __builtin_ia32_pmaxsd128(a, b)
+#endif
+#endif
+#ifndef SL_VI_LESSER
+#define SL_VI_LESSER(a, b) sl_vi_select(b < a, b, a)
+#define SL_VI_GREATER(a, b) sl_vi_select(b > a, b, a)
+#endif
+SL_FN sl_vi sl_vi_min(sl_vi a, sl_vi b) { return SL_VI_LESSER(a, b); }
+SL_FN sl_vi sl_vi_max(sl_vi a, sl_vi b) { return SL_VI_GREATER(a, b); }
 SL_FN sl_vi sl_vi_abs(sl_vi a) { return sl_vi_select(a < 0, -a, a); }
 SL_FN sl_vf sl_vi_to_float(sl_vi a) { return __builtin_convertvector(a, sl_vf); }
 #define SL_EACH_LANE(type, name, formula) \
@@ -251,6 +271,59 @@ SL_FN sl_vf sl_vf_gather(const float *table, sl_vi at)
     for (int l = 0; l < SL_LANES; l++) r[l] = table[at[l]];
     return r;
 }
+
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+/* Is a table of `n` elements a few whole registers? Then permutations find its elements, several times as fast as loads. */
+SL_FN int sl_is_registers(const long n) { return n == SL_LANES || n == 2 * SL_LANES || n == 4 * SL_LANES || n == 8 * SL_LANES; }
+/* Of two registers the instruction takes the right one by itself; of more, the next bit of the place decides. */
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_of_two(const int32_t *table, sl_vi at)
+{
+    return __builtin_shuffle(sl_vi_load(table), sl_vi_load(table + SL_LANES), at);
+}
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_of_four(const int32_t *table, sl_vi at)
+{
+    return sl_vi_select((at & (2 * SL_LANES)) != 0, sl_vi_of_two(table + 2 * SL_LANES, at), sl_vi_of_two(table, at));
+}
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_lookup(const int32_t *table, const long n, sl_vi at)
+{
+    if (n == SL_LANES) return __builtin_shuffle(sl_vi_load(table), at);
+    if (n == 2 * SL_LANES) return sl_vi_of_two(table, at);
+    if (n == 4 * SL_LANES) return sl_vi_of_four(table, at);
+    if (n == 8 * SL_LANES)
+        return sl_vi_select((at & (4 * SL_LANES)) != 0, sl_vi_of_four(table + 4 * SL_LANES, at), sl_vi_of_four(table, at));
+    return sl_vi_gather(table, at);
+}
+#else
+SL_FN int sl_is_registers(const long n) { return (void)n, 0; }
+SL_FN sl_vi sl_vi_lookup(const int32_t *table, const long n, sl_vi at) { return (void)n, sl_vi_gather(table, at); }
+#endif
+SL_FN __attribute__((always_inline)) sl_vf sl_vf_lookup(const float *table, const long n, sl_vi at)
+{
+    return sl_is_registers(n) ? (sl_vf)sl_vi_lookup((const int32_t *)(const void *)table, n, at) : sl_vf_gather(table, at);
+}
+
+/* The same in a table of at most 256 small numbers, which are in `bytes` once more, padded to whole registers. */
+#if defined(__AVX512VBMI__) && defined(__GNUC__) && !defined(__clang__)
+typedef uint8_t sl_vb __attribute__((vector_size(64)));
+SL_FN sl_vb sl_vb_load(const uint8_t *p) { sl_vb v; memcpy(&v, p, sizeof v); return v; }
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_lookup_bytes(const uint8_t *bytes, const int32_t *table, const long n, sl_vi at)
+{
+    (void)table;
+    const sl_vb which = (sl_vb)at;
+    if (n <= 64) return (sl_vi)__builtin_shuffle(sl_vb_load(bytes), which) & 255;
+    const sl_vb second = sl_vb_load(bytes + 64);
+    const sl_vi low = (sl_vi)__builtin_shuffle(sl_vb_load(bytes), second, which);
+    if (n <= 128) return low & 255;
+    const sl_vb last = sl_vb_load(bytes + (n <= 192 ? 128 : 192));
+    const sl_vi high = (sl_vi)__builtin_shuffle(sl_vb_load(bytes + 128), last, which);
+    return sl_vi_select((at & 128) != 0, high, low) & 255;
+}
+#else
+SL_FN sl_vi sl_vi_lookup_bytes(const uint8_t *bytes, const int32_t *table, const long n, sl_vi at)
+{
+    return (void)bytes, sl_vi_lookup(table, n, at);
+}
+#endif
 
 /* Lane m[l] of the lanes of a, and behind them those of b. */
 SL_FN __attribute__((always_inline)) sl_vi sl_vi_shuffle(sl_vi a, sl_vi b, sl_vi m)

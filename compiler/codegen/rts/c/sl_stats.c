@@ -70,6 +70,9 @@ SL_ENGINE int sl_stats_create(sl_ctx *ctx) {
     ctx->host.print = sl_timed_print;
     ctx->host.space = ctx->host.space ? sl_timed_space : NULL;
     ctx->host.stop = ctx->host.stop ? sl_timed_stop : NULL;
+    /* what is not read or written by calls would be on no clock */
+    ctx->host.lend = NULL;
+    ctx->host.place = NULL;
     const uint64_t began = sl_ticks();
     for (int i = 0; i < 1023; i++) {
         s->stamp = sl_ticks();

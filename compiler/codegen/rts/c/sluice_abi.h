@@ -65,6 +65,12 @@ typedef struct sluice_host {
     int32_t (*stop)(void *user);
     /* Optional: where a program's kernels run (sluice_device.h). */
     const struct sluice_device *device;
+    /* Optional, for ends whose items are ints, floats, doubles or complex numbers: lends all items of a reader that there are, in a row, in the
+     * host's memory: how many, with `*items` the first. They count as read, and stay as they are until `run` returns. Where it gives 0, `read` is called. */
+    int64_t (*lend)(void *user, uint32_t reader, const void **items);
+    /* Optional, for such ends: where the next `n` items of a writer may be put, before `write` is called with them there; NULL without such a
+     * place. */
+    void *(*place)(void *user, uint32_t writer, int64_t n);
 } sluice_host;
 
 /* Scalars that items are made of. */

@@ -13,6 +13,7 @@ use super::layout::Layout;
 use super::movers::Movers;
 use super::print::{Dialect, FilterOptions, FilterText, emit_filter};
 use super::program::{CodegenError, ProgramInput};
+use super::sharing::Lives;
 use super::steady::{Steady, is_table};
 use super::tables::Facts;
 use super::types::{c_type, field_name};
@@ -109,7 +110,12 @@ pub fn made(input: &ProgramInput<'_>, fused: FusedProgram<'_>, (layout, facts): 
 
 impl Made {
     /// The steady state, of the graph with regions.
-    pub fn steps<'a>(&'a self, input: &ProgramInput<'_>, fused: FusedProgram<'a>) -> Steady<'a> {
+    pub fn steps<'a>(
+        &'a self,
+        input: &ProgramInput<'_>,
+        fused: FusedProgram<'a>,
+        lives: Option<&'a Lives>,
+    ) -> Steady<'a> {
         Steady {
             graph: &fused.program.graph,
             layout: &self.places,
@@ -122,6 +128,7 @@ impl Made {
             stats: false,
             places: None,
             known: Some(&self.known),
+            lives,
         }
     }
 
@@ -166,7 +173,7 @@ impl Made {
 pub fn steady(
     input: &ProgramInput<'_>,
     fused: FusedProgram<'_>,
-    (layout, facts): (&Layout, &Facts),
+    (layout, facts, lives): (&Layout, &Facts, Option<&Lives>),
     movers: &mut Movers,
 ) -> Result<String, CodegenError> {
     let program = fused.program;
@@ -199,7 +206,7 @@ pub fn steady(
             let _ = writeln!(leave, "    memcpy(ctx->arena + {from}, {here}, {n} * sizeof({item}));");
         }
     }
-    let mut out = made.steps(input, fused).functions("sl_regions", "", &keep, movers)?;
+    let mut out = made.steps(input, fused, lives).functions("sl_regions", "", &keep, movers)?;
     for r in &program.regions {
         let (fetch, put) = made.state(input, facts, fused, r);
         enter.push_str(&fetch);

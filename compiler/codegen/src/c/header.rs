@@ -1,7 +1,7 @@
 //! # header
 //!
 //! Purpose: a library's header, and its exported functions. Input: the program's name and open ends. Output: [`Library`]. The header is
-//! `rts/c/sl_library.h.in` with `@NAME@`, `@PREFIX@`, `@IN@`, `@OUT@`, `@ENDS@` and `@ENDPOINTS@` filled in.
+//! `rts/c/sl_library.h.in` with `@NAME@`, `@PREFIX@`, `@IN@`, `@OUT@`, `@ENDS@`, `@ENDPOINTS@` and `@PROCESS@` filled in.
 
 use super::ends::{scalars, type_name};
 use super::layout::{end_channel, ends};
@@ -11,6 +11,15 @@ use sluice_frontend::graph::{Endpoint, NodeKind};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::ty::Ty;
 use std::fmt::Write;
+
+/// For a program with both ends open.
+const PROCESS: &str = "\
+/* Both at once, and the fastest way: `*n` items of input are at `in`, and up to `max` of output go to `out`. Gives the number of items of output, or
+ * an error; `*n` becomes how many items of input were taken: all of them, unless `out` is full. Items are used and put where they lie,
+ * without copies: `in` and `out` must not overlap, and what `out` holds behind the items given is undefined. */
+int64_t @NAME@_process(@NAME@ *p, const @IN@ *in, size_t *n, @OUT@ *out, size_t max);
+
+";
 
 /// A library's own text.
 pub struct Library {
@@ -65,20 +74,26 @@ pub fn library(input: &ProgramInput<'_>) -> Result<Library, CodegenError> {
     if about.is_empty() {
         about.push_str(" * It has no open ends: see the function run.\n");
     }
+    let both = taken != "void" && given != "void";
     let header = rts::LIBRARY_HEADER
+        .replace("@PROCESS@", if both { PROCESS } else { "" })
         .replace("@ENDS@", &about)
         .replace("@ENDPOINTS@", &constants)
         .replace("@IN@", &taken)
         .replace("@OUT@", &given)
         .replace("@PREFIX@", &prefix)
         .replace("@NAME@", name);
+    let process = format!(
+        "SL_EXPORT int64_t {name}_process({name} *p, const {taken} *in, size_t *n, {given} *out, size_t max) {{ return sl_library_process((sl_library *)p, in, n, out, max); }}\n"
+    );
+    let process = if both { process } else { String::new() };
     let functions = format!(
         "typedef struct {name} {name};\n\
          SL_EXPORT {name} *{name}_create(void) {{ return ({name} *)sl_library_create(); }}\n\
          SL_EXPORT int64_t {name}_push_input({name} *p, const {taken} *items, size_t n) {{ return sl_library_push((sl_library *)p, items, n); }}\n\
          SL_EXPORT int {name}_end_input({name} *p) {{ return sl_library_end_input((sl_library *)p); }}\n\
          SL_EXPORT int64_t {name}_pull_output({name} *p, {given} *items, size_t max) {{ return sl_library_pull((sl_library *)p, items, max); }}\n\
-         SL_EXPORT int {name}_run({name} *p, int64_t iterations) {{ return sl_library_run((sl_library *)p, iterations); }}\n\
+{process}         SL_EXPORT int {name}_run({name} *p, int64_t iterations) {{ return sl_library_run((sl_library *)p, iterations); }}\n\
          SL_EXPORT int {name}_finish({name} *p) {{ return sl_library_finish((sl_library *)p); }}\n\
          SL_EXPORT const char *{name}_error_message(const {name} *p) {{ return sl_library_message((const sl_library *)p); }}\n\
          SL_EXPORT void {name}_destroy({name} *p) {{ sl_library_destroy((sl_library *)p); }}\n"

@@ -4,10 +4,12 @@
 //!
 //! All buffers of an instance lie in one block (the arena), each aligned to 64 bytes, at offsets known when the program is compiled.
 //! The batch K is the greatest for which all of them together fit the target (part of a cache), at least one steady state. The
-//! capacity of a channel is that of [`SteadyState::capacity`]: enough for any order of firings within an epoch.
+//! capacity of a channel is that of [`SteadyState::capacity`]: enough for any order of firings within an epoch. Channels on which nothing stays share memory while steady states
+//! run at once ([`super::sharing`]); their own buffers hold one steady state then.
 
 use super::fused::FusedProgram;
 use super::program::CodegenError;
+use super::sharing::Lives;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
@@ -32,7 +34,9 @@ pub struct Layout {
     pub histories: Vec<Place>,
     /// By reader, then by writer, in program order.
     pub stages: Vec<Place>,
-    /// Bytes of channels and histories.
+    /// By channel of the graph that steady states run on (of regions, where there are some): the offset of its buffer there, where that is not the channel's own.
+    pub shared: Vec<Option<u64>>,
+    /// Bytes of channels and histories that steady states use.
     pub channel_bytes: u64,
     /// Bytes of the arena.
     pub bytes: u64,
@@ -60,6 +64,13 @@ pub struct Limits {
     pub limit: u64,
     /// For programs whose steady states run on a device: so many of them pass the ends at once, but channels hold one at a time.
     pub stages: Option<u64>,
+}
+
+impl Layout {
+    /// Where the buffer of a channel is while steady states run at once.
+    pub fn fast(&self, c: ChannelId) -> u64 {
+        self.shared.get(c.index()).copied().flatten().unwrap_or(self.channels[c.index()].offset)
+    }
 }
 
 /// Size and alignment of a value in memory; `None` where it has no values or is too large.
@@ -125,18 +136,28 @@ pub fn end_channel(graph: &SdfGraph, node: NodeId) -> Option<ChannelId> {
 /// Chooses the batch and places the buffers.
 ///
 /// `before`, by channel: how many items of earlier batches its buffer holds, where that is more than what stays at a boundary. Channels within a region of
-/// `fused` hold one steady state at a time.
+/// `fused` hold one steady state at a time, and those that share by `lives`, which are channels of the graph that steady states run on.
 pub fn lay_out(
     graph: &SdfGraph,
     steady: &SteadyState,
     globals: &Globals,
     limits: Limits,
-    (before, fused): (Option<&[u64]>, Option<FusedProgram<'_>>),
+    (before, fused, lives): (Option<&[u64]>, Option<FusedProgram<'_>>, Option<&Lives>),
 ) -> Result<Layout, CodegenError> {
     let mut inner = vec![fused.is_some(); graph.channels.len()];
     fused.iter().flat_map(|f| &f.program.channels).for_each(|c| inner[c.index()] = false);
     let histories = fused.map_or(&[][..], |f| &f.program.histories);
     histories.iter().zip(fused).for_each(|(h, f)| inner[f.program.channels[h.channel.index()].index()] = true);
+    if let Some(lives) = lives {
+        match fused {
+            Some(f) => {
+                let of = |c: ChannelId| f.program.channels[c.index()];
+                f.program.graph.channel_ids().filter(|c| lives.shares(*c)).for_each(|c| inner[of(c).index()] = true);
+            }
+            None => graph.channel_ids().for_each(|c| inner[c.index()] |= lives.shares(c)),
+        }
+    }
+    let besides = Besides { before, inner: &inner, fused, lives };
     let unit = limits.unit.max(1);
     let sizes: Vec<(u64, u64)> = graph
         .channels
@@ -147,11 +168,11 @@ pub fn lay_out(
         })
         .collect();
     if let Some(stages) = limits.stages {
-        return place(graph, steady, &sizes, (1, stages), (before, &inner, fused))
+        return place(graph, steady, &sizes, (1, stages), besides)
             .filter(|l| l.bytes <= limits.limit)
             .ok_or_else(|| too_large(graph, steady, &sizes, 1, limits.limit));
     }
-    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch), (before, &inner, fused));
+    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch), besides);
     let Some(least) = place(unit).filter(|l| l.bytes <= limits.limit) else {
         return Err(too_large(graph, steady, &sizes, unit, limits.limit));
     };
@@ -175,8 +196,16 @@ pub fn lay_out(
     Ok(unit.checked_mul(fits).and_then(place).unwrap_or(least))
 }
 
-/// What earlier batches leave, by channel; whether a channel lies within a region, by channel; the regions.
-type Besides<'a> = (Option<&'a [u64]>, &'a [bool], Option<FusedProgram<'a>>);
+/// What buffers depend on besides the graph.
+#[derive(Clone, Copy)]
+struct Besides<'a> {
+    /// What earlier batches leave, by channel.
+    before: Option<&'a [u64]>,
+    /// By channel: does its own buffer hold no more than one steady state?
+    inner: &'a [bool],
+    fused: Option<FusedProgram<'a>>,
+    lives: Option<&'a Lives>,
+}
 
 /// Places everything for a batch; `None` where a size does not fit into 64 bits.
 fn place(
@@ -184,7 +213,7 @@ fn place(
     steady: &SteadyState,
     sizes: &[(u64, u64)],
     (batch, at_ends): (u64, u64),
-    (before, inner, fused): Besides<'_>,
+    Besides { before, inner, fused, lives }: Besides<'_>,
 ) -> Option<Layout> {
     let mut at = 0u64;
     let mut take = |capacity: u64, bytes: u64| {
@@ -201,8 +230,24 @@ fn place(
         let more = before.map_or(0, |b| b[c.index()].saturating_sub(steady.boundary_fill[c.index()]));
         let capacity = capacity.checked_add(more)?;
         let bytes = capacity.checked_mul(sizes[c.index()].0)?;
-        channel_bytes = channel_bytes.saturating_add(bytes);
+        // what steady states do not touch takes no room in the cache
+        if !inner[c.index()] || lives.is_none() {
+            channel_bytes = channel_bytes.saturating_add(bytes);
+        }
         channels.push(take(capacity, bytes)?);
+    }
+    let mut shared = Vec::new();
+    if let Some(lives) = lives {
+        let (on, state) = fused.map_or((graph, steady), |f| (&f.program.graph, &f.program.steady));
+        let of = |c: ChannelId| fused.map_or(c, |f| f.program.channels[c.index()]);
+        let length = |c: ChannelId| {
+            let bytes = state.capacity(on, c, batch)?.checked_mul(sizes[of(c).index()].0)?;
+            bytes.checked_add(ALIGN)?.checked_next_multiple_of(ALIGN)
+        };
+        let (offsets, all) = lives.offsets(&length)?;
+        channel_bytes = channel_bytes.saturating_add(all);
+        let first = take(0, all)?.offset;
+        shared = offsets.into_iter().map(|at| at.map(|at| first + at)).collect();
     }
     let mut histories = Vec::new();
     for (f, h) in fused.iter().flat_map(|f| f.program.histories.iter().map(move |h| (f.program, h))) {
@@ -229,7 +274,7 @@ fn place(
             stages.push(take(capacity, capacity.checked_mul(size)?.checked_add(extra)?)?);
         }
     }
-    (at < 1 << 62).then_some(Layout { batch, channels, histories, stages, channel_bytes, bytes: at })
+    (at < 1 << 62).then_some(Layout { batch, channels, histories, stages, shared, channel_bytes, bytes: at })
 }
 
 /// Says which channel is the largest.

@@ -66,7 +66,7 @@ impl LaneLayout {
             push,
             block,
             row: row * 16,
-            positions: phases && rates.peek * wi <= MAX_POSITIONS,
+            positions: phases && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
         }
     }
 
@@ -98,6 +98,7 @@ impl Printer<'_> {
         if layout.push > 1 {
             let _ = writeln!(self.out, "        _Alignas(64) int32_t result[{}];", layout.push * layout.block);
         }
+        self.byte_tables();
         self.out.push_str("        while (n >= SL_LANES) {\n");
         match layout.block {
             0 => self.out.push_str("            const long block = n / SL_LANES * SL_LANES;\n"),
@@ -242,6 +243,8 @@ impl Printer<'_> {
         let at = match word.parse::<u32>() {
             Ok(w) => l.position(w).to_string(),
             Err(_) if l.positions => format!("at[{word}]"),
+            // a firing looks at the items that it takes, and no others
+            Err(_) if self.kernel.work.rates.peek <= self.kernel.work.rates.pop => format!("{word} * {}", l.row),
             Err(_) => format!("({word} % {} * {} + {word} / {})", l.pop, l.row, l.pop),
         };
         format!("{load}((const {c} *)(const void *)phase + {at} + f + {u} * SL_LANES)")
@@ -265,14 +268,7 @@ impl Printer<'_> {
                 }
                 Base::Table(id) if self.gathers(p) => {
                     let Some((Proj::Index(last), before)) = p.path.split_last() else { return self.splat(e) };
-                    let mut from = self.table_name(*id);
-                    for step in before {
-                        if let Proj::Index(i) = step {
-                            let _ = write!(from, ".v[{}]", self.expr(i));
-                        }
-                    }
-                    let f = if e.ty == Ty::Float { "sl_vf_gather" } else { "sl_vi_gather" };
-                    format!("{f}({from}.v, {})", of(last))
+                    self.lookup((*id, before), &of(last))
                 }
                 _ => self.splat(e),
             },
@@ -314,6 +310,10 @@ impl Printer<'_> {
         let (x, y) = (self.lane(a, u), self.lane(b, u));
         let truth = matches!(a.ty, Ty::Bool | Ty::Bit);
         match op {
+            // the C compiler knows how to divide by a number it sees, and divides by others lane by lane
+            Div | Rem if a.ty == Ty::Int && b.as_int().is_some_and(|n| n > 0) => {
+                format!("({x} {} {})", op.symbol(), b.as_int().unwrap_or(1))
+            }
             Div if a.ty == Ty::Int => format!("sl_vi_div({x}, {y})"),
             Rem => format!("sl_vi_rem({x}, {y})"),
             Shl | Shr => format!("({x} {} ({y} & 31))", op.symbol()),

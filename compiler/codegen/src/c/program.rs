@@ -17,6 +17,7 @@ use super::layout::{self, Layout, Limits};
 use super::messages::Mail;
 use super::movers::Movers;
 use super::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
+use super::sharing::Lives;
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
 use super::{ends, header, messages, natives, rts, stages, types};
@@ -99,7 +100,7 @@ impl Default for ProgramOptions {
         ProgramOptions {
             flavour: Flavour::Plugin,
             buffer_limit: 1 << 30,
-            buffer_target: 256 << 10,
+            buffer_target: 512 << 10,
             batch: None,
             table_above: 3000,
             stats: false,
@@ -235,7 +236,7 @@ struct Extra<'a> {
 
 /// Steady states that a program runs at once, where that is not asked for.
 pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
-    layout::lay_out(input.graph, input.steady, input.globals, limits(input), (None, None)).map(|l| l.batch)
+    layout::lay_out(input.graph, input.steady, input.globals, limits(input), (None, None, None)).map(|l| l.batch)
 }
 
 /// What bounds a program's buffers.
@@ -295,7 +296,10 @@ fn make(
     }
     let region_texts = regions.map_or(Vec::new(), |r| fused::filters(input, r, sites.len() as u32));
     sites.extend(region_texts.iter().flat_map(|f| f.sites.iter().cloned()));
-    let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, (before, regions))?;
+    let alone = device.is_none() && partition.is_none() && input.steady.islands.is_none();
+    let lives = if alone { Lives::of_program(input, regions) } else { None };
+    let parts = (before, regions, lives.as_ref());
+    let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, parts)?;
     let dynamic = input.steady.islands.is_some();
     let steps = Steady {
         graph: input.graph,
@@ -309,11 +313,12 @@ fn make(
         stats: options.stats,
         places: None,
         known: None,
+        lives: lives.as_ref().filter(|_| regions.is_none()),
     };
     let mut movers = Movers::default();
     let mut steady = match (device, dynamic) {
         (None, false) if let Some(regions) = regions => SteadyText {
-            text: fused::steady(input, regions, (&layout, &facts), &mut movers)?,
+            text: fused::steady(input, regions, (&layout, &facts, lives.as_ref()), &mut movers)?,
             tables: false,
             scaled: true,
         },

@@ -105,7 +105,7 @@ pub fn emit(
             enter.push_str(&fetch);
             leave.push_str(&put);
         }
-        let steady = made.steps(input, *fused);
+        let steady = made.steps(input, *fused, None);
         let inner = format!("{name}_regions");
         if stage.replicas > 1 {
             let nodes: Vec<(NodeId, u64, u64)> = (mine.iter())

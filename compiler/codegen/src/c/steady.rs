@@ -14,12 +14,18 @@
 use super::layout::Layout;
 use super::movers::Movers;
 use super::program::CodegenError;
+use super::sharing::{Lives, scalable};
 use super::types::c_type;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_schedule::judge::turns_at_once;
 use sluice_schedule::sequential::Step;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+
+/// Turns of a loop that are one, at most and at least: few gain nothing, many leave the cache.
+const MOST_TURNS: u64 = 256;
+const FEWEST_TURNS: u64 = 4;
 
 /// Steps in one C function.
 const CHUNK: usize = 64;
@@ -49,6 +55,13 @@ pub struct Steady<'a> {
     pub places: Option<&'a [(String, String)]>,
     /// By node: its number in the engine's tables, where that is not its own.
     pub known: Option<&'a [u32]>,
+    /// Which channels share buffers: nothing is copied between those that have one buffer.
+    pub lives: Option<&'a Lives>,
+}
+
+/// How often a step that stands `times` times in a steady state is taken in `k` of them.
+fn scaled_by_k(times: u64) -> String {
+    if times == 1 { "k".to_string() } else { format!("{times} * k") }
 }
 
 /// The steady state's text.
@@ -91,7 +104,7 @@ impl Steady<'_> {
                     body,
                     "static void {name}_{i}(sl_ctx *restrict ctx, const int64_t k{parameters}) {{\n    {head}"
                 );
-                let straight = self.straight(chunk);
+                let straight = (self.straight(chunk), self.straight_out(chunk));
                 for step in chunk {
                     self.scaled(step, &straight, &mut body, movers)?;
                 }
@@ -118,25 +131,10 @@ impl Steady<'_> {
         if self.repeat {
             return false;
         }
-        let mut at = vec![None; self.graph.nodes.len()];
-        for (i, step) in self.steps.iter().enumerate() {
-            let mut nodes = BTreeSet::new();
-            nodes_of(step, &mut nodes);
-            for v in nodes {
-                match at.get_mut(v.index()) {
-                    Some(place @ None) => *place = Some(i),
-                    _ => return false,
-                }
-            }
-        }
-        self.graph.channels.iter().all(|c| match (at[c.from.0.index()], at[c.to.0.index()]) {
-            (Some(from), Some(to)) => from <= to,
-            // an end that never fires
-            _ => true,
-        })
+        scalable(self.graph, self.steps).is_some()
     }
 
-    /// Channels whose items are taken from where the host has put them: a reader's, on which nothing stays, to a filter that fires after it in the same function.
+    /// Channels whose items are taken from where the host has put them: a reader's, on which nothing stays, to a filter or splitter that fires after it in the same function.
     fn straight(&self, chunk: &[Step]) -> BTreeSet<ChannelId> {
         let (mut read, mut straight) = (BTreeSet::<ChannelId>::new(), BTreeSet::<ChannelId>::new());
         for step in chunk {
@@ -144,7 +142,9 @@ impl Steady<'_> {
             let node = self.graph.node(*node);
             match &node.kind {
                 NodeKind::Reader(_) => read.extend(node.outputs.first()),
-                NodeKind::Filter { .. } => straight.extend(node.inputs.iter().filter(|c| read.contains(c))),
+                NodeKind::Filter { .. } | NodeKind::SplitRoundRobin(_) => {
+                    straight.extend(node.inputs.iter().filter(|c| read.contains(c)));
+                }
                 _ => {}
             }
         }
@@ -153,18 +153,36 @@ impl Steady<'_> {
         straight
     }
 
-    /// A top-level step, `k` times as often.
+    /// Channels whose items are put where the host wants them, each with the writer and its firings: from a filter or joiner to a writer that fires after it in the same function.
+    fn straight_out(&self, chunk: &[Step]) -> BTreeMap<ChannelId, (NodeId, u64)> {
+        let (mut made, mut straight) = (BTreeSet::<ChannelId>::new(), BTreeMap::new());
+        for step in chunk {
+            let Step::Fire { node: v, times } = step else { continue };
+            let node = self.graph.node(*v);
+            match (&node.kind, &node.inputs[..]) {
+                (NodeKind::Writer(_), [c]) if made.contains(c) => drop(straight.insert(*c, (*v, *times))),
+                (NodeKind::Filter { .. } | NodeKind::JoinRoundRobin(_), _) => made.extend(node.outputs.first()),
+                _ => {}
+            }
+        }
+        let nothing_stays = |c: &ChannelId| self.fill.get(c.index()).is_none_or(|n| *n == 0);
+        straight.retain(|c, _| self.places.is_none() && nothing_stays(c));
+        straight
+    }
+
+    /// A top-level step, `k` times as often. What is taken and put straight ([`Steady::straight`], [`Steady::straight_out`]) has names of its own.
     fn scaled(
         &self,
         step: &Step,
-        straight: &BTreeSet<ChannelId>,
+        (straight, straight_out): &(BTreeSet<ChannelId>, BTreeMap<ChannelId, (NodeId, u64)>),
         out: &mut String,
         movers: &mut Movers,
     ) -> Result<(), CodegenError> {
         match step {
             Step::Fire { node, times } => {
-                let n = if *times == 1 { "k".to_string() } else { format!("{times} * k") };
+                let n = scaled_by_k(*times);
                 let ends = self.graph.node(*node);
+                let first_in = |c: &ChannelId| straight.contains(c).then(|| format!("in{}", c.0));
                 match (&ends.kind, &ends.inputs[..], &ends.outputs[..]) {
                     (NodeKind::Reader(_), _, [c]) if straight.contains(c) => {
                         let (ty, number) = (c_type(&self.graph.channel(*c).ty), self.numbers[node.index()]);
@@ -174,8 +192,29 @@ impl Steady<'_> {
                         }
                         Ok(())
                     }
-                    (_, [c], _) if straight.contains(c) => {
-                        self.fire_from((*node, Some(format!("in{}", c.0))), &n, &BTreeSet::new(), 1, out, movers)
+                    (
+                        NodeKind::Filter { .. } | NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_),
+                        from,
+                        to,
+                    ) => {
+                        let mut places = (from.first().and_then(first_in), None);
+                        if let Some((c, (writer, times))) = to.first().and_then(|c| straight_out.get_key_value(c)) {
+                            let (ty, number) = (c_type(&self.graph.channel(*c).ty), self.numbers[writer.index()]);
+                            let own = self.first_free(*c);
+                            let _ = writeln!(out, "    ctx->node = {};", self.known(*writer));
+                            let _ = writeln!(
+                                out,
+                                "    {ty} *out{} = sl_place(ctx, {number}, {own}, {});",
+                                c.0,
+                                scaled_by_k(*times)
+                            );
+                            places.1 = Some(format!("out{}", c.0));
+                        }
+                        self.fire_between(*node, places, &n, &BTreeSet::new(), 1, out, movers)
+                    }
+                    (NodeKind::Writer(_), [c], _) if straight_out.contains_key(c) => {
+                        let places = (Some(format!("out{}", c.0)), None);
+                        self.fire_between(*node, places, &n, &BTreeSet::new(), 1, out, movers)
                     }
                     _ => self.fire(*node, &n, &BTreeSet::new(), 1, out, movers),
                 }
@@ -185,7 +224,21 @@ impl Steady<'_> {
                 nodes_of(step, &mut nodes);
                 out.push_str("    {\n");
                 self.cursors(&nodes, out);
-                let _ = writeln!(out, "    for (int64_t t = 0; t < {times} * k; t++) {{");
+                out.push_str("    int64_t t = 0;\n");
+                // as many turns at once as what waits in a feedback loop allows
+                let at_once =
+                    if self.places.is_none() { turns_at_once(self.graph, self.fill, body, MOST_TURNS) } else { 1 };
+                if at_once >= FEWEST_TURNS {
+                    let _ = writeln!(out, "    for (; t + {at_once} <= {times} * k; t += {at_once}) {{");
+                    for step in body {
+                        if let Step::Fire { node, times } = step {
+                            let n = format!("{}L", times.saturating_mul(at_once));
+                            self.fire(*node, &n, &nodes, 2, out, movers)?;
+                        }
+                    }
+                    out.push_str("    }\n");
+                }
+                let _ = writeln!(out, "    for (; t < {times} * k; t++) {{");
                 for step in body {
                     self.step(step, &nodes, 2, out, movers)?;
                 }
@@ -252,7 +305,7 @@ impl Steady<'_> {
         if let Some(places) = self.places {
             return places[c.index()].0.clone();
         }
-        format!("a + {}", self.layout.channels[c.index()].offset)
+        format!("a + {}", self.layout.fast(c))
     }
 
     /// Where a producer's first item of a batch goes.
@@ -292,14 +345,15 @@ impl Steady<'_> {
         out: &mut String,
         movers: &mut Movers,
     ) -> Result<(), CodegenError> {
-        let first_in = self.graph.node(v).inputs.first().map(|c| self.input(*c, running));
-        self.fire_from((v, first_in), n, running, depth, out, movers)
+        self.fire_between(v, (None, None), n, running, depth, out, movers)
     }
 
-    /// The same with the place that its first input is read from.
-    fn fire_from(
+    /// The same with the places that its first input is read from and its first output goes to, where they are not those of the channels.
+    #[allow(clippy::too_many_arguments)] // each is something else
+    fn fire_between(
         &self,
-        (v, first_in): (NodeId, Option<String>),
+        v: NodeId,
+        (from, to): (Option<String>, Option<String>),
         n: &str,
         running: &BTreeSet<NodeId>,
         depth: usize,
@@ -309,7 +363,8 @@ impl Steady<'_> {
         let pad = "    ".repeat(depth);
         let node = self.graph.node(v);
         let bad = || CodegenError::Malformed(format!("{} lacks a channel", node.path));
-        let first_out = node.outputs.first().map(|c| self.output(*c, running));
+        let first_in = from.clone().or_else(|| node.inputs.first().map(|c| self.input(*c, running)));
+        let first_out = to.or_else(|| node.outputs.first().map(|c| self.output(*c, running)));
         let number = self.numbers[v.index()];
         let item = |list: &[ChannelId]| list.first().map(|c| c_type(&self.graph.channel(*c).ty)).ok_or_else(bad);
         match &node.kind {
@@ -323,7 +378,8 @@ impl Steady<'_> {
             }
             NodeKind::Identity | NodeKind::Duplicate => {
                 let (from, item) = (first_in.ok_or_else(bad)?, item(&node.inputs)?);
-                for c in &node.outputs {
+                let own = |c: &&ChannelId| !self.lives.is_some_and(|l| l.same(node.inputs[0], **c));
+                for c in node.outputs.iter().filter(own) {
                     let to = self.output(*c, running);
                     let _ = writeln!(out, "{pad}memcpy({to}, {from}, (size_t)({n}) * sizeof({item}));");
                 }
@@ -351,7 +407,8 @@ impl Steady<'_> {
             }
             NodeKind::Writer(_) => {
                 let c = *node.inputs.first().ok_or_else(bad)?;
-                let from = if running.contains(&v) { format!("(void *)in{}", c.0) } else { self.base(c) };
+                let own = || if running.contains(&v) { format!("(void *)in{}", c.0) } else { self.base(c) };
+                let from = from.unwrap_or_else(own);
                 let _ = writeln!(out, "{pad}ctx->node = {};", self.known(v));
                 let _ = writeln!(out, "{pad}sl_put(ctx, {number}, {from}, {n});");
             }

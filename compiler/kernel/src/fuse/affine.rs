@@ -16,6 +16,8 @@ pub(super) struct Affine {
 
 /// Beyond this, positions are not computed with: nothing here can overflow then.
 const LARGEST: i64 = 1 << 40;
+/// Values of variables that are looked at for an image, at most.
+const MOST_POINTS: i64 = 4096;
 
 impl Affine {
     pub(super) fn constant(constant: i64) -> Affine {
@@ -104,6 +106,63 @@ impl Affine {
         (rest.constant + low >= 0 && rest.constant + high < width).then_some((quotient, rest))
     }
 
+    /// The value, where it does not depend on variables.
+    pub(super) fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// What a map makes of the position, as [`Affine::image`], where the map has no period.
+    pub(super) fn fitted(&self, at: &dyn Fn(i64) -> Option<i64>, ranges: &Ranges) -> Option<Affine> {
+        self.image((2 * LARGEST, 0), at, ranges)
+    }
+
+    /// What a map makes of the position, where that is such a sum once more: found by looking at every value of the variables. `at` maps positions below `period`; a
+    /// period further on is `advance` further on in the image.
+    pub(super) fn image(
+        &self,
+        (period, advance): (i64, i64),
+        at: &dyn Fn(i64) -> Option<i64>,
+        ranges: &Ranges,
+    ) -> Option<Affine> {
+        let map = |x: i64| at(x.rem_euclid(period))?.checked_add(x.div_euclid(period).checked_mul(advance)?);
+        let mut image = Affine::constant(0);
+        let (mut others, mut points) = (Vec::new(), 1i64);
+        for (id, n) in &self.terms {
+            let (low, high) = *ranges.get(id)?;
+            if n % period == 0 {
+                image.terms.insert(*id, (n / period).checked_mul(advance)?);
+            } else if low < high {
+                points = points.checked_mul(high - low + 1).filter(|p| *p <= MOST_POINTS)?;
+                others.push((*id, *n, low, high));
+            } else {
+                others.push((*id, *n, low, low));
+            }
+        }
+        let first: i64 = others.iter().map(|(_, n, low, _)| n * low).sum::<i64>() + self.constant;
+        let corner = map(first)?;
+        image.constant = corner;
+        for (id, n, low, high) in &others {
+            let step = if low < high { map(first + n)? - corner } else { 0 };
+            image.constant -= step * low;
+            image.terms.insert(*id, step);
+        }
+        // all other points
+        let mut place: Vec<i64> = others.iter().map(|(_, _, low, _)| *low).collect();
+        loop {
+            let x: i64 = others.iter().zip(&place).map(|((_, n, ..), v)| n * v).sum::<i64>() + self.constant;
+            let y: i64 =
+                others.iter().zip(&place).map(|((id, ..), v)| image.terms[id] * v).sum::<i64>() + image.constant;
+            if map(x)? != y {
+                return None;
+            }
+            let Some(next) = (0..place.len()).find(|i| place[*i] < others[*i].3) else { break };
+            place[next] += 1;
+            (0..next).for_each(|i| place[i] = others[i].2);
+        }
+        image.terms.retain(|_, n| *n != 0);
+        image.small()
+    }
+
     /// As an expression; `None` where a number is no int.
     pub(super) fn expr(&self) -> Option<Expr> {
         let int = |n: i64| i32::try_from(n).ok().map(Expr::int);
@@ -143,6 +202,18 @@ mod tests {
                 }
             }
         }
+        // a matrix of 3 rows and 4 columns, by columns: row i, column j, and 12 items further on for each k
+        let k = LocalId(2);
+        let ranges = Ranges::from([(i, (0, 2)), (j, (1, 3)), (k, (0, 9))]);
+        let turned = |x: i64| Some(x % 3 * 4 + x / 3);
+        let column = Affine { constant: -3, terms: BTreeMap::from([(i, 1), (j, 3), (k, 12)]) };
+        let row = Affine { constant: -1, terms: BTreeMap::from([(i, 4), (j, 1), (k, 20)]) };
+        assert_eq!(column.image((12, 20), &turned, &ranges), Some(row));
+        // runs across columns
+        let across = Affine { constant: 0, terms: BTreeMap::from([(i, 1), (j, 2)]) };
+        assert_eq!(across.image((12, 12), &turned, &ranges), None);
+        assert_eq!(Affine::constant(17).image((12, 20), &turned, &ranges), Some(Affine::constant(20 + 9)));
+        assert_eq!(column.image((12, 20), &|x| turned(x).filter(|y| *y != 7), &ranges), None, "not for all");
         let rows = Affine { constant: 0, terms: BTreeMap::from([(i, 3), (j, 1)]) };
         assert!(rows.divided(3, &ranges).is_some());
         assert!(rows.divided(4, &ranges).is_none());

@@ -8,6 +8,7 @@ use super::StateOf;
 use super::affine::{Affine, Ranges};
 use super::bundle::side;
 use super::copies::FEW_COPIES;
+use super::movers::Mover;
 use super::view::{Store, Views, behind};
 use crate::ir::*;
 use crate::passes::clean::trip;
@@ -35,6 +36,8 @@ pub(super) enum Stop {
     Keep(ChannelId),
     /// A bundle's members must be apart.
     Apart(usize),
+    /// A mover or a plain joiner has to do its work.
+    Work(NodeId),
     /// It is not to be.
     Never,
 }
@@ -42,21 +45,24 @@ pub(super) enum Stop {
 /// The kernel of the members, in topological order, each with its firings in one of the region's.
 pub(super) fn fused(
     (graph, fill): (&SdfGraph, &[u64]),
-    kernels: &[Kernel],
+    (kernels, movers): (&[Kernel], &[Option<Mover>]),
     (members, bundles): (&[(NodeId, u64)], &[Vec<NodeId>]),
     ends: (Option<ChannelId>, Option<ChannelId>),
 ) -> Option<Body> {
     let set: BTreeSet<NodeId> = members.iter().map(|(v, _)| *v).collect();
     let ways = members.iter().flat_map(|(v, _)| &graph.node(*v).inputs);
     let ahead = ways.filter_map(|c| behind(graph, fill, &|v| set.contains(&v), *c)).max().unwrap_or(0);
-    let (mut kept, mut bundles) = (BTreeSet::new(), bundles.to_vec());
+    let (mut kept, mut opaque, mut bundles) = (BTreeSet::new(), BTreeSet::new(), bundles.to_vec());
     loop {
-        let views = Views { graph, members: &set, kept: &kept, fill, ahead };
+        let plain = BTreeSet::new();
+        let mut views = Views { graph, members: &set, kept: &kept, fill, ahead, movers, opaque: &opaque, plain };
+        views.find_plain(members);
         match build(&views, kernels, (members, &bundles), ends) {
             Ok(body) => return Some(Body { ahead, ..body }),
             // an array has what one firing puts on the channel, and nothing that waited there
             Err(Stop::Keep(c)) if fill[c.index()] == 0 && kept.insert(c) => {}
             Err(Stop::Apart(i)) => drop(bundles.remove(i)),
+            Err(Stop::Work(v)) if opaque.insert(v) => {}
             Err(_) => return None,
         }
     }
@@ -103,6 +109,7 @@ fn build(
             continue;
         }
         match kernel_of(graph, kernels, *v) {
+            Some(_) if views.mover(*v).is_some() => b.moves(*v, *n, first.span, &mut out)?,
             Some(_) if b.again(*v, *n, &mut out)? => {}
             Some(kernel) => b.filter(*v, *n, kernel, &mut out)?,
             None => b.moves(*v, *n, first.span, &mut out)?,
@@ -246,7 +253,8 @@ impl Builder<'_> {
             let node = graph.node(v);
             match (&node.kind, read) {
                 (NodeKind::Identity | NodeKind::Duplicate, true) => c = node.inputs[0],
-                (NodeKind::SplitRoundRobin(_), true) | (NodeKind::JoinRoundRobin(_), false) => return false,
+                (NodeKind::JoinRoundRobin(_), false) => return false,
+                (_, true) => return !self.views.forwards(v),
                 _ => return true,
             }
         }

@@ -1,4 +1,4 @@
-//! What splitters, joiners and identities of a region still copy: items that come from a splitter straight to a joiner, or leave the region, and channels that have an array
+//! What splitters, joiners, identities and movers of a region still copy: items that come from a splitter straight to a joiner, or leave the region, and channels that have an array
 //! of their own.
 
 use super::affine::Affine;
@@ -15,16 +15,18 @@ pub(super) const FEW_COPIES: i64 = 64;
 const MOST_COPIES: i64 = 512;
 
 impl Builder<'_> {
-    /// What a splitter, a joiner or an identity has to copy.
+    /// What a splitter, a joiner, an identity or a mover has to copy.
     pub(super) fn moves(&mut self, v: NodeId, n: u64, span: Span, out: &mut Vec<Stmt>) -> Result<(), Stop> {
         let graph = self.views.graph;
         let node = graph.node(v);
         match &node.kind {
-            NodeKind::Identity | NodeKind::Duplicate | NodeKind::SplitRoundRobin(_) => {
+            _ if self.views.forwards(v) => {
                 for c in &node.outputs {
                     let channel = graph.channel(*c);
-                    let ends = !self.views.members.contains(&channel.to.0);
-                    let joins = matches!(graph.node(channel.to.0).kind, NodeKind::JoinRoundRobin(_));
+                    let to = channel.to.0;
+                    let ends = !self.views.members.contains(&to);
+                    let joins =
+                        matches!(graph.node(to).kind, NodeKind::JoinRoundRobin(_)) && !self.views.plain.contains(&to);
                     if ends || joins || self.views.kept.contains(c) {
                         self.copies(*c, n.saturating_mul(channel.produce.into()), true, span, out)?;
                     }
@@ -86,8 +88,10 @@ impl Builder<'_> {
             }
         }
         self.ranges.remove(&outer);
+        // what moves them knows loops for it
+        let work = self.views.moved_by(c).map_or(Stop::Never, Stop::Work);
         if items > MOST_COPIES {
-            return Err(Stop::Never);
+            return Err(work);
         }
         for i in 0..items {
             let s = self.copy(c, &Affine::constant(i), split, &ty, span)?.ok_or(Stop::Never)?;

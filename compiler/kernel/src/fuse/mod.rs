@@ -15,6 +15,7 @@ mod affine;
 mod body;
 mod bundle;
 mod copies;
+mod movers;
 mod regions;
 mod view;
 
@@ -22,6 +23,7 @@ use crate::ir::*;
 use crate::passes::unroll::{self, Rule};
 use crate::passes::{clean, fold, jam, lanes, prove_checks, scalars};
 use crate::verify::debug_verify;
+use movers::Mover;
 use sluice_frontend::graph::{Channel, Node, NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, HierId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
@@ -101,10 +103,11 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
     }
     // what was hoped to be proved in a region and was not makes its filters serial
     let mut serial = vec![false; graph.nodes.len()];
+    let movers: Vec<Option<Mover>> = kernels.iter().map(movers::of).collect();
     let made = loop {
         let (mut made, mut left, mut hopes) = (Vec::new(), MOST, false);
         for nodes in regions::regions(graph, steady, kernels, rules, &serial) {
-            match make(graph, steady, kernels, &nodes) {
+            match make(graph, steady, (kernels, &movers), &nodes) {
                 Ok(m) => {
                     let known = made.iter().any(|n: &Made| alike(&n.kernel, &m.kernel));
                     let size: usize = m.kernel.functions.iter().map(|f| unroll::size(&f.body)).sum();
@@ -147,7 +150,12 @@ struct Made {
 }
 
 /// A region's kernel after its passes.
-fn make(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], nodes: &[NodeId]) -> Result<Made, NoLanes> {
+fn make(
+    graph: &SdfGraph,
+    steady: &SteadyState,
+    (kernels, movers): (&[Kernel], &[Option<Mover>]),
+    nodes: &[NodeId],
+) -> Result<Made, NoLanes> {
     let rate = nodes.iter().map(|v| steady.repetitions[v.index()]).fold(0, gcd);
     let mut members: Vec<(NodeId, u64)> = nodes.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
     let bundles = bundle::find(graph, kernels, &mut members);
@@ -163,7 +171,7 @@ fn make(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], nodes: &[Nod
     let (input, output) = (outside(true), outside(false));
     let fill = &steady.boundary_fill;
     let body::Body { mut kernel, states, ahead } =
-        body::fused((graph, fill), kernels, (&members, &bundles), (input, output)).ok_or(NoLanes)?;
+        body::fused((graph, fill), (kernels, movers), (&members, &bundles), (input, output)).ok_or(NoLanes)?;
     debug_verify(&kernel, "fuse");
     for (name, pass) in PASSES {
         pass(&mut kernel);
@@ -188,6 +196,11 @@ const PASSES: &[crate::passes::Pass] = &[
     ("scalars", scalars::run),
     ("fold", fold::run),
     ("prove-checks", prove_checks::run),
+    ("clean", clean::run),
+    // once more: what is known now has made room
+    ("expand", expand),
+    ("scalars", scalars::run),
+    ("fold", fold::run),
     ("clean", clean::run),
     ("jam", jam::run),
     ("clean", clean::run),

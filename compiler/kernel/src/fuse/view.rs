@@ -1,19 +1,22 @@
-//! Where the items of a region's channels are: what splitters and joiners do becomes arithmetic on positions.
+//! Where the items of a region's channels are: what splitters and joiners do becomes arithmetic on positions, and so does what filters that only move items do.
 //!
 //! ```text
 //! roundrobin(2, 3), second branch:  item x  →  item x / 3 · 5 + 2 + x % 3 of the splitter's input
 //! ```
 //!
-//! Behind a splitter, an item is read where the splitter would have taken it; before a joiner, it is written where the joiner would have put it. Where a
-//! position cannot be divided so, the channel is *kept*: it has an array of its own, and its items are copied.
+//! Behind a splitter or a [`Mover`], an item is read where those would have taken it; before a joiner, it is written where the joiner would have put it. A joiner all of whose items
+//! have only been moved is *plain*: behind it, they are read where they come from. Where a position is no sum of variables, the channel is *kept*: it has an array of
+//! its own, and its items are copied.
 //!
 //! Items that wait behind a duplicate splitter for a filter that looks ahead are the region's input again, older items of it: the input is looked at from the
 //! oldest on that any branch still needs.
 
 use super::affine::{Affine, Ranges};
+use super::movers::Mover;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::steady_state::gcd;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// What holds items.
@@ -37,6 +40,12 @@ pub(super) struct Views<'a> {
     pub(super) fill: &'a [u64],
     /// Items of the input from before a boundary that are looked at, besides those that are on its channel.
     pub(super) ahead: u64,
+    /// By code: what filters that only move items do.
+    pub(super) movers: &'a [Option<Mover>],
+    /// Movers and plain joiners that are to do their work like others.
+    pub(super) opaque: &'a BTreeSet<NodeId>,
+    /// Joiners all of whose items have only been moved ([`Views::find_plain`]).
+    pub(super) plain: BTreeSet<NodeId>,
 }
 
 impl Views<'_> {
@@ -50,49 +59,121 @@ impl Views<'_> {
         (weights[port as usize].into(), weights.iter().map(|w| i64::from(*w)).sum(), before)
     }
 
+    /// What the filter moves, where it does nothing else.
+    pub(super) fn mover(&self, v: NodeId) -> Option<&Mover> {
+        match &self.graph.node(v).kind {
+            NodeKind::Filter { code, .. } if !self.opaque.contains(&v) => self.movers.get(code.index())?.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Does the node hand items on, so that its outputs need not be anywhere?
+    pub(super) fn forwards(&self, v: NodeId) -> bool {
+        match &self.graph.node(v).kind {
+            NodeKind::Identity | NodeKind::Duplicate | NodeKind::SplitRoundRobin(_) => true,
+            NodeKind::JoinRoundRobin(_) => self.plain.contains(&v),
+            _ => self.mover(v).is_some(),
+        }
+    }
+
+    /// Finds the plain joiners, of nodes in topological order.
+    pub(super) fn find_plain(&mut self, nodes: &[(NodeId, u64)]) {
+        for (v, _) in nodes {
+            let node = self.graph.node(*v);
+            let NodeKind::JoinRoundRobin(weights) = &node.kind else { continue };
+            let moved = |c: &ChannelId| {
+                let from = self.graph.channel(*c).from.0;
+                self.fill[c.index()] == 0 && self.inside(from) && self.forwards(from)
+            };
+            if !self.opaque.contains(v) && weights.iter().any(|w| *w > 0) && node.inputs.iter().all(moved) {
+                self.plain.insert(*v);
+            }
+        }
+    }
+
+    /// The first mover or plain joiner on the way of a channel's items, from its producer on backwards.
+    pub(super) fn moved_by(&self, c: ChannelId) -> Option<NodeId> {
+        let mut c = c;
+        loop {
+            let v = self.graph.channel(c).from.0;
+            if !self.inside(v) || !self.forwards(v) {
+                return None;
+            }
+            if self.plain.contains(&v) || self.mover(v).is_some() {
+                return Some(v);
+            }
+            c = *self.graph.node(v).inputs.first()?;
+        }
+    }
+
+    /// Item `at` of a node's input or output that is one part of another channel's items: its place among those.
+    fn among(&self, at: &Affine, (own, all, before): (i64, i64, i64), ranges: &Ranges) -> Option<Affine> {
+        match at.divided(own, ranges) {
+            Some((q, r)) => q.times(all)?.plus(&r)?.plus(&Affine::constant(before)),
+            None if own > 0 => at.image((own, all), &|x| Some(before + x), ranges),
+            None => None,
+        }
+    }
+
+    /// Which item of which channel item `at` of a channel is, before the node that hands it on; `None` where that is no such sum.
+    fn back(&self, c: ChannelId, at: &Affine, ranges: &Ranges) -> Option<(ChannelId, Affine)> {
+        let (v, port) = self.graph.channel(c).from;
+        let node = self.graph.node(v);
+        let first = *node.inputs.first()?;
+        match &node.kind {
+            NodeKind::SplitRoundRobin(weights) => Some((first, self.among(at, self.part(weights, port), ranges)?)),
+            NodeKind::JoinRoundRobin(weights) => node.inputs.iter().enumerate().find_map(|(port, input)| {
+                let (own, all, before) = self.part(weights, port as u32);
+                let within = |x: i64| (before..before + own).contains(&x).then_some(x - before);
+                Some((*input, at.image((all, own), &within, ranges)?))
+            }),
+            NodeKind::Filter { .. } => {
+                let mover = self.mover(v)?;
+                let from = |x: i64| mover.from.get(usize::try_from(x).ok()?).copied();
+                Some((first, at.image((mover.push(), mover.pop), &from, ranges)?))
+            }
+            _ => Some((first, at.clone())),
+        }
+    }
+
     /// Where item `at` of a channel is read.
     pub(super) fn read(&self, c: ChannelId, at: &Affine, ranges: &Ranges) -> Option<(Store, Affine)> {
+        let found = self.read_by_steps(c, at, ranges);
+        found.or_else(|| pointwise(at, ranges, &|at, ranges| self.read_by_steps(c, at, ranges)))
+    }
+
+    fn read_by_steps(&self, c: ChannelId, at: &Affine, ranges: &Ranges) -> Option<(Store, Affine)> {
         let (mut c, mut at, mut behind) = (c, at.clone(), 0u64);
         loop {
-            let channel = self.graph.channel(c);
-            let (v, port) = channel.from;
+            let v = self.graph.channel(c).from.0;
             if !self.inside(v) {
                 let older = i64::try_from(self.ahead.checked_sub(behind)?).ok()?;
                 return Some((Store::Input, at.plus(&Affine::constant(older))?));
             }
-            behind += self.fill[c.index()];
-            let node = self.graph.node(v);
-            match &node.kind {
-                _ if self.kept.contains(&c) => return Some((Store::Array(c), at)),
-                NodeKind::Identity | NodeKind::Duplicate => {}
-                NodeKind::SplitRoundRobin(weights) => {
-                    let (own, all, before) = self.part(weights, port);
-                    let (q, r) = at.divided(own, ranges)?;
-                    at = q.times(all)?.plus(&r)?.plus(&Affine::constant(before))?;
-                }
-                _ => return Some((Store::Array(c), at)),
+            if self.kept.contains(&c) || !self.forwards(v) {
+                return Some((Store::Array(c), at));
             }
-            c = *node.inputs.first()?;
+            behind += self.fill[c.index()];
+            (c, at) = self.back(c, &at, ranges)?;
         }
     }
 
     /// The same without looking at `kept` for the channel itself: where its producer would take the item.
     pub(super) fn source(&self, c: ChannelId, at: &Affine, ranges: &Ranges) -> Option<(Store, Affine)> {
-        let (v, port) = self.graph.channel(c).from;
-        let node = self.graph.node(v);
-        let input = *node.inputs.first()?;
-        match &node.kind {
-            NodeKind::SplitRoundRobin(weights) => {
-                let (own, all, before) = self.part(weights, port);
-                let (q, r) = at.divided(own, ranges)?;
-                self.read(input, &q.times(all)?.plus(&r)?.plus(&Affine::constant(before))?, ranges)
-            }
-            _ => self.read(input, at, ranges),
-        }
+        let by_steps = |at: &Affine, ranges: &Ranges| {
+            let (input, at) = self.back(c, at, ranges)?;
+            self.read_by_steps(input, &at, ranges)
+        };
+        by_steps(at, ranges).or_else(|| pointwise(at, ranges, &by_steps))
     }
 
     /// Where item `at` of a channel is written.
     pub(super) fn write(&self, c: ChannelId, at: &Affine, ranges: &Ranges) -> Option<(Store, Affine)> {
+        let found = self.write_by_steps(c, at, ranges);
+        found.or_else(|| pointwise(at, ranges, &|at, ranges| self.write_by_steps(c, at, ranges)))
+    }
+
+    fn write_by_steps(&self, c: ChannelId, at: &Affine, ranges: &Ranges) -> Option<(Store, Affine)> {
         let (mut c, mut at) = (c, at.clone());
         loop {
             let (v, port) = self.graph.channel(c).to;
@@ -101,10 +182,8 @@ impl Views<'_> {
             }
             let node = self.graph.node(v);
             match &node.kind {
-                NodeKind::JoinRoundRobin(weights) if !self.kept.contains(&c) => {
-                    let (own, all, before) = self.part(weights, port);
-                    let (q, r) = at.divided(own, ranges)?;
-                    at = q.times(all)?.plus(&r)?.plus(&Affine::constant(before))?;
+                NodeKind::JoinRoundRobin(weights) if !self.kept.contains(&c) && !self.plain.contains(&v) => {
+                    at = self.among(&at, self.part(weights, port), ranges)?;
                 }
                 _ => return Some((Store::Array(c), at)),
             }
@@ -117,9 +196,7 @@ impl Views<'_> {
         let (v, port) = self.graph.channel(c).to;
         let node = self.graph.node(v);
         let NodeKind::JoinRoundRobin(weights) = &node.kind else { return None };
-        let (own, all, before) = self.part(weights, port);
-        let (q, r) = at.divided(own, ranges)?;
-        self.write(*node.outputs.first()?, &q.times(all)?.plus(&r)?.plus(&Affine::constant(before))?, ranges)
+        self.write(*node.outputs.first()?, &self.among(at, self.part(weights, port), ranges)?, ranges)
     }
 
     /// Items after which the way that a channel's items go begins anew: a common multiple of the widths on it. `None` where that is large.
@@ -134,9 +211,10 @@ impl Views<'_> {
             let (v, port) = self.graph.channel(back).from;
             let node = self.graph.node(v);
             match &node.kind {
-                NodeKind::Identity | NodeKind::Duplicate => {}
+                _ if !self.forwards(v) => break,
                 NodeKind::SplitRoundRobin(weights) => with(self.part(weights, port).0)?,
-                _ => break,
+                NodeKind::JoinRoundRobin(weights) => with(self.part(weights, port).1)?,
+                _ => with(self.mover(v).map_or(1, Mover::push))?,
             }
             back = *node.inputs.first()?;
         }
@@ -145,11 +223,31 @@ impl Views<'_> {
             let (v, port) = self.graph.channel(on).to;
             let node = self.graph.node(v);
             let NodeKind::JoinRoundRobin(weights) = &node.kind else { break };
+            if self.plain.contains(&v) {
+                break;
+            }
             with(self.part(weights, port).0)?;
             on = *node.outputs.first()?;
         }
         Some(period)
     }
+}
+
+/// A way looked at for each value of the variables: where no step of it is a sum of variables, its end may be one.
+fn pointwise(
+    at: &Affine,
+    ranges: &Ranges,
+    way: &dyn Fn(&Affine, &Ranges) -> Option<(Store, Affine)>,
+) -> Option<(Store, Affine)> {
+    let (none, store) = (Ranges::new(), Cell::new(None));
+    let one = |x: i64| {
+        let (end, at) = way(&Affine::constant(x), &none)?;
+        let same = store.get().is_none_or(|s| s == end);
+        store.set(Some(end));
+        at.as_constant().filter(|_| same)
+    };
+    let found = at.fitted(&one, ranges)?;
+    Some((store.get()?, found))
 }
 
 /// Items that wait on the way of a channel's items from the region's input, where there are only duplicate splitters and identities on it; `None` where it comes from

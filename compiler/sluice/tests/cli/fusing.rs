@@ -117,7 +117,7 @@ int->int feedbackloop Narrow {
 int->int pipeline Main { add Waits; add Narrow; }
 ";
 
-fn ints(n: usize) -> Vec<u8> {
+pub fn ints(n: usize) -> Vec<u8> {
     (0..n as i32).flat_map(|i| (i.wrapping_mul(7919) % 1000 - 500).to_le_bytes()).collect()
 }
 
@@ -126,7 +126,7 @@ fn reals(n: usize) -> Vec<u8> {
 }
 
 /// The graph of native code: its nodes, as `--dump-after fuse` shows them.
-fn nodes(place: &Place, arguments: &[&str]) -> (Vec<String>, String) {
+pub fn nodes(place: &Place, arguments: &[&str]) -> (Vec<String>, String) {
     let done = place.run(&[&["run", "a.str", "--dump-after", "fuse"], arguments].concat()).ends(0);
     let text = done.text().to_string();
     let is_node = |l: &&str| l.starts_with('n') && l[1..].starts_with(|c: char| c.is_ascii_digit());
@@ -134,7 +134,7 @@ fn nodes(place: &Place, arguments: &[&str]) -> (Vec<String>, String) {
 }
 
 /// The same bytes with regions, without, on two threads, and from the interpreter, for inputs of any length.
-fn same(program: &str, input: fn(usize) -> Vec<u8>, lengths: &[usize]) {
+pub fn same(program: &str, input: fn(usize) -> Vec<u8>, lengths: &[usize]) {
     let place = Place::new().with("a.str", program);
     for n in lengths {
         let bytes = input(*n);

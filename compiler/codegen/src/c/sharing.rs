@@ -1,0 +1,193 @@
+//! # sharing
+//!
+//! Purpose: buffers that hold items at different times lie in the same memory, so that a batch of more steady states fits into the cache. Input: a graph, a
+//! schedule of it that is scaled step by step ([`super::steady`]). Output: [`Lives`], and the offsets of the buffers for a batch.
+//!
+//! ```text
+//! A → B → C → D, one step each:   A→B lives in steps 0 to 1, B→C in 1 to 2, C→D in 2 to 3:   A→B and C→D share
+//! ```
+//!
+//! What must hold: nothing stays on a channel that shares from batch to batch; two buffers lie in the same place only where no step lies in both lives.
+//! What an identity or a duplicate splitter hands on is not copied: its outputs are its input, unless a writer takes them (which changes NaNs in place).
+//!
+//! Only the fast way shares. Firing by firing, every channel has a buffer of its own, for one steady state.
+
+use super::fused::FusedProgram;
+use super::program::ProgramInput;
+use super::steady::{is_table, nodes_of};
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_schedule::sequential::Step;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// By node: the top-level step in which it fires.
+pub type Places = Vec<Option<usize>>;
+
+/// Where each node fires, if each fires in one top-level step only, and no producer after its consumer: then every step can be run `k` times as often,
+/// one after the other.
+pub fn scalable(graph: &SdfGraph, steps: &[Step]) -> Option<Places> {
+    let mut at = vec![None; graph.nodes.len()];
+    for (i, step) in steps.iter().enumerate() {
+        let mut nodes = BTreeSet::new();
+        nodes_of(step, &mut nodes);
+        for v in nodes {
+            match at.get_mut(v.index())? {
+                place @ None => *place = Some(i),
+                Some(_) => return None,
+            }
+        }
+    }
+    let in_order = graph.channels.iter().all(|c| match (at[c.from.0.index()], at[c.to.0.index()]) {
+        (Some(from), Some(to)) => from <= to,
+        // an end that never fires
+        _ => true,
+    });
+    in_order.then_some(at)
+}
+
+/// When the buffers of channels hold items.
+#[derive(Clone, Debug)]
+pub struct Lives {
+    /// By channel that shares: whose buffer it has, itself or another's.
+    of: Vec<Option<ChannelId>>,
+    /// By channel that has a buffer: its first and its last step.
+    steps: BTreeMap<ChannelId, (usize, usize)>,
+}
+
+impl Lives {
+    /// The lives of what steady states of a program run on: the program, or its regions. `None` where each channel keeps a buffer of its own.
+    pub fn of_program(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> Option<Lives> {
+        let (graph, steps, fill) = match regions {
+            Some(f) => (&f.program.graph, &f.schedule.steps, &f.program.steady.boundary_fill),
+            None => (input.graph, &input.schedule.schedule().steady, &input.steady.boundary_fill),
+        };
+        let repeats = !input.steady.precedences.is_empty() || is_table(graph, steps, input.options.table_above);
+        if repeats { None } else { Lives::of(graph, steps, fill) }
+    }
+
+    /// The lives of a graph's channels. `fill`, by channel: what stays on it at every boundary. `None` where the schedule is not scaled.
+    pub fn of(graph: &SdfGraph, steps: &[Step], fill: &[u64]) -> Option<Lives> {
+        let at = scalable(graph, steps)?;
+        let life = |c: ChannelId| {
+            let channel = graph.channel(c);
+            let (first, last) = at[channel.from.0.index()].zip(at[channel.to.0.index()])?;
+            (fill[c.index()] == 0 && channel.from.0 != channel.to.0).then_some((first, last))
+        };
+        let mut lives = Lives { of: vec![None; graph.channels.len()], steps: BTreeMap::new() };
+        let mut nodes: Vec<(usize, NodeId)> = graph.node_ids().filter_map(|v| Some((at[v.index()]?, v))).collect();
+        nodes.sort();
+        // a splitter's input is known before its outputs: topological order, as far as steps tell; what they do not tell stays apart
+        for (_, v) in nodes {
+            let node = graph.node(v);
+            let hands_on = matches!(node.kind, NodeKind::Identity | NodeKind::Duplicate);
+            let input = node.inputs.first().filter(|_| hands_on).and_then(|c| lives.of[c.index()]);
+            for c in &node.outputs {
+                let Some((first, last)) = life(*c) else { continue };
+                let written = matches!(graph.node(graph.channel(*c).to.0).kind, NodeKind::Writer(_));
+                let whose = input.filter(|_| !written).unwrap_or(*c);
+                lives.of[c.index()] = Some(whose);
+                let steps = lives.steps.entry(whose).or_insert((first, last));
+                *steps = (steps.0.min(first), steps.1.max(last));
+            }
+        }
+        Some(lives)
+    }
+
+    /// Does the channel share?
+    pub fn shares(&self, c: ChannelId) -> bool {
+        self.of[c.index()].is_some()
+    }
+
+    /// Is the buffer of one the buffer of the other: does what hands items on from one to the other copy nothing?
+    pub fn same(&self, a: ChannelId, b: ChannelId) -> bool {
+        self.shares(a) && self.of[a.index()] == self.of[b.index()]
+    }
+
+    /// By channel that shares, the offset of its buffer; and where the last one ends. `bytes` says how long a channel's buffer is, with the distance to the next.
+    /// `None` where that is too much.
+    pub fn offsets(&self, bytes: &dyn Fn(ChannelId) -> Option<u64>) -> Option<(Vec<Option<u64>>, u64)> {
+        let mut begin: BTreeMap<usize, Vec<ChannelId>> = BTreeMap::new();
+        for (c, (first, _)) in &self.steps {
+            begin.entry(*first).or_default().push(*c);
+        }
+        // what is in use, by offset: its end, and its last step
+        let mut used: BTreeMap<u64, (u64, usize)> = BTreeMap::new();
+        let (mut offset_of, mut end) = (BTreeMap::new(), 0u64);
+        for (step, channels) in begin {
+            used.retain(|_, (_, last)| *last >= step);
+            for c in channels {
+                let bytes = bytes(c)?;
+                // the first gap that is long enough
+                let mut at = 0u64;
+                for (from, (to, _)) in &used {
+                    if from.saturating_sub(at) >= bytes {
+                        break;
+                    }
+                    at = *to;
+                }
+                let to = at.checked_add(bytes)?;
+                used.insert(at, (to, self.steps[&c].1));
+                offset_of.insert(c, at);
+                end = end.max(to);
+            }
+        }
+        let of = |c: &Option<ChannelId>| c.and_then(|c| offset_of.get(&c).copied());
+        Some((self.of.iter().map(of).collect(), end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lives of buffers, as if each were a channel's own.
+    fn lives(steps: &[(usize, usize)]) -> Lives {
+        let ids = || (0..steps.len()).map(ChannelId::from);
+        Lives { of: ids().map(Some).collect(), steps: ids().zip(steps.iter().copied()).collect() }
+    }
+
+    #[test]
+    fn what_lives_at_once_lies_apart() {
+        let mut seed = 1u64;
+        let mut below = |n: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % n
+        };
+        for _ in 0..200 {
+            let n = 1 + below(40) as usize;
+            let steps: Vec<(usize, usize)> = (0..n)
+                .map(|_| {
+                    let first = below(20) as usize;
+                    (first, first + below(6) as usize)
+                })
+                .collect();
+            let bytes: Vec<u64> = (0..n).map(|_| 64 * (1 + below(9))).collect();
+            let (offsets, end) = lives(&steps).offsets(&|c| Some(bytes[c.index()])).unwrap();
+            let place = |i: usize| (offsets[i].unwrap(), offsets[i].unwrap() + bytes[i]);
+            for i in 0..n {
+                assert!(place(i).1 <= end);
+                for j in 0..i {
+                    let apart = place(i).1 <= place(j).0 || place(j).1 <= place(i).0;
+                    let at_once = steps[i].0 <= steps[j].1 && steps[j].0 <= steps[i].1;
+                    assert!(
+                        apart || !at_once,
+                        "{:?} and {:?} at {:?} and {:?}",
+                        steps[i],
+                        steps[j],
+                        place(i),
+                        place(j)
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_needs_two_buffers() {
+        let steps: Vec<(usize, usize)> = (0..50).map(|i| (i, i + 1)).collect();
+        let (offsets, end) = lives(&steps).offsets(&|_| Some(128)).unwrap();
+        assert_eq!(end, 256);
+        assert_eq!(offsets[..4], [Some(0), Some(128), Some(0), Some(128)]);
+        assert_eq!(lives(&steps).offsets(&|_| Some(u64::MAX / 2)), None, "sizes that do not fit");
+    }
+}

@@ -1,0 +1,117 @@
+//! Items that are only moved: filters that do nothing else, duplicates that are not copied, buffers in the same memory, tables looked up in registers. Nothing of it can be told.
+
+use super::fusing::{ints, nodes, same};
+use crate::support::*;
+
+/// Transpositions, repetitions and permutations before, between and behind what computes, and joiners of what has only been moved.
+const MOVERS: &str = "static { int[12] Mixed = {7, 3, 3, 11, 0, 1, 5, 2, 8, 10, 6, 4}; }
+int->int filter Turn(int rows, int columns) { work pop rows * columns push rows * columns {
+    for (int c = 0; c < columns; c++) for (int r = 0; r < rows; r++) push(peek(r * columns + c));
+    for (int i = 0; i < rows * columns; i++) pop();
+} }
+int->int filter Times(int n, int times) { work pop n push n * times {
+    for (int t = 0; t < times; t++) for (int i = 0; i < n; i++) push(peek(i));
+    for (int i = 0; i < n; i++) pop();
+} }
+int->int filter Order { work pop 12 push 12 { for (int i = 0; i < 12; i++) push(peek(Mixed[i])); for (int i = 0; i < 12; i++) pop(); } }
+int->int filter Back(int n) { work pop n push n { int[n] all; for (int i = 0; i < n; i++) all[n - 1 - i] = pop(); for (int i = 0; i < n; i++) push(all[i]); } }
+int->int filter Weigh(int n) { work pop n push 2 { int s = 1; int d = 0;
+    for (int i = 0; i < n; i++) { s = s * 5 + (i + 1) * pop(); d = d * 3 - s; }
+    push(s); push(d);
+} }
+int->int splitjoin Blocks(int n) { split roundrobin(n); for (int i = 0; i < 3; i++) add Identity<int>; join roundrobin(2 * n); }
+int->int pipeline Main {
+    add Turn(4, 6);
+    add Blocks(2);
+    add Times(12, 3);
+    add splitjoin { split roundrobin(12);
+        add pipeline { add Turn(3, 4); add Weigh(12); }
+        add pipeline { add Weigh(6); add Back(2); }
+        add Order;
+        join roundrobin(2, 4, 12);
+    }
+    add Back(18);
+    add splitjoin { split roundrobin(9, 27); add Turn(3, 3); add pipeline { add Weigh(3); add Turn(9, 2); } join roundrobin(1, 2); }
+    add Turn(3, 9);
+}
+";
+
+/// Positions that the data decides behind what moves; more items than are seen through.
+const FAR: &str = "int->int filter Turn(int rows, int columns) { work pop rows * columns push rows * columns {
+    for (int c = 0; c < columns; c++) for (int r = 0; r < rows; r++) push(peek(r * columns + c));
+    for (int i = 0; i < rows * columns; i++) pop();
+} }
+int->int filter At(int n) { work pop n push 1 { int s = 0; for (int i = 0; i < 3; i++) s = 3 * s + peek(peek(i) & (n - 1)); push(s); for (int i = 0; i < n; i++) pop(); } }
+int->int filter Sum(int n) { work pop n push 1 { int s = 0; for (int i = 0; i < n; i++) s = 3 * s + pop(); push(s); } }
+int->int pipeline Main {
+    add Turn(2, 4);
+    add At(8);
+    add Turn(64, 48);
+    add Sum(6);
+    add Turn(32, 64);
+    add Sum(2);
+    add Turn(2, 2);
+}
+";
+
+/// Tables of all lengths, of bytes and of more, by rows.
+const TABLES: &str = "int->int filter Bytes(int n) { int[n] t; init { for (int i = 0; i < n; i++) t[i] = (i * 37 + n) & 255; }
+    work pop 1 push 1 { int x = pop(); push(x + t[x & (n - 1)]); } }
+int->int filter Words(int n) { int[n] t; init { for (int i = 0; i < n; i++) t[i] = i * 77773 - 99999; }
+    work pop 1 push 1 { int x = pop(); push(x ^ t[(x >> 1) & (n - 1)]); } }
+int->int filter Odd(int n) { int[n] t; init { for (int i = 0; i < n; i++) t[i] = i * i; }
+    work pop 1 push 1 { int x = pop(); push(x - t[(x & 255) * n / 256]); } }
+int->int filter Rows { int[4][64] t; init { for (int r = 0; r < 4; r++) for (int i = 0; i < 64; i++) t[r][i] = (r * 64 + i * 3) % 256; }
+    work pop 1 push 1 { int x = pop(); for (int r = 0; r < 4; r++) x = 5 * x + t[r][x & 63]; push(x); } }
+int->int filter Reals(int n) { float[n] t; init { for (int i = 0; i < n; i++) t[i] = i * 0.25 - 3; }
+    work pop 1 push 1 { int x = pop(); push(x + (int)(8 * t[x & (n - 1)])); } }
+int->int pipeline Main {
+    for (int n = 8; n <= 512; n = n * 2) { add Bytes(n); add Words(n); add Reals(n); }
+    add Odd(100); add Odd(129); add Odd(200);
+    add Rows;
+}
+";
+
+/// What duplicates and identities hand on, to filters, joiners and a writer, at several rates.
+const SHARED: &str = "int->int filter Less(int n) { work pop n push 1 { int s = 0; for (int i = 0; i < n; i++) s = 7 * s + pop(); push(s); } }
+int->int filter More(int n) { int last; work pop 1 push n { last = 5 * last + pop(); for (int i = 0; i < n; i++) push(last - i); } }
+int->int filter Both { work pop 2 push 2 peek 3 { int a = pop(); push(a + peek(1)); push(a - pop()); } }
+int->int splitjoin Again { split duplicate; add Identity<int>; add Less(1); add pipeline { add More(2); add Less(2); } join roundrobin(1); }
+int->int pipeline Main {
+    add More(3);
+    add Again;
+    add splitjoin { split duplicate;
+        add Identity<int>;
+        add pipeline { add Less(3); add Again; }
+        add splitjoin { split duplicate; add Both; add Identity<int>; add pipeline { add Identity<int>; add Less(1); } join roundrobin(1); }
+        join roundrobin(1, 1, 3);
+    }
+    add Less(2);
+}
+";
+
+#[test]
+fn what_moves_items_is_no_work() {
+    let place = Place::new().with("a.str", MOVERS);
+    let (found, text) = nodes(&place, &[]);
+    assert_eq!(found.len(), 3, "{text}");
+    // all of it reads the input
+    assert!(!text.contains("\"items\" int["), "{text}");
+    same(MOVERS, ints, &[0, 23, 24, 48, 383, 384, 4801]);
+    same(FAR, ints, &[0, 100, 98_304, 200_001]);
+}
+
+#[test]
+fn tables_in_registers() {
+    let place = Place::new().with("a.str", TABLES);
+    let text = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
+    for call in ["sl_vi_lookup_bytes(bytes_", "sl_vi_lookup(sl_", "sl_vf_lookup(sl_"] {
+        assert!(text.contains(call), "{call}");
+    }
+    same(TABLES, ints, &[0, 1, 15, 16, 1000, 20_003]);
+}
+
+#[test]
+fn buffers_in_the_same_memory() {
+    same(SHARED, ints, &[0, 1, 2, 3, 100, 6001]);
+}
