@@ -19,7 +19,7 @@ use super::movers::Movers;
 use super::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{ends, header, messages, natives, rts, stages, types};
+use super::{convolution, ends, header, messages, natives, rts, stages, types};
 use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::messages::Messages;
@@ -369,11 +369,18 @@ fn make(
         append(&mut out, rts::STATS[0]);
     }
     out.push_str(&declarations(input, filters, (regions, &region_texts)));
-    for text in filters.iter().flatten().chain(&region_texts) {
+    out.push_str(&convolution::support(input, filters));
+    for (k, text) in filters.iter().enumerate().filter_map(|(k, text)| Some((k, text.as_ref()?))) {
+        out.push_str(&text.state);
+        out.push_str(&convolution::functions(input, k, text));
+        out.push('\n');
+    }
+    for text in &region_texts {
         out.push_str(&text.state);
         out.push_str(&text.functions);
         out.push('\n');
     }
+    out.push_str(&convolution::preparation(input, filters));
     if !apart {
         append(&mut out, rts::QUICK[0]);
         engine(&mut out, parts);
