@@ -1,9 +1,12 @@
 //! Which way an affine map is computed: item by item, or many items at once in the frequency domain.
 //!
-//! The cost of a firing is estimated in nanoseconds of a processor with vectors of 256 bits; only ratios matter. Item by item, a coefficient costs [`TAP`] and an
-//! item of output [`ROW`]. In the frequency domain, firings are done in pairs of blocks by the overlap-save method: of N items of input, a block's transform gives the
-//! outputs of all windows within it. A pair of blocks is one complex transform of N points forwards, and for each item that a firing gives, a product of spectra and one transform
-//! backwards: N·(log2 N·[`POINT`] each + [`PRODUCT`]), and [`MOVE`] for each item in and out. Both blocks are paid for, whether there are firings for them or not.
+//! The cost of a firing is estimated in nanoseconds of a processor with vectors of 512 bits, as measured (benchmarks, `linear`); only ratios matter. Whichever way, an item of input
+//! costs [`ITEM`] and one of output [`ROW`].
+//!
+//! - Item by item, a coefficient costs [`TAP`] ([`APART`] where its items are no neighbours), and where a firing takes several items, bringing them into order costs [`PHASE`] each.
+//! - In the frequency domain, firings are done in pairs of blocks by the overlap-save method: N items of input give all windows within them. A pair of blocks is one
+//!   complex transform of N points forwards and, for each item that a firing gives, a product of spectra and one transform backwards: N·(log2 N·[`POINT`]·(1 + rows) + [`PRODUCT`]·rows). Items that do not
+//!   lie side by side cost [`STRIDE`] more. Both blocks are paid for, whether there are firings for them or not. N is the power of two for which all firings that come at once cost least.
 
 use super::map::{Row, Steps};
 use sluice_frontend::convolution::SIZES;
@@ -33,17 +36,21 @@ impl Mode {
     }
 }
 
-/// Nanoseconds for a coefficient whose items are neighbours, and for an item of output.
-const TAP: f64 = 0.06;
-const ROW: f64 = 1.0;
-/// The same for a coefficient whose items are not neighbours.
+/// Nanoseconds for an item taken, and for one given.
+const ITEM: f64 = 0.25;
+const ROW: f64 = 0.4;
+/// The same for a coefficient whose items are neighbours, for one whose items are not, and for an item of several that a firing takes.
+const TAP: f64 = 0.032;
 const APART: f64 = 0.25;
+const PHASE: f64 = 0.2;
 /// Nanoseconds that a splitter or joiner takes for an item.
 pub const MOVED: f64 = 0.3;
-/// Nanoseconds of a transform by point and by power of two; of a product of spectra by point; of an item that goes in or out of a block.
-const POINT: f64 = 0.14;
-const PRODUCT: f64 = 0.4;
-const MOVE: f64 = 0.5;
+/// Nanoseconds of a transform by point and by power of two, within a core's cache and beyond it; the last power of two that is within it.
+const POINT: (f64, f64) = (0.105, 0.15);
+const WITHIN: u32 = 14;
+/// The same of a product of spectra by point, and of an item whose neighbours in a block are no neighbours outside.
+const PRODUCT: f64 = 0.2;
+const STRIDE: f64 = 0.3;
 /// Firings with fewer coefficients are never done in the frequency domain, whoever asks.
 const FEWEST: u64 = 8;
 
@@ -84,14 +91,15 @@ pub fn shape(row: &Row) -> Shape {
 pub fn direct(steps: &Steps) -> f64 {
     let row = |r: &Row| {
         let n = r.taps.len() as f64;
-        let taps = match shape(&Row { start: 0, taps: r.taps.clone(), plus: 0.0 }) {
+        let taps = match shape(r) {
             Shape::Dense => n * TAP,
             Shape::Strided(s) => n / s as f64 * APART,
             Shape::Sparse(at) => at.len() as f64 * APART,
         };
         taps + ROW
     };
-    steps.rows.iter().map(row).sum()
+    let taken = steps.pop as f64 * (ITEM + if steps.pop > 1 { PHASE } else { 0.0 });
+    taken + steps.rows.iter().map(row).sum::<f64>()
 }
 
 /// Firings of a block of 2^`log2` points, nanoseconds of a pair of blocks, and those of a firing where `firings` come at a time; `None` where a window does not fit.
@@ -101,10 +109,12 @@ fn frequency(steps: &Steps, log2: u32, firings: u64) -> Option<(u64, f64, f64)> 
     // windows that begin within a block, so far apart as firings are
     let hop = (n.checked_sub(to - from)? / steps.pop) + 1;
     let pairs = firings.div_ceil(2 * hop) as f64;
-    let outputs = steps.rows.len() as f64;
-    let points = n as f64 * (f64::from(log2) * POINT * (1.0 + outputs) + PRODUCT * outputs);
-    let moves = MOVE * (2.0 * n as f64 + 2.0 * hop as f64 * outputs);
-    Some((hop, points + moves, pairs * (points + moves) / firings as f64))
+    let rows = steps.rows.len() as f64;
+    let point = if log2 > WITHIN { POINT.1 } else { POINT.0 };
+    let pair = n as f64 * (f64::from(log2) * point * (1.0 + rows) + PRODUCT * rows);
+    let stride = if steps.pop > 1 || rows > 1.0 { STRIDE } else { 0.0 };
+    let moved = steps.pop as f64 * ITEM + rows * (ROW + stride);
+    Some((hop, pair, pairs * pair / firings as f64 + moved))
 }
 
 /// The fewest firings that are worth a pair of blocks; all that it holds are, whoever asked for the frequency domain.
