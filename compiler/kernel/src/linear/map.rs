@@ -141,32 +141,7 @@ impl Map {
         let far = self.rows.iter().map(Row::end).chain(self.need.iter().copied()).any(|n| n > FARTHEST);
         let fits = self.pop > 0 && self.pop <= FARTHEST && self.push() <= MOST_ROWS && self.taps() <= MOST_TAPS && !far;
         let finite = self.rows.iter().all(|r| r.plus.is_finite() && r.taps.iter().all(|t| t.is_finite()));
-        if fits && finite && !self.rows.is_empty() { Ok(self.reduced()) } else { Err(TooLarge) }
-    }
-
-    /// With the shortest period.
-    fn reduced(mut self) -> Map {
-        let mut factor = 2;
-        while factor <= gcd(self.pop, self.push()) {
-            let both = gcd(self.pop, self.push());
-            if !both.is_multiple_of(factor) {
-                factor += 1;
-                continue;
-            }
-            let (n, pop) = ((self.push() / factor) as usize, self.pop / factor);
-            let again = |i: usize| {
-                let (a, b) = (&self.rows[i], &self.rows[i + n]);
-                self.need[i] + pop == self.need[i + n] && a.later(pop) == *b
-            };
-            if !(0..self.rows.len() - n).all(again) {
-                factor += 1;
-                continue;
-            }
-            self.rows.truncate(n);
-            self.need.truncate(n);
-            self.pop = pop;
-        }
-        self
+        if fits && finite && !self.rows.is_empty() { Ok(self) } else { Err(TooLarge) }
     }
 
     /// This, and then `next` of what it gives.

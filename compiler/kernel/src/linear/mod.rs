@@ -18,6 +18,8 @@ pub mod choose;
 pub mod code;
 pub mod extract;
 pub mod map;
+#[cfg(test)]
+mod map_tests;
 pub mod report;
 pub mod rewrite;
 pub mod streams;

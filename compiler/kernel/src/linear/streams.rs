@@ -18,7 +18,7 @@ use std::rc::Rc;
 /// Children of a pipeline that may become one filter together, at most, unless they are all of it.
 const LONGEST: usize = 16;
 /// Multiplications and additions that combining may take in a program.
-const WORK: u64 = 1 << 28;
+const WORK: u64 = 1 << 26;
 /// What replaces streams must cost so much less.
 const WORTHWHILE: f64 = 0.95;
 
