@@ -300,6 +300,10 @@ fn a_filter_in_the_frequency_domain_gives_all_its_items() {
 fn several_items_in_and_out_go_through_one_spectrum() {
     let lengths = [0, 127, 128, 129, 1000, 3001];
     natively("float->float pipeline Main { add Fir(128); add Down(3); }", &lengths, in_frequency);
+    // the way back is of fewer points, once and twice, and what comes is every item of it or every second
+    for m in [4, 8, 16] {
+        natively(&format!("float->float pipeline Main {{ add Fir(600); add Down({m}); }}"), &lengths, in_frequency);
+    }
     // a first firing gives what would else come later
     let earlier = |r: &Report| in_frequency(r) && r.made[0].rates[2] == 4;
     natively("float->float pipeline Main { add Up(4); add Fir(128); }", &lengths, earlier);

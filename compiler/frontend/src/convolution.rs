@@ -26,12 +26,22 @@ pub struct Row {
     pub plus: f64,
 }
 
+/// [`Convolution::folds`] for transforms of 2^`log2` points: the least size is that of [`SIZES`].
+pub fn folds(log2: u32, pop: u64) -> u32 {
+    (pop.trailing_zeros() / 2).min((log2 - SIZES.0) / 2)
+}
+
 impl Convolution {
     /// The first item of a window that counts, and the end of those.
     pub fn span(&self) -> (u64, u64) {
         let real = || self.rows.iter().filter(|r| !r.taps.is_empty());
         let from = real().map(|r| u64::from(r.start)).min().unwrap_or(0);
         (from, real().map(|r| u64::from(r.start) + r.taps.len() as u64).max().unwrap_or(from))
+    }
+
+    /// How many times a spectrum is folded by four, where a firing takes `pop` items: of what comes back only every `pop`-th is wanted.
+    pub fn folds(&self, pop: u32) -> u32 {
+        folds(self.log2, pop.into())
     }
 
     /// Firings that a block of points has the items for, each of which takes so many.

@@ -28,9 +28,11 @@ struct sl_convolution {
     int64_t from, span;     /* items of its window that count */
     int64_t hop;            /* firings of a block */
     int64_t least;          /* fewer firings are not worth a pair of blocks */
+    int32_t folds;          /* the spectrum is folded so many times, by four: only every 4^folds-th item is wanted */
     const int64_t (*row)[3]; /* by row: its first item that counts, where its taps begin, how many they are */
     const float *taps, *plus;
     float *twiddles;        /* those of N points: 2·N floats */
+    float *back;            /* those of N / 4^folds points */
     float *spectra;         /* by row: two parts */
 };
 
@@ -198,6 +200,20 @@ static SL_UNUSED void sl_prepare(const struct sl_convolution *c)
     }
 }
 
+/* A spectrum of n points to that of every fourth item: frequencies n/4 apart, which are the rows of a block of sixteen, add up. In place: the new spectrum has the
+ * order of one of n/4 points. */
+static void sl_fold(float *part, int64_t n)
+{
+    for (int64_t b = 0; b < n; b += 64) {
+        const sl_v4 *v = (const sl_v4 *)(const void *)(part + b);
+        sl_v4 r0 = (v[0] + v[2]) + (v[1] + v[3]), r1 = (v[4] + v[6]) + (v[5] + v[7]);
+        sl_v4 r2 = (v[8] + v[10]) + (v[9] + v[11]), r3 = (v[12] + v[14]) + (v[13] + v[15]);
+        SL_V4_TURN(r0, r1, r2, r3);
+        sl_v4 *to = (sl_v4 *)(void *)(part + b / 4);
+        to[0] = r0, to[1] = r1, to[2] = r2, to[3] = r3;
+    }
+}
+
 /* A block of `firings` from `in` on as one of the parts of the points. */
 static void sl_block_in(const struct sl_convolution *c, float *part, const float *in, int64_t firings)
 {
@@ -210,13 +226,14 @@ static void sl_block_in(const struct sl_convolution *c, float *part, const float
 static void sl_block_out(const struct sl_convolution *c, const float *part, int32_t row, float *restrict out, int64_t firings)
 {
     const float plus = c->plus[row];
+    const int64_t each = c->pop >> (2 * c->folds);
     out += row;
-    if (c->rows == 1 && c->pop == 1) {
+    if (c->rows == 1 && each == 1) {
         for (int64_t f = 0; f < firings; f++)
             out[f] = part[f] + plus;
     } else {
         for (int64_t f = 0; f < firings; f++)
-            out[f * c->rows] = part[f * c->pop] + plus;
+            out[f * c->rows] = part[f * each] + plus;
     }
 }
 
@@ -242,7 +259,11 @@ static SL_UNUSED int64_t sl_convolve(const struct sl_convolution *c, float *spac
                 const float r = re[i] * hr[i] - im[i] * hi[i], s = re[i] * hi[i] + im[i] * hr[i];
                 yr[i] = r, yi[i] = s;
             }
-            sl_backwards(yr, yi, c->twiddles, c->log2);
+            for (int32_t f = 0; f < c->folds; f++) {
+                sl_fold(yr, points >> (2 * f));
+                sl_fold(yi, points >> (2 * f));
+            }
+            sl_backwards(yr, yi, c->back, c->log2 - 2 * c->folds);
             sl_block_out(c, yr, row, out, a);
             sl_block_out(c, yi, row, out + a * c->rows, b);
         }

@@ -25,12 +25,10 @@ fn of<'a>(input: &ProgramInput<'a>, k: usize) -> Option<&'a Convolution> {
 
 /// The run-time support and what all convolutions of a program share; empty where there are none. `filters`: by code, is there text of it?
 pub fn support(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
-    let all: Vec<&Convolution> = used(input, filters).map(|(_, c)| c).collect();
-    let Some(most) = all.iter().map(|c| c.log2).max() else { return String::new() };
+    let Some(most) = used(input, filters).map(|(_, c)| c.log2).max() else { return String::new() };
     let mut out = String::new();
     rts::append(&mut out, rts::CONVOLVE, rts::Parts::default());
-    let sizes: BTreeSet<u32> = all.iter().map(|c| c.log2).collect();
-    for log2 in sizes {
+    for log2 in sizes(input, filters) {
         let _ = writeln!(out, "static _Alignas(64) float sl_twiddles_{log2}[{}];", 2u64 << log2);
     }
     let _ = writeln!(out, "static _Thread_local _Alignas(64) float sl_convolution_space[4 * SL_PART({most})];\n");
@@ -44,6 +42,12 @@ fn used<'a>(
     let there = filters.iter().enumerate().filter(|(_, f)| f.is_some()).map(|(k, _)| k).collect::<Vec<_>>();
     let input = *input;
     there.into_iter().filter_map(move |k| Some((k, of(&input, k)?)))
+}
+
+/// The powers of two of all transforms, forwards and back.
+fn sizes(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> BTreeSet<u32> {
+    let both = |(k, c): (usize, &Convolution)| [c.log2, c.log2 - 2 * c.folds(input.codes[k].work.rates.pop)];
+    used(input, filters).flat_map(both).collect()
 }
 
 /// The functions of a filter: those of its text, and around them what a convolution needs.
@@ -72,14 +76,16 @@ pub fn functions(input: &ProgramInput<'_>, k: usize, text: &FilterText) -> Strin
     let _ = writeln!(out, "static _Alignas(64) float sl_spectra_{k}[2 * {} * SL_PART({})];", c.rows.len(), c.log2);
     let _ = writeln!(
         out,
-        "static const struct sl_convolution sl_convolution_{k} = {{\n    {}, {}, {}, {from}, {}, {}, {}, sl_rows_{k}, sl_taps_{k}, sl_plus_{k}, sl_twiddles_{}, sl_spectra_{k}}};",
+        "static const struct sl_convolution sl_convolution_{k} = {{\n    {}, {}, {}, {from}, {}, {}, {}, {}, sl_rows_{k}, sl_taps_{k}, sl_plus_{k}, sl_twiddles_{}, sl_twiddles_{}, sl_spectra_{k}}};",
         c.log2,
         c.rows.len(),
         rates.pop,
         to - from,
         c.hop(rates.pop),
         c.least,
+        c.folds(rates.pop),
         c.log2,
+        c.log2 - 2 * c.folds(rates.pop),
     );
     let (from, to) = (super::types::c_type(&kernel.input), super::types::c_type(&kernel.output));
     let _ = writeln!(
@@ -99,8 +105,7 @@ pub fn preparation(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> 
         return String::new();
     }
     let mut out = String::from("__attribute__((constructor)) static void sl_prepare_convolutions(void)\n{\n");
-    let sizes: BTreeSet<u32> = all.iter().map(|(_, c)| c.log2).collect();
-    for log2 in sizes {
+    for log2 in sizes(input, filters) {
         let _ = writeln!(out, "    sl_twiddles(sl_twiddles_{log2}, {log2});");
     }
     for (k, _) in all {

@@ -5,11 +5,12 @@
 //!
 //! - Item by item, a coefficient costs [`TAP`] ([`APART`] where its items are no neighbours), and where a firing takes several items, bringing them into order costs [`PHASE`] each.
 //! - In the frequency domain, firings are done in pairs of blocks by the overlap-save method: N items of input give all windows within them. A pair of blocks is one
-//!   complex transform of N points forwards and, for each item that a firing gives, a product of spectra and one transform backwards: N·(log2 N·[`POINT`]·(1 + rows) + [`PRODUCT`]·rows). Items that do not
+//!   complex transform of N points forwards and, for each item that a firing gives, a product of spectra and one transform backwards: N·(log2 N·[`POINT`]·(1 + rows) + [`PRODUCT`]·rows). Where a firing takes a multiple of 4 items, the spectrum is
+//!   folded ([`FOLD`]) and the way back is of a fourth of the points, and so on. Items that do not
 //!   lie side by side cost [`STRIDE`] more. Both blocks are paid for, whether there are firings for them or not. N is the power of two for which all firings that come at once cost least.
 
 use super::map::{Row, Steps};
-use sluice_frontend::convolution::SIZES;
+use sluice_frontend::convolution::{SIZES, folds};
 
 /// Who computes linear parts, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -48,8 +49,9 @@ pub const MOVED: f64 = 0.3;
 /// Nanoseconds of a transform by point and by power of two, within a core's cache and beyond it; the last power of two that is within it.
 const POINT: (f64, f64) = (0.105, 0.15);
 const WITHIN: u32 = 14;
-/// The same of a product of spectra by point, and of an item whose neighbours in a block are no neighbours outside.
+/// The same of a product of spectra by point, of folding one, and of an item whose neighbours in a block are no neighbours outside.
 const PRODUCT: f64 = 0.2;
+const FOLD: f64 = 0.1;
 const STRIDE: f64 = 0.3;
 /// Firings with fewer coefficients are never done in the frequency domain, whoever asks.
 const FEWEST: u64 = 8;
@@ -111,8 +113,12 @@ fn frequency(steps: &Steps, log2: u32, firings: u64) -> Option<(u64, f64, f64)> 
     let pairs = firings.div_ceil(2 * hop) as f64;
     let rows = steps.rows.len() as f64;
     let point = if log2 > WITHIN { POINT.1 } else { POINT.0 };
-    let pair = n as f64 * (f64::from(log2) * point * (1.0 + rows) + PRODUCT * rows);
-    let stride = if steps.pop > 1 || rows > 1.0 { STRIDE } else { 0.0 };
+    // the way back is as short as what is wanted
+    let folds = folds(log2, steps.pop);
+    let transform = |log2: u32| (1u64 << log2) as f64 * f64::from(log2) * point;
+    let folding = if folds > 0 { FOLD } else { 0.0 };
+    let pair = transform(log2) + rows * (transform(log2 - 2 * folds) + n as f64 * (PRODUCT + folding));
+    let stride = if steps.pop >> (2 * folds) > 1 || rows > 1.0 { STRIDE } else { 0.0 };
     let moved = steps.pop as f64 * ITEM + rows * (ROW + stride);
     Some((hop, pair, pairs * pair / firings as f64 + moved))
 }

@@ -45,6 +45,9 @@ pub struct Map {
     pub need: Vec<u64>,
 }
 
+/// What a coefficient that is kept costs, so that a budget bounds the memory, too.
+const STORED: u64 = 4;
+
 /// Work that combining may take: multiplications and additions.
 pub struct Budget(pub u64);
 
@@ -162,7 +165,11 @@ impl Map {
             if taps > MOST_TAPS {
                 return Err(TooLarge);
             }
-            budget.spend(row.taps.len() as u64 + real().map(|(_, (r, _))| r.taps.len() as u64).sum::<u64>())?;
+            budget.spend(
+                STORED * (to - from)
+                    + row.taps.len() as u64
+                    + real().map(|(_, (r, _))| r.taps.len() as u64).sum::<u64>(),
+            )?;
             let mut sum = Row { start: from, taps: vec![0.0; (to - from) as usize], plus: row.plus };
             for (c, (r, by)) in parts() {
                 sum.plus += c * r.plus;
@@ -202,7 +209,7 @@ impl Map {
                 for i in 0..u64::from(*w) {
                     let (row, later) = b.at(round * u64::from(*w) + i);
                     taps += row.taps.len() as u64;
-                    budget.spend(row.taps.len() as u64 + 1)?;
+                    budget.spend(STORED * row.taps.len() as u64 + 1)?;
                     if taps > MOST_TAPS {
                         return Err(TooLarge);
                     }

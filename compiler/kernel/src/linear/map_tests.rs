@@ -102,7 +102,7 @@ fn firings_give_each_item_as_soon_as_it_can_come() {
 #[test]
 fn what_is_too_large_is_not_made() {
     let long = filter(1, 1000, &[&[1.0; 1000]]);
-    assert_eq!(long.then(&long, &mut Budget(999)), Err(TooLarge));
+    assert_eq!(long.then(&long, &mut Budget(8999)), Err(TooLarge));
     assert!(long.then(&long, &mut Budget(1 << 20)).is_ok());
     let many = filter(1, 1, &[&[1.0f64][..]; 70]);
     assert_eq!(many.then(&many, &mut Budget(1 << 20)), Err(TooLarge));

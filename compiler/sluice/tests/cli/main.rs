@@ -11,6 +11,7 @@ mod gpu_profiles;
 mod hostile;
 mod jit;
 mod language;
+mod linear;
 mod loops;
 mod lsp;
 mod makespan;
