@@ -18,13 +18,24 @@ use sluice_frontend::convolution::Convolution;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+/// States and functions of all filters, by code, and what those with convolutions need.
+pub fn filters(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
+    let mut out = support(input, filters);
+    for (k, text) in filters.iter().enumerate().filter_map(|(k, text)| Some((k, text.as_ref()?))) {
+        out.push_str(&text.state);
+        out.push_str(&functions(input, k, text));
+        out.push('\n');
+    }
+    out + &preparation(input, filters)
+}
+
 /// The convolution of a code, where it has one.
 fn of<'a>(input: &ProgramInput<'a>, k: usize) -> Option<&'a Convolution> {
     input.codes.get(k)?.convolution.as_deref()
 }
 
-/// The run-time support and what all convolutions of a program share; empty where there are none. `filters`: by code, is there text of it?
-pub fn support(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
+/// The run-time support and what all convolutions of a program share; empty where there are none.
+fn support(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
     let Some(most) = used(input, filters).map(|(_, c)| c.log2).max() else { return String::new() };
     let mut out = String::new();
     rts::append(&mut out, rts::CONVOLVE, rts::Parts::default());
@@ -51,7 +62,7 @@ fn sizes(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> BTreeSet<u
 }
 
 /// The functions of a filter: those of its text, and around them what a convolution needs.
-pub fn functions(input: &ProgramInput<'_>, k: usize, text: &FilterText) -> String {
+fn functions(input: &ProgramInput<'_>, k: usize, text: &FilterText) -> String {
     let Some(c) = of(input, k) else { return text.functions.clone() };
     let (rates, kernel) = (input.codes[k].work.rates, &input.kernels[k]);
     let mut out = text.functions.replace(&format!("sl_fire_{k}("), &format!("sl_direct_{k}("));
@@ -99,7 +110,7 @@ pub fn functions(input: &ProgramInput<'_>, k: usize, text: &FilterText) -> Strin
 }
 
 /// What makes spectra and twiddles when the code is loaded.
-pub fn preparation(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
+fn preparation(input: &ProgramInput<'_>, filters: &[Option<FilterText>]) -> String {
     let all: Vec<(usize, &Convolution)> = used(input, filters).collect();
     if all.is_empty() {
         return String::new();

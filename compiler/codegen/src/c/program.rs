@@ -369,18 +369,12 @@ fn make(
         append(&mut out, rts::STATS[0]);
     }
     out.push_str(&declarations(input, filters, (regions, &region_texts)));
-    out.push_str(&convolution::support(input, filters));
-    for (k, text) in filters.iter().enumerate().filter_map(|(k, text)| Some((k, text.as_ref()?))) {
-        out.push_str(&text.state);
-        out.push_str(&convolution::functions(input, k, text));
-        out.push('\n');
-    }
+    out.push_str(&convolution::filters(input, filters));
     for text in &region_texts {
         out.push_str(&text.state);
         out.push_str(&text.functions);
         out.push('\n');
     }
-    out.push_str(&convolution::preparation(input, filters));
     if !apart {
         append(&mut out, rts::QUICK[0]);
         engine(&mut out, parts);
