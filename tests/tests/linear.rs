@@ -242,7 +242,7 @@ fn window(r: &mut Random, (peek, pop, push): (u32, u32, u32), plus: u32, out: &m
 #[test]
 fn random_programs_give_as_many_items_for_every_length_and_the_same_but_for_rounding() {
     let mut combined = 0;
-    for seed in 0..50 {
+    for seed in 0..30 {
         let mut r = Random::new(seed);
         let mut source = String::from("double->double pipeline Main {\n");
         for _ in 0..r.range(2, 4) {
@@ -253,8 +253,8 @@ fn random_programs_give_as_many_items_for_every_length_and_the_same_but_for_roun
         let Ok(program) = check(&source) else { continue };
         let (Some(new), report) = rewritten(&program, Linear::Direct) else { continue };
         combined += 1;
-        let input = noise(90, seed);
-        for n in (0..24).chain([41, 57, 90]) {
+        let input = noise(57, seed);
+        for n in (0..16).chain([31, 41, 57]) {
             let given = of_doubles(&input[..n]);
             let (a, b) = (bytes(&program, &given, None, None), bytes(&new, &given, None, None));
             close(&doubles(&a), &doubles(&b), 1e-12, &format!("seed {seed}, {n} items\n{report}{source}"));
@@ -266,7 +266,7 @@ fn random_programs_give_as_many_items_for_every_length_and_the_same_but_for_roun
             close(&doubles(&a), &doubles(&b), 1e-12, &format!("seed {seed}, {j} states\n{report}{source}"));
         }
     }
-    assert!(combined > 20, "only {combined} programs were combined");
+    assert!(combined > 12, "only {combined} programs were combined");
 }
 
 /// Programs of floats: what native code makes of them in each way is what the interpreter makes of the program as it is.
@@ -298,12 +298,13 @@ fn a_filter_in_the_frequency_domain_gives_all_its_items() {
 
 #[test]
 fn several_items_in_and_out_go_through_one_spectrum() {
-    let lengths = [0, 127, 128, 129, 1000, 3001];
+    let lengths = [0, 127, 129, 1700];
     natively("float->float pipeline Main { add Fir(128); add Down(3); }", &lengths, in_frequency);
     // the way back is of fewer points, once and twice, and what comes is every item of it or every second
     for m in [4, 8, 16] {
-        natively(&format!("float->float pipeline Main {{ add Fir(600); add Down({m}); }}"), &lengths, in_frequency);
+        natively(&format!("float->float pipeline Main {{ add Fir(600); add Down({m}); }}"), &[600, 4000], in_frequency);
     }
+    let lengths = [0, 30, 40, 900];
     // a first firing gives what would else come later
     let earlier = |r: &Report| in_frequency(r) && r.made[0].rates[2] == 4;
     natively("float->float pipeline Main { add Up(4); add Fir(128); }", &lengths, earlier);
