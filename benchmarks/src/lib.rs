@@ -3,6 +3,7 @@
 
 pub mod beside;
 pub mod gpu;
+pub mod kinds;
 pub mod measure;
 pub mod peers;
 pub mod racing;

@@ -13,7 +13,7 @@ use sluice_driver::native::{Native, NativeEnd};
 use sluice_driver::natives::Natives;
 use sluice_driver::natives::foreign::Foreign;
 use sluice_driver::options::{
-    CodeOptions, CudaOptions, Inner, NativeOptions, ProgramOptions, ScheduleKind, ThreadsOptions,
+    CodeOptions, CudaOptions, Inner, Linear, NativeOptions, ProgramOptions, ScheduleKind, ThreadsOptions,
 };
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::profile::gpu::Chosen;
@@ -21,7 +21,7 @@ use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
 use sluice_driver::session::Session;
 use sluice_driver::threads::crew::Seats;
-use sluice_driver::{compiled, cuda, folding, interpreted, jitted};
+use sluice_driver::{compiled, cuda, folding, interpreted, jitted, linear as combining};
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
 use std::collections::BTreeMap;
 use std::io::{PipeReader, Write};
@@ -143,6 +143,22 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
             lanes,
             crew: None,
         })
+    };
+    made().map_err(in_short)
+}
+
+/// Combines the linear filters of a checked program, as `--fast-math` does, and compiles what comes of it; the program is that one then.
+pub fn compile_linear(checked: &Checked, linear: Linear) -> Result<(Checked, Compiled), String> {
+    let made = || {
+        let mut session = Session::new(&ProgramOptions::default(), false)?;
+        let cc = CcOptions { level: 2, fast_math: true, debug: false };
+        let code = CodeOptions { cc, linear, fuse: true, ..Default::default() };
+        let combined = combining::combined(&mut session, checked, &code)?;
+        let program =
+            combined.unwrap_or(Checked { sources: checked.sources.clone(), program: checked.program.clone() });
+        let c = compiled::emit(&mut session, &program, &code, Flavour::Plugin, "program")?;
+        let native = compiled::load(&mut session, &program, &c, &code, &Natives::none())?;
+        Ok((program, Compiled { native, unit: c.unit, sites: c.sites, lanes: 0, crew: None }))
     };
     made().map_err(in_short)
 }

@@ -11,6 +11,7 @@ use crate::exit::{Exit, Fault};
 use crate::fix;
 use crate::folding;
 use crate::io::sink;
+use crate::linear;
 use crate::makespan::programs::{self, How, OfProgram};
 use crate::makespan::{self, MakespanOptions};
 use crate::natives::{Natives, sources};
@@ -248,7 +249,10 @@ pub fn build(
             return Ok(Exit::Ok);
         }
         let folded = folding::folded(session, &checked, code)?;
-        let checked = folded.unwrap_or(checked);
+        let mut checked = folded.unwrap_or(checked);
+        if product != BuildProduct::Cuda {
+            checked = linear::combined(session, &checked, code)?.unwrap_or(checked);
+        }
         let name = library_name(&output);
         let makespan = options.manifest.as_deref().map(|m| &m.makespan);
         if let Some((makespan, deadline)) = makespan.and_then(|m| Some((m, m.deadline.as_ref()?))) {

@@ -159,7 +159,15 @@ fn fuse(
     let natives = kernels.iter().any(|k| !k.natives.is_empty());
     // what replicas do again is counted by node
     let part = |p: &partition::Verified, v| (p.overlap().again[NodeId::index(v)] == 0).then(|| p.stage_of(v));
-    let parts: Option<Vec<Option<usize>>> = partition.map(|p| graph.node_ids().map(|v| part(p, v)).collect());
+    let convolved = |v: NodeId| match graph.node(v).kind {
+        NodeKind::Filter { code, .. } => checked.program.codes[code.index()].convolution.is_some(),
+        _ => false,
+    };
+    let apart = graph.node_ids().any(convolved);
+    // what goes to the frequency domain is alone there
+    let part_of = |v| if convolved(v) { None } else { partition.map_or(Some(0), |p| part(p, v)) };
+    let parts: Option<Vec<Option<usize>>> =
+        (apart || partition.is_some()).then(|| graph.node_ids().map(part_of).collect());
     let rules =
         Rules { may_fail: states <= DONE_AGAIN && !natives, parts: parts.as_deref(), histories: partition.is_none() };
     let Some(fused) = fuse::fuse(graph, steady, kernels, rules) else { return Ok(None) };

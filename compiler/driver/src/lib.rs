@@ -22,6 +22,7 @@ pub mod interpreted;
 pub mod interrupt;
 pub mod io;
 pub mod jitted;
+pub mod linear;
 pub mod makespan;
 pub mod native;
 pub mod native_stats;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use sluice_codegen::cuda::Scheme;
 pub use sluice_frontend::lints::levels::Level;
 pub use sluice_frontend::slow::MOST_STREAMS;
+pub use sluice_kernel::linear::choose::Mode as Linear;
 pub use sluice_kernel::passes::inner::Inner;
 use sluice_schedule::method::Method;
 use std::sync::Arc;
@@ -99,24 +100,34 @@ pub struct CodeChoices {
     /// What is done with the loops of filters.
     #[serde(with = "inner_by_name")]
     pub inner: Option<Inner>,
+    /// What is done with linear filters, where other bytes are allowed.
+    #[serde(with = "linear_by_name")]
+    pub linear: Option<Linear>,
 }
 
-/// [`Inner`] as it is written.
-mod inner_by_name {
-    use super::Inner;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+/// A choice of another room as it is written.
+macro_rules! by_name {
+    ($module:ident, $choice:ident) => {
+        mod $module {
+            use super::$choice;
+            use serde::de::Error;
+            use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub fn serialize<S: Serializer>(inner: &Option<Inner>, to: S) -> Result<S::Ok, S::Error> {
-        inner.map(Inner::name).serialize(to)
-    }
+            pub fn serialize<S: Serializer>(choice: &Option<$choice>, to: S) -> Result<S::Ok, S::Error> {
+                choice.map($choice::name).serialize(to)
+            }
 
-    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Inner>, D::Error> {
-        let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
-        let known = Inner::NAMES.iter().find(|(n, _)| *n == name);
-        known.map(|(_, inner)| Some(*inner)).ok_or_else(|| D::Error::custom(format!("`{name}` is no choice")))
-    }
+            pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<$choice>, D::Error> {
+                let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
+                let known = $choice::NAMES.iter().find(|(n, _)| *n == name);
+                known.map(|(_, choice)| Some(*choice)).ok_or_else(|| D::Error::custom(format!("`{name}` is no choice")))
+            }
+        }
+    };
 }
+
+by_name!(inner_by_name, Inner);
+by_name!(linear_by_name, Linear);
 
 impl CodeChoices {
     /// These, and where they say nothing, those.
@@ -132,6 +143,7 @@ impl CodeChoices {
             fold: self.fold.or(those.fold),
             fuse: self.fuse.or(those.fuse),
             inner: self.inner.or(those.inner),
+            linear: self.linear.or(those.linear),
         }
     }
 
@@ -151,6 +163,7 @@ impl CodeChoices {
             fold: all.fold.unwrap_or(true),
             fuse: all.fuse.unwrap_or(true),
             inner: all.inner.unwrap_or_default(),
+            linear: all.linear.unwrap_or_default(),
             stats: false,
         }
     }
@@ -173,6 +186,8 @@ pub struct CodeOptions {
     pub fuse: bool,
     /// What is done with the loops of filters.
     pub inner: Inner,
+    /// What is done with linear filters, where other bytes are allowed ([`CcOptions::fast_math`]).
+    pub linear: Linear,
     /// Count firings and measure time while the program runs.
     pub stats: bool,
 }
@@ -336,6 +351,14 @@ pub enum GraphFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn choices_about_linear_filters_do_so_too() {
+        for linear in Linear::NAMES.map(|(_, linear)| Some(linear)).into_iter().chain([None]) {
+            let text = serde_json::to_string(&CodeChoices { linear, ..CodeChoices::default() }).unwrap();
+            assert_eq!(serde_json::from_str::<CodeChoices>(&text).unwrap().linear, linear, "{text}");
+        }
+    }
 
     #[test]
     fn choices_survive_the_way_to_another_process() {

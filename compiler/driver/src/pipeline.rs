@@ -13,6 +13,7 @@ use crate::interrupt;
 use crate::io::host::{self, Host};
 use crate::io::sink::Out;
 use crate::jitted::{self, Ready};
+use crate::linear;
 use crate::native::NativeEnd;
 use crate::natives::Natives;
 use crate::natives::foreign::Foreign;
@@ -153,7 +154,7 @@ pub fn run(
 ) -> Result<Exit, Halt> {
     // what runs natively: equal branches may have become one filter
     let mut ran = checked;
-    let folded;
+    let (folded, combined);
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
     host::check_bindings(&readers, &writers, &options.bindings)?;
@@ -181,10 +182,17 @@ pub fn run(
                 if who == BackEnd::Jit {
                     jitted::of(session, checked, code, front)?
                 } else {
+                    // code made in memory stays exact; what is combined has other roundings
+                    combined = linear::combined(session, checked, code)?;
+                    let front = match &combined {
+                        Some(combined) => compiled::front(session, combined, code)?,
+                        None => front,
+                    };
+                    ran = combined.as_ref().unwrap_or(checked);
                     let c;
-                    (c, plan) = compiled::emit_plugin(session, checked, code, threads.as_ref(), front)?;
-                    let natives = Natives::prepare(session, checked, natives, &code.cc)?;
-                    (compiled::load(session, checked, &c, code, &natives)?, c).into()
+                    (c, plan) = compiled::emit_plugin(session, ran, code, threads.as_ref(), front)?;
+                    let natives = Natives::prepare(session, ran, natives, &code.cc)?;
+                    (compiled::load(session, ran, &c, code, &natives)?, c).into()
                 }
             }
         })

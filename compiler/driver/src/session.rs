@@ -12,12 +12,13 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 12] = [
+const PASSES: [&str; 13] = [
     "parse",
     "elaborate",
     "steady-state",
     "c-slow",
     "fold-branches",
+    "linear",
     "schedule",
     "lower",
     "emit-cuda",

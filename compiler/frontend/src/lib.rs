@@ -6,6 +6,7 @@ pub mod check;
 pub mod cmath;
 pub mod components;
 pub mod constant;
+pub mod convolution;
 pub mod elaborate;
 pub mod enqueues;
 pub mod entry;

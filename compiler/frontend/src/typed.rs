@@ -10,6 +10,7 @@
 //! - a place is a `Local` or `Field`, with `Index`, `Member` and `Component` around it.
 
 use crate::constant::Const;
+use crate::convolution::Convolution;
 use crate::ids::*;
 use crate::slow::InTurn;
 use crate::ty::Ty;
@@ -200,6 +201,8 @@ pub struct FilterCode {
     pub init_output: String,
     /// What it was made of, where it does the firings of several streams.
     pub turns: Option<Arc<InTurn>>,
+    /// What its firings are where many may be done at once in the frequency domain, with other roundings.
+    pub convolution: Option<Arc<Convolution>>,
 }
 
 impl FilterCode {

@@ -7,6 +7,7 @@ pub mod cost;
 pub mod fuse;
 pub mod ir;
 pub mod items;
+pub mod linear;
 pub mod loop_shape;
 pub mod loops;
 pub mod lower;

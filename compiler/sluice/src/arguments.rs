@@ -7,7 +7,7 @@ use sluice_driver::fmt;
 use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 
-use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, MessageArg, RatesArg, ScheduleArg};
+use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, LinearArg, MessageArg, RatesArg, ScheduleArg};
 use crate::cslow_arguments::CslowArgs;
 use crate::cuda_arguments::{ArchArgs, CudaArgs};
 use crate::makespan_arguments::{Asked, MakespanArgs};
@@ -330,6 +330,9 @@ struct CodeArgs {
     /// What is done with the loops of filters [default: auto]
     #[arg(long, value_enum, value_name = "KIND")]
     inner: Option<InnerArg>,
+    /// With --fast-math: what is done with linear filters [default: auto]
+    #[arg(long, value_enum, value_name = "KIND")]
+    linear: Option<LinearArg>,
 }
 
 #[derive(Args, Debug)]
@@ -381,6 +384,7 @@ impl CodeArgs {
             fold: self.fold,
             fuse: self.fuse,
             inner: self.inner.map(InnerArg::inner),
+            linear: self.linear.map(LinearArg::linear),
         }
     }
 }

@@ -115,6 +115,29 @@ impl InnerArg {
     }
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug)]
+pub(crate) enum LinearArg {
+    /// Combine them, and go to the frequency domain, where the cost model finds it cheaper
+    Auto,
+    /// Leave them as they are
+    Off,
+    /// Combine them; compute item by item
+    Direct,
+    /// Combine them; compute in the frequency domain wherever that can be done
+    Frequency,
+}
+
+impl LinearArg {
+    pub(crate) fn linear(self) -> Linear {
+        match self {
+            LinearArg::Auto => Linear::Auto,
+            LinearArg::Off => Linear::Off,
+            LinearArg::Direct => Linear::Direct,
+            LinearArg::Frequency => Linear::Frequency,
+        }
+    }
+}
+
 impl From<RatesArg> for RatesFormat {
     fn from(format: RatesArg) -> RatesFormat {
         match format {

@@ -479,6 +479,7 @@ fn main() {
     trials.push(Trial::test("example_project", example_project));
     trials.push(Trial::test("session::projects", || session::session("docs/projects.md", 4, 3)));
     trials.push(Trial::test("session::loops", || session::session("docs/loops.md", 1, 0)));
+    trials.push(Trial::test("session::linear", || session::session("docs/linear.md", 1, 0)));
     trials.push(Trial::test("session::cslow", || session::session("docs/cslow.md", 6, 0)));
     trials.push(Trial::test("options", options));
     trials.push(Trial::test("links", all_links));

@@ -20,7 +20,7 @@ use super::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
 use super::sharing::Lives;
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{ends, header, messages, natives, rts, stages, types};
+use super::{convolution, ends, header, messages, natives, rts, stages, types};
 use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::messages::Messages;
@@ -374,7 +374,8 @@ fn make(
         append(&mut out, rts::STATS[0]);
     }
     out.push_str(&declarations(input, filters, (regions, &region_texts)));
-    for text in filters.iter().flatten().chain(&region_texts) {
+    out.push_str(&convolution::filters(input, filters));
+    for text in &region_texts {
         out.push_str(&text.state);
         out.push_str(&text.functions);
         out.push('\n');

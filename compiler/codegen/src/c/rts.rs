@@ -8,6 +8,8 @@ pub const ABI: &str = include_str!("../../rts/c/sluice_abi.h");
 pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
 /// Around text that is to be compiled quickly.
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
+/// Filters in the frequency domain; only in programs that have some.
+pub const CONVOLVE: &str = include_str!("../../rts/c/sl_convolve.h");
 /// The engine.
 pub const ENGINE: [&str; 9] = [
     include_str!("../../rts/c/sl_print.c"),

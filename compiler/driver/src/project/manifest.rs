@@ -7,7 +7,7 @@ use super::schema::{self, At, Faults, Table};
 use super::sources;
 use crate::io::format::Format;
 use crate::makespan::programs::{Deadline, OfProgram};
-use crate::options::{CodeChoices, Inner, NativeOptions, RunOptions, ScheduleKind};
+use crate::options::{CodeChoices, Inner, Linear, NativeOptions, RunOptions, ScheduleKind};
 use sluice_frontend::Analysis;
 use sluice_grammar::diagnostic::{Diagnostic, Label};
 use sluice_grammar::span::{FileId, SourceMap, Span};
@@ -110,6 +110,7 @@ pub fn build(table: &mut Table<'_>, faults: &mut Faults) -> CodeChoices {
         fold: table.boolean("fold", faults),
         fuse: table.boolean("fuse", faults),
         inner: table.choice("inner", &Inner::NAMES, faults),
+        linear: table.choice("linear", &Linear::NAMES, faults),
     }
 }
 

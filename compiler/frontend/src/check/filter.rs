@@ -251,6 +251,7 @@ impl Checker<'_> {
             calls_native: None,
             init_output,
             turns: None,
+            convolution: None,
         };
         self.analyse(&mut code, &parts);
         (self.errors == 0).then_some(code)

@@ -128,7 +128,11 @@ pub fn trip(l: &For) -> Option<(u64, i32)> {
 
 /// Does a check hold by its constants?
 fn holds(c: &Check) -> bool {
-    let Some(v) = c.operand().and_then(Expr::as_int) else { return false };
+    c.operand().and_then(Expr::as_int).is_some_and(|v| holds_at(c, v))
+}
+
+/// Does a check hold where what it looks at is `v`?
+pub(crate) fn holds_at(c: &Check, v: i32) -> bool {
     match c {
         Check::Index { length, .. } => v >= 0 && (v as u32) < *length,
         Check::Divisor(_) => v != 0,

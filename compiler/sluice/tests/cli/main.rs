@@ -12,6 +12,7 @@ mod hostile;
 mod jit;
 mod language;
 mod libraries;
+mod linear;
 mod loops;
 mod lsp;
 mod makespan;

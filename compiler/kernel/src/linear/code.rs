@@ -1,0 +1,262 @@
+//! The filter that computes an affine map item by item, as typed code like any other's.
+//!
+//! Rows whose items are neighbours are loops over a table; where a row has zeroes at regular distances or many of them, the loop goes over what is not zero. Sums are made in the type
+//! of the items (in double where either side is double), from the first item of the window to the last.
+//!
+//! ```text
+//! y(0) = 0.5·x(0) + 0.25·x(1) + 0.5·x(2)     →     float sum = 0; for (int i = 0; i < 3; i++) sum += taps[i] * peek(i); push(sum);
+//! ```
+
+use super::choose::{Shape, shape};
+use super::map::{Row, Steps};
+use sluice_frontend::constant::Const;
+use sluice_frontend::ids::{DeclId, FieldId, FnId, LocalId};
+use sluice_frontend::ty::Ty;
+use sluice_frontend::typed::*;
+use sluice_grammar::span::Span;
+
+/// Rows that are written one by one, at most; more of them are rows of one table, with zeroes where one is shorter than the longest.
+const WRITTEN: usize = 8;
+/// Coefficients of a row that is written as one sum, at most.
+const TERMS: usize = 4;
+
+/// How the new filter is called, and where it stands.
+pub struct Called {
+    /// The declaration of one of the filters that it is made of.
+    pub decl: DeclId,
+    /// Its name.
+    pub name: Name,
+    /// Its name for people.
+    pub display: String,
+    /// Where the first of those filters is declared.
+    pub span: Span,
+}
+
+/// The filter that takes these steps.
+pub fn filter(steps: &Steps, (input, output): (&Ty, &Ty), called: Called) -> Option<FilterCode> {
+    let number = |n: u64| u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32);
+    let span = called.span;
+    let real = if *input == Ty::Double || *output == Ty::Double { Ty::Double } else { Ty::Float };
+    let mut make = Make { span, input: input.clone(), output: output.clone(), real, fields: Vec::new() };
+    let rates =
+        Rates { peek: number(steps.peek)?, pop: number(steps.pop)?, push: u32::try_from(steps.rows.len()).ok()? };
+    let work = |function: u32, rates: Rates| WorkDef {
+        function: FnId(function),
+        rates,
+        dynamic: None,
+        counts_proved: true,
+        peeks_proved: true,
+        span,
+    };
+    let mut functions = vec![make.function("work", &steps.rows, steps.peek)];
+    let prework = match &steps.first {
+        Some((rows, peek)) => {
+            functions.push(make.function("prework", rows, *peek));
+            let rates = Rates { peek: number(*peek)?, pop: 0, push: u32::try_from(rows.len()).ok()? };
+            Some(work(1, rates))
+        }
+        None => None,
+    };
+    Some(FilterCode {
+        decl: called.decl,
+        name: called.name,
+        display: called.display,
+        span,
+        input: make.input,
+        output: make.output,
+        fields: make.fields,
+        functions,
+        prework,
+        work: work(0, rates),
+        handlers: Vec::new(),
+        stateful: None,
+        prints: false,
+        uses_iter: false,
+        sends: None,
+        calls_native: None,
+        init_output: String::new(),
+        turns: None,
+        convolution: None,
+    })
+}
+
+const SUM: LocalId = LocalId(0);
+const TURN: LocalId = LocalId(1);
+const ROW: LocalId = LocalId(2);
+
+struct Make {
+    span: Span,
+    input: Ty,
+    output: Ty,
+    real: Ty,
+    fields: Vec<FieldDef>,
+}
+
+impl Make {
+    fn function(&mut self, name: &str, rows: &[Row], peek: u64) -> Function {
+        let body = if rows.len() > WRITTEN && rows.iter().any(|r| r.taps.len() > TERMS) {
+            self.all(rows, peek)
+        } else {
+            rows.iter().flat_map(|r| self.one(r)).collect()
+        };
+        let local = |name: &str, ty: Ty| Local { name: name.into(), ty, by_ref: false, written: true, span: self.span };
+        Function {
+            name: name.into(),
+            params: 0,
+            locals: vec![local("sum", self.real.clone()), local("i", Ty::Int), local("row", Ty::Int)],
+            ret: Ty::Void,
+            body,
+            span: self.span,
+        }
+    }
+
+    /// The statements of a row.
+    fn one(&mut self, row: &Row) -> Vec<Stmt> {
+        let real: Vec<(u64, f64)> = (row.start..).zip(row.taps.iter().copied()).filter(|(_, t)| *t != 0.0).collect();
+        if real.len() <= TERMS {
+            let term = |(at, t): &(u64, f64)| {
+                let item = self.item(self.int(*at as i64));
+                self.binary(BinaryOp::Mul, self.number(*t), item, &self.real)
+            };
+            let terms = real.iter().map(term).reduce(|a, b| self.binary(BinaryOp::Add, a, b, &self.real));
+            let sum = terms.unwrap_or_else(|| self.number(0.0));
+            return vec![self.push(sum, row.plus)];
+        }
+        let start = self.int(row.start as i64);
+        let (taps, at): (Vec<f64>, _) = match shape(row) {
+            Shape::Dense => (row.taps.clone(), self.binary(BinaryOp::Add, start, self.local(TURN, Ty::Int), &Ty::Int)),
+            Shape::Strided(stride) => {
+                let turn = self.binary(BinaryOp::Mul, self.int(stride as i64), self.local(TURN, Ty::Int), &Ty::Int);
+                let taps = row.taps.iter().copied().step_by(stride as usize).collect();
+                (taps, self.binary(BinaryOp::Add, start, turn, &Ty::Int))
+            }
+            Shape::Sparse(at) => {
+                let table = self.table("at", Ty::Int, at.iter().map(|i| Const::Int((row.start + i) as i32)).collect());
+                let at = self.index(table, self.local(TURN, Ty::Int), Ty::Int);
+                (real.iter().map(|(_, t)| *t).collect(), at)
+            }
+        };
+        let n = taps.len();
+        let table = self.table("taps", self.real.clone(), taps.iter().map(|t| self.constant(*t)).collect());
+        let tap = self.index(table, self.local(TURN, Ty::Int), self.real.clone());
+        self.sum(n, tap, at, self.number(row.plus), row.plus == 0.0)
+    }
+
+    /// The statements of all rows as one loop: the taps of all, one row after the other, each of the longest's length.
+    fn all(&mut self, rows: &[Row], peek: u64) -> Vec<Stmt> {
+        let n = rows.iter().map(|r| r.taps.len()).max().unwrap_or(0);
+        let (mut taps, mut starts) = (Vec::with_capacity(n * rows.len()), Vec::new());
+        for r in rows {
+            // within the window, whatever its length
+            let start = r.start.min(peek - n as u64);
+            let before = if r.taps.is_empty() { 0 } else { (r.start - start) as usize };
+            let row = std::iter::repeat_n(0.0, before).chain(r.taps.iter().copied()).chain(std::iter::repeat(0.0));
+            taps.extend(row.take(n).map(|t| self.constant(t)));
+            starts.push(Const::Int(start as i32));
+        }
+        let taps = self.table("taps", self.real.clone(), taps);
+        let starts = self.table("starts", Ty::Int, starts);
+        let row = || self.local(ROW, Ty::Int);
+        let first = self.binary(BinaryOp::Mul, row(), self.int(n as i64), &Ty::Int);
+        let at = self.binary(BinaryOp::Add, first, self.local(TURN, Ty::Int), &Ty::Int);
+        let tap = self.index(taps, at, self.real.clone());
+        let start = self.index(starts, row(), Ty::Int);
+        let item = self.binary(BinaryOp::Add, start, self.local(TURN, Ty::Int), &Ty::Int);
+        let plain = rows.iter().all(|r| r.plus == 0.0);
+        let plus = if plain {
+            self.number(0.0)
+        } else {
+            let all = rows.iter().map(|r| self.constant(r.plus)).collect();
+            let table = self.table("plus", self.real.clone(), all);
+            self.index(table, self.local(ROW, Ty::Int), self.real.clone())
+        };
+        let body = self.sum(n, tap, item, plus, plain);
+        vec![self.count(ROW, rows.len(), body)]
+    }
+
+    /// `sum = 0; for (i = 0; i < n; i++) sum += tap * peek(at); push(sum + plus);`
+    fn sum(&self, n: usize, tap: Expr, at: Expr, plus: Expr, plain: bool) -> Vec<Stmt> {
+        let product = self.binary(BinaryOp::Mul, tap, self.item(at), &self.real);
+        let add = StmtKind::AssignOp {
+            place: self.local(SUM, self.real.clone()),
+            op: BinaryOp::Add,
+            in_ty: self.real.clone(),
+            value: product,
+        };
+        let zero = StmtKind::Let { local: SUM, init: Some(self.number(0.0)), dims: Vec::new() };
+        let sum = self.local(SUM, self.real.clone());
+        let sum = if plain { sum } else { self.binary(BinaryOp::Add, sum, plus, &self.real) };
+        vec![self.stmt(zero), self.count(TURN, n, vec![self.stmt(add)]), self.pushed(sum)]
+    }
+
+    /// `for (var = 0; var < n; var++) body`
+    fn count(&self, var: LocalId, n: usize, body: Vec<Stmt>) -> Stmt {
+        let at = || self.local(var, Ty::Int);
+        let cond = self.expr(ExprKind::Binary(BinaryOp::Lt, Box::new(at()), Box::new(self.int(n as i64))), Ty::Bool);
+        let next = ExprKind::IncDec { place: Box::new(at()), inc: true, prefix: false };
+        self.stmt(StmtKind::For {
+            init: vec![self.stmt(StmtKind::Let { local: var, init: Some(self.int(0)), dims: Vec::new() })],
+            cond: Some(cond),
+            step: vec![self.stmt(StmtKind::Expr(self.expr(next, Ty::Int)))],
+            body,
+        })
+    }
+
+    fn push(&self, sum: Expr, plus: f64) -> Stmt {
+        let sum = if plus == 0.0 { sum } else { self.binary(BinaryOp::Add, sum, self.number(plus), &self.real) };
+        self.pushed(sum)
+    }
+
+    fn pushed(&self, sum: Expr) -> Stmt {
+        self.stmt(StmtKind::Push(self.converted(sum, &self.output)))
+    }
+
+    fn item(&self, at: Expr) -> Expr {
+        let item = self.expr(ExprKind::Peek(Box::new(at)), self.input.clone());
+        self.converted(item, &self.real)
+    }
+
+    fn converted(&self, e: Expr, ty: &Ty) -> Expr {
+        if e.ty == *ty { e } else { self.expr(ExprKind::Convert(Box::new(e)), ty.clone()) }
+    }
+
+    fn table(&mut self, name: &str, ty: Ty, values: Vec<Const>) -> FieldId {
+        let name = format!("{name}{}", self.fields.len());
+        let (ty, initial) = (ty.array(values.len() as u32), Const::Array(values.into()));
+        self.fields.push(FieldDef { name: name.into(), ty, span: self.span, initial, constant: true });
+        FieldId::from(self.fields.len() - 1)
+    }
+
+    fn index(&self, table: FieldId, at: Expr, ty: Ty) -> Expr {
+        let all = self.expr(ExprKind::Field(table), self.fields[table.index()].ty.clone());
+        self.expr(ExprKind::Index(Box::new(all), Box::new(at)), ty)
+    }
+
+    fn constant(&self, x: f64) -> Const {
+        if self.real == Ty::Double { Const::Double(x) } else { Const::Float(x as f32) }
+    }
+
+    fn number(&self, x: f64) -> Expr {
+        self.expr(ExprKind::Const(self.constant(x)), self.real.clone())
+    }
+
+    fn int(&self, i: i64) -> Expr {
+        self.expr(ExprKind::Const(Const::Int(i as i32)), Ty::Int)
+    }
+
+    fn local(&self, id: LocalId, ty: Ty) -> Expr {
+        self.expr(ExprKind::Local(id), ty)
+    }
+
+    fn binary(&self, op: BinaryOp, a: Expr, b: Expr, ty: &Ty) -> Expr {
+        self.expr(ExprKind::Binary(op, Box::new(a), Box::new(b)), ty.clone())
+    }
+
+    fn expr(&self, kind: ExprKind, ty: Ty) -> Expr {
+        Expr { kind, ty, span: self.span }
+    }
+
+    fn stmt(&self, kind: StmtKind) -> Stmt {
+        Stmt { kind, span: self.span }
+    }
+}
