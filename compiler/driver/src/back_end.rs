@@ -90,10 +90,12 @@ fn compiler(front: &Front) -> f64 {
     COMPILER.0 + COMPILER.1 * statements as f64
 }
 
-/// Steady states until the input ends, at most; `None` where that cannot be told.
+/// Steady states until the input ends, at most; `None` where that cannot be told. The readers may be those of the program before branches were folded: the same, in the same order.
 fn states(checked: &Checked, options: &RunOptions, readers: &[End]) -> Option<f64> {
     let mut most: Option<f64> = None;
-    for end in readers {
+    let graph = &checked.program.graph;
+    let own = graph.node_ids().filter(|v| matches!(graph.node(*v).kind, NodeKind::Reader(_)));
+    for (end, node) in readers.iter().zip(own) {
         let (path, raw) = match &end.endpoint {
             Endpoint::File(path) => (path.as_str(), true),
             Endpoint::Open => {
@@ -109,7 +111,7 @@ fn states(checked: &Checked, options: &RunOptions, readers: &[End]) -> Option<f6
             (false, _) => end.item.scalars as f64,
         };
         let items = file.len() as f64 / bytes.max(0.125);
-        let each = checked.program.steady.repetitions[end.node.index()].max(1) as f64;
+        let each = checked.program.steady.repetitions[node.index()].max(1) as f64;
         most = Some(most.unwrap_or(0.0).max(items / each));
     }
     most

@@ -241,3 +241,37 @@ fn what_can_fail_is_not_folded() {
     };
     assert!(folds("1", "1") && folds("2", "1") && !folds("4", "1") && !folds("3", "1") && !folds("1", "2"));
 }
+
+/// Who makes the code is decided by the sizes of input files: those of readers that lie behind branches which have become one filter, too.
+#[test]
+fn a_reader_behind_folded_branches() {
+    let program = "void->int filter Count { int n; work push 16 { for (int i = 0; i < 16; i++) push(n++); } }
+int->int filter Decay { int s; work pop 1 push 1 { s = s / 2 + pop(); push(s); } }
+int->int filter Sum(int n) { work pop n push 1 { int s = 0; for (int i = 0; i < n; i++) s += pop(); push(s); } }
+void->void pipeline Main {
+    add splitjoin {
+        split roundrobin(0);
+        add pipeline {
+            add Count;
+            add splitjoin { split roundrobin(1); for (int i = 0; i < 16; i++) add Decay; join roundrobin(1); }
+            add Sum(16);
+        }
+        add FileReader<int>(\"b.raw\");
+        join roundrobin(1);
+    }
+    add Sum(2);
+    add FileWriter<int>(\"c.raw\");
+}
+";
+    let place = Place::new().with("a.str", program);
+    std::fs::write(place.path("b.raw"), (0..100u8).collect::<Vec<_>>()).unwrap();
+    let by = |arguments: &[&str]| {
+        place.run(&[&["run", "a.str"], arguments].concat()).ends(0);
+        std::fs::read(place.path("c.raw")).unwrap()
+    };
+    let wanted = by(&["--interpret"]);
+    assert_eq!(wanted.len(), 100);
+    for way in [&["--fold"][..], &["--fold", "--back-end", "cc"], &["--fold", "--iterations", "30"]] {
+        assert!(by(way).starts_with(&wanted), "{way:?}");
+    }
+}
