@@ -16,6 +16,7 @@ use sluice_picture::bars_svg::{self, Bars};
 use std::path::Path;
 
 const REPETITIONS: usize = 31;
+
 /// What is measured of a program, or of a variant of it.
 struct Measured {
     b: &'static Benchmark,

@@ -77,22 +77,7 @@ fn holds(name: &str) {
     }
 }
 
-macro_rules! programs {
-    ($($name:ident),*) => {
-        $(#[test]
-        fn $name() {
-            holds(stringify!($name));
-        })*
-
-        #[test]
-        fn all_are_tested() {
-            let names: Vec<&str> = SMALL.iter().map(|s| s.name).collect();
-            assert_eq!(names, [$(stringify!($name)),*]);
-        }
-    };
-}
-
-programs!(fir, iir, bank, resample, fm, fft64, fft1024);
+common::programs!(SMALL, holds; fir iir bank resample fm fft64 fft1024);
 
 /// A program that is a little too loud.
 struct Louder(Plain);

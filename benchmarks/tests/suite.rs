@@ -87,44 +87,7 @@ fn holds(name: &str) {
     }
 }
 
-macro_rules! programs {
-    ($($name:ident),*) => {
-        $(#[test]
-        fn $name() {
-            holds(stringify!($name));
-        })*
-
-        #[test]
-        fn all_are_tested() {
-            let names: Vec<&str> = SUITE.iter().map(|b| b.name).collect();
-            assert_eq!(names, [$(stringify!($name)),*]);
-        }
-    };
-}
-
-programs!(
-    bitonic,
-    bitonicrec,
-    dct,
-    des,
-    fft,
-    filterbank,
-    fmradio,
-    matrixmult,
-    iirbank,
-    reverb,
-    aes,
-    viterbi,
-    beamformer,
-    pulsecompression,
-    radar,
-    channelvocoder,
-    stereo,
-    tde,
-    mpeg2,
-    phasevocoder,
-    serpent
-);
+common::programs_of_the_suite!(holds);
 
 /// The page says what each program moves and computes.
 #[test]

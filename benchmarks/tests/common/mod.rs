@@ -9,6 +9,34 @@ use sluice_driver::io::host::Bindings;
 use sluice_driver::options::{BackEnd, CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
 use std::path::{Path, PathBuf};
 
+/// A test for each program of a list, which calls a function with its name; and one that none of the list is left out.
+macro_rules! programs {
+    ($list:expr, $holds:ident; $($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            $holds(stringify!($name));
+        })*
+
+        #[test]
+        fn all_are_tested() {
+            let names: Vec<&str> = $list.iter().map(|program| program.name).collect();
+            assert_eq!(names, [$(stringify!($name)),*]);
+        }
+    };
+}
+
+/// The same of the suite.
+macro_rules! programs_of_the_suite {
+    ($holds:ident) => {
+        common::programs!(sluice_benchmarks::suite::SUITE, $holds;
+            bitonic bitonicrec dct des fft filterbank fmradio matrixmult iirbank reverb aes viterbi beamformer pulsecompression radar
+            channelvocoder stereo tde mpeg2 phasevocoder serpent);
+    };
+}
+
+#[allow(unused_imports)] // each test has its own needs
+pub(crate) use {programs, programs_of_the_suite};
+
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
