@@ -240,7 +240,9 @@ fn libraries_tell_what_they_took() {
     assert_eq!(peer(r#"{"missing": "torch"}"#), Some(Err("torch".into())));
     assert_eq!(peer("Warning: something"), None);
     let python = Command::new("python3").arg(root().join("benchmarks/gpu/peers.py")).arg("/nonexistent").output();
-    let Ok(out) = python else { return eprintln!("SKIPPED: there is no Python") };
+    let Ok(out) = python else {
+        return sluice_skipped::skipped("there is no python3: libraries beside a GPU are not asked");
+    };
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     for line in String::from_utf8(out.stdout).unwrap().lines() {
         assert!(matches!(peer(line), Some(Err(_))), "{line}");

@@ -71,7 +71,9 @@ fn holds(name: &str) {
         match made {
             Ok(None) => {}
             Ok(Some(mut program)) => same(who, &in_pieces(small, &mut program, &input)),
-            Err(why) if absent(&why) => eprintln!("SKIPPED: {name} against {who}, which is not installed"),
+            Err(why) if absent(&why) => {
+                sluice_skipped::skipped(&format!("{name} against {who}, which is not installed"))
+            }
             Err(why) => panic!("{name}: {who}: {why}"),
         }
     }

@@ -83,7 +83,7 @@ fn holds(name: &str) {
     };
     match library(b, &input, work) {
         Some(theirs) => same(b.peer.name, b, &ours, &theirs, b.peer.tolerance),
-        None => eprintln!("SKIPPED: {name} against {}, which is not installed", b.peer.name),
+        None => sluice_skipped::skipped(&format!("{name} against {}, which is not installed", b.peer.name)),
     }
 }
 
