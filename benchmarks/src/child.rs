@@ -55,6 +55,14 @@ pub struct Feed<'a> {
     pub bytes: u64,
 }
 
+/// Processor seconds of this thread so far.
+pub fn thread_seconds() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place is ours.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
 /// Runs a command to its end, and no longer than `limit`; its output is thrown away.
 pub fn ended(command: &mut Command, feed: Option<Feed<'_>>, limit: Duration) -> Result<Ended, String> {
     let name = command.get_program().to_string_lossy().into_owned();
@@ -134,6 +142,15 @@ mod tests {
         assert_eq!(late.end, End::Late);
         assert!(late.well().unwrap_err().starts_with("not done within"));
         assert!(ended(&mut Command::new("/nowhere/nothing"), None, Duration::ZERO).is_err());
+    }
+
+    #[test]
+    fn who_sleeps_needs_no_processor() {
+        let (start, clock) = (thread_seconds(), Instant::now());
+        std::thread::sleep(Duration::from_millis(50));
+        let slept = thread_seconds() - start;
+        assert!(slept < clock.elapsed().as_secs_f64() / 2.0);
+        while thread_seconds() - start < slept + 0.01 {}
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub struct Items {
 pub struct Point {
     /// Items of input.
     pub items: u64,
-    /// Seconds as a library, from memory to memory, in blocks: the best turn.
+    /// Processor seconds as a library, from memory to memory, in blocks: the best turn.
     pub library: f64,
     /// Processor seconds of the process, from a pipe.
     pub process: f64,
@@ -160,7 +160,7 @@ impl Scaling {
     fn of_items(&self) -> String {
         let mut text = format!(
             "## Items\n\nNanoseconds of native code for an item of input, by the number of items. *Alone*: as a library, from memory to memory, in blocks of 65,536 items at most, from its \
-             first item, the best of many turns; creating it is not counted. *Process*: the program that `sluice build` makes, its start included, which reads a pipe and writes to nowhere. \
+             first item, the best turn; creating it is not counted. *Process*: the program that `sluice build` makes, its start included, which reads a pipe and writes to nowhere. \
              Costs are flat where the greatest is at most {FLAT} times the least; memory does not grow where no input takes more than {} MiB more than the shortest.\n\n\
              | program | items | alone, ns | process, ns | process without its start, ns | peak memory, MiB |\n|---|--:|--:|--:|--:|--:|\n",
             mega(GROWTH)
@@ -258,8 +258,7 @@ impl Scaling {
 
     fn of_buffers(&self) -> String {
         let mut text = String::from(
-            "## Memory and buffers\n\nPrograms that need a large buffer: a filter that looks far ahead, and a split-join that changes the order of a block. The input is as long as fills the buffers \
-             four times, at most. *Built*: the program that `sluice build` makes. *Run*: `sluice run` with code made in memory; the compiler is in the process.\n\n\
+            "## Memory and buffers\n\nPrograms that need a large buffer: a filter that looks far ahead, and a split-join that changes the order of a block. The input fills the buffer, and goes on until a difference is seen. *Built*: the program that `sluice build` makes. *Run*: `sluice run` with code made in memory; the compiler is in the process.\n\n\
              | program | items of its buffer | buffers hold, MiB | twice that and 16 MiB | built, peak MiB | within | run, peak MiB | within | an item, ns | |\n\
              |---|--:|--:|--:|--:|---|--:|---|--:|---|\n",
         );

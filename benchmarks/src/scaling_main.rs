@@ -5,13 +5,16 @@
 //!                                                             (.md, .json, four .svg); the most items (1e9) and filters (10000), and the seconds for a step
 //! scaling --draw RESULTS                                      writes page and charts of figures that are kept anew
 //! ```
+//!
+//! Libraries run in processes of their own, which it starts as `scaling --alone LIBRARY NAME ITEMS TURNS`: the system counts this process' memory into that of
+//! what it starts, so that it has to stay small.
 
 #![allow(clippy::disallowed_methods)] // it starts sluice, reads the command line and writes its results
 
 use serde_json::{Value, json};
 use sluice_benchmarks::beside::{Compiled, Program, bytes};
-use sluice_benchmarks::child::{Ended, Feed, ended};
-use sluice_benchmarks::measure::{keep, page, seconds};
+use sluice_benchmarks::child::{Ended, Feed, ended, thread_seconds};
+use sluice_benchmarks::measure::{keep, page};
 use sluice_benchmarks::scaling::{Buffers, Filters, Items, Point, Scaling};
 use sluice_benchmarks::suite::Signal;
 use std::path::{Path, PathBuf};
@@ -86,36 +89,43 @@ fn least(turns: u64, mut turn: impl FnMut() -> Result<f64, String>) -> Result<f6
     (0..turns.max(1)).try_fold(f64::INFINITY, |least, _| Ok(turn()?.min(least)))
 }
 
+/// The best turn of a library that takes so many items, from its first, in processor seconds.
+fn alone(library: &Path, name: &str, items: u64, turns: u64) -> Result<f64, String> {
+    let words = Signal::Noise.words(BLOCK);
+    let mut out = Vec::with_capacity(2 * BLOCK + (1 << 14));
+    least(turns, || {
+        let mut code = Compiled::open(library, name, (1, 1))?;
+        let start = thread_seconds();
+        let mut left = items;
+        while left > 0 {
+            let n = left.min(BLOCK as u64);
+            out.clear();
+            code.run(&words[..n as usize], &mut out)?;
+            left -= n;
+        }
+        Ok(thread_seconds() - start)
+    })
+}
+
 fn over_items(places: &Places<'_>, most: u64) -> Result<Vec<Items>, String> {
     let mut all = Vec::new();
+    let myself = std::env::current_exe().map_err(|e| e.to_string())?;
+    let block = bytes(&Signal::Noise.words(BLOCK));
     for (name, file) in PROGRAMS {
         eprintln!("{name}");
         let file = Path::new(file);
         let (program, library) = (places.work.join(name), places.work.join(format!("lib{name}.so")));
         let compile = places.build(file, &program, &[])?.cpu;
         places.build(file, &library, &["--lib"])?;
-        let words = Signal::Noise.words(BLOCK);
-        let block = bytes(&words);
         let process = |items| places.feed(&mut Command::new(&program), &block, items);
         let start = least(9, || Ok(process(0)?.cpu))?;
         let mut points = Vec::new();
         for items in (4..).map(|e| 10u64.pow(e)).take_while(|n| *n <= most) {
-            let turns = (TURNS / items).min(50);
-            let mut out = Vec::with_capacity(2 * BLOCK + (1 << 14));
-            let alone = least(turns, || {
-                let mut code = Compiled::open(&library, name, (1, 1))?;
-                let mut result = Ok(None);
-                let time = seconds(|| {
-                    let mut left = items as usize;
-                    while left > 0 && result.is_ok() {
-                        let n = left.min(BLOCK);
-                        out.clear();
-                        result = code.run(&words[..n], &mut out);
-                        left -= n;
-                    }
-                });
-                result.map(|_| time)
-            })?;
+            let numbers = [items, (TURNS / items).clamp(1, 50)].map(|n| n.to_string());
+            let mut command = Command::new(&myself);
+            command.arg("--alone").arg(&library).arg(name).args(numbers);
+            let said = ended(&mut command, None, places.limit)?.well()?.said;
+            let alone = said.trim().parse().map_err(|_| format!("{name}: {said}"))?;
             let mut peak = 0;
             let process = least((TURNS / items).min(9), || {
                 let ended = process(items)?;
@@ -227,8 +237,13 @@ fn over_buffers(places: &Places<'_>, most: u64) -> Result<Vec<Buffers>, String> 
                 let program = places.work.join("large");
                 places.build(&file, &program, &[])?;
                 let feed = |n| places.feed(&mut Command::new(&program), &block, n);
-                // of what looks ahead, few firings, which may each take long; of the other, whole steady states
-                let (few, more) = if shape == "looks ahead" { (items, items + 3000) } else { (2 * items, 8 * items) };
+                // of what looks ahead, as many firings as are told from nothing: each may take long; of the other, whole steady states
+                let (few, mut more) =
+                    if shape == "looks ahead" { (items, items + 3000) } else { (2 * items, 8 * items) };
+                let start = least(5, || Ok(feed(few)?.cpu))?;
+                while feed(more)?.cpu < start + 0.05 && more < 100_000_000 {
+                    more = few + 10 * (more - few);
+                }
                 let filled = feed(more)?;
                 of.built = Some(filled.peak);
                 let code = places.feed(
@@ -237,7 +252,6 @@ fn over_buffers(places: &Places<'_>, most: u64) -> Result<Vec<Buffers>, String> 
                     more,
                 )?;
                 of.run = Some(code.peak);
-                let start = least(5, || Ok(feed(few)?.cpu))?;
                 let time = least(5, || Ok(feed(more)?.cpu))?;
                 of.cost = Some((time - start).max(0.0) / (more - few) as f64);
                 Ok(())
@@ -259,9 +273,9 @@ fn load() -> f64 {
 fn run(places: &Places<'_>, results: &str, (items, filters): (u64, u64)) -> Result<(), String> {
     std::fs::create_dir_all(places.work).map_err(|e| format!("{}: {e}", places.work.display()))?;
     let before = load();
-    let floor = ended(&mut Command::new("true"), None, places.limit)?.peak;
+    let nothing = || ended(&mut Command::new("true"), None, places.limit);
+    let floor = nothing()?.peak;
     let mut measured = Scaling {
-        floor,
         limit: places.limit.as_secs(),
         filters: over_filters(places, filters)?,
         buffers: over_buffers(places, 10_000_000)?,
@@ -269,6 +283,8 @@ fn run(places: &Places<'_>, results: &str, (items, filters): (u64, u64)) -> Resu
         ..Scaling::default()
     };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    // this process may have grown in between
+    measured.floor = floor.max(nothing()?.peak);
     measured.load = ((before + load()) / 2.0, processors);
     let figures = serde_json::to_value(&measured).map_err(|e| e.to_string())?;
     keep(results, places.sluice, &measured.page(), json!({ "figures": figures }))?;
@@ -291,6 +307,11 @@ fn main() {
     let number = |at: usize, or: u64| args.get(at).map_or(Some(or), |n| n.parse::<f64>().ok().map(|n| n as u64));
     let done = match (&args[..], number(3, 1_000_000_000), number(4, 10_000), number(5, 120)) {
         ([draws, results], ..) if draws == "--draw" => draw(results),
+        // what it says is on standard error
+        ([call, library, name, items, turns], ..) if call == "--alone" => match (items.parse(), turns.parse()) {
+            (Ok(items), Ok(turns)) => alone(Path::new(library), name, items, turns).map(|time| eprintln!("{time:e}")),
+            _ => Err(format!("{items} and {turns} are not both numbers")),
+        },
         ([sluice, work, results, ..], Some(items), Some(filters), Some(limit)) if args.len() <= 6 => {
             let work = Path::new(work).join("scaling");
             run(&Places { sluice, work: &work, limit: Duration::from_secs(limit) }, results, (items, filters))
