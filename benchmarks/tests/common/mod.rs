@@ -1,6 +1,6 @@
 //! What tests of the suite have in common.
 
-#![allow(dead_code)] // each test has its own needs
+#![allow(dead_code, unused_macros, unused_imports)] // each test has its own needs
 
 use sluice_benchmarks::beside::{bytes, words};
 use sluice_driver::commands;
@@ -34,7 +34,6 @@ macro_rules! programs_of_the_suite {
     };
 }
 
-#[allow(unused_imports)] // each test has its own needs
 pub(crate) use {programs, programs_of_the_suite};
 
 pub fn root() -> PathBuf {
