@@ -34,7 +34,7 @@ pub struct Runner {
 impl Places<'_> {
     /// The program as a library, its functions named after it.
     pub fn sluice(&self, b: &Benchmark, variant: Option<&str>) -> Result<Runner, String> {
-        let library = self.library(b, variant);
+        let library = self.built(b, variant);
         let mut command = Command::new(self.sluice);
         command.args(["build", "--lib"]).arg(b.program(self.root, variant)).arg("-o").arg(&library);
         let out = command.output().map_err(|e| format!("{}: {e}", self.sluice))?;
@@ -47,11 +47,11 @@ impl Places<'_> {
     /// The same, built before, from its beginning.
     pub fn anew(&self, b: &Benchmark, variant: Option<&str>) -> Result<Runner, String> {
         let widths = (b.input.0.words(), b.output.0.words());
-        let program = Compiled::open(&self.library(b, variant), variant.unwrap_or(b.name), widths)?;
+        let program = Compiled::open(&self.built(b, variant), variant.unwrap_or(b.name), widths)?;
         Ok(Runner { name: "sluice".into(), program: Box::new(program) })
     }
 
-    fn library(&self, b: &Benchmark, variant: Option<&str>) -> PathBuf {
+    fn built(&self, b: &Benchmark, variant: Option<&str>) -> PathBuf {
         self.work.join(format!("lib{}.so", variant.unwrap_or(b.name)))
     }
 

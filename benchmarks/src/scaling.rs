@@ -55,7 +55,7 @@ pub struct Point {
     /// Items of input.
     pub items: u64,
     /// Processor seconds as a library, from memory to memory, in blocks: the best turn.
-    pub library: f64,
+    pub alone: f64,
     /// Processor seconds of the process, from a pipe.
     pub process: f64,
     /// The most memory of the process, in bytes.
@@ -175,7 +175,7 @@ impl Scaling {
                     "| {} | {:.0e} | {} | {} | {rest} | {} |\n",
                     program.program,
                     p.items as f64,
-                    each(p.library),
+                    each(p.alone),
                     each(p.process),
                     mega(p.peak)
                 );
@@ -184,7 +184,7 @@ impl Scaling {
         text += "\n| program | compilation, s | start, ms | alone: greatest by least cost | flat | growth of memory, MiB | does not grow | twice the buffers and 16 MiB, MiB | within |\n\
                  |---|--:|--:|--:|---|--:|---|--:|---|\n";
         for program in &self.items {
-            let range = range(program.points.iter().map(|p| p.library / p.items as f64)).unwrap_or(1.0);
+            let range = range(program.points.iter().map(|p| p.alone / p.items as f64)).unwrap_or(1.0);
             let peaks = || program.points.iter().map(|p| p.peak);
             let (least, most) = (peaks().min().unwrap_or(0), peaks().max().unwrap_or(0));
             let bound = 2 * program.buffers + FIXED;
@@ -313,7 +313,7 @@ impl Scaling {
             let each = |seconds: fn(&Point) -> f64| {
                 of.points.iter().map(|p| (p.items as f64, seconds(p) * 1e9 / p.items as f64)).collect()
             };
-            items.push(line(format!("{}, alone", of.program), each(|p| p.library)));
+            items.push(line(format!("{}, alone", of.program), each(|p| p.alone)));
             items.push(line(format!("{}, the process with its start", of.program), each(|p| p.process)));
         }
         let of_filters = |y: &dyn Fn(&Filters) -> Option<f64>| {
@@ -367,7 +367,7 @@ mod tests {
     use super::*;
 
     fn point(items: u64, nanoseconds: f64, peak: u64) -> Point {
-        Point { items, library: nanoseconds * 1e-9 * items as f64, process: 1.0, peak }
+        Point { items, alone: nanoseconds * 1e-9 * items as f64, process: 1.0, peak }
     }
 
     fn filters(filters: u64, cost: Option<f64>) -> Filters {
@@ -407,7 +407,7 @@ mod tests {
             assert_eq!(broken.len(), 1, "{broken:#?}");
             broken[0].clone()
         };
-        let dear = broken(&|s| s.items[0].points[1].library *= 1.1);
+        let dear = broken(&|s| s.items[0].points[1].alone *= 1.1);
         assert!(dear.contains("| 2.09 | **NO** |"), "{dear}");
         assert!(broken(&|s| s.items[0].points[1].peak += 1 << 20).contains("| 1.0 | **NO** |"));
         let large = broken(&|s| s.items[0].points.iter_mut().for_each(|p| p.peak += 12 << 20));

@@ -132,7 +132,7 @@ fn over_items(places: &Places<'_>, most: u64) -> Result<Vec<Items>, String> {
                 peak = peak.max(ended.peak);
                 Ok(ended.cpu)
             })?;
-            points.push(Point { items, library: alone, process, peak });
+            points.push(Point { items, alone, process, peak });
         }
         all.push(Items { program: name.into(), compile, start, buffers: places.buffers(file)?, points });
     }
