@@ -6,13 +6,19 @@ OUT := out
 SECONDS_OF_SOUND := 8
 SAMPLES := $(shell expr $(SECONDS_OF_SOUND) \* 48000)
 
+# What cannot be tested here is gathered from the first step on; scripts/test shows it at the end.
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+export SLUICE_SKIPPED := $(abspath $(or $(CARGO_TARGET_DIR),target))/skipped
+$(shell mkdir -p "$(dir $(SLUICE_SKIPPED))" && : >"$(SLUICE_SKIPPED)")
+endif
+
 .PHONY: demo test bench bench-compare vsix packages packages-test build lint clean help
 
 help:
 	@echo "make demo    install what is missing, build, decode an FM recording; results under out/"
 	@echo "make test    everything: format, lints, tests"
 	@echo "make bench   the figures, as ratios"
-	@echo "make bench-compare BASE=COMMIT   this version's code beside that of a commit: fails where a program has become slower"
+	@echo "make bench-compare BASE=COMMIT [PROGRAMS=\"fft dct\"]   this version's code beside that of a commit: fails where a program has become slower"
 	@echo "make vsix    the extension for VS Code: editors/vscode/sluice.vsix"
 
 packages:
@@ -42,7 +48,7 @@ bench: packages-test
 	@scripts/bench
 
 bench-compare:
-	@scripts/bench-compare $(BASE)
+	@scripts/bench-compare "$(BASE)" $(PROGRAMS)
 
 vsix:
 	@SLUICE_NEEDS_EDITORS=1 scripts/install-editors

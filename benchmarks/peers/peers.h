@@ -9,7 +9,7 @@
 
 #define TAPS 64
 
-/* A windowed sinc, Hamming window; the cutoff is half of 1 / `part` of the sampling rate. */
+/* A windowed sinc, Hamming window; the cutoff is 1 / `part` of the sampling rate. */
 static inline void low_pass(float *h, int part) {
     for (int i = 0; i < TAPS; i++) {
         double t = i - (TAPS - 1) / 2.0, window = 0.54 - 0.46 * cos(2 * M_PI * i / (TAPS - 1));

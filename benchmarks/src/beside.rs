@@ -35,7 +35,10 @@ pub struct Plain {
 /// The library that `sluice build --lib` makes.
 pub struct Compiled {
     state: *mut c_void,
-    process: unsafe extern "C" fn(*mut c_void, *const u32, *mut usize, *mut u32, usize) -> i64,
+    /// Input and output at once; versions of sluice before it have the other two only.
+    process: Option<unsafe extern "C" fn(*mut c_void, *const u32, *mut usize, *mut u32, usize) -> i64>,
+    push: unsafe extern "C" fn(*mut c_void, *const u32, usize) -> i64,
+    pull: unsafe extern "C" fn(*mut c_void, *mut u32, usize) -> i64,
     destroy: unsafe extern "C" fn(*mut c_void),
     widths: Widths,
     _library: Library,
@@ -112,14 +115,16 @@ impl Compiled {
     pub fn open(path: &Path, name: &str, widths: Widths) -> Result<Compiled, String> {
         let library = open(path)?;
         let create: unsafe extern "C" fn() -> *mut c_void = get(&library, &format!("{name}_create"))?;
-        let process = get(&library, &format!("{name}_process"))?;
+        let process = get(&library, &format!("{name}_process")).ok();
+        let push = get(&library, &format!("{name}_push_input"))?;
+        let pull = get(&library, &format!("{name}_pull_output"))?;
         let destroy = get(&library, &format!("{name}_destroy"))?;
         // SAFETY: as the header says.
         let state = unsafe { create() };
         if state.is_null() {
             return Err("no memory".into());
         }
-        Ok(Compiled { state, process, destroy, widths, _library: library })
+        Ok(Compiled { state, process, push, pull, destroy, widths, _library: library })
     }
 }
 
@@ -131,9 +136,19 @@ impl Program for Compiled {
             output.reserve(8192);
             let to = output.spare_capacity_mut();
             let (mut taken, room) = (rest.len() / taken_words, to.len() / given_words);
-            // SAFETY: the pointers are to as many items as told.
-            let n = unsafe { (self.process)(self.state, rest.as_ptr(), &mut taken, to.as_mut_ptr().cast(), room) };
-            let n = usize::try_from(n).map_err(|_| format!("process gives {n}"))?;
+            let to = to.as_mut_ptr().cast();
+            let n = match self.process {
+                // SAFETY: the pointers are to as many items as told.
+                Some(process) => unsafe { process(self.state, rest.as_ptr(), &mut taken, to, room) },
+                None => {
+                    // SAFETY: likewise.
+                    let pushed = unsafe { (self.push)(self.state, rest.as_ptr(), taken) };
+                    taken = usize::try_from(pushed).map_err(|_| format!("push_input gives {pushed}"))?;
+                    // SAFETY: likewise.
+                    unsafe { (self.pull)(self.state, to, room) }
+                }
+            };
+            let n = usize::try_from(n).map_err(|_| format!("sluice's code gives {n}"))?;
             rest = &rest[taken * taken_words..];
             // SAFETY: so many items have been written.
             unsafe { output.set_len(output.len() + n * given_words) };

@@ -1,7 +1,8 @@
 //! Two versions of sluice beside each other: the code that each makes of the programs of the suite, in turns. Called by scripts/bench-compare.
 //!
 //! ```text
-//! compare OLD NEW WORK RESULTS     both sluice commands, a folder for what is built, and the start of the names of the files to write (.md, .json, .svg)
+//! compare OLD NEW WORK RESULTS [PROGRAM…]     both sluice commands, a folder for what is built, and the start of the names of the files to write (.md,
+//!                                             .json, .svg); which programs of the suite, by default all
 //! ```
 //!
 //! The ratio of a program is the median, over the turns, of new time by old time: what else the machine does hits both. Ends with 1 where a program takes more
@@ -52,7 +53,7 @@ fn race(places: &[Places<'_>; 2], b: &'static Benchmark, variant: Option<&'stati
     let mut both = [old.sluice(b, variant)?, new.sluice(b, variant)?];
     let input = b.input(items_for(&mut both[0], b)?);
     // from their beginnings
-    both = [old.sluice(b, variant)?, new.sluice(b, variant)?];
+    both = [old.anew(b, variant)?, new.anew(b, variant)?];
     let mut turn = |which: usize, output: &mut Vec<u32>| {
         let mut result = Ok(None);
         let time = seconds(|| result = both[which].program.run(&input, output));
@@ -99,7 +100,20 @@ fn table(all: &[Raced]) -> String {
     )
 }
 
-fn run(commands: [&str; 2], work: &Path, results: &str) -> Result<bool, String> {
+/// Those of the suite that are named, variants among them; all where none is. Or which name there is not.
+fn chosen(names: &[String]) -> Result<Vec<(&'static Benchmark, Option<&'static str>)>, String> {
+    let variants = |b: &'static Benchmark| [None].into_iter().chain(b.peer.variant.map(|(name, _)| Some(name)));
+    let all: Vec<_> = SUITE.iter().flat_map(|b| variants(b).map(move |variant| (b, variant))).collect();
+    let name = |(b, variant): &(&Benchmark, Option<&'static str>)| variant.unwrap_or(b.name).to_string();
+    if let Some(unknown) = names.iter().find(|n| !all.iter().any(|p| name(p) == **n)) {
+        let known: Vec<String> = all.iter().map(name).collect();
+        return Err(format!("there is no program `{unknown}`; there are {}", known.join(", ")));
+    }
+    Ok(all.into_iter().filter(|p| names.is_empty() || names.contains(&name(p))).collect())
+}
+
+fn run(commands: [&str; 2], work: &Path, results: &str, names: &[String]) -> Result<bool, String> {
+    let programs = chosen(names)?;
     let folders: [PathBuf; 2] = ["old", "new"].map(|f| work.join(f));
     for f in &folders {
         std::fs::create_dir_all(f).map_err(|e| format!("{}: {e}", f.display()))?;
@@ -107,12 +121,12 @@ fn run(commands: [&str; 2], work: &Path, results: &str) -> Result<bool, String> 
     let root = Path::new(".");
     let places = [0, 1].map(|i| Places { sluice: commands[i], root, work: &folders[i] });
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
-    for b in &SUITE {
-        for variant in [None].into_iter().chain(b.peer.variant.map(|(name, _)| Some(name))) {
-            match race(&places, b, variant) {
-                Ok(raced) => all.push(raced),
-                Err(why) => wrong.push(why),
-            }
+    for (i, (b, variant)) in programs.iter().enumerate() {
+        // each is compiled twice: that takes longer than the race
+        eprintln!("{} of {}: {}", i + 1, programs.len(), variant.unwrap_or(b.name));
+        match race(&places, b, *variant) {
+            Ok(raced) => all.push(raced),
+            Err(why) => wrong.push(why),
         }
     }
     let chart = bars_svg::svg(&Bars {
@@ -120,6 +134,7 @@ fn run(commands: [&str; 2], work: &Path, results: &str) -> Result<bool, String> 
         unit: "times as fast".into(),
         series: vec!["median of turns".into(), "best turns".into()],
         groups: all.iter().map(|r| (r.name.to_string(), vec![Some(1.0 / r.ratio), Some(1.0 / r.best)])).collect(),
+        ..Bars::default()
     });
     std::fs::write(format!("{results}.svg"), chart).map_err(|e| format!("{results}.svg: {e}"))?;
     let rows: Vec<Value> = (all.iter())
@@ -132,16 +147,67 @@ fn run(commands: [&str; 2], work: &Path, results: &str) -> Result<bool, String> 
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let [_, old, new, work, results] = &args[..] else {
-        eprintln!("usage: compare OLD NEW WORK RESULTS (scripts/bench-compare calls it)");
+    let [_, old, new, work, results, names @ ..] = &args[..] else {
+        eprintln!("usage: compare OLD NEW WORK RESULTS [PROGRAM...] (scripts/bench-compare calls it)");
         std::process::exit(2);
     };
-    match run([old, new], Path::new(work), results) {
+    match run([old, new], Path::new(work), results, names) {
         Ok(true) => {}
         Ok(false) => std::process::exit(1),
         Err(why) => {
             eprintln!("error: {why}");
             std::process::exit(3);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raced(ratio: f64, best: f64) -> Raced {
+        Raced { name: "fft", ratio, best, old: 1.0, new: best }
+    }
+
+    #[test]
+    fn slower_is_what_both_figures_say() {
+        let verdicts = |ratio, best| (raced(ratio, best).is_slower(), raced(ratio, best).verdict());
+        assert_eq!(verdicts(1.5, 1.2), (true, "**slower**"));
+        assert_eq!(verdicts(0.5, 0.8), (false, "faster"));
+        // one of them alone may be a disturbance
+        assert_eq!(verdicts(1.5, 1.0), (false, ""));
+        assert_eq!(verdicts(1.0, 1.5), (false, ""));
+        assert_eq!(verdicts(0.5, 1.0), (false, ""));
+        assert_eq!(verdicts(1.0, 0.5), (false, ""));
+        // what is at the limit is not beyond it, on either side
+        assert_eq!(verdicts(LIMIT, LIMIT), (false, ""));
+        assert_eq!(verdicts(LIMIT + 1e-9, LIMIT + 1e-9), (true, "**slower**"));
+        assert_eq!(verdicts(1.0 / LIMIT, 1.0 / LIMIT), (false, ""));
+        assert_eq!(verdicts(1.0 / LIMIT - 1e-9, 1.0 / LIMIT - 1e-9), (false, "faster"));
+        // a ratio that there is not is no verdict
+        assert_eq!(verdicts(f64::NAN, 2.0), (false, ""));
+    }
+
+    #[test]
+    fn the_table_counts_the_slower_ones() {
+        let text = table(&[raced(2.0, 2.0), raced(0.5, 0.5), raced(1.0, 1.0)]);
+        assert!(text.contains("| fft | 2.00 | 2.00 | 1000.00, 2000.00 | **slower** |\n"), "{text}");
+        assert!(text.contains("| fft | 0.50 | 0.50 | 1000.00, 500.00 | faster |\n"), "{text}");
+        assert!(
+            text.contains("| geometric mean | 1.00 | 1.00 | | |\n\n1 of 3 programs take more than 1.1 times"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn programs_are_chosen_by_name() {
+        let of = |names: &[&str]| chosen(&names.iter().map(|n| n.to_string()).collect::<Vec<_>>());
+        let names = |all: Vec<(&Benchmark, Option<&'static str>)>| -> Vec<&str> {
+            all.iter().map(|(b, variant)| variant.unwrap_or(b.name)).collect()
+        };
+        assert!(of(&[]).unwrap().len() > SUITE.len(), "variants, too");
+        assert_eq!(names(of(&["fft", "des16", "dct"]).unwrap()), ["dct", "des16", "fft"]);
+        let why = of(&["fft", "ftt"]).err().unwrap();
+        assert!(why.contains("`ftt`") && why.contains("bitonic, "), "{why}");
     }
 }

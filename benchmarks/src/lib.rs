@@ -2,11 +2,14 @@
 //! programs that everybody has.
 
 pub mod beside;
+pub mod child;
 pub mod gpu;
+pub mod kept;
 pub mod kinds;
 pub mod measure;
 pub mod peers;
 pub mod racing;
+pub mod scaling;
 pub mod suite;
 pub mod thousand;
 

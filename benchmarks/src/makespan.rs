@@ -133,6 +133,7 @@ fn figure_5(md: &mut String, seconds: f64, keep: &dyn Fn(&str, &str) -> Result<(
         x: "warps".into(),
         y: "seconds".into(),
         log: true,
+        log_x: false,
         level: Some((300.0, "the paper's axis ends here, its curves at 8 warps".into())),
         series,
     };
@@ -183,6 +184,7 @@ fn convergence(
         x: "x, warps of which the estimate is made".into(),
         y: "cycles".into(),
         log: false,
+        log_x: false,
         level: Some((level, "pessimistic bound".into())),
         series: vec![
             Series { name: "estimate (42), (43): NOT a bound".into(), points: at(&estimates), marks: false },
@@ -199,6 +201,7 @@ fn convergence(
         x: "x".into(),
         y: "seconds".into(),
         log: true,
+        log_x: false,
         level: None,
         series: vec![time("integer program, short constraints", by_ilp), time("dynamic programme", by_states)],
     };

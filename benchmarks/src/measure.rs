@@ -69,17 +69,23 @@ fn facts_with(version: String) -> [(&'static str, String); 5] {
     ]
 }
 
+/// A page of a table and what its figures depend on, which a document that is kept says.
+pub fn page(table: &str, document: &Value) -> String {
+    let of = |name: &&str| Some(format!("- {name}: {}\n", document["about"][*name].as_str()?));
+    let lines: String = ["sluice", "processor", "gcc", "clang", "date"].iter().filter_map(of).collect();
+    format!("{table}\n{lines}")
+}
+
 /// Shows a table and keeps it, with what it depends on, as `results`.md; and its figures (an object's fields), with the same, as `results`.json.
 pub fn keep(results: &str, sluice: &str, table: &str, figures: Value) -> Result<(), String> {
     let facts = facts(sluice);
-    let lines: String = facts.iter().map(|(name, value)| format!("- {name}: {value}\n")).collect();
-    let text = format!("{table}\n{lines}");
-    println!("\n{text}");
     let about: Map<String, Value> = facts.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
     let mut document = json!({ "about": about });
     if let (Some(all), Value::Object(more)) = (document.as_object_mut(), figures) {
         all.extend(more);
     }
+    let text = page(table, &document);
+    println!("\n{text}");
     let write = |end: &str, text: &str| std::fs::write(format!("{results}.{end}"), text).map_err(|e| e.to_string());
     write("md", &text)?;
     write("json", &format!("{document:#}\n"))?;

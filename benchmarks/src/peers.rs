@@ -92,15 +92,15 @@ pub struct Small {
     pub libraries: &'static [Library],
 }
 
-const fn library(name: &'static str, file: &'static str, link: &'static str) -> Library {
+const fn using(name: &'static str, file: &'static str, link: &'static str) -> Library {
     Library { name, file, link, define: &[] }
 }
 
 const TRANSFORMS: [Library; 4] = [
-    Library { define: &["-DPLAN=FFTW_ESTIMATE"], ..library("FFTW, estimated", "fft-fftw.c", "-lfftw3f") },
-    Library { define: &["-DPLAN=FFTW_MEASURE"], ..library("FFTW, measured", "fft-fftw.c", "-lfftw3f") },
-    library("KISS FFT", "fft-kissfft.c", "-lkissfft-float"),
-    library("liquid-dsp", "fft-liquid.c", "-lliquid"),
+    Library { define: &["-DPLAN=FFTW_ESTIMATE"], ..using("FFTW, estimated", "fft-fftw.c", "-lfftw3f") },
+    Library { define: &["-DPLAN=FFTW_MEASURE"], ..using("FFTW, measured", "fft-fftw.c", "-lfftw3f") },
+    using("KISS FFT", "fft-kissfft.c", "-lkissfft-float"),
+    using("liquid-dsp", "fft-liquid.c", "-lliquid"),
 ];
 
 const FILTER: Small = Small {
@@ -114,7 +114,7 @@ const FILTER: Small = Small {
     define: &[],
     by_hand: "fir.c",
     faust: Some(63),
-    libraries: &[library("VOLK", "fir-volk.c", "-lvolk"), library("liquid-dsp", "fir-liquid.c", "-lliquid")],
+    libraries: &[using("VOLK", "fir-volk.c", "-lvolk"), using("liquid-dsp", "fir-liquid.c", "-lliquid")],
 };
 
 const TRANSFORM: Small = Small {
@@ -139,7 +139,7 @@ pub const SMALL: [Small; 7] = [
         functions: "iir",
         by_hand: "iir.c",
         faust: Some(0),
-        libraries: &[library("liquid-dsp", "iir-liquid.c", "-lliquid")],
+        libraries: &[using("liquid-dsp", "iir-liquid.c", "-lliquid")],
         ..FILTER
     },
     Small {
@@ -161,10 +161,7 @@ pub const SMALL: [Small; 7] = [
         output: (Item::Complex, 1),
         by_hand: "resample.c",
         faust: None,
-        libraries: &[
-            library("VOLK", "resample-volk.c", "-lvolk"),
-            library("liquid-dsp", "resample-liquid.c", "-lliquid"),
-        ],
+        libraries: &[using("VOLK", "resample-volk.c", "-lvolk"), using("liquid-dsp", "resample-liquid.c", "-lliquid")],
         ..FILTER
     },
     Small {
@@ -175,7 +172,7 @@ pub const SMALL: [Small; 7] = [
         signal: Signal::Station,
         by_hand: "fm.c",
         faust: None,
-        libraries: &[library("VOLK", "fm-volk.c", "-lvolk"), library("liquid-dsp", "fm-liquid.c", "-lliquid")],
+        libraries: &[using("VOLK", "fm-volk.c", "-lvolk"), using("liquid-dsp", "fm-liquid.c", "-lliquid")],
         ..FILTER
     },
     TRANSFORM,

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! peers SLUICE WORK RESULTS     the sluice command, a folder for what is built, and the start of the names of the files to write (.md, .json, .svg)
+//! peers --draw RESULTS          draws the chart of figures that are kept anew
 //! ```
 
 #![allow(clippy::disallowed_methods)] // it reads the command line and writes its results
 
 use serde_json::{Map, Value, json};
-use sluice_benchmarks::measure::{Spread, keep, mean, processor, spread};
+use sluice_benchmarks::kept::{self, Kept};
+use sluice_benchmarks::measure::{Spread, keep, mean, spread};
 use sluice_benchmarks::peers::{Mode, OURS, PEERS, Raced, SMALL, Small, TURNS};
 use sluice_benchmarks::racing::Places;
-use sluice_picture::bars_svg::{self, Bars};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -33,10 +34,6 @@ impl Measured {
     fn ratio(&self, peer: &Raced) -> Option<f64> {
         let (ours, _) = self.of(OURS)?;
         Some(spread(peer.times.iter().zip(&ours.times).map(|(t, o)| t / o).collect()).median)
-    }
-
-    fn ratio_to(&self, name: &str) -> Option<f64> {
-        self.ratio(self.of(name)?.0)
     }
 
     fn rate(&self, seconds: f64) -> f64 {
@@ -106,19 +103,6 @@ fn page(all: &[Measured], missing: &BTreeSet<&str>) -> String {
     text
 }
 
-fn chart(all: &[Measured]) -> String {
-    let group = |m: &Measured| {
-        let name = format!("{}{}", m.small.name, if m.mode == Mode::Fast { ", fast" } else { "" });
-        (name, PEERS.iter().map(|p| m.ratio_to(p)).collect())
-    };
-    bars_svg::svg(&Bars {
-        title: format!("Sluice beside those who compute the same, one core of {}", processor()),
-        unit: "times as fast".into(),
-        series: PEERS.iter().map(|p| (*p).into()).collect(),
-        groups: all.iter().map(group).collect(),
-    })
-}
-
 fn row(m: &Measured) -> Value {
     let times: Map<String, Value> = (m.all.iter())
         .map(|r| {
@@ -145,20 +129,31 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
             }
         }
     }
-    std::fs::write(format!("{results}.svg"), chart(&all)).map_err(|e| format!("{results}.svg: {e}"))?;
     let rows: Vec<Value> = all.iter().map(row).collect();
-    keep(results, places.sluice, &page(&all, &missing), json!({ "missing": missing, "rows": rows }))
+    keep(results, places.sluice, &page(&all, &missing), json!({ "missing": missing, "rows": rows }))?;
+    draw(results)
+}
+
+/// The chart of figures that are kept.
+fn draw(results: &str) -> Result<(), String> {
+    let chart = kept::peers_chart(&Kept::read(Path::new(&format!("{results}.json")))?);
+    std::fs::write(format!("{results}.svg"), chart).map_err(|e| format!("{results}.svg: {e}"))
 }
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let [_, sluice, work, results] = &args[..] else {
-        eprintln!("usage: peers SLUICE WORK RESULTS (scripts/bench calls it)");
-        std::process::exit(2);
+    let done = match &args[..] {
+        [_, draws, results] if draws == "--draw" => draw(results),
+        [_, sluice, work, results] => {
+            let work = Path::new(work).join("peers");
+            run(&Places { sluice, root: Path::new("."), work: &work }, results)
+        }
+        _ => {
+            eprintln!("usage: peers SLUICE WORK RESULTS | peers --draw RESULTS (scripts/bench calls it)");
+            std::process::exit(2);
+        }
     };
-    let work = Path::new(work).join("peers");
-    let places = Places { sluice, root: Path::new("."), work: &work };
-    if let Err(why) = run(&places, results) {
+    if let Err(why) = done {
         eprintln!("error: {why}");
         std::process::exit(1);
     }

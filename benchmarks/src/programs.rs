@@ -4,18 +4,18 @@
 //! ```text
 //! programs SLUICE WORK RESULTS     the sluice command, a folder for what is built, and the start of the names of the files to write
 //!                                  (.md, .json, .svg)
+//! programs --draw RESULTS          draws the charts of figures that are kept anew, and the table of README.md where they are the latest
 //! ```
 
 #![allow(clippy::disallowed_methods)] // it starts sluice, reads the command line and writes its results
 
 use serde_json::{Value, json};
-use sluice_benchmarks::measure::{Spread, keep, mean, processor, seconds, spread};
+use sluice_benchmarks::kept::{self, Kept, TURNS};
+use sluice_benchmarks::measure::{Spread, keep, seconds, spread};
 use sluice_benchmarks::racing::{Places, items_for};
 use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
-use sluice_picture::bars_svg::{self, Bars};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-const REPETITIONS: usize = 31;
 /// What is measured of a program, or of a variant of it.
 struct Measured {
     b: &'static Benchmark,
@@ -43,7 +43,7 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
     let flag = b.peer.variant.filter(|_| variant.is_some()).map_or("", |(_, flag)| flag);
     let mut runners = vec![places.sluice(b, variant)?];
     let input = b.input(items_for(&mut runners[0], b)?);
-    runners[0] = places.sluice(b, variant)?; // from its beginning, like the others
+    runners[0] = places.anew(b, variant)?; // from its beginning, like the others
     let mut optional = vec![("gcc", places.plain(b, "gcc", ("reference.c", flag, ""), "gcc"))];
     optional.push(("clang", places.plain(b, "clang", ("reference.c", flag, ""), "clang")));
     if variant == b.peer.variant.map(|(name, _)| name) {
@@ -59,7 +59,7 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
     let mut first = vec![Vec::new(); runners.len()];
     // the same memory for all: that the system hands out new pages is nobody's time
     let mut output = Vec::with_capacity(input.len() * b.output.1.div_ceil(b.input.1) * b.output.0.words() + (1 << 14));
-    for round in 0..=REPETITIONS {
+    for round in 0..=TURNS {
         for (i, runner) in runners.iter_mut().enumerate() {
             output.clear();
             let mut result = Ok(None);
@@ -121,92 +121,20 @@ fn table(all: &[Measured]) -> String {
     text
 }
 
-/// Where the table of README.md begins and ends.
-const MARKS: (&str, &str) = ("<!-- figures: made by `make bench` -->\n", "<!-- end of figures -->\n");
-
-/// The table of README.md: what hand-written C and libraries take, by what sluice takes.
-fn shown(all: &[Measured], machine: &str) -> String {
-    let mut text = String::from(
-        "| program | sluice, million items of input in a second | times as fast as C by hand | times as fast as a library |\n|---|--:|--:|--:|\n",
-    );
-    let mut ratios = Vec::new();
-    for m in all {
-        let Some(ours) = m.of("sluice") else { continue };
-        let by_hand = m.by_hand();
-        ratios.extend(by_hand.map(|t| t / ours.least));
-        let times = |t: Option<f64>| t.map_or(String::new(), |t| format!("{:.2}", t / ours.least));
-        let library = m.of(m.b.peer.name).map(|s| format!("{} ({})", times(Some(s.least)), m.b.peer.name));
-        let name = m.name();
-        let folder = m.b.folder(Path::new(""));
-        text.push_str(&format!(
-            "| [{name}]({}) | {:.1} | {} | {} |\n",
-            folder.join("README.md").display(),
-            m.items as f64 / ours.least / 1e6,
-            times(by_hand),
-            library.unwrap_or_default(),
-        ));
+/// The charts of figures that are kept; and, where there are no later ones, the table of README.md.
+fn draw(root: &Path, results: &str) -> Result<(), String> {
+    let write = |path: &Path, text: String| std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()));
+    let file = PathBuf::from(format!("{results}.json"));
+    let kept = Kept::read(&file)?;
+    write(&file.with_extension("svg"), kept::programs_chart(&kept))?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    write(&folder.join("programs-history.svg"), kept::history(folder)?)?;
+    if kept::files(folder, kept::PROGRAMS)?.last().is_none_or(|latest| *latest == file) {
+        let path = root.join("README.md");
+        let page = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        write(&path, kept::readme(&page, &kept)?)?;
     }
-    let mean = mean(&ratios).unwrap_or(0.0);
-    text.push_str(&format!("| geometric mean | | {mean:.2} | |\n"));
-    format!(
-        "{text}\nOne core of {machine}; from memory to memory, bit-exact; C by hand with `-O3 -march=native` by gcc and by clang, the faster of the two; the best of {REPETITIONS} turns.\n"
-    )
-}
-
-/// Puts the table into README.md.
-fn show(all: &[Measured], places: &Places<'_>) -> Result<(), String> {
-    let path = places.root.join("README.md");
-    let page = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let (before, rest) = page.split_once(MARKS.0).ok_or("README.md has no place for the figures")?;
-    let (_, after) = rest.split_once(MARKS.1).ok_or("README.md has no end of the figures")?;
-    let text = format!("{before}{}{}{}{after}", MARKS.0, shown(all, &processor()), MARKS.1);
-    std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))
-}
-
-/// The same as bars.
-fn chart(all: &[Measured], machine: &str) -> String {
-    let of = |m: &Measured| {
-        let ours = m.of("sluice").map(|s| s.least);
-        let times = |t: Option<f64>| Some(t? / ours?);
-        (m.name().to_string(), vec![times(m.by_hand()), times(m.of(m.b.peer.name).map(|s| s.least))])
-    };
-    bars_svg::svg(&Bars {
-        title: format!("Sluice beside C by hand and beside libraries, one core of {machine}"),
-        unit: "times as fast".into(),
-        series: vec!["C by hand".into(), "a library".into()],
-        groups: all.iter().map(of).collect(),
-    })
-}
-
-/// What all kept figures in the folder of the results say, by date: the mean over the programs that were measured then.
-fn history(results: &str) -> Result<String, String> {
-    const END: &str = "-programs.json";
-    let folder = Path::new(results).parent().unwrap_or(Path::new("."));
-    let listed = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let mut files: Vec<String> = listed.flatten().filter_map(|f| f.file_name().into_string().ok()).collect();
-    files.retain(|f| f.ends_with(END));
-    files.sort();
-    let mut groups = Vec::new();
-    for file in &files {
-        let path = folder.join(file);
-        let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        let document: Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-        let rows = document["rows"].as_array().map_or(&[][..], |r| r);
-        let ratios: Vec<f64> = (rows.iter())
-            .filter_map(|row| {
-                let least = |name: &str| row["times"][name]["least_s"].as_f64();
-                let by_hand = ["gcc", "clang"].iter().filter_map(|n| least(n)).reduce(f64::min)?;
-                Some(by_hand / least("sluice")?)
-            })
-            .collect();
-        groups.push((format!("{} ({})", file.trim_end_matches(END), ratios.len()), vec![mean(&ratios)]));
-    }
-    Ok(bars_svg::svg(&Bars {
-        title: "Geometric mean over the programs, by date".into(),
-        unit: "times as fast".into(),
-        series: vec!["C by hand".into()],
-        groups,
-    }))
+    Ok(())
 }
 
 fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
@@ -218,11 +146,9 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
         }
     }
     let text = format!(
-        "{}\nMillion items of input in a second, the best of {REPETITIONS} turns; C with -O3 -march=native.\n",
+        "{}\nMillion items of input in a second, the best of {TURNS} turns; C with -O3 -march=native.\n",
         table(&all)
     );
-    show(&all, places)?;
-    std::fs::write(format!("{results}.svg"), chart(&all, &processor())).map_err(|e| format!("{results}.svg: {e}"))?;
     let rows: Vec<Value> = (all.iter())
         .map(|m| {
             let times: serde_json::Map<String, Value> = (m.runners.iter())
@@ -238,18 +164,21 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
         })
         .collect();
     keep(results, places.sluice, &text, json!({ "rows": rows }))?;
-    let path = Path::new(results).with_file_name("programs-history.svg");
-    std::fs::write(&path, history(results)?).map_err(|e| format!("{}: {e}", path.display()))
+    draw(places.root, results)
 }
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let [_, sluice, work, results] = &args[..] else {
-        eprintln!("usage: programs SLUICE WORK RESULTS (scripts/bench calls it)");
-        std::process::exit(2);
+    let root = Path::new(".");
+    let done = match &args[..] {
+        [_, draws, results] if draws == "--draw" => draw(root, results),
+        [_, sluice, work, results] => run(&Places { sluice, root, work: Path::new(work) }, results),
+        _ => {
+            eprintln!("usage: programs SLUICE WORK RESULTS | programs --draw RESULTS (scripts/bench calls it)");
+            std::process::exit(2);
+        }
     };
-    let places = Places { sluice, root: Path::new("."), work: Path::new(work) };
-    if let Err(why) = run(&places, results) {
+    if let Err(why) = done {
         eprintln!("error: {why}");
         std::process::exit(1);
     }

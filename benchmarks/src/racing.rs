@@ -5,7 +5,7 @@
 use crate::beside::{Compiled, Plain, Program, Python, compile};
 use crate::measure::seconds;
 use crate::suite::Benchmark;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Seconds that a repetition of sluice's code takes, about: short, so that most are not disturbed by what else the machine does.
@@ -34,16 +34,25 @@ pub struct Runner {
 impl Places<'_> {
     /// The program as a library, its functions named after it.
     pub fn sluice(&self, b: &Benchmark, variant: Option<&str>) -> Result<Runner, String> {
-        let name = variant.unwrap_or(b.name);
-        let library = self.work.join(format!("lib{name}.so"));
+        let library = self.built(b, variant);
         let mut command = Command::new(self.sluice);
         command.args(["build", "--lib"]).arg(b.program(self.root, variant)).arg("-o").arg(&library);
         let out = command.output().map_err(|e| format!("{}: {e}", self.sluice))?;
         if !out.status.success() {
             return Err(String::from_utf8_lossy(&out.stderr).into_owned());
         }
+        self.anew(b, variant)
+    }
+
+    /// The same, built before, from its beginning.
+    pub fn anew(&self, b: &Benchmark, variant: Option<&str>) -> Result<Runner, String> {
         let widths = (b.input.0.words(), b.output.0.words());
-        Ok(Runner { name: "sluice".into(), program: Box::new(Compiled::open(&library, name, widths)?) })
+        let program = Compiled::open(&self.built(b, variant), variant.unwrap_or(b.name), widths)?;
+        Ok(Runner { name: "sluice".into(), program: Box::new(program) })
+    }
+
+    fn built(&self, b: &Benchmark, variant: Option<&str>) -> PathBuf {
+        self.work.join(format!("lib{}.so", variant.unwrap_or(b.name)))
     }
 
     /// A C file of the program.

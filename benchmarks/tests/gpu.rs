@@ -3,6 +3,9 @@
 
 #![allow(clippy::disallowed_methods)] // tests read and write files and start the program
 
+mod common;
+
+use common::root;
 use sluice_benchmarks::gpu::conduct::peer;
 use sluice_benchmarks::gpu::document::{
     Bank, DeviceFacts, Document, KernelTime, Peaks, ProgramFacts, Run, SCHEMA, Times,
@@ -12,12 +15,8 @@ use sluice_benchmarks::gpu::work::{Done, Task, VARIANTS};
 use sluice_benchmarks::gpu::{charts, paper, probe};
 use sluice_benchmarks::suite::SUITE;
 use sluice_benchmarks::suite::work::bytes;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
-}
 
 /// All schemes of a program; of coarsening, four. Of a large one, for which the emulation is slow, three that differ most; of one whose steady
 /// state is large as it is, the one that does not need hundreds of them.
@@ -62,15 +61,7 @@ fn emulated(program: &str) {
     assert!(left.iter().all(|f| !f.to_string_lossy().contains("want")), "what a scheme needed is gone: {left:?}");
 }
 
-macro_rules! programs {
-    ($($name:ident)*) => { $(#[test] fn $name() { emulated(stringify!($name)); })*
-        #[test]
-        fn these_are_all_programs() {
-            assert_eq!([$(stringify!($name)),*], SUITE.map(|b| b.name));
-        }
-    };
-}
-programs!(bitonic bitonicrec dct des fft filterbank fmradio matrixmult iirbank reverb aes viterbi beamformer pulsecompression radar channelvocoder stereo tde mpeg2 phasevocoder serpent);
+common::programs_of_the_suite!(emulated);
 
 fn harness(args: &[&str], out: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice-benchmarks"));
@@ -249,7 +240,9 @@ fn libraries_tell_what_they_took() {
     assert_eq!(peer(r#"{"missing": "torch"}"#), Some(Err("torch".into())));
     assert_eq!(peer("Warning: something"), None);
     let python = Command::new("python3").arg(root().join("benchmarks/gpu/peers.py")).arg("/nonexistent").output();
-    let Ok(out) = python else { return eprintln!("SKIPPED: there is no Python") };
+    let Ok(out) = python else {
+        return sluice_skipped::skipped("there is no python3: libraries beside a GPU are not asked");
+    };
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     for line in String::from_utf8(out.stdout).unwrap().lines() {
         assert!(matches!(peer(line), Some(Err(_))), "{line}");

@@ -71,28 +71,15 @@ fn holds(name: &str) {
         match made {
             Ok(None) => {}
             Ok(Some(mut program)) => same(who, &in_pieces(small, &mut program, &input)),
-            Err(why) if absent(&why) => eprintln!("SKIPPED: {name} against {who}, which is not installed"),
+            Err(why) if absent(&why) => {
+                sluice_skipped::skipped(&format!("{name} against {who}, which is not installed"))
+            }
             Err(why) => panic!("{name}: {who}: {why}"),
         }
     }
 }
 
-macro_rules! programs {
-    ($($name:ident),*) => {
-        $(#[test]
-        fn $name() {
-            holds(stringify!($name));
-        })*
-
-        #[test]
-        fn all_are_tested() {
-            let names: Vec<&str> = SMALL.iter().map(|s| s.name).collect();
-            assert_eq!(names, [$(stringify!($name)),*]);
-        }
-    };
-}
-
-programs!(fir, iir, bank, resample, fm, fft64, fft1024);
+common::programs!(SMALL, holds; fir iir bank resample fm fft64 fft1024);
 
 /// A program that is a little too loud.
 struct Louder(Plain);

@@ -83,48 +83,11 @@ fn holds(name: &str) {
     };
     match library(b, &input, work) {
         Some(theirs) => same(b.peer.name, b, &ours, &theirs, b.peer.tolerance),
-        None => eprintln!("SKIPPED: {name} against {}, which is not installed", b.peer.name),
+        None => sluice_skipped::skipped(&format!("{name} against {}, which is not installed", b.peer.name)),
     }
 }
 
-macro_rules! programs {
-    ($($name:ident),*) => {
-        $(#[test]
-        fn $name() {
-            holds(stringify!($name));
-        })*
-
-        #[test]
-        fn all_are_tested() {
-            let names: Vec<&str> = SUITE.iter().map(|b| b.name).collect();
-            assert_eq!(names, [$(stringify!($name)),*]);
-        }
-    };
-}
-
-programs!(
-    bitonic,
-    bitonicrec,
-    dct,
-    des,
-    fft,
-    filterbank,
-    fmradio,
-    matrixmult,
-    iirbank,
-    reverb,
-    aes,
-    viterbi,
-    beamformer,
-    pulsecompression,
-    radar,
-    channelvocoder,
-    stereo,
-    tde,
-    mpeg2,
-    phasevocoder,
-    serpent
-);
+common::programs_of_the_suite!(holds);
 
 /// The page says what each program moves and computes.
 #[test]

@@ -36,7 +36,7 @@ fn bless() -> bool {
 /// Says that a test cannot be made here; fails where it must.
 fn skip(reason: &str) {
     assert!(std::env::var_os("SLUICE_NEEDS_EDITORS").is_none(), "{reason}");
-    eprintln!("SKIPPED: {reason}");
+    sluice_skipped::skipped(reason);
 }
 
 fn has_node() -> bool {

@@ -24,6 +24,7 @@ fn speedups(document: &Document, title: &str, series: &[&str]) -> Bars {
         unit: "times one CPU thread".into(),
         series: series.iter().map(|s| s.to_string()).collect(),
         groups,
+        ..Bars::default()
     }
 }
 
@@ -40,10 +41,13 @@ pub fn all(document: &Document) -> Vec<(&'static str, String)> {
     let roofs = Bars {
         title: marked(document, "Scheme fused: percent of the roof"),
         unit: "percent".into(),
+        // bars hang from the roof
+        level: 100.0,
         series: vec!["fused".into()],
         groups: eight()
             .map(|b| (b.name.to_string(), vec![if document.emulated { None } else { part(b.name) }]))
             .collect(),
+        ..Bars::default()
     };
     vec![
         (

@@ -1,6 +1,6 @@
 //! What tests of the suite have in common.
 
-#![allow(dead_code)] // each test has its own needs
+#![allow(dead_code, unused_macros, unused_imports)] // each test has its own needs
 
 use sluice_benchmarks::beside::{bytes, words};
 use sluice_driver::commands;
@@ -8,6 +8,33 @@ use sluice_driver::exit::Exit;
 use sluice_driver::io::host::Bindings;
 use sluice_driver::options::{BackEnd, CodeChoices, Level, NativeOptions, ProgramOptions, RunOptions};
 use std::path::{Path, PathBuf};
+
+/// A test for each program of a list, which calls a function with its name; and one that none of the list is left out.
+macro_rules! programs {
+    ($list:expr, $holds:ident; $($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            $holds(stringify!($name));
+        })*
+
+        #[test]
+        fn all_are_tested() {
+            let names: Vec<&str> = $list.iter().map(|program| program.name).collect();
+            assert_eq!(names, [$(stringify!($name)),*]);
+        }
+    };
+}
+
+/// The same of the suite.
+macro_rules! programs_of_the_suite {
+    ($holds:ident) => {
+        common::programs!(sluice_benchmarks::suite::SUITE, $holds;
+            bitonic bitonicrec dct des fft filterbank fmradio matrixmult iirbank reverb aes viterbi beamformer pulsecompression radar
+            channelvocoder stereo tde mpeg2 phasevocoder serpent);
+    };
+}
+
+pub(crate) use {programs, programs_of_the_suite};
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()

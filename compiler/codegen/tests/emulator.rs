@@ -41,7 +41,7 @@ fn compilers() -> Vec<&'static str> {
         ["g++", "clang++"].into_iter().partition(|c| Command::new(c).arg("--version").output().is_ok());
     assert!(!there.is_empty(), "no C++ compiler: install g++ or clang++");
     for m in missing {
-        eprintln!("SKIPPED: there is no {m}, what it makes of device texts is not tested");
+        sluice_skipped::skipped(&format!("there is no {m}, what it makes of device texts is not tested"));
     }
     there
 }

@@ -59,7 +59,7 @@ fn the_example_in_c() {
 #[test]
 fn the_example_in_python() {
     if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: there is no python3");
+        sluice_skipped::skipped("there is no python3: the library is not used from it");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -84,7 +84,7 @@ fn instances_in_threads() {
 #[test]
 fn memory_is_taken_by_create_only() {
     if Command::new("valgrind").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: there is no valgrind");
+        sluice_skipped::skipped("there is no valgrind: the memory of the library is not looked at");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! # lines-svg
 //!
-//! Purpose: numbers over whole numbers as lines with marks, linear or logarithmic. Input: series of points, names of the axes, perhaps a level that
+//! Purpose: numbers over numbers as lines with marks, each axis linear or logarithmic. Input: series of points, names of the axes, perhaps a level that
 //! is drawn across. Output: SVG text.
 
 use crate::text::{escape, shorten};
@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub struct Series {
     /// For the legend.
     pub name: String,
-    /// x and y; y is positive on a logarithmic axis, others are left out there.
+    /// x and y; positive on a logarithmic axis, others are left out there.
     pub points: Vec<(f64, f64)>,
     /// Marks only, no line.
     pub marks: bool,
@@ -26,8 +26,10 @@ pub struct Lines {
     pub x: String,
     /// Beside the y axis.
     pub y: String,
-    /// Logarithmic?
+    /// Is the y axis logarithmic?
     pub log: bool,
+    /// Is the x axis?
+    pub log_x: bool,
     /// A dashed line across, with its name.
     pub level: Option<(f64, String)>,
     /// The lines.
@@ -45,7 +47,8 @@ const STYLE: &str = "text{font-family:'DejaVu Sans',Verdana,Arial,sans-serif;fil
 /// The chart.
 pub fn svg(chart: &Lines) -> String {
     let shown = |y: f64| y.is_finite() && (!chart.log || y > 0.0);
-    let points = || chart.series.iter().flat_map(|s| &s.points).filter(|(_, y)| shown(*y));
+    let seen = |(x, y): &&(f64, f64)| shown(*y) && (!chart.log_x || *x > 0.0);
+    let points = || chart.series.iter().flat_map(|s| &s.points).filter(seen);
     let level = chart.level.as_ref().map(|(y, _)| *y).filter(|y| shown(*y));
     let (mut x0, mut x1) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut y0, mut y1) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -59,7 +62,10 @@ pub fn svg(chart: &Lines) -> String {
     let scale = |y: f64| if chart.log { y.log10() } else { y };
     let ticks = ticks(y0, y1, chart.log);
     let (low, high) = (scale(ticks[0]), scale(ticks[ticks.len() - 1]));
-    let px = |x: f64| LEFT + PLOT * if x1 > x0 { (x - x0 + 0.3) / (x1 - x0 + 0.6) } else { 0.5 };
+    let across = |x: f64| if chart.log_x { x.log10() } else { x };
+    let margin = if chart.log_x { 0.03 * (across(x1) - across(x0)) } else { 0.3 };
+    let part = |x: f64| (across(x) - across(x0) + margin) / (across(x1) - across(x0) + 2.0 * margin);
+    let px = |x: f64| LEFT + PLOT * if x1 > x0 { part(x) } else { 0.5 };
     let py = |y: f64| TOP + HEIGHT * (1.0 - (scale(y) - low) / (high - low));
     let (w, h) = (LEFT + PLOT + 24.0, TOP + HEIGHT + 50.0 + 16.0 * chart.series.len() as f64);
     let mut out = format!(
@@ -81,9 +87,7 @@ pub fn svg(chart: &Lines) -> String {
             number(*t)
         );
     }
-    let step = ((x1 - x0) / 16.0).ceil().max(1.0);
-    let mut x = x0;
-    while x <= x1 + 1e-9 {
+    for x in below(x0, x1, chart.log_x) {
         let _ = writeln!(
             out,
             "<text class=\"s\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
@@ -91,7 +95,6 @@ pub fn svg(chart: &Lines) -> String {
             TOP + HEIGHT + 16.0,
             number(x)
         );
-        x += step;
     }
     let _ = writeln!(
         out,
@@ -114,7 +117,7 @@ pub fn svg(chart: &Lines) -> String {
     }
     for (i, s) in chart.series.iter().enumerate() {
         let colour = COLOURS[i % COLOURS.len()];
-        let at: Vec<(f64, f64)> = s.points.iter().filter(|(_, y)| shown(*y)).map(|(x, y)| (px(*x), py(*y))).collect();
+        let at: Vec<(f64, f64)> = s.points.iter().filter(seen).map(|(x, y)| (px(*x), py(*y))).collect();
         if !s.marks {
             let path: Vec<String> = at.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
             let _ = writeln!(out, "<polyline class=\"l\" stroke=\"{colour}\" points=\"{}\"/>", path.join(" "));
@@ -145,6 +148,16 @@ fn mark(which: usize, x: f64, y: f64, colour: &str) -> String {
     }
 }
 
+/// What is written below the x axis: at most 17 values, or the powers of ten that are there.
+fn below(x0: f64, x1: f64, log: bool) -> Vec<f64> {
+    if log {
+        let (from, to) = ((x0.log10() - 1e-9).ceil() as i32, (x1.log10() + 1e-9).floor() as i32);
+        return (from..=to).map(|e| 10f64.powi(e)).collect();
+    }
+    let step = ((x1 - x0) / 16.0).ceil().max(1.0);
+    (0..=((x1 - x0 + 1e-9) / step) as usize).map(|i| x0 + i as f64 * step).collect()
+}
+
 /// At least two values around all: powers of ten, or 1, 2 or 5 of them apart.
 fn ticks(low: f64, high: f64, log: bool) -> Vec<f64> {
     if log {
@@ -159,6 +172,49 @@ fn ticks(low: f64, high: f64, log: bool) -> Vec<f64> {
 }
 
 fn number(x: f64) -> String {
-    let text = if x.abs() >= 0.001 || x == 0.0 { format!("{x:.4}") } else { return format!("{x:.0e}") };
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
+    match x.abs() {
+        0.001..1e6 | 0.0 => format!("{x:.4}").trim_end_matches('0').trim_end_matches('.').to_string(),
+        1e6.. => format!("{x:e}"),
+        _ => format!("{x:.0e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(log_x: bool, points: &[(f64, f64)]) -> String {
+        let series = vec![Series { name: "a".into(), points: points.to_vec(), marks: false }];
+        svg(&Lines { title: "t".into(), x: "x".into(), y: "y".into(), log: log_x, log_x, level: None, series })
+    }
+
+    /// Where the marks of the first line are.
+    fn circles(text: &str) -> Vec<(f64, f64)> {
+        let at = |l: &str, name: &str| l.split(name).nth(1)?.split('"').next()?.parse::<f64>().ok();
+        let marks = text.lines().filter(|l| l.starts_with("<circle"));
+        marks.filter_map(|l| Some((at(l, " cx=\"")?, at(l, " cy=\"")?))).collect()
+    }
+
+    #[test]
+    fn powers_of_ten_are_equally_far_apart_on_logarithmic_axes() {
+        let text = chart(true, &[(1e4, 1.0), (1e6, 10.0), (1e9, 100.0), (0.0, 5.0), (-1.0, 5.0)]);
+        // the legend has a mark, too
+        let at = circles(&text);
+        assert_eq!(at.len(), 4, "{text}");
+        assert!(((at[1].0 - at[0].0) * 1.5 - (at[2].0 - at[1].0)).abs() < 0.2, "{at:?}");
+        assert!((at[0].1 - at[1].1 - (at[1].1 - at[2].1)).abs() < 0.2, "{at:?}");
+        for mark in ["10000", "100000", "1e6", "1e7", "1e8", "1e9"] {
+            assert!(text.contains(&format!(">{mark}</text>")), "{mark}: {text}");
+        }
+        let linear = circles(&chart(false, &[(0.0, 1.0), (1.0, 2.0), (3.0, 3.0)]));
+        assert!(((linear[1].0 - linear[0].0) * 2.0 - (linear[2].0 - linear[1].0)).abs() < 0.2, "{linear:?}");
+    }
+
+    #[test]
+    fn what_stands_below_the_axis() {
+        assert_eq!(below(10.0, 10_000.0, true), [10.0, 100.0, 1000.0, 10_000.0]);
+        assert_eq!(below(2.0, 5.0, false), [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(below(0.0, 33.0, false).len(), 12);
+        assert!(below(3.0, 7.0, true).is_empty());
+    }
 }

@@ -330,6 +330,7 @@ fn lines() {
         x: "warps".into(),
         y: "seconds".into(),
         log: true,
+        log_x: false,
         level: Some((300.0, "limit".into())),
         series: vec![
             series("a", &[(1.0, 0.01), (2.0, 100.0), (3.0, 0.0)]),

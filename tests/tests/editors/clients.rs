@@ -6,7 +6,7 @@ use super::*;
 fn tries(name: &str, version: &[&str], fits: impl Fn(&str) -> bool, arguments: &[&str]) {
     let said = Command::new(name).args(version).output().map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
     if !said.as_ref().is_ok_and(|said| fits(said)) {
-        eprintln!("SKIPPED: {name} is not here, or too old: its tests in editors/tests are not run");
+        sluice_skipped::skipped(&format!("{name} is not here, or too old: its tests in editors/tests are not run"));
         return;
     }
     let output = Command::new(name)

@@ -34,7 +34,7 @@ pub fn home() -> Option<PathBuf> {
 /// Says that a test is skipped, as loudly as a test can; fails where nothing may be skipped.
 pub fn skipped(test: &str, why: &str) {
     assert!(toolkit::variable("SLUICE_NEEDS_CUDA").is_none(), "{test} must not be skipped: {why}");
-    eprintln!("SKIPPED: {test}: {why}");
+    sluice_skipped::skipped(&format!("{test}: {why}"));
 }
 
 /// NVRTC for a test of this name; where there is none, it is told to be skipped.

@@ -97,7 +97,7 @@ fn a_library_is_used_from_c_and_from_python() {
     assert!(cc.status.success(), "{}", String::from_utf8_lossy(&cc.stderr));
     assert_eq!(String::from_utf8_lossy(&in_place("./use_library", &[]).stdout), wanted);
     if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: there is no python3");
+        sluice_skipped::skipped("there is no python3: the library is not used from it");
         return;
     }
     let python = in_place("python3", &["use_library.py", "./libsmooth.so"]);

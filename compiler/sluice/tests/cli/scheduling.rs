@@ -234,7 +234,7 @@ fn browsed(place: &Place, page: &str, held: &str) -> Option<String> {
     let there =
         |name: &str| std::process::Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
     let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| there(name)) else {
-        eprintln!("SKIPPED: there is no chromium: the page was not looked at in a browser");
+        sluice_skipped::skipped("there is no chromium: the page was not looked at in a browser");
         return None;
     };
     let address = format!("file://{}#{held}", place.path(page).display());
