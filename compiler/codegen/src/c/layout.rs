@@ -3,7 +3,9 @@
 //! Purpose: where the buffers are, and how many steady states run at once. Input: graph, steady state, limits. Output: [`Layout`].
 //!
 //! All buffers of an instance lie in one block (the arena), each aligned to 64 bytes, at offsets known when the program is compiled.
-//! The batch K is the greatest for which all of them together fit the target (part of a cache), at least one steady state. The
+//! The batch K is the greatest for which all of them together fit the target (part of a cache), at least one steady state. What stays on channels
+//! from one batch to the next, such as a long window, is moved once in each: where it is more than the target, a batch takes in as much again, so that an
+//! item is moved a few times at most, and the buffers are at most twice as large as they must be. The
 //! capacity of a channel is that of [`SteadyState::capacity`]: enough for any order of firings within an epoch. Channels on which nothing stays share memory while steady states
 //! run at once ([`super::sharing`]); their own buffers hold one steady state then.
 
@@ -184,7 +186,8 @@ pub fn lay_out(
     }
     let repetitions = fused.map_or(&steady.repetitions, |f| &f.program.steady.repetitions);
     let firings = repetitions.iter().fold(0u64, |sum, r| sum.saturating_add(*r)).max(1);
-    let target = limits.target.min(limits.limit);
+    let stays = stays(graph, steady, &sizes, besides);
+    let target = limits.target.max(least.channel_bytes.saturating_add(stays)).min(limits.limit);
     let (mut fits, mut fails) = (1, (FIRINGS / firings / unit).max(1) + 1);
     while fails - fits > 1 {
         let middle = fits + (fails - fits) / 2;
@@ -205,6 +208,20 @@ struct Besides<'a> {
     inner: &'a [bool],
     fused: Option<FusedProgram<'a>>,
     lives: Option<&'a Lives>,
+}
+
+/// Bytes that stay from one batch to the next, on channels and in histories.
+fn stays(graph: &SdfGraph, steady: &SteadyState, sizes: &[(u64, u64)], besides: Besides<'_>) -> u64 {
+    let Besides { before, inner, fused, .. } = besides;
+    let kept = |c: ChannelId| before.map_or(0, |b| b[c.index()]).max(steady.boundary_fill[c.index()]);
+    let outside = graph.channel_ids().filter(|c| !inner[c.index()]);
+    let channels = outside.map(|c| kept(c).saturating_mul(sizes[c.index()].0));
+    let histories = fused.iter().flat_map(|f| f.program.histories.iter().map(move |h| (f.program, h)));
+    channels
+        .chain(histories.map(|(f, h)| {
+            f.steady.boundary_fill[h.channel.index()].saturating_mul(sizes[f.channels[h.channel.index()].index()].0)
+        }))
+        .fold(0, u64::saturating_add)
 }
 
 /// Places everything for a batch; `None` where a size does not fit into 64 bits.
@@ -292,5 +309,39 @@ fn too_large(graph: &SdfGraph, steady: &SteadyState, sizes: &[(u64, u64)], batch
             let ends = graph.channel(c);
             (graph.node(ends.from.0).path.clone(), graph.node(ends.to.0).path.clone(), bytes(c))
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_frontend::analyse;
+    use sluice_frontend::{NoImports, Options, SourceInput};
+
+    /// How a filter that looks so far ahead is laid out.
+    fn window(items: u64) -> Layout {
+        let text = format!(
+            "float->float filter Main {{ work pop 1 push 1 peek {items} {{ push(peek(0) + peek({items} - 1)); pop(); }} }}"
+        );
+        let input = SourceInput { name: "a.str".into(), text };
+        let program = analyse(vec![input], &Options::default(), &mut NoImports).program.unwrap();
+        let limits = Limits { unit: 1, batch: None, target: 1 << 17, limit: 1 << 30, stages: None };
+        lay_out(&program.graph, &program.steady, &program.globals, limits, (None, None, None)).unwrap()
+    }
+
+    /// What is moved for an item stays the same, however long the window is, and the buffers are what they must be twice at most.
+    #[test]
+    fn long_windows_are_not_moved_for_each_item() {
+        for items in [10, 1000, 10_000, 30_000, 40_000] {
+            let layout = window(items);
+            assert!(items <= 4 * layout.batch, "{items} items are moved for {} that come in", layout.batch);
+            assert!(
+                layout.channel_bytes <= (2 * 4 * items).max(1 << 17) + 8,
+                "{items}: {} bytes",
+                layout.channel_bytes
+            );
+        }
+        // beyond a number of firings, batches do not grow
+        assert!(window(10_000_000).batch >= FIRINGS / 4);
     }
 }
