@@ -188,6 +188,6 @@ mod tests {
         let (offsets, end) = lives(&steps).offsets(&|_| Some(128)).unwrap();
         assert_eq!(end, 256);
         assert_eq!(offsets[..4], [Some(0), Some(128), Some(0), Some(128)]);
-        assert_eq!(lives(&steps).offsets(&|_| Some(u64::MAX / 2)), None, "sizes that do not fit");
+        assert_eq!(lives(&steps).offsets(&|_| Some(u64::MAX / 2 + 1)), None, "sizes that do not fit");
     }
 }
