@@ -10,7 +10,9 @@ use crate::ir::*;
 use crate::passes::unroll::{self, Rule};
 use crate::passes::{clean, fold, scalars};
 use crate::walk;
+use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
+use std::collections::BTreeMap;
 
 /// Items that a firing gives, at most.
 const MOST: u32 = 2048;
@@ -54,18 +56,24 @@ pub(super) fn of(kernel: &Kernel) -> Option<Mover> {
     for pass in [scalars::run, fold::run, clean::run] {
         pass(&mut own);
     }
+    // straight code: what each variable has is known
+    let mut has: BTreeMap<LocalId, i64> = BTreeMap::new();
     let mut from = vec![None; rates.push as usize];
     for s in &own.functions[0].body {
-        let StmtKind::Assign(Place { base: Base::Out(to), path }, Expr { kind: ExprKind::Load(item), .. }) = &s.kind
-        else {
-            return None;
-        };
-        let Base::In(at) = &item.base else { return None };
-        if !path.is_empty() || !item.path.is_empty() {
+        let StmtKind::Assign(to, Expr { kind: ExprKind::Load(item), .. }) = &s.kind else { return None };
+        if !to.path.is_empty() || !item.path.is_empty() {
             return None;
         }
-        let at = at.as_int().filter(|at| (0..i64::from(rates.pop)).contains(&i64::from(*at)))?;
-        *from.get_mut(usize::try_from(to.as_int()?).ok()?)? = Some(i64::from(at));
+        let item = match &item.base {
+            Base::In(at) => at.as_int().map(i64::from).filter(|at| (0..i64::from(rates.pop)).contains(at))?,
+            Base::Local(id) => *has.get(id)?,
+            _ => return None,
+        };
+        match &to.base {
+            Base::Out(to) => *from.get_mut(usize::try_from(to.as_int()?).ok()?)? = Some(item),
+            Base::Local(id) => drop(has.insert(*id, item)),
+            _ => return None,
+        }
     }
     Some(Mover { pop: rates.pop.into(), from: from.into_iter().collect::<Option<_>>()? })
 }
