@@ -60,7 +60,10 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
     // the same memory for all: that the system hands out new pages is nobody's time
     let mut output = Vec::with_capacity(input.len() * b.output.1.div_ceil(b.input.1) * b.output.0.words() + (1 << 14));
     for round in 0..=TURNS {
-        for (i, runner) in runners.iter_mut().enumerate() {
+        // who comes after a library in a process of its own finds cold caches: each is that in its turn
+        let (n, begin) = (runners.len(), round % runners.len());
+        for i in (begin..n).chain(0..begin) {
+            let runner = &mut runners[i];
             output.clear();
             let mut result = Ok(None);
             let time = seconds(|| result = runner.program.run(&input, &mut output));
