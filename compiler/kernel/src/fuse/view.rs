@@ -233,12 +233,11 @@ impl Views<'_> {
     }
 }
 
+/// From a position to where its item is.
+type Way<'a> = dyn Fn(&Affine, &Ranges) -> Option<(Store, Affine)> + 'a;
+
 /// A way looked at for each value of the variables: where no step of it is a sum of variables, its end may be one.
-fn pointwise(
-    at: &Affine,
-    ranges: &Ranges,
-    way: &dyn Fn(&Affine, &Ranges) -> Option<(Store, Affine)>,
-) -> Option<(Store, Affine)> {
+fn pointwise(at: &Affine, ranges: &Ranges, way: &Way<'_>) -> Option<(Store, Affine)> {
     let (none, store) = (Ranges::new(), Cell::new(None));
     let one = |x: i64| {
         let (end, at) = way(&Affine::constant(x), &none)?;
