@@ -1,4 +1,4 @@
-//! The C back end, in the order of the flow: `layout` places the buffers, `print` makes the filters, `tables` the graph, `movers` and
+//! The C back end, in the order of the flow: `layout` places the buffers, `sharing` says which lie in the same memory, `print` makes the filters, `tables` the graph, `movers` and
 //! `steady` the steady state, `stages` what threads run, `ends` what the host is told, `header` the library's header; `convolution` is filters in the frequency domain; `natives` are functions of C, `native_header` declares them for their
 //! authors; `program` puts all together.
 

@@ -80,7 +80,7 @@ pub struct ProgramOptions {
     pub flavour: Flavour,
     /// Bytes that all buffers may take.
     pub buffer_limit: u64,
-    /// Bytes that the channels' buffers should take: part of a core's cache.
+    /// Bytes that the channels' buffers should take: part of a core's cache. Twice as many where they share memory.
     pub buffer_target: u64,
     /// Steady states that run at once, where they are not to be chosen.
     pub batch: Option<u64>,
@@ -100,7 +100,7 @@ impl Default for ProgramOptions {
         ProgramOptions {
             flavour: Flavour::Plugin,
             buffer_limit: 1 << 30,
-            buffer_target: 512 << 10,
+            buffer_target: 256 << 10,
             batch: None,
             table_above: 3000,
             stats: false,
@@ -298,6 +298,10 @@ fn make(
     sites.extend(region_texts.iter().flat_map(|f| f.sites.iter().cloned()));
     let alone = device.is_none() && partition.is_none() && input.steady.islands.is_none();
     let lives = if alone { Lives::of_program(input, regions) } else { None };
+    if lives.is_some() {
+        // what shares is used again while it is in the cache: a longer batch gains more than a shorter one keeps there (measured on the suite)
+        limits.target = limits.target.saturating_mul(2);
+    }
     let parts = (before, regions, lives.as_ref());
     let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, parts)?;
     let dynamic = input.steady.islands.is_some();
