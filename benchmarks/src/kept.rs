@@ -3,6 +3,7 @@
 
 #![allow(clippy::disallowed_methods)] // it reads and writes results
 
+use crate::arithmetic::Arithmetic;
 use crate::measure::mean;
 use crate::peers::{OURS, PEERS};
 use crate::suite::{Benchmark, SUITE};
@@ -79,9 +80,13 @@ impl Row {
         self.times.iter().find(|(n, _)| n == name).map(|(_, t)| t.least)
     }
 
-    /// Those of the faster of both C compilers' code.
-    fn by_hand(&self) -> Option<f64> {
-        ["gcc", "clang"].iter().filter_map(|n| self.least(n)).reduce(f64::min)
+    /// What C by hand takes, the faster of both compilers' code, by what sluice takes, with this leave. Ints have one arithmetic.
+    fn by_hand(&self, arithmetic: Arithmetic) -> Option<f64> {
+        let ints = self.benchmark().is_some_and(Benchmark::of_ints);
+        let arithmetic = if ints { Arithmetic::Usual } else { arithmetic };
+        let least = |name: &str| self.least(&arithmetic.called(name));
+        let theirs = ["gcc", "clang"].into_iter().filter_map(least).reduce(f64::min);
+        theirs.zip(least(OURS)).map(|(c, ours)| c / ours)
     }
 
     /// How many times as fast as a racer sluice's code is, by the median of the turns; where it was made in several ways, as the fastest.
@@ -102,8 +107,8 @@ impl Row {
 
     /// What C by hand takes, by what sluice takes; and the same of the library.
     fn times_as_fast(&self) -> [Option<f64>; 2] {
-        let by = |t: Option<f64>| Some(t? / self.least(OURS)?);
-        [by(self.by_hand()), by(self.benchmark().and_then(|b| self.least(b.peer.name)))]
+        let library = self.benchmark().and_then(|b| self.least(b.peer.name));
+        [self.by_hand(Arithmetic::Usual), library.zip(self.least(OURS)).map(|(t, ours)| t / ours)]
     }
 }
 
@@ -124,27 +129,33 @@ pub fn readme(page: &str, kept: &Kept) -> Result<String, String> {
     let (before, rest) = page.split_once(MARKS.0).ok_or("README.md has no place for the figures")?;
     let (_, after) = rest.split_once(MARKS.1).ok_or("README.md has no end of the figures")?;
     let mut text = String::from(
-        "| program | sluice, million items of input in a second | times as fast as C by hand | times as fast as a library |\n|---|--:|--:|--:|\n",
+        "| program | sluice, million items of input in a second | times as fast as C by hand, both exact | C as usual | both free | times as fast as a library |\n\
+         |---|--:|--:|--:|--:|--:|\n",
     );
-    let mut ratios = Vec::new();
+    let mut ratios: [Vec<f64>; 3] = Default::default();
     for row in &kept.rows {
         let (Some(ours), Some(b)) = (row.least(OURS), row.benchmark()) else { continue };
-        let [by_hand, library] = row.times_as_fast();
-        ratios.extend(by_hand);
+        let [_, library] = row.times_as_fast();
+        let by_hand = Arithmetic::ALL.map(|a| row.by_hand(a));
+        by_hand.iter().zip(&mut ratios).for_each(|(ratio, all)| all.extend(ratio));
+        let [exact, usual, free] = by_hand.map(|t| t.map_or(String::new(), |t| format!("{t:.2}")));
         text += &format!(
-            "| [{}]({}) | {:.1} | {} | {} |\n",
+            "| [{}]({}) | {:.1} | {exact} | {usual} | {free} | {} |\n",
             row.program,
             b.folder(Path::new("")).join("README.md").display(),
             row.items as f64 / ours / 1e6,
-            by_hand.map_or(String::new(), |t| format!("{t:.2}")),
             library.map_or(String::new(), |t| format!("{t:.2} ({})", b.peer.name)),
         );
     }
-    let mean = mean(&ratios).unwrap_or(0.0);
+    let [exact, usual, free] = ratios.map(|all| mean(&all).map_or(String::new(), |m| format!("{m:.2}")));
     Ok(format!(
-        "{before}{}{text}| geometric mean | | {mean:.2} | |\n\nOne core of {}; from memory to memory, bit-exact; C by hand with `-O3 -march=native` by gcc and by clang, the faster of \
-         the two; the best of {TURNS} turns.\n{}{after}",
-        MARKS.0, kept.processor, MARKS.1
+        "{before}{}{text}| geometric mean | | {exact} | {usual} | {free} | |\n\nOne core of {}; from memory to memory; C by hand with `-O3 -march=native` by gcc and by clang, the faster of the \
+         two; the best of {TURNS} turns. *Both exact*: operation by operation as the program says (C with `{}`). *C as usual*: sluice's code is exact, C compilers may join a product and a sum. *Both \
+         free*: `--fast-math` on both sides. Ints have one arithmetic.\n{}{after}",
+        MARKS.0,
+        kept.processor,
+        Arithmetic::Exact.flags(),
+        MARKS.1
     ))
 }
 

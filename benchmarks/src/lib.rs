@@ -1,6 +1,7 @@
 //! What is measured, and what with: programs of a given size for the front end; the suite of programs; others that run beside them; small
 //! programs that everybody has.
 
+pub mod arithmetic;
 pub mod beside;
 pub mod child;
 pub mod gpu;

@@ -10,8 +10,10 @@
 #![allow(clippy::disallowed_methods)] // it starts sluice, reads the command line and writes its results
 
 use serde_json::{Value, json};
+use sluice_benchmarks::arithmetic::Arithmetic;
 use sluice_benchmarks::kept::{self, Kept, TURNS};
 use sluice_benchmarks::measure::{Spread, keep, seconds, spread};
+use sluice_benchmarks::peers::OURS;
 use sluice_benchmarks::racing::{Places, items_for};
 use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
 use std::path::{Path, PathBuf};
@@ -33,9 +35,11 @@ impl Measured {
         self.variant.unwrap_or(self.b.name)
     }
 
-    /// Seconds of the faster of both C compilers' code, at its best.
-    fn by_hand(&self) -> Option<f64> {
-        ["gcc", "clang"].iter().filter_map(|n| self.of(n)).map(|s| s.least).reduce(f64::min)
+    /// What C takes, the faster of both compilers' code at its best, by what sluice takes, with this leave.
+    fn times_as_fast(&self, arithmetic: Arithmetic) -> Option<f64> {
+        let least = |name: &str| self.of(&arithmetic.called(name)).map(|s| s.least);
+        let by_hand = ["gcc", "clang"].into_iter().filter_map(least).reduce(f64::min);
+        Some(by_hand? / least(OURS)?)
     }
 }
 
@@ -43,11 +47,21 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
     let flag = b.peer.variant.filter(|_| variant.is_some()).map_or("", |(_, flag)| flag);
     let mut runners = vec![places.sluice(b, variant)?];
     let input = b.input(items_for(&mut runners[0], b)?);
-    runners[0] = places.anew(b, variant)?; // from its beginning, like the others
-    let mut optional = vec![("gcc", places.plain(b, "gcc", ("reference.c", flag, ""), "gcc"))];
-    optional.push(("clang", places.plain(b, "clang", ("reference.c", flag, ""), "clang")));
+    runners[0] = places.anew(b, variant, Arithmetic::Exact)?; // from its beginning, like the others
+    let mut optional = Vec::new();
+    let floats = !b.of_ints();
+    for arithmetic in Arithmetic::ALL.into_iter().filter(|a| floats || *a == Arithmetic::Usual) {
+        for cc in ["gcc", "clang"] {
+            let flags = format!("{flag} {}", arithmetic.flags());
+            let name = arithmetic.called(cc);
+            optional.push((name.clone(), places.plain(b, cc, ("reference.c", flags.trim(), ""), &name)));
+        }
+    }
+    if floats {
+        optional.push((Arithmetic::Free.called(OURS), places.sluice_by(b, variant, Arithmetic::Free)));
+    }
     if variant == b.peer.variant.map(|(name, _)| name) {
-        optional.push((b.peer.name, places.peer(b, &input)));
+        optional.push((b.peer.name.into(), places.peer(b, &input)));
     }
     for (name, runner) in optional {
         match runner {
@@ -79,7 +93,9 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
         // compilers that fuse multiplications and additions round otherwise
         let n = first[0].len().min(output.len());
         let held = first[0].len().abs_diff(output.len());
-        let tolerance = if runner.name == b.peer.name { b.peer.tolerance } else { b.tolerance }.max(1e-4);
+        let own = if runner.name == b.peer.name { b.peer.tolerance } else { b.tolerance };
+        let free = ["gcc", "clang", OURS].iter().any(|n| Arithmetic::Free.called(n) == runner.name);
+        let tolerance = own.max(if free { 1e-3 } else { 1e-4 });
         b.compare(&first[0][..n], &output[..n], tolerance)
             .and_then(|_| if held > 64 { Err(format!("{held} words of output are missing")) } else { Ok(0.0) })
             .map_err(|why| format!("{}: sluice and {} do not do the same work: {why}", b.name, runner.name))?;
@@ -91,15 +107,15 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
 
 fn table(all: &[Measured]) -> String {
     let mut text = String::from(
-        "| program | nodes (paper) | peeking (paper) | sluice, Mitems/s (median) | gcc | clang | sluice / faster C, time | library | sluice / library, time |\n\
-         |---|---|---|---|---|---|---|---|---|\n",
+        "| program | nodes (paper) | peeking (paper) | sluice, Mitems/s (median) | gcc | clang | C / sluice, time: both exact | C as usual | both free | library | sluice / library, time |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for m in all {
         // what else the machine does only adds to a time
         let rate = |s: Spread| m.items as f64 / s.least / 1e6;
         let shown = |name: &str| m.of(name).map_or("".into(), |s| format!("{:.1}", rate(s)));
         let Some(ours) = m.of("sluice") else { continue };
-        let by_hand = m.by_hand();
+        let by_hand = |a: Arithmetic| m.times_as_fast(a).map_or("".into(), |t| format!("{t:.2}"));
         let against = |time: Option<f64>| time.map_or("".into(), |t| format!("{:.2}", ours.least / t));
         let library = m.of(m.b.peer.name);
         let count = |of: fn(&Counts) -> usize| match (m.variant, &m.b.paper) {
@@ -108,7 +124,7 @@ fn table(all: &[Measured]) -> String {
             (None, None) => of(&m.b.counts).to_string(),
         };
         text.push_str(&format!(
-            "| {} | {} | {} | {} ({:.1}) | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} ({:.1}) | {} | {} | {} | {} | {} | {} | {} |\n",
             m.name(),
             count(|c| c.nodes),
             count(|c| c.peeking),
@@ -116,7 +132,9 @@ fn table(all: &[Measured]) -> String {
             m.items as f64 / ours.median / 1e6,
             shown("gcc"),
             shown("clang"),
-            against(by_hand),
+            by_hand(Arithmetic::Exact),
+            by_hand(Arithmetic::Usual),
+            by_hand(Arithmetic::Free),
             library.map_or("".into(), |s| format!("{}: {:.1}", m.b.peer.name, rate(s))),
             against(library.map(|s| s.least)),
         ));
@@ -149,8 +167,11 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
         }
     }
     let text = format!(
-        "{}\nMillion items of input in a second, the best of {TURNS} turns; C with -O3 -march=native.\n",
-        table(&all)
+        "{}\nMillion items of input in a second, the best of {TURNS} turns; C with -O3 -march=native, the faster of both compilers in the ratios. Exact: C with `{}`. As usual: C may \
+         join a product and a sum, sluice's code does not. Free: `sluice build --fast-math`, C with `{}`.\n",
+        table(&all),
+        Arithmetic::Exact.flags(),
+        Arithmetic::Free.flags(),
     );
     let rows: Vec<Value> = (all.iter())
         .map(|m| {

@@ -2,8 +2,10 @@
 
 #![allow(clippy::disallowed_methods)] // it starts sluice
 
+use crate::arithmetic::Arithmetic;
 use crate::beside::{Compiled, Plain, Program, Python, compile};
 use crate::measure::seconds;
+use crate::peers::OURS;
 use crate::suite::Benchmark;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,37 +36,52 @@ pub struct Runner {
 impl Places<'_> {
     /// The program as a library, its functions named after it.
     pub fn sluice(&self, b: &Benchmark, variant: Option<&str>) -> Result<Runner, String> {
-        let library = self.built(b, variant);
+        self.sluice_by(b, variant, Arithmetic::Exact)
+    }
+
+    /// The same with this leave.
+    pub fn sluice_by(&self, b: &Benchmark, variant: Option<&str>, arithmetic: Arithmetic) -> Result<Runner, String> {
+        let library = self.built(b, variant, arithmetic);
+        if let Some(folder) = library.parent() {
+            std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        }
         let mut command = Command::new(self.sluice);
-        command.args(["build", "--lib"]).arg(b.program(self.root, variant)).arg("-o").arg(&library);
+        command.args(["build", "--lib"]).args(arithmetic.ours()).arg(b.program(self.root, variant));
+        command.arg("-o").arg(&library);
         let out = command.output().map_err(|e| format!("{}: {e}", self.sluice))?;
         if !out.status.success() {
             return Err(String::from_utf8_lossy(&out.stderr).into_owned());
         }
-        self.anew(b, variant)
+        self.anew(b, variant, arithmetic)
     }
 
     /// The same, built before, from its beginning.
-    pub fn anew(&self, b: &Benchmark, variant: Option<&str>) -> Result<Runner, String> {
+    pub fn anew(&self, b: &Benchmark, variant: Option<&str>, arithmetic: Arithmetic) -> Result<Runner, String> {
         let widths = (b.input.0.words(), b.output.0.words());
-        let program = Compiled::open(&self.built(b, variant), variant.unwrap_or(b.name), widths)?;
-        Ok(Runner { name: "sluice".into(), program: Box::new(program) })
+        let program = Compiled::open(&self.built(b, variant, arithmetic), variant.unwrap_or(b.name), widths)?;
+        Ok(Runner { name: arithmetic.called(OURS), program: Box::new(program) })
     }
 
-    fn built(&self, b: &Benchmark, variant: Option<&str>) -> PathBuf {
-        self.work.join(format!("lib{}.so", variant.unwrap_or(b.name)))
+    /// The library's name is that of its functions.
+    fn built(&self, b: &Benchmark, variant: Option<&str>, arithmetic: Arithmetic) -> PathBuf {
+        let name = format!("lib{}.so", variant.unwrap_or(b.name));
+        self.work.join(if arithmetic == Arithmetic::Free { format!("free/{name}") } else { name })
     }
 
-    /// A C file of the program.
+    /// A C file of the program, compiled with further flags.
     pub fn plain(
         &self,
         b: &Benchmark,
         cc: &str,
-        (file, flag, link): (&str, &str, &str),
+        (file, more, link): (&str, &str, &str),
         name: &str,
     ) -> Result<Runner, String> {
-        let target = self.work.join(format!("{}-{cc}{flag}-{file}.so", b.name));
-        let flags: Vec<&str> = ["-O3", "-march=native", flag].into_iter().filter(|f| !f.is_empty()).collect();
+        let target = self.work.join(format!(
+            "{}-{}-{file}.so",
+            b.name,
+            name.replace([',', ' '], "") + more.split(' ').next().unwrap_or("")
+        ));
+        let flags: Vec<&str> = ["-O3", "-march=native"].into_iter().chain(more.split_whitespace()).collect();
         compile(cc, &flags, &b.folder(self.root).join(file), &target, link)?;
         let widths = (b.input.0.words(), b.output.0.words());
         let plain = Plain::open(&target, b.name, widths, (b.input.1, b.output.1))?;

@@ -111,6 +111,11 @@ impl Benchmark {
         Ok(program.graph.nodes.iter().any(|n| matches!(n.kind, NodeKind::Filter { stateful: true, .. })))
     }
 
+    /// Whether it computes with ints alone, whose arithmetic nobody may change.
+    pub fn of_ints(&self) -> bool {
+        self.input.0 == Item::Int && self.output.0 == Item::Int
+    }
+
     /// Whole steady states' worth of input, at least so many items; always the same.
     pub fn input(&self, items: usize) -> Vec<u32> {
         let (item, block) = self.input;

@@ -4,6 +4,7 @@ use crate::generate::Case;
 use crate::generate::random::Random;
 use sluice_codegen::Flavour;
 use sluice_codegen::c::print::Site;
+use sluice_driver::as_run::as_run;
 use sluice_driver::cc::CcOptions;
 use sluice_driver::exit::{Exit, Fault};
 use sluice_driver::io::format::Format;
@@ -21,7 +22,7 @@ use sluice_driver::render::Renderer;
 use sluice_driver::runtime::{self, RunEnd};
 use sluice_driver::session::Session;
 use sluice_driver::threads::crew::Seats;
-use sluice_driver::{compiled, cuda, folding, interpreted, jitted, linear as combining};
+use sluice_driver::{compiled, cuda, interpreted, jitted, linear as combining};
 use sluice_frontend::{NoImports, Options, SourceInput, analyse};
 use std::collections::BTreeMap;
 use std::io::{PipeReader, Write};
@@ -132,6 +133,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
             unchecked: make.unchecked,
             channel_limit: make.channel_limit,
             inner: make.inner,
+            privatise: true,
             ..Default::default()
         };
         let c = compiled::emit(&mut session, checked, &code, Flavour::Plugin, "program")?;
@@ -172,6 +174,7 @@ pub fn compile_in_memory(checked: &Checked, make: Make) -> Result<Compiled, Stri
             schedule,
             unchecked: make.unchecked,
             channel_limit: make.channel_limit,
+            privatise: true,
             ..Default::default()
         };
         let ready = jitted::make(&mut session, checked, &code)?;
@@ -254,9 +257,10 @@ fn compile_by(
             cc: CcOptions { level: 0, ..CcOptions::default() },
             fold: true,
             fuse: true,
+            privatise: true,
             ..Default::default()
         };
-        let folded = folding::folded(&mut session, checked, &code)?;
+        let folded = as_run(&mut session, checked, &code)?;
         let program = folded.unwrap_or(Checked { sources: checked.sources.clone(), program: checked.program.clone() });
         let natives = NativeOptions::default();
         let texts = |s: &mut Session, p: &Checked, c: &CodeOptions, o: &CudaOptions, t: &cuda::run::Target| {

@@ -11,6 +11,8 @@ use crate::measure::seconds;
 use crate::suite::work::{self, Work};
 use crate::suite::{Benchmark, SUITE};
 use serde::{Deserialize, Serialize};
+use sluice_driver::as_run::as_run;
+use sluice_driver::commands;
 use sluice_driver::cuda::profiling::{self, GpuProfileOptions};
 use sluice_driver::cuda::timed::{Outcome, Repeat, Timed};
 use sluice_driver::cuda::{emit, run, texts};
@@ -25,7 +27,6 @@ use sluice_driver::options::{
 use sluice_driver::pipeline::{self, Checked, Halt};
 use sluice_driver::profile::gpu::Chosen;
 use sluice_driver::session::Session;
-use sluice_driver::{commands, folding};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -246,7 +247,7 @@ impl Task {
         let checked = pipeline::check(&mut session, &options)?;
         let choices = CodeChoices { fast_math: Some(self.fast_math), ..CodeChoices::default() };
         let code = choices.options(&options);
-        let checked = folding::folded(&mut session, &checked, &code)?.unwrap_or(checked);
+        let checked = as_run(&mut session, &checked, &code)?.unwrap_or(checked);
         Ok((session, checked, code))
     }
 

@@ -11,6 +11,11 @@ use std::process::{Command, Output, Stdio};
 const MEANING: [&str; 6] =
     ["-std=gnu11", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math"];
 
+/// Flags that free the arithmetic of floats (docs/language.md). They are not called `-ffast-math`: code that is linked by that name makes numbers near zero
+/// zero in the whole process that loads it, its host's own arithmetic included.
+const FAST_MATH: [&str; 5] =
+    ["-ffp-contract=fast", "-fassociative-math", "-freciprocal-math", "-fno-signed-zeros", "-ffinite-math-only"];
+
 /// A flag that keeps gcc 12 on x86 from translating wrongly: it copies a constant table whose last bytes are zero, and whose others
 /// repeat a value, as if they all did (a constant of 32 bytes loses its zero words before it is looked at for repetition). Only where
 /// 32 or 64 bytes are stored at once, as for processors with AVX-512.
@@ -59,7 +64,7 @@ impl CcOptions {
             flags.push("-g".into());
         }
         if self.fast_math {
-            flags.push("-ffast-math".into());
+            flags.extend(FAST_MATH.map(String::from));
         }
         match product {
             Product::Shared => flags.extend(["-shared", "-fPIC"].map(String::from)),
@@ -233,7 +238,11 @@ mod tests {
         for flag in ["-std=gnu11", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv", "-shared", "-fPIC"] {
             assert!(flags.iter().any(|f| f == flag), "{flag}");
         }
-        assert!(!flags.iter().any(|f| f == "-ffast-math" || f == "-g"));
+        assert!(!flags.iter().any(|f| FAST_MATH.contains(&f.as_str()) || f == "-g"));
+        let fast = CcOptions { fast_math: true, ..CcOptions::default() }.flags(Product::Shared);
+        let at = |flag: &str| fast.iter().position(|f| f == flag);
+        assert!(at("-ffp-contract=fast") > at("-ffp-contract=off"), "the last one counts");
+        assert_eq!(at("-ffast-math"), None, "it changes the arithmetic of who loads the library");
         assert!(!CcOptions::default().flags(Product::Executable).iter().any(|f| f == "-shared"));
     }
 }

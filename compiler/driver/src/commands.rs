@@ -1,5 +1,6 @@
 //! The commands, each a few steps of the pipeline.
 
+use crate::as_run::as_run;
 use crate::cache::Cache;
 use crate::cc::Product;
 use crate::compiled;
@@ -9,7 +10,6 @@ use crate::cuda::{stand_alone, texts};
 use crate::document;
 use crate::exit::{Exit, Fault};
 use crate::fix;
-use crate::folding;
 use crate::io::sink;
 use crate::linear;
 use crate::makespan::programs::{self, How, OfProgram};
@@ -210,8 +210,8 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
         };
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
-        let as_run = CodeOptions { fold: folded, ..CodeOptions::default() };
-        let folded = folding::folded(session, &checked, &as_run)?;
+        let native = CodeOptions { fold: folded, privatise: folded, ..CodeOptions::default() };
+        let folded = as_run(session, &checked, &native)?;
         let program = &folded.as_ref().unwrap_or(&checked).program;
         let (graph, steady) = (&program.graph, &program.steady);
         let text = session.pass("draw", || match format {
@@ -248,7 +248,7 @@ pub fn build(
             write(&output, &native_header(&checked, &output, options)?)?;
             return Ok(Exit::Ok);
         }
-        let folded = folding::folded(session, &checked, code)?;
+        let folded = as_run(session, &checked, code)?;
         let mut checked = folded.unwrap_or(checked);
         if product != BuildProduct::Cuda {
             checked = linear::combined(session, &checked, code)?.unwrap_or(checked);

@@ -15,6 +15,7 @@ use crate::pipeline::{Checked, Halt, dump};
 use crate::profile::find;
 use crate::session::Session;
 use crate::threads::plan::{self, Plan};
+use sluice_codegen::c::beside;
 use sluice_codegen::c::fused::FusedProgram;
 use sluice_codegen::c::layout::size_align;
 use sluice_codegen::c::program;
@@ -29,7 +30,8 @@ use sluice_kernel::fuse::{self, Fused, Rules};
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::items;
 use sluice_kernel::lower::{self, LowerOptions};
-use sluice_kernel::passes::Pass;
+use sluice_kernel::passes::{PRIVATISE, Pass};
+use sluice_kernel::share_code;
 use sluice_schedule::fused::{self, FusedSchedule};
 use sluice_schedule::judge::{self, Verified};
 use sluice_schedule::minimum_latency::{self, minimum_latency};
@@ -86,9 +88,14 @@ fn emit_by(
     (flavour, name): (Flavour, &str),
     threads: Option<&ThreadsOptions>,
 ) -> Result<(CProgram, Option<Plan>), Halt> {
-    improve(session, &mut kernels, sluice_kernel::passes::FOR_C)?;
+    improve(session, &mut kernels, sluice_kernel::passes::FOR_C, &|_| false)?;
     session.pass("item-ranges", || items::prove(&checked.program.graph, &mut kernels));
     dump(session, "item-ranges", || print_kernels(&kernels))?;
+    // with the latitude of fast math, a compiler makes other numbers of constants that it knows
+    if !code.cc.fast_math {
+        session.pass("share-code", || share_code::run(&mut kernels));
+    }
+    dump(session, "share-code", || print_kernels(&kernels))?;
     let mut options = sluice_codegen::ProgramOptions { flavour, ..code_options(code) };
     let mut plan = None;
     if let Some(threads) = threads {
@@ -97,21 +104,26 @@ fn emit_by(
         let input = input(checked, name, &kernels, &verified, &options);
         // what the plan is for must be what the code has
         let batch = threads.batch.map_or_else(|| program::batch(&input), Ok).map_err(|e| no_code(&e))?;
-        let made = plan::plan(&input, threads.threads, batch, found.as_ref());
+        let mut fuse = |partition: Option<&partition::Verified>| regions(checked, code, &kernels, partition);
+        let made = plan::plan(&input, threads.threads, batch, found.as_ref(), &mut fuse);
         if made.partition.is_some() {
             options.batch = Some(batch);
         }
         plan = Some(made);
     }
     let partition = plan.as_ref().and_then(|p| p.partition.as_ref());
+    let verified = match partition {
+        None => side_by_side(checked, code, (&kernels, verified))?,
+        Some(_) => verified,
+    };
     let mut fused = session.pass("fuse", || fuse(checked, code, (&kernels, &verified), partition))?;
     dump(session, "fuse", || match &fused {
         Some((fused, _)) => graph_text::print(&fused.graph) + "\n" + &print_kernels(&fused.kernels),
         None => graph_text::print(&checked.program.graph),
     })?;
-    improve(session, &mut kernels, code.inner.passes())?;
+    improve(session, &mut kernels, code.inner.passes(), &|_| false)?;
     if let Some((fused, _)) = &mut fused {
-        run_passes(&mut fused.kernels, code.inner.passes());
+        run_passes(&mut fused.kernels, code.inner.passes(), &|_| false);
     }
     let input = input(checked, name, &kernels, &verified, &options);
     let input = match &fused {
@@ -139,17 +151,35 @@ pub(crate) fn code_options(code: &CodeOptions) -> sluice_codegen::ProgramOptions
 /// Bytes of the filters' states up to which a steady state that fails is done again firing by firing, as the engine does it where it can.
 const DONE_AGAIN: u64 = 100 << 10;
 
-/// The program with parts of it as one filter each, within stages where there are some, and its schedule; `None` where there are no such parts, or nobody wants
-/// them: regions fire all of a steady state at once, which is not what the smallest buffers are for.
+/// The program with parts of it as one filter each, and its schedule; see [`regions`].
 fn fuse(
     checked: &Checked,
     code: &CodeOptions,
     (kernels, verified): (&[Kernel], &Verified<SequentialSchedule>),
     partition: Option<&partition::Verified>,
 ) -> Result<Option<(Fused, FusedSchedule)>, Fault> {
+    let Some(fused) = regions(checked, code, kernels, partition) else { return Ok(None) };
+    let Elaborated { graph, steady, .. } = &checked.program;
+    let init = &verified.schedule().init;
+    let movable = |v| partition.is_none() && may_move(&checked.program, kernels, v);
+    let schedule = fused::schedule(&fused, graph, steady, init, &movable).map_err(|failure| {
+        Fault::internal(format!("a program with regions has no schedule: {failure:?}"))
+            .help("--fuse=false does without")
+    })?;
+    Ok(schedule.map(|schedule| (fused, schedule)))
+}
+
+/// The program with parts of it as one filter each, within stages where there are some; `None` where there are no such parts, or nobody wants
+/// them: regions fire all of a steady state at once, which is not what the smallest buffers are for.
+fn regions(
+    checked: &Checked,
+    code: &CodeOptions,
+    kernels: &[Kernel],
+    partition: Option<&partition::Verified>,
+) -> Option<Fused> {
     let Elaborated { graph, steady, globals, .. } = &checked.program;
     if !code.fuse || code.stats || code.schedule == ScheduleKind::MinimumLatency {
-        return Ok(None);
+        return None;
     }
     let size = |ty: &Ty| size_align(ty, globals).map_or(u64::MAX, |(n, _)| n);
     let sizes = |k: &Kernel| k.state.iter().map(|s| size(&s.ty)).fold(0, u64::saturating_add);
@@ -170,12 +200,38 @@ fn fuse(
         (apart || partition.is_some()).then(|| graph.node_ids().map(part_of).collect());
     let rules =
         Rules { may_fail: states <= DONE_AGAIN && !natives, parts: parts.as_deref(), histories: partition.is_none() };
-    let Some(fused) = fuse::fuse(graph, steady, kernels, rules) else { return Ok(None) };
-    let schedule = fused::schedule(&fused, graph, steady, &verified.schedule().init).map_err(|failure| {
-        Fault::internal(format!("a program with regions has no schedule: {failure:?}"))
-            .help("--fuse=false does without")
-    })?;
-    Ok(schedule.map(|schedule| (fused, schedule)))
+    fuse::fuse(graph, steady, kernels, rules)
+}
+
+/// Is nothing seen of a node but its items, whenever it fires between those before and those behind it?
+fn may_move(program: &Elaborated, kernels: &[Kernel], v: NodeId) -> bool {
+    let quiet = match &program.graph.node(v).kind {
+        NodeKind::Filter { code, .. } => beside::may_move(&kernels[code.index()]),
+        NodeKind::Reader(_) | NodeKind::Writer(_) => false,
+        _ => true,
+    };
+    quiet && program.steady.precedences.is_empty()
+}
+
+/// The schedule with feedback loops side by side, where that may be; else as it is.
+fn side_by_side(
+    checked: &Checked,
+    code: &CodeOptions,
+    (kernels, verified): (&[Kernel], Verified<SequentialSchedule>),
+) -> Result<Verified<SequentialSchedule>, Fault> {
+    let Elaborated { graph, steady, .. } = &checked.program;
+    if !code.fuse || code.stats || code.schedule == ScheduleKind::MinimumLatency {
+        return Ok(verified);
+    }
+    let schedule = verified.schedule();
+    let movable = |v| may_move(&checked.program, kernels, v);
+    let Some(steps) = sluice_schedule::beside::beside(graph, &steady.boundary_fill, &schedule.steady, &movable) else {
+        return Ok(verified);
+    };
+    let candidate = SequentialSchedule { steady: steps, ..schedule.clone() };
+    judge::verify(graph, steady, candidate).map_err(|violations| {
+        Fault::internal(format!("loops side by side are no schedule: {violations:?}")).help("--fuse=false does without")
+    })
 }
 
 /// A program as the back ends get it.
@@ -231,7 +287,7 @@ pub fn device_kernels(session: &mut Session, checked: &Checked, code: &CodeOptio
 /// The kernel of a filter as devices get it, where it has one.
 pub(crate) fn device_kernel(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Option<Kernel> {
     let mut kernel = lower_one(filter, globals, code).ok()?;
-    run_passes(std::slice::from_mut(&mut kernel), sluice_kernel::passes::DEVICE);
+    run_passes(std::slice::from_mut(&mut kernel), sluice_kernel::passes::DEVICE, &|_| privatises(filter, code));
     Some(kernel)
 }
 
@@ -249,7 +305,7 @@ fn kernels_by(
         }
     };
     dump(session, "lower", || print_kernels(&kernels))?;
-    improve(session, &mut kernels, passes)?;
+    improve(session, &mut kernels, passes, &|i| privatises(&checked.program.codes[i], code))?;
     Ok(kernels)
 }
 
@@ -260,14 +316,24 @@ pub(crate) fn native_kernels(
     code: &CodeOptions,
 ) -> Result<Vec<Kernel>, Halt> {
     let mut kernels = kernels(session, checked, code)?;
-    improve(session, &mut kernels, code.inner.passes())?;
+    improve(session, &mut kernels, code.inner.passes(), &|_| false)?;
     Ok(kernels)
 }
 
-/// Runs passes over all kernels.
-fn improve(session: &mut Session, kernels: &mut [Kernel], passes: &'static [Pass]) -> Result<(), Halt> {
+/// May the filter's private fields become variables? Not where streams take turns: others know its fields by number.
+pub(crate) fn privatises(filter: &FilterCode, code: &CodeOptions) -> bool {
+    code.privatise && filter.turns.is_none()
+}
+
+/// Runs passes over all kernels, [`PRIVATISE`] over those that `privatises` says.
+fn improve(
+    session: &mut Session,
+    kernels: &mut [Kernel],
+    passes: &'static [Pass],
+    privatises: &dyn Fn(usize) -> bool,
+) -> Result<(), Halt> {
     for (i, (name, _)) in passes.iter().enumerate() {
-        session.pass(name, || run_passes(kernels, std::slice::from_ref(&passes[i])));
+        session.pass(name, || run_passes(kernels, std::slice::from_ref(&passes[i]), privatises));
         // A pass that runs several times is shown after the last.
         if !passes[i + 1..].iter().any(|(later, _)| later == name) {
             dump(session, name, || print_kernels(kernels))?;
@@ -276,9 +342,9 @@ fn improve(session: &mut Session, kernels: &mut [Kernel], passes: &'static [Pass
     Ok(())
 }
 
-fn run_passes(kernels: &mut [Kernel], passes: &[Pass]) {
+fn run_passes(kernels: &mut [Kernel], passes: &[Pass], privatises: &dyn Fn(usize) -> bool) {
     for (name, pass) in passes {
-        for kernel in &mut *kernels {
+        for (_, kernel) in kernels.iter_mut().enumerate().filter(|(i, _)| *name != PRIVATISE || privatises(*i)) {
             pass(kernel);
             sluice_kernel::verify::debug_verify(kernel, name);
         }

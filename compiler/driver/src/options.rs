@@ -97,6 +97,8 @@ pub struct CodeChoices {
     pub fold: Option<bool>,
     /// Make one filter of parts of the program.
     pub fuse: Option<bool>,
+    /// Make variables of fields in which nothing goes from one firing to the next.
+    pub privatise: Option<bool>,
     /// What is done with the loops of filters.
     #[serde(with = "inner_by_name")]
     pub inner: Option<Inner>,
@@ -142,6 +144,7 @@ impl CodeChoices {
             channel_limit: self.channel_limit.or(those.channel_limit),
             fold: self.fold.or(those.fold),
             fuse: self.fuse.or(those.fuse),
+            privatise: self.privatise.or(those.privatise),
             inner: self.inner.or(those.inner),
             linear: self.linear.or(those.linear),
         }
@@ -162,6 +165,7 @@ impl CodeChoices {
             channel_limit: all.channel_limit,
             fold: all.fold.unwrap_or(true),
             fuse: all.fuse.unwrap_or(true),
+            privatise: all.privatise.unwrap_or(true),
             inner: all.inner.unwrap_or_default(),
             linear: all.linear.unwrap_or_default(),
             stats: false,
@@ -184,6 +188,8 @@ pub struct CodeOptions {
     pub fold: bool,
     /// Make one filter of parts of the program.
     pub fuse: bool,
+    /// Make variables of fields in which nothing goes from one firing to the next.
+    pub privatise: bool,
     /// What is done with the loops of filters.
     pub inner: Inner,
     /// What is done with linear filters, where other bytes are allowed ([`CcOptions::fast_math`]).

@@ -3,12 +3,12 @@
 //! Purpose: from files to running code, one straight way: read, analyse, schedule, lower, emit C, compile, run.
 //! Every step is a pass with a name; each can be timed, and what it made can be dumped.
 
+use crate::as_run::as_run;
 use crate::back_end;
 use crate::compiled;
 use crate::cuda;
 use crate::dumps;
 use crate::exit::{Exit, Fault};
-use crate::folding;
 use crate::interrupt;
 use crate::io::host::{self, Host};
 use crate::io::sink::Out;
@@ -168,7 +168,7 @@ pub fn run(
         None
     } else {
         let code = &CodeOptions { stats: options.stats.is_some(), ..*code };
-        folded = folding::folded(session, checked, code)?;
+        folded = as_run(session, checked, code)?;
         ran = folded.as_ref().unwrap_or(checked);
         let checked = ran;
         Some(match (&options.cuda, &options.threads) {

@@ -12,11 +12,12 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 13] = [
+const PASSES: [&str; 14] = [
     "parse",
     "elaborate",
     "steady-state",
     "c-slow",
+    "private-state",
     "fold-branches",
     "linear",
     "schedule",
@@ -39,9 +40,13 @@ pub fn passes() -> Vec<&'static str> {
                     all.push(pass);
                 }
             }
-            all.extend(["item-ranges", "fuse"]);
+            all.extend(["item-ranges", "share-code", "fuse"]);
             // those of the loops, as far as the choice among them has them
-            all.extend(Inner::Both.passes().iter().map(|(pass, _)| *pass));
+            for (pass, _) in Inner::Auto.passes().iter().chain(Inner::Both.passes()) {
+                if !all.contains(pass) {
+                    all.push(pass);
+                }
+            }
         }
     }
     all

@@ -174,6 +174,7 @@ pub struct RawProgram {
     pub steady: Code,
     pub batch: u64,
     pub unit: u64,
+    pub rest: u64,
     pub abi: *const RawAbi,
 }
 

@@ -12,12 +12,14 @@ use crate::{Program, Refusal, steady};
 use cranelift_codegen::ir::{InstBuilder, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::FuncId;
+use sluice_codegen::c::check;
 use sluice_codegen::c::ends;
 use sluice_codegen::c::fills::Fills;
 use sluice_codegen::c::layout::{self, Layout};
 use sluice_codegen::c::messages;
 use sluice_codegen::c::print::Site;
 use sluice_codegen::c::program;
+use sluice_codegen::c::rest;
 use sluice_codegen::c::steady::Steady;
 use sluice_codegen::c::tables::Facts;
 use sluice_codegen::{CodegenError, ProgramInput};
@@ -67,7 +69,7 @@ impl Keep {
 
 /// Makes the program.
 pub fn make(input: &ProgramInput<'_>, show: bool) -> Result<Program, Refusal> {
-    program::check(input, |_| true)?;
+    check::check(input, |_| true)?;
     let facts = Facts::of(input.graph, input.kernels.len());
     let layout = layout::lay_out(input.graph, input.steady, input.globals, program::limits(input), (None, None, None))?;
     let mut machine = Machine::new(input.options.stats, show)?;
@@ -115,6 +117,7 @@ fn code(input: &ProgramInput<'_>, facts: &Facts, layout: &Layout, machine: &mut 
         table_above: 0,
         repeat: !input.steady.precedences.is_empty(),
         receives: &receives,
+        serial: &[],
         stats: input.options.stats,
         places: None,
         known: None,
@@ -389,6 +392,7 @@ fn assemble(
         steady: machine.address(made.steady),
         batch: layout.batch,
         unit,
+        rest: rest::items_until_seen(input),
         abi,
     };
     made.tables[0] = keep.one(program);

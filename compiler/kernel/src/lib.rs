@@ -1,7 +1,7 @@
 //! The kernel IR: small, typed, imperative; lowering from the typed program and passes on it.
 //!
 //! [`ir`] is the form, [`verify`] its rules, [`text`] its text. [`lower`] makes kernels from the typed program, [`passes`] improve
-//! them, [`cost`] and [`loop_shape`] estimate a firing.
+//! them, [`share_code`] lets many filters be one function, [`cost`] and [`loop_shape`] estimate a firing.
 
 pub mod cost;
 pub mod fuse;
@@ -12,6 +12,7 @@ pub mod loop_shape;
 pub mod loops;
 pub mod lower;
 pub mod passes;
+pub mod share_code;
 mod shorthand;
 pub mod text;
 pub mod types;

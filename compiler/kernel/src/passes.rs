@@ -9,11 +9,13 @@ pub mod intervals;
 pub mod jam;
 pub mod lanes;
 pub mod lower_channels;
+pub mod privatise;
 pub mod prove_checks;
 pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
 pub mod unroll;
+pub mod unroll_and_jam;
 
 #[cfg(test)]
 mod inner_tests;
@@ -24,6 +26,9 @@ use crate::verify::debug_verify;
 /// A pass by name, for `--dump-after`.
 pub type Pass = (&'static str, fn(&mut Kernel));
 
+/// The pass that makes variables of private fields, which can be left out.
+pub const PRIVATISE: &str = "privatise";
+
 /// All passes in the order in which [`prepare`] runs them; some run more than once.
 pub const PASSES: &[Pass] = &[
     // calls away: what follows sees whole firings
@@ -32,6 +37,8 @@ pub const PASSES: &[Pass] = &[
     ("clean", clean::run),
     ("count-loops", count_loops::run),
     ("fold", fold::run),
+    // what no firing leaves to another is a variable like others from here on
+    (PRIVATISE, privatise::run),
     // channels become positions, which are numbers like others from here on
     ("lower-channels", lower_channels::run),
     ("fold", fold::run),
@@ -43,9 +50,9 @@ pub const PASSES: &[Pass] = &[
 /// The passes for devices: all but `lanes`, the last one, for there each thread is a lane.
 pub const DEVICE: &[Pass] = PASSES.split_at(PASSES.len() - 1).0;
 
-/// Makes a kernel ready for printing.
+/// Makes a kernel ready for printing, its state as it is: who keeps it elsewhere knows its fields by number.
 pub fn prepare(mut kernel: Kernel) -> Kernel {
-    for (name, pass) in PASSES {
+    for (name, pass) in PASSES.iter().filter(|(name, _)| *name != PRIVATISE) {
         pass(&mut kernel);
         debug_verify(&kernel, name);
     }

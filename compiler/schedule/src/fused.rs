@@ -7,6 +7,7 @@
 //! 8·region 1·writer   →   8·(2·A 1·split 1·B 1·C 1·join) 1·writer
 //! ```
 
+use crate::beside::beside;
 use crate::judge::{self, Verified, Violation};
 use crate::sequential::{SequentialSchedule, Step};
 use crate::single_appearance::{self, single_appearance};
@@ -34,18 +35,22 @@ pub enum Failure {
     Refused(Vec<Violation>),
 }
 
-/// Schedules the steady state; `init` is how the program comes to its first. `None` where there are too many steps.
+/// Schedules the steady state; `init` is how the program comes to its first, `may_move` tells which nodes may change places with others ([`beside`]).
+/// `None` where there are too many steps.
 pub fn schedule(
     fused: &Fused,
     graph: &SdfGraph,
     steady: &SteadyState,
     init: &[Step],
+    may_move: &dyn Fn(NodeId) -> bool,
 ) -> Result<Option<FusedSchedule>, Failure> {
     let steps = match single_appearance(&fused.graph, &fused.steady, 1) {
         Ok(schedule) => schedule.steady,
         Err(single_appearance::Failure::Deadlock(v)) => return Err(Failure::Deadlock(v)),
         Err(single_appearance::Failure::TooLong(_) | single_appearance::Failure::Overflow) => return Ok(None),
     };
+    let outside = |v: NodeId| fused.nodes[v.index()].is_some_and(may_move);
+    let steps = beside(&fused.graph, &fused.steady.boundary_fill, &steps, &outside).unwrap_or(steps);
     let candidate = SequentialSchedule { init: init.to_vec(), steady: unfolded(fused, &steps), batch: 1 };
     let judged = judge::verify(graph, steady, candidate).map_err(Failure::Refused)?;
     Ok(Some(FusedSchedule { steps, judged }))

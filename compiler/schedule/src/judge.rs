@@ -14,7 +14,7 @@
 mod order;
 mod turns;
 
-pub use turns::turns_at_once;
+pub use turns::{turn_runs, turns_at_once};
 
 use crate::sequential::{SequentialSchedule, Step};
 use sluice_frontend::graph::{NodeKind, SdfGraph};

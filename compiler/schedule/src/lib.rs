@@ -5,6 +5,7 @@
 //! calls the solvers, and [`problem::judge`] decides.
 
 pub mod analysis;
+pub mod beside;
 pub mod configuration;
 pub mod fold;
 pub mod fused;

@@ -13,7 +13,7 @@ use sluice_frontend::typed::Rates;
 use sluice_schedule::partition::order::Components;
 use sluice_schedule::partition::overlap::Overlap;
 use sluice_schedule::partition::simulate::Pipeline;
-use sluice_schedule::partition::{Partition, Problem, Stage, Violation, exact, improve, runs, solve, verify};
+use sluice_schedule::partition::{Partition, Problem, Stage, Violation, exact, improve, runs, solve, spread, verify};
 
 /// The table of "Method for Software Pipelining on GPUs", section 2.2: five stages (load, a, b, c, store), six items, ten steps.
 #[test]
@@ -127,6 +127,25 @@ fn row() -> Case {
         filter(&mut g, v, stateful);
     }
     Case::new(g, &[1, 6, 4, 1], 4)
+}
+
+#[test]
+fn threads_share_all_that_they_can() {
+    let stages = |case: &Case| spread(&case.problem()).map(|v| v.partition().clone());
+    let case = row();
+    assert_eq!(stages(&case), Some(partition(&[(&[0], 1), (&[1, 2], 4), (&[3], 1)])));
+    // nothing before it, and nothing behind
+    let mut free = row();
+    (0..4).for_each(|v| filter(&mut free.graph, v, false));
+    assert_eq!(stages(&free), Some(partition(&[(&[0, 1, 2, 3], 4)])));
+    // what stands behind something with state is not shared
+    let mut late = row();
+    filter(&mut late.graph, 2, true);
+    filter(&mut late.graph, 3, false);
+    assert_eq!(stages(&late), Some(partition(&[(&[0], 1), (&[1], 4), (&[2, 3], 1)])));
+    (0..4).for_each(|v| filter(&mut late.graph, v, true));
+    assert_eq!(stages(&late), None);
+    assert_eq!(stages(&Case { threads: 1, ..row() }), None);
 }
 
 #[test]

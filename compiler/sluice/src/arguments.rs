@@ -327,6 +327,9 @@ struct CodeArgs {
     /// Make one filter of parts of the program, so that what passes within them needs no buffers [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     fuse: Option<bool>,
+    /// Make variables of fields in which nothing goes from one firing to the next, so that it is no state [default: true]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    privatise: Option<bool>,
     /// What is done with the loops of filters [default: auto]
     #[arg(long, value_enum, value_name = "KIND")]
     inner: Option<InnerArg>,
@@ -383,6 +386,7 @@ impl CodeArgs {
             channel_limit: self.channel_limit,
             fold: self.fold,
             fuse: self.fuse,
+            privatise: self.privatise,
             inner: self.inner.map(InnerArg::inner),
             linear: self.linear.map(LinearArg::linear),
         }

@@ -366,6 +366,42 @@ fn options() -> Tested {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
 }
 
+/// In the table of passes, files are there and switches are options; each pass over kernels has a row, or stands in one.
+fn passes() -> Tested {
+    const PAGE: &str = "docs/passes.md";
+    let text = read(PAGE);
+    let options = help("run")?;
+    let rows: Vec<&str> = text.lines().filter(|l| l.starts_with("| ") && !l.starts_with("| pass |")).collect();
+    let mut faults = Vec::new();
+    for row in &rows {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [_, _, file, switch, tests] = cells[..] else {
+            faults.push(format!("a row of other columns: {row}"));
+            continue;
+        };
+        if !file.starts_with('`') || !tests.starts_with('`') {
+            faults.push(format!("a row without a file, or without tests: {row}"));
+        }
+        let paths = row.split('`').filter(|s| s.contains('/') && s.ends_with(".rs"));
+        faults.extend(paths.filter(|p| !root().join(p).is_file()).map(|p| format!("there is no {p}")));
+        faults.extend(options_in(switch).filter(|o| !options.contains(o)).map(|o| format!("there is no {o}")));
+        if !switch.is_empty() && options_in(switch).count() != 1 {
+            faults.push(format!("a switch that is none: {switch}"));
+        }
+    }
+    for entry in std::fs::read_dir(root().join("compiler/kernel/src/passes"))?.flatten().filter(|e| e.path().is_file())
+    {
+        let name = format!("compiler/kernel/src/passes/{}", entry.file_name().to_string_lossy());
+        if read(&name).starts_with("//! # ") && !rows.iter().any(|r| r.contains(&format!("`{name}`"))) {
+            faults.push(format!("{PAGE} says nothing of {name}"));
+        }
+    }
+    if rows.len() < 12 {
+        faults.push(format!("{PAGE} has {} rows", rows.len()));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+}
+
 /// Links between pages lead to files that are there, and to headings in them.
 fn all_links() -> Tested {
     let mut faults = Vec::new();
@@ -482,6 +518,7 @@ fn main() {
     trials.push(Trial::test("session::linear", || session::session("docs/linear.md", 1, 0)));
     trials.push(Trial::test("session::cslow", || session::session("docs/cslow.md", 6, 0)));
     trials.push(Trial::test("options", options));
+    trials.push(Trial::test("passes", passes));
     trials.push(Trial::test("links", all_links));
     libtest_mimic::run(&arguments, trials).exit();
 }

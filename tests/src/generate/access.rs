@@ -140,7 +140,10 @@ impl Body<'_> {
     pub fn index(&mut self, n: u32) -> String {
         if self.hazard && self.g.r.chance(10) {
             let e = self.leaf_of_variable(&Ty::Int).at(MUL);
-            return format!("{e} % {}", n + 1);
+            // where there is no variable it is a number, and the compiler would know
+            if e.trim_matches(['(', ')']).parse::<i64>().is_err() {
+                return format!("{e} % {}", n + 1);
+            }
         }
         let counters: Vec<String> = (self.visible())
             .filter(|v| v.range.is_some_and(|(lo, hi)| lo >= 0 && hi <= n as i32))

@@ -308,6 +308,7 @@ impl Filter<'_> {
         let aggregate = b.output.clone();
         b.braces(&head, |b| {
             b.ensure(&aggregate);
+            b.scratch();
             if sink {
                 b.statements_before_last(n);
             } else {
@@ -349,6 +350,32 @@ impl Filter<'_> {
         let known: Vec<(String, i32)> =
             (self.vars.iter().chain(&self.g.statics)).filter_map(|v| v.value.map(|k| (v.name.clone(), k))).collect();
         known_int(&mut self.g.r, &known, n)
+    }
+}
+
+impl Body<'_> {
+    /// Writes some fields before anything reads them: nothing goes from one firing to the next in those.
+    fn scratch(&mut self) {
+        let fields: Vec<Var> = self.vars.iter().filter(|v| v.is_field() && v.writable).cloned().collect();
+        for Var { name, ty, .. } in fields {
+            if !self.g.r.chance(40) {
+                continue;
+            }
+            match &ty {
+                Ty::Array(element, n) if !element.is_aggregate() => {
+                    let value = self.maybe(|b| b.expr_to(element, 1));
+                    let i = self.g.name("i");
+                    self.line(&format!("for (int {i} = 0; {i} < {n}; {i}++) {name}[{i}] = {value};"));
+                    self.cost += n;
+                }
+                ty if !ty.is_aggregate() => {
+                    let value = self.maybe(|b| b.expr_to(ty, 1));
+                    self.line(&format!("{name} = {value};"));
+                    self.cost += 1;
+                }
+                _ => {}
+            }
+        }
     }
 }
 

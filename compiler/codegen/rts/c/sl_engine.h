@@ -188,6 +188,7 @@ typedef struct sl_program {
     /* `k` steady states, a multiple of `unit` and at most `batch`; from boundary to boundary. */
     void (*steady)(sl_ctx *ctx, int64_t k);
     uint64_t batch, unit;
+    uint64_t rest; /* fewer items of the only reader than this are not seen at a boundary; 0: not known */
     const sluice_abi *abi;
 #ifdef SL_KERNELS
     const sl_kernels *kernels;

@@ -210,6 +210,13 @@ SL_FN sl_vf sl_vf_load(const float *p) { sl_vf v; memcpy(&v, p, sizeof v); retur
 SL_FN sl_vi sl_vi_load(const int32_t *p) { sl_vi v; memcpy(&v, p, sizeof v); return v; }
 SL_FN void sl_vf_store(float *p, sl_vf v) { memcpy(p, &v, sizeof v); }
 SL_FN void sl_vi_store(int32_t *p, sl_vi v) { memcpy(p, &v, sizeof v); }
+/* a word of each of SL_LANES rows */
+SL_FN sl_vf sl_vf_across(const float *p, const long row)
+{
+    sl_vf v;
+    for (int l = 0; l < SL_LANES; l++) v[l] = p[l * row];
+    return v;
+}
 /* x - 0 is x, for a negative zero too */
 SL_FN sl_vf sl_vf_splat(float x) { return x - (sl_vf){0}; }
 SL_FN sl_vi sl_vi_splat(int32_t x) { return x - (sl_vi){0}; }
@@ -421,6 +428,41 @@ SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict 
     }
     for (; k < rows; k++)
         for (long p = 0; p < push; p++) out[k * push + p] = from[p * row + k];
+}
+
+/* Round robin among many parts that take one item a round: out[p][k] = whole[k * parts + p]. Squares of rounds and parts are turned round. */
+SL_FN void sl_split_ones(const int32_t *restrict whole, int32_t *const *restrict out, long parts, long n)
+{
+    long k = 0;
+    for (; parts >= SL_LANES && k + SL_LANES <= n; k += SL_LANES) {
+        for (long p = 0; p < parts; p += SL_LANES) {
+            /* the last square overlaps the one before */
+            const long q = p + SL_LANES <= parts ? p : parts - SL_LANES;
+            sl_vi v[SL_LANES];
+            for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(whole + (k + i) * parts + q);
+            sl_transpose(v);
+            for (int i = 0; i < SL_LANES; i++) sl_vi_store(out[q + i] + k, v[i]);
+        }
+    }
+    for (; k < n; k++)
+        for (long p = 0; p < parts; p++) out[p][k] = whole[k * parts + p];
+}
+
+/* The reverse: whole[k * parts + p] = in[p][k]. */
+SL_FN void sl_join_ones(int32_t *restrict whole, const int32_t *const *restrict in, long parts, long n)
+{
+    long k = 0;
+    for (; parts >= SL_LANES && k + SL_LANES <= n; k += SL_LANES) {
+        for (long p = 0; p < parts; p += SL_LANES) {
+            const long q = p + SL_LANES <= parts ? p : parts - SL_LANES;
+            sl_vi v[SL_LANES];
+            for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(in[q + i] + k);
+            sl_transpose(v);
+            for (int i = 0; i < SL_LANES; i++) sl_vi_store(whole + (k + i) * parts + q, v[i]);
+        }
+    }
+    for (; k < n; k++)
+        for (long p = 0; p < parts; p++) whole[k * parts + p] = in[p][k];
 }
 
 #endif

@@ -277,6 +277,22 @@ static int sl_call_crew(sl_ctx *ctx, int64_t k, int64_t until, int32_t *code) {
 }
 #endif
 
+/* At a boundary with too few items for a steady state: waits for more where nothing would be seen of these. So the next steady states run fast, too, however
+ * few items come at a time. Gives whether to go on slowly, to look again, or to pause. */
+enum { SL_GO_ON, SL_LOOK_AGAIN, SL_PAUSE };
+static int sl_rest(sl_ctx *ctx) {
+    const int64_t rest = (int64_t)ctx->program->rest, most = rest > 0 ? (int64_t)ctx->program->readers[0].capacity : 0;
+    const int64_t want = rest < most ? rest : most;
+    if (want == 0 || ctx->any_dead || ctx->slow_only) {
+        return SL_GO_ON;
+    }
+    const int64_t there = sl_fetch(ctx, 0, want, 0);
+    if (there < want && !ctx->read[0].ended) {
+        return sl_fetch(ctx, 0, there + 1, 1) > there || ctx->read[0].ended ? SL_LOOK_AGAIN : SL_PAUSE;
+    }
+    return SL_GO_ON;
+}
+
 /* Runs to the end, to `until`, or to a pause. */
 static int32_t sl_go(sl_ctx *ctx, int64_t until) {
     const sl_program *p = ctx->program;
@@ -339,6 +355,13 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
                     }
                     continue;
                 }
+            }
+            const int rest = sl_rest(ctx);
+            if (rest == SL_PAUSE) {
+                return SLUICE_BLOCKED;
+            }
+            if (rest == SL_LOOK_AGAIN) {
+                continue;
             }
 #ifdef SL_STATS
             ctx->stats->told.slow_states++;

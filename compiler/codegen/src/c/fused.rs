@@ -9,9 +9,12 @@
 //!
 //! The engine knows nothing of regions: at every boundary, channels and states are where the program as it was has them.
 
+use super::beside;
 use super::layout::Layout;
+use super::messages;
 use super::movers::Movers;
-use super::print::{Dialect, FilterOptions, FilterText, emit_filter};
+use super::moves::{HELPERS, Moves};
+use super::print::{Dialect, FilterOptions, FilterText, MANY_CALLS, emit_filter};
 use super::program::{CodegenError, ProgramInput};
 use super::sharing::Lives;
 use super::steady::{Steady, is_table};
@@ -20,7 +23,7 @@ use super::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::NodeId;
 use sluice_kernel::fuse::{Fused, Region, StateOf};
-use sluice_kernel::ir::StateId;
+use sluice_kernel::ir::{Kernel, StateId};
 use sluice_schedule::fused::{FusedSchedule, unfolded};
 use std::fmt::Write;
 
@@ -52,8 +55,11 @@ pub fn check(input: &ProgramInput<'_>, fused: FusedProgram<'_>) -> Result<(), Co
 /// The text of each region's kernel.
 pub fn filters(input: &ProgramInput<'_>, fused: FusedProgram<'_>, mut first_site: u32) -> Vec<FilterText> {
     let first = input.kernels.len();
-    let emit = |(i, kernel)| {
-        let options = FilterOptions { sources: input.sources, first_site, dialect: Dialect::C, variants: &[] };
+    let instances = instances(input, fused);
+    let emit = |(i, kernel): (usize, &Kernel)| {
+        let often_called = instances[i].1 > MANY_CALLS;
+        let (sources, dialect) = (input.sources, Dialect::C);
+        let options = FilterOptions { sources, first_site, dialect, variants: &[], often_called };
         let text = emit_filter(first + i, kernel, &options);
         first_site += text.sites.len() as u32;
         text
@@ -64,8 +70,9 @@ pub fn filters(input: &ProgramInput<'_>, fused: FusedProgram<'_>, mut first_site
 /// How often each kernel of a region is used, with its code.
 pub fn instances(input: &ProgramInput<'_>, fused: FusedProgram<'_>) -> Vec<(usize, usize)> {
     let first = input.kernels.len();
-    let count = |k: usize| fused.program.regions.iter().filter(|r| r.code.index() == k).count();
-    (first..first + fused.program.kernels.len()).map(|k| (k, count(k))).collect()
+    let mut all: Vec<(usize, usize)> = (first..first + fused.program.kernels.len()).map(|k| (k, 0)).collect();
+    fused.program.regions.iter().for_each(|r| all[r.code.index() - first].1 += 1);
+    all
 }
 
 /// What the steady state's text is made of.
@@ -77,6 +84,7 @@ pub struct Made {
     /// By node: what the engine knows it as; a region is known as its first member.
     pub(super) known: Vec<u32>,
     receives: Vec<bool>,
+    serial: Vec<bool>,
 }
 
 /// Prepares the text.
@@ -105,7 +113,10 @@ pub fn made(input: &ProgramInput<'_>, fused: FusedProgram<'_>, (layout, facts): 
     for r in &program.regions {
         known[r.node.index()] = r.members.first().map_or(0, |(v, _)| v.0);
     }
-    Made { numbers, places, known, receives: vec![false; input.kernels.len() + program.kernels.len()] }
+    // regions receive nothing; what stands beside them may
+    let mut receives = messages::receivers(input);
+    receives.resize(input.kernels.len() + program.kernels.len(), false);
+    Made { numbers, places, known, receives, serial: beside::serial(input) }
 }
 
 impl Made {
@@ -125,6 +136,7 @@ impl Made {
             table_above: input.options.table_above,
             repeat: false,
             receives: &self.receives,
+            serial: &self.serial,
             stats: false,
             places: None,
             known: Some(&self.known),
@@ -132,40 +144,40 @@ impl Made {
         }
     }
 
-    /// C that fetches the state of a region from its members, and that puts it back after `k` steady states.
-    pub fn state(
+    /// What regions fetch from their members, and put back.
+    pub(super) fn state<'r>(
         &self,
         input: &ProgramInput<'_>,
         facts: &Facts,
         fused: FusedProgram<'_>,
-        r: &Region,
-    ) -> (String, String) {
-        let (mut enter, mut leave) = (String::new(), String::new());
-        let (k, number) = (r.code.0, self.numbers[r.node.index()]);
-        let kernel = &fused.program.kernels[r.code.index() - input.kernels.len()];
-        let mut pair = |own: String, (v, StateId(field)): &(NodeId, StateId)| {
-            let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { return };
-            let name = field_name(*field as usize, &input.kernels[code.index()].state[*field as usize].name);
-            let theirs = format!("s->code_{}[{}].{name}", code.0, facts.numbers[v.index()]);
-            let _ = writeln!(enter, "    {own} = {theirs};");
-            let _ = writeln!(leave, "    {theirs} = {own};");
-        };
-        for (i, from) in r.states.iter().enumerate() {
-            let own = format!("s->code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
-            match from {
-                StateOf::Field(v, field) => pair(own, &(*v, *field)),
-                StateOf::Elements(all) => {
-                    all.iter().enumerate().for_each(|(l, of)| pair(format!("{own}.v[{l}]"), of));
+        regions: impl Iterator<Item = &'r Region>,
+    ) -> Moves {
+        let mut moves = Moves::default();
+        for r in regions {
+            let (k, number) = (r.code.0, self.numbers[r.node.index()]);
+            let kernel = &fused.program.kernels[r.code.index() - input.kernels.len()];
+            let mut pair = |own: String, (v, StateId(field)): &(NodeId, StateId)| {
+                let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { return };
+                let name = field_name(*field as usize, &input.kernels[code.index()].state[*field as usize].name);
+                moves.field(own, format!("code_{}[{}].{name}", code.0, facts.numbers[v.index()]));
+            };
+            for (i, from) in r.states.iter().enumerate() {
+                let own = format!("code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
+                match from {
+                    StateOf::Field(v, field) => pair(own, &(*v, *field)),
+                    StateOf::Elements(all) => {
+                        all.iter().enumerate().for_each(|(l, of)| pair(format!("{own}.v[{l}]"), of));
+                    }
+                }
+            }
+            for (v, _) in &r.members {
+                if let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind {
+                    let (number, firings) = (facts.numbers[v.index()], input.steady.repetitions[v.index()]);
+                    moves.fired(format!("code_{}[{number}]", code.0), firings);
                 }
             }
         }
-        for (v, _) in &r.members {
-            if let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind {
-                let (number, firings) = (facts.numbers[v.index()], input.steady.repetitions[v.index()]);
-                let _ = writeln!(leave, "    s->code_{}[{number}].iter += {firings} * k;", code.0);
-            }
-        }
-        (enter, leave)
+        moves
     }
 }
 
@@ -206,16 +218,17 @@ pub fn steady(
             let _ = writeln!(leave, "    memcpy(ctx->arena + {from}, {here}, {n} * sizeof({item}));");
         }
     }
-    let mut out = made.steps(input, fused, lives).functions("sl_regions", "", &keep, movers)?;
-    for r in &program.regions {
-        let (fetch, put) = made.state(input, facts, fused, r);
-        enter.push_str(&fetch);
-        leave.push_str(&put);
-    }
+    let moves = made.state(input, facts, fused, program.regions.iter()).text("sl_steady");
+    // stages that have tables have a part of these fields
+    let mut out = if moves.tables.is_empty() { String::new() } else { HELPERS.to_string() };
+    out.push_str(&made.steps(input, fused, lives).functions("sl_regions", "", &keep, movers)?);
+    enter.push_str(&moves.enter);
+    leave.push_str(&moves.leave);
     let _ = write!(
         out,
-        "\nstatic void sl_steady(sl_ctx *ctx, int64_t k) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)s;\n\
-         {enter}    sl_regions(ctx, k);\n{leave}}}\n"
+        "\n{}static void sl_steady(sl_ctx *ctx, int64_t k) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)s;\n\
+         {enter}    sl_regions(ctx, k);\n{leave}}}\n",
+        moves.tables
     );
     Ok(out)
 }

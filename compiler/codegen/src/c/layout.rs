@@ -5,7 +5,8 @@
 //! All buffers of an instance lie in one block (the arena), each aligned to 64 bytes, at offsets known when the program is compiled.
 //! The batch K is the greatest for which all of them together fit the target (part of a cache), at least one steady state. What stays on channels
 //! from one batch to the next, such as a long window, is moved once in each: where it is more than the target, a batch takes in as much again, so that an
-//! item is moved a few times at most, and the buffers are at most twice as large as they must be. The
+//! item is moved a few times at most, and the buffers are at most twice as large as they must be. Of thousands of channels each has a few hundred bytes in the mean, whatever
+//! the target: a call for a few firings costs more than memory that is farther away. The
 //! capacity of a channel is that of [`SteadyState::capacity`]: enough for any order of firings within an epoch. Channels on which nothing stays share memory while steady states
 //! run at once ([`super::sharing`]); their own buffers hold one steady state then.
 
@@ -22,8 +23,15 @@ use sluice_frontend::typed::Globals;
 const ALIGN: u64 = 64;
 /// Bytes that a stage at an end holds at least, so that the host is not asked for each item.
 const STAGE: u64 = 1 << 16;
-/// Firings of a batch, all nodes together, beyond which a larger batch gains nothing.
+/// Firings of a batch, all nodes together, beyond which a larger batch gains nothing; and those of a node, in a program of so many that each would have fewer.
 const FIRINGS: u64 = 1 << 17;
+const FIRINGS_OF_A_NODE: u64 = 64;
+/// Bytes that a batch puts on a channel, the mean of all, up to which the buffers of many channels may be larger than the target: going from filter to filter costs as much as so
+/// many bytes that come from farther away. Together they take a part of a larger cache.
+const OF_A_CHANNEL: u64 = 256;
+const OF_ALL_CHANNELS: u64 = 4 << 20;
+/// Lanes of the widest vectors: a batch of few firings is a multiple of so many.
+const WIDEST: u64 = 16;
 
 /// Where everything is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,8 +195,11 @@ pub fn lay_out(
     let repetitions = fused.map_or(&steady.repetitions, |f| &f.program.steady.repetitions);
     let firings = repetitions.iter().fold(0u64, |sum, r| sum.saturating_add(*r)).max(1);
     let stays = stays(graph, steady, &sizes, besides);
-    let target = limits.target.max(least.channel_bytes.saturating_add(stays)).min(limits.limit);
-    let (mut fits, mut fails) = (1, (FIRINGS / firings / unit).max(1) + 1);
+    let channels = fused.map_or(graph, |f| &f.program.graph).channels.len() as u64;
+    let many = channels.saturating_mul(OF_A_CHANNEL).min(OF_ALL_CHANNELS);
+    let target = limits.target.max(many).max(least.channel_bytes.saturating_add(stays)).min(limits.limit);
+    let most = FIRINGS.max((graph.nodes.len() as u64).saturating_mul(FIRINGS_OF_A_NODE));
+    let (mut fits, mut fails) = (1, (most / firings / unit).max(1) + 1);
     while fails - fits > 1 {
         let middle = fits + (fails - fits) / 2;
         match unit.checked_mul(middle).and_then(place) {
@@ -196,7 +207,12 @@ pub fn lay_out(
             _ => fails = middle,
         }
     }
-    Ok(unit.checked_mul(fits).and_then(place).unwrap_or(least))
+    let batch = unit.saturating_mul(fits);
+    // few firings, but nearly those of all lanes, are those of all lanes
+    let whole = batch.checked_next_multiple_of(WIDEST).filter(|n| n % unit == 0 && n - batch <= batch / 4);
+    let whole = whole.filter(|n| *n < 4 * WIDEST);
+    let wider = whole.and_then(place).filter(|l| l.bytes <= limits.limit);
+    Ok(wider.or_else(|| place(batch)).unwrap_or(least))
 }
 
 /// What buffers depend on besides the graph.
@@ -320,13 +336,41 @@ mod tests {
 
     /// How a filter that looks so far ahead is laid out.
     fn window(items: u64) -> Layout {
-        let text = format!(
+        laid_out(format!(
             "float->float filter Main {{ work pop 1 push 1 peek {items} {{ push(peek(0) + peek({items} - 1)); pop(); }} }}"
-        );
+        ))
+    }
+
+    fn laid_out(text: String) -> Layout {
         let input = SourceInput { name: "a.str".into(), text };
         let program = analyse(vec![input], &Options::default(), &mut NoImports).program.unwrap();
         let limits = Limits { unit: 1, batch: None, target: 1 << 17, limit: 1 << 30, stages: None };
         lay_out(&program.graph, &program.steady, &program.globals, limits, (None, None, None)).unwrap()
+    }
+
+    /// What it costs to go from filter to filter is spread over as many firings in a program of thousands of filters as in one of hundreds; few firings fill vectors.
+    #[test]
+    fn many_filters_have_long_batches() {
+        let chain = |n: u64| {
+            laid_out(format!(
+                "float->float filter F {{ float s; work pop 1 push 1 {{ s += pop(); push(s); }} }}
+                 float->float pipeline Main {{ for (int i = 0; i < {n}; i++) add F; }}"
+            ))
+        };
+        for n in [100, 1000, 5000, 20_000] {
+            let layout = chain(n);
+            assert!(layout.batch >= 32, "{n} filters: {} steady states at once", layout.batch);
+            let most = OF_ALL_CHANNELS.max(256 << 10);
+            assert!(layout.channel_bytes <= most, "{n} filters: {} bytes", layout.channel_bytes);
+        }
+        // 128 KiB hold 13 rows of 2500 words
+        let wide = |n: u64| {
+            laid_out(format!(
+                "float->float filter Main {{ work pop {n} push 1 {{ float s = 0; for (int i = 0; i < {n}; i++) s += pop(); push(s); }} }}"
+            ))
+        };
+        assert_eq!(wide(2500).batch, 16);
+        assert_eq!(wide(3000).batch, 10, "no more than a quarter is added");
     }
 
     /// What is moved for an item stays the same, however long the window is, and the buffers are what they must be twice at most.

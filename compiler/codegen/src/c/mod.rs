@@ -1,7 +1,9 @@
-//! The C back end, in the order of the flow: `layout` places the buffers, `sharing` says which lie in the same memory, `print` makes the filters, `tables` the graph, `movers` and
-//! `steady` the steady state, `stages` what threads run, `ends` what the host is told, `header` the library's header; `convolution` is filters in the frequency domain; `natives` are functions of C, `native_header` declares them for their
+//! The C back end, in the order of the flow: `layout` places the buffers, `sharing` says which lie in the same memory, `print` makes the filters, `tables` the graph, `movers`, `beside` and
+//! `steady` the steady state, `moves` what regions fetch and put back, `stages` what threads run, `ends` what the host is told, `rest` how few items can wait, `header` the library's header; `convolution` is filters in the frequency domain; `natives` are functions of C, `native_header` declares them for their
 //! authors; `program` puts all together.
 
+pub mod beside;
+pub mod check;
 mod convolution;
 pub mod ends;
 pub mod fills;
@@ -10,6 +12,7 @@ pub mod header;
 pub mod layout;
 pub mod messages;
 mod movers;
+mod moves;
 pub mod native_header;
 pub mod natives;
 pub mod print;
@@ -21,6 +24,7 @@ mod print_lookup;
 mod print_rest;
 mod print_scope;
 pub mod program;
+pub mod rest;
 pub mod rts;
 pub mod sharing;
 pub mod stages;

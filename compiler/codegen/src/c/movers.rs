@@ -9,6 +9,7 @@
 //!                                             p0[i] = in[3 * i]; p1[2 * i] = in[3 * i + 1]; p1[2 * i + 1] = in[3 * i + 2]; } }
 //! ```
 
+use super::beside::Beside;
 use super::types::c_type;
 use sluice_frontend::ty::Ty;
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ use std::fmt::Write;
 
 /// Ports up to which a round is unrolled.
 const PORTS: usize = 16;
+/// Ports from which a round of one item each is turned round in squares (`sl_split_ones`): they fill the longest vector.
+const SQUARE: usize = 16;
 /// Items of a port in a round up to which they are copied one by one.
 const SINGLE: u32 = 8;
 
@@ -25,6 +28,8 @@ pub struct Movers {
     names: BTreeMap<(bool, String, Vec<u32>), String>,
     /// Their text.
     pub functions: String,
+    /// Functions of filters that fire by turns.
+    pub beside: Beside,
 }
 
 impl Movers {
@@ -61,7 +66,13 @@ fn function(name: &str, split: bool, item: &str, weights: &[u32]) -> String {
         }
         at += u64::from(*w);
     }
-    if used.len() <= PORTS {
+    let ones = weights.len() >= SQUARE && weights.iter().all(|w| *w == 1) && matches!(item, "float" | "int32_t");
+    if ones {
+        let side = if split { "(const int32_t *)(const void *)whole" } else { "(int32_t *)(void *)whole" };
+        let part = format!("({constant}int32_t *const *)(const void *){parts}");
+        let function = if split { "sl_split_ones" } else { "sl_join_ones" };
+        let _ = writeln!(out, "    {function}({side}, {part}, {}, n);", weights.len());
+    } else if used.len() <= PORTS {
         for (port, ..) in &used {
             let _ = writeln!(out, "    {constant}{item} *restrict p{port} = {parts}[{port}];");
         }
@@ -87,21 +98,29 @@ fn function(name: &str, split: bool, item: &str, weights: &[u32]) -> String {
         // many ports: port by port, so that one part is written in a row
         let list =
             |f: fn(&(usize, u32, u64)) -> u64| used.iter().map(|u| f(u).to_string()).collect::<Vec<_>>().join(", ");
+        let equal = used.iter().all(|u| u.1 == used[0].1);
         let _ = writeln!(out, "    static const uint32_t ports[] = {{{}}};", list(|u| u.0 as u64));
-        let _ = writeln!(out, "    static const uint32_t weights[] = {{{}}};", list(|u| u64::from(u.1)));
+        if !equal {
+            let _ = writeln!(out, "    static const uint32_t weights[] = {{{}}};", list(|u| u64::from(u.1)));
+        }
         let _ = writeln!(out, "    static const uint64_t starts[] = {{{}}};", list(|u| u.2));
         let _ = writeln!(out, "    for (uint32_t p = 0; p < {}; p++) {{", used.len());
-        let _ = writeln!(out, "        const uint32_t w = weights[p];");
+        // a number that the compiler knows: otherwise it calls a function for every item
+        let w = if equal { used[0].1.to_string() } else { "weights[p]".into() };
+        let _ = writeln!(out, "        const uint32_t w = {w};");
         let _ = writeln!(out, "        {constant}{item} *restrict part = {parts}[ports[p]];");
-        let side = format!("whole[{total} * i + (long)starts[p] + j]");
-        let _ = writeln!(out, "        for (long i = 0; i < n; i++) {{");
-        let _ = writeln!(out, "            for (long j = 0; j < (long)w; j++) {{");
-        let _ = if split {
-            writeln!(out, "                part[w * i + j] = {side};")
-        } else {
-            writeln!(out, "                {side} = part[w * i + j];")
+        let moved = |part: &str, j: &str| {
+            let (part, side) = (format!("part[{part}{j}]"), format!("whole[{total} * i + (long)starts[p]{j}]"));
+            if split { format!("{part} = {side};") } else { format!("{side} = {part};") }
         };
-        out.push_str("            }\n        }\n    }\n");
+        if !equal {
+            let _ = writeln!(out, "        if (w == 1) {{");
+            let _ = writeln!(out, "            for (long i = 0; i < n; i++) {}", moved("i", ""));
+            let _ = writeln!(out, "            continue;\n        }}");
+        }
+        let _ = writeln!(out, "        for (long i = 0; i < n; i++) {{");
+        let _ = writeln!(out, "            for (long j = 0; j < (long)w; j++) {}", moved("w * i", " + j"));
+        out.push_str("        }\n    }\n");
     }
     out.push_str("}\n");
     out
@@ -125,5 +144,21 @@ mod tests {
         assert_ne!(a, m.name(false, &Ty::Float, &[1, 0, 2]));
         assert!(m.functions.contains("p2[2 * i + 1] = whole[3 * i + 2];"), "{}", m.functions);
         assert!(!m.functions.contains("p1"), "{}", m.functions);
+    }
+
+    #[test]
+    fn many_ports() {
+        let text = |ty: &Ty, weights: &[u32]| {
+            let mut m = Movers::default();
+            m.name(false, ty, weights);
+            m.functions
+        };
+        assert!(text(&Ty::Float, &[1; 17]).contains("sl_join_ones("), "squares");
+        assert!(!text(&Ty::Double, &[1; 17]).contains("sl_join_ones("), "of items of four bytes");
+        assert!(!text(&Ty::Float, &[&[0][..], &[1; 16]].concat()).contains("sl_join_ones("), "that are neighbours");
+        let equal = text(&Ty::Float, &[3; 17]);
+        assert!(equal.contains("const uint32_t w = 3;") && !equal.contains("weights"), "{equal}");
+        let unequal = text(&Ty::Float, &[&[1; 16][..], &[2]].concat());
+        assert!(unequal.contains("weights[p]") && unequal.contains("if (w == 1)"), "{unequal}");
     }
 }

@@ -32,6 +32,7 @@
 //!     `sl_print_float2(ctx, sl_float2)` to `sl_print_float4`: as `sluice_frontend::ops::format` does.
 
 use super::print_function::Printer;
+use super::types::initializer;
 use sluice_frontend::ids::StaticId;
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::{SourceMap, Span};
@@ -59,7 +60,12 @@ pub struct FilterOptions<'a> {
     /// For devices: the kernels that are printed as one, since they differ in the values of their tables only; the one that is printed is
     /// the first. Which of them fires, the firing's context says. None where it is the only one.
     pub variants: &'a [&'a Kernel],
+    /// Do so many nodes fire it that its text is not to be put where each of them does? Batches are long, and a compiler has to look at every copy.
+    pub often_called: bool,
 }
+
+/// Nodes that fire one function, above which it stays one.
+pub const MANY_CALLS: usize = 64;
 
 /// A filter's C text.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,6 +147,23 @@ impl SiteKind {
             SiteKind::NoResult => "a function ended without giving its value".into(),
             SiteKind::Recursion => "calls are nested too deeply: is it an endless recursion?".into(),
         }
+    }
+}
+
+/// Prints a filter as code `k` whose functions are those of another: only its state before the first firing is its own.
+pub fn emit_alike(k: usize, other: usize, kernel: &Kernel) -> FilterText {
+    let name = |what: &str| format!("#define sl_{what}_{k} sl_{what}_{other}\n");
+    let values = kernel.state.iter().map(|s| initializer(&s.initial)).fold("0".to_string(), |all, v| all + ", " + &v);
+    let functions = format!(
+        "static void sl_start_{k}(void *st) {{ *(struct sl_state_{other} *)st = (struct sl_state_{other}){{{values}}}; }}\n"
+    );
+    FilterText {
+        state: name("state") + &name("fire") + &name("call"),
+        prototypes: String::new(),
+        functions,
+        sites: Vec::new(),
+        sends: Vec::new(),
+        statics: BTreeSet::new(),
     }
 }
 

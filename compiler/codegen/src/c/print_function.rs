@@ -162,7 +162,8 @@ impl<'a> Printer<'a> {
 
     fn prototypes(&self) -> String {
         let mut out = format!("static SL_UNUSED void sl_init_{0}(struct sl_state_{0} *st);\n", self.k);
-        let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_fire"));
+        let once = if self.options.often_called { " __attribute__((noinline))" } else { "" };
+        let _ = writeln!(out, "{} SL_UNUSED{once};", self.fire_head("sl_fire"));
         if self.kernel.lanes.is_some() {
             for name in ["sl_lanes", "sl_some", "sl_rest"] {
                 let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head(name));

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! A varying variable is as many vectors as the kernel says (`unroll`), then one, for the rest of a block. The window of a block
-//! of firings is brought into phase order first where a firing pops more than one word: then lanes are neighbours in memory.
+//! of firings is brought into phase order first where a firing pops more than one word: then lanes are neighbours in memory. Where it pops thousands, each lane's word is loaded
+//! from where it is.
 
 use super::print_function::Printer;
 use super::types::c_type;
@@ -44,17 +45,21 @@ const LEAST_BLOCK: u32 = 16;
 const MAX_POSITIONS: u32 = 4096;
 
 impl LaneLayout {
-    fn of(kernel: &Kernel, phases: bool) -> LaneLayout {
+    fn of(kernel: &Kernel, Lanes { phases, unroll, .. }: &Lanes) -> LaneLayout {
         let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
         let (wi, wo) = (width(&kernel.input), width(&kernel.output));
         let rates = kernel.work.rates;
         let (pop, push) = (rates.pop * wi, rates.push * wo);
-        let words = if phases { pop } else { 0 } + if push > 1 { push } else { 0 };
+        let words = if *phases { pop } else { 0 } + if push > 1 { push } else { 0 };
         let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).min(1024));
         // where an item of each phase fills the buffer, one vector of each
         let block = if block == 0 && words > 0 { LEAST_BLOCK } else { block };
-        let row = if block == LEAST_BLOCK && rates.peek == rates.pop {
-            1
+        // where windows do not overlap, nothing is brought twice, and what was just brought is used while it is near (measured)
+        let whole = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
+        let near = *phases && rates.peek == rates.pop && whole(pop) && whole(push.max(1));
+        let block = if near { LEAST_BLOCK * unroll.max(&1) } else { block };
+        let row = if near || block == LEAST_BLOCK && rates.peek == rates.pop {
+            block / 16
         } else {
             let row = block + (rates.peek * wi).div_ceil(pop.max(1)) + 16;
             // an odd number of cache lines, so that the phases do not fall on top of each other
@@ -66,7 +71,7 @@ impl LaneLayout {
             push,
             block,
             row: row * 16,
-            positions: phases && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
+            positions: *phases && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
         }
     }
 
@@ -79,7 +84,7 @@ impl Printer<'_> {
     /// The loops over lanes.
     pub(super) fn lanes(&mut self) {
         let Some(lanes) = &self.kernel.lanes else { return };
-        let layout = LaneLayout::of(self.kernel, lanes.phases);
+        let layout = LaneLayout::of(self.kernel, lanes);
         let rates = self.kernel.work.rates;
         let window = rates.peek * layout.width.0;
         self.start(lanes.function);
@@ -238,7 +243,10 @@ impl Printer<'_> {
         let (load, c) = if *ty == Ty::Int { ("sl_vi_load", "int32_t") } else { ("sl_vf_load", "float") };
         let word = self.word(position, path, l.width.0);
         if !self.kernel.lanes.as_ref().is_some_and(|l| l.phases) {
-            return format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)");
+            return match self.kernel.work.rates.pop {
+                1 => format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)"),
+                pop => format!("sl_vf_across((const {c} *)in + {word} + (f + {u} * SL_LANES) * {pop}, {pop})"),
+            };
         }
         let at = match word.parse::<u32>() {
             Ok(w) => l.position(w).to_string(),

@@ -11,26 +11,29 @@
 //! What the text establishes: the slow way of running follows docs/execution.md; the fast way makes the same firings; nothing is
 //! allocated once an instance is made; the same input gives the same text.
 
+use super::beside;
+use super::check::check;
 use super::fills::Fills;
 use super::fused::{self, FusedProgram};
 use super::layout::{self, Layout, Limits};
 use super::messages::Mail;
 use super::movers::Movers;
-use super::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
+use super::print::{Dialect, FilterOptions, FilterText, MANY_CALLS, Site, emit_alike, emit_filter};
 use super::sharing::Lives;
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{convolution, ends, header, messages, natives, rts, stages, types};
+use super::{convolution, ends, header, messages, natives, rest, rts, stages, types};
 use sluice_frontend::analyses::natives::called;
-use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::messages::Messages;
 use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::span::{SourceMap, Span};
 use sluice_kernel::ir::Kernel;
+use sluice_kernel::share_code::first_alike;
 use sluice_schedule::judge::Verified;
 use sluice_schedule::partition;
-use sluice_schedule::sequential::{SequentialSchedule, Step};
+use sluice_schedule::sequential::SequentialSchedule;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
@@ -255,13 +258,17 @@ pub fn limits(input: &ProgramInput<'_>) -> Limits {
 pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let mut first_site = 0;
     let facts = Facts::of(input.graph, input.kernels.len());
-    let emit = |(k, kernel)| {
+    let first = first_alike(input.kernels, &|k| facts.instances[k] > 0);
+    let mut calls = vec![0; first.len()];
+    first.iter().zip(&facts.instances).for_each(|(k, n)| calls[*k] += n);
+    let emit = |(k, kernel): (usize, &Kernel)| {
         (facts.instances[k] > 0).then(|| {
-            let text = emit_filter(
-                k,
-                kernel,
-                &FilterOptions { sources: input.sources, first_site, dialect: Dialect::C, variants: &[] },
-            );
+            let (sources, dialect, often_called) = (input.sources, Dialect::C, calls[k] > MANY_CALLS);
+            let options = FilterOptions { sources, first_site, dialect, variants: &[], often_called };
+            let text = match first[k] {
+                own if own == k => emit_filter(k, kernel, &options),
+                other => emit_alike(k, other, kernel),
+            };
             first_site += text.sites.len() as u32;
             text
         })
@@ -314,6 +321,7 @@ fn make(
         table_above: options.table_above,
         repeat: !input.steady.precedences.is_empty(),
         receives: &messages::receivers(input),
+        serial: &beside::serial(input),
         stats: options.stats,
         places: None,
         known: None,
@@ -343,7 +351,7 @@ fn make(
     };
     let staged =
         partition.map(|p| stages::emit(input, p, (&steps, (&layout, &facts), regions), &mut movers)).transpose()?;
-    steady.text.insert_str(0, &(movers.functions + "\n"));
+    steady.text.insert_str(0, &(movers.functions + &movers.beside.functions + "\n"));
 
     let mut out = String::new();
     let _ = writeln!(out, "/* {}: made by sluice. */", comment(input.name));
@@ -462,51 +470,6 @@ fn engine_apart(parts: rts::Parts) -> String {
     out
 }
 
-/// Do the parts belong together? `has_code`: by number, is there code of a filter?
-pub fn check(input: &ProgramInput<'_>, has_code: impl Fn(usize) -> bool) -> Result<(), CodegenError> {
-    let ProgramInput { graph, steady, kernels, .. } = input;
-    let schedule = input.schedule.schedule();
-    let bad = |what: String| Err(CodegenError::Malformed(what));
-    let (nodes, channels) = (graph.nodes.len(), graph.channels.len());
-    if steady.repetitions.len() != nodes || steady.init.len() != nodes || steady.boundary_fill.len() != channels {
-        return bad("the steady state is that of another graph".into());
-    }
-    if nodes >= u32::MAX as usize || channels >= u32::MAX as usize {
-        return bad("the graph has too many nodes".into());
-    }
-    for node in &graph.nodes {
-        if let NodeKind::Filter { code, .. } = &node.kind
-            && (code.index() >= kernels.len() || !has_code(code.index()))
-        {
-            return bad(format!("{} has no code", node.path));
-        }
-    }
-    let mut fired = vec![0u64; nodes];
-    if schedule.batch == 0 || tally(&schedule.steady, 1, &mut fired).is_none() {
-        return bad("the schedule cannot be run".into());
-    }
-    for (v, n) in fired.iter().enumerate() {
-        if steady.repetitions[v].checked_mul(schedule.batch) != Some(*n) {
-            return bad(format!("the schedule fires {} {n} times", graph.nodes[v].path));
-        }
-    }
-    Ok(())
-}
-
-/// Adds up firings.
-fn tally(steps: &[Step], times: u64, fired: &mut [u64]) -> Option<()> {
-    for step in steps {
-        match step {
-            Step::Fire { node, times: n } => {
-                let count = fired.get_mut(node.index())?;
-                *count = count.checked_add(n.checked_mul(times)?)?;
-            }
-            Step::Loop { times: n, body } => tally(body, n.checked_mul(times)?, fired)?,
-        }
-    }
-    Some(())
-}
-
 /// Types, statics, and prototypes of native functions.
 fn declarations(
     input: &ProgramInput<'_>,
@@ -563,7 +526,7 @@ fn descriptor(
     let _ = write!(
         out,
         "SL_ENGINE const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, &sl_abi{}}};\n\n",
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, {}, &sl_abi{}}};\n\n",
         // receivers look for messages even where it turned out that none is ever sent
         if input.messages.links.is_empty() { 0 } else { mail.links.max(1) },
         // with dynamic rates, when a message takes effect can depend on the order of firings
@@ -575,6 +538,7 @@ fn descriptor(
         layout.bytes,
         device.map_or(layout.batch, |d| d.batch),
         device.map_or(input.schedule.schedule().batch, |d| d.unit),
+        rest::items_until_seen(input),
         if device.is_some() { ", &sl_the_kernels" } else { "" },
     );
     out.push_str("SL_EXPORT const sluice_abi *sluice_abi_v1(void) { return &sl_abi; }\n\n");

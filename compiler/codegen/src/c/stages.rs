@@ -14,6 +14,7 @@
 use super::fused::{self, FusedProgram};
 use super::layout::Layout;
 use super::movers::Movers;
+use super::moves::MovesText;
 use super::program::{CodegenError, ProgramInput};
 use super::steady::{Steady, is_table};
 use super::tables::Facts;
@@ -99,12 +100,8 @@ pub fn emit(
         let here = |v: &NodeId| own.contains(&NodeId(made.known[v.index()]));
         let mine: BTreeSet<NodeId> = program.graph.node_ids().filter(here).collect();
         let places: Vec<(String, String)> = program.channels.iter().map(|c| places[c.index()].clone()).collect();
-        let (mut enter, mut leave) = (String::new(), String::new());
-        for r in program.regions.iter().filter(|r| mine.contains(&r.node)) {
-            let (fetch, put) = made.state(input, tables_of.1, *fused, r);
-            enter.push_str(&fetch);
-            leave.push_str(&put);
-        }
+        let regions = program.regions.iter().filter(|r| mine.contains(&r.node));
+        let MovesText { tables, enter, leave } = made.state(input, tables_of.1, *fused, regions).text(&name);
         let steady = made.steps(input, *fused, None);
         let inner = format!("{name}_regions");
         if stage.replicas > 1 {
@@ -125,7 +122,7 @@ pub fn emit(
         }
         let _ = write!(
             functions,
-            "\nstatic void {name}(sl_ctx *ctx, int64_t k, const int64_t again) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    \
+            "\n{tables}static void {name}(sl_ctx *ctx, int64_t k, const int64_t again) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    \
              (void)s;\n{enter}    {inner}(ctx, k, again);\n{leave}}}\n\n"
         );
     }

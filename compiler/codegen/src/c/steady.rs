@@ -11,6 +11,7 @@
 //! that a filter is called once for all its firings and all its buffers start at constants. Others are repeated `k` times with running
 //! cursors. Schedules too long for a C compiler become a table.
 
+use super::beside::Member;
 use super::layout::Layout;
 use super::movers::Movers;
 use super::program::CodegenError;
@@ -48,6 +49,8 @@ pub struct Steady<'a> {
     pub repeat: bool,
     /// By code: does it receive messages?
     pub receives: &'a [bool],
+    /// By code, as far as known: may its firings alternate with those of its like ([`super::beside`])?
+    pub serial: &'a [bool],
     /// Count firings and measure time?
     pub stats: bool,
     /// By channel: where in a batch its consumer begins to read and its producer to write, as C of type `char *`, where that is not in the
@@ -230,11 +233,8 @@ impl Steady<'_> {
                     if self.places.is_none() { turns_at_once(self.graph, self.fill, body, MOST_TURNS) } else { 1 };
                 if at_once >= FEWEST_TURNS {
                     let _ = writeln!(out, "    for (; t + {at_once} <= {times} * k; t += {at_once}) {{");
-                    for step in body {
-                        if let Step::Fire { node, times } = step {
-                            let n = format!("{}L", times.saturating_mul(at_once));
-                            self.fire(*node, &n, &nodes, 2, out, movers)?;
-                        }
+                    for run in self.alternating(body) {
+                        self.fire_run(run, at_once, &nodes, out, movers)?;
                     }
                     out.push_str("    }\n");
                 }
@@ -244,6 +244,94 @@ impl Steady<'_> {
                 }
                 out.push_str("    }\n    }\n");
                 Ok(())
+            }
+        }
+    }
+
+    /// The steps of a loop's body in runs: filters that fire by turns, or single steps.
+    fn alternating<'s>(&self, body: &'s [Step]) -> Vec<&'s [Step]> {
+        let serial = |s: &Step| match s {
+            Step::Fire { node, times } => match &self.graph.node(*node).kind {
+                NodeKind::Filter { code, .. } => {
+                    let may = self.serial.get(code.index()).copied().unwrap_or(false) && !self.stats;
+                    may.then_some((*node, *times))
+                }
+                _ => None,
+            },
+            Step::Loop { .. } => None,
+        };
+        let mut runs: Vec<&[Step]> = Vec::new();
+        let mut at = 0;
+        while at < body.len() {
+            let mut n = 1;
+            if let Some((first, times)) = serial(&body[at]) {
+                let mut nodes = BTreeSet::from([first]);
+                while let Some((v, t)) = body.get(at + n).and_then(serial) {
+                    let node = self.graph.node(v);
+                    let fed = node.inputs.iter().any(|c| nodes.contains(&self.graph.channel(*c).from.0));
+                    let feeds = node.outputs.iter().any(|c| nodes.contains(&self.graph.channel(*c).to.0));
+                    if t != times || fed || feeds || !nodes.insert(v) {
+                        break;
+                    }
+                    n += 1;
+                }
+            }
+            runs.push(&body[at..at + n]);
+            at += n;
+        }
+        runs
+    }
+
+    /// The firings of a run ([`Steady::alternating`]), so many times as often.
+    fn fire_run(
+        &self,
+        run: &[Step],
+        at_once: u64,
+        running: &BTreeSet<NodeId>,
+        out: &mut String,
+        movers: &mut Movers,
+    ) -> Result<(), CodegenError> {
+        let fires =
+            run.iter().filter_map(|s| if let Step::Fire { node, times } = s { Some((*node, *times)) } else { None });
+        let fires: Vec<(NodeId, String)> =
+            fires.map(|(v, times)| (v, format!("{}L", times.saturating_mul(at_once)))).collect();
+        if let [(v, n)] = &fires[..] {
+            return self.fire(*v, n, running, 2, out, movers);
+        }
+        let (mut members, mut arguments) = (Vec::new(), String::new());
+        for (v, _) in &fires {
+            let node = self.graph.node(*v);
+            let (NodeKind::Filter { code, .. }, Some(from), Some(to)) =
+                (&node.kind, node.inputs.first(), node.outputs.first())
+            else {
+                return Err(CodegenError::Malformed(format!("{} lacks a channel", node.path)));
+            };
+            let (input, output) = (self.graph.channel(*from), self.graph.channel(*to));
+            members.push(Member::new(code.0, (&input.ty, input.consume), (&output.ty, output.produce)));
+            let number = self.numbers[v.index()];
+            let _ = write!(arguments, ", &s->code_{}[{number}], in{}, out{}", code.0, from.0, to.0);
+        }
+        let name = movers.beside.name(&members);
+        let Some((first, n)) = fires.first() else { return Ok(()) };
+        let _ = writeln!(out, "        ctx->node = {};", self.known(*first));
+        let _ = writeln!(out, "        {name}(ctx{arguments}, {n});");
+        fires.iter().for_each(|(v, n)| self.advance(*v, n, 2, out));
+        Ok(())
+    }
+
+    /// Moves the running cursors of a node that has fired `n` times.
+    fn advance(&self, v: NodeId, n: &str, depth: usize, out: &mut String) {
+        let (pad, node) = ("    ".repeat(depth), self.graph.node(v));
+        for c in &node.inputs {
+            let rate = self.graph.channel(*c).consume;
+            if rate > 0 {
+                let _ = writeln!(out, "{pad}in{} += {n} * {rate};", c.0);
+            }
+        }
+        for c in &node.outputs {
+            let rate = self.graph.channel(*c).produce;
+            if rate > 0 {
+                let _ = writeln!(out, "{pad}out{} += {n} * {rate};", c.0);
             }
         }
     }
@@ -417,18 +505,7 @@ impl Steady<'_> {
             let _ = writeln!(out, "{pad}sl_tick(ctx, {}, {n});", v.0);
         }
         if running.contains(&v) {
-            for c in &node.inputs {
-                let rate = self.graph.channel(*c).consume;
-                if rate > 0 {
-                    let _ = writeln!(out, "{pad}in{} += {n} * {rate};", c.0);
-                }
-            }
-            for c in &node.outputs {
-                let rate = self.graph.channel(*c).produce;
-                if rate > 0 {
-                    let _ = writeln!(out, "{pad}out{} += {n} * {rate};", c.0);
-                }
-            }
+            self.advance(v, n, depth, out);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use super::types::{c_type, initializer, text};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::Rates;
+use sluice_kernel::share_code::first_alike;
 use std::fmt::Write;
 
 /// What the tables say beside the graph itself.
@@ -95,6 +96,7 @@ pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts, regions: &[(usize, usiz
     let mut out = String::new();
     let args = "sl_ctx *ctx, void *st, const void *in, void *out, long n";
     let receives = super::messages::receivers(input);
+    let first = first_alike(input.kernels, &|k| facts.instances[k] > 0);
     for (k, kernel) in input.kernels.iter().enumerate().filter(|(k, _)| facts.instances[*k] > 0) {
         // an attempt must not undo what a message did: the engine delivers before it
         let mail = receives[k] && kernel.work.dynamic.is_none();
@@ -102,17 +104,21 @@ pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts, regions: &[(usize, usiz
             out.push_str(&super::messages::firings(k, kernel, input));
         }
         let mail = if mail { "mail_" } else { "" };
-        let _ = writeln!(
-            out,
-            "static void sl_call_{k}({args}) {{ sl_fire_{mail}{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
-        );
+        if first[k] == k {
+            let _ = writeln!(
+                out,
+                "static void sl_call_{k}({args}) {{ sl_fire_{mail}{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
+            );
+        }
         if kernel.prework.is_some() {
             let _ = writeln!(
                 out,
                 "static void sl_call_first_{k}({args}) {{ sl_prework_{mail}{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
             );
         }
-        let _ = writeln!(out, "static void sl_start_{k}(void *st) {{ sl_init_{k}((struct sl_state_{k} *)st); }}");
+        if first[k] == k {
+            let _ = writeln!(out, "static void sl_start_{k}(void *st) {{ sl_init_{k}((struct sl_state_{k} *)st); }}");
+        }
     }
     out.push_str("struct sl_states {\n");
     for (k, n) in facts.instances.iter().enumerate().filter(|(_, n)| **n > 0) {

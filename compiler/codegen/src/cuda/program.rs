@@ -379,7 +379,13 @@ impl<'a> Making<'a> {
                 let all: Vec<&Kernel> = members.iter().map(|m| &self.input.kernels[*m]).collect();
                 let variants = if all.len() > 1 { &all[..] } else { &[] };
                 let sources = self.input.host.sources;
-                let options = FilterOptions { sources, first_site: first, dialect: Dialect::Device, variants };
+                let options = FilterOptions {
+                    sources,
+                    first_site: first,
+                    dialect: Dialect::Device,
+                    variants,
+                    often_called: false,
+                };
                 let text = emit_filter(k, kernel, &options);
                 first += text.sites.len() as u32;
                 text

@@ -81,7 +81,8 @@ const LONGEST: f64 = 1e15;
 
 /// A name for what a program does: its graph, and the kernels of its filters.
 pub fn hash(program: &Elaborated) -> Option<String> {
-    let mut parts = vec![graph_text::print(&program.graph)];
+    // the code says whether there is state; native code may do without ([`crate::as_run`])
+    let mut parts = vec![graph_text::print(&program.graph).replace(" stateful", "")];
     for filter in &program.codes {
         let kernel = lower_one(filter, &program.globals, &CodeOptions::default()).ok()?;
         parts.push(without_places(&sluice_kernel::text::print(&kernel)));

@@ -109,6 +109,7 @@ pub fn build(table: &mut Table<'_>, faults: &mut Faults) -> CodeChoices {
         channel_limit: table.integer("channel-limit", 1..=1 << 40, faults),
         fold: table.boolean("fold", faults),
         fuse: table.boolean("fuse", faults),
+        privatise: table.boolean("privatise", faults),
         inner: table.choice("inner", &Inner::NAMES, faults),
         linear: table.choice("linear", &Linear::NAMES, faults),
     }

@@ -2,6 +2,10 @@
 //!
 //! Purpose: how a program is run on so many threads. Input: the program as code generation takes it, the number of threads. Output: [`Plan`]: stages
 //! that their judge has passed, or why one thread does everything; and numbers for people.
+//!
+//! The solvers of [`partition`] know what each filter costs alone. Native code makes one filter of parts of the program, and of other parts where a cut goes through one: so several
+//! partitions are made, some with those parts kept together, and the one is taken that costs least as it will be. What the numbers say of a stage may be wrong; replicas share whatever it
+//! is. So a stage that one thread has counts as [`DOUBT`] times what it is.
 
 use super::crew::Seats;
 use crate::profile::find::Found;
@@ -10,9 +14,12 @@ use sluice_codegen::c::{layout, stages};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_kernel::cost::{self, Cost};
+use sluice_kernel::fuse::Fused;
+use sluice_kernel::ir::Kernel;
 use sluice_schedule::machine;
 use sluice_schedule::partition::{self, Problem, Verified};
 use sluice_schedule::plan::moved;
+use std::collections::BTreeMap;
 
 /// Less gain than this is none.
 const WORTH: f64 = 1.05;
@@ -57,8 +64,15 @@ pub struct Planned {
     pub cycles: u64,
 }
 
-/// Makes a plan. `batch`: steady states of a batch; `found`: what firings of this very program were measured to take.
-pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64, found: Option<&Found>) -> Plan {
+/// Makes a plan. `batch`: steady states of a batch; `found`: what firings of this very program were measured to take; `fuse`: the program with regions, within the stages of a
+/// partition where there is one.
+pub fn plan(
+    input: &ProgramInput<'_>,
+    threads: usize,
+    batch: u64,
+    found: Option<&Found>,
+    fuse: &mut dyn FnMut(Option<&Verified>) -> Option<Fused>,
+) -> Plan {
     let graph = input.graph;
     let mut plan = Plan {
         asked: threads,
@@ -89,7 +103,7 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64, found: Option<
             Some(ns) if !matches!(graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_)) => {
                 (ns * clock / 1000.0).round().max(1.0) as u64
             }
-            _ => cycles(input, v, &core),
+            _ => cycles(graph, &|k| input.kernels.get(k), v, &core),
         })
         .collect();
     let bytes: Vec<u64> =
@@ -105,32 +119,58 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64, found: Option<
         threads: threads.min(MOST),
         batch,
     };
+    plan.bound = problem.total() as f64 / problem.least().max(1.0);
+    // what was measured was measured filter by filter
+    let mut fuse = |partition: Option<&Verified>| if found.is_some() { None } else { fuse(partition) };
+    let whole = fuse(None);
+    // where the numbers say that a region costs more than its filters, they do not know what is not moved any more
     plan.total = problem.total();
-    plan.bound = plan.total as f64 / problem.least().max(1.0);
+    if let Some(fused) = &whole {
+        plan.total = plan.total.min(fused_loads(input, fused, &core, &|_| 0, 1)[0]);
+    }
+    let mut grouped = together.clone();
+    grouped.extend(whole.iter().flat_map(|f| &f.regions).map(|r| r.members.iter().map(|(v, _)| *v).collect()));
+    let mut best: Option<Candidate> = None;
+    let mut seen: Vec<Verified> = Vec::new();
+    let problems = [(&together, EXTRA), (&grouped, if whole.is_some() { EXTRA } else { 0 })];
     // more stages than threads, where several with little to do share one
-    let mut candidates = (0..=EXTRA).map(|extra| {
+    let solved = problems.into_iter().flat_map(|(t, most)| (0..=most).map(move |extra| (t, extra)));
+    let solved = solved.map(|(together, extra)| {
         let threads = (problem.threads + extra.min(problem.threads)).min(MOST);
-        let found = partition::solve(&Problem { threads, ..problem });
-        let (seats, slowest) = share(&found, problem.threads);
-        (found, seats, slowest)
+        partition::solve(&Problem { threads, together, ..problem })
     });
-    let Some(mut best) = candidates.next() else { return plan };
-    for candidate in candidates {
+    for made in solved.chain(partition::spread(&problem)) {
+        if seen.iter().any(|old| old.partition() == made.partition()) {
+            continue;
+        }
+        seen.push(made.clone());
+        let mut loads = made.loads().to_vec();
+        if let Some(fused) = fuse(Some(&made)) {
+            let parts = fused_loads(input, &fused, &core, &|v| made.stage_of(v), loads.len());
+            for ((load, stage), fused) in loads.iter_mut().zip(made.stages()).zip(parts) {
+                let alone = stage.nodes.iter().fold(0u64, |sum, v| sum.saturating_add(problem.load(*v)));
+                *load = load.saturating_sub(alone).saturating_add(fused.min(alone));
+            }
+        }
+        let candidate = Candidate::of(made, loads, problem.threads);
         // two replicas on one thread share nothing; and another queue is worth it only for so much
         let twice = |t: &Vec<(usize, usize)>| t.iter().any(|(s, r)| t.iter().any(|d| d.0 == *s && d.1 != *r));
-        if !candidate.1.iter().any(twice) && candidate.2 * 1.03 < best.2 {
-            best = candidate;
+        let better = |b: &Candidate| !candidate.seats.iter().any(twice) && candidate.doubtful * 1.03 < b.doubtful;
+        if best.as_ref().is_none_or(better) {
+            best = Some(candidate);
         }
     }
-    let (best, seats, slowest) = best;
+    let Some(Candidate { partition: best, loads, seats, slowest, .. }) = best else { return plan };
     plan.gain = plan.total as f64 / slowest.max(1.0);
+    plan.bound = plan.bound.max(plan.gain);
     if seats.len() < 2 || plan.gain < WORTH {
         plan.alone = Some(why_not(input, &problem));
         return plan;
     }
-    for (s, stage) in best.stages().iter().enumerate() {
+    // in parts of what all stages do, as it will be
+    plan.total = loads.iter().fold(0u64, |sum, load| sum.saturating_add(*load));
+    for (s, (stage, cycles)) in best.stages().iter().zip(loads).enumerate() {
         let nodes = stage.nodes.iter().map(|v| graph.node(*v).path.clone()).collect();
-        let cycles = stage.nodes.iter().fold(0u64, |sum, v| sum.saturating_add(problem.load(*v)));
         plan.stages.push(Planned { replicas: stage.replicas, nodes, cycles });
         for t in s + 1..best.stages().len() {
             let between = graph.channel_ids().filter(|c| {
@@ -151,23 +191,64 @@ pub fn plan(input: &ProgramInput<'_>, threads: usize, batch: u64, found: Option<
 /// Stages beyond the threads that are tried.
 const EXTRA: usize = 3;
 
-/// Deals stages and replicas out to threads, the dearest first, each to the one that has the least to do. Gives them, and the cycles of the one that
-/// has most.
-fn share(partition: &Verified, threads: usize) -> (Seats, f64) {
-    let mut desks: Vec<(f64, usize, usize)> = Vec::new();
-    for (s, (stage, load)) in partition.stages().iter().zip(partition.loads()).enumerate() {
-        desks.extend((0..stage.replicas).map(|r| (*load as f64 / stage.replicas as f64, s, r)));
-    }
-    desks.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let mut seats: Vec<(f64, Vec<(usize, usize)>)> = vec![(0.0, Vec::new()); threads.min(desks.len()).max(1)];
-    for (load, s, r) in desks {
-        if let Some(least) = seats.iter_mut().min_by(|a, b| a.0.total_cmp(&b.0)) {
-            least.0 += load;
-            least.1.push((s, r));
+/// What a stage that one thread has may cost, for every cycle that the numbers say.
+const DOUBT: f64 = 1.25;
+
+/// A thread's cycles, the same with [`DOUBT`], and what it runs.
+type Seat = (f64, f64, Vec<(usize, usize)>);
+
+/// A partition, dealt out.
+struct Candidate {
+    partition: Verified,
+    /// By stage: cycles of a steady state.
+    loads: Vec<u64>,
+    seats: Seats,
+    /// Cycles of the thread that has most, and the same where what has no replicas counts for more.
+    slowest: f64,
+    doubtful: f64,
+}
+
+impl Candidate {
+    /// Deals stages and replicas out to threads, the dearest first, each to the one that has the least to do.
+    fn of(partition: Verified, loads: Vec<u64>, threads: usize) -> Candidate {
+        let mut desks: Vec<(f64, usize, usize)> = Vec::new();
+        for (s, (stage, load)) in partition.stages().iter().zip(&loads).enumerate() {
+            desks.extend((0..stage.replicas).map(|r| (*load as f64 / stage.replicas as f64, s, r)));
         }
+        desks.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut seats: Vec<Seat> = vec![(0.0, 0.0, Vec::new()); threads.min(desks.len()).max(1)];
+        for (load, s, r) in desks {
+            if let Some(least) = seats.iter_mut().min_by(|a, b| a.0.total_cmp(&b.0)) {
+                least.0 += load;
+                least.1 += if partition.stages()[s].replicas > 1 { load } else { DOUBT * load };
+                least.2.push((s, r));
+            }
+        }
+        let slowest = seats.iter().map(|s| s.0).fold(0.0, f64::max);
+        let doubtful = seats.iter().map(|s| s.1).fold(0.0, f64::max);
+        Candidate { partition, loads, seats: seats.into_iter().map(|s| s.2).collect(), slowest, doubtful }
     }
-    let slowest = seats.iter().map(|s| s.0).fold(0.0, f64::max);
-    (seats.into_iter().map(|s| s.1).collect(), slowest)
+}
+
+/// By stage: cycles of a steady state of a program with regions, which lie within stages.
+fn fused_loads(
+    input: &ProgramInput<'_>,
+    fused: &Fused,
+    core: &Cost,
+    stage_of: &dyn Fn(NodeId) -> usize,
+    stages: usize,
+) -> Vec<u64> {
+    let members: BTreeMap<NodeId, NodeId> =
+        fused.regions.iter().filter_map(|r| Some((r.node, r.members.first()?.0))).collect();
+    let kernel = |k: usize| input.kernels.get(k).or_else(|| fused.kernels.get(k.checked_sub(input.kernels.len())?));
+    let mut loads = vec![0u64; stages];
+    for v in fused.graph.node_ids() {
+        let Some(old) = fused.nodes[v.index()].or_else(|| members.get(&v).copied()) else { continue };
+        let load = cycles(&fused.graph, &kernel, v, core).saturating_mul(fused.steady.repetitions[v.index()]);
+        let sum = &mut loads[stage_of(old)];
+        *sum = sum.saturating_add(load);
+    }
+    loads
 }
 
 /// Items of a channel in a steady state.
@@ -180,12 +261,12 @@ fn items(graph: &SdfGraph, input: &ProgramInput<'_>, c: usize) -> u64 {
 const LANES: u64 = 8;
 
 /// Cycles of a firing: those of a filter's kernel, as the machine `cpu` takes them; those of each item moved.
-fn cycles(input: &ProgramInput<'_>, v: NodeId, core: &Cost) -> u64 {
-    let node = input.graph.node(v);
-    let moved = moved(input.graph, v).weighted(core).max(1);
+fn cycles<'k>(graph: &SdfGraph, kernel: &dyn Fn(usize) -> Option<&'k Kernel>, v: NodeId, core: &Cost) -> u64 {
+    let node = graph.node(v);
+    let moved = moved(graph, v).weighted(core).max(1);
     match node.kind {
         NodeKind::Filter { code, .. } => {
-            let Some(kernel) = input.kernels.get(code.index()) else { return 1 };
+            let Some(kernel) = kernel(code.index()) else { return 1 };
             let all = cost::firing(kernel).weighted(core);
             (if kernel.lanes.is_some() { all / LANES } else { all }).max(1)
         }

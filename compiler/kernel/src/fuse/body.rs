@@ -6,12 +6,13 @@
 
 use super::StateOf;
 use super::affine::{Affine, Ranges};
-use super::bundle::side;
+use super::bundle::{bundle_of, side};
 use super::copies::FEW_COPIES;
 use super::movers::Mover;
 use super::view::{Store, Views, behind};
 use crate::ir::*;
 use crate::passes::clean::trip;
+use crate::passes::unroll;
 use crate::walk;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, LocalId, NodeId};
@@ -42,13 +43,24 @@ pub(super) enum Stop {
     Never,
 }
 
+/// Statements and operations of a bundle's members, all loops written out, up to which they are fired one by one where they cannot be a bundle.
+const ONE_BY_ONE: u64 = 3000;
+
+/// Why members are no region.
+pub(super) enum Refused {
+    /// They cannot be.
+    Never,
+    /// They can, in no such bundle.
+    Bundle(Vec<NodeId>),
+}
+
 /// The kernel of the members, in topological order, each with its firings in one of the region's.
 pub(super) fn fused(
     (graph, fill): (&SdfGraph, &[u64]),
     (kernels, movers): (&[Kernel], &[Option<Mover>]),
     (members, bundles): (&[(NodeId, u64)], &[Vec<NodeId>]),
     ends: (Option<ChannelId>, Option<ChannelId>),
-) -> Option<Body> {
+) -> Result<Body, Refused> {
     let set: BTreeSet<NodeId> = members.iter().map(|(v, _)| *v).collect();
     let ways = members.iter().flat_map(|(v, _)| &graph.node(*v).inputs);
     let ahead = ways.filter_map(|c| behind(graph, fill, &|v| set.contains(&v), *c)).max().unwrap_or(0);
@@ -58,14 +70,24 @@ pub(super) fn fused(
         let mut views = Views { graph, members: &set, kept: &kept, fill, ahead, movers, opaque: &opaque, plain };
         views.find_plain(members);
         match build(&views, kernels, (members, &bundles), ends) {
-            Ok(body) => return Some(Body { ahead, ..body }),
+            Ok(body) => return Ok(Body { ahead, ..body }),
             // an array has what one firing puts on the channel, and nothing that waited there
             Err(Stop::Keep(c)) if fill[c.index()] == 0 && kept.insert(c) => {}
+            // the region was held to be small because the bundle is
+            Err(Stop::Apart(i)) if all_of(graph, kernels, &bundles[i]) > ONE_BY_ONE => {
+                return Err(Refused::Bundle(bundles.swap_remove(i)));
+            }
             Err(Stop::Apart(i)) => drop(bundles.remove(i)),
             Err(Stop::Work(v)) if opaque.insert(v) => {}
-            Err(_) => return None,
+            Err(_) => return Err(Refused::Never),
         }
     }
+}
+
+/// The size of all members of a bundle together.
+fn all_of(graph: &SdfGraph, kernels: &[Kernel], bundle: &[NodeId]) -> u64 {
+    let one = bundle.first().and_then(|v| kernel_of(graph, kernels, *v));
+    one.map_or(0, |k| unroll::written_out_size(&k.function(k.work.function).body)).saturating_mul(bundle.len() as u64)
 }
 
 fn build(
@@ -100,8 +122,9 @@ fn build(
     };
     b.arrange(bundles)?;
     let mut out = Vec::new();
+    let bundled = bundle_of(bundles);
     for (v, n) in members {
-        if let Some(i) = bundles.iter().position(|b| b.contains(v)) {
+        if let Some(&i) = bundled.get(v) {
             // all of them where the first is
             if bundles[i][0] == *v {
                 b.bundle((i, &bundles[i]), *n, kernels, &mut out)?;

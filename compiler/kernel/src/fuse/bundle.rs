@@ -12,6 +12,7 @@ use super::affine::Affine;
 use super::body::{Builder, Stop, counted, kernel_of};
 use super::view::Store;
 use crate::ir::*;
+use crate::share_code::{self, constants};
 use crate::walk;
 use sluice_frontend::constant::Const;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
@@ -20,15 +21,25 @@ use sluice_frontend::ty::Ty;
 use std::collections::BTreeMap;
 
 /// Members of the smallest bundle.
-const FEWEST: usize = 4;
+pub(super) const FEWEST: usize = 4;
 
-/// Finds the bundles of a region's members (in topological order), and brings the members into an order in which those of a bundle follow one another.
-pub(super) fn find(graph: &SdfGraph, kernels: &[Kernel], members: &mut [(NodeId, u64)]) -> Vec<Vec<NodeId>> {
-    let kernel_of = |v: NodeId| match &graph.node(v).kind {
-        NodeKind::Filter { code, stateful: true, .. } => kernels.get(code.index()),
+/// By code: a number that it shares with those that it can be in a bundle with.
+pub(super) fn classes(kernels: &[Kernel]) -> Vec<Option<usize>> {
+    share_code::classes(kernels, &|k| !k.state.is_empty() && bundles(k))
+}
+
+/// Finds the bundles of a region's members (in topological order), and brings the members into an order in which those of a bundle follow one another. `classes` are those of
+/// the codes; nodes that are `apart` are in no bundle.
+pub(super) fn find(
+    graph: &SdfGraph,
+    (classes, apart): (&[Option<usize>], &[bool]),
+    members: &mut [(NodeId, u64)],
+) -> Vec<Vec<NodeId>> {
+    let class_of = |v: NodeId| match &graph.node(v).kind {
+        NodeKind::Filter { code, stateful: true, .. } if !apart[v.index()] => *classes.get(code.index())?,
         _ => None,
     };
-    if members.iter().filter(|(v, _)| kernel_of(*v).is_some()).count() < FEWEST {
+    if members.iter().filter(|(v, _)| class_of(*v).is_some()).count() < FEWEST {
         return Vec::new();
     }
     let mut depth: BTreeMap<NodeId, usize> = BTreeMap::new();
@@ -36,21 +47,26 @@ pub(super) fn find(graph: &SdfGraph, kernels: &[Kernel], members: &mut [(NodeId,
         let before = graph.node(*v).inputs.iter().filter_map(|c| depth.get(&graph.channel(*c).from.0)).max();
         depth.insert(*v, before.map_or(0, |d| d + 1));
     }
-    let mut groups: Vec<(usize, u64, Kernel, Vec<NodeId>)> = Vec::new();
+    let (mut groups, mut known) = (Vec::<Vec<NodeId>>::new(), BTreeMap::new());
     for (v, n) in members.iter() {
-        let Some(kernel) = kernel_of(*v).filter(|k| bundles(k)) else { continue };
-        let (at, shape) = (depth[v], shape(kernel));
-        match groups.iter_mut().find(|(d, times, s, _)| (*d, *times) == (at, *n) && *s == shape) {
-            Some((.., group)) => group.push(*v),
-            None => groups.push((at, *n, shape, vec![*v])),
-        }
+        let Some(class) = class_of(*v) else { continue };
+        let group = *known.entry((depth[v], *n, class)).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[group].push(*v);
     }
-    let found: Vec<Vec<NodeId>> = groups.into_iter().map(|(.., g)| g).filter(|g| g.len() >= FEWEST).collect();
-    if !found.is_empty() {
-        let group = |v: NodeId| found.iter().position(|g| g.contains(&v)).map_or(usize::MAX, |g| g);
-        members.sort_by_key(|(v, _)| (depth[v], group(*v), *v));
+    groups.retain(|g| g.len() >= FEWEST);
+    if !groups.is_empty() {
+        let group = bundle_of(&groups);
+        members.sort_by_key(|(v, _)| (depth[v], group.get(v).copied().unwrap_or(usize::MAX), *v));
     }
-    found
+    groups
+}
+
+/// By member of a bundle: the bundle's number.
+pub(super) fn bundle_of(bundles: &[Vec<NodeId>]) -> BTreeMap<NodeId, usize> {
+    bundles.iter().enumerate().flat_map(|(i, b)| b.iter().map(move |v| (*v, i))).collect()
 }
 
 /// Can the filter be a member of a bundle?
@@ -60,36 +76,6 @@ fn bundles(kernel: &Kernel) -> bool {
         plain &= matches!(s.kind, StmtKind::Assign(..) | StmtKind::For(_) | StmtKind::If(..));
     });
     plain
-}
-
-/// The kernel without what members of a bundle may differ in.
-fn shape(kernel: &Kernel) -> Kernel {
-    let mut shape = kernel.clone();
-    shape.name.clear();
-    shape.display.clear();
-    (shape.prework, shape.lanes) = (None, None);
-    let work = shape.work.function;
-    shape.functions = vec![shape.functions.swap_remove(work.index())];
-    shape.work.function = FuncId(0);
-    shape.state.iter_mut().for_each(|s| s.initial = Const::Int(0));
-    shape.tables.iter_mut().for_each(|t| t.value = Const::Int(0));
-    walk::each_expr_mut(&mut shape.functions[0].body, &mut |e| {
-        if let ExprKind::Const(c @ (Const::Float(_) | Const::Double(_))) = &mut e.kind {
-            *c = Const::Int(0);
-        }
-    });
-    shape
-}
-
-/// The floats in a kernel's work function, in the order of evaluation.
-fn constants(kernel: &Kernel) -> Vec<Const> {
-    let mut out = Vec::new();
-    walk::each_expr(&kernel.function(kernel.work.function).body, &mut |e| {
-        if let ExprKind::Const(c @ (Const::Float(_) | Const::Double(_))) = &e.kind {
-            out.push(c.clone());
-        }
-    });
-    out
 }
 
 impl Builder<'_> {

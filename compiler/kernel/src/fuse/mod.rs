@@ -23,7 +23,9 @@ use crate::ir::*;
 use crate::passes::unroll::{self, Rule};
 use crate::passes::{clean, fold, jam, lanes, prove_checks, scalars};
 use crate::verify::debug_verify;
+use body::Refused;
 use movers::Mover;
+use regions::Lost;
 use sluice_frontend::graph::{Channel, Node, NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, HierId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
@@ -101,13 +103,14 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
     if steady.islands.is_some() || !steady.precedences.is_empty() {
         return None;
     }
-    // what was hoped to be proved in a region and was not makes its filters serial
-    let mut serial = vec![false; graph.nodes.len()];
+    let none = vec![false; graph.nodes.len()];
+    let mut lost = Lost { serial: none.clone(), apart: none };
+    let classes = bundle::classes(kernels);
     let movers: Vec<Option<Mover>> = kernels.iter().map(movers::of).collect();
     let made = loop {
         let (mut made, mut left, mut hopes) = (Vec::new(), MOST, false);
-        for nodes in regions::regions(graph, steady, kernels, rules, &serial) {
-            match make(graph, steady, (kernels, &movers), &nodes) {
+        for nodes in regions::regions(graph, steady, (kernels, &classes), rules, &lost) {
+            match make(graph, steady, (kernels, &movers), (&classes, &lost.apart), &nodes) {
                 Ok(m) => {
                     let known = made.iter().any(|n: &Made| alike(&n.kernel, &m.kernel));
                     let size: usize = m.kernel.functions.iter().map(|f| unroll::size(&f.body)).sum();
@@ -118,13 +121,19 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
                         made.push(m);
                     }
                 }
-                Err(NoLanes) => {
+                // what was hoped to be proved and was not makes its filters serial
+                Err(Refused::Never) => {
                     for v in &nodes {
                         if let NodeKind::Filter { code, .. } = &graph.node(*v).kind
                             && kernels[code.index()].has_checks()
                         {
-                            hopes |= !std::mem::replace(&mut serial[v.index()], true);
+                            hopes |= !std::mem::replace(&mut lost.serial[v.index()], true);
                         }
+                    }
+                }
+                Err(Refused::Bundle(members)) => {
+                    for v in &members {
+                        hopes |= !std::mem::replace(&mut lost.apart[v.index()], true);
                     }
                 }
             }
@@ -135,9 +144,6 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
     };
     (!made.is_empty()).then(|| assemble(graph, steady, kernels.len(), made))
 }
-
-/// A region that would lose the lanes that its filters have.
-struct NoLanes;
 
 struct Made {
     members: Vec<(NodeId, u64)>,
@@ -154,11 +160,12 @@ fn make(
     graph: &SdfGraph,
     steady: &SteadyState,
     (kernels, movers): (&[Kernel], &[Option<Mover>]),
+    bundling: (&[Option<usize>], &[bool]),
     nodes: &[NodeId],
-) -> Result<Made, NoLanes> {
+) -> Result<Made, Refused> {
     let rate = nodes.iter().map(|v| steady.repetitions[v.index()]).fold(0, gcd);
     let mut members: Vec<(NodeId, u64)> = nodes.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
-    let bundles = bundle::find(graph, kernels, &mut members);
+    let bundles = bundle::find(graph, bundling, &mut members);
     let set: BTreeSet<NodeId> = nodes.iter().copied().collect();
     let outside = |inward: bool| {
         nodes.iter().find_map(|v| {
@@ -171,7 +178,7 @@ fn make(
     let (input, output) = (outside(true), outside(false));
     let fill = &steady.boundary_fill;
     let body::Body { mut kernel, states, ahead } =
-        body::fused((graph, fill), (kernels, movers), (&members, &bundles), (input, output)).ok_or(NoLanes)?;
+        body::fused((graph, fill), (kernels, movers), (&members, &bundles), (input, output))?;
     debug_verify(&kernel, "fuse");
     for (name, pass) in PASSES {
         pass(&mut kernel);
@@ -183,7 +190,7 @@ fn make(
     });
     // lanes that are lost cost more than buffers
     if heavy && kernel.lanes.is_none() {
-        return Err(NoLanes);
+        return Err(Refused::Never);
     }
     Ok(Made { members, rate, input, output, kernel, states, ahead })
 }
@@ -211,12 +218,14 @@ fn expand(kernel: &mut Kernel) {
     unroll::run(kernel, WRITTEN_OUT);
 }
 
-/// Do two kernels differ in nothing but what they are called?
+/// Do two kernels differ in nothing but what they are called and what their states are before the first firing, which are their members'?
 fn alike(a: &Kernel, b: &Kernel) -> bool {
     let sides = |k: &Kernel| (k.input.clone(), k.output.clone(), k.work);
+    let fields = |a: &StateField, b: &StateField| a.name == b.name && a.ty == b.ty;
     sides(a) == sides(b)
         && a.functions == b.functions
-        && a.state == b.state
+        && a.state.len() == b.state.len()
+        && a.state.iter().zip(&b.state).all(|(a, b)| fields(a, b))
         && a.tables == b.tables
         && a.lanes == b.lanes
         && a.structs == b.structs

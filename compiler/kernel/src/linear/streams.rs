@@ -7,7 +7,7 @@
 
 use super::choose::{self, MOVED, Mode, Way};
 use super::extract::Why;
-use super::map::{Budget, Map, Steps, TooLarge};
+use super::map::{Budget, Map, Row, Steps, TooLarge};
 use sluice_frontend::graph::{HierNode, NodeKind, SdfGraph};
 use sluice_frontend::ids::{CodeId, HierId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
@@ -57,6 +57,17 @@ pub struct Streams<'a> {
     pub mode: Mode,
     /// Steady states that run at once, about.
     pub batch: u64,
+}
+
+/// Products of a block of items that is computed as a whole, as part of those of its streams: these share sums, which the whole has each for itself.
+const FEWER: f64 = 0.75;
+
+/// Products and sums of rows that do more than move an item.
+fn products(rows: &[Row]) -> f64 {
+    let moves =
+        |r: &&Row| r.plus == 0.0 && r.taps.iter().filter(|t| **t != 0.0).all(|t| *t == 1.0) && r.taps.len() <= 1;
+    let taps = |r: &Row| r.taps.iter().filter(|t| **t != 0.0).count() as f64;
+    rows.iter().filter(|r| !moves(r)).map(taps).sum()
 }
 
 /// The streams of a program that become one filter each.
@@ -186,7 +197,25 @@ impl At<'_> {
 
     /// Is a piece worth its while? (Whoever asks for the frequency domain gets it.)
     fn better(&self, p: &Piece) -> bool {
-        self.s.mode == Mode::Frequency && p.way.log2.is_some() || p.costs.1 < p.costs.0 * WORTHWHILE
+        let fast = p.costs.1 < p.costs.0 * WORTHWHILE;
+        let fewer = p.way.log2.is_some() || self.s.mode != Mode::Auto || self.takes_fewer(p);
+        self.s.mode == Mode::Frequency && p.way.log2.is_some() || fast && fewer
+    }
+
+    /// Has a piece no more products, item by item, than what it is made of? Streams that are left as they are become one loop in other ways, too
+    /// ([`crate::fuse`]), and then nothing is gained that items need not be moved: a fast transform stays one. Items that are only moved are no products.
+    fn takes_fewer(&self, p: &Piece) -> bool {
+        let (first, last) = p.nodes;
+        let after = products(&p.steps.rows) * self.items(first) as f64 / p.steps.pop as f64;
+        let within = self.s.graph.node_ids().filter(|v| *v >= first && *v <= last);
+        let before: f64 = within
+            .filter_map(|v| {
+                let map = self.s.maps[plain_code(&self.s.graph.node(v).kind)?.index()].as_ref().ok()?;
+                Some(products(&map.steps()?.rows) * self.items(v) as f64 / map.pop as f64)
+            })
+            .sum();
+        // what only moves items is no work where it stands
+        after > 0.0 && after <= before * if p.steps.rows.len() > 1 { FEWER } else { 1.0 }
     }
 
     fn pipeline(&self, h: HierId, children: Vec<Best>, budget: &mut Budget) -> Best {

@@ -3,6 +3,7 @@
 use super::inner::Inner;
 use super::software_pipeline;
 use super::unroll::{self, Rule};
+use super::unroll_and_jam;
 use crate::ir::*;
 use crate::loops::tests::kernel;
 use crate::verify::verify;
@@ -424,4 +425,117 @@ fn the_ends_of_the_ints() {
             assert_eq!(Machine::run(&k).out, want.out, "{from} {to} {}", inner.name());
         }
     }
+}
+
+fn jammed(text: &str) -> String {
+    changed(text, unroll_and_jam::run)
+}
+
+#[test]
+fn sums_of_neighbouring_turns_are_taken_at_once() {
+    let text = "for $0 = 0 < 9 step 1 @0:0-1 { $2 = 0.0f @0:0-1 for $1 = 0 < 16 step 1 @0:0-1 { $2 = ($2 + (in($1) * in(($1 + $0)))) @0:0-1 } \
+                if ($2 > $3) @0:0-1 { $3 = $2 @0:0-1 } } out(0) = $3 @0:0-1";
+    let want = "  for $0 = 0 < 8 step 4 {
+    $2 = 0.0f
+    $4 = 0.0f
+    $5 = 0.0f
+    $6 = 0.0f
+    for $1 = 0 < 16 step 1 {
+      $2 = ($2 + (in($1) * in(($1 + $0))))
+      $4 = ($4 + (in($1) * in((($1 + $0) + 1))))
+      $5 = ($5 + (in($1) * in((($1 + $0) + 2))))
+      $6 = ($6 + (in($1) * in((($1 + $0) + 3))))
+    }
+    if ($2 > $3) {
+      $3 = $2
+    }
+    if ($4 > $3) {
+      $3 = $4
+    }
+    if ($5 > $3) {
+      $3 = $5
+    }
+    if ($6 > $3) {
+      $3 = $6
+    }
+  }
+  $0 = 8
+  $2 = 0.0f
+  for $1 = 0 < 16 step 1 {
+    $2 = ($2 + (in($1) * in(($1 + 8))))
+  }
+  if ($2 > $3) {
+    $3 = $2
+  }
+  $0 = 9
+  out(0) = $3";
+    assert_eq!(jammed(text), want);
+}
+
+#[test]
+fn nests_that_need_their_order_keep_it() {
+    let nest = |before: &str, inside: &str, after: &str, behind: &str| {
+        format!(
+            "for $0 = 0 < 8 step 1 @0:0-1 {{ {before} for $1 = 0 < 16 step 1 @0:0-1 {{ {inside} }} {after} }} out(0) = $3 @0:0-1 {behind}"
+        )
+    };
+    let (zero, sum, best) =
+        ("$2 = 0.0f @0:0-1", "$2 = ($2 + $4[($0 + $1)]) @0:0-1", "if ($2 > $3) @0:0-1 { $3 = $2 @0:0-1 }");
+    for (before, inside, after, behind, wanted) in [
+        (zero, sum, best, "", true),
+        // the sum goes on from turn to turn, begins with what the turn before left, or is wanted afterwards
+        ("", sum, best, "", false),
+        ("$2 = ($2 * 0.5f) @0:0-1", sum, best, "", false),
+        ("out(2) = $2 @0:0-1 $2 = 0.0f @0:0-1", sum, best, "", false),
+        ("$2 = $3 @0:0-1", sum, best, "", false),
+        (zero, sum, best, "out(1) = $2 @0:0-1", false),
+        ("if ($3 > 1.0f) @0:0-1 { $2 = 0.0f @0:0-1 }", sum, best, "", false),
+        // the loop reads what a turn writes behind it; writes more than sums; may stop
+        (zero, sum, "$4[$0] = $2 @0:0-1", "", false),
+        (zero, "$2 = ($2 + $3) @0:0-1", best, "", false),
+        (zero, "$5[$1] = $2 @0:0-1 $2 = ($2 + 1.0f) @0:0-1", best, "", false),
+        (zero, "check index ($0 + $1) 20 @0:0-1 $2 = ($2 + $4[($0 + $1)]) @0:0-1", best, "", false),
+        (zero, sum, "break 0 @0:0-1", "", false),
+    ] {
+        let text = nest(before, inside, after, behind);
+        assert_eq!(jammed(&text) != changed(&text, |_| ()), wanted, "{text}");
+    }
+}
+
+#[test]
+fn random_nests_do_the_same() {
+    let mut count = 0;
+    for seed in 0..600 {
+        let mut r = Random(seed * 331 + 5);
+        let first = r.of(&["0.0f", "in($0)", "$5[$0]", "$3", "(state0 * 0.5f)"]);
+        let (a, b) =
+            (r.index().replace("($1 & 31)", "$0"), r.of(&["in($1)", "$4[$1]", "state1[(($0 + $1) & 31)]", "0.5f"]));
+        let after = r.of(&[
+            "out($0) = $2 @0:0-1",
+            "if ($2 < $3) @0:0-1 { $3 = $2 @0:0-1 }",
+            "state0 = ((state0 * 0.5f) + $2) @0:0-1",
+            "$4[$0] = $2 @0:0-1",
+            "$5[$0] = $2 @0:0-1 out(2) = $2 @0:0-1",
+        ]);
+        let (from, to, step) = (2 + r.below(5), 9 + r.below(19), 1 + r.below(3));
+        let bounds =
+            if r.below(4) == 0 { format!("{to} > {from} step -{step}") } else { format!("{from} < {to} step {step}") };
+        let text = format!(
+            "for $0 = {bounds} @0:0-1 {{ $2 = {first} @0:0-1 for $1 = 0 < {} step 1 @0:0-1 {{ $2 = ($2 + ($5[{a}] * {b})) @0:0-1 }} {after} }} \
+             out(0) = $3 @0:0-1 out(1) = $4[($0 & 31)] @0:0-1",
+            8 + r.below(20)
+        );
+        let before = kernel(&text);
+        let mut after = before.clone();
+        unroll_and_jam::run(&mut after);
+        verify(&after).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+        count += u32::from(after != before);
+        let (want, got) = (Machine::run(&before), Machine::run(&after));
+        assert!(
+            (&got.out, &got.state) == (&want.out, &want.state),
+            "seed {seed}\n{text}\n{}",
+            crate::text::print(&after)
+        );
+    }
+    assert!(count > 150, "{count}");
 }

@@ -57,7 +57,8 @@ fn shape(s: &Stmt) -> Option<Shape> {
     (trip(l)?.0 >= FEWEST && !jumps(&l.body)).then_some((from, to, l.step, l.cmp, l.abreast))
 }
 
-fn joined(list: &[Stmt]) -> Option<Vec<Stmt>> {
+/// The statements with their loops joined; `None` where no two can be.
+pub(super) fn joined(list: &[Stmt]) -> Option<Vec<Stmt>> {
     let shapes: Vec<_> = list.iter().map(shape).collect();
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
     shapes.iter().flatten().for_each(|(from, to, step, ..)| *counts.entry((from, to, step)).or_default() += 1);

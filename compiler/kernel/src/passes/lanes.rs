@@ -28,6 +28,12 @@ const WORTHWHILE: u64 = 12;
 /// The longest row of phases: more would need too much memory.
 const MAX_PHASES: u32 = 1024;
 
+/// Floats of a firing that gives few of them, at most: its lanes take each item from where it is. Sums of thousands of items wait for each other's rounding otherwise.
+const MAX_WIDE: u32 = 1 << 16;
+
+/// Such a firing takes so many items for each that it gives, at least.
+const FEW_OF: u32 = 16;
+
 /// The largest window that is looked at.
 const MAX_WINDOW: u32 = 1 << 16;
 
@@ -65,7 +71,11 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
         return None;
     }
     let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
-    if rates.pop.saturating_mul(width(&kernel.input)) > MAX_PHASES
+    let wide = kernel.input == Ty::Float
+        && kernel.output == Ty::Float
+        && (MAX_PHASES + 1..=MAX_WIDE).contains(&rates.pop)
+        && rates.push <= rates.pop / FEW_OF;
+    if rates.pop.saturating_mul(width(&kernel.input)) > MAX_PHASES && !wide
         || rates.push.saturating_mul(width(&kernel.output)) > MAX_PHASES
         || rates.peek > MAX_WINDOW
     {
@@ -90,7 +100,7 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
             6..=10 => 2,
             _ => 1,
         };
-        let phases = rates.pop * width(&kernel.input) > 1;
+        let phases = rates.pop * width(&kernel.input) > 1 && !wide;
         let function = FuncId::from(kernel.functions.len());
         return Some((f, Lanes { function, varying, unroll, phases }));
     }

@@ -23,6 +23,7 @@ pub mod overlap;
 pub mod problem;
 pub mod runs;
 pub mod simulate;
+pub mod spread;
 
 pub use judge::{Verified, Violation, verify};
 pub use problem::{Problem, Value};
@@ -76,6 +77,15 @@ pub fn solve(problem: &Problem<'_>) -> Verified {
         }
     }
     best
+}
+
+/// The partition in which threads share all that they can ([`mod@spread`]), whatever the numbers say: as many as they are have the stage
+/// of replicas, and what is before and behind it comes to two of them besides. `None` where that is nothing, or the judge refuses it.
+pub fn spread(problem: &Problem<'_>) -> Option<Verified> {
+    let whole = order::Components::of(problem);
+    let runs = spread::spread(problem, &whole)?;
+    let partition = whole.partition(&runs);
+    verified(&Problem { threads: partition.threads(), ..*problem }, partition)
 }
 
 fn verified(problem: &Problem<'_>, partition: Partition) -> Option<Verified> {

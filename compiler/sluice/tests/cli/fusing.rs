@@ -228,3 +228,22 @@ fn the_smallest_buffers_have_no_regions() {
     let place = Place::new().with("a.str", SORT);
     assert!(nodes(&place, &["--schedule", "minimum-latency"]).0.len() > 10);
 }
+
+/// A filter that receives messages beside others that are one filter: a message takes effect before the firing that its latency says.
+#[test]
+fn messages_reach_who_stands_beside_a_region() {
+    for when in ["", "[0:1]", "[2:2]"] {
+        let text = format!(
+            "int->int filter Lag(int k) {{ int y; work pop 1 push 1 {{ y += (pop() - y) / k; push(y); }} }}
+int->int filter Gain(int k) {{ int g = 1; work pop 1 push 1 {{ push(k * g + pop()); }} handler set(int x) {{ g = x; }} }}
+int->int filter Tell(portal<Gain> p) {{ int n; work pop 1 push 1 {{ n++; if (n % 5 == 0) p.set(n){when}; push(pop()); }} }}
+int->int pipeline Main {{ portal<Gain> p;
+    for (int i = 0; i < 4; i++) add Lag(i + 2);
+    add Tell(p);
+    for (int i = 0; i < 3; i++) {{ add Gain(i + 7); add Lag(i + 3); }}
+    add Gain(5) to p;
+}}"
+        );
+        same(&text, ints, &[0, 4, 5, 100, 3000]);
+    }
+}

@@ -22,6 +22,18 @@ fn used(program: &str, taken: &str, given: &str, pieces: &str) -> String {
     run("./user", &[pieces])
 }
 
+/// Where items are numbers, the program takes them from the user's memory, and asks where its output shall be.
+#[test]
+fn nothing_is_copied_in_between() {
+    let gain =
+        "float->float filter Gain { work pop 1 push 1 { push(2 * pop()); } } float->float pipeline Main { add Gain; }";
+    let place = Place::new().with("a.str", gain);
+    let text = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
+    let (_, steady) = text.split_once("static void sl_steady_0(").expect("there is one");
+    let steady = steady.split_once("\n}\n").expect("it ends").0;
+    assert!(steady.contains("sl_take(") && steady.contains("sl_place(") && !steady.contains("memcpy("), "{steady}");
+}
+
 /// Items in many shapes: those that are used where they lie, and those that are copied.
 #[test]
 fn items_go_in_and_out_at_once() {
@@ -59,5 +71,58 @@ int->int pipeline Main { add Inverse; }";
         let told = used(FAULT, "int32_t", "int32_t", pieces);
         assert!(told.starts_with("failed after 20000 items: Main.Inverse"), "{told}");
         assert!(told.contains("firing 20001: division by zero"), "{told}");
+    }
+}
+
+/// With how few items the program of a text waits, from the table that its code has.
+fn rest(text: &str) -> u64 {
+    let place = Place::new().with("a.str", text);
+    let c = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
+    let (before, _) = c.split_once(", &sl_abi").expect("there is a table");
+    before.rsplit(", ").next().and_then(|n| n.parse().ok()).expect("a number")
+}
+
+/// Items of which nothing would be seen wait, so that what comes next runs fast; what would be seen of an item is seen at once.
+#[test]
+fn few_items_wait() {
+    let filters = [
+        ("More", "pop 1 push 1 { push(pop() + 1); }"),
+        ("Fifth", "pop 5 push 1 { push(peek(4)); for (int i = 0; i < 5; i++) pop(); }"),
+        ("Tells", "pop 2 push 2 { println(peek(0)); push(pop()); push(pop()); }"),
+        ("Looks", "peek 8 pop 1 push 1 { push(pop() + peek(6)); }"),
+    ];
+    let main = |what: &str| {
+        let used = filters.iter().filter(|(name, _)| what.contains(&format!("add {name}")));
+        let texts: String = used.map(|(name, body)| format!("int->int filter {name} {{ work {body} }}\n")).collect();
+        format!("{texts}int->int {what}")
+    };
+    for (what, items) in [
+        ("pipeline Main { add More; }", 1),
+        ("pipeline Main { add Fifth; }", 5),
+        ("pipeline Main { add Fifth; add Fifth; }", 25),
+        ("pipeline Main { add Fifth; add Looks; }", 5),
+        ("pipeline Main { add Tells; add Fifth; }", 2),
+        // joiners wait for a whole round
+        ("splitjoin Main { split duplicate; add More; add Fifth; join roundrobin(5, 1); }", 5),
+        ("splitjoin Main { split roundrobin(3, 10); add More; add Fifth; join roundrobin(3, 2); }", 13),
+        // a source of its own goes on by itself
+        (
+            "splitjoin Main { split roundrobin(1, 0); add More; add void->int filter { work push 1 { push(1); } }; join roundrobin(1); }",
+            0,
+        ),
+    ] {
+        assert_eq!(rest(&main(what)), items, "{what}");
+    }
+    for pieces in ["3", "64", "3000"] {
+        for what in [
+            "pipeline Main { add Fifth; add Looks; }",
+            "splitjoin Main { split duplicate; add More; add Fifth; join roundrobin(5, 1); }",
+        ] {
+            assert_eq!(
+                used(&main(what), "int32_t", "int32_t", pieces),
+                "the same\n",
+                "{what} in pieces of up to {pieces}"
+            );
+        }
     }
 }

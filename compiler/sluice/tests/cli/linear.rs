@@ -101,3 +101,22 @@ fn a_project_says_what_is_done() {
     let place = place.with("sluice.toml", manifest("linear = \"some\""));
     place.run(&["build"]).ends(1).says("linear");
 }
+
+/// A fast transform has fewer products than its matrix, and what only moves items none: neither becomes one filter by itself.
+#[test]
+fn fast_transforms_stay_fast() {
+    let text = "float->float filter Pair { work pop 2 push 2 { float a = pop(); float b = pop(); push(a + b); push(a - b); } }
+float->float splitjoin Apart(int n) { split roundrobin(1); for (int i = 0; i < n; i++) add Pair; join roundrobin(1); }
+float->float filter Turn { work pop 8 push 8 { for (int i = 0; i < 4; i++) { push(peek(i)); push(peek(i + 4)); } for (int i = 0; i < 8; i++) pop(); } }
+float->float pipeline Main { add Turn; add Turn; add Pair; add Apart(2); add Apart(4); }";
+    let place = Place::new().with("a.str", text);
+    let dumped = |more: &[&str]| {
+        place
+            .run(&[&["run", "a.str", "--fast-math", "--dump-after", "linear"], more].concat())
+            .ends(0)
+            .text()
+            .to_string()
+    };
+    assert!(!dumped(&[]).contains("one filter each"), "{}", dumped(&[]));
+    assert!(dumped(&["--linear=direct"]).contains("one filter each"), "whoever asks gets it");
+}

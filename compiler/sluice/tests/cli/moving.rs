@@ -72,6 +72,28 @@ int->int pipeline Main {
 }
 ";
 
+/// Divisions by numbers that are known, of all ints; the first of them are the ends.
+const PARTS: &str = "int->int filter Part(int n) { work pop 1 push 2 { int x = pop(); push(x / n); push(x % n); } }
+int->int filter Wide { work pop 1 push 3 { int x = pop(); push(x * 8589937); push(-2147483647 - 1 + x); push(2147483647 - x); } }
+int->int pipeline Main {
+    add Wide;
+    add splitjoin { split duplicate; add Part(1); add Part(2); add Part(7); add Part(8); add Part(1000); add Part(2147483647); add Part(-1); add Part(-6); join roundrobin(2); }
+}
+";
+
+/// Loops that a delay lets turn several times at once, one of them seldom enough to be asked after each turn.
+const DELAYS: &str = "int->int filter Add { work pop 2 push 1 { push(pop() + pop()); } }
+int->int filter Half { int s; work pop 1 push 1 { s = s / 2 + pop(); push(s / 3); } }
+int->int feedbackloop Echo(int n) {
+    join roundrobin(1);
+    body Add;
+    loop Half;
+    split duplicate;
+    for (int i = 0; i < n; i++) enqueue i;
+}
+int->int pipeline Main { add Echo(100); add Echo(3); add Echo(700); }
+";
+
 /// What duplicates and identities hand on, to filters, joiners and a writer, at several rates.
 const SHARED: &str = "int->int filter Less(int n) { work pop n push 1 { int s = 0; for (int i = 0; i < n; i++) s = 7 * s + pop(); push(s); } }
 int->int filter More(int n) { int last; work pop 1 push n { last = 5 * last + pop(); for (int i = 0; i < n; i++) push(last - i); } }
@@ -112,6 +134,85 @@ fn tables_in_registers() {
 }
 
 #[test]
+fn parts_of_ints() {
+    let place = Place::new().with("a.str", PARTS);
+    let text = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
+    assert!(text.contains(" / 1000)") && text.contains("sl_vi_div("), "by a number above 0, and by others");
+    same(PARTS, ints, &[0, 1, 16, 1003]);
+}
+
+#[test]
+fn delays_let_loops_turn_at_once() {
+    let place = Place::new().with("a.str", DELAYS);
+    let text = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
+    let turns = |n: u32| text.matches(&format!("t + {n} <= ")).count();
+    assert_eq!((turns(64), turns(256), turns(2)), (1, 1, 0));
+    same(DELAYS, ints, &[0, 1, 63, 64, 700, 5003]);
+}
+
+/// The beginnings of buffers that steady states use, and the bytes that are copied between them, in C.
+fn buffers(place: &Place) -> (usize, usize) {
+    let done = place.run(&["build", "--emit", "c", "--fuse=false", "a.str", "-o", "-"]).ends(0);
+    let text = done.text();
+    let (_, steady) = text.split_once("static void sl_steady_0(").expect("there is one");
+    let steady = steady.split_once("\n}\n").expect("it ends").0;
+    let places: std::collections::BTreeSet<&str> =
+        steady.split("(a + ").skip(1).filter_map(|rest| rest.split_once(')')).map(|(at, _)| at).collect();
+    (places.len(), steady.matches("memcpy(").count())
+}
+
+#[test]
 fn buffers_in_the_same_memory() {
+    let chain: String = (0..40).map(|i| format!("add More{i}; ")).collect();
+    let filters: String = (0..40)
+        .map(|i| format!("int->int filter More{i} {{ work pop 1 push 1 {{ push(pop() + {i}); }} }}\n"))
+        .collect();
+    let place = Place::new().with("a.str", format!("{filters}int->int pipeline Main {{ {chain} }}"));
+    let (places, _) = buffers(&place);
+    assert!((2..=3).contains(&places), "{places} buffers for a chain of 40");
+    // both duplicates hand on what they have, but what waits for the filter that looks ahead
+    let wide = "int->int filter Less { work pop 1 push 1 { push(pop() / 3); } }
+int->int splitjoin Main { split duplicate; add Identity<int>; add Less; add splitjoin { split duplicate; add Less; add Less; join roundrobin(1); } join roundrobin(1, 1, 2); }";
+    let (_, copies) = buffers(&Place::new().with("a.str", wide));
+    assert!(copies <= 1, "{copies} copies, one of the reader's items at most");
     same(SHARED, ints, &[0, 1, 2, 3, 100, 6001]);
+}
+
+/// Echoes side by side, each with a filter that waits for its own last firing; and one behind another, which must wait.
+fn echoes(within: &str) -> String {
+    format!(
+        "int->int feedbackloop Echo(int delay, int gain) {{ join roundrobin(1); body Both; loop Damp(gain); split duplicate; for (int i = 0; i < delay; i++) enqueue i; }}
+int->int filter Both {{ work pop 2 push 1 {{ int x = pop(); push(x * 3 + pop()); }} }}
+int->int filter Damp(int gain) {{ int y; work pop 1 push 1 {{ y = (y * 5 + pop()) / gain; {within} push(y - gain); }} }}
+int->int filter Last {{ work pop 4 push 2 {{ int a = pop(); a = a * 31 + pop(); push(a); a = pop(); push(a - pop()); }} }}
+int->int pipeline Main {{
+    add splitjoin {{ split duplicate; add Echo(70, 3); add Echo(91, 5); add Echo(300, 7); add Echo(64, 9); join roundrobin(1); }}
+    add Last;
+    add Echo(40, 2); add Echo(50, 4);
+}}
+"
+    )
+}
+
+#[test]
+fn feedback_loops_side_by_side() {
+    let calls = |text: &str| {
+        let place = Place::new().with("a.str", text);
+        let count = |more: &[&str]| {
+            let done = place.run(&[&["build", "--emit", "c", "a.str", "-o", "-"], more].concat()).ends(0);
+            done.text().matches("        sl_beside_").count()
+        };
+        (count(&[]), count(&["--fuse=false"]))
+    };
+    let text = echoes("");
+    assert_eq!(calls(&text), (1, 0), "four by turns; the two that follow one another not");
+    same(&text, ints, &[0, 1, 63, 64, 65, 700, 5003]);
+    let seen = echoes("if (y == 12345) println(y);");
+    assert_eq!(calls(&seen), (0, 0), "what is printed has an order");
+    let stops = echoes("y = y / (gain - 1);");
+    assert_eq!(calls(&stops).0, 1, "a divisor that is known to be none fails nobody");
+    let stops = echoes("y = y / (y - 123456);");
+    assert_eq!(calls(&stops), (0, 0), "who stops first matters");
+    same(&seen, ints, &[700]);
+    same(&stops, ints, &[700]);
 }

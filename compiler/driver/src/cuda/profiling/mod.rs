@@ -23,11 +23,11 @@ use super::gpu::Gpu;
 use super::nvrtc::Nvrtc;
 use super::run::{DeviceName, EMULATED_PROCESSORS, Target};
 use super::texts;
+use crate::as_run::as_run;
 use crate::cache::Cache;
 use crate::commands;
 use crate::document::json;
 use crate::exit::{Exit, Fault};
-use crate::folding;
 use crate::options::{CodeOptions, CudaOptions, Scheme};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::profile::Profile;
@@ -90,7 +90,7 @@ pub fn take(
     options: &GpuProfileOptions,
 ) -> Result<Exit, Halt> {
     // what a GPU would run
-    let folded = folding::folded(session, checked, code)?;
+    let folded = as_run(session, checked, code)?;
     let checked = folded.as_ref().unwrap_or(checked);
     let (profile, machine) = profile(session, checked, code, options)?;
     let text = json(&profile);

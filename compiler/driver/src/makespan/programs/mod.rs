@@ -21,11 +21,11 @@ pub use deadline::Deadline;
 pub use measure::On;
 
 use super::Method;
+use crate::as_run::as_run;
 use crate::cuda::arch::Arch;
 use crate::cuda::gpu::Gpu;
 use crate::cuda::instructions::table;
 use crate::exit::{Exit, Fault};
-use crate::folding;
 use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt};
 use crate::session::{self, Session};
@@ -184,7 +184,7 @@ fn report(
 ) -> Result<report::Report, Halt> {
     let setting = asked.on(how.measure)?.setting()?;
     // what a GPU would run
-    let folded = folding::folded(session, checked, code)?;
+    let folded = as_run(session, checked, code)?;
     let checked = folded.as_ref().unwrap_or(checked);
     let extracted = extract::extract(session, checked, code, &setting)?;
     let bounds = session.pass("makespan", || bound::bounds(&extracted, &setting, how));

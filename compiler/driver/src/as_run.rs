@@ -1,0 +1,46 @@
+//! # as-run
+//!
+//! Purpose: the program that native code is made of, where it is another one than was written: filters whose state is private have none
+//! ([`sluice_kernel::passes::privatise`]), so that their firings may go side by side, and equal branches with state are one filter ([`folding`]). What a person is told of
+//! a program is told of the one that was written.
+
+use crate::compiled::{device_kernel, privatises};
+use crate::folding;
+use crate::options::CodeOptions;
+use crate::pipeline::{Checked, Halt, dump};
+use crate::session::Session;
+use sluice_frontend::graph::NodeKind;
+use sluice_frontend::typed::FilterCode;
+use sluice_frontend::{Elaborated, graph_text};
+
+/// The program as native code has it; `None` where that is the program as it is.
+pub fn as_run(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Option<Checked>, Halt> {
+    let without = session.pass("private-state", || without_private_state(&checked.program, code));
+    let without = without.map(|program| Checked { sources: checked.sources.clone(), program });
+    dump(session, "private-state", || graph_text::print(&without.as_ref().unwrap_or(checked).program.graph))?;
+    let folded = folding::folded(session, without.as_ref().unwrap_or(checked), code)?;
+    Ok(folded.or(without))
+}
+
+/// The program in which filters that keep nothing from one firing to the next have no state; `None` where that is as it was.
+fn without_private_state(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
+    if !code.privatise {
+        return None;
+    }
+    // a native function may keep what nobody sees
+    let may = |f: &FilterCode| f.stateful.is_some() && f.calls_native.is_none() && privatises(f, code);
+    let of = |f: &FilterCode| device_kernel(f, &program.globals, code);
+    let gone: Vec<bool> = program.codes.iter().map(|f| may(f) && of(f).is_some_and(|k| k.state.is_empty())).collect();
+    if !gone.contains(&true) {
+        return None;
+    }
+    let mut out = program.clone();
+    out.codes.iter_mut().zip(&gone).filter(|(_, gone)| **gone).for_each(|(f, _)| f.stateful = None);
+    for node in &mut out.graph.nodes {
+        if let NodeKind::Filter { code, stateful, .. } = &mut node.kind {
+            *stateful &= !gone[code.index()];
+        }
+    }
+    sluice_frontend::graph_verify::debug_verify(&out.graph, "private-state");
+    Some(out)
+}

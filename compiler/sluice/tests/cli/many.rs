@@ -1,0 +1,136 @@
+//! Programs of thousands of filters: how much C is made of them, and that they compute what the interpreter does.
+
+use super::fusing::{nodes, same};
+use crate::support::*;
+
+/// A chain, or branches side by side, of small filters with a state and one of seven constants.
+fn small(shape: &str, filters: usize) -> String {
+    let many = format!("for (int i = 0; i < {filters}; i++) add Lag(0.5 + i % 7 * 0.05);");
+    let body = match shape {
+        "chain" => many,
+        _ => format!("add splitjoin {{ split duplicate; {many} join roundrobin; }} add Sum({filters});"),
+    };
+    format!(
+        "float->float filter Lag(float k) {{ float y; work pop 1 push 1 {{ y += k * (pop() - y); push(y); }} }}
+float->float filter Sum(int n) {{ work pop n push 1 {{ float s = 0; for (int i = 0; i < n; i++) s += pop(); push(s); }} }}
+float->float pipeline Main {{ {body} }}
+"
+    )
+}
+
+fn reals(n: usize) -> Vec<u8> {
+    (0..n).flat_map(|i| ((i as f32 * 0.37).sin() * 3.0).to_le_bytes()).collect()
+}
+
+/// What of a program's C text a compiler works on, beyond tables.
+#[derive(Debug)]
+struct Work {
+    functions: usize,
+    statements: usize,
+    longest: usize,
+}
+
+fn work(program: &str) -> Work {
+    let place = Place::new().with("a.str", program);
+    let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
+    let (mut work, mut length, mut inside) = (Work { functions: 0, statements: 0, longest: 0 }, 0, false);
+    for line in done.text().lines() {
+        match line {
+            "}" if inside => (inside, work.longest) = (false, work.longest.max(length)),
+            _ if inside => {
+                length += 1;
+                work.statements += usize::from(line.ends_with(';'));
+            }
+            // `static … {` or `{` on the next line opens a function; types and tables end otherwise
+            "{" => (inside, length, work.functions) = (true, 0, work.functions + 1),
+            _ if line.starts_with("static") && line.ends_with(") {") => {
+                (inside, length, work.functions) = (true, 0, work.functions + 1);
+            }
+            _ => {}
+        }
+    }
+    work
+}
+
+#[test]
+fn equal_filters_are_data_and_not_text() {
+    for shape in ["chain", "split-join"] {
+        let (few, many) = (work(&small(shape, 600)), work(&small(shape, 5000)));
+        assert!(many.functions <= few.functions + 20, "{shape}: {few:?}, {many:?}");
+        // two statements for a call of eight filters, and little else
+        assert!(many.statements < few.statements + 5000 / 3, "{shape}: {few:?}, {many:?}");
+        assert!(many.longest <= few.longest + 20, "{shape}: {few:?}, {many:?}");
+    }
+}
+
+/// Branches side by side are one loop, however many they are; chains are cut into links of which a processor sees the whole.
+#[test]
+fn regions_of_thousands() {
+    let place = Place::new().with("a.str", small("split-join", 5000));
+    let (found, text) = nodes(&place, &[]);
+    assert_eq!(found.len(), 4, "reader, branches, sum, writer");
+    assert!(text.contains(" < 5000 step 1 "), "no loop over the branches");
+    let place = Place::new().with("a.str", small("chain", 5000));
+    let (found, _) = nodes(&place, &[]);
+    assert!((400..=700).contains(&found.len()), "{} links", found.len() - 2);
+    // a chain that can be seen as a whole is not cut
+    let place = Place::new().with("a.str", small("chain", 11));
+    assert_eq!(nodes(&place, &[]).0.len(), 3);
+}
+
+#[test]
+fn nobody_can_tell() {
+    same(&small("chain", 11), reals, &[0, 1, 700]);
+    same(&small("chain", 300), reals, &[0, 1, 65, 3000]);
+    same(&small("split-join", 300), reals, &[0, 1, 15, 16, 17, 2000]);
+    // sums of so many items that their lanes take them from where they are
+    same(&small("split-join", 1100), reals, &[0, 3, 16, 37, 200]);
+}
+
+/// Branches whose positions are no regular ones are no loop, and the program is none the worse.
+#[test]
+fn irregular_branches_are_apart() {
+    let program = small("split-join", 900).replace(
+        "join roundrobin;",
+        "add pipeline { add Lag(0.25); add Lag(0.5); } for (int i = 0; i < 40; i++) { add Lag(0.125); add Lag(0.75); add Identity<float>; } join roundrobin;",
+    );
+    same(&program.replace("Sum(900)", "Sum(1021)"), reals, &[0, 1, 40, 500]);
+}
+
+/// Branches, and links of a chain, that differ in numbers: zeros of both signs, NaNs that cancel, doubles.
+fn different(shape: &str, filters: usize) -> String {
+    small(shape, filters)
+        .replace("Lag(0.5 + i % 7 * 0.05)", "Lag(0.3 + i * 0.001, (i % 3 - 1) * 0.0, i * 0.0001)")
+        .replace(
+            "Lag(float k) { float y; work pop 1 push 1 { y += k * (pop() - y); push(y); } }",
+            "Lag(float k, float zero, double small) { float y; double w; work pop 1 push 1 {
+                float x = pop();
+                y += k * (x - y);
+                w = 0.5 * w + small * x;
+                if (1 / (x * 0 + zero) > 0) y += (float)w;
+                push(y);
+            } }",
+        )
+}
+
+#[test]
+fn filters_that_differ_in_numbers_share_code() {
+    for shape in ["chain", "split-join"] {
+        let (few, many) = (work(&different(shape, 300)), work(&different(shape, 1000)));
+        // a line for what each is before its first firing
+        assert!(many.functions < few.functions + 700 + 20, "{shape}: {few:?}, {many:?}");
+        assert!(many.statements < few.statements + 700, "{shape}: {few:?}, {many:?}");
+    }
+    let place = Place::new().with("a.str", different("chain", 1000));
+    let kernels = |pass: &str| {
+        let done = place.run(&["run", "a.str", "--dump-after", pass]).ends(0);
+        done.text().lines().filter(|l| l.starts_with("state") && l.contains("constant")).count()
+    };
+    assert_eq!(kernels("item-ranges"), 0);
+    assert!(kernels("share-code") >= 3 * 1000, "{}", kernels("share-code"));
+    // few are left as they are
+    let place = Place::new().with("a.str", different("chain", 200));
+    assert!(!place.run(&["run", "a.str", "--dump-after", "share-code"]).ends(0).text().contains("constant"));
+    same(&different("chain", 260), reals, &[0, 1, 300]);
+    same(&different("split-join", 260), reals, &[0, 1, 300]);
+}
