@@ -489,8 +489,9 @@ impl Body<'_> {
 
     fn push(&mut self) {
         let ty = self.output.clone();
-        self.ensure(&ty);
+        // what is declared may call a function that pushes
         self.pushes -= 1;
+        self.ensure(&ty);
         let value = self.expr_to(&ty, 4);
         self.line(&format!("push({value});"));
     }
