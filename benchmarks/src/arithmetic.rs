@@ -1,5 +1,7 @@
 //! How free the arithmetic of floats is for those who race: C has leave for something already when nobody asks. So programs of the suite race three times.
 
+use sluice_driver::cc::FAST_MATH;
+
 /// Who races whom with what leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
@@ -20,15 +22,19 @@ impl Arithmetic {
         (self == Arithmetic::Free).then_some("--fast-math")
     }
 
-    /// What C compilers are told. Not `-ffast-math` by its name: linked so, a library makes numbers near zero zero in all the process, for those who race against it, too.
-    pub fn flags(self) -> &'static str {
+    /// What C compilers are told. For [`Arithmetic::Free`], what the code that sluice makes is compiled with: not `-ffast-math` by its name, for linked so a library
+    /// makes numbers near zero zero in all the process, for those who race against it, too.
+    pub fn flags(self) -> Vec<&'static str> {
         match self {
-            Arithmetic::Exact => "-ffp-contract=off",
-            Arithmetic::Usual => "",
-            Arithmetic::Free => {
-                "-ffp-contract=fast -fassociative-math -freciprocal-math -fno-signed-zeros -ffinite-math-only -fno-math-errno -fno-trapping-math"
-            }
+            Arithmetic::Exact => vec!["-ffp-contract=off"],
+            Arithmetic::Usual => vec![],
+            Arithmetic::Free => FAST_MATH.into_iter().chain(["-fno-math-errno", "-fno-trapping-math"]).collect(),
         }
+    }
+
+    /// The same, as the tables show it.
+    pub fn flags_text(self) -> String {
+        self.flags().join(" ")
     }
 
     /// What a racer is called that has this leave.

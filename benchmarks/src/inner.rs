@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_methods)] // it reads a folder, the command line and writes its results
 
 use serde_json::json;
+use sluice_benchmarks::command;
 use sluice_benchmarks::kinds::{Case, REPETITIONS, Race, noise};
 use sluice_benchmarks::measure::keep;
 use sluice_benchmarks::suite::SUITE;
@@ -55,13 +56,5 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
 }
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let [_, sluice, work, results] = &args[..] else {
-        eprintln!("usage: inner SLUICE WORK RESULTS (scripts/bench calls it)");
-        std::process::exit(2);
-    };
-    if let Err(why) = run(sluice, &Path::new(work).join("inner"), results) {
-        eprintln!("error: {why}");
-        std::process::exit(1);
-    }
+    command::three("inner", |sluice, work, results| run(sluice, &work.join("inner"), results));
 }

@@ -154,7 +154,7 @@ pub fn readme(page: &str, kept: &Kept) -> Result<String, String> {
          free*: `--fast-math` on both sides. Ints have one arithmetic.\n{}{after}",
         MARKS.0,
         kept.processor,
-        Arithmetic::Exact.flags(),
+        Arithmetic::Exact.flags_text(),
         MARKS.1
     ))
 }

@@ -4,6 +4,7 @@
 pub mod arithmetic;
 pub mod beside;
 pub mod child;
+pub mod command;
 pub mod gpu;
 pub mod kept;
 pub mod kinds;

@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_methods)] // it reads the command line and writes programs and results
 
 use serde_json::json;
+use sluice_benchmarks::command;
 use sluice_benchmarks::kinds::{Case, Measured, REPETITIONS, Race, noise};
 use sluice_benchmarks::measure::keep;
 use sluice_benchmarks::suite::SUITE;
@@ -148,13 +149,5 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
 }
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let [_, sluice, work, results] = &args[..] else {
-        eprintln!("usage: linear SLUICE WORK RESULTS (scripts/bench calls it)");
-        std::process::exit(2);
-    };
-    if let Err(why) = run(sluice, &Path::new(work).join("linear"), results) {
-        eprintln!("error: {why}");
-        std::process::exit(1);
-    }
+    command::three("linear", |sluice, work, results| run(sluice, &work.join("linear"), results));
 }

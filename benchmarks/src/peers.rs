@@ -5,6 +5,7 @@
 
 #![allow(clippy::disallowed_methods)] // it starts sluice and FAUST
 
+use crate::arithmetic::Arithmetic;
 use crate::beside::{Compiled, Plain, Program, compile};
 use crate::measure::seconds;
 use crate::racing::{Places, items_of};
@@ -22,34 +23,17 @@ pub const TURNS: usize = 31;
 /// Words of output that one may still hold back when another has given them.
 const HELD: usize = 64;
 
-/// What code is compiled with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Arithmetic in the order of the program.
-    Exact,
-    /// With leave to reorder it.
-    Fast,
+/// Those in which peers race: FAUST's C and what people write is compiled as usual, or free on both sides.
+pub const MODES: [Arithmetic; 2] = [Arithmetic::Usual, Arithmetic::Free];
+
+/// The name of one in the figures kept, also that of the folder of its libraries.
+pub fn mode_name(mode: Arithmetic) -> &'static str {
+    if mode == Arithmetic::Free { "fast-math" } else { "exact" }
 }
 
-impl Mode {
-    /// Both.
-    pub const BOTH: [Mode; 2] = [Mode::Exact, Mode::Fast];
-
-    /// Its name, also that of the folder of its libraries.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Exact => "exact",
-            Mode::Fast => "fast-math",
-        }
-    }
-
-    /// What C compilers are told.
-    fn flags(self) -> &'static [&'static str] {
-        match self {
-            Mode::Exact => &["-O3", "-march=native"],
-            Mode::Fast => &["-O3", "-march=native", "-ffast-math"],
-        }
-    }
+/// What C compilers are told.
+pub fn flags(mode: Arithmetic) -> Vec<&'static str> {
+    ["-O3", "-march=native"].into_iter().chain(mode.flags()).collect()
 }
 
 /// A library that computes a program.
@@ -242,15 +226,13 @@ impl Small {
     }
 
     /// The program as a library of sluice.
-    fn ours(&self, places: &Places<'_>, mode: Mode) -> Result<Runner, String> {
-        let folder = places.work.join(mode.name());
+    fn ours(&self, places: &Places<'_>, mode: Arithmetic) -> Result<Runner, String> {
+        let folder = places.work.join(mode_name(mode));
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let library = folder.join(format!("lib{}.so", self.name));
         let mut command = Command::new(places.sluice);
         command.args(["build", "--lib"]).arg(self.program(places.root)).arg("-o").arg(&library);
-        if mode == Mode::Fast {
-            command.arg("--fast-math");
-        }
+        command.args(mode.ours());
         let out = command.output().map_err(|e| format!("{}: {e}", places.sluice))?;
         if !out.status.success() {
             return Err(String::from_utf8_lossy(&out.stderr).into_owned());
@@ -301,9 +283,8 @@ impl Small {
         self.plain((root, work), ("gcc", &flags), ("faust.c", ""), called).map(Some)
     }
 
-    /// Everybody, from the beginning, ours first; and the names of those that are not installed. The exact ones have to race before any fast one is made: a
-    /// library that is compiled with `-ffast-math` may change the arithmetic of the whole process when it is loaded (numbers near zero are zero).
-    pub fn runners(&self, places: &Places<'_>, mode: Mode) -> Result<(Vec<Runner>, Vec<&'static str>), String> {
+    /// Everybody, from the beginning, ours first; and the names of those that are not installed.
+    pub fn runners(&self, places: &Places<'_>, mode: Arithmetic) -> Result<(Vec<Runner>, Vec<&'static str>), String> {
         let (mut all, mut missing) = (vec![self.ours(places, mode)?], Vec::new());
         let at = (places.root, places.work);
         let mut add = |name: &'static str, with, made: Result<Option<Plain>, String>| {
@@ -317,16 +298,16 @@ impl Small {
             Ok(())
         };
         for cc in ["gcc", "clang"] {
-            let called = format!("{cc}-{}", mode.name());
-            add(cc, "", self.plain(at, (cc, mode.flags()), (self.by_hand, ""), &called).map(Some))?;
+            let called = format!("{cc}-{}", mode_name(mode));
+            add(cc, "", self.plain(at, (cc, &flags(mode)), (self.by_hand, ""), &called).map(Some))?;
         }
         for with in ["", "-vec"] {
-            let called = format!("faust{with}-{}", mode.name());
-            add("FAUST", with, self.faust(at, mode.flags(), with, &called))?;
+            let called = format!("faust{with}-{}", mode_name(mode));
+            add("FAUST", with, self.faust(at, &flags(mode), with, &called))?;
         }
         for l in self.libraries {
-            let flags: Vec<&str> = Mode::Exact.flags().iter().chain(l.define).copied().collect();
-            let called = format!("{}-{}", l.name.replace([' ', ','], ""), mode.name());
+            let flags: Vec<&str> = flags(Arithmetic::Usual).into_iter().chain(l.define.iter().copied()).collect();
+            let called = format!("{}-{}", l.name.replace([' ', ','], ""), mode_name(mode));
             add(l.name, "", self.plain(at, ("gcc", &flags), (l.file, l.link), &called).map(Some))?;
         }
         Ok((all, missing))

@@ -8,9 +8,11 @@
 #![allow(clippy::disallowed_methods)] // it reads the command line and writes its results
 
 use serde_json::{Map, Value, json};
+use sluice_benchmarks::arithmetic::Arithmetic;
+use sluice_benchmarks::command;
 use sluice_benchmarks::kept::{self, Kept};
 use sluice_benchmarks::measure::{Spread, keep, mean, spread};
-use sluice_benchmarks::peers::{Mode, OURS, PEERS, Raced, SMALL, Small, TURNS};
+use sluice_benchmarks::peers::{self, MODES, OURS, PEERS, Raced, SMALL, Small, TURNS};
 use sluice_benchmarks::racing::Places;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +20,7 @@ use std::path::Path;
 /// What is measured of a program in a mode.
 struct Measured {
     small: &'static Small,
-    mode: Mode,
+    mode: Arithmetic,
     items: usize,
     all: Vec<Raced>,
 }
@@ -41,7 +43,11 @@ impl Measured {
     }
 }
 
-fn measure(places: &Places<'_>, small: &'static Small, mode: Mode) -> Result<(Measured, Vec<&'static str>), String> {
+fn measure(
+    places: &Places<'_>,
+    small: &'static Small,
+    mode: Arithmetic,
+) -> Result<(Measured, Vec<&'static str>), String> {
     let (mut runners, missing) = small.runners(places, mode)?;
     let input = small.samples(small.items(&mut runners[0])?);
     // from its beginning, like the others
@@ -51,7 +57,7 @@ fn measure(places: &Places<'_>, small: &'static Small, mode: Mode) -> Result<(Me
     Ok((Measured { small, mode, items: input.len() / small.input.0.words(), all }, missing))
 }
 
-fn table(all: &[Measured], mode: Mode) -> String {
+fn table(all: &[Measured], mode: Arithmetic) -> String {
     let mut text = format!(
         "| program | sluice: best (median, slowest) | {} |\n|---|--:|{}\n",
         PEERS.join(" | "),
@@ -87,12 +93,10 @@ fn page(all: &[Measured], missing: &BTreeSet<&str>) -> String {
          as that sluice's code is: the median of the turns, each beside the other. Of FAUST's scalar and vector (`-vec`) code the faster is shown. GNU Radio's blocks \
          compute these with VOLK.\n\n"
     );
-    for (mode, title, flags) in [
-        (Mode::Exact, "Bit-exact", "-O3 -march=native"),
-        (Mode::Fast, "With --fast-math", "-O3 -march=native -ffast-math"),
-    ] {
+    for (mode, title) in MODES.into_iter().zip(["Bit-exact", "With --fast-math"]) {
         text += &format!(
-            "## {title}\n\nC and FAUST with `{flags}`; libraries as they are installed.\n\n{}\n",
+            "## {title}\n\nC and FAUST with `{}`; libraries as they are installed.\n\n{}\n",
+            peers::flags(mode).join(" "),
             table(all, mode)
         );
     }
@@ -112,13 +116,13 @@ fn row(m: &Measured) -> Value {
             (name, of)
         })
         .collect();
-    json!({ "program": m.small.name, "mode": m.mode.name(), "items": m.items, "times": times })
+    json!({ "program": m.small.name, "mode": peers::mode_name(m.mode), "items": m.items, "times": times })
 }
 
 fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
     std::fs::create_dir_all(places.work).map_err(|e| format!("{}: {e}", places.work.display()))?;
     let (mut all, mut missing) = (Vec::new(), BTreeSet::new());
-    for mode in Mode::BOTH {
+    for mode in MODES {
         for small in &SMALL {
             let (measured, absent) = measure(places, small, mode)?;
             all.push(measured);
@@ -148,13 +152,7 @@ fn main() {
             let work = Path::new(work).join("peers");
             run(&Places { sluice, root: Path::new("."), work: &work }, results)
         }
-        _ => {
-            eprintln!("usage: peers SLUICE WORK RESULTS | peers --draw RESULTS (scripts/bench calls it)");
-            std::process::exit(2);
-        }
+        _ => command::usage("peers SLUICE WORK RESULTS | peers --draw RESULTS"),
     };
-    if let Err(why) = done {
-        eprintln!("error: {why}");
-        std::process::exit(1);
-    }
+    command::ended(done);
 }

@@ -11,6 +11,7 @@
 
 use serde_json::{Value, json};
 use sluice_benchmarks::arithmetic::Arithmetic;
+use sluice_benchmarks::command;
 use sluice_benchmarks::kept::{self, Kept, TURNS};
 use sluice_benchmarks::measure::{Spread, keep, seconds, spread};
 use sluice_benchmarks::peers::OURS;
@@ -52,7 +53,7 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
     let floats = !b.of_ints();
     for arithmetic in Arithmetic::ALL.into_iter().filter(|a| floats || *a == Arithmetic::Usual) {
         for cc in ["gcc", "clang"] {
-            let flags = format!("{flag} {}", arithmetic.flags());
+            let flags = format!("{flag} {}", arithmetic.flags_text());
             let name = arithmetic.called(cc);
             optional.push((name.clone(), places.plain(b, cc, ("reference.c", flags.trim(), ""), &name)));
         }
@@ -170,8 +171,8 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
         "{}\nMillion items of input in a second, the best of {TURNS} turns; C with -O3 -march=native, the faster of both compilers in the ratios. Exact: C with `{}`. As usual: C may \
          join a product and a sum, sluice's code does not. Free: `sluice build --fast-math`, C with `{}`.\n",
         table(&all),
-        Arithmetic::Exact.flags(),
-        Arithmetic::Free.flags(),
+        Arithmetic::Exact.flags_text(),
+        Arithmetic::Free.flags_text(),
     );
     let rows: Vec<Value> = (all.iter())
         .map(|m| {
@@ -197,13 +198,7 @@ fn main() {
     let done = match &args[..] {
         [_, draws, results] if draws == "--draw" => draw(root, results),
         [_, sluice, work, results] => run(&Places { sluice, root, work: Path::new(work) }, results),
-        _ => {
-            eprintln!("usage: programs SLUICE WORK RESULTS | programs --draw RESULTS (scripts/bench calls it)");
-            std::process::exit(2);
-        }
+        _ => command::usage("programs SLUICE WORK RESULTS | programs --draw RESULTS"),
     };
-    if let Err(why) = done {
-        eprintln!("error: {why}");
-        std::process::exit(1);
-    }
+    command::ended(done);
 }

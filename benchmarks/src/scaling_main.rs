@@ -14,6 +14,7 @@
 use serde_json::{Value, json};
 use sluice_benchmarks::beside::{Compiled, Program, bytes};
 use sluice_benchmarks::child::{Ended, Feed, ended, thread_seconds};
+use sluice_benchmarks::command;
 use sluice_benchmarks::measure::{keep, page};
 use sluice_benchmarks::scaling::{Buffers, Filters, Items, Point, Scaling};
 use sluice_benchmarks::suite::Signal;
@@ -316,15 +317,7 @@ fn main() {
             let work = Path::new(work).join("scaling");
             run(&Places { sluice, work: &work, limit: Duration::from_secs(limit) }, results, (items, filters))
         }
-        _ => {
-            eprintln!(
-                "usage: scaling SLUICE WORK RESULTS [ITEMS [FILTERS [SECONDS]]] | scaling --draw RESULTS (scripts/bench calls it)"
-            );
-            std::process::exit(2);
-        }
+        _ => command::usage("scaling SLUICE WORK RESULTS [ITEMS [FILTERS [SECONDS]]] | scaling --draw RESULTS"),
     };
-    if let Err(why) = done {
-        eprintln!("error: {why}");
-        std::process::exit(1);
-    }
+    command::ended(done);
 }

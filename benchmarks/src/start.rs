@@ -9,6 +9,7 @@
 
 use serde_json::{Value, json};
 use sluice_benchmarks::beside::bytes;
+use sluice_benchmarks::command;
 use sluice_benchmarks::measure::{Spread, keep, spread};
 use sluice_benchmarks::suite::SUITE;
 use std::fmt::Write;
@@ -170,17 +171,8 @@ fn tables(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err("the first output takes longer than 100 ms".into()) }
 }
 
-fn main() -> std::process::ExitCode {
+fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [sluice, results] = &arguments[..] else {
-        eprintln!("start SLUICE RESULTS");
-        return std::process::ExitCode::from(2);
-    };
-    match measure(sluice, results) {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            std::process::ExitCode::FAILURE
-        }
-    }
+    let [sluice, results] = &arguments[..] else { command::usage("start SLUICE RESULTS") };
+    command::ended(measure(sluice, results));
 }

@@ -7,6 +7,7 @@
 #![allow(clippy::disallowed_methods)] // it measures time, starts the command and writes its results
 
 use serde_json::json;
+use sluice_benchmarks::command;
 use sluice_benchmarks::measure::{keep, spread};
 use std::path::Path;
 use std::process::Command;
@@ -103,13 +104,5 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
 }
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let [_, sluice, work, results] = &args[..] else {
-        eprintln!("usage: threads SLUICE WORK RESULTS (scripts/bench calls it)");
-        std::process::exit(2);
-    };
-    if let Err(why) = run(sluice, Path::new(work), results) {
-        eprintln!("error: {why}");
-        std::process::exit(1);
-    }
+    command::three("threads", run);
 }

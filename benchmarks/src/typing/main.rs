@@ -14,6 +14,7 @@ mod client;
 
 use client::Client;
 use serde_json::{Value, json};
+use sluice_benchmarks::command;
 use sluice_benchmarks::measure::keep;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -217,17 +218,11 @@ fn main() {
     let (sluice, results, edits) = match &args[..] {
         [_, sluice, results] => (sluice, results, Some(EDITS)),
         [_, sluice, results, edits] => (sluice, results, edits.parse().ok()),
-        _ => {
-            eprintln!("usage: typing SLUICE RESULTS [EDITS] (scripts/bench calls it)");
-            std::process::exit(2);
-        }
+        _ => command::usage("typing SLUICE RESULTS [EDITS]"),
     };
     let done = match edits {
         Some(edits) => run(sluice, results, edits),
         None => Err("EDITS is a number".into()),
     };
-    if let Err(why) = done {
-        eprintln!("error: {why}");
-        std::process::exit(1);
-    }
+    command::ended(done);
 }

@@ -13,7 +13,7 @@ const MEANING: [&str; 6] =
 
 /// Flags that free the arithmetic of floats (docs/language.md). They are not called `-ffast-math`: code that is linked by that name makes numbers near zero
 /// zero in the whole process that loads it, its host's own arithmetic included.
-const FAST_MATH: [&str; 5] =
+pub const FAST_MATH: [&str; 5] =
     ["-ffp-contract=fast", "-fassociative-math", "-freciprocal-math", "-fno-signed-zeros", "-ffinite-math-only"];
 
 /// A flag that keeps gcc 12 on x86 from translating wrongly: it copies a constant table whose last bytes are zero, and whose others

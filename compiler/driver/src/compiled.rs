@@ -125,19 +125,29 @@ fn emit_by(
     if let Some((fused, _)) = &mut fused {
         run_passes(&mut fused.kernels, code.inner.passes(), &|_| false);
     }
-    let input = input(checked, name, &kernels, &verified, &options);
-    let input = match &fused {
-        Some((program, schedule)) => {
-            ProgramInput { fused: Some(FusedProgram { program, schedule }), schedule: &schedule.judged, ..input }
+    let with_regions = |options| {
+        let input = input(checked, name, &kernels, &verified, options);
+        match &fused {
+            Some((program, schedule)) => {
+                ProgramInput { fused: Some(FusedProgram { program, schedule }), schedule: &schedule.judged, ..input }
+            }
+            None => input,
         }
-        None => input,
     };
+    let planned = options;
+    if let (Some(batch), None) = (planned.batch, threads.and_then(|t| t.batch)) {
+        options.batch = Some(batch.max(program::batch(&with_regions(&planned)).map_err(|e| no_code(&e))?));
+    }
+    let input = with_regions(&options);
     let emitted = session.pass("emit-c", || match partition {
         Some(partition) => emit_stages(&input, partition),
         None => emit_program(&input),
     });
     let c = emitted.map_err(|e| no_code(&e))?;
     dump(session, "emit-c", || c.source.clone())?;
+    if let (Some(plan), Some(batch)) = (&mut plan, options.batch) {
+        plan.batch = batch;
+    }
     Ok((c, plan))
 }
 
@@ -187,20 +197,27 @@ fn regions(
     let kept = graph.channels.iter().zip(&steady.boundary_fill).map(|(c, n)| n.saturating_mul(size(&c.ty)));
     let states = graph.nodes.iter().map(state).chain(kept).fold(0, u64::saturating_add);
     let natives = kernels.iter().any(|k| !k.natives.is_empty());
-    // what replicas do again is counted by node
-    let part = |p: &partition::Verified, v| (p.overlap().again[NodeId::index(v)] == 0).then(|| p.stage_of(v));
     let convolved = |v: NodeId| match graph.node(v).kind {
         NodeKind::Filter { code, .. } => checked.program.codes[code.index()].convolution.is_some(),
         _ => false,
     };
     let apart = graph.node_ids().any(convolved);
     // what goes to the frequency domain is alone there
-    let part_of = |v| if convolved(v) { None } else { partition.map_or(Some(0), |p| part(p, v)) };
-    let parts: Option<Vec<Option<usize>>> =
-        (apart || partition.is_some()).then(|| graph.node_ids().map(part_of).collect());
-    let rules =
-        Rules { may_fail: states <= DONE_AGAIN && !natives, parts: parts.as_deref(), histories: partition.is_none() };
-    fuse::fuse(graph, steady, kernels, rules)
+    let may_fail = states <= DONE_AGAIN && !natives;
+    let by = |part: &dyn Fn(&partition::Verified, NodeId) -> Option<usize>, histories| {
+        let part_of = |v| if convolved(v) { None } else { partition.map_or(Some(0), |p| part(p, v)) };
+        let parts: Option<Vec<Option<usize>>> =
+            (apart || partition.is_some()).then(|| graph.node_ids().map(part_of).collect());
+        fuse::fuse(graph, steady, kernels, Rules { may_fail, parts: parts.as_deref(), histories })
+    };
+    let fused = by(&|p, v| Some(p.stage_of(v)), true)?;
+    match partition {
+        // where replicas cannot do such regions twice, what they do twice is in none
+        Some(p) if partition::regions::overlap(p, &fused).is_err() => {
+            by(&|p, v| (p.overlap().again[v.index()] == 0).then(|| p.stage_of(v)), false)
+        }
+        _ => Some(fused),
+    }
 }
 
 /// Is nothing seen of a node but its items, whenever it fires between those before and those behind it?

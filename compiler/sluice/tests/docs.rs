@@ -366,13 +366,34 @@ fn options() -> Tested {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
 }
 
-/// In the table of passes, files are there and switches are options; each pass over kernels has a row, or stands in one.
+/// What `--dump-after` knows and no table of an optimiser has: the steps before and after it.
+const STEPS: [&str; 11] = [
+    "parse",
+    "elaborate",
+    "steady-state",
+    "c-slow",
+    "schedule",
+    "lower",
+    "emit-cuda",
+    "disassemble",
+    "jit",
+    "emit-c",
+    "compile-c",
+];
+
+/// In the table of passes, files are there and switches are options; each pass over kernels has a row, or stands in one; what `--dump-after` knows has a row, and the
+/// rows are of what it knows.
 fn passes() -> Tested {
     const PAGE: &str = "docs/passes.md";
     let text = read(PAGE);
     let options = help("run")?;
     let rows: Vec<&str> = text.lines().filter(|l| l.starts_with("| ") && !l.starts_with("| pass |")).collect();
     let mut faults = Vec::new();
+    let of_passes = sluice_driver::session::passes().into_iter().filter(|p| !STEPS.contains(p));
+    let known: Vec<String> = of_passes.map(|p| format!("| `{p}` |")).collect();
+    faults.extend(known.iter().filter(|p| !rows.iter().any(|r| r.starts_with(*p))).map(|p| format!("no row {p}")));
+    let named = rows.iter().filter(|r| r.starts_with("| `"));
+    faults.extend(named.filter(|r| !known.iter().any(|p| r.starts_with(p))).map(|r| format!("no such pass: {r}")));
     for row in &rows {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let [_, _, file, switch, tests] = cells[..] else {

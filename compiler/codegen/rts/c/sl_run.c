@@ -277,9 +277,11 @@ static int sl_call_crew(sl_ctx *ctx, int64_t k, int64_t until, int32_t *code) {
 }
 #endif
 
-/* At a boundary with too few items for a steady state: waits for more where nothing would be seen of these. So the next steady states run fast, too, however
- * few items come at a time. Gives whether to go on slowly, to look again, or to pause. */
+/* What to do at a boundary: go on slowly, look again whether there is enough for steady states, or wait for the caller. */
 enum { SL_GO_ON, SL_LOOK_AGAIN, SL_PAUSE };
+
+/* At a boundary with too few items for a steady state: waits for more where nothing would be seen of these. So the next steady states run fast, too, however
+ * few items come at a time. */
 static int sl_rest(sl_ctx *ctx) {
     const int64_t rest = (int64_t)ctx->program->rest, most = rest > 0 ? (int64_t)ctx->program->readers[0].capacity : 0;
     const int64_t want = rest < most ? rest : most;

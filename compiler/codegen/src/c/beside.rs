@@ -4,8 +4,8 @@
 //! one for each list of filters.
 //!
 //! ```text
-//! damp 1, damp 2   →   static void sl_beside_0(sl_ctx *ctx, void *const *st, const void *const *in, void *const *out, long n) {
-//!                          for (long i = 0; i < n; i++) { sl_fire_1(…, in0 + i, out0 + i, 1); sl_fire_2(…, in1 + i, out1 + i, 1); } }
+//! damp 1, damp 2   →   void sl_beside_0(ctx, st0, in0, out0, st1, in1, out1, n) {
+//!                          for (i = 0; i < n; i++) { sl_fire_1(ctx, st0, in0 + i, out0 + i, 1); sl_fire_2(ctx, st1, in1 + i, out1 + i, 1); } }
 //! ```
 //!
 //! What must hold: no item goes from one of the filters to another, and nothing of a firing is seen from outside but its items.

@@ -21,8 +21,8 @@ use super::steady::{Steady, is_table};
 use super::tables::Facts;
 use super::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
-use sluice_frontend::ids::NodeId;
-use sluice_kernel::fuse::{Fused, Region, StateOf};
+use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_kernel::fuse::{Fused, History, Region, StateOf};
 use sluice_kernel::ir::{Kernel, StateId};
 use sluice_schedule::fused::{FusedSchedule, unfolded};
 use std::fmt::Write;
@@ -181,6 +181,34 @@ impl Made {
     }
 }
 
+/// A channel of the program that a region's input holds ([`History`]).
+pub(super) struct Part {
+    /// Where its first item is in the input.
+    pub(super) at: u64,
+    /// Items.
+    pub(super) items: u64,
+    /// Where its buffer begins in the arena.
+    pub(super) offset: u64,
+    /// Does it hold items that those before it in the list do not?
+    pub(super) new: bool,
+}
+
+/// The channels that a region's input holds: those with the oldest items first, of these the longest.
+pub(super) fn parts(input: &ProgramInput<'_>, layout: &Layout, h: &History) -> Vec<Part> {
+    let one = |(c, at): &(ChannelId, u64)| {
+        let (items, offset) = (input.steady.boundary_fill[c.index()], layout.channels[c.index()].offset);
+        Part { at: *at, items, offset, new: false }
+    };
+    let mut parts: Vec<Part> = h.parts.iter().map(one).collect();
+    parts.sort_by_key(|p| (p.at, std::cmp::Reverse(p.items)));
+    let mut known = 0;
+    for p in &mut parts {
+        p.new = p.at + p.items > known;
+        known = known.max(p.at + p.items);
+    }
+    parts
+}
+
 /// `sl_steady`.
 pub fn steady(
     input: &ProgramInput<'_>,
@@ -203,17 +231,10 @@ pub fn steady(
     }
     for (h, place) in program.histories.iter().zip(&layout.histories) {
         let item = c_type(&program.graph.channel(h.channel).ty);
-        let mut known = 0;
-        // the oldest items first; the longest of those that begin where nothing is known yet
-        let mut parts: Vec<(u64, u64, u64)> = (h.parts.iter())
-            .map(|(c, at)| (*at, input.steady.boundary_fill[c.index()], layout.channels[c.index()].offset))
-            .collect();
-        parts.sort_by_key(|(at, n, _)| (*at, std::cmp::Reverse(*n)));
-        for (at, n, from) in parts {
+        for Part { at, items: n, offset: from, new } in parts(input, layout, h) {
             let here = format!("ctx->arena + {} + {at} * sizeof({item})", place.offset);
-            if at + n > known {
+            if new {
                 let _ = writeln!(enter, "    memcpy({here}, ctx->arena + {from}, {n} * sizeof({item}));");
-                known = at + n;
             }
             let _ = writeln!(leave, "    memcpy(ctx->arena + {from}, {here}, {n} * sizeof({item}));");
         }

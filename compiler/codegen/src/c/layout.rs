@@ -284,8 +284,10 @@ fn place(
     }
     let mut histories = Vec::new();
     for (f, h) in fused.iter().flat_map(|f| f.program.histories.iter().map(move |h| (f.program, h))) {
-        let capacity = f.steady.capacity(&f.graph, h.channel, batch)?;
-        let size = sizes[f.channels[h.channel.index()].index()].0;
+        let (of, fill) = (f.channels[h.channel.index()].index(), f.steady.boundary_fill[h.channel.index()]);
+        let more = before.map_or(0, |b| b[of].saturating_sub(fill));
+        let capacity = f.steady.capacity(&f.graph, h.channel, batch)?.checked_add(more)?;
+        let size = sizes[of].0;
         let bytes = capacity.checked_mul(size)?;
         channel_bytes = channel_bytes.saturating_add(bytes);
         histories.push(take(capacity, bytes)?);

@@ -237,9 +237,10 @@ struct Extra<'a> {
     device: Option<&'a OnDevice>,
 }
 
-/// Steady states that a program runs at once, where that is not asked for.
+/// Steady states that a program runs at once, where that is not asked for. What lies between the filters of a region takes no room.
 pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
-    layout::lay_out(input.graph, input.steady, input.globals, limits(input), (None, None, None)).map(|l| l.batch)
+    let limits = Limits { batch: None, ..limits(input) };
+    layout::lay_out(input.graph, input.steady, input.globals, limits, (None, fused::of(input), None)).map(|l| l.batch)
 }
 
 /// What bounds a program's buffers.
@@ -292,7 +293,6 @@ fn make(
     sites.extend(device.iter().flat_map(|d| d.sites.iter().cloned()));
     let options = input.options;
     let schedule = input.schedule.schedule();
-    let before = partition.map(|p| &p.overlap().before[..]);
     let mut limits = limits(input);
     if let Some(device) = device {
         limits.stages = Some(device.batch);
@@ -301,6 +301,7 @@ fn make(
     if let Some(regions) = regions {
         fused::check(input, regions)?;
     }
+    let again = partition.map(|p| stages::again(input, p, regions)).transpose()?;
     let region_texts = regions.map_or(Vec::new(), |r| fused::filters(input, r, sites.len() as u32));
     sites.extend(region_texts.iter().flat_map(|f| f.sites.iter().cloned()));
     let alone = device.is_none() && partition.is_none() && input.steady.islands.is_none();
@@ -309,7 +310,7 @@ fn make(
         // what shares is used again while it is in the cache: a longer batch gains more than a shorter one keeps there (measured on the suite)
         limits.target = limits.target.saturating_mul(2);
     }
-    let parts = (before, regions, lives.as_ref());
+    let parts = (again.as_ref().map(|a| &a.before[..]), regions, lives.as_ref());
     let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, parts)?;
     let dynamic = input.steady.islands.is_some();
     let steps = Steady {
@@ -349,8 +350,9 @@ fn make(
             scaled: false,
         },
     };
+    let staged = partition.zip(again.as_ref());
     let staged =
-        partition.map(|p| stages::emit(input, p, (&steps, (&layout, &facts), regions), &mut movers)).transpose()?;
+        staged.map(|of| stages::emit(input, of, (&steps, (&layout, &facts), regions), &mut movers)).transpose()?;
     steady.text.insert_str(0, &(movers.functions + &movers.beside.functions + "\n"));
 
     let mut out = String::new();

@@ -22,7 +22,9 @@ use super::types::c_type;
 use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
-use sluice_schedule::partition::Verified;
+use sluice_kernel::fuse::History;
+use sluice_schedule::partition::overlap::Overlap;
+use sluice_schedule::partition::{Verified, regions};
 use sluice_schedule::sequential::Step;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -59,10 +61,37 @@ pub fn cannot(input: &ProgramInput<'_>) -> Option<&'static str> {
     None
 }
 
+/// What stages do twice.
+pub struct Again {
+    /// By node and channel of the graph that steady states run on: of regions, where there are some.
+    overlap: Overlap,
+    /// By channel of the program: items of batches before that lie in front of a batch's own.
+    pub before: Vec<u64>,
+}
+
+/// Works out what the stages of a program do twice, with regions where it has some.
+pub fn again(
+    input: &ProgramInput<'_>,
+    partition: &Verified,
+    fused: Option<FusedProgram<'_>>,
+) -> Result<Again, CodegenError> {
+    let Some(fused) = fused else {
+        let overlap = partition.overlap().clone();
+        return Ok(Again { before: overlap.before.clone(), overlap });
+    };
+    let overlap = regions::overlap(partition, fused.program)
+        .map_err(|wrong| CodegenError::Malformed(format!("stages do not fit the regions: {wrong:?}")))?;
+    let mut before = input.steady.boundary_fill.clone();
+    for (c, n) in fused.program.channels.iter().zip(&overlap.before) {
+        before[c.index()] = *n;
+    }
+    Ok(Again { overlap, before })
+}
+
 /// Prints the stages.
 pub fn emit(
     input: &ProgramInput<'_>,
-    partition: &Verified,
+    (partition, again): (&Verified, &Again),
     (steady, tables_of, fused): (&Steady<'_>, (&Layout, &Facts), Option<FusedProgram<'_>>),
     movers: &mut Movers,
 ) -> Result<StagesText, CodegenError> {
@@ -74,45 +103,53 @@ pub fn emit(
             partition.stage_of(channel.from.0) != partition.stage_of(channel.to.0)
         })
         .collect();
-    let places = places(input, partition, steady, &crossings);
     let mut functions = String::new();
     let made = fused.map(|f| (f, fused::made(input, f, tables_of)));
+    let at = fused.map_or_else(Vec::new, |f| regions::stages_of(partition, f.program));
+    let steady = match &made {
+        Some((fused, made)) => made.steps(input, *fused, None),
+        None => Steady { ..*steady },
+    };
+    let of = |c: ChannelId| fused.map_or(c, |f| f.program.channels[c.index()]);
+    let bases: Vec<String> = (steady.graph.channel_ids())
+        .map(|c| match crossings.binary_search(&of(c)) {
+            Ok(n) => format!("ctx->block[{n}]"),
+            Err(_) => format!("a + {}", steady.layout.channels[c.index()].offset),
+        })
+        .collect();
+    let places = places(&steady, &again.overlap, &bases);
     for (s, stage) in partition.stages().iter().enumerate() {
         let name = format!("sl_stage_{s}");
         let Some((fused, made)) = &made else {
             if stage.replicas > 1 {
                 let nodes: Vec<(NodeId, u64, u64)> = (stage.nodes.iter())
-                    .map(|v| (*v, input.steady.repetitions[v.index()], partition.overlap().again[v.index()]))
+                    .map(|v| (*v, input.steady.repetitions[v.index()], again.overlap.again[v.index()]))
                     .collect();
-                functions.push_str(&replicated(&name, &nodes, &places, steady, movers)?);
+                functions.push_str(&replicated(&name, &nodes, &places, &steady, movers)?);
                 continue;
             }
             let nodes: BTreeSet<NodeId> = stage.nodes.iter().copied().collect();
             let steps = only(steady.steps, &nodes);
-            let part = Steady { steps: &steps, places: Some(&places), stats: false, ..*steady };
+            let part = Steady { steps: &steps, places: Some(&places), stats: false, ..steady };
             functions.push_str(&part.functions(&name, ", const int64_t again", "    (void)again;\n", movers)?);
             functions.push('\n');
             continue;
         };
         // a region is in the stage that its members are in
         let program = fused.program;
-        let own: BTreeSet<NodeId> = stage.nodes.iter().copied().collect();
-        let here = |v: &NodeId| own.contains(&NodeId(made.known[v.index()]));
-        let mine: BTreeSet<NodeId> = program.graph.node_ids().filter(here).collect();
-        let places: Vec<(String, String)> = program.channels.iter().map(|c| places[c.index()].clone()).collect();
+        let mine: BTreeSet<NodeId> = program.graph.node_ids().filter(|v| at[v.index()] == s).collect();
         let regions = program.regions.iter().filter(|r| mine.contains(&r.node));
-        let MovesText { tables, enter, leave } = made.state(input, tables_of.1, *fused, regions).text(&name);
-        let steady = made.steps(input, *fused, None);
+        let MovesText { tables, mut enter, mut leave } = made.state(input, tables_of.1, *fused, regions).text(&name);
+        for h in program.histories.iter().filter(|h| mine.contains(&program.graph.channel(h.channel).to.0)) {
+            let (base, before) = (&bases[h.channel.index()], again.overlap.before[h.channel.index()]);
+            let (fetch, put) = history((input, *fused, tables_of.0), h, (base, before), stage.replicas > 1);
+            enter.push_str(&fetch);
+            leave.push_str(&put);
+        }
         let inner = format!("{name}_regions");
         if stage.replicas > 1 {
             let nodes: Vec<(NodeId, u64, u64)> = (mine.iter())
-                .map(|v| {
-                    (
-                        *v,
-                        program.steady.repetitions[v.index()],
-                        program.nodes[v.index()].map_or(0, |old| partition.overlap().again[old.index()]),
-                    )
-                })
+                .map(|v| (*v, program.steady.repetitions[v.index()], again.overlap.again[v.index()]))
                 .collect();
             functions.push_str(&replicated(&inner, &nodes, &places, &steady, movers)?);
         } else {
@@ -123,37 +160,49 @@ pub fn emit(
         let _ = write!(
             functions,
             "\n{tables}static void {name}(sl_ctx *ctx, int64_t k, const int64_t again) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    \
-             (void)s;\n{enter}    {inner}(ctx, k, again);\n{leave}}}\n\n"
+             char *restrict a = ctx->arena;\n    (void)a;\n    (void)s;\n{enter}    {inner}(ctx, k, again);\n{leave}}}\n\n"
         );
     }
-    let least = (graph.node_ids())
-        .map(|v| partition.overlap().again[v.index()].div_ceil(input.steady.repetitions[v.index()].max(1)))
-        .max()
-        .unwrap_or(0)
-        .max(1);
+    let told = Told { input, partition, again, fused, crossings: &crossings };
     Ok(StagesText {
-        defines: format!("#define SL_STAGES 1\n#define SL_LEAST_BATCH {least}\n"),
+        defines: format!("#define SL_STAGES 1\n#define SL_LEAST_BATCH {}\n", told.least()),
         functions,
-        tables: tables(input, partition, &crossings),
-        interface: interface(input, partition, &crossings),
+        tables: told.tables(),
+        interface: told.interface(),
     })
 }
 
-/// By channel: where its consumer begins to read, and its producer to write.
-fn places(
-    input: &ProgramInput<'_>,
-    partition: &Verified,
-    steady: &Steady<'_>,
-    crossings: &[ChannelId],
-) -> Vec<(String, String)> {
-    let overlap = partition.overlap();
+/// What a region's input holds of batches before, which lies in several channels of the program at a boundary: C that fetches it, and that puts back what is left. `base`: the input's
+/// buffer, with so many items before a batch's own. What replicas get from the batch before comes with the input, but in the first batch of all.
+fn history(
+    (input, fused, layout): (&ProgramInput<'_>, FusedProgram<'_>, &Layout),
+    h: &History,
+    (base, before): (&str, u64),
+    replicated: bool,
+) -> (String, String) {
+    let (program, c) = (fused.program, h.channel);
+    let channel = program.graph.channel(c);
+    let item = format!("sizeof({})", c_type(&channel.ty));
+    let oldest = before - program.steady.boundary_fill[c.index()];
+    let taken = program.steady.repetitions[channel.to.0.index()].saturating_mul(channel.consume.into());
+    let (mut enter, mut leave) = (String::new(), String::new());
+    let first = if replicated { "if (again == 0) " } else { "" };
+    for part in fused::parts(input, layout, h) {
+        let (n, at, there) = (part.items, oldest + part.at, part.offset);
+        if part.new {
+            let _ = writeln!(enter, "    {first}memcpy({base} + {at} * {item}, a + {there}, {n} * {item});");
+        }
+        let _ =
+            writeln!(leave, "    memcpy(a + {there}, {base} + ({at} + (size_t)k * {taken}) * {item}, {n} * {item});");
+    }
+    (enter, leave)
+}
+
+/// By channel of the graph that steady states run on: where its consumer begins to read, and its producer to write.
+fn places(steady: &Steady<'_>, overlap: &Overlap, bases: &[String]) -> Vec<(String, String)> {
     let one = |c: ChannelId| {
-        let channel = input.graph.channel(c);
-        let base = match crossings.binary_search(&c) {
-            Ok(n) => format!("ctx->block[{n}]"),
-            Err(_) => format!("a + {}", steady.layout.channels[c.index()].offset),
-        };
-        let (before, fill) = (overlap.before[c.index()], input.steady.boundary_fill[c.index()]);
+        let (channel, base) = (steady.graph.channel(c), &bases[c.index()]);
+        let (before, fill) = (overlap.before[c.index()], steady.fill[c.index()]);
         let popped = overlap.again[channel.to.0.index()] * u64::from(channel.consume);
         let pushed = overlap.again[channel.from.0.index()] * u64::from(channel.produce);
         let at = |items: u64, less: u64| {
@@ -166,7 +215,7 @@ fn places(
         };
         (at(before - fill, popped), at(before, pushed))
     };
-    input.graph.channel_ids().map(one).collect()
+    steady.graph.channel_ids().map(one).collect()
 }
 
 /// A stage that several threads run: each node, with its firings in a steady state and those that are done again, fires for the whole batch, producers first, which program order sees to where there is no feedback.
@@ -220,56 +269,133 @@ fn list(out: &mut String, ty: &str, name: &str, numbers: impl IntoIterator<Item 
     let _ = writeln!(out, "static const {ty} {name}[] = {{{}}};", numbers.join(", "));
 }
 
-fn tables(input: &ProgramInput<'_>, partition: &Verified, crossings: &[ChannelId]) -> String {
-    let graph = input.graph;
-    let mut out = String::new();
-    let of = |c: ChannelId| {
-        let channel = graph.channel(c);
-        (partition.stage_of(channel.from.0), partition.stage_of(channel.to.0))
-    };
-    let replicated = |s: usize| partition.stages()[s].replicas > 1;
-    let (mut nodes, mut kept, mut inner) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut ins, mut outs, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-    let by_number = |end: fn((usize, usize)) -> usize, s: usize| {
-        crossings.iter().enumerate().filter(move |(_, c)| end(of(**c)) == s).map(|(n, _)| n as u64).collect::<Vec<_>>()
-    };
-    for (s, stage) in partition.stages().iter().enumerate() {
-        let firsts = [nodes.len(), kept.len(), inner.len(), ins.len(), outs.len()];
-        nodes.extend(stage.nodes.iter().map(|v| u64::from(v.0)));
-        let stays = |c: &ChannelId| input.steady.boundary_fill[c.index()] > 0;
-        let mine: Vec<ChannelId> = graph.channel_ids().filter(|c| of(*c).1 == s).filter(stays).collect();
-        kept.extend(mine.iter().map(|c| u64::from(c.0)));
-        inner.extend(mine.iter().filter(|c| of(**c).0 == s).map(|c| u64::from(c.0)));
-        ins.extend(by_number(|of| of.1, s));
-        outs.extend(by_number(|of| of.0, s));
-        let ends = [nodes.len(), kept.len(), inner.len(), ins.len(), outs.len()];
-        let spans: Vec<String> = firsts.iter().zip(ends).map(|(a, b)| format!("{a}, {}", b - a)).collect();
-        rows.push(format!(
-            "{{sl_stage_{s}, {}, {}, {}}}",
-            spans.join(", "),
-            stage.replicas,
-            reads(input, stage.nodes.iter())
-        ));
+/// Stages, as the engine and the host are told of them.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    input: &'a ProgramInput<'a>,
+    partition: &'a Verified,
+    again: &'a Again,
+    fused: Option<FusedProgram<'a>>,
+    /// Channels between stages.
+    crossings: &'a [ChannelId],
+}
+
+impl Told<'_> {
+    /// Steady states of the shortest batch: what is done again, and older items that an input holds, are those of the batch before.
+    fn least(&self) -> u64 {
+        let Told { input, again, fused, crossings, .. } = *self;
+        let repetitions = fused.map_or(&input.steady.repetitions, |f| &f.program.steady.repetitions);
+        let nodes = again.overlap.again.iter().zip(repetitions).map(|(n, times)| n.div_ceil((*times).max(1)));
+        let older = crossings.iter().map(|c| {
+            let channel = input.graph.channel(*c);
+            let items = input.steady.repetitions[channel.to.0.index()].saturating_mul(channel.consume.into());
+            again.before[c.index()].saturating_sub(input.steady.boundary_fill[c.index()]).div_ceil(items.max(1))
+        });
+        nodes.chain(older).fold(1, u64::max)
     }
-    list(&mut out, "uint32_t", "sl_stage_nodes", nodes);
-    list(&mut out, "uint32_t", "sl_stage_kept", kept);
-    list(&mut out, "uint32_t", "sl_stage_inner", inner);
-    list(&mut out, "uint32_t", "sl_stage_ins", ins);
-    list(&mut out, "uint32_t", "sl_stage_outs", outs);
-    list(&mut out, "uint64_t", "sl_before", partition.overlap().before.iter().copied());
-    list(&mut out, "uint64_t", "sl_again", partition.overlap().again.iter().copied());
-    let _ = writeln!(out, "static const sl_stage sl_the_stages[] = {{\n    {}}};", rows.join(",\n    "));
-    let mut rows: Vec<String> = (crossings.iter())
-        .map(|c| {
-            let by_maker = replicated(of(*c).1) && partition.overlap().before[c.index()] > 0 && !replicated(of(*c).0);
-            format!("{{{}, {}}}", c.0, u8::from(by_maker))
-        })
-        .collect();
-    if rows.is_empty() {
-        rows.push("{0, 0}".into());
+
+    /// What rts/c/sl_stages.c reads.
+    fn tables(&self) -> String {
+        let Told { input, partition, again, fused, crossings } = *self;
+        let graph = input.graph;
+        let mut out = String::new();
+        let of = |c: ChannelId| {
+            let channel = graph.channel(c);
+            (partition.stage_of(channel.from.0), partition.stage_of(channel.to.0))
+        };
+        // what stays on channels that regions do without is put there by the stages themselves
+        let mut by_regions = vec![fused.is_some(); graph.channels.len()];
+        let mut afresh = again.overlap.again.clone();
+        if let Some(FusedProgram { program, .. }) = fused {
+            program.channels.iter().for_each(|c| by_regions[c.index()] = false);
+            program.histories.iter().for_each(|h| by_regions[program.channels[h.channel.index()].index()] = true);
+            afresh = vec![0; graph.nodes.len()];
+            let nodes = program.nodes.iter().zip(&again.overlap.again);
+            nodes.for_each(|(old, n)| old.iter().for_each(|v| afresh[v.index()] = *n));
+        }
+        let replicated = |s: usize| partition.stages()[s].replicas > 1;
+        let (mut nodes, mut kept, mut inner) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ins, mut outs, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        let by_number = |end: fn((usize, usize)) -> usize, s: usize| {
+            crossings
+                .iter()
+                .enumerate()
+                .filter(move |(_, c)| end(of(**c)) == s)
+                .map(|(n, _)| n as u64)
+                .collect::<Vec<_>>()
+        };
+        for (s, stage) in partition.stages().iter().enumerate() {
+            let firsts = [nodes.len(), kept.len(), inner.len(), ins.len(), outs.len()];
+            nodes.extend(stage.nodes.iter().map(|v| u64::from(v.0)));
+            let stays = |c: &ChannelId| input.steady.boundary_fill[c.index()] > 0;
+            let mine: Vec<ChannelId> = graph.channel_ids().filter(|c| of(*c).1 == s).filter(stays).collect();
+            kept.extend(mine.iter().map(|c| u64::from(c.0)));
+            inner.extend(mine.iter().filter(|c| of(**c).0 == s && !by_regions[c.index()]).map(|c| u64::from(c.0)));
+            ins.extend(by_number(|of| of.1, s));
+            outs.extend(by_number(|of| of.0, s));
+            let ends = [nodes.len(), kept.len(), inner.len(), ins.len(), outs.len()];
+            let spans: Vec<String> = firsts.iter().zip(ends).map(|(a, b)| format!("{a}, {}", b - a)).collect();
+            rows.push(format!(
+                "{{sl_stage_{s}, {}, {}, {}}}",
+                spans.join(", "),
+                stage.replicas,
+                reads(input, stage.nodes.iter())
+            ));
+        }
+        list(&mut out, "uint32_t", "sl_stage_nodes", nodes);
+        list(&mut out, "uint32_t", "sl_stage_kept", kept);
+        list(&mut out, "uint32_t", "sl_stage_inner", inner);
+        list(&mut out, "uint32_t", "sl_stage_ins", ins);
+        list(&mut out, "uint32_t", "sl_stage_outs", outs);
+        list(&mut out, "uint64_t", "sl_before", again.before.iter().copied());
+        list(&mut out, "uint64_t", "sl_again", afresh);
+        let _ = writeln!(out, "static const sl_stage sl_the_stages[] = {{\n    {}}};", rows.join(",\n    "));
+        let mut rows: Vec<String> = (crossings.iter())
+            .map(|c| {
+                let by_maker = replicated(of(*c).1) && again.before[c.index()] > 0 && !replicated(of(*c).0);
+                format!("{{{}, {}}}", c.0, u8::from(by_maker))
+            })
+            .collect();
+        if rows.is_empty() {
+            rows.push("{0, 0}".into());
+        }
+        let _ = writeln!(out, "static const sl_crossing sl_the_crossings[] = {{{}}};", rows.join(", "));
+        out
     }
-    let _ = writeln!(out, "static const sl_crossing sl_the_crossings[] = {{{}}};", rows.join(", "));
-    out
+
+    /// What the host asks for.
+    fn interface(&self) -> String {
+        let Told { input, partition, again, crossings, .. } = *self;
+        let graph = input.graph;
+        let stages: Vec<String> = (partition.stages().iter())
+            .map(|s| {
+                format!("{{{}, {}, {}, 0}}", s.replicas, reads(input, s.nodes.iter()), calls(input, s.nodes.iter()))
+            })
+            .collect();
+        let mut rows: Vec<String> = (crossings.iter())
+            .map(|c| {
+                let channel = graph.channel(*c);
+                let (from, to) = (partition.stage_of(channel.from.0), partition.stage_of(channel.to.0));
+                let items = input.steady.repetitions[channel.to.0.index()] * u64::from(channel.consume);
+                let item = format!("sizeof({})", c_type(&channel.ty));
+                format!("{{{from}, {to}, {} * {item}, {items} * {item}}}", again.before[c.index()])
+            })
+            .collect();
+        if rows.is_empty() {
+            rows.push("{0, 0, 0, 0}".into());
+        }
+        format!(
+            "static const sluice_stage sl_told_stages[] = {{{}}};\nstatic const sluice_crossing sl_told_crossings[] = {{{}}};\n\
+         static const sluice_stages sl_told = {{\n    sizeof(sluice_stages), SLUICE_STAGES_VERSION, {}, {}, sl_told_stages, \
+         sl_told_crossings,\n    sl_undoable, sl_part_make, sl_attach, sl_image_bytes, sl_take_image, sl_give_image, sl_begin_part, sl_admit, \
+         sl_input_bytes,\n    sl_copy_input, sl_fire_part, sl_flush_part, sl_finish_part, sl_undo_part, sl_fail_part}};\n\n\
+         SL_EXPORT const sluice_stages *sluice_stages_v1(void) {{ return &sl_told; }}\n\n",
+            stages.join(", "),
+            rows.join(", "),
+            partition.stages().len(),
+            crossings.len(),
+        )
+    }
 }
 
 /// Are there readers among them?
@@ -284,34 +410,4 @@ fn calls<'n>(input: &ProgramInput<'_>, mut nodes: impl Iterator<Item = &'n NodeI
         _ => false,
     };
     u8::from(!called(input.codes, input.graph, input.globals).is_empty() && nodes.any(native))
-}
-
-fn interface(input: &ProgramInput<'_>, partition: &Verified, crossings: &[ChannelId]) -> String {
-    let graph = input.graph;
-    let stages: Vec<String> = (partition.stages().iter())
-        .map(|s| format!("{{{}, {}, {}, 0}}", s.replicas, reads(input, s.nodes.iter()), calls(input, s.nodes.iter())))
-        .collect();
-    let mut rows: Vec<String> = (crossings.iter())
-        .map(|c| {
-            let channel = graph.channel(*c);
-            let (from, to) = (partition.stage_of(channel.from.0), partition.stage_of(channel.to.0));
-            let items = input.steady.repetitions[channel.to.0.index()] * u64::from(channel.consume);
-            let item = format!("sizeof({})", c_type(&channel.ty));
-            format!("{{{from}, {to}, {} * {item}, {items} * {item}}}", partition.overlap().before[c.index()])
-        })
-        .collect();
-    if rows.is_empty() {
-        rows.push("{0, 0, 0, 0}".into());
-    }
-    format!(
-        "static const sluice_stage sl_told_stages[] = {{{}}};\nstatic const sluice_crossing sl_told_crossings[] = {{{}}};\n\
-         static const sluice_stages sl_told = {{\n    sizeof(sluice_stages), SLUICE_STAGES_VERSION, {}, {}, sl_told_stages, \
-         sl_told_crossings,\n    sl_undoable, sl_part_make, sl_attach, sl_image_bytes, sl_take_image, sl_give_image, sl_begin_part, sl_admit, \
-         sl_input_bytes,\n    sl_copy_input, sl_fire_part, sl_flush_part, sl_finish_part, sl_undo_part, sl_fail_part}};\n\n\
-         SL_EXPORT const sluice_stages *sluice_stages_v1(void) {{ return &sl_told; }}\n\n",
-        stages.join(", "),
-        rows.join(", "),
-        partition.stages().len(),
-        crossings.len(),
-    )
 }

@@ -6,7 +6,9 @@
 use super::overlap::Overlap;
 use super::problem::{Problem, Value};
 use super::{Partition, Stage};
+use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::steady_state::SteadyState;
 
 /// Stages that the judge has passed.
 #[derive(Clone, Debug)]
@@ -16,6 +18,7 @@ pub struct Verified {
     overlap: Overlap,
     loads: Vec<u64>,
     value: Value,
+    batch: u64,
 }
 
 impl Verified {
@@ -44,6 +47,11 @@ impl Verified {
         &self.loads
     }
 
+    /// Steady states of a batch, as the problem has them.
+    pub fn batch(&self) -> u64 {
+        self.batch
+    }
+
     /// What they are worth.
     pub fn value(&self) -> Value {
         self.value
@@ -59,6 +67,7 @@ impl Verified {
             overlap: Overlap::of(problem.graph, problem.steady, &partition, &stages),
             loads: problem.loads(&partition, &stages),
             value: problem.value(&partition, &stages),
+            batch: problem.batch,
             stages,
             partition,
         }
@@ -127,11 +136,8 @@ pub fn verify(problem: &Problem<'_>, partition: Partition) -> Result<Verified, V
         if at[from.index()] > at[to.index()] {
             wrong.push(Violation::Backward(c));
         }
-        // program order is topological but for what closes a loop
-        if at[from.index()] == at[to.index()] && replicated(at[to.index()]) && (channel.feedback || from >= to) {
-            wrong.push(Violation::Feedback(c));
-        }
     }
+    feedback(graph, &partition, &at, &mut wrong);
     for tied in problem.together {
         if let Some(first) = tied.first() {
             let other = tied.iter().filter(|v| at[v.index()] != at[first.index()]);
@@ -146,9 +152,36 @@ pub fn verify(problem: &Problem<'_>, partition: Partition) -> Result<Verified, V
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let overlap = Overlap::of(graph, steady, &partition, &at);
+    twice(graph, steady, &partition, &at, problem.batch)?;
+    Ok(Verified::new(problem, partition, at))
+}
+
+/// Replicated stages have no feedback: what comes later in program order comes later on every channel.
+pub(super) fn feedback(graph: &SdfGraph, partition: &Partition, at: &[usize], wrong: &mut Vec<Violation>) {
+    for c in graph.channel_ids() {
+        let channel = graph.channel(c);
+        let (from, to) = (channel.from.0, channel.to.0);
+        // program order is topological but for what closes a loop
+        let within = at[from.index()] == at[to.index()] && partition.stages[at[to.index()]].replicas > 1;
+        if within && (channel.feedback || from >= to) {
+            wrong.push(Violation::Feedback(c));
+        }
+    }
+}
+
+/// What replicated stages without feedback do twice, where they can. `at`: by node, its stage; `batch`: steady states.
+pub(super) fn twice(
+    graph: &SdfGraph,
+    steady: &SteadyState,
+    partition: &Partition,
+    at: &[usize],
+    batch: u64,
+) -> Result<Overlap, Vec<Violation>> {
+    let mut wrong = Vec::new();
+    let replicated = |s: usize| partition.stages[s].replicas > 1;
+    let overlap = Overlap::of(graph, steady, partition, at);
     for v in graph.node_ids().filter(|v| replicated(at[v.index()])) {
-        let batch = steady.repetitions[v.index()].saturating_mul(problem.batch);
+        let batch = steady.repetitions[v.index()].saturating_mul(batch);
         if overlap.again[v.index()] > batch {
             wrong.push(Violation::TooShort(v));
         }
@@ -165,5 +198,5 @@ pub fn verify(problem: &Problem<'_>, partition: Partition) -> Result<Verified, V
             wrong.push(Violation::NobodyHas(c));
         }
     }
-    if wrong.is_empty() { Ok(Verified::new(problem, partition, at)) } else { Err(wrong) }
+    if wrong.is_empty() { Ok(overlap) } else { Err(wrong) }
 }

@@ -21,6 +21,7 @@ pub mod judge;
 pub mod order;
 pub mod overlap;
 pub mod problem;
+pub mod regions;
 pub mod runs;
 pub mod simulate;
 pub mod spread;

@@ -223,6 +223,48 @@ fn regions_lie_within_stages() {
     assert!(text.contains("sl_stage_0_regions(") && text.contains("sl_stage_1_regions("), "no regions in stages");
 }
 
+/// Windows behind duplicate splitters in stages: all in one that threads share; with filters before and behind it there, of which the one behind looks ahead, so that the region
+/// fires again; in a stage of one thread, beside filters with state.
+#[test]
+fn windows_lie_within_stages() {
+    let heavy = "float->float filter Spin(int n) { work pop 1 push 1 { float x = pop(); for (int i = 0; i < n; i++) x = x * 0.5 + i; push(x); } }
+float->float filter Mix { work pop 1 peek 7 push 1 { push(peek(6) - 0.5 * peek(0)); pop(); } }
+float->float filter Lag(int n) { float y; work pop 1 push 1 { float x = pop(); for (int i = 0; i < n; i++) y = 0.5 * y + x; push(y); } }
+";
+    let within = |before: &str, behind: &str| {
+        let main = format!("float->float pipeline Main {{ {before}\n    add splitjoin {{ split duplicate; for");
+        let text = WINDOWS.replace("float->float pipeline Main {\n    add splitjoin { split duplicate; for", &main);
+        heavy.to_string() + &text.replace("add Sum(6);\n", &format!("add Sum(6); {behind}\n"))
+    };
+    // what a replica does once is fetched in its first batch only
+    for (program, replicas, single) in [
+        (within("", ""), true, false),
+        (within("add Spin(20);", "add Mix; add Spin(9);"), true, false),
+        (within("add Lag(9);", "add Lag(120);"), false, true),
+    ] {
+        let place = Place::new().with("a.str", &program);
+        let done = place.run(&["run", "a.str", "--threads", "2", "--dump-after", "emit-c"]).ends(0);
+        let fetches = |first: &str| {
+            done.text().lines().any(|l| l.starts_with(&format!("    {first}memcpy(")) && l.contains(", a + "))
+        };
+        assert_eq!((fetches("if (again == 0) "), fetches("")), (replicas, single), "{}", done.text());
+        for n in [0, 17, 18, 40, 41, 3000, 50_000] {
+            let bytes = reals(n);
+            let by =
+                |arguments: &[&str]| place.run_with(&[&["run", "a.str"], arguments].concat(), &bytes).ends(0).stdout;
+            let reference = by(&["--interpret"]);
+            for how in [
+                &["2"][..],
+                &["2", "--threads-batch", "1"],
+                &["3", "--threads-batch", "5"],
+                &["5", "--threads-batch", "40"],
+            ] {
+                assert!(by(&[&["-O0", "--threads"], how].concat()) == reference, "{n} items, {how:?}\n{program}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_smallest_buffers_have_no_regions() {
     let place = Place::new().with("a.str", SORT);
