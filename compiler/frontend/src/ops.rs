@@ -167,7 +167,7 @@ pub fn builtin(f: Builtin, args: &[Const]) -> Option<Const> {
     Some(math::builtin(f, &args?)?.into_const())
 }
 
-/// `a op b`; both of one type.
+/// `a op b`; both of one type, but for a real number that multiplies or divides a complex one.
 #[inline]
 pub fn scalar_binary(op: BinaryOp, a: Scalar, b: Scalar) -> Result<Option<Scalar>, DivisionByZero> {
     Ok(match (a, b) {
@@ -177,6 +177,9 @@ pub fn scalar_binary(op: BinaryOp, a: Scalar, b: Scalar) -> Result<Option<Scalar
         (Scalar::Bool(a), Scalar::Bool(b)) => truth(op, a, b, Scalar::Bool),
         (Scalar::Bit(a), Scalar::Bit(b)) => truth(op, a, b, Scalar::Bit),
         (Scalar::Complex(a, b), Scalar::Complex(c, d)) => complex(op, (a, b), (c, d)),
+        (Scalar::Complex(a, b), Scalar::Float(x)) if op == BinaryOp::Mul => Some(Scalar::Complex(a * x, b * x)),
+        (Scalar::Complex(a, b), Scalar::Float(x)) if op == BinaryOp::Div => Some(Scalar::Complex(a / x, b / x)),
+        (Scalar::Float(x), Scalar::Complex(a, b)) if op == BinaryOp::Mul => Some(Scalar::Complex(x * a, x * b)),
         (Scalar::Vec(n, a), Scalar::Vec(m, b)) if n == m => vector(op, n, a, b),
         _ => None,
     })

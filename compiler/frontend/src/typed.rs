@@ -302,7 +302,7 @@ pub enum StmtKind {
         value: Expr,
     },
     /// `place op= value`: the place is evaluated once; the operation works in type `in_ty` (as in [`ExprKind::Binary`],
-    /// to which place's value is converted and which `value` already has) and the result is converted back.
+    /// to which place's value is converted and which `value` already has, but for a float that scales a complex number) and the result is converted back.
     AssignOp {
         /// The place.
         place: Expr,
@@ -519,7 +519,7 @@ pub enum ExprKind {
     Unary(UnaryOp, Box<Expr>),
     /// Operands have equal types: `+ - * /` int, float, double, complex, vectors; `%` int; shifts int; comparisons int,
     /// float, double (`==` and `!=` also boolean, bit, complex), result boolean; `& | ^` int, boolean or bit;
-    /// `&&` and `||` boolean, short-circuit.
+    /// `&&` and `||` boolean, short-circuit. But a complex number may be multiplied by a float, on either side, or divided by one: both its parts are.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// `c ? a : b`, both of the expression's type.
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),

@@ -26,6 +26,7 @@ pub struct RawCode {
     pub attempt: u32,
     pub most_looked: u64,
     pub most_pushed: u64,
+    pub sure: Code,
 }
 
 /// `sl_node`

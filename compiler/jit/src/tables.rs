@@ -305,6 +305,7 @@ fn assemble(
             attempt: u32::from(kernel.work.dynamic.is_some()),
             most_looked: most(bounds.look.1),
             most_pushed: most(bounds.push.1),
+            sure: std::ptr::null(),
         });
     }
 

@@ -7,10 +7,12 @@ pub mod inline;
 pub mod inner;
 pub mod intervals;
 pub mod jam;
+pub mod known_loops;
 pub mod lanes;
 pub mod lower_channels;
 pub mod privatise;
 pub mod prove_checks;
+pub mod reduce_divisions;
 pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
@@ -39,10 +41,13 @@ pub const PASSES: &[Pass] = &[
     ("fold", fold::run),
     // what no firing leaves to another is a variable like others from here on
     (PRIVATISE, privatise::run),
+    // loops inside loops that count by doubling have constant bounds from here on, or are none
+    ("known-loops", known_loops::run),
     // channels become positions, which are numbers like others from here on
     ("lower-channels", lower_channels::run),
     ("fold", fold::run),
     ("prove-checks", prove_checks::run),
+    ("reduce-divisions", reduce_divisions::run),
     ("clean", clean::run),
     ("lanes", lanes::run),
 ];

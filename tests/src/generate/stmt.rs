@@ -301,7 +301,7 @@ impl Body<'_> {
         let i = self.g.name("i");
         let last = turns as i32 - 1;
         let n = self.g.r.range(1, 3);
-        let (head, range, before) = match self.g.r.below(8) {
+        let (head, range, before) = match self.g.r.below(10) {
             0 => (format!("for (int {i} = {last}; {i} >= 0; {i}--) "), (0, turns as i32), None),
             1 => {
                 let step = self.g.r.range(2, 4) as i32;
@@ -317,6 +317,16 @@ impl Body<'_> {
             5 if free && turns > 1 => {
                 let e = self.maybe(|b| b.expr_to(&Ty::Bool, 2));
                 (format!("for (int {i} = 0; {i} < {turns} && ({e}); {i}++) "), (0, turns as i32), None)
+            }
+            // by doubling and the like: every turn is known
+            6 => {
+                let by = self.g.r.range(2, 3) as i32;
+                let most = by.pow(turns - 1);
+                (format!("for (int {i} = 1; {i} <= {most}; {i} *= {by}) "), (1, most + 1), None)
+            }
+            7 => {
+                let most = 1 << (turns - 1);
+                (format!("for (int {i} = {most}; {i} > 0; {i} >>= 1) "), (1, most + 1), None)
             }
             _ => (format!("for (int {i} = 0; {i} < {turns}; {i}++) "), (0, turns as i32), None),
         };

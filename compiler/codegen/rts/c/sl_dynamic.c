@@ -223,6 +223,44 @@ static int64_t sl_flow_times(sl_ctx *ctx, uint32_t v, int64_t most) {
 /* How many items more a channel should get now. */
 static int64_t sl_flow_space(const sl_ctx *ctx, uint32_t c) { return ctx->flow_items - (int64_t)sl_held(ctx, c); }
 
+/* Attempts of a node in a row as long as neither an item nor room is missing, at most so many, and none beyond what a flow lets gather (or not by much): how
+ * often it has fired. */
+static int64_t sl_flow_sure(sl_ctx *ctx, uint32_t v, int64_t most) {
+    const sl_program *const p = ctx->program;
+    const sl_node *const n = &p->nodes[v];
+    const sl_code *const code = &p->codes[n->what];
+    if (!code->sure || p->link_count > 0 || sl_first(ctx, n, v)) {
+        return 0;
+    }
+    const uint32_t in = p->ports[n->first_in], out = n->outs > 0 ? p->ports[n->first_out] : 0;
+    ctx->have = sl_held(ctx, in);
+    if ((int64_t)ctx->have < sl_need(ctx, v, in)) {
+        return 0;
+    }
+    if (n->outs > 0) {
+        const uint64_t limit = p->channel_limit - sl_held(ctx, out);
+        const uint64_t last = code->most_pushed <= 65536 ? code->most_pushed : SL_FLOW_ITEMS;
+        const uint64_t room = (uint64_t)sl_flow_space(ctx, out) + last - 1;
+        ctx->room = room < limit ? room : limit;
+        sl_make_room(ctx, out, ctx->room);
+    }
+    ctx->node = (int32_t)v;
+    ctx->firing = ctx->fired[v];
+    ctx->attempting = 0;
+    code->sure(ctx, ctx->states + n->state, sl_head(ctx, in), n->outs > 0 ? sl_tail(ctx, out) : NULL, (long)most);
+    ctx->at[in].head += ctx->took;
+    if (n->outs > 0) {
+        ctx->at[out].tail += ctx->gave;
+    }
+    if (ctx->surely > 0) {
+        ctx->need[v] = 0;
+    }
+#ifdef SL_STATS
+    sl_stats_moved(ctx, v, ctx->took, n->outs > 0 ? ctx->gave : 0);
+#endif
+    return ctx->surely;
+}
+
 /* Fires a node as often as its items and the channels behind it allow. Did it? */
 static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
     const sl_program *p = ctx->program;
@@ -264,12 +302,13 @@ static int sl_flow_node(sl_ctx *ctx, uint32_t v) {
                     break;
                 }
             }
-            if (!sl_attempt(ctx, v)) {
+            const int64_t sure = sl_flow_sure(ctx, v, times - done);
+            if (sure == 0 && !sl_attempt(ctx, v)) {
                 break;
             }
-            ctx->fired[v]++;
+            ctx->fired[v] += sure > 0 ? sure : 1;
             sl_watch_limit(ctx, n);
-            done++;
+            done += sure > 0 ? sure : 1;
         }
 #ifdef SL_STATS
         sl_tick(ctx, v, done);

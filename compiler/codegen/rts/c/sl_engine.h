@@ -55,6 +55,7 @@ typedef struct sl_code {
     uint64_t state_bytes;
     uint32_t attempt; /* a firing decides on its rates */
     uint64_t most_looked, most_pushed; /* the bounds of those of `work`; UINT64_MAX without */
+    sl_fire_fn *sure; /* attempts in a row, up to the first that must be abandoned, or NULL */
 } sl_code;
 
 /* A node. */
@@ -310,6 +311,7 @@ struct sl_ctx {
     char *held;         /* what it has printed */
     size_t held_length, held_room;
     uint64_t have, room, looked; /* items that are there, room for more, items looked at */
+    int64_t surely;     /* firings of attempts in a row */
     int64_t took, gave, wanted;  /* items popped and pushed; items that it needs to begin again */
     int64_t flow_items;
     uint32_t attempting;

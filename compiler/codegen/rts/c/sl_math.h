@@ -53,6 +53,12 @@ SL_FN int32_t sl_maxi(int32_t a, int32_t b) { return b > a ? b : a; }
 
 SL_FN int32_t sl_float_to_int(float x)
 {
+#if defined(__SSE2__) && defined(__GNUC__)
+    /* the processor's own: INT32_MIN for all that is no int */
+    typedef float sl_scalar __attribute__((vector_size(16)));
+    const int32_t i = __builtin_ia32_cvttss2si((sl_scalar){x, 0.0f, 0.0f, 0.0f});
+    if (!SL_UNLIKELY(i == INT32_MIN)) return i;
+#endif
     float size = __builtin_fabsf(x);
     if (size < 2147483648.0f) return (int32_t)x & -(int32_t)(size >= 1.0f);
     return x > 0 ? INT32_MAX : x != x ? 0 : INT32_MIN;

@@ -23,6 +23,7 @@ mod print_lanes;
 mod print_lookup;
 mod print_rest;
 mod print_scope;
+mod print_sure;
 pub mod program;
 pub mod rest;
 pub mod rts;

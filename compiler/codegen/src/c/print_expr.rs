@@ -6,7 +6,7 @@
 //! ($0 + (table1[$2] * in(($3 + 1))))   →   acc_0 + SL_ROUNDED(h_1.v[i_2] * in[k_3 + 1])
 //! ```
 
-use super::print_function::Printer;
+use super::print_function::{Printer, kept_name};
 use super::types::{field_name, scalar};
 use sluice_frontend::constant::Const;
 use sluice_frontend::ty::Ty;
@@ -129,7 +129,8 @@ impl Printer<'_> {
             }
             Base::State(id) => {
                 let s = &self.kernel.state[id.index()];
-                (format!("st->{}", field_name(id.index(), &s.name)), s.ty.clone())
+                let name = field_name(id.index(), &s.name);
+                (if self.kept.contains(id) { kept_name(&name) } else { format!("st->{name}") }, s.ty.clone())
             }
             Base::Table(id) => (self.table_name(*id), self.kernel.tables[id.index()].ty.clone()),
             Base::In(e) | Base::Peek(e) => (format!("in[{}]", self.expr(e)), self.kernel.input.clone()),

@@ -18,6 +18,7 @@ mod statements;
 use super::print::{FilterOptions, FilterText, Send, Site};
 use super::print_lanes::LaneLayout;
 use super::print_scope::Scopes;
+use super::print_sure::Row;
 use super::types::{c_type, field_name, initializer, static_name, table};
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
@@ -46,6 +47,10 @@ pub(super) struct Printer<'a> {
     /// While lanes are printed: how their buffers are laid out, and vectors for each varying value (otherwise 0).
     pub(super) layout: Option<LaneLayout>,
     pub(super) unroll: usize,
+    /// Fields that are variables while several firings are printed.
+    pub(super) kept: BTreeSet<StateId>,
+    /// While attempts in a row are printed.
+    pub(super) row: Option<Row>,
 }
 
 /// A `For`, `Loop` or `Block` around the current statement.
@@ -73,6 +78,8 @@ impl<'a> Printer<'a> {
             serial: 0,
             layout: None,
             unroll: 0,
+            kept: BTreeSet::new(),
+            row: None,
         }
     }
 
@@ -102,6 +109,7 @@ impl<'a> Printer<'a> {
         if let Some(p) = &prework {
             self.firing("sl_prework", p);
         }
+        self.sure_attempts();
         let statics = self.kernel.tables.iter().filter_map(|t| t.shared).collect::<BTreeSet<_>>();
         FilterText { state, prototypes, functions: self.out, sites: self.sites, sends: self.sends, statics }
     }
@@ -171,6 +179,9 @@ impl<'a> Printer<'a> {
         }
         if self.kernel.prework.is_some() {
             let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_prework"));
+        }
+        if super::print_sure::row(self.kernel).is_some() {
+            let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_sure"));
         }
         let special = [Some(self.kernel.work.function), self.kernel.prework.map(|p| p.function)];
         let lanes = self.kernel.lanes.as_ref().map(|l| l.function);
@@ -324,12 +335,60 @@ impl<'a> Printer<'a> {
                 self.out.push_str("    st->iter += n;\n");
             }
         }
+        self.keep();
         let _ = writeln!(self.out, "    for (long firing = 0; firing < n; firing++{steps}) {{");
         self.body(&f.body, 2);
         if each {
             self.out.push_str("        st->iter++;\n");
         }
-        self.out.push_str("    }\n}\n\n");
+        self.out.push_str("    }\n");
+        self.put_back();
+        self.out.push_str("}\n\n");
+    }
+
+    /// Fields that a firing writes become variables for all firings of a call, where they are one number or few at known places: a C compiler does that itself only where each firing
+    /// writes them in any case and nothing can stop it. (A firing that stops the program leaves them as they were: nobody looks at them then.)
+    pub(super) fn keep(&mut self) {
+        let (body, state) = (&self.function().body, &self.kernel.state);
+        let (mut written, mut moving, mut alone) = (BTreeSet::new(), BTreeSet::new(), true);
+        let mut look = |p: &Place| {
+            let Base::State(id) = p.base else { return };
+            let known = p.path.iter().all(|step| !matches!(step, Proj::Index(e) if e.as_int().is_none()));
+            if !known || p.path.is_empty() && state[id.index()].ty.is_aggregate() {
+                moving.insert(id);
+            }
+        };
+        walk::each_expr(body, &mut |e| {
+            if let ExprKind::Load(p) = &e.kind {
+                look(p);
+            }
+        });
+        walk::each_stmt(body, &mut |s| {
+            alone &= !matches!(s.kind, StmtKind::Call { .. });
+            for p in s.kind.targets() {
+                look(p);
+                written.extend(if let Base::State(id) = p.base { Some(id) } else { None });
+            }
+        });
+        if !alone {
+            return;
+        }
+        let few = |id: &StateId| numbers(&state[id.index()].ty).is_some_and(|n| n <= MOST_KEPT);
+        let kept: BTreeSet<StateId> = written.difference(&moving).filter(|id| few(id)).copied().collect();
+        for id in &kept {
+            let s = &state[id.index()];
+            let name = field_name(id.index(), &s.name);
+            let _ = writeln!(self.out, "    {} {} = st->{name};", c_type(&s.ty), kept_name(&name));
+        }
+        self.kept = kept;
+    }
+
+    /// Such variables become fields again.
+    pub(super) fn put_back(&mut self) {
+        for id in std::mem::take(&mut self.kept) {
+            let name = field_name(id.index(), &self.kernel.state[id.index()].name);
+            let _ = writeln!(self.out, "    st->{name} = {};", kept_name(&name));
+        }
     }
 
     /// A list of statements; its variables are declared where they are first assigned, or at its top.
@@ -350,6 +409,23 @@ impl<'a> Printer<'a> {
     pub(super) fn local(&self, id: LocalId) -> String {
         field_name(id.index(), &self.function().locals[id.index()].name)
     }
+}
+
+/// Numbers in a field that becomes variables, at most: they should be registers.
+const MOST_KEPT: u32 = 16;
+
+/// How many numbers a value has; `None` for a struct.
+fn numbers(ty: &Ty) -> Option<u32> {
+    match ty {
+        Ty::Array(e, _) => numbers(e)?.checked_mul(ty.known_len()?),
+        Ty::Struct(_) => None,
+        _ => Some(1),
+    }
+}
+
+/// The variable that a field is for a while. Names of variables end in their number.
+pub(super) fn kept_name(field: &str) -> String {
+    format!("{field}_kept")
 }
 
 /// Text that cannot end a comment.

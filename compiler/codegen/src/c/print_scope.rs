@@ -29,8 +29,8 @@ type Path = Vec<(Address, usize)>;
 impl Scopes {
     /// Of a function's locals; parameters are declared by the function.
     pub(super) fn of(f: &Function) -> Scopes {
-        let mut uses: BTreeMap<LocalId, Vec<Path>> = BTreeMap::new();
-        collect(&f.body, &mut Vec::new(), &mut uses);
+        let (mut uses, mut lists) = (BTreeMap::new(), BTreeMap::new());
+        collect(&f.body, &mut Vec::new(), &mut uses, &mut lists);
         let mut out = Scopes::default();
         for (id, paths) in uses {
             if id.0 < f.params {
@@ -39,7 +39,7 @@ impl Scopes {
             let common = paths.iter().skip(1).fold(paths[0].clone(), |a, b| {
                 a.iter().zip(b).take_while(|(x, y)| x.0 == y.0).map(|(x, _)| *x).collect()
             });
-            match list_at(f, &common).and_then(|list| declaring(list, id)) {
+            match common.last().and_then(|(at, _)| lists.get(at)).and_then(|list| declaring(list, id)) {
                 Some(s) => {
                     out.by.insert(id, s);
                 }
@@ -62,24 +62,44 @@ fn address(body: &[Stmt]) -> Address {
     body.as_ptr() as Address
 }
 
-/// The paths of the lists in which each local occurs.
-fn collect(body: &[Stmt], path: &mut Path, uses: &mut BTreeMap<LocalId, Vec<Path>>) {
+/// A list of statements, and by local which of them mentions it first, and how many do (with what is inside them).
+struct List<'f> {
+    body: &'f [Stmt],
+    mentions: BTreeMap<LocalId, (usize, u32)>,
+}
+
+/// The paths of the lists in which each local occurs, and all lists by their addresses; gives the locals of this one.
+fn collect<'f>(
+    body: &'f [Stmt],
+    path: &mut Path,
+    uses: &mut BTreeMap<LocalId, Vec<Path>>,
+    lists: &mut BTreeMap<Address, List<'f>>,
+) -> BTreeSet<LocalId> {
     path.push((address(body), 0));
-    for s in body {
+    let mut mentions: BTreeMap<LocalId, (usize, u32)> = BTreeMap::new();
+    for (i, s) in body.iter().enumerate() {
         let mut here = BTreeSet::new();
         own_locals(s, &mut here);
-        for id in here {
-            let list = uses.entry(id).or_default();
+        for id in &here {
+            let list = uses.entry(*id).or_default();
             // two different lists are enough to find what they have in common; more are harmless but many
             if list.last() != Some(path) {
                 list.push(path.clone());
             }
         }
         for b in s.kind.bodies() {
-            collect(b, path, uses);
+            here.append(&mut collect(b, path, uses, lists));
+        }
+        for id in here {
+            mentions.entry(id).or_insert((i, 0)).1 += 1;
         }
     }
     path.pop();
+    let all = mentions.keys().copied().collect();
+    if !body.is_empty() {
+        lists.insert(address(body), List { body, mentions });
+    }
+    all
 }
 
 /// The locals that a statement itself mentions.
@@ -101,23 +121,10 @@ fn own_locals(s: &Stmt, out: &mut BTreeSet<LocalId>) {
     });
 }
 
-fn list_at<'f>(f: &'f Function, path: &Path) -> Option<&'f [Stmt]> {
-    let wanted = path.last()?.0;
-    let mut lists: Vec<&'f [Stmt]> = vec![&f.body];
-    while let Some(list) = lists.pop() {
-        if !list.is_empty() && address(list) == wanted {
-            return Some(list);
-        }
-        for s in list {
-            lists.extend(s.kind.bodies().into_iter().map(Vec::as_slice));
-        }
-    }
-    None
-}
-
 /// The statement of the list that can declare the local: the first that mentions it, where that assigns all of it.
-fn declaring(list: &[Stmt], id: LocalId) -> Option<Address> {
-    let first = list.iter().find(|s| mentions(s, id))?;
+fn declaring(list: &List<'_>, id: LocalId) -> Option<Address> {
+    let (first, count) = list.mentions.get(&id)?;
+    let first = list.body.get(*first)?;
     let mut own = BTreeSet::new();
     let ok = match &first.kind {
         StmtKind::Assign(p, e) if p.as_local() == Some(id) => {
@@ -134,8 +141,7 @@ fn declaring(list: &[Stmt], id: LocalId) -> Option<Address> {
             !own.contains(&id)
         }
         StmtKind::For(l) if l.var == id => {
-            let alone = list.iter().filter(|s| mentions(s, id)).count() == 1;
-            alone && ![&l.from, &l.to].into_iter().any(|e| e.any(&mut |e| reads(e, id)))
+            *count == 1 && ![&l.from, &l.to].into_iter().any(|e| e.any(&mut |e| reads(e, id)))
         }
         _ => false,
     };
@@ -144,10 +150,4 @@ fn declaring(list: &[Stmt], id: LocalId) -> Option<Address> {
 
 fn reads(e: &Expr, id: LocalId) -> bool {
     matches!(&e.kind, ExprKind::Load(Place { base: Base::Local(x), .. }) if *x == id)
-}
-
-fn mentions(s: &Stmt, id: LocalId) -> bool {
-    let mut own = BTreeSet::new();
-    own_locals(s, &mut own);
-    own.contains(&id) || s.kind.bodies().into_iter().flatten().any(|s| mentions(s, id))
 }

@@ -116,6 +116,12 @@ pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts, regions: &[(usize, usiz
                 "static void sl_call_first_{k}({args}) {{ sl_prework_{mail}{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
             );
         }
+        if super::print_sure::row(kernel).is_some() {
+            let _ = writeln!(
+                out,
+                "static void sl_call_sure_{k}({args}) {{ sl_sure_{k}(ctx, (struct sl_state_{k} *)st, in, out, n); }}"
+            );
+        }
         if first[k] == k {
             let _ = writeln!(out, "static void sl_start_{k}(void *st) {{ sl_init_{k}((struct sl_state_{k} *)st); }}");
         }
@@ -223,9 +229,13 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
             let printed = codes.get(k).map_or("", |c| &c.init_output);
             let r = first_rates[k];
             let bounds = input.kernels.get(k).map(|kernel| kernel.work.bounds());
+            let sure = match input.kernels.get(k) {
+                Some(kernel) if super::print_sure::row(kernel).is_some() => format!("sl_call_sure_{k}"),
+                _ => "NULL".to_string(),
+            };
             let most = |n: Option<Option<u32>>| n.flatten().map_or("UINT64_MAX".to_string(), |n| n.to_string());
             format!(
-                "{{sl_call_{k}, {first}, sl_start_{k}, {}, {}, {}, {}, {}, sizeof(struct sl_state_{k}), {}, {}, {}}}",
+                "{{sl_call_{k}, {first}, sl_start_{k}, {}, {}, {}, {}, {}, sizeof(struct sl_state_{k}), {}, {}, {}, {sure}}}",
                 r.peek.max(r.pop),
                 r.pop,
                 r.push,

@@ -92,7 +92,8 @@ impl Checker<'_> {
         self.literal_division(op, a, b, span);
         self.widens(&l.expr, &operands);
         self.widens(&r.expr, &operands);
-        let (l, r) = (self.convert(l.expr, &operands), self.convert(r.expr, &operands));
+        let (left, right) = operand_types(op, &operands, &l.expr.ty, &r.expr.ty);
+        let (l, r) = (self.convert(l.expr, &left), self.convert(r.expr, &right));
         Checked { expr: self.operation(op, l, r, result, span), literal }
     }
 
@@ -189,5 +190,15 @@ fn literals_only(e: &ast::Expr) -> bool {
         A::Paren(e) | A::Unary(UnaryOp::Neg, e) => literals_only(e),
         A::Binary(_, a, b) => literals_only(a) && literals_only(b),
         _ => false,
+    }
+}
+
+/// The types that an operator's operands get where it works in `operands`: a real number that multiplies or divides a complex one stays real.
+pub(super) fn operand_types(op: BinaryOp, operands: &Ty, l: &Ty, r: &Ty) -> (Ty, Ty) {
+    let scales = |by: &Ty, other: &Ty| *operands == Ty::Complex && *other == Ty::Complex && *by != Ty::Complex;
+    match op {
+        BinaryOp::Mul if scales(l, r) => (Ty::Float, Ty::Complex),
+        BinaryOp::Mul | BinaryOp::Div if scales(r, l) => (Ty::Complex, Ty::Float),
+        _ => (operands.clone(), operands.clone()),
     }
 }

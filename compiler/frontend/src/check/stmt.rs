@@ -169,7 +169,8 @@ impl Checker<'_> {
             return nothing;
         }
         self.widens(&v.expr, &in_ty);
-        let value = self.convert(v.expr, &in_ty);
+        let (_, value_ty) = super::operators::operand_types(op, &in_ty, &place.ty, &v.expr.ty);
+        let value = self.convert(v.expr, &value_ty);
         StmtKind::AssignOp { place, op, in_ty, value }
     }
 

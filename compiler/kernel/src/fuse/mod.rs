@@ -185,11 +185,11 @@ fn make(
         debug_verify(&kernel, name);
     }
     let heavy = members.iter().any(|(v, _)| match &graph.node(*v).kind {
-        NodeKind::Filter { code, .. } => kernels[code.index()].lanes.is_some(),
+        NodeKind::Filter { code, .. } => lanes::fills_vectors(&kernels[code.index()]),
         _ => false,
     });
-    // lanes that are lost cost more than buffers
-    if heavy && kernel.lanes.is_none() {
+    // vectors that are lost cost more than buffers
+    if heavy && !lanes::fills_vectors(&kernel) {
         return Err(Refused::Never);
     }
     Ok(Made { members, rate, input, output, kernel, states, ahead })

@@ -174,7 +174,7 @@ fn kind(kernel: &Kernel, may_fail: bool, serial: bool) -> Option<Filter> {
     }
     let cycles = cost::firing(kernel).cycles();
     let kind = match () {
-        () if kernel.lanes.is_some() => Kind::Lanes,
+        () if lanes::fills_vectors(kernel) => Kind::Lanes,
         // what has to be proved may be, where it is known whose items they are
         () if lanes::possible(kernel, !serial) => Kind::Light,
         () if cycles > HEAVY => return None,

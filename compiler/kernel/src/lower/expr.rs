@@ -109,7 +109,21 @@ impl FunctionLowering<'_, '_> {
             b = self.twice(b);
             self.out.push(StmtKind::Check(Check::Divisor(b.clone())).at(span));
         }
-        Expr::binary(op, a, b, ty)
+        match (&a.ty, &b.ty) {
+            (Ty::Complex, Ty::Float) => self.scaled(a, b, &|part, by| Expr::binary(op, part, by, Ty::Float)),
+            (Ty::Float, Ty::Complex) => self.scaled(b, a, &|part, by| Expr::binary(op, by, part, Ty::Float)),
+            _ => Expr::binary(op, a, b, ty),
+        }
+    }
+
+    /// A complex number whose parts are those of `z`, each with `by`.
+    fn scaled(&mut self, z: Expr, by: Expr, with: &dyn Fn(Expr, Expr) -> Expr) -> Expr {
+        let (z, by) = (self.twice(z), self.twice(by));
+        let part = |i: u8| {
+            let part = Expr { kind: ExprKind::Component(Box::new(z.clone()), i), ty: Ty::Float };
+            with(part, by.clone())
+        };
+        Expr { kind: ExprKind::Compose(vec![part(0), part(1)]), ty: Ty::Complex }
     }
 
     /// Takes an item.

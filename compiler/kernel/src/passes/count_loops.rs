@@ -43,6 +43,11 @@ pub fn run(kernel: &mut Kernel) {
     }
 }
 
+/// Is this the body of a counted loop?
+pub(super) fn is_counted(body: &[Stmt], locals: &[Local]) -> bool {
+    counted(body, locals).is_some()
+}
+
 fn counted(body: &[Stmt], locals: &[Local]) -> Option<For> {
     let (first, rest) = body.split_first()?;
     let (last, inner) = rest.split_last()?;

@@ -194,6 +194,18 @@ fn implied(c: &Expr, holds: bool) -> Option<(LocalId, Expr)> {
     }
 }
 
+/// `min(x, c)` is `min(c, x)` for a constant that is neither NaN nor a zero, and that is one instruction of most processors: what it gives for a NaN is its second operand.
+fn bound_first(f: Builtin, args: &[Expr]) -> Option<Vec<Expr>> {
+    let [x, c] = args else { return None };
+    let plain = match c.as_const()? {
+        Const::Float(c) => !c.is_nan() && c != 0.0,
+        Const::Double(c) => !c.is_nan() && c != 0.0,
+        _ => false,
+    };
+    let swap = plain && matches!(f, Builtin::Min | Builtin::Max) && x.as_const().is_none();
+    swap.then(|| vec![c.clone(), x.clone()])
+}
+
 /// A simpler expression with the same value, where one is known; operands are already simple.
 fn simplified(e: &Expr, tables: &[Table]) -> Option<Expr> {
     let constant = |c: Option<Const>| c.map(|c| Expr { kind: ExprKind::Const(c), ty: e.ty.clone() });
@@ -227,6 +239,9 @@ fn simplified(e: &Expr, tables: &[Table]) -> Option<Expr> {
         ExprKind::Convert(a) if a.ty == e.ty => Some((**a).clone()),
         ExprKind::Convert(a) => constant(ops::convert(&a.as_const()?, &e.ty)),
         ExprKind::Builtin(f, args) => {
+            if let Some(first) = bound_first(*f, args) {
+                return Some(Expr { kind: ExprKind::Builtin(*f, first), ty: e.ty.clone() });
+            }
             let args: Option<Vec<Const>> = args.iter().map(Expr::as_const).collect();
             constant(ops::builtin(*f, &args?))
         }

@@ -26,6 +26,9 @@ use sluice_frontend::ty::Ty;
 /// A check, its address, and what is known where it stands.
 pub type Visitor<'v> = &'v mut dyn FnMut(&Check, usize, &Env<'_>);
 
+/// A statement, and what is known before it.
+pub type Looker<'v> = &'v mut dyn FnMut(&Stmt, &Env<'_>);
+
 /// What is known about the kernel as a whole.
 pub struct Facts {
     /// Bounds of int state fields at the start of a firing.
@@ -92,6 +95,14 @@ pub fn each_check(kernel: &Kernel, facts: &Facts, f: &Function, visit: Visitor<'
     w.body(&f.body, &mut env);
 }
 
+/// Visits the statements of a function that are reached, some of them more than once.
+pub fn each_statement(kernel: &Kernel, facts: &Facts, f: &Function, look: Looker<'_>) {
+    let mut w = Walker::new(kernel, facts, f);
+    w.look = Some(look);
+    let mut env = w.start();
+    w.body(&f.body, &mut env);
+}
+
 /// The least and greatest int in a constant.
 fn hull_of(c: &Const) -> Range {
     match c {
@@ -129,6 +140,7 @@ struct Walker<'a, 'v> {
     facts: &'a Facts,
     f: &'a Function,
     visit: Option<Visitor<'v>>,
+    look: Option<Looker<'v>>,
     /// The hull of what is stored in each state field.
     written: Option<&'v mut Vec<Range>>,
     /// The hull of what is given.
@@ -139,7 +151,7 @@ struct Walker<'a, 'v> {
 
 impl<'a, 'v> Walker<'a, 'v> {
     fn new(kernel: &'a Kernel, facts: &'a Facts, f: &'a Function) -> Self {
-        Walker { kernel, facts, f, visit: None, written: None, given: None, seeking: 0 }
+        Walker { kernel, facts, f, visit: None, look: None, written: None, given: None, seeking: 0 }
     }
 
     fn start(&self) -> Env<'a> {
@@ -170,6 +182,11 @@ impl<'a, 'v> Walker<'a, 'v> {
     }
 
     fn stmt(&mut self, s: &Stmt, env: &mut Env<'a>) {
+        if self.seeking == 0
+            && let Some(look) = self.look.as_deref_mut()
+        {
+            look(s, env);
+        }
         match &s.kind {
             StmtKind::Assign(p, e) => {
                 if e.ty == Ty::Int || e.ty.is_aggregate() {

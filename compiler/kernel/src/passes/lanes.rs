@@ -10,10 +10,11 @@
 //! ```
 //!
 //! A filter qualifies where its firing has no state, `iter()`, checks, calls or prints, takes and gives floats, ints or complex numbers,
-//! and its control flow does not depend on data; a condition that does, over assignments that may be executed in vain, becomes
+//! its control flow does not depend on data, and it does not only move items or consist of loops over neighbouring items; a condition that does, over assignments that may be executed in vain, becomes
 //! selections. Complex values are split first.
 
 mod convert;
+mod straight;
 
 use super::split_complex::split;
 use crate::cost;
@@ -39,10 +40,18 @@ const MAX_WINDOW: u32 = 1 << 16;
 
 /// Finds the lanes of the work function.
 pub fn run(kernel: &mut Kernel) {
-    if let Some((f, lanes)) = find(kernel, WORTHWHILE, false) {
+    if straight::straight(kernel) {
+        return;
+    }
+    if let Some((f, lanes)) = find(kernel, WORTHWHILE, false).filter(|(f, l)| !straight::moves_only(f, &l.varying)) {
         kernel.functions.push(f);
         kernel.lanes = Some(lanes);
     }
+}
+
+/// Do the firings of the work function fill vectors: in lanes, or in loops that the C compiler makes vectors of?
+pub fn fills_vectors(kernel: &Kernel) -> bool {
+    kernel.lanes.is_some() || straight::straight(kernel)
 }
 
 /// Could the firings of the work function go in lanes, whether it pays or not? As a part of something larger it needs no input and no output of its own;

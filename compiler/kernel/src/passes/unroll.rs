@@ -13,8 +13,10 @@
 //! constants can live in registers. Limits: loops that are left by a jump are written out only where the jump goes further out or to the
 //! next turn; several to a turn only loops without jumps that count by a constant, or upward by one.
 
+mod along;
 mod choice;
 
+pub use along::{Along, along};
 pub use choice::{Rule, jumps, size, turns, written_arrays, written_out_size};
 
 use crate::ir::*;

@@ -10,6 +10,7 @@ mod fusing;
 mod gpu_profiles;
 mod hostile;
 mod jit;
+mod known;
 mod language;
 mod libraries;
 mod linear;

@@ -7,6 +7,7 @@ use crate::c::types::{c_type, text};
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::Span;
 use sluice_kernel::ir::*;
+use sluice_kernel::passes::unroll;
 use sluice_kernel::walk;
 use std::fmt::Write;
 
@@ -125,8 +126,28 @@ impl Printer<'_> {
         }
     }
 
+    /// A loop that moves an array along itself, as one move.
+    fn moves_along(&mut self, s: &Stmt, l: &For, pad: &str) -> bool {
+        if self.device() || self.layout.is_some() {
+            return false;
+        }
+        let (Some(a), [Stmt { kind: StmtKind::Assign(p, _), .. }]) = (unroll::along(l), l.body.as_slice()) else {
+            return false;
+        };
+        let at = |i: u32| Place { base: p.base.clone(), path: vec![Proj::Index(Expr::int(i as i32))] };
+        let (to, from) = (self.place(&at(a.to)), self.place(&at(a.from)));
+        let _ = writeln!(self.out, "{pad}memmove(&{to}, &{from}, {} * sizeof {to});", a.count);
+        if !self.scopes.declares(s, l.var) {
+            let _ = writeln!(self.out, "{pad}{} = {};", self.local(l.var), a.last);
+        }
+        true
+    }
+
     fn for_loop(&mut self, s: &Stmt, l: &For, depth: usize) {
         let pad = "    ".repeat(depth);
+        if self.moves_along(s, l, &pad) {
+            return;
+        }
         let var = self.local(l.var);
         let (from, mut to) = (self.expr(&l.from), self.operand(&l.to));
         let declares = if self.scopes.declares(s, l.var) { "int32_t " } else { "" };
@@ -278,6 +299,9 @@ impl Printer<'_> {
 impl Printer<'_> {
     /// What a firing that decides on its rates does beside computing. (Positions may have wrapped: they count as unsigned.)
     fn attempt(&mut self, c: &Check, e: &str, pad: &str) {
+        if let Some(row) = self.row {
+            return self.attempt_in_row(row, c, e, pad);
+        }
         let kernel = self.kernel;
         // only a firing that may move nothing at all must know how far it has looked
         let works = [Some(kernel.work), kernel.prework].into_iter().flatten();

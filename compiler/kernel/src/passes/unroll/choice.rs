@@ -1,5 +1,6 @@
 //! Which loops are unrolled, and how far: by their size, their jumps, and what their turns need of each other.
 
+use super::along::{LONG, along};
 use crate::ir::*;
 use crate::passes::clean::trip;
 use crate::walk;
@@ -62,6 +63,7 @@ pub(super) fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
     let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
     // a break must leave what is no longer there
     let wanted = fits
+        && !(rule.recurrences && along(l).is_some_and(|a| a.count >= LONG))
         && !breaks(&l.body, 0)
         && (!rule.arrays || indexes_any(l, written))
         && (!rule.recurrences || carries(&l.body));

@@ -1,0 +1,129 @@
+//! Firings that need no lanes: the C compiler makes vectors of their loops, over neighbouring items; and those that compute nothing.
+//!
+//! ```text
+//! for $i = 0 < 254 step 1 { out(($i + 1)) = (in(($i + 2)) - in($i)) }
+//! ```
+//!
+//! In lanes, the items of several firings would have to be brought side by side first, and the results back.
+
+use super::is_varying;
+use crate::ir::*;
+use crate::passes::clean::trip;
+use crate::passes::unroll::size;
+use crate::walk;
+use sluice_frontend::ids::LocalId;
+use sluice_frontend::ty::Ty;
+
+/// Turns of a loop, at least: two of the widest vectors.
+const LONG: u64 = 32;
+
+/// How much more is in the loops than beside them.
+const MOSTLY: usize = 8;
+
+/// Is nearly all of a firing in loops over neighbouring items whose turns need nothing of each other?
+pub(super) fn straight(kernel: &Kernel) -> bool {
+    let scalar = |ty: &Ty| matches!(ty, Ty::Int | Ty::Float);
+    let rates = kernel.work.rates;
+    // one item is where its neighbours are
+    if !scalar(&kernel.input) || !scalar(&kernel.output) || rates.pop == 1 && rates.push == 1 {
+        return false;
+    }
+    let (mut inside, mut beside) = (0usize, 0usize);
+    for s in &kernel.function(kernel.work.function).body {
+        match &s.kind {
+            StmtKind::For(l) => match turns(l) {
+                Some(n) => inside = inside.saturating_add(size(&l.body).saturating_mul(n as usize)),
+                None => return false,
+            },
+            StmtKind::Assign(..) => beside += size(std::slice::from_ref(s)),
+            _ => return false,
+        }
+    }
+    inside > 0 && inside >= beside.saturating_mul(MOSTLY)
+}
+
+/// Does a firing only move items?
+pub(super) fn moves_only(f: &Function, varying: &[bool]) -> bool {
+    let mut computes = false;
+    walk::each_expr(&f.body, &mut |e| {
+        let load = matches!(e.kind, ExprKind::Load(_) | ExprKind::Const(_) | ExprKind::Zero);
+        computes |= !load && is_varying(e, varying);
+    });
+    !computes
+}
+
+/// How often such a loop turns.
+fn turns(l: &For) -> Option<u64> {
+    let (n, _) = trip(l).filter(|(n, _)| *n >= LONG && l.step == 1)?;
+    let mut written = Vec::new();
+    walk::each_written(&l.body, &mut |id| written.push(id));
+    let mut assigned: Vec<LocalId> = Vec::new();
+    for s in &l.body {
+        let StmtKind::Assign(p, e) = &s.kind else { return None };
+        let known = |id: LocalId| !written.contains(&id) || assigned.contains(&id);
+        if !vector(e, l.var, &known) {
+            return None;
+        }
+        match &p.base {
+            Base::Local(id) if p.path.is_empty() && matches!(e.ty, Ty::Int | Ty::Float | Ty::Bool) => {
+                assigned.push(*id)
+            }
+            Base::Out(at) if p.path.is_empty() && neighbours(at, l.var) => {}
+            _ => return None,
+        }
+    }
+    Some(n)
+}
+
+/// Is the value one of a vector? `known`: is a variable the turn's own, or the same in all turns?
+fn vector(e: &Expr, var: LocalId, known: &dyn Fn(LocalId) -> bool) -> bool {
+    let here = match &e.kind {
+        ExprKind::Const(_) => true,
+        ExprKind::Load(Place { base: Base::Local(id), path }) => path.is_empty() && known(*id),
+        // positions need not be values of a vector
+        ExprKind::Load(p) => return near(p, var),
+        ExprKind::Unary(..) => true,
+        ExprKind::Binary(op, ..) => match op {
+            BinaryOp::And | BinaryOp::Or => false,
+            BinaryOp::Div | BinaryOp::Rem => e.ty == Ty::Float,
+            _ => true,
+        },
+        ExprKind::Select(_, a, b) => ![a, b].into_iter().any(|e| e.any(&mut loads_items)),
+        ExprKind::Convert(a) => matches!((&a.ty, &e.ty), (Ty::Int | Ty::Bool, Ty::Int | Ty::Float)),
+        ExprKind::Builtin(b, _) => matches!(b, Builtin::Abs | Builtin::Min | Builtin::Max),
+        _ => false,
+    };
+    let mut all = here;
+    e.each_operand(&mut |o| all &= vector(o, var, known));
+    all
+}
+
+fn loads_items(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Load(p) if !matches!(p.base, Base::Local(_)))
+}
+
+/// Are the loads of one turn and the next of neighbours, or of the same?
+fn near(p: &Place, var: LocalId) -> bool {
+    match (&p.base, p.path.as_slice()) {
+        (Base::In(at), []) => neighbours(at, var) || !reads(at, var),
+        (Base::Table(_), [before @ .., Proj::Index(last)]) => {
+            let fixed = |step: &Proj| matches!(step, Proj::Index(e) if !reads(e, var) && !e.any(&mut loads_items));
+            before.iter().all(fixed) && (neighbours(last, var) || !reads(last, var)) && !last.any(&mut loads_items)
+        }
+        _ => false,
+    }
+}
+
+fn reads(e: &Expr, var: LocalId) -> bool {
+    e.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if p.base == Base::Local(var) || loads_items(e)))
+}
+
+/// The variable, or that and a constant.
+fn neighbours(e: &Expr, var: LocalId) -> bool {
+    let is_var = |e: &Expr| matches!(&e.kind, ExprKind::Load(p) if p.as_local() == Some(var));
+    match &e.kind {
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) if b.as_int().is_some() => is_var(a),
+        ExprKind::Binary(BinaryOp::Add, a, b) if a.as_int().is_some() => is_var(b),
+        _ => is_var(e),
+    }
+}
