@@ -257,8 +257,7 @@ pub fn build(
         let makespan = options.manifest.as_deref().map(|m| &m.makespan);
         if let Some((makespan, deadline)) = makespan.and_then(|m| Some((m, m.deadline.as_ref()?))) {
             if product == BuildProduct::Cuda {
-                let named = OfProgram { arch: cuda.archs.first().copied(), ..OfProgram::default() };
-                let asked = makespan.asked.or(&named);
+                let asked = makespan.asked.of_build(cuda)?;
                 let kept = programs::guarantee(session, &checked, code, &asked, deadline)?;
                 if kept != Exit::Ok {
                     return Ok(kept);

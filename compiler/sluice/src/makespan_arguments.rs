@@ -2,12 +2,13 @@
 
 use crate::choices::RatesArg;
 use crate::cuda_arguments::{GpuArgs, block_threads};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use sluice_driver::cuda::arch::Arch;
 use sluice_driver::exit::Fault;
-use sluice_driver::makespan::programs::{How, OfProgram};
+use sluice_driver::makespan::programs::{How, Kernels, OfProgram};
 use sluice_driver::makespan::{Blocks, Config, MakespanOptions, Method, SECONDS};
-use sluice_driver::options::CodeChoices;
+use sluice_driver::options::{CodeChoices, Scheme};
 
 #[derive(Args, Debug)]
 pub struct MakespanArgs {
@@ -41,10 +42,13 @@ pub struct MakespanArgs {
     /// Of a program: the architecture that its kernels are compiled for [default: sm_90]
     #[arg(long, value_name = "ARCH")]
     arch: Option<Arch>,
+    /// Of a program: whose kernels, `swp` for one of each node, `fused` for those of regions [default: swp]
+    #[arg(long, value_name = "SCHEME", value_parser = PossibleValuesParser::new(Scheme::NAMES.map(|(name, _)| name)))]
+    scheme: Option<String>,
     /// Of a program: threads of a block [default: 128]
     #[arg(long, value_name = "N", value_parser = block_threads)]
     threads: Option<u32>,
-    /// Of a program: steady states at once [default: 1]
+    /// Of a program: steady states at once [default: 1; of `fused`, those of a tile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     steady_states: Option<u64>,
     /// Of a program: let kernels contract products and sums, and use faster functions
@@ -125,6 +129,7 @@ impl MakespanArgs {
         ];
         let of_program = [
             ("--arch", self.arch.is_some()),
+            ("--scheme", self.scheme.is_some()),
             ("--threads", self.threads.is_some()),
             ("--steady-states", self.steady_states.is_some()),
             ("--fast-math", self.fast_math),
@@ -155,6 +160,13 @@ impl MakespanArgs {
         }
     }
 
+    fn kernels(&self) -> Result<Option<Kernels>, Fault> {
+        let named = self.scheme.as_deref();
+        let Some((_, scheme)) = Scheme::NAMES.iter().find(|(name, _)| Some(*name) == named) else { return Ok(None) };
+        let refused = |why| Fault::usage(why).help("give --scheme swp or --scheme fused").coded("E0991");
+        Kernels::of(*scheme).map(Some).map_err(refused)
+    }
+
     fn program_options(self) -> Result<Asked, Fault> {
         if self.method == MethodArg::Estimate {
             return Err(Fault::usage("--method estimate is no bound, and a program is bounded")
@@ -176,6 +188,7 @@ impl MakespanArgs {
         let code = CodeChoices { fast_math: self.fast_math.then_some(true), ..CodeChoices::default() };
         let asked = OfProgram {
             arch: self.arch,
+            kernels: self.kernels()?,
             threads: self.threads,
             multiprocessors: self.multiprocessors,
             resident: self.resident,

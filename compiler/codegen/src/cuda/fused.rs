@@ -20,7 +20,8 @@ use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
 use super::several::several;
-use super::tiles::{Tiling, given, outputs, taken, tiling};
+use super::tiled::Grid;
+use super::tiles::{GroupRange, Tiling, given, outputs, taken, tiling};
 use super::turns::start;
 use super::warps::{self, Staging};
 use super::{serial, tasks};
@@ -118,14 +119,11 @@ pub(super) fn carried(making: &Making<'_>, regions: &Regions) -> Vec<ChannelId> 
 pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Kernels, CodegenError> {
     let threads = making.input.options.threads;
     let tasks = tasks::emit(making, parts)?;
-    let (mut text, mut kernels) = (tasks.text.clone(), Vec::new());
+    let (mut text, mut kernels, mut grids) = (tasks.text.clone(), Vec::new(), Vec::new());
     // tiles of a launch: as many as there are, or as the rings between launches have room for
-    let room = match plan.rings {
-        true => format!(
-            "    const uint32_t most = sl_slice(ctx) < {0}u ? sl_slice(ctx) : {0}u;\n",
-            making.chunk / plan.states
-        ),
-        false => "    const uint32_t most = sl_slice(ctx);\n".to_string(),
+    let room = match plan.room(making) {
+        Some(room) => format!("    const uint32_t most = sl_slice(ctx) < {room}u ? sl_slice(ctx) : {room}u;\n"),
+        None => "    const uint32_t most = sl_slice(ctx);\n".to_string(),
     };
     let mut launches = format!(
         "{room}    for (job.t = 0; job.t < job.n; job.t += job.m) {{\n        job.m = job.n - job.t < most ? job.n - job.t : most;\n        \
@@ -134,7 +132,8 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
     for launch in &plan.regions.launches {
         match launch {
             Launch::Task(v) => {
-                serial::task(making, parts, &tasks, *v, Some(plan.states), (&mut text, &mut launches, &mut kernels))
+                let out = (&mut text, &mut launches, &mut kernels);
+                grids.push(Some(serial::task(making, parts, &tasks, *v, Some(plan.states), out)));
             }
             Launch::Region(r) => {
                 let (region, tiling) = (&plan.regions.regions[*r], &plan.tilings[*r]);
@@ -157,11 +156,22 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                     "        sl_launch(ctx, @{name}@, {blocks}, {threads}, {shared}, 0, &job, sizeof job);"
                 );
                 kernels.push(KernelInfo { name, threads, shared });
+                let grid = if staging.is_some() { Grid::AtOnce } else { Grid::Tiles(tiling.tails) };
+                grids.push(Some((firings(region, tiling), grid)));
             }
         }
     }
     launches.push_str("        job.parity ^= 1;\n        sl_has_output(ctx, job.t + job.m);\n    }\n");
-    Ok(Kernels { text, kernels, launches })
+    Ok(Kernels { text, kernels, launches, grids })
+}
+
+/// The firings that a tile of a region has made, by node.
+fn firings(region: &Region, tiling: &Tiling) -> Vec<(NodeId, u64)> {
+    let of = |(group, range): (&Group, &GroupRange)| {
+        let all = range.high.abs_diff(range.low);
+        group.members.iter().map(|(v, q)| (*v, q * all)).collect::<Vec<_>>()
+    };
+    region.groups.iter().zip(&tiling.ranges).flat_map(of).collect()
 }
 
 pub(super) struct Printer<'a, 'm> {
@@ -190,6 +200,13 @@ pub(super) fn times(n: u64) -> String {
     if n == 1 { String::new() } else { format!(" * {n}") }
 }
 
+impl Plan {
+    /// Tiles of a launch at most, where the rings between launches have room for so many.
+    pub(super) fn room(&self, making: &Making<'_>) -> Option<u64> {
+        self.rings.then(|| making.chunk / self.states)
+    }
+}
+
 impl Printer<'_, '_> {
     pub(super) fn type_of(&self, c: ChannelId) -> String {
         c_type(&self.making.input.host.graph.channel(c).ty)
@@ -209,10 +226,11 @@ impl Printer<'_, '_> {
         }
         let (threads, s) = (self.making.input.options.threads, self.tiling.states);
         let who = self.who();
+        let (rounds, end) = serial::rounds(self.making);
         let _ = write!(
             self.out,
             "/* {who}. A block makes a tile of {s} steady states. */\n\
-             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
+             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{rounds}    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
         );
         self.places(|_| true);
         if self.bring(|_| true) {
@@ -226,7 +244,7 @@ impl Printer<'_, '_> {
             }
         }
         self.save(|_| true);
-        self.out.push_str("}\n\n");
+        let _ = write!(self.out, "{end}}}\n\n");
     }
 
     /// The region's groups, for people.

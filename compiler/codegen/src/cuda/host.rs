@@ -4,8 +4,11 @@
 //! argument of all kernels (`sl_job`) in both languages; `sl_load` and `sl_save`; C text with `sl_the_kernels` (rts/c/sl_engine.h).
 
 use super::program::{KernelInfo, Kernels, Making, comment};
+use super::tiled::Grid;
 use crate::c::layout::ends;
 use crate::c::types::c_type;
+use sluice_frontend::ids::{ChannelId, NodeId};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The argument of all kernels.
@@ -26,7 +29,7 @@ pub(super) fn job(making: &Making<'_>, device: bool) -> String {
 }
 
 /// Items that a channel passes on in an iteration.
-fn passed(making: &Making<'_>, c: sluice_frontend::ids::ChannelId) -> u64 {
+fn passed(making: &Making<'_>, c: ChannelId) -> u64 {
     let host = making.input.host;
     let channel = host.graph.channel(c);
     host.steady.repetitions[channel.to.0.index()] * u64::from(channel.consume) * making.unit
@@ -81,7 +84,27 @@ pub(super) fn exchange(making: &Making<'_>) -> Kernels {
         );
     }
     let kernels = ["sl_load", "sl_save"].map(|name| KernelInfo { name: name.into(), threads, shared: 0 });
-    Kernels { text, kernels: kernels.into(), launches: String::new() }
+    let grid = carrying(making).map(|blocks| (carriers(making), Grid::Fixed(blocks)));
+    Kernels { text, kernels: kernels.into(), launches: String::new(), grids: vec![grid.clone(), grid] }
+}
+
+/// The channels that keep items in the device's memory, rings or what is carried.
+fn on_device<'a>(making: &'a Making<'_>) -> impl Iterator<Item = ChannelId> + 'a {
+    let arena = &making.arena;
+    let carried = |c: &ChannelId| arena.carries.iter().any(|(other, _)| other == c);
+    arena.kept.iter().map(|(c, _)| *c).filter(move |c| arena.rings[c.index()].is_some() || carried(c))
+}
+
+/// The blocks that carry what channels keep, where there is any.
+fn carrying(making: &Making<'_>) -> Option<u64> {
+    let most = on_device(making).map(|c| making.input.host.steady.boundary_fill[c.index()]).max()?;
+    Some(most.div_ceil(making.input.options.threads.into()))
+}
+
+/// Those who take it; they do not fire.
+fn carriers(making: &Making<'_>) -> Vec<(NodeId, u64)> {
+    let all: BTreeSet<NodeId> = on_device(making).map(|c| making.input.host.graph.channel(c).to.0).collect();
+    all.into_iter().map(|v| (v, 0)).collect()
 }
 
 /// The host's part.
@@ -110,14 +133,9 @@ pub(super) fn text(making: &Making<'_>, launches: &str, kernels: &[KernelInfo]) 
     for w in 0..writers.len() {
         let _ = writeln!(out, "    job.out[{w}] = ends[{}];", readers.len() + w);
     }
-    let longest = |c: &sluice_frontend::ids::ChannelId| host.steady.boundary_fill[c.index()];
-    let carried = |c: &sluice_frontend::ids::ChannelId| arena.carries.iter().any(|(other, _)| other == c);
-    let on_device = arena.kept.iter().map(|(c, _)| c).filter(|c| arena.rings[c.index()].is_some() || carried(c));
-    let most = on_device.map(longest).max();
     let numbered = |name: &str| kernels.iter().position(|k| k.name == name).unwrap_or(usize::MAX);
     let carry = |name: &str, out: &mut String| {
-        if let Some(most) = most {
-            let blocks = most.div_ceil(threads.into());
+        if let Some(blocks) = carrying(making) {
             let _ = writeln!(
                 out,
                 "    sl_launch(ctx, {} /* {name} */, sl_blocks_for(ctx, {blocks}), {threads}, 0, 0, &job, sizeof job);",

@@ -1,5 +1,5 @@
 //! The back end for devices, in the order of the flow: `refuse` says what cannot run there, `codes` finds what filters share, `layout` places the channels, `parts` are firings of a node by
-//! a block, `moves` those of splitters and joiners, `turns` streams that take turns, `groups` orders those of loops, `tasks` are instances of the schedule, `swp` and `serial` the kernels of the schemes; `regions`, `tiles` and `fused` those of nodes without state fused, `warps` those whose warps have roles; `profile` are kernels that measure nodes; `host` is what the
+//! a block, `moves` those of splitters and joiners, `turns` streams that take turns, `groups` orders those of loops, `tasks` are instances of the schedule, `swp` and `serial` the kernels of the schemes; `regions`, `tiles` and `fused` those of nodes without state fused, `tiled` what these schemes start, `warps` those whose warps have roles; `profile` are kernels that measure nodes; `host` is what the
 //! host needs, `program` puts all together.
 
 mod codes;
@@ -20,6 +20,7 @@ mod several;
 mod stand_alone;
 mod swp;
 mod tasks;
+mod tiled;
 mod tiles;
 mod turns;
 mod warps;
@@ -30,4 +31,5 @@ mod tests;
 pub use profile::{ProfileKernel, ProfileText, profile};
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, channel_bytes, emit};
 pub use stand_alone::stand_alone;
+pub use tiled::{Grid, Started, Tiled, When};
 pub use turns::has_turn_states;

@@ -14,6 +14,7 @@
 use super::codes::{Codes, codes};
 use super::layout::{self, Arena, Wanted};
 use super::parts::Parts;
+use super::tiled::{self, Share, Started, Tiled, When};
 use super::{fused, host, refuse, rts, serial, swp};
 use crate::c::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
 use crate::c::program::{CProgram, CodegenError, OnDevice, ProgramInput, emit_on_device, filters};
@@ -86,6 +87,8 @@ pub struct CudaOptions {
     pub slice_bytes: u64,
     /// Bytes of shared memory of a tile ([`Scheme::Fused`]) that is large enough: several blocks on a multiprocessor hide each other's waiting.
     pub tile: u64,
+    /// Each kernel of a scheme that cuts programs into regions does its work `job.n` times over, to be measured; but those that carry what channels keep.
+    pub rounds: bool,
 }
 
 impl Default for CudaOptions {
@@ -99,6 +102,7 @@ impl Default for CudaOptions {
             batch_bytes: 32 << 20,
             slice_bytes: 256 << 10,
             tile: 32 << 10,
+            rounds: false,
         }
     }
 }
@@ -148,6 +152,8 @@ pub struct CudaProgram {
     pub channel_bytes: u64,
     /// Bytes of the arena.
     pub arena_bytes: u64,
+    /// Of a scheme that cuts programs into regions, what it starts.
+    pub tiled: Option<Tiled>,
 }
 
 /// The program as the modules here see it.
@@ -174,6 +180,8 @@ pub(super) struct Kernels {
     pub(super) kernels: Vec<KernelInfo>,
     /// C text of the host: the launches of `job.n` iterations.
     pub(super) launches: String,
+    /// By kernel, what it is of and its blocks, for schemes that cut programs into regions; `None`: it is not always started.
+    pub(super) grids: Vec<Option<Share>>,
 }
 
 /// Stands in a device's text between the run-time support and what is made of the program.
@@ -200,6 +208,21 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     };
     let kept = host::exchange(&making);
     let mut kernels = kept.kernels;
+    let tiled = fused.as_ref().map(|plan| {
+        let carries = kept.grids.into_iter().zip([When::Before, When::After]);
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for (kernel, (grid, when)) in carries.enumerate() {
+            let Some((nodes, grid)) = grid else { continue };
+            let all = if when == When::Before { &mut before } else { &mut after };
+            all.push(Started { kernel, nodes, grid, when });
+        }
+        for (i, grid) in made.grids.into_iter().enumerate() {
+            let Some((nodes, grid)) = grid else { continue };
+            before.push(Started { kernel: kernels.len() + i, nodes, grid, when: When::Each });
+        }
+        before.extend(after);
+        tiled::tiled(&making, plan.room(&making), before)
+    });
     kernels.extend(made.kernels);
 
     let costs = if input.costs.is_empty() { String::new() } else { format!("; costs: {}", comment(input.costs)) };
@@ -218,7 +241,7 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     };
     let host = emit_on_device(input.host, &host_filters, &on_device)?;
     let (channel_bytes, arena_bytes) = (making.arena.ring_bytes(), making.arena.bytes);
-    Ok(CudaProgram { host, device, kernels, channel_bytes, arena_bytes })
+    Ok(CudaProgram { host, device, kernels, channel_bytes, arena_bytes, tiled })
 }
 
 /// Bytes of the channels' buffers that the texts would have.

@@ -9,6 +9,7 @@
 use super::parts::{Parts, product};
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::tasks::{self, Tasks};
+use super::tiled::{Grid, Share};
 use crate::c::program::CodegenError;
 use sluice_schedule::problem::granularity::is_serial;
 use std::fmt::Write;
@@ -16,7 +17,7 @@ use std::fmt::Write;
 pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Kernels, CodegenError> {
     let tasks = tasks::emit(making, parts)?;
     let (problem, schedule) = (making.input.problem, making.input.schedule.schedule());
-    let (mut text, mut kernels) = (tasks.text.clone(), Vec::new());
+    let (mut text, mut kernels, mut grids) = (tasks.text.clone(), Vec::new(), Vec::new());
     let mut launches =
         String::from("    for (job.t = 0; job.t < job.n; job.t++) {\n        sl_need_input(ctx, job.t + 1);\n");
     let mut order: Vec<usize> = (0..problem.instances()).collect();
@@ -26,10 +27,11 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Kernels, Codege
         return Err(CodegenError::Malformed("the scheme serial has one instance for each task, in one stage".into()));
     }
     for i in order {
-        task(making, parts, &tasks, problem.task_of(i), None, (&mut text, &mut launches, &mut kernels));
+        let out = (&mut text, &mut launches, &mut kernels);
+        grids.push(Some(task(making, parts, &tasks, problem.task_of(i), None, out)));
     }
     launches.push_str("        sl_has_output(ctx, job.t + 1);\n    }\n");
-    Ok(Kernels { text, kernels, launches })
+    Ok(Kernels { text, kernels, launches, grids })
 }
 
 /// A task as a kernel: an iteration of the schedule; or, with `states`, `job.m` times so many steady states from tile `job.t` on.
@@ -40,29 +42,30 @@ pub(super) fn task(
     v: usize,
     states: Option<u64>,
     (text, launches, kernels): (&mut String, &mut String, &mut Vec<KernelInfo>),
-) {
+) -> Share {
     let problem = making.input.problem;
     let task = &problem.graph().tasks[v];
     let threads = making.block_threads(task.nodes[0]);
     let name = format!("sl_serial_{v}");
     let serial = is_serial(making.input.host.graph, task.nodes[0]);
-    let _ = write!(text, "/* {} */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n", comment(&task.name));
+    let (rounds, end) = rounds(making);
+    let _ = write!(text, "/* {} */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{rounds}", comment(&task.name));
     // firings of an iteration, or of a tile
     let each = |firings: u64| states.map_or(firings, |s| firings / task_batch(making) * s);
     let n = each(task.firings[0]);
     let all = if states.is_some() { product("job.m", n) } else { format!("{n}u") };
-    let blocks = if tasks.whole[v] {
+    let (blocks, grid) = if tasks.whole[v] {
         match states {
             None => text.push_str(&format!("    sl_task_{v}(job, job.t, 0);\n")),
             Some(s) => {
                 let _ = writeln!(text, "    sl_rounds_{v}(job, job.t * {s}u, job.m * {s}u);");
             }
         }
-        "1".to_string()
+        ("1".to_string(), Grid::One)
     } else if serial {
         let call = parts.call(task.nodes[0], false, &product("job.t", n), &all);
         let _ = writeln!(text, "    {call}");
-        "1".to_string()
+        ("1".to_string(), Grid::One)
     } else {
         // each block takes as many at a time as it has threads
         let count = format!("all - at < {threads}u ? all - at : {threads}u");
@@ -77,12 +80,21 @@ pub(super) fn task(
         } else {
             n.div_ceil(threads.into()).to_string()
         };
-        format!("sl_blocks_for(ctx, {most})")
+        (format!("sl_blocks_for(ctx, {most})"), Grid::Shared { firings: n, threads })
     };
-    text.push_str("}\n\n");
+    let _ = write!(text, "{end}}}\n\n");
     let shared = tasks.shared[v];
     let _ = writeln!(launches, "        sl_launch(ctx, @{name}@, {blocks}, {threads}, {shared}, 0, &job, sizeof job);");
     kernels.push(KernelInfo { name, threads, shared });
+    (task.nodes.iter().zip(&task.firings).map(|(v, n)| (*v, each(*n))).collect(), grid)
+}
+
+/// Before and after what a kernel does: over again, where it is to be measured.
+pub(super) fn rounds(making: &Making<'_>) -> (&'static str, &'static str) {
+    match making.input.options.rounds {
+        true => ("    for (uint32_t r = 0; r < job.n; r++) {\n", "    sl_sync();\n    }\n"),
+        false => ("", ""),
+    }
 }
 
 /// Steady states that the tasks' firings are counted for.

@@ -71,7 +71,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
         )
     };
     let kernels = vec![KernelInfo { name: "sl_swp".into(), threads, shared }];
-    Ok(Kernels { text, kernels, launches })
+    Ok(Kernels { text, kernels, launches, grids: Vec::new() })
 }
 
 /// Each processor's instances as code.

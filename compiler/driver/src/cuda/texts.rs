@@ -126,6 +126,12 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
     })
 }
 
+/// What programs of their own are made for.
+pub fn of_build(options: &CudaOptions, arch: Option<Arch>) -> Target {
+    let processors = options.processors.unwrap_or(PROCESSORS);
+    Target { device: None, processors, arch, block_shared: USUAL_SHARED, memory: None }
+}
+
 /// The file of a program of its own. Without `--sms` it is scheduled for the multiprocessors of the first architecture that is named: kernels run on
 /// GPUs with more or fewer, too, as blocks that take turns.
 pub fn stand_alone(
@@ -136,13 +142,7 @@ pub fn stand_alone(
     name: &str,
 ) -> Result<String, Halt> {
     let archs = stand_alone::archs(&options.archs);
-    let target = Target {
-        device: None,
-        processors: options.code.processors.unwrap_or(PROCESSORS),
-        arch: archs.first().copied(),
-        block_shared: USUAL_SHARED,
-        memory: None,
-    };
+    let target = of_build(&options.code, archs.first().copied());
     let choices = profiled(session, checked, &options.code, (&target, &archs))?;
     let made = emit::emit(session, checked, code, &choices, (Flavour::Executable, name))?.program;
     let mut flags = stand_alone::nvcc_flags(&archs);

@@ -6,8 +6,8 @@
 use super::schema::{self, At, Faults, Table};
 use super::sources;
 use crate::io::format::Format;
-use crate::makespan::programs::{Deadline, OfProgram};
-use crate::options::{CodeChoices, Inner, Linear, NativeOptions, RunOptions, ScheduleKind};
+use crate::makespan::programs::{Deadline, Kernels, OfProgram};
+use crate::options::{CodeChoices, Inner, Linear, NativeOptions, RunOptions, ScheduleKind, Scheme};
 use sluice_frontend::Analysis;
 use sluice_grammar::diagnostic::{Diagnostic, Label};
 use sluice_grammar::span::{FileId, SourceMap, Span};
@@ -304,6 +304,18 @@ impl Manifest {
                 None
             }
         });
+        let kernels = table.string("scheme", faults).and_then(|found| {
+            let scheme = Scheme::NAMES.iter().find(|(name, _)| *name == found.value);
+            let kernels = match scheme {
+                Some((_, scheme)) => Kernels::of(*scheme),
+                None => Err(format!("there is no scheme {}", found.value)),
+            };
+            let mut refuse = |why| {
+                let d = Diagnostic::error("E0703", why, found.span, "this one");
+                faults.add(d.help("`swp` for a kernel of each filter, `fused` for those of regions"));
+            };
+            kernels.map_err(&mut refuse).ok()
+        });
         let threads = table.integer_at("threads", 32..=1024, faults).and_then(|found| {
             if found.value % 32 == 0 {
                 return Some(found.value as u32);
@@ -314,6 +326,7 @@ impl Manifest {
         });
         self.makespan.asked = OfProgram {
             arch,
+            kernels,
             threads,
             multiprocessors: table.integer("multiprocessors", small.clone(), faults),
             resident: table.integer("resident", small.clone(), faults),

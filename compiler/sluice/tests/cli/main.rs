@@ -18,6 +18,7 @@ mod loops;
 mod lsp;
 mod makespan;
 mod makespan_of_programs;
+mod makespan_of_tiles;
 mod many;
 mod messages;
 mod moving;

@@ -6,7 +6,7 @@ use sluice_driver::cuda::check;
 use std::path::Path;
 
 /// Sums N items, one firing for each output; the loop is too long to be unrolled as a whole.
-fn sum(n: u32) -> String {
+pub fn sum(n: u32) -> String {
     format!(
         "float->float filter Sum {{ work pop {n} push 1 {{ float s = 0; for (int i = 0; i < {n}; i++) s += peek(i); for (int i = 0; i < {n}; i++) pop(); push(s); }} }}\n"
     )
@@ -19,15 +19,15 @@ fn turns(n: u32) -> String {
     )
 }
 
-const HALVE: &str = "float->float filter Halve { work pop 1 push 1 { push(pop() * 0.5); } }\n";
+pub const HALVE: &str = "float->float filter Halve { work pop 1 push 1 { push(pop() * 0.5); } }\n";
 /// Each firing changes what the next one sees.
-const COUNT: &str = "float->float filter Count { float n; work pop 1 push 1 { n = n * 0.5 + pop(); push(n); } }\n";
+pub const COUNT: &str = "float->float filter Count { float n; work pop 1 push 1 { n = n * 0.5 + pop(); push(n); } }\n";
 /// How long it goes on, the item says.
-const UNTIL: &str =
+pub const UNTIL: &str =
     "float->float filter Until { work pop 1 push 1 { float x = pop(); while (x > 1) { x = x * 0.5; } push(x); } }\n";
 
 /// The document about a program, with the CUDA compiler of the tests, or without any.
-fn about(program: &str, arguments: &str, home: Option<&Path>) -> Value {
+pub fn about(program: &str, arguments: &str, home: Option<&Path>) -> Value {
     let place = Place::new().with("p.str", program);
     let arguments = format!("makespan p.str --format json {arguments}");
     let mut command = place.command(&arguments.split_whitespace().collect::<Vec<_>>());
@@ -38,7 +38,7 @@ fn about(program: &str, arguments: &str, home: Option<&Path>) -> Value {
     serde_json::from_str(finish(command, b"").ends(0).text()).unwrap()
 }
 
-fn home(test: &str) -> Option<std::path::PathBuf> {
+pub fn home(test: &str) -> Option<std::path::PathBuf> {
     let home = check::home();
     if home.is_none() {
         check::skipped(test, "there is no CUDA compiler (scripts/install-cuda installs one)");
@@ -47,12 +47,12 @@ fn home(test: &str) -> Option<std::path::PathBuf> {
 }
 
 /// The kernel of a stream.
-fn kernel<'d>(document: &'d Value, name: &str) -> &'d Value {
+pub fn kernel<'d>(document: &'d Value, name: &str) -> &'d Value {
     let all = document["kernels"].as_array().unwrap();
     all.iter().find(|k| k["name"] == name).unwrap_or_else(|| panic!("no {name} in {document:#}"))
 }
 
-fn number(of: &Value, key: &str) -> u64 {
+pub fn number(of: &Value, key: &str) -> u64 {
     of[key].as_u64().unwrap_or_else(|| panic!("no {key} in {of:#}"))
 }
 
@@ -247,7 +247,7 @@ fn deadlines_are_kept_or_builds_fail() {
     let least = bound.div_ceil(128);
     let kept = project(least, "");
     in_project(&kept, &["makespan", "--time-limit", "1"], home).ends(0);
-    in_project(&kept, &["build", "--target", "cuda", "-o", "p.cu"], home).ends(0);
+    in_project(&kept, &["build", "--target", "cuda", "--scheme", "swp", "-o", "p.cu"], home).ends(0);
     assert!(kept.path("p.cu").is_file());
     let missed = project(least - 1, "");
     let said = in_project(&missed, &["makespan", "--method", "pessimistic"], home)

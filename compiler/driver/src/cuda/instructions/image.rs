@@ -44,6 +44,11 @@ pub fn stack(major: u32) -> u64 {
     if major >= 10 { 0x37c } else { 0x28 }
 }
 
+/// Where the number of blocks is in bank 0, by the architecture's generation.
+pub fn blocks(major: u32) -> u64 {
+    if major >= 10 { 0x370 } else { 0xc }
+}
+
 /// Where the number of a block's threads is in bank 0, by the architecture's generation.
 pub fn threads(major: u32) -> u64 {
     if major >= 10 { 0x360 } else { 0 }

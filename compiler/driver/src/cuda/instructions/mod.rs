@@ -11,6 +11,7 @@
 //! Nothing is guessed: integers that loops count are computed as the machine would, what memory holds is unknown; a branch that depends on it is walked both ways, a loop that does so has
 //! no trace.
 
+pub mod bits;
 pub mod constants;
 pub mod flow;
 pub mod image;

@@ -11,6 +11,7 @@ use super::table::{Class, cycles};
 use super::value::{Calc, Join, Relation};
 use super::{Action, BLOCK, Code, Effect, Instruction, Modifier, Operand, Register, Source, Target};
 use crate::cuda::arch::Arch;
+pub use statements::{BLOCKS, THREADS};
 use statements::{Function, Statement};
 use std::collections::BTreeMap;
 
@@ -136,7 +137,8 @@ impl Making {
             "%ctaid.x" => return plain(Source::Constant(BLOCK, 0)),
             "%laneid" => return plain(Source::Lane),
             "%tid.y" | "%tid.z" | "%ctaid.y" | "%ctaid.z" => return plain(Source::Known(0)),
-            "%ntid.x" => return plain(Source::Constant(statements::THREADS.0, statements::THREADS.1)),
+            "%nctaid.x" => return plain(Source::Constant(BLOCKS.0, BLOCKS.1)),
+            "%ntid.x" => return plain(Source::Constant(THREADS.0, THREADS.1)),
             _ => {}
         }
         if let Some(name) = text.strip_prefix("!%") {
@@ -195,16 +197,19 @@ impl Making {
             };
             let at = offset.wrapping_add(i as u64 * u64::from(size));
             let is_register = of.starts_with('%');
-            let read = |from| Effect { to, calc: Some(Calc::Constant(0, at)), from: vec![from] };
+            let calc = if size == 8 { Calc::WideConstant(0, at) } else { Calc::Constant(0, at) };
+            let read = |from| Effect { to, calc: Some(calc), from: vec![from] };
             all.push(match (is_register, s.has("param"), size) {
                 // the kernel's arguments, by an address that was computed
-                (true, _, 4) if !s.has("shared") && !s.has("local") && !s.has("const") => read(self.operand(own, of)),
+                (true, _, 4 | 8) if !s.has("shared") && !s.has("local") && !s.has("const") => {
+                    read(self.operand(own, of))
+                }
                 // those of the function; of the kernel they are constant
                 (false, true, _) if !function.is_kernel || !of.starts_with(own) => {
                     let from = Operand::plain(Source::Register(self.register(None, of)));
                     Effect { to, calc: Some(Calc::Copy), from: vec![from] }
                 }
-                (false, true, 4) => read(Operand::known(ARGUMENTS)),
+                (false, true, 4 | 8) => read(Operand::known(ARGUMENTS)),
                 _ => unknown,
             });
         }
@@ -231,6 +236,11 @@ impl Making {
             "mad" if s.has("wide") && bits == 32 => Calc::MultiplyWide(is_signed),
             "mul" if s.has("hi") && bits == 32 => Calc::MultiplyHigh(is_signed),
             "mul" | "mad" if s.has("lo") => Calc::Multiply(bits),
+            "neg" => return Some((Calc::Subtract(bits), vec![Operand::known(0), *from.first()?])),
+            "not" => {
+                let ones = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+                return Some((Calc::Bits(Join::Xor), vec![*from.first()?, Operand::known(ones)]));
+            }
             "shl" => Calc::ShiftLeft(bits),
             "shr" => Calc::ShiftRight(bits, is_signed),
             "and" => Calc::Bits(Join::And),

@@ -173,6 +173,44 @@ mod tests {
     }
 
     #[test]
+    fn where_memory_begins_is_known_as_far_as_it_is_aligned() {
+        // as many turns as there are words of four up to the next 16 bytes, from an address on that has 24 bytes, and 32 for each block, added to it
+        let code = |offset: &str| {
+            kernel(&format!(
+                "/*0000*/ LDC.64 R2, c[0x0][0x160] ;\n/*0010*/ S2R R5, SR_CTAID.X ;\n/*0020*/ IMAD.WIDE.U32 R2, R5, 0x20, R2 ;\n/*0030*/ IADD3 R2, P0, R2, {offset}, RZ ;\n\
+                 /*0040*/ IMAD.MOV R4, RZ, RZ, -R2 ;\n/*0050*/ LOP3.LUT R4, R4, 0xc, RZ, 0xc0, !PT ;\n.L_x_0:\n/*0060*/ IADD3 R4, R4, -0x4, RZ ;\n\
+                 /*0070*/ ISETP.GT.AND P0, PT, R4, RZ, PT ;\n/*0080*/ @P0 BRA `(.L_x_0) ;\n/*0090*/ EXIT ;\n"
+            ))
+        };
+        assert!(matches!(counts(&code("0x18"), 32), Err(NoTrace::Endless(_))));
+        for (offset, turns) in [("0x18", 2), ("0x14", 3), ("0x1c", 1)] {
+            let mut code = code(offset);
+            code.constants.address(0, 0x160);
+            assert_eq!(counts(&code, 32), Ok((2, 5 + 3 * turns + 1, 1)), "{offset}");
+        }
+    }
+
+    #[test]
+    fn divisions_by_numbers_of_a_launch() {
+        // thread / threads of the block, as the compiler writes it, is how often the loop goes on
+        let mut code = kernel(
+            "/*0000*/ I2F.U32.RP R0, c[0x0][0x0] ;\n/*0010*/ MUFU.RCP R0, R0 ;\n/*0020*/ IADD3 R2, R0, 0xffffffe, RZ ;\n/*0030*/ F2I.FTZ.U32.TRUNC.NTZ R3, R2 ;\n\
+             /*0040*/ MOV R2, RZ ;\n/*0050*/ IADD3 R5, RZ, -R3, RZ ;\n/*0060*/ IMAD R5, R5, c[0x0][0x0], RZ ;\n/*0070*/ IMAD.HI.U32 R3, R3, R5, R2 ;\n\
+             /*0080*/ S2R R6, SR_TID.X ;\n/*0090*/ IMAD.HI.U32 R3, R3, R6, RZ ;\n/*00a0*/ IADD3 R4, -R3, RZ, RZ ;\n/*00b0*/ IMAD R6, R4, c[0x0][0x0], R6 ;\n\
+             /*00c0*/ ISETP.GE.U32.AND P0, PT, R6, c[0x0][0x0], PT ;\n/*00d0*/ @P0 IADD3 R6, R6, -c[0x0][0x0], RZ ;\n/*00e0*/ @P0 IADD3 R3, R3, 0x1, RZ ;\n\
+             /*00f0*/ ISETP.GE.U32.AND P1, PT, R6, c[0x0][0x0], PT ;\n/*0100*/ @P1 IADD3 R3, R3, 0x1, RZ ;\n.L_x_0:\n/*0110*/ IADD3 R3, R3, -0x1, RZ ;\n\
+             /*0120*/ ISETP.GE.AND P0, PT, R3, RZ, PT ;\n/*0130*/ @P0 BRA `(.L_x_0) ;\n/*0140*/ EXIT ;\n",
+        );
+        let mut cores = |threads: u32| {
+            code.constants.word(0, 0, threads);
+            counts(&code, 32).unwrap().1
+        };
+        // of the threads 0 to 31 the last one divides best: floor(31 / 10) turns more, floor(31 / 7), none
+        let once = cores(96);
+        assert_eq!([cores(10), cores(7), cores(31), cores(32)], [once + 9, once + 12, once + 3, once]);
+    }
+
+    #[test]
     fn constants_in_memory_and_in_halves_of_floats() {
         // r5 = 0x1678, as two halves of floats; the number at c[3][0x1680] counts a loop
         let mut code = kernel(

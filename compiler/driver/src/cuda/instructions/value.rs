@@ -1,5 +1,7 @@
 //! Numbers that the 32 threads of a warp have, as far as they are known, and what instructions make of them.
 
+use super::bits::Bits;
+
 /// Threads of a warp.
 pub const LANES: usize = 32;
 const LOW: u64 = 0xffff_ffff;
@@ -13,15 +15,27 @@ pub enum Value {
     Same(u64),
     /// Each its own, as far as they are known.
     Each(Box<[Option<u64>; LANES]>),
+    /// Some bits, the same for all.
+    Some(Bits),
 }
 
 impl Value {
     /// That of one thread.
     pub fn lane(&self, lane: usize) -> Option<u64> {
         match self {
-            Value::Unknown => None,
+            Value::Unknown | Value::Some(_) => None,
             Value::Same(v) => Some(*v),
             Value::Each(all) => all[lane],
+        }
+    }
+
+    /// What all of them have in common, where it is known.
+    pub fn bits(&self) -> Option<Bits> {
+        match self {
+            Value::Unknown => Some(Bits::NONE),
+            Value::Same(v) => Some(Bits::all(*v)),
+            Value::Some(bits) => Some(*bits),
+            Value::Each(_) => None,
         }
     }
 
@@ -31,6 +45,17 @@ impl Value {
             first if all.iter().any(|v| *v != first) => Value::Each(Box::new(all)),
             Some(v) => Value::Same(v),
             None => Value::Unknown,
+        }
+    }
+}
+
+impl From<Bits> for Value {
+    fn from(bits: Bits) -> Value {
+        match bits.known {
+            u64::MAX => Value::Same(bits.value),
+            // that there are no bits above 32 is known of all registers
+            known if known & LOW == 0 => Value::Unknown,
+            _ => Value::Some(bits),
         }
     }
 }
@@ -93,6 +118,16 @@ pub enum Calc {
     MultiplyWide(bool),
     /// The upper 32 bits of a * b, plus c; signed or not.
     MultiplyHigh(bool),
+    /// The upper half of a * b + c, without signs, c of 64 bits.
+    MultiplyHighSum,
+    /// The nearest 32-bit float that is not below the number, and a mark that it is one.
+    FloatUp,
+    /// Near the reciprocal of a float with that mark.
+    Reciprocal,
+    /// The whole number below a float, without sign.
+    FloatFloor,
+    /// The number without its sign.
+    Absolute,
     /// a << b, 0 from so many bits on.
     ShiftLeft(u32),
     /// a >> b; signed or not.
@@ -135,6 +170,18 @@ pub enum Calc {
     Divide(u32, bool),
     /// Four bytes of constant memory: the bank, and an offset that a is added to.
     Constant(u32, u64),
+    /// Eight bytes of it.
+    WideConstant(u32, u64),
+}
+
+/// The mark of a float that [`Calc::FloatUp`] has made. Compilers divide by such a float's reciprocal, and mend the quotient: it is exact for any reciprocal that is off by no more than
+/// a unit in its last place, as the machine's is, and the one that is computed here. Nothing else is told of reciprocals.
+const FLOAT: u64 = 1 << 40;
+
+/// The nearest float that is not below.
+fn float_up(n: u32) -> f32 {
+    let nearest = n as f32;
+    if f64::from(nearest) < f64::from(n) { nearest.next_up() } else { nearest }
 }
 
 fn mask(bits: u32) -> u64 {
@@ -151,7 +198,7 @@ fn extreme(a: u64, b: u64, least: bool, is_signed: bool) -> u64 {
     if a_first == least { a } else { b }
 }
 
-fn table(lut: u8, a: u64, b: u64, c: u64) -> u64 {
+pub(super) fn table(lut: u8, a: u64, b: u64, c: u64) -> u64 {
     (0..8).filter(|i| lut >> i & 1 == 1).fold(0, |all, i| {
         let pick = |v: u64, bit: u32| if i >> bit & 1 == 1 { v } else { !v };
         all | (pick(a, 2) & pick(b, 1) & pick(c, 0))
@@ -183,6 +230,14 @@ impl Calc {
                 (signed(a, 32).wrapping_mul(signed(b, 32)) >> 32).wrapping_add(c as i64) as u64 & LOW
             }
             Calc::MultiplyHigh(false) => ((a & LOW).wrapping_mul(b & LOW) >> 32).wrapping_add(c) & LOW,
+            Calc::MultiplyHighSum => (a & LOW).wrapping_mul(b & LOW).wrapping_add(c) >> 32,
+            Calc::FloatUp => FLOAT | u64::from(float_up(a as u32).to_bits()),
+            // others have a reciprocal that only the machine knows
+            Calc::Reciprocal if a & !LOW == FLOAT => (1.0 / f32::from_bits(a as u32)).to_bits().into(),
+            Calc::Reciprocal => return None,
+            // what is negative, or no number, is 0; what is too large the largest there is
+            Calc::FloatFloor => u64::from(f32::from_bits(a as u32) as u32),
+            Calc::Absolute => (a as u32 as i32).unsigned_abs().into(),
             Calc::ShiftLeft(bits) => {
                 if b >= bits.into() {
                     0
@@ -254,7 +309,7 @@ impl Calc {
             Calc::Divide(bits, false) => (a & mask(bits)).checked_div(b & mask(bits))?,
             Calc::Remainder(bits, true) => signed(a, bits).checked_rem(signed(b, bits))? as u64 & mask(bits),
             Calc::Remainder(bits, false) => (a & mask(bits)).checked_rem(b & mask(bits))?,
-            Calc::Constant(..) => return None,
+            Calc::Constant(..) | Calc::WideConstant(..) => return None,
         })
     }
 }
@@ -288,6 +343,32 @@ mod tests {
         assert_eq!(of(Calc::SumExtreme(false), &[3, 5, 6, 0]), 8);
         assert_eq!(of(Calc::Permute, &[0x0403_0201, 0x7530, 0x0807_0605]), 0x0806_0401);
         assert_eq!(Calc::Divide(32, false).of(&[4, 0]), None);
+    }
+
+    /// The sequence by which machine code divides.
+    #[test]
+    fn quotients_of_reciprocals_are_exact() {
+        let of = |calc: Calc, v: &[u64]| calc.of(v).unwrap();
+        for d in [1, 2, 3, 7, 96, 128, 160, 1000, 1023, 65_537, 0x7fff_ffff, 0xffff_fffe, LOW] {
+            for n in [0, 1, 5, 127, 128, 2047, 65_535, 123_456_789, 0x8000_0000, 0xffff_fffe, LOW, d - 1, d] {
+                let near = of(Calc::Reciprocal, &[of(Calc::FloatUp, &[d])]);
+                let near = of(Calc::FloatFloor, &[of(Calc::Add(32), &[near, 0xff_ffffe])]);
+                let off = of(Calc::Multiply(32), &[of(Calc::Subtract(32), &[0, near]), d, 0]);
+                let near = of(Calc::MultiplyHighSum, &[near, off, near << 32]);
+                let mut q = of(Calc::MultiplyHigh(false), &[near, n, 0]);
+                let mut r = of(Calc::Multiply(32), &[d, of(Calc::Subtract(32), &[0, q]), n]);
+                for _ in 0..2 {
+                    if r >= d {
+                        (q, r) = (q + 1, r - d);
+                    }
+                }
+                assert_eq!((q, r), (n / d, n % d), "{n} / {d}");
+            }
+        }
+        // of other floats the machine alone knows the reciprocal
+        assert_eq!(Calc::Reciprocal.of(&[u64::from(3f32.to_bits())]), None);
+        assert_eq!((float_up(16_777_217), float_up(128), float_up(u32::MAX)), (16_777_218.0, 128.0, 4_294_967_296.0));
+        assert_eq!(of(Calc::Absolute, &[LOW - 6]), 7);
     }
 
     #[test]

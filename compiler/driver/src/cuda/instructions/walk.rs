@@ -6,6 +6,7 @@
 //! that go there, until they meet ([`Meetings`]). Where nobody knows what a branch depends on, all threads might go either way: both are walked, too, and only what both agree upon is known
 //! afterwards. So a trace has what a warp issues at most, and all of what it issues if it does not [`vary`](Trace::varies).
 
+use super::bits::{self, Bits};
 use super::flow::Meetings;
 use super::value::{Calc, Join, LANES, Value};
 use super::{Action, Code, Effect, Modifier, Operand, Source, Target};
@@ -237,22 +238,25 @@ impl Walker<'_> {
             Source::Register(r) => self.registers[r].clone(),
             Source::Pair(low, high) => match (&self.registers[low], &self.registers[high]) {
                 (Value::Same(low), Value::Same(high)) => Value::Same(high << 32 | low),
-                (low, high) => Value::of(std::array::from_fn(|i| Some(high.lane(i)? << 32 | low.lane(i)?))),
+                (low, high) => match low.bits().zip(high.bits()) {
+                    Some((low, high)) => Bits::pair(low, high).into(),
+                    None => Value::of(std::array::from_fn(|i| Some(high.lane(i)? << 32 | low.lane(i)?))),
+                },
             },
             Source::Constant(bank, offset) => self.constant(bank, offset),
-            Source::WideConstant(bank, offset) => {
-                match (self.constant(bank, offset), self.constant(bank, offset + 4)) {
-                    (Value::Same(low), Value::Same(high)) => Value::Same(high << 32 | low),
-                    _ => Value::Unknown,
-                }
-            }
+            Source::WideConstant(bank, offset) => self.wide_constant(bank, offset),
             Source::Thread => Value::of(std::array::from_fn(|i| Some(u64::from(self.warp) * LANES as u64 + i as u64))),
             Source::Lane => Value::of(std::array::from_fn(|i| Some(i as u64))),
         }
     }
 
     fn constant(&self, bank: u32, offset: u64) -> Value {
-        self.code.constants.get(bank, offset).map_or(Value::Unknown, |v| Value::Same(v.into()))
+        self.code.constants.bits(bank, offset).into()
+    }
+
+    fn wide_constant(&self, bank: u32, offset: u64) -> Value {
+        let of = |offset| self.code.constants.bits(bank, offset);
+        Bits::pair(of(offset), of(offset.wrapping_add(4))).into()
     }
 
     fn operand(&self, operand: &Operand) -> Value {
@@ -267,6 +271,12 @@ impl Walker<'_> {
             Value::Same(v) => Value::Same(made(v)),
             Value::Unknown => Value::Unknown,
             Value::Each(all) => Value::of(all.map(|v| v.map(made))),
+            Value::Some(bits) => match operand.modifier {
+                Modifier::Plain => Value::Some(bits),
+                Modifier::Negative => bits.negative().into(),
+                Modifier::Inverted => bits.inverted().into(),
+                Modifier::Not => Value::Unknown,
+            },
         }
     }
 
@@ -283,12 +293,23 @@ impl Walker<'_> {
         let same: Option<Vec<u64>> =
             from.iter().map(|v| if let Value::Same(v) = v { Some(*v) } else { None }).collect();
         match same {
-            Some(arguments) => answer(&arguments).map_or(Value::Unknown, Value::Same),
-            None if from.contains(&Value::Unknown) => match (calc, from.get(2)) {
+            Some(arguments) => match (calc, arguments.first()) {
+                (Calc::Constant(bank, offset), at) => {
+                    self.constant(bank, at.copied().unwrap_or(0).wrapping_add(offset) & LOW)
+                }
+                (Calc::WideConstant(bank, offset), at) => {
+                    self.wide_constant(bank, at.copied().unwrap_or(0).wrapping_add(offset) & LOW)
+                }
+                _ => answer(&arguments).map_or(Value::Unknown, Value::Same),
+            },
+            None if from.iter().any(|v| matches!(v, Value::Unknown | Value::Some(_))) => match (calc, from.get(2)) {
                 // what is joined decides alone
                 (Calc::Compare(_, _, _, Join::Or), Some(Value::Same(1))) => Value::Same(1),
                 (Calc::Compare(_, _, _, Join::And), Some(Value::Same(0))) => Value::Same(0),
-                _ => Value::Unknown,
+                _ => {
+                    let bits: Option<Vec<Bits>> = from.iter().map(Value::bits).collect();
+                    bits.map_or(Value::Unknown, |bits| bits::of(calc, &bits).into())
+                }
             },
             None => Value::of(std::array::from_fn(|i| {
                 let arguments: Option<Vec<u64>> = from.iter().map(|v| v.lane(i)).collect();
@@ -304,13 +325,14 @@ impl Walker<'_> {
             match effect.to {
                 Target::Register(r) => self.put(r, value, all, blurred),
                 Target::Pair(low, high) => {
-                    let half = |f: fn(u64) -> u64| match &value {
+                    let half = |f: fn(u64) -> u64, of: fn((Bits, Bits)) -> Bits| match &value {
                         Value::Same(v) => Value::Same(f(*v)),
                         Value::Unknown => Value::Unknown,
                         Value::Each(all) => Value::of(all.map(|v| v.map(f))),
+                        Value::Some(bits) => of(bits.halves()).into(),
                     };
-                    self.put(low, half(|v| v & LOW), all, blurred);
-                    self.put(high, half(|v| v >> 32), all, blurred);
+                    self.put(low, half(|v| v & LOW, |h| h.0), all, blurred);
+                    self.put(high, half(|v| v >> 32, |h| h.1), all, blurred);
                 }
             }
         }

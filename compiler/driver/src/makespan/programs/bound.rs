@@ -1,12 +1,13 @@
 //! # bound
 //!
-//! Purpose: bounds of kernels. Input: what their warps issue. Output: by node a [`Bound`], or why there is none.
+//! Purpose: bounds of kernels. Input: what their warps issue. Output: by kernel a [`Bound`], or why there is none.
 //!
 //! The pessimistic bound holds for any blocks ([`blocks`]). Where one block with equal warps is all there is, and data changes nothing, the other methods bound what lies between its barriers,
 //! and the sum is one for the block: no warp passes a barrier before all have come there.
 
 use super::super::Method;
-use super::extract::{Extracted, OfNode, Origin, Warps};
+use super::extract::{Extracted, LaunchOf, OfKernel, Origin};
+use super::walked::Warps;
 use super::{How, Setting};
 use sluice_schedule::analysis::makespan::blocks::{self, Block, Work};
 use sluice_schedule::analysis::makespan::method::{Settings, solve};
@@ -39,9 +40,42 @@ pub(super) struct Bound {
     pub(super) of_block: u64,
     /// Data says which of it is issued.
     pub(super) varies: bool,
+    /// Launches, one after the other: `blocks` is that of the one with the most.
+    pub(super) launches: u64,
 }
 
-/// By node.
+impl Bound {
+    /// One launch after the other.
+    fn times(&self, count: u64) -> Bound {
+        let times = |n: u64| n.saturating_mul(count);
+        Bound { bound: times(self.bound), least: times(self.least), launches: times(self.launches), ..self.clone() }
+    }
+
+    /// Of these launches after those.
+    fn then(&self, next: &Bound) -> Bound {
+        Bound {
+            blocks: self.blocks.max(next.blocks),
+            warps: self.warps.max(next.warps),
+            loads: self.loads.max(next.loads),
+            cores: self.cores.max(next.cores),
+            barriers: self.barriers.max(next.barriers),
+            bound: self.bound.saturating_add(next.bound),
+            exact: self.exact && next.exact,
+            sound: self.sound && next.sound,
+            least: self.least.saturating_add(next.least),
+            by: if self.by == "pessimistic" { next.by } else { self.by },
+            // of the first one
+            of_block: self.of_block,
+            varies: self.varies || next.varies,
+            launches: self.launches.saturating_add(next.launches),
+        }
+    }
+}
+
+/// Launches that are remembered, to know equal ones again.
+const MOST_KNOWN: usize = 64;
+
+/// By kernel.
 pub(super) fn bounds(extracted: &Extracted, setting: &Setting, how: &How) -> Vec<Result<Bound, String>> {
     let mut bounding = Bounding {
         setting,
@@ -49,10 +83,10 @@ pub(super) fn bounds(extracted: &Extracted, setting: &Setting, how: &How) -> Vec
         machine: setting.machine(),
         begun: Instant::now(),
         // the time is for those that are not known yet
-        left: extracted.nodes.len().max(1),
+        left: extracted.kernels.len().max(1),
         known: BTreeMap::new(),
     };
-    extracted.nodes.iter().map(|node| bounding.node(node, extracted.origin)).collect()
+    extracted.kernels.iter().map(|kernel| bounding.kernel(kernel, extracted.origin)).collect()
 }
 
 /// What a method says: a bound, whether it is exact, the least, and who found the bound.
@@ -69,52 +103,76 @@ struct Bounding<'s> {
 }
 
 impl Bounding<'_> {
-    fn node(&mut self, node: &OfNode, origin: Origin) -> Result<Bound, String> {
+    /// Launch after launch.
+    fn kernel(&mut self, kernel: &OfKernel, origin: Origin) -> Result<Bound, String> {
         self.left = self.left.saturating_sub(1);
-        let all: u64 = node.blocks.iter().map(|b| b.count).sum();
-        let on_one = blocks::round_robin(all, self.setting.multiprocessors);
-        let mut block = Block::default();
-        let (mut barriers, mut varies, mut kinds) = (0, false, Vec::new());
-        for of in &node.blocks {
-            for warps in of.warps.as_ref().map_err(Clone::clone)? {
-                let this = self.block(warps);
-                block = larger(&block, &this);
-                barriers = barriers.max(warps.first().map_or(0, |t| t.phases.len() - 1));
-                varies |= warps.iter().any(|t| t.varies);
-                kinds.push((of.count, warps, this));
+        let mut all: Option<Bound> = None;
+        // launches of the same blocks have the same bound
+        let mut known: Vec<(&LaunchOf, Bound)> = Vec::new();
+        for launch in &kernel.launches {
+            let bound = match known.iter().find(|(other, _)| other.is_like(launch)) {
+                Some((_, bound)) => bound.clone(),
+                None => self.launch(launch, origin)?,
+            };
+            all = Some(match all {
+                None => bound.times(launch.count),
+                Some(before) => before.then(&bound.times(launch.count)),
+            });
+            if known.len() < MOST_KNOWN {
+                known.push((launch, bound));
             }
         }
+        let mut all = all.ok_or("it is never started")?;
+        all.exact &= all.sound;
+        Ok(all)
+    }
+
+    fn launch(&mut self, launch: &LaunchOf, origin: Origin) -> Result<Bound, String> {
+        let all: u64 = launch.blocks.iter().map(|b| b.count).sum();
+        let on_one = blocks::round_robin(all, self.setting.multiprocessors);
+        // of what a block may be, nobody knows what it is: it is the largest
+        let mut kinds: Vec<(Block, u64)> = Vec::new();
+        let mut single: Vec<&Warps> = Vec::new();
+        let (mut barriers, mut varies) = (0, false);
+        for of in &launch.blocks {
+            let mut block = Block::default();
+            for warps in of.warps.as_ref().map_err(Clone::clone)? {
+                block = larger(&block, &self.block(warps));
+                barriers = barriers.max(warps.first().map_or(0, |t| t.phases.len() - 1));
+                varies |= warps.iter().any(|t| t.varies);
+                single.push(warps);
+            }
+            kinds.push((block, of.count));
+        }
         let resident = self.setting.resident;
+        let longest = kinds.iter().fold(Block::default(), |all, (b, _)| larger(&all, b));
         let mut bound = Bound {
             blocks: on_one,
-            warps: block.warps,
-            loads: block.longest.loads,
-            cores: block.longest.cores,
+            warps: longest.warps,
+            loads: longest.longest.loads,
+            cores: longest.longest.cores,
             barriers,
-            bound: blocks::bound(&block, on_one, resident, &self.machine),
+            bound: blocks::bound_of(&kinds, on_one, resident, &self.machine),
             exact: false,
             sound: origin == Origin::Sass,
             least: 0,
             by: "pessimistic",
-            of_block: kinds.first().map_or(0, |(_, _, block)| blocks::bound(block, 1, 1, &self.machine)),
+            of_block: kinds.first().map_or(0, |(block, _)| blocks::bound(block, 1, 1, &self.machine)),
             varies,
+            launches: 1,
         };
-        // of what a block may be, nobody knows what it is; of blocks of two kinds a multiprocessor may have the smaller ones
-        let known = !varies && node.blocks.iter().all(|b| b.warps.as_ref().is_ok_and(|all| all.len() == 1));
+        let known = !varies && launch.blocks.iter().all(|b| b.warps.as_ref().is_ok_and(|all| all.len() == 1));
         if known {
-            let least = |(count, _, block): &(u64, &Warps, Block)| {
-                blocks::shortest(block, on_one.min(*count), resident, &self.machine)
-            };
-            bound.least = kinds.iter().map(least).max().unwrap_or(0);
+            bound.least = blocks::shortest_of(&kinds, on_one, resident, &self.machine);
         }
         if on_one == 1 && !varies && self.how.method != Method::Pessimistic && origin != Origin::Ir {
             let mut answers = Vec::new();
-            for (_, warps, block) in &kinds {
-                answers.push(self.alike(warps).unwrap_or_else(|| self.formula(block)));
+            for warps in single {
+                let formula = self.formula(&self.block(warps));
+                answers.push(self.alike(warps).unwrap_or(formula));
             }
             self.take(&mut bound, &answers, known);
         }
-        bound.exact &= bound.sound;
         Ok(bound)
     }
 

@@ -9,13 +9,16 @@
 //! ```
 //!
 //! A kernel makes the firings of one node in a steady state, in blocks of so many threads, a firing each; what has state makes them in one thread. Blocks are dealt out to multiprocessors
-//! one by one. All kernels run after one another, so the sum of their bounds is one for the steady state.
+//! one by one. All kernels run after one another, so the sum of their bounds is one for the steady state. Those of the scheme `fused` make tiles of several nodes each ([`tiles`]).
 
 mod bound;
+mod compiled;
 mod deadline;
 mod extract;
 mod measure;
 mod report;
+mod tiles;
+mod walked;
 
 pub use deadline::Deadline;
 pub use measure::On;
@@ -23,10 +26,11 @@ pub use measure::On;
 use super::Method;
 use crate::as_run::as_run;
 use crate::cuda::arch::Arch;
+use crate::cuda::auto;
 use crate::cuda::gpu::Gpu;
 use crate::cuda::instructions::table;
 use crate::exit::{Exit, Fault};
-use crate::options::CodeOptions;
+use crate::options::{CodeOptions, CudaBuildOptions, Scheme};
 use crate::pipeline::{Checked, Halt};
 use crate::session::{self, Session};
 use sluice_schedule::analysis::makespan::{Capacity, Machine};
@@ -43,6 +47,8 @@ const USUAL_ARCH: u32 = 90;
 pub struct OfProgram {
     /// The architecture that it is compiled for.
     pub arch: Option<Arch>,
+    /// Whose kernels.
+    pub kernels: Option<Kernels>,
     /// Threads of a block.
     pub threads: Option<u32>,
     /// Multiprocessors.
@@ -55,6 +61,41 @@ pub struct OfProgram {
     pub ls_units: Option<u32>,
     /// Its cores.
     pub cores: Option<u32>,
+}
+
+/// Which kernels of a program are bounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kernels {
+    /// One for each node: what the scheme `swp`, and those like it, call.
+    #[default]
+    Nodes,
+    /// Those of the scheme `fused`, as it starts them.
+    Fused,
+}
+
+impl Kernels {
+    /// Those of a scheme; or why there are none.
+    pub fn of(scheme: Scheme) -> Result<Kernels, String> {
+        match scheme {
+            Scheme::Swp => Ok(Kernels::Nodes),
+            Scheme::Fused => Ok(Kernels::Fused),
+            other => {
+                let why = match other {
+                    Scheme::FusedWarps => "its warps wait for one another at barriers of a part of the block",
+                    _ => "the kernels of its nodes are those of swp",
+                };
+                Err(format!("there is no bound for the scheme {}: {why}", other.name()))
+            }
+        }
+    }
+
+    /// The scheme.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kernels::Nodes => Scheme::Swp.name(),
+            Kernels::Fused => Scheme::Fused.name(),
+        }
+    }
 }
 
 /// How it is answered.
@@ -76,10 +117,12 @@ pub struct How {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Setting {
     arch: Arch,
+    kernels: Kernels,
     threads: u32,
     multiprocessors: u64,
     resident: u64,
-    states: u64,
+    /// Steady states at once, where somebody says.
+    states: Option<u64>,
     units: table::Units,
 }
 
@@ -89,6 +132,7 @@ impl OfProgram {
     pub fn or(&self, other: &OfProgram) -> OfProgram {
         OfProgram {
             arch: self.arch.or(other.arch),
+            kernels: self.kernels.or(other.kernels),
             threads: self.threads.or(other.threads),
             multiprocessors: self.multiprocessors.or(other.multiprocessors),
             resident: self.resident.or(other.resident),
@@ -96,6 +140,28 @@ impl OfProgram {
             ls_units: self.ls_units.or(other.ls_units),
             cores: self.cores.or(other.cores),
         }
+    }
+
+    /// What a build has to keep: the kernels are those that it makes.
+    pub fn of_build(&self, build: &CudaBuildOptions) -> Result<OfProgram, Fault> {
+        let scheme = build.code.scheme.unwrap_or(auto::USUAL);
+        let kernels = match Kernels::of(scheme) {
+            Err(why) if scheme.is_fused() => {
+                return Err(Fault::program(format!("nothing bounds what a steady state takes: {why}"))
+                    .help("build with --scheme fused, or leave the deadline out")
+                    .coded("E0993"));
+            }
+            // those of its nodes
+            Err(_) => Kernels::Nodes,
+            Ok(kernels) => kernels,
+        };
+        let usual = if kernels == Kernels::Fused { Some(THREADS) } else { self.threads };
+        Ok(OfProgram {
+            arch: self.arch.or(build.archs.first().copied()),
+            kernels: Some(kernels),
+            threads: build.code.block_threads.or(usual),
+            ..self.clone()
+        })
     }
 
     /// On a GPU the architecture is that of the GPU.
@@ -120,10 +186,11 @@ impl OfProgram {
         }
         Ok(Setting {
             arch,
+            kernels: self.kernels.unwrap_or_default(),
             threads,
             multiprocessors: self.multiprocessors.unwrap_or(1).max(1),
             resident: self.resident.unwrap_or(1).max(1),
-            states: self.states.unwrap_or(1).max(1),
+            states: self.states.map(|n| n.max(1)),
             units: table::Units {
                 ls_units: self.ls_units.unwrap_or(usual.ls_units),
                 cores: self.cores.unwrap_or(usual.cores),
@@ -186,7 +253,10 @@ fn report(
     // what a GPU would run
     let folded = as_run(session, checked, code)?;
     let checked = folded.as_ref().unwrap_or(checked);
-    let extracted = extract::extract(session, checked, code, &setting)?;
+    let extracted = match setting.kernels {
+        Kernels::Nodes => extract::extract(session, checked, code, &setting)?,
+        Kernels::Fused => tiles::extract(session, checked, code, &setting, how.measure)?,
+    };
     let bounds = session.pass("makespan", || bound::bounds(&extracted, &setting, how));
     let measured = match how.measure {
         Some(on) => Some(session.pass("run", || measure::measure(checked, &extracted, &setting, on))?),

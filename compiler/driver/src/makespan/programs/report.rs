@@ -1,7 +1,7 @@
 //! What is shown of a program: the document, and the table for people.
 
 use super::bound::Bound;
-use super::extract::{Extracted, OfNode, string};
+use super::extract::{Extracted, OfKernel, string};
 use super::measure::Cycles;
 use super::{Deadline, How, On, Setting};
 use crate::document::columns;
@@ -33,6 +33,13 @@ pub(super) struct Report {
     multiprocessors: u64,
     resident: u64,
     pub(super) steady_states: u64,
+    /// `swp`: a kernel for each node; `fused`.
+    scheme: &'static str,
+    /// Of `fused`: steady states of a tile, and how many tiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tile: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tiles: Option<u64>,
     method: &'static str,
     /// Cycles of the steady states, kernel after kernel; nothing where a kernel has no bound.
     pub(super) bound: Option<u64>,
@@ -50,9 +57,15 @@ pub(super) struct Report {
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     pub(super) name: String,
+    /// Of a kernel of several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nodes: Vec<String>,
     line: u32,
     firings: u64,
     serial: bool,
+    /// One after the other, where there may be several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launches: Option<u64>,
     /// Blocks on the multiprocessor with the most of them, and warps of each.
     blocks: u64,
     warps: u64,
@@ -93,17 +106,21 @@ impl Row {
         self.bound.unwrap_or(0)
     }
 
-    fn new(checked: &Checked, node: &OfNode, bound: Result<Bound, String>, how: &How) -> Row {
-        let of = checked.program.graph.node(node.node);
-        let line = checked.sources.line_col(of.span.file, of.span.start).line;
-        let shown =
-            node.blocks.first().and_then(|b| b.warps.as_ref().ok()).and_then(|w| w.first()).and_then(|w| w.first());
+    fn new(checked: &Checked, kernel: &OfKernel, bound: Result<Bound, String>, is_tiled: bool, how: &How) -> Row {
+        let graph = &checked.program.graph;
+        let span = kernel.nodes.first().map_or_else(Span::default, |v| graph.node(*v).span);
+        let line = checked.sources.line_col(span.file, span.start).line;
+        let blocks = kernel.launches.first().and_then(|l| l.blocks.first());
+        let shown = blocks.and_then(|b| b.warps.as_ref().ok()).and_then(|w| w.first()).and_then(|w| w.first());
         let string = shown.filter(|_| how.strings).and_then(|t| string(t, LETTERS));
+        let nodes = kernel.nodes.iter().map(|v| graph.node(*v).path.clone());
         let mut row = Row {
-            name: of.path.clone(),
+            name: kernel.name(checked),
+            nodes: if is_tiled { nodes.collect() } else { Vec::new() },
             line,
-            firings: node.firings,
-            serial: node.serial,
+            firings: kernel.firings,
+            serial: kernel.serial,
+            launches: None,
             blocks: 0,
             warps: 0,
             ls_cycles: 0,
@@ -121,7 +138,7 @@ impl Row {
             unmeasured: None,
             unbounded: None,
             string,
-            span: of.span,
+            span,
         };
         match bound {
             Err(why) => row.unbounded = Some(why),
@@ -129,6 +146,7 @@ impl Row {
                 (row.blocks, row.warps, row.ls_cycles, row.core_cycles) = (b.blocks, b.warps, b.loads, b.cores);
                 (row.barriers, row.varies, row.bound, row.exact) = (b.barriers, b.varies, Some(b.bound), b.exact);
                 (row.sound, row.least, row.by) = (b.sound, b.least, b.by);
+                row.launches = is_tiled.then_some(b.launches);
                 row.block_bound = how.measure.map(|_| b.of_block);
             }
         }
@@ -146,8 +164,10 @@ impl Report {
         deadline: Option<&Deadline>,
     ) -> Report {
         let machine = setting.machine();
-        let row = |(node, bound): (&OfNode, Result<Bound, String>)| Row::new(checked, node, bound, how);
-        let mut kernels: Vec<Row> = extracted.nodes.iter().zip(bounds).map(row).collect();
+        let row = |(kernel, bound): (&OfKernel, Result<Bound, String>)| {
+            Row::new(checked, kernel, bound, extracted.tiles.is_some(), how)
+        };
+        let mut kernels: Vec<Row> = extracted.kernels.iter().zip(bounds).map(row).collect();
         for (row, cycles) in kernels.iter_mut().zip(measured.into_iter().flatten()) {
             match cycles {
                 Ok(cycles) => {
@@ -163,7 +183,7 @@ impl Report {
             schema: "sluice-makespan-program-1",
             arch: setting.arch.sm(),
             origin: extracted.origin.name(),
-            compiler: extracted.image.as_ref().map(|i| i.compiler.clone()),
+            compiler: extracted.compiler.clone(),
             because: extracted.because.clone(),
             ls_units: setting.units.ls_units,
             cores: setting.units.cores,
@@ -173,7 +193,10 @@ impl Report {
             threads: setting.threads,
             multiprocessors: setting.multiprocessors,
             resident: setting.resident,
-            steady_states: setting.states,
+            steady_states: extracted.states,
+            scheme: setting.kernels.name(),
+            tile: extracted.tiles.map(|t| t.states),
+            tiles: extracted.tiles.map(|t| t.count),
             method: how.method.name(),
             bound: kernels.iter().try_fold(0, sum),
             exact: kernels.iter().all(|k| k.exact),
@@ -228,9 +251,12 @@ impl Report {
         };
         let by = self.compiler.as_ref().map_or(String::new(), |v| format!(", NVRTC {v}"));
         let mut text = format!(
-            "{}: {from}{by}\n{} in blocks of {} threads on {} with {} load/store units and {} cores (o_L = {}, o_C = {})\n\n",
+            "{}: {from}{by}\n{}{} in blocks of {} threads on {} with {} load/store units and {} cores (o_L = {}, o_C = {})\n\n",
             self.arch,
             plural(self.steady_states, "steady state"),
+            self.tile.zip(self.tiles).map_or(String::new(), |(tile, n)| {
+                format!(", fused: {} of {},", plural(n, "tile"), plural(tile, "steady state"))
+            }),
             self.threads,
             plural(self.multiprocessors, "multiprocessor"),
             self.ls_units,
@@ -238,8 +264,10 @@ impl Report {
             self.o_l,
             self.o_c
         );
-        let head =
-            ["stream", "firings", "blocks", "warps", "L", "C", "barriers", "at least", "at most", "of all", "by"];
+        let head = [
+            "stream", "firings", "launches", "blocks", "warps", "L", "C", "barriers", "at least", "at most", "of all",
+            "by",
+        ];
         let mut rows: Vec<Vec<String>> = vec![head.map(String::from).to_vec()];
         for k in &self.kernels {
             let share = match (k.bound, self.bound) {
@@ -250,6 +278,7 @@ impl Report {
             rows.push(vec![
                 k.name.clone(),
                 k.firings.to_string(),
+                number(k.launches.unwrap_or(1)),
                 number(k.blocks),
                 number(k.warps),
                 number(k.ls_cycles),
@@ -265,7 +294,12 @@ impl Report {
                 },
             ]);
         }
-        text += &columns(&rows, &[0, 10]);
+        // nodes have a launch each
+        if self.tiles.is_none() {
+            rows.iter_mut().for_each(|row| drop(row.remove(2)));
+        }
+        let last = rows.first().map_or(0, |row| row.len() - 1);
+        text += &columns(&rows, &[0, last]);
         let of = plural(self.steady_states, "steady state");
         text += &match self.bound {
             Some(bound) if self.sound => {
@@ -289,6 +323,9 @@ impl Report {
             text += &format!("\n{}\n{}\n", k.name, k.string.as_deref().unwrap_or(""));
         }
         text += ASSUMPTIONS;
+        if self.tiles.is_some() {
+            text += OF_TILES;
+        }
         text
     }
 }
@@ -297,4 +334,9 @@ impl Report {
 const ASSUMPTIONS: &str = "
 L and C: cycles of a warp at the units, an instruction of several cycles counted as often. The model: nothing misses a cache or waits for memory,
 launches take no time, no unit is idle while a warp is ready for it; where data decides, both ways are taken (docs/makespan.md).
+";
+
+/// And those of tiles.
+const OF_TILES: &str = "\
+Tiles: whole ones, as one batch from its start, in the launches and blocks that `sluice build --target cuda --scheme fused` makes of them; memory begins at multiples of 256 bytes.
 ";

@@ -54,25 +54,51 @@ pub fn round_robin(blocks: u64, processors: u64) -> u64 {
 
 /// No schedule of so many blocks on a multiprocessor, at least `resident` of them at a time as long as there are so many, takes more cycles.
 pub fn bound(block: &Block, blocks: u64, resident: u64, machine: &Machine) -> u64 {
+    bound_of(&[(*block, blocks)], blocks, resident, machine)
+}
+
+/// The same of blocks of several kinds, so many of each: nobody says which `blocks` of them the multiprocessor has, nor in which order. More work, and a longer longest warp, never make the
+/// bound smaller; so it has, of each number by itself, the largest ones.
+pub fn bound_of(kinds: &[(Block, u64)], blocks: u64, resident: u64, machine: &Machine) -> u64 {
     let resident = resident.clamp(1, blocks.max(1));
     let chain = blocks.saturating_sub(resident).saturating_add(1).min(blocks);
     // more than `resident` may be there
-    let others = blocks.saturating_mul(block.warps).saturating_sub(1);
+    let others = some_of(kinds, blocks, true, |b| b.warps).saturating_sub(1);
+    let own = |unit: Unit| some_of(kinds, chain, true, |b| b.longest.of(unit));
     let waits = |unit: Unit| {
         let o = u64::from(machine.of(unit).at_once());
-        let own = chain.saturating_mul(block.longest.of(unit));
         // fewer others than a unit takes at a time never fill it
-        if others < o { 0 } else { blocks.saturating_mul(block.all.of(unit)).saturating_sub(own) / o }
+        if others < o { 0 } else { some_of(kinds, blocks, true, |b| b.all.of(unit)).saturating_sub(own(unit)) / o }
     };
-    let runs = chain.saturating_mul(block.longest.sum());
-    Unit::ALL.into_iter().fold(runs, |sum, unit| sum.saturating_add(waits(unit)))
+    Unit::ALL.into_iter().fold(0u64, |sum, unit| sum.saturating_add(own(unit)).saturating_add(waits(unit)))
 }
 
 /// No schedule takes fewer.
 pub fn shortest(block: &Block, blocks: u64, resident: u64, machine: &Machine) -> u64 {
-    let of = |unit: Unit| blocks.saturating_mul(block.all.of(unit)).div_ceil(machine.of(unit).at_once().into());
+    shortest_of(&[(*block, blocks)], blocks, resident, machine)
+}
+
+/// The same of blocks of several kinds: whichever `blocks` of them the multiprocessor has.
+pub fn shortest_of(kinds: &[(Block, u64)], blocks: u64, resident: u64, machine: &Machine) -> u64 {
+    let of = |unit: Unit| some_of(kinds, blocks, false, |b| b.all.of(unit)).div_ceil(machine.of(unit).at_once().into());
     let rounds = blocks.div_ceil(resident.max(1));
-    Unit::ALL.into_iter().map(of).max().unwrap_or(0).max(rounds.saturating_mul(block.steps))
+    // all of them are there, the longest among them; else as many rounds of the shortest
+    let there = kinds.iter().map(|(_, count)| *count).fold(0, u64::saturating_add) <= blocks;
+    let longest = if there { kinds.iter().map(|(b, _)| b.steps).max().unwrap_or(0) } else { 0 };
+    let steps = some_of(kinds, rounds, false, |b| b.steps).max(longest);
+    Unit::ALL.into_iter().map(of).max().unwrap_or(0).max(steps)
+}
+
+/// The sum of the `count` largest, or smallest, of these numbers.
+fn some_of(kinds: &[(Block, u64)], count: u64, largest: bool, number: impl Fn(&Block) -> u64) -> u64 {
+    let mut all: Vec<(u64, u64)> = kinds.iter().map(|(b, n)| (number(b), *n)).collect();
+    all.sort_unstable_by_key(|(number, _)| if largest { u64::MAX - number } else { *number });
+    let mut left = count;
+    all.into_iter().fold(0, |sum, (number, n)| {
+        let taken = n.min(left);
+        left -= taken;
+        sum.saturating_add(number.saturating_mul(taken))
+    })
 }
 
 #[cfg(test)]
@@ -152,7 +178,7 @@ mod tests {
                 steps: (0..phases).map(|p| most(p, &|u| u.len() as u64)).sum(),
             };
             let (blocks, resident) = (1 + roll(4), 1 + roll(3));
-            let cycles = play(&code, blocks, resident, &machine, &mut roll);
+            let cycles = play(&vec![&code; blocks], resident, &machine, &mut roll);
             let (least, bound) = (
                 shortest(&block, blocks as u64, resident as u64, &machine),
                 bound(&block, blocks as u64, resident as u64, &machine),
@@ -166,30 +192,91 @@ mod tests {
         assert!(tight > 100, "a bound that is never reached bounds nothing: {tight}");
     }
 
+    /// By warp, then phase.
+    type Code = Vec<Vec<Vec<Unit>>>;
+
+    fn of_code(code: &Code) -> Block {
+        let count = |units: &[Unit], unit| units.iter().filter(|u| **u == unit).count() as u64;
+        let phases = code.first().map_or(0, Vec::len);
+        let most = |p: usize, f: &dyn Fn(&[Unit]) -> u64| code.iter().map(|w| f(&w[p])).max().unwrap_or(0);
+        let work = |f: &dyn Fn(Unit) -> u64| Work { loads: f(Unit::LoadStore), cores: f(Unit::Core) };
+        Block {
+            warps: code.len() as u64,
+            all: work(&|unit| code.iter().flatten().map(|p| count(p, unit)).sum()),
+            longest: work(&|unit| (0..phases).map(|p| most(p, &|u| count(u, unit))).sum()),
+            steps: (0..phases).map(|p| most(p, &|u| u.len() as u64)).sum(),
+        }
+    }
+
+    /// Blocks that are not alike, in any order, not all of them on the multiprocessor.
+    #[test]
+    fn schedules_of_several_kinds_never_exceed_it() {
+        let mut dice = 0x2545_f491_4f6c_dd1du64;
+        let mut roll = move |n: usize| {
+            dice ^= dice << 13;
+            dice ^= dice >> 7;
+            dice ^= dice << 17;
+            (dice % n as u64) as usize
+        };
+        let (mut tight, mut better) = (0, 0);
+        for round in 0..3000 {
+            let capacity = [Capacity::ONE, Capacity::new(2, 1).unwrap(), Capacity::new(3, 1).unwrap()];
+            let machine = Machine { load_store: capacity[roll(2)], cores: capacity[roll(3)] };
+            let kinds: Vec<(Code, usize)> = (0..1 + roll(3))
+                .map(|_| {
+                    let (warps, phases) = (1 + roll(3), 1 + roll(3));
+                    let units = |roll: &mut dyn FnMut(usize) -> usize| {
+                        (0..roll(5)).map(|_| Unit::ALL[roll(2)]).collect::<Vec<Unit>>()
+                    };
+                    let code = (0..warps).map(|_| (0..phases).map(|_| units(&mut roll)).collect()).collect();
+                    (code, 1 + roll(3))
+                })
+                .collect();
+            let mut there: Vec<&Code> = kinds.iter().flat_map(|(code, n)| vec![code; *n]).collect();
+            let blocks: Vec<(Block, u64)> = kinds.iter().map(|(code, n)| (of_code(code), *n as u64)).collect();
+            // some are on other multiprocessors
+            let (on_one, resident) = (1 + roll(there.len()), 1 + roll(3));
+            let mine: Vec<&Code> = (0..on_one).map(|_| there.swap_remove(roll(there.len()))).collect();
+            let cycles = play(&mine, resident, &machine, &mut roll);
+            let (n, r) = (on_one as u64, resident as u64);
+            let (least, most) = (shortest_of(&blocks, n, r, &machine), bound_of(&blocks, n, r, &machine));
+            assert!(least <= cycles && cycles <= most, "{round}: {least} {cycles} {most} {mine:?} {resident}");
+            // no worse than if all of them were the largest
+            let larger = |f: fn(&Block) -> u64| blocks.iter().map(|(b, _)| f(b)).max().unwrap_or(0);
+            let largest = Block {
+                warps: larger(|b| b.warps),
+                all: Work { loads: larger(|b| b.all.loads), cores: larger(|b| b.all.cores) },
+                longest: Work { loads: larger(|b| b.longest.loads), cores: larger(|b| b.longest.cores) },
+                steps: larger(|b| b.steps),
+            };
+            let all = bound(&largest, n, r, &machine);
+            assert!(most <= all);
+            tight += u64::from(cycles == most);
+            better += u64::from(most < all);
+        }
+        assert!(tight > 100 && better > 500, "{tight} {better}");
+    }
+
     /// Cycles of a random work-conserving schedule.
-    fn play(
-        code: &[Vec<Vec<Unit>>],
-        blocks: usize,
-        resident: usize,
-        machine: &Machine,
-        roll: &mut impl FnMut(usize) -> usize,
-    ) -> u64 {
-        // by block that is there, by warp: phase, place in it
-        let fresh = || vec![(0usize, 0usize); code.len()];
-        let mut there: Vec<Vec<(usize, usize)>> = Vec::new();
-        let (mut left, mut cycles) = (blocks, 0);
+    fn play(blocks: &[&Code], resident: usize, machine: &Machine, roll: &mut impl FnMut(usize) -> usize) -> u64 {
+        // by block that is there: its code, and by warp phase and place in it
+        let mut there: Vec<(&Code, Vec<(usize, usize)>)> = Vec::new();
+        let (mut left, mut cycles) = (blocks.iter(), 0);
         loop {
             // who has passed all instructions of a phase waits there for the others of its block
-            for block in &mut there {
-                while block.iter().zip(code).all(|((phase, at), warp)| warp.get(*phase).is_some_and(|p| *at == p.len()))
-                {
+            for (code, block) in &mut there {
+                let waits = |((phase, at), warp): (&(usize, usize), &Vec<Vec<Unit>>)| {
+                    warp.get(*phase).is_some_and(|p| *at == p.len())
+                };
+                while block.iter().zip(code.iter()).all(waits) {
                     block.iter_mut().for_each(|w| *w = (w.0 + 1, 0));
                 }
             }
-            there.retain(|block| block.iter().zip(code).any(|((phase, _), warp)| *phase < warp.len()));
-            if there.len() < resident && left > 0 {
-                there.push(fresh());
-                left -= 1;
+            there.retain(|(code, block)| block.iter().zip(code.iter()).any(|((phase, _), warp)| *phase < warp.len()));
+            if there.len() < resident
+                && let Some(code) = left.next()
+            {
+                there.push((code, vec![(0, 0); code.len()]));
                 continue;
             }
             if there.is_empty() {
@@ -198,7 +285,7 @@ mod tests {
             cycles += 1;
             for unit in Unit::ALL {
                 let mut ready: Vec<(usize, usize)> = Vec::new();
-                for (b, block) in there.iter().enumerate() {
+                for (b, (code, block)) in there.iter().enumerate() {
                     for (w, (phase, at)) in block.iter().enumerate() {
                         if code[w][*phase].get(*at) == Some(&unit) {
                             ready.push((b, w));
@@ -208,10 +295,10 @@ mod tests {
                 for _ in 0..ready.len().min(machine.of(unit).at_once() as usize) {
                     let (b, w) = ready.swap_remove(roll(ready.len()));
                     // it has run in this cycle: its next instruction is for the next one
-                    there[b][w].1 += 1 << 32;
+                    there[b].1[w].1 += 1 << 32;
                 }
             }
-            for warp in there.iter_mut().flatten() {
+            for warp in there.iter_mut().flat_map(|(_, block)| block) {
                 if warp.1 >> 32 > 0 {
                     warp.1 = (warp.1 & 0xffff_ffff) + 1;
                 }

@@ -1,7 +1,10 @@
 //! Statements of PTX: names, modifiers, arguments.
 
 /// Where the number of threads of a block is taken to be: bank, offset.
-pub(super) const THREADS: (u32, u64) = (0, 0);
+pub const THREADS: (u32, u64) = (0, 0);
+
+/// Where the number of blocks is taken to be.
+pub const BLOCKS: (u32, u64) = (0, 0xc);
 
 /// A kernel, or a function that kernels call.
 #[derive(Clone, Debug, Default)]

@@ -34,6 +34,8 @@ fn width(line: &Line<'_>) -> usize {
         _ if is("256") => 8,
         _ if is("128") => 4,
         "DADD" | "DMUL" | "DFMA" | "DMNMX" => 2,
+        // what it makes comes first
+        "F2F" if line.modifiers.first() == Some(&"F32") => 1,
         _ if is("64") || is("F64") || is("S64") || is("U64") || is("WIDE") => 2,
         "CS2R" if !is("32") => 2,
         _ => 1,
@@ -152,6 +154,19 @@ fn understood(line: &Line<'_>) -> Option<Vec<Effect>> {
             let value = half(line.argument(3))? << 16 | half(line.argument(4))?;
             Some(to_word(line.argument(0), Some(Calc::Copy), vec![Operand::known(value)]))
         }
+        // what divisions by numbers are made of, which are told by how they round
+        "I2F" if matches!(line.modifiers.as_slice(), ["U32", "RP"]) => {
+            Some(to_word(line.argument(0), Some(Calc::FloatUp), vec![word(line.argument(1))]))
+        }
+        "MUFU" if matches!(line.modifiers.as_slice(), ["RCP"]) => {
+            Some(to_word(line.argument(0), Some(Calc::Reciprocal), vec![word(line.argument(1))]))
+        }
+        "F2I" if matches!(line.modifiers.as_slice(), ["FTZ", "U32", "TRUNC", "NTZ"]) => {
+            Some(to_word(line.argument(0), Some(Calc::FloatFloor), vec![word(line.argument(1))]))
+        }
+        "IABS" if line.arguments.len() == 2 => {
+            Some(to_word(line.argument(0), Some(Calc::Absolute), vec![word(line.argument(1))]))
+        }
         "CS2R" | "S2R" | "S2UR" | "CS2UR" => special(line),
         "LDC" | "ULDC" | "LDCU" | "UMOV32I" => load(line),
         "R2UR" if !is_condition(line.argument(0)) && !is_condition(line.argument(1)) => {
@@ -195,7 +210,8 @@ fn multiply(line: &Line<'_>, is_signed: bool) -> Option<Vec<Effect>> {
     }
     // to the upper half of a product two registers are added, the lower of which can carry into it
     if line.has("HI") && !is_zero(c) {
-        return None;
+        let from = vec![word(a), word(b), double_word(c)];
+        return (!is_signed).then(|| to_word(to, Some(Calc::MultiplyHighSum), from));
     }
     let calc = if line.has("HI") { Calc::MultiplyHigh(is_signed) } else { Calc::Multiply(32) };
     let product =
