@@ -243,7 +243,7 @@ float->float filter Lag(int n) { float y; work pop 1 push 1 { float x = pop(); f
         (within("add Lag(9);", "add Lag(120);"), false, true),
     ] {
         let place = Place::new().with("a.str", &program);
-        let done = place.run(&["run", "a.str", "--threads", "2", "--dump-after", "emit-c"]).ends(0);
+        let done = place.run(&["run", "a.str", "--top", "Main", "--threads", "2", "--dump-after", "emit-c"]).ends(0);
         let fetches = |first: &str| {
             done.text().lines().any(|l| l.starts_with(&format!("    {first}memcpy(")) && l.contains(", a + "))
         };
@@ -251,7 +251,7 @@ float->float filter Lag(int n) { float y; work pop 1 push 1 { float x = pop(); f
         for n in [0, 17, 18, 40, 41, 3000, 50_000] {
             let bytes = reals(n);
             let by =
-                |arguments: &[&str]| place.run_with(&[&["run", "a.str"], arguments].concat(), &bytes).ends(0).stdout;
+                |arguments: &[&str]| place.run_with(&[&["run", "a.str", "--top", "Main"], arguments].concat(), &bytes).ends(0).stdout;
             let reference = by(&["--interpret"]);
             for how in [
                 &["2"][..],

@@ -30,7 +30,7 @@ int->int filter Leaves { work pop 4 push 1 {
     int most = 1; while (most < peek(0)) most *= 2;
     for (int i = 1; i < 3; i++) { int left = 7; while (left > i) left -= 2; sum += left * i; while (sum > 1000) sum -= 900; }
     push(sum * 7 + at + seen + most); for (int i = 0; i < 4; i++) pop(); } }
-int->int pipeline Main { add Network(16); add Walsh(8); add Kept; add Leaves; add Network(5); }
+int->int pipeline Main { add Network(16); add Walsh(8); add Kept; add Leaves; add Network(8); }
 ";
 
 #[test]
@@ -56,7 +56,7 @@ fn known_turns_give_the_same() {
 fn a_network_of_loops_has_lanes() {
     let network = &KNOWN[..KNOWN.find("int->int filter Walsh").unwrap()];
     let place = Place::new().with("a.str", format!("{network}int->int pipeline Main {{ add Network(32); }}"));
-    let text = place.run(&["run", "a.str", "--dump-after", "fuse"]).ends(0).text().to_string();
+    let text = place.run(&["run", "a.str", "--dump-after", "lanes"]).ends(0).text().to_string();
     assert!(text.contains("\nlanes ") && !text.contains("loop "), "{text}");
     assert!(!text.contains("check "), "{text}");
 }
