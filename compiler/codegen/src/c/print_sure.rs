@@ -109,7 +109,7 @@ impl Printer<'_> {
         self.out.push_str("        (void)gave;\n    }\n");
         if let Row::Tried(_) = row {
             self.out.push_str("    goto done;\nlacking: SL_UNUSED;\n");
-            self.out.push_str(&was.lines().map(|l| undone(l)).collect::<String>());
+            self.out.push_str(&was.lines().map(undone).collect::<String>());
             self.out.push_str("done: SL_UNUSED;\n");
         }
         if !each {

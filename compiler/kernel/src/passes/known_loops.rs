@@ -26,6 +26,7 @@ use crate::ir::*;
 use crate::walk;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::LocalId;
+use sluice_frontend::ty::Ty;
 
 /// Statements and operations that all turns of a loop, and of those in it, may become.
 const MOST: usize = 6144;
@@ -263,7 +264,10 @@ impl Turns<'_> {
         match &s.kind {
             StmtKind::Assign(p, e) => {
                 let value = self.expr(e);
-                let scalar = p.as_local().filter(|id| !self.locals[id.index()].by_ref);
+                // parts of others can be written and read, which need the rest
+                let number = |ty: &Ty| matches!(ty, Ty::Int | Ty::Float | Ty::Double | Ty::Bool | Ty::Bit);
+                let of_number = |id: &LocalId| !self.locals[id.index()].by_ref && number(&self.locals[id.index()].ty);
+                let scalar = p.as_local().filter(of_number);
                 if let (Some(id), Some(c)) = (scalar, value.as_const()) {
                     self.learn(id, Some(c));
                     return Some(Flow::Next);

@@ -250,8 +250,9 @@ float->float filter Lag(int n) { float y; work pop 1 push 1 { float x = pop(); f
         assert_eq!((fetches("if (again == 0) "), fetches("")), (replicas, single), "{}", done.text());
         for n in [0, 17, 18, 40, 41, 3000, 50_000] {
             let bytes = reals(n);
-            let by =
-                |arguments: &[&str]| place.run_with(&[&["run", "a.str", "--top", "Main"], arguments].concat(), &bytes).ends(0).stdout;
+            let by = |arguments: &[&str]| {
+                place.run_with(&[&["run", "a.str", "--top", "Main"], arguments].concat(), &bytes).ends(0).stdout
+            };
             let reference = by(&["--interpret"]);
             for how in [
                 &["2"][..],

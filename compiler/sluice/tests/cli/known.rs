@@ -30,7 +30,11 @@ int->int filter Leaves { work pop 4 push 1 {
     int most = 1; while (most < peek(0)) most *= 2;
     for (int i = 1; i < 3; i++) { int left = 7; while (left > i) left -= 2; sum += left * i; while (sum > 1000) sum -= 900; }
     push(sum * 7 + at + seen + most); for (int i = 0; i < 4; i++) pop(); } }
-int->int pipeline Main { add Network(16); add Walsh(8); add Kept; add Leaves; add Network(8); }
+int->int filter Parts { work pop 1 push 1 { float sum; int i = 3;
+    while (i > 0) { i--; complex z; float2 v; z.imag--; v.y -= 2; z.real = z.imag + v.x; sum += z.real * z.imag + v.y; }
+    do { complex z; sum += z.real--; } while (false);
+    push(pop() + (int)sum); } }
+int->int pipeline Main { add Network(16); add Walsh(8); add Kept; add Leaves; add Parts; add Network(8); }
 ";
 
 #[test]
