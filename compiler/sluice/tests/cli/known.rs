@@ -27,7 +27,7 @@ int->int filter Leaves { work pop 4 push 1 {
     int sum; int at = 0; int seen = 5;
     for (int m = 1; m < 200; m *= 3) { if (m == 27) continue; if (m > 100) break; seen = m; sum += peek(at) * m; at = (at + 1) & 3; if (sum < 0) seen = -m; }
     for (int m = 0x40; m > 0 && (sum & m) == 0; m >>= 1) sum++;
-    int most = 1; while (most < peek(0)) most *= 2;
+    int most = 1; while (most < (peek(0) & 1023)) most *= 2; sum = sum % 20000;
     for (int i = 1; i < 3; i++) { int left = 7; while (left > i) left -= 2; sum += left * i; while (sum > 1000) sum -= 900; }
     push(sum * 7 + at + seen + most); for (int i = 0; i < 4; i++) pop(); } }
 int->int filter Parts { work pop 1 push 1 { float sum; int i = 3;
