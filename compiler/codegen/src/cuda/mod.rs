@@ -31,5 +31,5 @@ mod tests;
 pub use profile::{ProfileKernel, ProfileText, profile};
 pub use program::{CudaInput, CudaOptions, CudaProgram, KernelInfo, Scheme, channel_bytes, emit};
 pub use stand_alone::stand_alone;
-pub use tiled::{Grid, Started, Tiled, When};
+pub use tiled::{BUSY, Grid, Started, Tiled, When};
 pub use turns::has_turn_states;

@@ -16,6 +16,9 @@ use sluice_frontend::ids::NodeId;
 /// Slices of a batch, at most: `SL_SLICES`.
 const SLICES: u64 = 16;
 
+/// Blocks for each multiprocessor that keep it busy: `sl_blocks_for` launches no more.
+pub const BUSY: u64 = 16;
+
 /// How many blocks a launch of `m` tiles has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
@@ -115,6 +118,14 @@ pub(super) fn tiled(making: &Making<'_>, room: Option<u64>, started: Vec<Started
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What launches are cut by here and in the host's text is the same.
+    #[test]
+    fn the_host_cuts_by_the_same_numbers() {
+        let host = include_str!("../../rts/c/sl_device.c");
+        assert!(host.contains(&format!("enum {{ SL_SLICES = {SLICES},")));
+        assert!(host.contains(&format!("(uint64_t)processors * {BUSY} :")));
+    }
 
     #[test]
     fn launches_of_a_batch() {

@@ -227,7 +227,7 @@ fn project(deadline: u64, more: &str) -> Place {
     Place::new().with("sluice.toml", manifest).with("p.str", sum(64))
 }
 
-fn in_project(place: &Place, arguments: &[&str], home: Option<&Path>) -> Done {
+pub fn in_project(place: &Place, arguments: &[&str], home: Option<&Path>) -> Done {
     let mut command = place.command(arguments);
     match home {
         Some(home) => command.env("SLUICE_CUDA_HOME", home),

@@ -1,9 +1,8 @@
 //! `sluice makespan PROGRAM --scheme fused`: kernels of regions, in tiles.
 
-use crate::makespan_of_programs::{COUNT, HALVE, UNTIL, about, home, kernel, number, sum};
+use crate::makespan_of_programs::{COUNT, HALVE, UNTIL, about, home, in_project, kernel, number, sum};
 use crate::support::*;
 use serde_json::Value;
-use std::path::Path;
 
 const ARCHS: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_100"];
 
@@ -186,15 +185,6 @@ fn what_data_decides_in_a_region_has_no_bound() {
 fn project(deadline: u64, more: &str, program: &str) -> Place {
     let manifest = format!("[program]\nname = \"p\"\n\n[makespan]\narch = \"sm_90\"\ndeadline = {deadline}\n{more}");
     Place::new().with("sluice.toml", manifest).with("p.str", program)
-}
-
-fn in_project(place: &Place, arguments: &[&str], home: Option<&Path>) -> Done {
-    let mut command = place.command(arguments);
-    match home {
-        Some(home) => command.env("SLUICE_CUDA_HOME", home),
-        None => command.env("SLUICE_NVRTC", "/nowhere/libnvrtc.so"),
-    };
-    finish(command, b"")
 }
 
 #[test]

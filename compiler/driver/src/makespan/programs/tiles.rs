@@ -17,15 +17,13 @@ use crate::options::{CodeOptions, CudaOptions, Scheme};
 use crate::pipeline::{Checked, Halt};
 use crate::session::Session;
 use sluice_codegen::Flavour;
-use sluice_codegen::cuda::{CudaProgram, Grid, Started, Tiled, When};
+use sluice_codegen::cuda::{BUSY, CudaProgram, Grid, Started, Tiled, When};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// The most blocks of a kernel that are walked, and instructions of all of their warps.
 const MOST_BLOCKS: u64 = 1 << 16;
 const MOST_WALKED: u64 = 1 << 28;
-/// Blocks for each multiprocessor that keep it busy: `sl_blocks_for`.
-const BUSY: u64 = 16;
 
 /// Takes all kernels apart; `measured`: where they will be measured, if they are.
 pub(super) fn extract(
