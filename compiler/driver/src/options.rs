@@ -270,6 +270,8 @@ pub struct CudaOptions {
     pub processors: Option<u32>,
     /// Threads of a block, where not to be chosen.
     pub block_threads: Option<u32>,
+    /// KiB of shared memory of a tile of [`Scheme::Fused`] and its like, where not to be chosen.
+    pub tile: Option<u32>,
     /// Who makes the schedule of [`Scheme::Swp`] and its like, where not the integer program, or for the emulation hierarchical modulo scheduling.
     pub method: Option<Method>,
     /// What the integer program may take.

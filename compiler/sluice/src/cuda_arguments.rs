@@ -30,6 +30,9 @@ pub struct CudaArgs {
     /// Threads of a block on a GPU, a multiple of 32
     #[arg(long, value_name = "N", value_parser = block_threads)]
     block_threads: Option<u32>,
+    /// KiB of a GPU's shared memory that a tile of `fused` and `fused-warps` takes, about [default: 32]
+    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    tile: Option<u32>,
     /// What threads, registers and costs of a GPU are chosen by, as `sluice profile --target cuda` has written it; or `none`. By default the profile in
     /// the cache, where there is one
     #[arg(long, value_name = "FILE")]
@@ -103,6 +106,7 @@ impl CudaArgs {
             (self.coarsen.is_some(), "--coarsen"),
             (self.sms.is_some(), "--sms"),
             (self.block_threads.is_some(), "--block-threads"),
+            (self.tile.is_some(), "--tile"),
             (self.profile.is_some(), "--profile"),
             (self.method.is_some(), "--method"),
             (self.time_limit.is_some(), "--time-limit"),
@@ -118,6 +122,7 @@ impl CudaArgs {
             coarsen: self.coarsen,
             processors: self.sms,
             block_threads: self.block_threads,
+            tile: self.tile,
             method: METHODS.into_iter().find(|m| Some(m.name()) == self.method.as_deref()),
             time_limit: self.time_limit.map(Duration::from_secs_f64),
             gpu: gpu.and_then(|g| g.gpu),

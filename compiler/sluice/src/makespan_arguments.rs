@@ -48,6 +48,9 @@ pub struct MakespanArgs {
     /// Of a program: threads of a block [default: 128]
     #[arg(long, value_name = "N", value_parser = block_threads)]
     threads: Option<u32>,
+    /// Of a program, with --scheme fused: KiB of shared memory that a tile takes, about [default: 32]
+    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    tile: Option<u32>,
     /// Of a program: steady states at once [default: 1; of `fused`, those of a tile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     steady_states: Option<u64>,
@@ -131,6 +134,7 @@ impl MakespanArgs {
             ("--arch", self.arch.is_some()),
             ("--scheme", self.scheme.is_some()),
             ("--threads", self.threads.is_some()),
+            ("--tile", self.tile.is_some()),
             ("--steady-states", self.steady_states.is_some()),
             ("--fast-math", self.fast_math),
             ("--strings", self.strings),
@@ -190,6 +194,7 @@ impl MakespanArgs {
             arch: self.arch,
             kernels: self.kernels()?,
             threads: self.threads,
+            tile: self.tile,
             multiprocessors: self.multiprocessors,
             resident: self.resident,
             states: self.steady_states,

@@ -33,6 +33,7 @@ impl Configuration {
                 coarsen,
                 processors: Some(r.range(1, 6)),
                 block_threads: Some(32 * *r.pick(&[1, 1, 2, 2, 3, 4])),
+                tile: *r.pick(&[None, None, Some(1), Some(2), Some(8), Some(48)]),
                 gpu: None,
                 method: None,
                 time_limit: None,
@@ -46,11 +47,12 @@ impl Configuration {
 
     /// Puts it into a job.
     pub fn with(&self, job: Message) -> Message {
-        let CudaOptions { scheme, coarsen, processors, block_threads, .. } = &self.cuda;
+        let CudaOptions { scheme, coarsen, processors, block_threads, tile, .. } = &self.cuda;
         let numbers = [
             ("coarsen", coarsen),
             ("sms", processors),
             ("block-threads", block_threads),
+            ("tile", tile),
             ("streams", &self.streams),
             ("resting", &self.resting),
         ];
@@ -72,6 +74,7 @@ impl Configuration {
                 coarsen: number("coarsen"),
                 processors: number("sms"),
                 block_threads: number("block-threads"),
+                tile: number("tile"),
                 gpu: None,
                 method: None,
                 time_limit: None,
@@ -86,9 +89,9 @@ impl Configuration {
 
 impl std::fmt::Display for Configuration {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let CudaOptions { scheme, coarsen, processors, block_threads, .. } = &self.cuda;
+        let CudaOptions { scheme, coarsen, processors, block_threads, tile, .. } = &self.cuda;
         write!(f, "--target cuda --emulate --scheme {}", scheme.map_or("auto", Scheme::name))?;
-        let numbers = [("coarsen", coarsen), ("sms", processors), ("block-threads", block_threads)];
+        let numbers = [("coarsen", coarsen), ("sms", processors), ("block-threads", block_threads), ("tile", tile)];
         for (name, n) in numbers.into_iter().chain([("streams", &self.streams)]) {
             n.iter().try_for_each(|n| write!(f, " --{name} {n}"))?;
         }

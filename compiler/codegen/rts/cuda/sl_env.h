@@ -48,8 +48,12 @@ typedef unsigned long size_t;
 #else
 #define SL_KERNEL(threads) extern "C" __global__ __launch_bounds__(threads)
 #define SL_KERNEL_ALONE(threads) extern "C" __global__ __launch_bounds__(threads, 1)
-/* One whose warps have roles. Of an odd number of warps the compiler would have so many blocks on a multiprocessor that it stores registers: it is told the next even one. */
-#define SL_KERNEL_ROLES(threads) extern "C" __global__ __launch_bounds__(((threads) + 63) / 64 * 64)
+/* One whose warps have roles. Of an odd number of warps the compiler would often have so many blocks on a multiprocessor that it stores registers: it is told the next even
+ * one, unless whoever compiles has seen that the number itself does better (-DSL_ROLES=32). */
+#ifndef SL_ROLES
+#define SL_ROLES 64
+#endif
+#define SL_KERNEL_ROLES(threads) extern "C" __global__ __launch_bounds__(((threads) + SL_ROLES - 1) / SL_ROLES * SL_ROLES)
 #endif
 /* Tables: small ones that all threads read at the same place, others. */
 #define SL_CONSTANT __constant__

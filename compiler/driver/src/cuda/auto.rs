@@ -25,9 +25,59 @@ use std::time::Instant;
 
 /// What is taken where nothing is measured.
 pub const USUAL: Scheme = Scheme::Fused;
-/// What is measured: schemes, and how much larger their instances are.
-const CANDIDATES: [(Scheme, u32); 5] =
-    [(Scheme::Fused, 1), (Scheme::FusedWarps, 1), (Scheme::SwpPersistent, 1), (Scheme::Swp, 8), (Scheme::Serial, 1)];
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Candidate {
+    scheme: Scheme,
+    /// How much larger its instances are.
+    coarsen: u32,
+    /// Threads of a block, and KiB of a tile, where not the usual.
+    regions: Option<(u32, u32)>,
+}
+
+/// A scheme with instances so much larger; of those that have a profile the threads are the profile's.
+const fn instances(scheme: Scheme, coarsen: u32) -> Candidate {
+    Candidate { scheme, coarsen, regions: None }
+}
+
+/// Regions in blocks of so many threads, with tiles of so many KiB: how many blocks a multiprocessor has at a time, and how much of their halos they do twice, depends on
+/// both, and no profile of single filters tells what is best.
+const fn regions(scheme: Scheme, threads: u32, tile: u32) -> Candidate {
+    Candidate { scheme, coarsen: 1, regions: Some((threads, tile)) }
+}
+
+const CANDIDATES: [Candidate; 9] = [
+    instances(Scheme::Fused, 1),
+    regions(Scheme::Fused, 256, 32),
+    regions(Scheme::Fused, 128, 16),
+    regions(Scheme::Fused, 256, 48),
+    instances(Scheme::FusedWarps, 1),
+    regions(Scheme::FusedWarps, 256, 48),
+    instances(Scheme::SwpPersistent, 1),
+    instances(Scheme::Swp, 8),
+    instances(Scheme::Serial, 1),
+];
+
+impl Candidate {
+    /// As it is kept, and read again.
+    fn name(&self) -> String {
+        let regions = self.regions.map_or(String::new(), |(threads, tile)| format!(", {threads} threads, {tile} KiB"));
+        format!("{} {}{regions}", self.scheme.name(), self.coarsen)
+    }
+
+    /// Options that say so, as far as they leave it open.
+    fn of(&self, options: &CudaOptions) -> CudaOptions {
+        CudaOptions {
+            scheme: Some(self.scheme),
+            coarsen: options.coarsen.or(Some(self.coarsen)),
+            block_threads: options.block_threads.or(self.regions.map(|r| r.0)),
+            tile: options.tile.or(self.regions.map(|r| r.1)),
+            ..options.clone()
+        }
+    }
+}
+
 /// Bytes that pass the ends in a run, at first and at most; each run has so many times as many as the one before.
 const BYTES: (u64, u64) = (1 << 18, 1 << 30);
 const STEP: u64 = 4;
@@ -42,18 +92,15 @@ pub fn decided(
     natives: &NativeOptions,
     options: &CudaOptions,
 ) -> Result<CudaOptions, Halt> {
-    let with = |(scheme, coarsen): (Scheme, u32)| CudaOptions {
-        scheme: Some(scheme),
-        coarsen: options.coarsen.or(Some(coarsen)),
-        ..options.clone()
-    };
+    let with = |candidate: Candidate| candidate.of(options);
+    let usual = instances(USUAL, 1);
     if options.scheme.is_some() {
         return Ok(options.clone());
     }
     if options.emulate || !measurable(checked) {
-        return Ok(with((USUAL, 1)));
+        return Ok(with(usual));
     }
-    let run::Place::Gpu(gpu) = run::place(options)? else { return Ok(with((USUAL, 1))) };
+    let run::Place::Gpu(gpu) = run::place(options)? else { return Ok(with(usual)) };
     let (name, arch, (major, minor)) = (gpu.properties().name.clone(), gpu.properties().arch, gpu.driver());
     drop(gpu);
     // a profile that is newer than what was measured makes other code
@@ -68,7 +115,14 @@ pub fn decided(
     let (readers, writers) = host::ends(&checked.program.graph, &checked.program.globals)?;
     let first = steady_states(checked, &readers, &writers);
     let mut times = Vec::new();
+    let mut tried: Vec<CudaOptions> = Vec::new();
     for candidate in CANDIDATES {
+        // what the command line says may leave nothing to choose between two of them
+        if tried.contains(&with(candidate)) {
+            times.push(None);
+            continue;
+        }
+        tried.push(with(candidate));
         let prepared = run::prepare(session, checked, code, natives, &with(candidate), texts::texts);
         times.push(match prepared {
             Ok((native, _)) => seconds(&native, (&readers, &writers), first)?,
@@ -77,7 +131,7 @@ pub fn decided(
             Err(Halt::Fault(_)) => None,
         });
     }
-    let Some(best) = fastest(&times) else { return Ok(with((USUAL, 1))) };
+    let Some(best) = fastest(&times) else { return Ok(with(usual)) };
     cache.put(&key, "scheme", told(&times, best).as_bytes())?;
     Ok(with(CANDIDATES[best]))
 }
@@ -161,20 +215,18 @@ fn fastest(times: &[Option<f64>]) -> Option<usize> {
 
 /// What is kept: the choice, and for people what it rests on.
 fn told(times: &[Option<f64>], best: usize) -> String {
-    let row = |((scheme, coarsen), time): (&(Scheme, u32), &Option<f64>)| match time {
-        Some(s) => format!("{} coarsened by {coarsen}: {s:.6} s\n", scheme.name()),
-        None => format!("{} coarsened by {coarsen}: not run\n", scheme.name()),
+    let row = |(candidate, time): (&Candidate, &Option<f64>)| match time {
+        Some(s) => format!("{}: {s:.6} s\n", candidate.name()),
+        None => format!("{}: not run\n", candidate.name()),
     };
-    let (scheme, coarsen) = CANDIDATES[best];
     let rows: String = CANDIDATES.iter().zip(times).map(row).collect();
-    format!("{} {coarsen}\n{rows}", scheme.name())
+    format!("{}\n{rows}", CANDIDATES[best].name())
 }
 
 /// The candidate that a kept text names; `None` where it names none, for another version may have written it.
 fn recall(text: &str) -> Option<usize> {
-    let mut words = text.lines().next()?.split(' ');
-    let (name, coarsen) = (words.next()?, words.next()?.parse::<u32>().ok()?);
-    CANDIDATES.iter().position(|(s, n)| s.name() == name && *n == coarsen)
+    let name = text.lines().next()?;
+    CANDIDATES.iter().position(|c| c.name() == name)
 }
 
 #[cfg(test)]
@@ -198,9 +250,19 @@ mod tests {
     }
 
     #[test]
+    fn a_candidate_chooses_what_nobody_says() {
+        let said = CudaOptions { block_threads: Some(64), ..CudaOptions::default() };
+        let with = regions(Scheme::Fused, 256, 16).of(&said);
+        assert_eq!((with.scheme, with.block_threads, with.tile), (Some(Scheme::Fused), Some(64), Some(16)));
+        let with = instances(Scheme::Swp, 8).of(&said);
+        assert_eq!((with.coarsen, with.block_threads, with.tile), (Some(8), Some(64), None));
+    }
+
+    #[test]
     fn the_fastest_is_kept_and_recalled() {
         assert_eq!(fastest(&[Some(3.0), None, Some(2.0), Some(2.0)]), Some(2));
         assert_eq!(fastest(&[None; 4]), None);
+        assert!((1..CANDIDATES.len()).all(|i| CANDIDATES[..i].iter().all(|c| c.name() != CANDIDATES[i].name())));
         for best in 0..CANDIDATES.len() {
             let text = told(&[Some(1.0), None, Some(0.5), Some(2.0), None], best);
             assert_eq!(recall(&text), Some(best), "{text}");

@@ -5,6 +5,7 @@
 //! a failure.
 
 use super::arch::{Arch, Form};
+use super::compile::least_spilt;
 use super::nvrtc::{Nvrtc, NvrtcOptions};
 use super::resources::{self, Resources};
 use super::toolkit;
@@ -53,12 +54,11 @@ pub fn nvcc(test: &str) -> Option<PathBuf> {
     found
 }
 
-/// What each kernel needs on an architecture. A text that is refused is a fault with what the compiler says.
+/// What each kernel needs on an architecture, compiled as a program's kernels are ([`least_spilt`]). A text that is refused is a fault with what the compiler says.
 pub fn needs(nvrtc: &Nvrtc, text: &str, arch: Arch) -> Result<Vec<Resources>, Fault> {
-    let options = NvrtcOptions { form: Form::Machine(arch), contract: false, registers: None, lines: false };
-    let made =
-        nvrtc.compile(text, &options)?.map_err(|said| super::faults::refused(&format!("NVRTC for {arch}"), &said))?;
-    Ok(resources::parse(&made.log))
+    let options =
+        NvrtcOptions { form: Form::Machine(arch), contract: false, registers: None, lines: false, odd: false };
+    Ok(resources::parse(&least_spilt(nvrtc, text, &options)?.log))
 }
 
 /// The same for several architectures, as lines of a table: `sm_90 twice 8 registers, 0 bytes shared, 0 bytes stack`. What spills has a line that says so.

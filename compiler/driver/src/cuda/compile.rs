@@ -5,7 +5,7 @@
 
 use super::arch::{Arch, Form};
 use super::faults;
-use super::nvrtc::{Nvrtc, NvrtcOptions};
+use super::nvrtc::{Nvrtc, NvrtcOptions, Output};
 use super::resources::{self, Resources};
 use crate::cache::{self, Cache};
 use crate::cc::Compiler;
@@ -45,7 +45,13 @@ pub fn image(text: &str, arch: Arch, options: KernelOptions, driver: Option<(u32
 pub fn image_by(nvrtc: &Nvrtc, cache: &Cache, text: &str, arch: Arch, options: KernelOptions) -> Result<Image, Fault> {
     let compiler = nvrtc.version();
     let form = arch.served_by(nvrtc.architectures()).ok_or_else(|| faults::nvrtc_does_not_know(&compiler, arch))?;
-    let told = NvrtcOptions { form, contract: options.fast_math, registers: options.registers, lines: options.debug };
+    let told = NvrtcOptions {
+        form,
+        contract: options.fast_math,
+        registers: options.registers,
+        lines: options.debug,
+        odd: false,
+    };
     let flags = told.flags().join(" ");
     let key = cache::key(&["NVRTC", text, &flags, &compiler, env!("CARGO_PKG_VERSION")]);
     let extension = match form {
@@ -59,10 +65,27 @@ pub fn image_by(nvrtc: &Nvrtc, cache: &Cache, text: &str, arch: Arch, options: K
     {
         return Ok(Image { bytes, resources: resources::parse(&log), compiler });
     }
-    let made = nvrtc.compile(text, &told)?.map_err(|said| faults::refused(&format!("NVRTC {compiler}"), &said))?;
+    let made = least_spilt(nvrtc, text, &told)?;
     cache.put(&key, "log", made.log.as_bytes())?;
     cache.put(&key, extension, &made.image)?;
     Ok(Image { resources: resources::parse(&made.log), bytes: made.image, compiler })
+}
+
+/// Compiles. Where kernels whose warps have roles store registers, they are compiled as blocks of an odd number of warps, too, and what stores less is kept: how many blocks the
+/// compiler wants on a multiprocessor, and so how many registers it takes, depends on that number.
+pub fn least_spilt(nvrtc: &Nvrtc, text: &str, told: &NvrtcOptions) -> Result<Output, Fault> {
+    let make = |odd| {
+        let made = nvrtc.compile(text, &NvrtcOptions { odd, ..*told })?;
+        made.map_err(|said| faults::refused(&format!("NVRTC {}", nvrtc.version()), &said))
+    };
+    let spilt = |o: &Output| resources::parse(&o.log).iter().map(|r| r.spill_stores + r.spill_loads).sum::<u32>();
+    let even = make(false)?;
+    let roles = text.contains("\nSL_KERNEL_ROLES(");
+    if spilt(&even) == 0 || !roles || told.registers.is_some() {
+        return Ok(even);
+    }
+    let odd = make(true)?;
+    Ok(if spilt(&odd) < spilt(&even) { odd } else { even })
 }
 
 /// PTX of a text, for an architecture or, where the compiler does not know that, the newest older one.
@@ -75,6 +98,7 @@ pub fn ptx_by(nvrtc: &Nvrtc, text: &str, arch: Arch, options: KernelOptions) -> 
         contract: options.fast_math,
         registers: options.registers,
         lines: options.debug,
+        odd: false,
     };
     let made = nvrtc.compile(text, &told)?.map_err(|said| faults::refused(&format!("NVRTC {compiler}"), &said))?;
     Ok(made.image)

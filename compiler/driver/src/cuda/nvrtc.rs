@@ -74,6 +74,8 @@ pub struct NvrtcOptions {
     pub registers: Option<u32>,
     /// Keep the lines of the text, for profilers.
     pub lines: bool,
+    /// Kernels whose warps have roles are told the number of their threads as it is, not the next one that makes an even number of warps.
+    pub odd: bool,
 }
 
 impl NvrtcOptions {
@@ -90,6 +92,7 @@ impl NvrtcOptions {
             "--ptxas-options=-v".to_string(),
         ];
         flags.extend(self.registers.map(|n| format!("--maxrregcount={n}")));
+        flags.extend(self.odd.then(|| "-DSL_ROLES=32".to_string()));
         flags.extend(self.lines.then(|| "--generate-line-info".to_string()));
         flags
     }
@@ -281,15 +284,21 @@ mod tests {
     fn code_for_all_architectures() {
         let Some(nvrtc) = check::nvrtc("code_for_all_architectures") else { return };
         for arch in crate::cuda::arch::TESTED {
-            let options = NvrtcOptions { form: Form::Machine(arch), contract: false, registers: None, lines: false };
+            let options =
+                NvrtcOptions { form: Form::Machine(arch), contract: false, registers: None, lines: false, odd: false };
             let made = nvrtc.compile(check::TWICE, &options).unwrap().unwrap();
             assert!(made.image.starts_with(b"\x7fELF"), "{arch}");
             let all = resources::parse(&made.log);
             assert_eq!(all.len(), 1, "{}", made.log);
             assert!(all[0].name == "twice" && all[0].registers.is_some() && !all[0].spills(), "{:?}", all[0]);
         }
-        let ptx =
-            NvrtcOptions { form: Form::Ptx(Arch::of_number(80)), contract: true, registers: Some(32), lines: true };
+        let ptx = NvrtcOptions {
+            form: Form::Ptx(Arch::of_number(80)),
+            contract: true,
+            registers: Some(32),
+            lines: true,
+            odd: true,
+        };
         let made = nvrtc.compile(check::TWICE, &ptx).unwrap().unwrap();
         let text = String::from_utf8(made.image).unwrap();
         assert!(text.contains(".target sm_80") && text.ends_with('\0'));

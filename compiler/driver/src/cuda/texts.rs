@@ -119,7 +119,11 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
                 (true, false) => EMULATED_SLICE,
                 (true, true) => EMULATED_BATCH,
             },
-            tile: if stay { EMULATED_TILE } else { usual.tile },
+            tile: match options.tile {
+                Some(kib) => u64::from(kib) << 10,
+                None if stay => EMULATED_TILE,
+                None => usual.tile,
+            },
             ..usual
         },
         configuration: None,

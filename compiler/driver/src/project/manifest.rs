@@ -328,6 +328,7 @@ impl Manifest {
             arch,
             kernels,
             threads,
+            tile: table.integer("tile", 1..=1024, faults).map(|n| n as u32),
             multiprocessors: table.integer("multiprocessors", small.clone(), faults),
             resident: table.integer("resident", small.clone(), faults),
             states: table.integer("steady-states", small.clone(), faults),

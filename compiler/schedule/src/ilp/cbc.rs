@@ -67,12 +67,14 @@ const MANY_ROWS: usize = 1000;
 ///
 /// The start becomes a row, not CBC's initial solution: with one, CBC has called it optimal when it was not.
 pub fn solve(model: &Model, limits: &Limits, start: Option<Start>) -> Outcome {
-    let Some(start) = start.filter(|s| model.check(s.values).is_ok()) else { return from_nothing(model, limits) };
+    let Some(start) = start.filter(|s| model.check(s.values).is_ok()) else {
+        return from_nothing(model, limits, c"off");
+    };
     let worth = model.value(start.values);
     let mut better = model.clone();
     let terms = model.objective.iter().enumerate().map(|(i, c)| (Var(i), *c));
     better.at_most("(better)", terms, worth - 0.5 * start.step);
-    let out = from_nothing(&better, limits);
+    let out = from_nothing(&better, limits, c"off");
     match out {
         Outcome { values: Some(_), .. } => out,
         Outcome { status: Status::Infeasible, .. } => {
@@ -82,26 +84,33 @@ pub fn solve(model: &Model, limits: &Limits, start: Option<Start>) -> Outcome {
     }
 }
 
-fn from_nothing(model: &Model, limits: &Limits) -> Outcome {
+/// Solves a program of zeros and ones after CBC's own preprocessing, which probes them. With other programs it has been seen to print a line; over
+/// the 9,072 programs of the makespan's sweep it printed none.
+pub fn solve_binary(model: &Model, limits: &Limits) -> Outcome {
+    debug_assert!(model.columns.iter().all(|c| c.integer && c.lower >= 0.0 && c.upper <= 1.0), "not binary");
+    from_nothing(model, limits, c"on")
+}
+
+fn from_nothing(model: &Model, limits: &Limits, preprocess: &CStr) -> Outcome {
     if model.columns.is_empty() || model.rows.is_empty() {
         return without_rows(model);
     }
     let mut m = load(model);
     m.set_log_level(0);
-    // Its preprocessing prints a line even so, when what it made of a model is not quite right. It saves no time here.
-    parameter(&mut m, c"preprocess", "off");
+    // Its preprocessing prints a line even so, when what it made of a model is not quite right. It saves no time with programs of schedules.
+    parameter(&mut m, c"preprocess", preprocess);
     if model.rows.len() > MANY_ROWS {
-        parameter(&mut m, c"cutsOnOff", "off");
+        parameter(&mut m, c"cutsOnOff", c"off");
     }
     if let Some(seconds) = limits.seconds {
-        parameter(&mut m, c"timeMode", "elapsed");
-        parameter(&mut m, c"seconds", &format!("{:.3}", seconds.max(0.01)));
+        parameter(&mut m, c"timeMode", c"elapsed");
+        number(&mut m, c"seconds", format!("{:.3}", seconds.max(0.01)));
     }
     if let Some(nodes) = limits.nodes {
-        parameter(&mut m, c"maxNodes", &nodes.min(i32::MAX as u64).to_string());
+        number(&mut m, c"maxNodes", nodes.min(i32::MAX as u64).to_string());
     }
     if limits.gap > 0.0 {
-        parameter(&mut m, c"ratioGap", &format!("{:e}", limits.gap));
+        number(&mut m, c"ratioGap", format!("{:e}", limits.gap));
     }
     m.solve();
     let values = (m.obj_value().abs() < 1e45).then(|| model.rounded(m.col_solution()));
@@ -141,9 +150,13 @@ fn without_rows(model: &Model) -> Outcome {
     }
 }
 
-fn parameter(m: &mut raw::Model, name: &CStr, value: &str) {
+fn parameter(m: &mut raw::Model, name: &CStr, value: &CStr) {
+    m.set_parameter(name, value);
+}
+
+fn number(m: &mut raw::Model, name: &CStr, value: String) {
     if let Ok(value) = CString::new(value) {
-        m.set_parameter(name, &value);
+        parameter(m, name, &value);
     }
 }
 

@@ -93,6 +93,14 @@ fn branches_that_look_at_the_same_items_share_them() {
             assert!(got.stdout == want, "{scheme}, {threads} threads, {items} items");
         }
     }
+    // a smaller tile has fewer steady states, but so many that what is done twice stays little
+    let states = |kib: &str| {
+        let said = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "fused", "--tile", kib];
+        let said = place.run_with(&[&said[..], &["--dump-after", "emit-cuda"]].concat(), &input(90)).ends(0);
+        let text = said.text().split("A block makes a tile of ").nth(1).unwrap();
+        text.split(' ').next().unwrap().parse::<u32>().unwrap()
+    };
+    assert_eq!(["1", "8", "16", "32", "48"].map(states), [4, 4, 8, 16, 32]);
     let text = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "fused", "--dump-after", "emit-cuda"];
     let text = place.run(&text).ends(0);
     let text = text.text().split("---- the program ----").nth(1).unwrap();
@@ -148,7 +156,8 @@ fn the_order_of_the_emulation_has_a_seed() {
 fn options_that_clash() {
     let place = Place::new().with("a.str", PROGRAM);
     let run = |more: &[&str]| place.run(&[&["run", "a.str"], more].concat()).ends(2);
-    let cuda = ["--scheme=swp", "--coarsen=2", "--sms=2", "--block-threads=64", "--method=ilp", "--time-limit=2"];
+    let cuda =
+        ["--scheme=swp", "--coarsen=2", "--sms=2", "--block-threads=64", "--tile=8", "--method=ilp", "--time-limit=2"];
     for option in cuda.into_iter().chain(["--emulate", "--gpu=1"]) {
         let name = option.split('=').next().unwrap();
         run(&[option]).says(&format!("{name} has a meaning only with --target cuda"));
@@ -159,6 +168,7 @@ fn options_that_clash() {
     }
     run(&["--target", "cuda", "--scheme", "seriel"]).says("a similar value exists: 'serial'");
     run(&["--target", "cuda", "--block-threads", "100"]).says("a multiple of 32 threads");
+    run(&["--target", "cuda", "--tile", "0"]).says("0 is not in 1..=1024");
     run(&["--target", "cuda", "--emulate", "--gpu", "1"]).says("cannot be used with");
     let build = |more: &[&str]| place.run(&[&["build", "a.str"], more].concat()).ends(2);
     build(&["--target", "cuda", "--lib"]).says("--lib and --target cuda cannot be used together");
@@ -267,16 +277,21 @@ fn the_fastest_scheme_is_measured_once() {
     run("idle=1", None, &[]);
     let [choice] = &kept()[..] else { panic!("{:?}", kept()) };
     let lines: Vec<&str> = choice.lines().collect();
-    let (scheme, coarsen) = lines[0].split_once(' ').unwrap();
+    // `fused 1, 256 threads, 32 KiB`, or no more than `swp 8`
+    let numbers: Vec<&str> = lines[0].split([' ', ',']).filter(|w| !w.is_empty()).collect();
+    let (scheme, coarsen) = (numbers[0], numbers[1]);
     let all = &lines[1..];
     assert!(all.len() > 3 && all.iter().all(|l| l.ends_with(" s")), "each candidate has a time: {choice}");
-    let mine = format!("{scheme} coarsened by {coarsen}: ");
+    let mine = format!("{}: ", lines[0]);
     let time = |line: &str| line.rsplit(' ').nth(1).unwrap().parse::<f64>().unwrap();
     let best = time(all.iter().find(|l| l.starts_with(&mine)).unwrap());
     assert!(all.iter().all(|l| time(l) >= best), "{choice}");
     // from now on that is what runs, and nothing is measured: launches would fail
     let text = run("", None, &["--dump-after", "emit-cuda"]);
-    let named = ["--scheme", scheme, "--coarsen", coarsen, "--dump-after", "emit-cuda"];
+    let mut named = vec!["--scheme", scheme, "--coarsen", coarsen, "--dump-after", "emit-cuda"];
+    if let [_, _, threads, "threads", tile, "KiB"] = numbers[..] {
+        named.extend(["--block-threads", threads, "--tile", tile]);
+    }
     assert_eq!(text.text(), run("", None, &named).text());
     let cache = Cache::at(&place.path("cache"), 64 << 20);
     let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();

@@ -51,6 +51,8 @@ pub struct OfProgram {
     pub kernels: Option<Kernels>,
     /// Threads of a block.
     pub threads: Option<u32>,
+    /// Of `fused`: KiB of shared memory of a tile.
+    pub tile: Option<u32>,
     /// Multiprocessors.
     pub multiprocessors: Option<u64>,
     /// Blocks that a multiprocessor surely has at a time.
@@ -119,6 +121,8 @@ struct Setting {
     arch: Arch,
     kernels: Kernels,
     threads: u32,
+    /// KiB of a tile, where somebody says.
+    tile: Option<u32>,
     multiprocessors: u64,
     resident: u64,
     /// Steady states at once, where somebody says.
@@ -134,6 +138,7 @@ impl OfProgram {
             arch: self.arch.or(other.arch),
             kernels: self.kernels.or(other.kernels),
             threads: self.threads.or(other.threads),
+            tile: self.tile.or(other.tile),
             multiprocessors: self.multiprocessors.or(other.multiprocessors),
             resident: self.resident.or(other.resident),
             states: self.states.or(other.states),
@@ -155,11 +160,13 @@ impl OfProgram {
             Err(_) => Kernels::Nodes,
             Ok(kernels) => kernels,
         };
-        let usual = if kernels == Kernels::Fused { Some(THREADS) } else { self.threads };
+        let fused = kernels == Kernels::Fused;
+        let usual = if fused { Some(THREADS) } else { self.threads };
         Ok(OfProgram {
             arch: self.arch.or(build.archs.first().copied()),
             kernels: Some(kernels),
             threads: build.code.block_threads.or(usual),
+            tile: if fused { build.code.tile } else { self.tile },
             ..self.clone()
         })
     }
@@ -188,6 +195,7 @@ impl OfProgram {
             arch,
             kernels: self.kernels.unwrap_or_default(),
             threads,
+            tile: self.tile,
             multiprocessors: self.multiprocessors.unwrap_or(1).max(1),
             resident: self.resident.unwrap_or(1).max(1),
             states: self.states.map(|n| n.max(1)),

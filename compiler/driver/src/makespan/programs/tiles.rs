@@ -33,8 +33,12 @@ pub(super) fn extract(
     setting: &Setting,
     measured: Option<On>,
 ) -> Result<Extracted, Halt> {
-    let options =
-        CudaOptions { scheme: Some(Scheme::Fused), block_threads: Some(setting.threads), ..CudaOptions::default() };
+    let options = CudaOptions {
+        scheme: Some(Scheme::Fused),
+        block_threads: Some(setting.threads),
+        tile: setting.tile,
+        ..CudaOptions::default()
+    };
     let mut choices = texts::choices(&options, &texts::of_build(&options, Some(setting.arch)))?;
     let made = |session: &mut Session, choices: &Choices| -> Result<(CudaProgram, Tiled), Halt> {
         let mut program = emit::emit(session, checked, code, choices, (Flavour::Plugin, "program"))?.program;

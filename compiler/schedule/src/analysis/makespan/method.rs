@@ -10,7 +10,6 @@ use super::exact::{Exact, Limits as States, NotExact, exact, states};
 use super::program::{self, Form};
 use super::schedule::{Schedule, judge, name_warps};
 use super::{Problem, bounds, estimate};
-use crate::ilp::cbc;
 
 /// How the worst case is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,8 +146,8 @@ fn integer_program(problem: &Problem, form: Form, settings: &Settings) -> Result
     if variables > program::MOST_VARIABLES {
         return Err(NoAnswer::Variables(variables));
     }
-    let seconds = (settings.seconds - (settings.clock)()).max(0.01);
-    let answer = program::solve(problem, form, &cbc::Limits { seconds: Some(seconds), nodes: None, gap: 0.0 });
+    let left = || Some((settings.seconds - (settings.clock)()).max(0.0));
+    let answer = program::solve(problem, form, &left);
     let least = answer.witness.as_ref().map_or(bounds::shortest(problem), |s| s.cycles.len() as u64);
     Ok(Answer {
         bound: answer.bound,

@@ -3,19 +3,25 @@
 //! Purpose: the paper's integer program for the exact worst case (paper 002, section 5), with its short constraints, (34) and (37), or its long
 //! ones, (33) and (36). Input: a [`Problem`] and limits. Output: the worst case and a schedule that takes it, or what is known when a limit is met.
 //!
-//! x[w,i,t] is 1 where warp w performs instruction i in cycle t (LS or CC of the paper, by the kind of i: those of the other kind are 0
-//! by (17)). E_t is 1 where the load/store units are full in cycle t, G_t the same of the cores. With Y[w,i] the cycle of instruction i:
+//! Z[w,i,t] is 1 where warp w has performed instruction i in cycle t or before; so x[w,i,t] = Z[w,i,t] − Z[w,i,t−1] is the paper's variable (LS or
+//! CC, by the kind of i: those of the other kind are 0 by (17)). Rows are short that way, and CBC, which halves the cycles when it decides a Z, is done a hundred times
+//! sooner. E_t is 1 where the load/store units are full in cycle t, G_t the same of the cores.
 //!
 //! ```text
-//! TL[w,i,t] = (Y[w,i−1] ≥ t) + (Y[w,i] ≤ t)     0 exactly where warp w is ready for i in cycle t and waits
+//! (17)    Z[w,i,t] ≥ Z[w,i,t−1]
+//! (18)    Z[w,i,t] ≥ Z[w,i+1,t+1]
+//! (11)    Z[w,i,t] ≥ Z[w+1,i,t]
+//! TL[w,i,t] = (1 − Z[w,i−1,t−1]) + Z[w,i,t]     0 exactly where warp w is ready for i in cycle t and waits
 //! short   TL[w,i,t] + E_t ≥ 1                   for each i that needs a load/store unit
 //! long    Σ_i TL[w,i,t] + I·E_t ≥ I             for each w and t; TL is 1 where i needs no load/store unit
 //! ```
 //!
-//! The left-hand sides of (33), (34), (36) and (37) hold always, so they are not written down. "Y ≥ t" is "executed in some cycle t' ≥ t"; cycles
-//! that an instruction cannot be in, for those before and after it, have no variable. The horizon is [`bounds::sound`](super::bounds::sound) or
-//! the one by [`overlap`](super::overlap), whichever is less: the paper's own bound is none for o ≥ 2. Constraint (11), the last warp ends last, is written as
-//! each warp ends no later than the next one: warps are alike.
+//! The paper's (11) says that the last warp ends last. Warps are alike, so more can be asked: that they perform each instruction in the order of their numbers. (Give
+//! the numbers anew in each cycle: of those at the same instruction, the foremost go first. Then none overtakes another, for each goes one step in a cycle.)
+//!
+//! The left-hand sides of (33), (34), (36) and (37) hold always, so they are not written down. The objective (12) is taken one number at a time: is there a schedule of T
+//! cycles, in which the last warp is not done before? T begins with [`bounds::sound`](super::bounds::sound) or the bound by [`overlap`](super::overlap), whichever is
+//! less (the paper's own bound is none for o ≥ 2), and falls by one as long as CBC says no.
 
 use super::overlap::Overlap;
 use super::schedule::{Schedule, judge};
@@ -52,8 +58,8 @@ pub struct Program<'a> {
     pub model: Model,
     problem: &'a Problem,
     horizon: usize,
-    /// By warp and instruction, the variables of its cycles, the first of which is cycle i.
-    x: Vec<Vec<Vec<Var>>>,
+    /// By warp and instruction, Z of its cycles, the first of which is cycle i.
+    z: Vec<Vec<Vec<Var>>>,
 }
 
 /// Cycles that no schedule exceeds.
@@ -68,34 +74,33 @@ pub fn variables(problem: &Problem) -> u64 {
     u64::from(problem.warps()).saturating_mul(length).saturating_mul(cycles)
 }
 
-/// Solves it; `seconds` are for CBC.
-pub fn solve(problem: &Problem, form: Form, limits: &Limits) -> Answer {
-    let program = Program::new(problem, form);
-    let out = cbc::solve(&program.model, limits, None);
-    let witness = out.values.as_deref().and_then(|v| program.schedule(v));
-    let worst = witness.as_ref().map(|s| s.cycles.len() as u64);
-    // The objective is −Y, a whole number; what CBC says of a bound is a float.
-    let bound = if out.status == Status::Optimal && worst.is_some() {
-        worst.unwrap_or_default()
-    } else if out.bound.is_finite() && out.bound < 0.0 {
-        ((-out.bound + 1e-6).floor() as u64).clamp(worst.unwrap_or(0), program.horizon as u64)
-    } else {
-        program.horizon as u64
-    };
-    Answer { exact: worst == Some(bound), witness, bound }
+/// Solves it, with CBC; `left` says for how many seconds it may go on, if there is a limit.
+pub fn solve(problem: &Problem, form: Form, left: &dyn Fn() -> Option<f64>) -> Answer {
+    let mut bound = horizon(problem);
+    loop {
+        let program = Program::new(problem, form, bound);
+        let out = cbc::solve_binary(&program.model, &Limits { seconds: left(), nodes: None, gap: 0.0 });
+        let witness = out.values.as_deref().and_then(|v| program.schedule(v));
+        // A warp on its own takes as many cycles as it has instructions, so there is a last number.
+        if out.status == Status::Infeasible && bound > problem.units().len() as u64 {
+            bound -= 1;
+            continue;
+        }
+        return Answer { exact: witness.as_ref().is_some_and(|w| w.cycles.len() as u64 == bound), witness, bound };
+    }
 }
 
 impl<'a> Program<'a> {
-    /// Makes it.
-    pub fn new(problem: &'a Problem, form: Form) -> Program<'a> {
-        let horizon = horizon(problem) as usize;
+    /// The program whose solutions are the schedules of `cycles` cycles, which is at least I.
+    pub fn new(problem: &'a Problem, form: Form, cycles: u64) -> Program<'a> {
+        let horizon = cycles as usize;
         let (warps, length) = (problem.warps() as usize, problem.units().len());
         let mut model = Model::default();
-        let slack = horizon + 1 - length;
+        let slack = horizon.saturating_sub(length);
         let mut of = || (0..slack).map(|_| model.binary()).collect::<Vec<Var>>();
-        let x: Vec<Vec<Vec<Var>>> = (0..warps).map(|_| (0..length).map(|_| of()).collect()).collect();
-        let mut p = Program { model, problem, horizon, x };
-        p.each_once_in_order();
+        let z: Vec<Vec<Vec<Var>>> = (0..warps).map(|_| (0..length).map(|_| of()).collect()).collect();
+        let mut p = Program { model, problem, horizon, z };
+        p.in_order();
         let full = Unit::ALL.map(|u| p.capacity(u));
         for (unit, full) in Unit::ALL.into_iter().zip(&full) {
             p.work_conserving(unit, full, form);
@@ -103,54 +108,68 @@ impl<'a> Program<'a> {
         p
     }
 
-    /// Σ x over the cycles before `t`, or up to it and later ones, as terms.
-    fn cycles(&self, w: usize, i: usize, keep: impl Fn(usize) -> bool) -> impl Iterator<Item = (Var, f64)> {
-        self.x[w][i].iter().enumerate().filter(move |(k, _)| keep(k + i)).map(|(_, v)| (*v, 1.0))
+    /// Z[w,i,t]: 0 before cycle i, 1 from cycle T − I + i on.
+    fn z(&self, w: usize, i: usize, t: usize) -> Sum {
+        match t.checked_sub(i).map(|k| self.z[w][i].get(k)) {
+            None => Sum::default(),
+            Some(Some(v)) => Sum { terms: vec![(*v, 1.0)], constant: 0.0 },
+            Some(None) => Sum { terms: Vec::new(), constant: 1.0 },
+        }
     }
 
-    /// Y[w,i], counted from 1 as the paper does, times a factor.
-    fn y(&self, w: usize, i: usize, factor: f64) -> Vec<(Var, f64)> {
-        self.x[w][i].iter().enumerate().map(|(k, v)| (*v, factor * (k + i + 1) as f64)).collect()
+    /// x[w,i,t].
+    fn x(&self, w: usize, i: usize, t: usize) -> Sum {
+        let before = if t > 0 { self.z(w, i, t - 1) } else { Sum::default() };
+        self.z(w, i, t).plus(before, -1.0)
     }
 
-    /// (16), (17), (18) and the objective (12).
-    fn each_once_in_order(&mut self) {
-        let last = self.problem.units().len() - 1;
-        for w in 0..self.x.len() {
-            for i in 0..=last {
-                let once: Vec<_> = self.cycles(w, i, |_| true).collect();
-                self.model.equal("(17)", once, 1.0);
-                if i < last {
-                    let mut row = self.y(w, i + 1, 1.0);
-                    row.extend(self.y(w, i, -1.0));
-                    self.model.at_least("(18)", row, 1.0);
+    /// `sum` ≥ 0, unless that says nothing.
+    fn at_least_0(&mut self, rule: &'static str, sum: Sum) {
+        if !sum.terms.is_empty() || sum.constant < 0.0 {
+            self.model.at_least(rule, sum.terms, -sum.constant);
+        }
+    }
+
+    /// (16), (17), (18), (11), and for the objective (12) the cycle in which the last warp ends.
+    fn in_order(&mut self) {
+        let (warps, length) = (self.z.len(), self.problem.units().len());
+        for (w, i) in (0..warps).flat_map(|w| (0..length).map(move |i| (w, i))) {
+            for t in i..self.horizon {
+                let here = self.z(w, i, t);
+                if t > i {
+                    self.at_least_0("(17)", self.x(w, i, t));
+                }
+                if i + 1 < length && t + 1 < self.horizon {
+                    self.at_least_0("(18)", here.clone().plus(self.z(w, i + 1, t + 1), -1.0));
+                }
+                if w + 1 < warps {
+                    self.at_least_0("(11)", here.plus(self.z(w + 1, i, t), -1.0));
                 }
             }
-            if w + 1 < self.x.len() {
-                let mut row = self.y(w + 1, last, 1.0);
-                row.extend(self.y(w, last, -1.0));
-                self.model.at_least("(11)", row, 0.0);
-            }
         }
-        for (v, t) in self.y(self.x.len() - 1, last, -1.0) {
-            self.model.objective[v.0] = t;
+        // (12): the last warp ends in the last cycle.
+        for v in self.z.iter().rev().take(1).flat_map(|w| w.last()).flatten() {
+            self.model.columns[v.0].upper = 0.0;
         }
     }
 
     /// (14), (40) and (41) for the load/store units, their likes for the cores; E or G by cycle.
     fn capacity(&mut self, unit: Unit) -> Vec<Var> {
         let most = f64::from(self.problem.at_once(unit));
+        let of = |t: usize, p: &Program| {
+            let units = p.problem.units().iter().enumerate().filter(|(_, u)| **u == unit);
+            let at = units.flat_map(|(i, _)| (0..p.z.len()).map(move |w| (w, i)));
+            at.fold(Sum::default(), |sum, (w, i)| sum.plus(p.x(w, i, t), 1.0))
+        };
         (0..self.horizon)
             .map(|t| {
                 let full = self.model.binary();
-                let at: Vec<usize> =
-                    (0..self.problem.units().len()).filter(|i| self.problem.units()[*i] == unit).collect();
-                let ran = at.iter().flat_map(|i| (0..self.x.len()).map(move |w| (w, *i)));
-                let ran: Vec<_> = ran.flat_map(|(w, i)| self.cycles(w, i, |c| c == t).collect::<Vec<_>>()).collect();
-                self.model.at_most("(14)", ran.iter().copied(), most);
-                let less = ran.iter().map(|(v, a)| (*v, -a));
-                self.model.at_least("(40)", less.chain([(full, 1.0)]), 1.0 - most);
-                self.model.at_least("(41)", ran.iter().copied().chain([(full, -most)]), 0.0);
+                let ran = of(t, self);
+                let full_is = |a: f64, constant: f64| Sum { terms: vec![(full, a)], constant };
+                // (14) follows from (40), and is stronger where E is a fraction.
+                self.at_least_0("(14)", Sum { terms: Vec::new(), constant: most }.plus(ran.clone(), -1.0));
+                self.at_least_0("(40)", full_is(1.0, most - 1.0).plus(ran.clone(), -1.0));
+                self.at_least_0("(41)", full_is(-most, 0.0).plus(ran, 1.0));
                 full
             })
             .collect()
@@ -158,26 +177,25 @@ impl<'a> Program<'a> {
 
     fn work_conserving(&mut self, unit: Unit, full: &[Var], form: Form) {
         let length = self.problem.units().len();
-        for (w, (t, full)) in (0..self.x.len()).flat_map(|w| full.iter().enumerate().map(move |f| (w, f))) {
-            let mut all = Vec::new();
-            let mut others = 0;
-            for i in 0..length {
-                if self.problem.units()[i] != unit {
-                    others += 1;
-                    continue;
-                }
-                let mut tl: Vec<(Var, f64)> = self.cycles(w, i, |c| c <= t).collect();
+        let needs: Vec<usize> = (0..length).filter(|i| self.problem.units()[*i] == unit).collect();
+        for (w, (t, full)) in (0..self.z.len()).flat_map(|w| full.iter().enumerate().map(move |f| (w, f))) {
+            let full = |a: f64| Sum { terms: vec![(*full, a)], constant: 0.0 };
+            let mut all = full(length as f64);
+            for i in needs.iter().copied() {
+                // Is the instruction before it done in cycle t or later?
+                let mut tl = self.z(w, i, t);
                 if i > 0 {
-                    tl.extend(self.cycles(w, i - 1, |c| c >= t));
+                    tl = tl
+                        .plus(Sum::one(), 1.0)
+                        .plus(if t > 0 { self.z(w, i - 1, t - 1) } else { Sum::default() }, -1.0);
                 }
                 match form {
-                    Form::Short => self.model.at_least("(34)", tl.into_iter().chain([(*full, 1.0)]), 1.0),
-                    Form::Long => all.extend(tl),
+                    Form::Short => self.at_least_0("(34)", full(1.0).plus(tl, 1.0).plus(Sum::one(), -1.0)),
+                    Form::Long => all = all.plus(tl, 1.0).plus(Sum::one(), -1.0),
                 }
             }
-            if form == Form::Long && others < length {
-                all.push((*full, length as f64));
-                self.model.at_least("(33)", all, (length - others) as f64);
+            if form == Form::Long && !needs.is_empty() {
+                self.at_least_0("(33)", all);
             }
         }
     }
@@ -185,15 +203,35 @@ impl<'a> Program<'a> {
     /// The schedule that values stand for, if the judge passes it.
     fn schedule(&self, values: &[f64]) -> Option<Schedule> {
         let mut schedule = Schedule { cycles: vec![Vec::new(); self.horizon] };
-        for (w, of_warp) in self.x.iter().enumerate() {
+        for (w, of_warp) in self.z.iter().enumerate() {
             for (i, cycles) in of_warp.iter().enumerate() {
-                let k = cycles.iter().position(|v| values[v.0] > 0.5)?;
-                schedule.cycles[k + i].push(w as u32);
+                let waited = cycles.iter().take_while(|v| values[v.0] < 0.5).count();
+                schedule.cycles.get_mut(waited + i)?.push(w as u32);
             }
         }
         let last = schedule.cycles.iter().rposition(|c| !c.is_empty())?;
         schedule.cycles.truncate(last + 1);
         judge(self.problem, &schedule).is_ok().then_some(schedule)
+    }
+}
+
+/// Σ of variables, and a number.
+#[derive(Clone, Default)]
+struct Sum {
+    terms: Vec<(Var, f64)>,
+    constant: f64,
+}
+
+impl Sum {
+    fn one() -> Sum {
+        Sum { terms: Vec::new(), constant: 1.0 }
+    }
+
+    /// `factor` times another one added.
+    fn plus(mut self, other: Sum, factor: f64) -> Sum {
+        self.terms.extend(other.terms.into_iter().map(|(v, a)| (v, a * factor)));
+        self.constant += other.constant * factor;
+        self
     }
 }
 
@@ -204,12 +242,15 @@ mod tests {
 
     const ALL: Limits = Limits { seconds: None, nodes: None, gap: 0.0 };
 
+    fn problem(kernel: &str, warps: u64) -> Problem {
+        Problem::new(&kernel.parse().unwrap(), &Machine::ONE, warps).unwrap()
+    }
+
     #[test]
     fn small_programs() {
         for (kernel, warps, expected) in [("LLC", 3, 7), ("LCLCL", 2, 6), ("LC", 3, 4), ("C", 3, 3), ("LLCLL", 1, 5)] {
-            let p = Problem::new(&kernel.parse().unwrap(), &Machine::ONE, warps).unwrap();
             for form in [Form::Short, Form::Long] {
-                let a = solve(&p, form, &ALL);
+                let a = solve(&problem(kernel, warps), form, &|| None);
                 assert!(a.exact, "{kernel} {form:?}");
                 assert_eq!(a.bound, expected, "{kernel} {form:?}");
             }
@@ -217,17 +258,40 @@ mod tests {
     }
 
     #[test]
+    fn without_time_the_bound_stands() {
+        let a = solve(&problem("LLCCLLCC", 12), Form::Long, &|| Some(0.0));
+        assert_eq!(a, Answer { witness: None, bound: horizon(&problem("LLCCLLCC", 12)), exact: false });
+    }
+
+    #[test]
     fn every_rule_is_needed() {
-        // Without one of them the judge refuses what comes out, or it is wrong.
-        let p = Problem::new(&"LCL".parse().unwrap(), &Machine::ONE, 3).unwrap();
-        let expected = solve(&p, Form::Short, &ALL).bound;
-        // (14) follows from (40), since E is at most 1; and units that took too many warps would only make the schedule shorter.
-        for rule in ["(17)", "(18)", "(34)", "(41)"] {
-            let mut program = Program::new(&p, Form::Short);
-            program.model = program.model.without(rule);
-            let out = cbc::solve(&program.model, &ALL, None);
-            let right = out.values.as_deref().and_then(|v| program.schedule(v)).map(|s| s.cycles.len() as u64);
-            assert_ne!(right, Some(expected), "{rule}");
+        let p = problem("LLCL", 3);
+        let (worst, least) = (solve(&p, Form::Short, &|| None).bound, bounds::shortest(&p));
+        let wishes = |i: usize| [1.0, -1.0].into_iter().cycle().skip(i);
+        // Does what is left of the rules allow something that is no schedule, or too short or long for one?
+        let is_wrong = |without: &[&str]| {
+            (least - 1..=worst + 1).any(|cycles| {
+                let mut program = Program::new(&p, Form::Short, cycles);
+                program.model = without.iter().fold(program.model, |m, rule| m.without(rule));
+                // Later instructions early, and what is done undone, where nothing forbids it.
+                for (v, wish) in program.z.iter().flatten().enumerate().flat_map(|(i, z)| z.iter().zip(wishes(i))) {
+                    program.model.objective[v.0] = wish;
+                }
+                let out = cbc::solve_binary(&program.model, &ALL);
+                let makespan = |v: &[f64]| program.schedule(v).map(|s| s.cycles.len() as u64);
+                match (least..=worst).contains(&cycles) {
+                    true => out.values.as_deref().and_then(makespan) != Some(cycles),
+                    false => out.values.is_some(),
+                }
+            })
+        };
+        assert!(!is_wrong(&[]));
+        // (14) follows from (40), since E is at most 1; without (11) it is only longer to solve.
+        for without in [&["(17)"][..], &["(18)"], &["(34)"], &["(41)"], &["(14)", "(40)"]] {
+            assert!(is_wrong(without), "{without:?}");
+        }
+        for without in ["(11)", "(14)", "(40)"] {
+            assert!(!is_wrong(&[without]), "{without}");
         }
     }
 }
