@@ -221,6 +221,28 @@ fn deadlines_of_tiles() {
 }
 
 #[test]
+fn tiles_are_as_large_as_somebody_says() {
+    let states = |text: &str| {
+        let after =
+            text.split(" of ").find(|t| t.contains("steady states, in blocks")).unwrap_or_else(|| panic!("{text}"));
+        after.split(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    let place = Place::new().with("p.str", HALVE);
+    let run =
+        |more: &[&str]| place.run(&[&["makespan", "p.str", "--scheme", "fused"], more].concat()).text().to_string();
+    let (small, usual) = (states(&run(&["--tile", "1"])), states(&run(&[])));
+    assert!(small < usual && states(&run(&["--tile", "32"])) == usual, "{small} {usual}");
+    let kept = project(1 << 40, "scheme = \"fused\"\ntile = 1\n", HALVE);
+    assert_eq!(states(in_project(&kept, &["makespan"], None).text()), small);
+    // what a manifest says of regions is not about nodes; what the command line says would be in vain
+    let nodes = in_project(&kept, &["makespan", "--scheme", "swp"], None);
+    assert!(!nodes.text().contains("fused"), "{}", nodes.text());
+    place.run(&["makespan", "p.str", "--tile", "1"]).ends(2).says("[E0991]").says("--scheme fused");
+    let odd = project(5, "scheme = \"fused\"\ntile = 0\n", HALVE);
+    in_project(&odd, &["makespan"], None).ends(1).says("[E0703]").says("sluice.toml:8:");
+}
+
+#[test]
 fn schemes_that_have_no_bound() {
     let place = Place::new().with("p.str", HALVE);
     place.run(&["makespan", "p.str", "--scheme", "fused-warps"]).ends(2).says("[E0991]").says("--scheme fused");

@@ -134,11 +134,13 @@ impl OfProgram {
     /// What this leaves open, the other one may say.
     #[must_use]
     pub fn or(&self, other: &OfProgram) -> OfProgram {
+        let kernels = self.kernels.or(other.kernels);
         OfProgram {
             arch: self.arch.or(other.arch),
-            kernels: self.kernels.or(other.kernels),
+            kernels,
             threads: self.threads.or(other.threads),
-            tile: self.tile.or(other.tile),
+            // what the manifest says of tiles is for its regions
+            tile: self.tile.or(other.tile.filter(|_| kernels == Some(Kernels::Fused))),
             multiprocessors: self.multiprocessors.or(other.multiprocessors),
             resident: self.resident.or(other.resident),
             states: self.states.or(other.states),
@@ -166,7 +168,7 @@ impl OfProgram {
             arch: self.arch.or(build.archs.first().copied()),
             kernels: Some(kernels),
             threads: build.code.block_threads.or(usual),
-            tile: if fused { build.code.tile } else { self.tile },
+            tile: build.code.tile.filter(|_| fused),
             ..self.clone()
         })
     }
@@ -191,9 +193,14 @@ impl OfProgram {
             let title = format!("a block has whole warps of {WARP} threads, up to 1024 threads: not {threads}");
             return Err(Fault::usage(title).coded("E0991"));
         }
+        let kernels = self.kernels.unwrap_or_default();
+        if self.tile.is_some() && kernels != Kernels::Fused {
+            let title = "--tile is about kernels of regions, and these are those of nodes";
+            return Err(Fault::usage(title).help("give --scheme fused, too").coded("E0991"));
+        }
         Ok(Setting {
             arch,
-            kernels: self.kernels.unwrap_or_default(),
+            kernels,
             threads,
             tile: self.tile,
             multiprocessors: self.multiprocessors.unwrap_or(1).max(1),
