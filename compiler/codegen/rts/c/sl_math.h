@@ -33,6 +33,14 @@
 #define SL_ABREAST
 #endif
 
+/* An array of a state that fills a line of the cache begins with one: what a firing stored, the next one loads while it is still on its way
+ * to the cache, and that takes several times as long across two lines. A device has the states as C lays them out. */
+#define SL_LINE _Alignas(64)
+#ifdef SL_KERNELS
+#undef SL_LINE
+#define SL_LINE
+#endif
+
 typedef struct { float re, im; } sl_complex;
 typedef struct { float x, y; } sl_float2;
 typedef struct { float x, y, z; } sl_float3;

@@ -19,7 +19,7 @@ use super::print::{FilterOptions, FilterText, Send, Site};
 use super::print_lanes::LaneLayout;
 use super::print_scope::Scopes;
 use super::print_sure::Row;
-use super::types::{c_type, field_name, initializer, static_name, table};
+use super::types::{c_type, field_name, fills_line, initializer, static_name, table};
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::Span;
@@ -120,7 +120,8 @@ impl<'a> Printer<'a> {
         let _ = writeln!(out, "/* {} */", comment(&kernel.display));
         let _ = writeln!(out, "struct sl_state_{k} {{\n    int64_t iter;");
         for (i, s) in kernel.state.iter().enumerate() {
-            let _ = writeln!(out, "    {} {};", c_type(&s.ty), field_name(i, &s.name));
+            let line = if fills_line(&s.ty) { "SL_LINE " } else { "" };
+            let _ = writeln!(out, "    {line}{} {};", c_type(&s.ty), field_name(i, &s.name));
         }
         out.push_str("};\n");
         for (i, t) in kernel.tables.iter().enumerate() {

@@ -43,6 +43,23 @@ pub fn c_type(ty: &Ty) -> String {
     }
 }
 
+/// Is this an array of numbers as long as a line of the cache (64 bytes), or longer?
+pub fn fills_line(ty: &Ty) -> bool {
+    let (mut at, mut elements) = (ty, 1u64);
+    while let Ty::Array(e, dim) = at {
+        let n = if let Dim::Known(n) = dim { *n } else { 0 };
+        (at, elements) = (e, elements.saturating_mul(u64::from(n)));
+    }
+    let bytes = match at {
+        Ty::Int | Ty::Float => 4,
+        Ty::Double | Ty::Complex => 8,
+        Ty::Vec(n) => 4 * u64::from(*n),
+        Ty::Bit | Ty::Bool => 1,
+        _ => 0,
+    };
+    matches!(ty, Ty::Array(..)) && elements.saturating_mul(bytes) >= 64
+}
+
 /// The C name of a struct's field.
 pub fn field_name(index: usize, name: &str) -> String {
     format!("{name}_{index}")

@@ -4,7 +4,12 @@
 //! for $i = 0 < 254 step 1 { out(($i + 1)) = (in(($i + 2)) - in($i)) }
 //! ```
 //!
-//! In lanes, the items of several firings would have to be brought side by side first, and the results back.
+//! ```text
+//! for $i = 0 < 32 step 1 { $word = ($word | (in($i) << $i)) }
+//! ```
+//!
+//! In lanes, the items of several firings would have to be brought side by side first, and the results back. Sums of ints may be taken in any order, those of floats
+//! may not.
 
 use super::is_varying;
 use crate::ir::*;
@@ -31,7 +36,8 @@ pub(super) fn straight(kernel: &Kernel) -> bool {
     let (mut inside, mut beside) = (0usize, 0usize);
     for s in &kernel.function(kernel.work.function).body {
         match &s.kind {
-            StmtKind::For(l) => match turns(l) {
+            // where windows overlap, an item is brought once and looked at often
+            StmtKind::For(l) => match turns(l, rates.peek == rates.pop) {
                 Some(n) => inside = inside.saturating_add(size(&l.body).saturating_mul(n as usize)),
                 None => return false,
             },
@@ -52,8 +58,8 @@ pub(super) fn moves_only(f: &Function, varying: &[bool]) -> bool {
     !computes
 }
 
-/// How often such a loop turns.
-fn turns(l: &For) -> Option<u64> {
+/// How often such a loop turns. `sums`: may it take sums of ints?
+fn turns(l: &For, sums: bool) -> Option<u64> {
     let (n, _) = trip(l).filter(|(n, _)| *n >= LONG && l.step == 1)?;
     let mut written = Vec::new();
     walk::each_written(&l.body, &mut |id| written.push(id));
@@ -61,6 +67,12 @@ fn turns(l: &For) -> Option<u64> {
     for s in &l.body {
         let StmtKind::Assign(p, e) = &s.kind else { return None };
         let known = |id: LocalId| !written.contains(&id) || assigned.contains(&id);
+        if let Some((sum, more)) = sum(p, e).filter(|_| sums) {
+            if written.iter().filter(|id| **id == sum).count() > 1 || !vector(more, l.var, &known) {
+                return None;
+            }
+            continue;
+        }
         if !vector(e, l.var, &known) {
             return None;
         }
@@ -73,6 +85,19 @@ fn turns(l: &For) -> Option<u64> {
         }
     }
     Some(n)
+}
+
+/// Does this add to a sum of ints (or their bits): which, and what? The turn must look at it nowhere else.
+fn sum<'a>(p: &Place, e: &'a Expr) -> Option<(LocalId, &'a Expr)> {
+    let (id, ExprKind::Binary(op, a, b)) = (p.as_local()?, &e.kind) else { return None };
+    let any_order = matches!(op, BinaryOp::Add | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
+    let is_sum = |e: &Expr| matches!(&e.kind, ExprKind::Load(p) if p.as_local() == Some(id));
+    match (is_sum(a), is_sum(b)) {
+        _ if !any_order || e.ty != Ty::Int => None,
+        (true, false) => Some((id, b)),
+        (false, true) => Some((id, a)),
+        _ => None,
+    }
 }
 
 /// Is the value one of a vector? `known`: is a variable the turn's own, or the same in all turns?
