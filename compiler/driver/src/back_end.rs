@@ -31,8 +31,19 @@ const PER_FIRING: f64 = 5.0;
 /// Milliseconds that a C compiler takes for the smallest program, and for each statement of its filters.
 const COMPILER: (f64, f64) = (200.0, 1.0);
 /// Passes whose result only the C compiler's way has.
-const OF_C: [&str; 9] =
-    ["linear", "lanes", "item-ranges", "share-code", "fuse", "unroll", "software-pipeline", "emit-c", "compile-c"];
+const OF_C: [&str; 11] = [
+    "delays",
+    "skip-zeros",
+    "linear",
+    "lanes",
+    "item-ranges",
+    "share-code",
+    "fuse",
+    "unroll",
+    "software-pipeline",
+    "emit-c",
+    "compile-c",
+];
 
 /// Who makes the code of this run.
 pub(crate) fn decide(

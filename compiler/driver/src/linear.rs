@@ -1,26 +1,42 @@
 //! # linear
 //!
-//! Purpose: linear filters combined ([`sluice_kernel::linear`]), before C code is made, where other bytes are allowed (`--fast-math`) and nobody has said otherwise
-//! (`--linear`). Where firings are counted, nothing is combined: each filter has its own numbers then.
+//! Purpose: delays that become items which wait, products with zeroes that are not taken and, where other bytes are allowed (`--fast-math`), linear filters combined
+//! ([`sluice_kernel::linear`]), before C code is made, where nobody has said otherwise (`--linear`). Where firings are counted, nothing is combined: each filter has its own numbers then.
 
 use crate::compiled::device_kernel;
 use crate::options::{CodeOptions, Linear};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
 use sluice_frontend::{Elaborated, graph_text};
-use sluice_kernel::linear::{Rewritten, rewrite};
+use sluice_frontend::typed::FilterCode;
+use sluice_kernel::ir::Kernel;
+use sluice_kernel::linear::{Rewritten, delays, rewrite, zeros};
 
-/// The program with its linear parts combined; `None` where there are none, or nobody wants it.
+/// The program with delays and linear parts combined: to the last bit where nothing else is allowed; `None` where there are none, or nobody wants it.
 pub fn combined(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Option<Checked>, Halt> {
-    if code.linear == Linear::Off || !code.cc.fast_math || code.stats {
+    if code.linear == Linear::Off || code.stats {
         return Ok(None);
     }
-    let Rewritten { program, report } = session.pass("linear", || combine(&checked.program, code));
+    let mut out: Option<Checked> = None;
+    for (name, pass) in [("delays", delays::without as Exact), ("skip-zeros", zeros::skipped)] {
+        let program = &out.as_ref().unwrap_or(checked).program;
+        let made = session.pass(name, || pass(program, &mut |f| device_kernel(f, &program.globals, code)));
+        dump(session, name, || graph_text::print(&made.as_ref().unwrap_or(program).graph))?;
+        out = made.map(|program| Checked { sources: checked.sources.clone(), program }).or(out);
+    }
+    if !code.cc.fast_math {
+        return Ok(out);
+    }
+    let before = out.as_ref().unwrap_or(checked);
+    let Rewritten { program, report } = session.pass("linear", || combine(&before.program, code));
     dump(session, "linear", || {
-        format!("{report}\n{}", graph_text::print(&program.as_ref().unwrap_or(&checked.program).graph))
+        format!("{report}\n{}", graph_text::print(&program.as_ref().unwrap_or(&before.program).graph))
     })?;
-    Ok(program.map(|program| Checked { sources: checked.sources.clone(), program }))
+    Ok(program.map(|program| Checked { sources: checked.sources.clone(), program }).or(out))
 }
+
+/// A pass after which a program gives the same bytes.
+type Exact = fn(&Elaborated, &mut dyn FnMut(&FilterCode) -> Option<Kernel>) -> Option<Elaborated>;
 
 /// The same, with what was found.
 pub fn combine(program: &Elaborated, code: &CodeOptions) -> Rewritten {

@@ -12,13 +12,15 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 14] = [
+const PASSES: [&str; 16] = [
     "parse",
     "elaborate",
     "steady-state",
     "c-slow",
     "private-state",
     "fold-branches",
+    "delays",
+    "skip-zeros",
     "linear",
     "schedule",
     "lower",

@@ -9,6 +9,7 @@
 
 use super::choose::{Shape, shape};
 use super::map::{Row, Steps};
+use super::zeros::{Ordered, Term};
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::{DeclId, FieldId, FnId, LocalId};
 use sluice_frontend::ty::Ty;
@@ -34,55 +35,30 @@ pub struct Called {
 
 /// The filter that takes these steps.
 pub fn filter(steps: &Steps, (input, output): (&Ty, &Ty), called: Called) -> Option<FilterCode> {
-    let number = |n: u64| u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32);
-    let span = called.span;
-    let real = if *input == Ty::Double || *output == Ty::Double { Ty::Double } else { Ty::Float };
-    let mut make = Make { span, input: input.clone(), output: output.clone(), real, fields: Vec::new() };
-    let rates =
-        Rates { peek: number(steps.peek)?, pop: number(steps.pop)?, push: u32::try_from(steps.rows.len()).ok()? };
-    let work = |function: u32, rates: Rates| WorkDef {
-        function: FnId(function),
-        rates,
-        dynamic: None,
-        counts_proved: true,
-        peeks_proved: true,
-        span,
-    };
-    let mut functions = vec![make.function("work", &steps.rows, steps.peek)];
-    let prework = match &steps.first {
-        Some((rows, peek)) => {
-            functions.push(make.function("prework", rows, *peek));
-            let rates = Rates { peek: number(*peek)?, pop: 0, push: u32::try_from(rows.len()).ok()? };
-            Some(work(1, rates))
-        }
-        None => None,
-    };
-    Some(FilterCode {
-        decl: called.decl,
-        name: called.name,
-        display: called.display,
-        span,
-        input: make.input,
-        output: make.output,
-        fields: make.fields,
-        functions,
-        prework,
-        work: work(0, rates),
-        handlers: Vec::new(),
-        stateful: None,
-        prints: false,
-        uses_iter: false,
-        sends: None,
-        calls_native: None,
-        init_output: String::new(),
-        turns: None,
-        convolution: None,
-    })
+    let mut make = Make::new(called.span, input, output);
+    let work = make.function("work", &steps.rows, steps.peek);
+    let first = steps.first.as_ref().map(|(rows, peek)| (make.function("prework", rows, *peek), rows.len(), *peek));
+    make.filter(called, (work, steps.rows.len(), steps.pop, steps.peek), first)
+}
+
+/// The filter that takes these products in this order.
+pub fn ordered(what: &Ordered, ty: &Ty, called: Called) -> Option<FilterCode> {
+    let mut make = Make::new(called.span, ty, ty);
+    let work = make.in_order("work", &what.rows);
+    let first = what.first.as_ref().map(|(rows, peek)| (make.in_order("prework", rows), rows.len(), *peek));
+    make.filter(called, (work, what.rows.len(), what.pop, what.peek), first)
 }
 
 const SUM: LocalId = LocalId(0);
 const TURN: LocalId = LocalId(1);
 const ROW: LocalId = LocalId(2);
+
+/// The distance of a sum's items, where it is always the same.
+fn steps(terms: &[Term]) -> Option<i64> {
+    let by = |pair: &[Term]| pair[1].at as i64 - pair[0].at as i64;
+    let first = terms.windows(2).next().map(by)?;
+    terms.windows(2).all(|pair| by(pair) == first).then_some(first)
+}
 
 struct Make {
     span: Span,
@@ -93,12 +69,148 @@ struct Make {
 }
 
 impl Make {
+    fn new(span: Span, input: &Ty, output: &Ty) -> Make {
+        let real = if *input == Ty::Double || *output == Ty::Double { Ty::Double } else { Ty::Float };
+        Make { span, input: input.clone(), output: output.clone(), real, fields: Vec::new() }
+    }
+
+    /// The filter: its work function, items given, taken and looked at; its prework, items given and looked at.
+    fn filter(
+        self,
+        called: Called,
+        (work, push, pop, peek): (Function, usize, u64, u64),
+        first: Option<(Function, usize, u64)>,
+    ) -> Option<FilterCode> {
+        let number = |n: u64| u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32);
+        let span = called.span;
+        let of = |function: u32, rates: Rates| WorkDef {
+            function: FnId(function),
+            rates,
+            dynamic: None,
+            counts_proved: true,
+            peeks_proved: true,
+            span,
+        };
+        let rates = Rates { peek: number(peek)?, pop: number(pop)?, push: u32::try_from(push).ok()? };
+        let mut functions = vec![work];
+        let prework = match first {
+            Some((function, push, peek)) => {
+                functions.push(function);
+                let rates = Rates { peek: number(peek)?, pop: 0, push: u32::try_from(push).ok()? };
+                Some(of(1, rates))
+            }
+            None => None,
+        };
+        Some(FilterCode {
+            decl: called.decl,
+            name: called.name,
+            display: called.display,
+            span,
+            input: self.input,
+            output: self.output,
+            fields: self.fields,
+            functions,
+            prework,
+            work: of(0, rates),
+            handlers: Vec::new(),
+            stateful: None,
+            prints: false,
+            uses_iter: false,
+            sends: None,
+            calls_native: None,
+            init_output: String::new(),
+            turns: None,
+            convolution: None,
+        })
+    }
+
+    /// A function whose sums are taken in the order of their terms, each from 0 on.
+    fn in_order(&mut self, name: &str, rows: &[Vec<Term>]) -> Function {
+        let (mut body, mut at) = (Vec::new(), 0);
+        while at < rows.len() {
+            let alike = |r: &Vec<Term>| steps(r).filter(|_| r.len() > TERMS && r.len() == rows[at].len());
+            let stride = alike(&rows[at]);
+            let n = rows[at..].iter().take_while(|r| stride.is_some() && alike(r) == stride).count();
+            if n > WRITTEN {
+                body.extend(self.together(&rows[at..at + n], stride.unwrap_or(1)));
+                at += n;
+            } else {
+                body.extend(self.terms(&rows[at]));
+                at += 1;
+            }
+        }
+        self.named(name, body)
+    }
+
+    /// An item times the factors of a term.
+    fn term(&self, scale: Option<Expr>, tap: Expr, at: Expr) -> Expr {
+        let item = self.item(at);
+        let item = match scale {
+            Some(scale) => self.binary(BinaryOp::Mul, scale, item, &self.real),
+            None => item,
+        };
+        self.binary(BinaryOp::Mul, tap, item, &self.real)
+    }
+
+    /// The statements of a sum in order.
+    fn terms(&mut self, terms: &[Term]) -> Vec<Stmt> {
+        if terms.len() <= TERMS {
+            let term = |t: &Term| self.term(t.scale.map(|s| self.number(s)), self.number(t.tap), self.int(t.at as i64));
+            let sum = terms.iter().map(term).fold(self.number(0.0), |a, b| self.binary(BinaryOp::Add, a, b, &self.real));
+            return vec![self.pushed(sum)];
+        }
+        let at = match steps(terms) {
+            Some(stride) => self.along(self.int(terms[0].at as i64), stride),
+            None => {
+                let all = terms.iter().map(|t| Const::Int(t.at as i32)).collect();
+                let table = self.table("at", Ty::Int, all);
+                self.index(table, self.local(TURN, Ty::Int), Ty::Int)
+            }
+        };
+        let taps = self.table("taps", self.real.clone(), terms.iter().map(|t| self.constant(t.tap)).collect());
+        let tap = self.index(taps, self.local(TURN, Ty::Int), self.real.clone());
+        let scales = terms.iter().any(|t| t.scale.is_some()).then(|| self.scales(terms));
+        let scale = scales.map(|table| self.index(table, self.local(TURN, Ty::Int), self.real.clone()));
+        self.added(terms.len(), self.term(scale, tap, at))
+    }
+
+    /// A factor of 1 changes nothing.
+    fn scales(&mut self, terms: &[Term]) -> FieldId {
+        self.table("scales", self.real.clone(), terms.iter().map(|t| self.constant(t.scale.unwrap_or(1.0))).collect())
+    }
+
+    /// Sums of equally many terms, all of them in steps of `stride`, as one loop.
+    fn together(&mut self, rows: &[Vec<Term>], stride: i64) -> Vec<Stmt> {
+        let (n, all) = (rows[0].len(), rows.concat());
+        let taps = self.table("taps", self.real.clone(), all.iter().map(|t| self.constant(t.tap)).collect());
+        let starts = self.table("starts", Ty::Int, rows.iter().map(|r| Const::Int(r[0].at as i32)).collect());
+        let scales = all.iter().any(|t| t.scale.is_some()).then(|| self.scales(&all));
+        let first = self.binary(BinaryOp::Mul, self.local(ROW, Ty::Int), self.int(n as i64), &Ty::Int);
+        let number = self.binary(BinaryOp::Add, first, self.local(TURN, Ty::Int), &Ty::Int);
+        let at = self.along(self.index(starts, self.local(ROW, Ty::Int), Ty::Int), stride);
+        let scale = scales.map(|table| self.index(table, number.clone(), self.real.clone()));
+        let term = self.term(scale, self.index(taps, number, self.real.clone()), at);
+        vec![self.count(ROW, rows.len(), self.added(n, term))]
+    }
+
+    /// `start + stride * i`
+    fn along(&self, start: Expr, stride: i64) -> Expr {
+        let turn = self.local(TURN, Ty::Int);
+        let (op, by) = if stride < 0 { (BinaryOp::Sub, -stride) } else { (BinaryOp::Add, stride) };
+        let steps = if by == 1 { turn } else { self.binary(BinaryOp::Mul, self.int(by), turn, &Ty::Int) };
+        self.binary(op, start, steps, &Ty::Int)
+    }
+
     fn function(&mut self, name: &str, rows: &[Row], peek: u64) -> Function {
         let body = if rows.len() > WRITTEN && rows.iter().any(|r| r.taps.len() > TERMS) {
             self.all(rows, peek)
         } else {
             rows.iter().flat_map(|r| self.one(r)).collect()
         };
+        self.named(name, body)
+    }
+
+    fn named(&self, name: &str, body: Vec<Stmt>) -> Function {
         let local = |name: &str, ty: Ty| Local { name: name.into(), ty, by_ref: false, written: true, span: self.span };
         Function {
             name: name.into(),
@@ -177,6 +289,21 @@ impl Make {
     /// `sum = 0; for (i = 0; i < n; i++) sum += tap * peek(at); push(sum + plus);`
     fn sum(&self, n: usize, tap: Expr, at: Expr, plus: Expr, plain: bool) -> Vec<Stmt> {
         let product = self.binary(BinaryOp::Mul, tap, self.item(at), &self.real);
+        let mut all = self.summed(n, product);
+        let sum = self.local(SUM, self.real.clone());
+        let sum = if plain { sum } else { self.binary(BinaryOp::Add, sum, plus, &self.real) };
+        all.push(self.pushed(sum));
+        all
+    }
+
+    /// `sum = 0; for (i = 0; i < n; i++) sum += product; push(sum);`
+    fn added(&self, n: usize, product: Expr) -> Vec<Stmt> {
+        let mut all = self.summed(n, product);
+        all.push(self.pushed(self.local(SUM, self.real.clone())));
+        all
+    }
+
+    fn summed(&self, n: usize, product: Expr) -> Vec<Stmt> {
         let add = StmtKind::AssignOp {
             place: self.local(SUM, self.real.clone()),
             op: BinaryOp::Add,
@@ -184,9 +311,7 @@ impl Make {
             value: product,
         };
         let zero = StmtKind::Let { local: SUM, init: Some(self.number(0.0)), dims: Vec::new() };
-        let sum = self.local(SUM, self.real.clone());
-        let sum = if plain { sum } else { self.binary(BinaryOp::Add, sum, plus, &self.real) };
-        vec![self.stmt(zero), self.count(TURN, n, vec![self.stmt(add)]), self.pushed(sum)]
+        vec![self.stmt(zero), self.count(TURN, n, vec![self.stmt(add)])]
     }
 
     /// `for (var = 0; var < n; var++) body`

@@ -11,6 +11,8 @@
 //! sum of items with coefficients, in double precision and without the program's rounding in between. Sums are kept as the tree of their operations, so that a
 //! loop over n items takes n steps; the coefficients of an output are then found from its end backwards, each operation once.
 //!
+//! [`given`] says, besides, which items are moved as they are and which are sums of products taken in a known order: what can be computed again to the last bit ([`super::zeros`]).
+//!
 //! Refused: what multiplies, compares or indexes by items, decides by them, gives them to functions, or makes them anything but float or double; what can fail; what prints;
 //! coefficients that are not finite; whatever takes too many steps.
 
@@ -49,25 +51,31 @@ pub fn rows(kernel: &Kernel) -> Result<Vec<Row>, Why> {
     if rates.pop == 0 || rates.push == 0 || kernel.work.dynamic.is_some() {
         return Err("it has no fixed rates in and out");
     }
-    if u64::from(rates.peek) * u64::from(rates.push) > MOST {
-        return Err("its window is too large");
-    }
-    let state = kernel.state.iter().map(|s| Val::Known(s.initial.clone())).collect();
-    let f = kernel.function(kernel.work.function);
-    let mut run = Run {
-        kernel,
-        locals: f.locals.iter().map(|_| Val::None).collect(),
-        state,
-        out: vec![Val::None; rates.push as usize],
-        sums: Vec::new(),
-        items: BTreeMap::new(),
-        steps: STEPS,
-        elements: ELEMENTS,
-    };
-    run.body(&f.body)?;
-    let outs = std::mem::take(&mut run.out);
+    let (run, outs) = Run::of(kernel, &kernel.work)?;
     let mut back = BACK;
     outs.iter().map(|v| run.row(v, &mut back)).collect()
+}
+
+/// An item that a firing gives, where it is known to the last bit how.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// A constant.
+    Known(Const),
+    /// An item of the window.
+    Item(u32),
+    /// A product of an item and a constant, in the type of both.
+    Product(u32, f64),
+    /// 0, and then one product after the other (of an item and a constant) added to it. A factor of 1 may be none at all.
+    Sum(Vec<(u32, f64)>),
+    /// Something else.
+    Other,
+}
+
+/// What a firing of the work function gives, or of the prework, without regard to what it keeps.
+pub fn given(kernel: &Kernel, work: &Work) -> Result<Vec<Given>, Why> {
+    let (run, outs) = Run::of(kernel, work)?;
+    let mut back = BACK;
+    outs.iter().map(|v| run.given(v, &mut back)).collect()
 }
 
 /// A value.
@@ -88,8 +96,21 @@ enum Val {
 enum Sum {
     /// An item of the window.
     Item(u32),
-    /// Earlier sums, each times a factor, and a constant.
-    Of([(u32, f64); 2], f64),
+    /// Earlier sums, each times a factor, and a constant; by which operation.
+    Of([(u32, f64); 2], f64, How),
+}
+
+/// What an operation is, to the last bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// The sum of the two.
+    Plus,
+    /// 0 and the first.
+    FromZero,
+    /// The first times its factor.
+    Times,
+    /// Anything else.
+    Other,
 }
 
 /// Where a statement leads.
@@ -103,6 +124,8 @@ enum Flow {
 
 struct Run<'a> {
     kernel: &'a Kernel,
+    /// Items that it may look at.
+    window: u32,
     locals: Vec<Val>,
     state: Vec<Val>,
     out: Vec<Val>,
@@ -112,7 +135,33 @@ struct Run<'a> {
     elements: u64,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// A firing of one of the kernel's functions, and what it gives.
+    fn of(kernel: &'a Kernel, work: &Work) -> Result<(Run<'a>, Vec<Val>), Why> {
+        let rates = work.rates;
+        if work.dynamic.is_some() {
+            return Err("it has no fixed rates in and out");
+        }
+        if u64::from(rates.peek.max(1)) * u64::from(rates.push) > MOST {
+            return Err("its window is too large");
+        }
+        let f = kernel.function(work.function);
+        let mut run = Run {
+            kernel,
+            window: rates.peek,
+            locals: f.locals.iter().map(|_| Val::None).collect(),
+            state: kernel.state.iter().map(|s| Val::Known(s.initial.clone())).collect(),
+            out: vec![Val::None; rates.push as usize],
+            sums: Vec::new(),
+            items: BTreeMap::new(),
+            steps: STEPS,
+            elements: ELEMENTS,
+        };
+        run.body(&f.body)?;
+        let outs = std::mem::take(&mut run.out);
+        Ok((run, outs))
+    }
+
     fn step(&mut self) -> Result<(), Why> {
         self.steps = self.steps.checked_sub(1).ok_or(TOO_LONG)?;
         Ok(())
@@ -260,7 +309,7 @@ impl Run<'_> {
     }
 
     fn item(&mut self, position: i32, path: &[usize]) -> Result<Val, Why> {
-        let position = u32::try_from(position).ok().filter(|p| *p < self.kernel.work.rates.peek && path.is_empty());
+        let position = u32::try_from(position).ok().filter(|p| *p < self.window && path.is_empty());
         let position = position.ok_or(ODD)?;
         let next = self.sums.len() as u32;
         let sum = *self.items.entry(position).or_insert(next);
@@ -335,12 +384,15 @@ impl Run<'_> {
             }
             ExprKind::Unary(op, a) => match (self.expr(a)?, op) {
                 (Val::Known(c), _) => ops::unary(*op, &c).map(Val::Known).ok_or(ODD),
-                (Val::Sum(s), UnaryOp::Neg) => self.sum([(s, -1.0), (s, 0.0)], 0.0),
+                (Val::Sum(s), UnaryOp::Neg) => self.sum([(s, -1.0), (s, 0.0)], 0.0, How::Other),
                 _ => Err(ODD),
             },
             ExprKind::Convert(a) => match self.expr(a)? {
                 Val::Known(c) => ops::convert(&c, &e.ty).map(Val::Known).ok_or(ODD),
-                Val::Sum(s) if matches!(e.ty, Ty::Float | Ty::Double) => Ok(Val::Sum(s)),
+                Val::Sum(s) if a.ty == e.ty => Ok(Val::Sum(s)),
+                Val::Sum(s) if matches!(e.ty, Ty::Float | Ty::Double) => {
+                    self.sum([(s, 1.0), (s, 0.0)], 0.0, How::Other)
+                }
                 _ => Err("it makes items something else than float or double"),
             },
             ExprKind::Builtin(f, args) => {
@@ -367,22 +419,22 @@ impl Run<'_> {
                 Err(_) => return Err("a firing can fail"),
             },
             (Val::Sum(a), Val::Sum(b)) => match op {
-                Add => self.sum([(a, 1.0), (b, 1.0)], 0.0)?,
-                Sub => self.sum([(a, 1.0), (b, -1.0)], 0.0)?,
+                Add => self.sum([(a, 1.0), (b, 1.0)], 0.0, How::Plus)?,
+                Sub => self.sum([(a, 1.0), (b, -1.0)], 0.0, How::Other)?,
                 Mul | Div | Rem => return Err("it multiplies or divides items by items"),
                 _ => return Err(DECIDES),
             },
-            (Val::Sum(a), Val::Known(c)) => match (op, real(&c)?) {
-                (Add, c) => self.sum([(a, 1.0), (a, 0.0)], c)?,
-                (Sub, c) => self.sum([(a, 1.0), (a, 0.0)], -c)?,
-                (Mul, c) => self.sum([(a, c), (a, 0.0)], 0.0)?,
-                (Div, c) => self.sum([(a, 1.0 / c), (a, 0.0)], 0.0)?,
+            (Val::Sum(a), Val::Known(k)) => match (op, real(&k)?) {
+                (Add, c) => self.sum([(a, 1.0), (a, 0.0)], c, from_zero(c))?,
+                (Sub, c) => self.sum([(a, 1.0), (a, 0.0)], -c, How::Other)?,
+                (Mul, c) => self.sum([(a, c), (a, 0.0)], 0.0, How::Times)?,
+                (Div, c) => self.sum([(a, 1.0 / c), (a, 0.0)], 0.0, How::Other)?,
                 _ => return Err(DECIDES),
             },
-            (Val::Known(c), Val::Sum(b)) => match (op, real(&c)?) {
-                (Add, c) => self.sum([(b, 1.0), (b, 0.0)], c)?,
-                (Sub, c) => self.sum([(b, -1.0), (b, 0.0)], c)?,
-                (Mul, c) => self.sum([(b, c), (b, 0.0)], 0.0)?,
+            (Val::Known(k), Val::Sum(b)) => match (op, real(&k)?) {
+                (Add, c) => self.sum([(b, 1.0), (b, 0.0)], c, from_zero(c))?,
+                (Sub, c) => self.sum([(b, -1.0), (b, 0.0)], c, How::Other)?,
+                (Mul, c) => self.sum([(b, c), (b, 0.0)], 0.0, How::Times)?,
                 (Div | Rem, _) => return Err("it multiplies or divides items by items"),
                 _ => return Err(DECIDES),
             },
@@ -390,12 +442,56 @@ impl Run<'_> {
         })
     }
 
-    fn sum(&mut self, of: [(u32, f64); 2], plus: f64) -> Result<Val, Why> {
+    fn sum(&mut self, of: [(u32, f64); 2], plus: f64, how: How) -> Result<Val, Why> {
         if !of.iter().all(|(_, c)| c.is_finite()) || !plus.is_finite() {
             return Err("a coefficient is not finite");
         }
-        self.sums.push(Sum::Of(of, plus));
+        self.sums.push(Sum::Of(of, plus, how));
         Ok(Val::Sum(self.sums.len() as u32 - 1))
+    }
+
+    /// How a value has come to be.
+    fn given(&self, value: &Val, back: &mut u64) -> Result<Given, Why> {
+        let mut at = match value {
+            Val::Known(c) => return Ok(Given::Known(c.clone())),
+            Val::Sum(s) => *s,
+            Val::None | Val::Parts(_) => return Ok(Given::Other),
+        };
+        let product = |s: u32| match self.sums[s as usize] {
+            Sum::Item(i) => Some((i, 1.0)),
+            Sum::Of([(of, c), _], _, How::Times) => match self.sums[of as usize] {
+                Sum::Item(i) => Some((i, c)),
+                Sum::Of(..) => None,
+            },
+            Sum::Of(..) => None,
+        };
+        match (self.sums[at as usize], product(at)) {
+            (Sum::Item(i), _) => return Ok(Given::Item(i)),
+            (_, Some((i, c))) => return Ok(Given::Product(i, c)),
+            _ => {}
+        }
+        let mut terms = Vec::new();
+        loop {
+            *back = back.checked_sub(1).ok_or(TOO_LONG)?;
+            let (rest, last) = match self.sums[at as usize] {
+                Sum::Of([(a, _), _], _, How::FromZero) => (None, product(a)),
+                // a sum of two products begins with neither
+                Sum::Of([(a, _), (b, _)], _, How::Plus) => match (product(a), product(b)) {
+                    (None, Some(p)) => (Some(a), Some(p)),
+                    (Some(p), None) => (Some(b), Some(p)),
+                    _ => (None, None),
+                },
+                _ => (None, None),
+            };
+            let Some(last) = last else { return Ok(Given::Other) };
+            terms.push(last);
+            match rest {
+                Some(rest) => at = rest,
+                None => break,
+            }
+        }
+        terms.reverse();
+        Ok(Given::Sum(terms))
     }
 
     /// The coefficients of a value, from the last operation back to the items.
@@ -405,14 +501,14 @@ impl Run<'_> {
             Val::Known(c) => return Ok(Row { start: 0, taps: Vec::new(), plus: real(c)? }),
             Val::None | Val::Parts(_) => return Err(ODD),
         };
-        let (mut taps, mut plus) = (vec![0.0; self.kernel.work.rates.peek as usize], 0.0);
+        let (mut taps, mut plus) = (vec![0.0; self.window as usize], 0.0);
         // an operation comes after those it is made of
         let mut waiting = BTreeMap::from([(last, 1.0)]);
         while let Some((at, c)) = waiting.pop_last() {
             *back = back.checked_sub(1).ok_or(TOO_LONG)?;
             match self.sums[at as usize] {
                 Sum::Item(i) => taps[i as usize] += c,
-                Sum::Of(of, k) => {
+                Sum::Of(of, k, _) => {
                     plus += c * k;
                     for (s, by) in of {
                         if by != 0.0 {
@@ -428,6 +524,11 @@ impl Run<'_> {
             Err("a coefficient is not finite")
         }
     }
+}
+
+/// What adding a constant is.
+fn from_zero(c: f64) -> How {
+    if c.to_bits() == 0 { How::FromZero } else { How::Other }
 }
 
 /// Seen from the statement around a loop or block.

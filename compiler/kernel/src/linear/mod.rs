@@ -16,6 +16,7 @@
 
 pub mod choose;
 pub mod code;
+pub mod delays;
 pub mod extract;
 pub mod map;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod map_tests;
 pub mod report;
 pub mod rewrite;
 pub mod streams;
+pub mod zeros;
 
 use self::choose::Mode;
 use self::extract::Why;

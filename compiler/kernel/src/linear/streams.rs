@@ -8,6 +8,7 @@
 use super::choose::{self, MOVED, Mode, Way};
 use super::extract::Why;
 use super::map::{Budget, Map, Row, Steps, TooLarge};
+use sluice_frontend::Elaborated;
 use sluice_frontend::graph::{HierNode, NodeKind, SdfGraph};
 use sluice_frontend::ids::{CodeId, HierId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
@@ -35,6 +36,22 @@ pub struct Piece {
     pub way: Way,
     /// Estimated nanoseconds of a steady state, before and after.
     pub costs: (f64, f64),
+}
+
+impl Piece {
+    /// Streams that become one filter whose items are the same to the last bit: there is no way to choose.
+    pub(super) fn exact(streams: Vec<HierId>, nodes: (NodeId, NodeId)) -> Piece {
+        let steps = Steps { first: None, rows: Vec::new(), pop: 1, peek: 0 };
+        Piece { streams, nodes, steps: Rc::new(steps), way: Way { log2: None, cost: 0.0 }, costs: (0.0, 0.0) }
+    }
+}
+
+/// Is nothing seen of a program's firings but their items and prints: are there no messages and no dynamic rates?
+pub(super) fn plain(program: &Elaborated) -> bool {
+    program.messages.links.is_empty()
+        && program.portals.is_empty()
+        && program.steady.precedences.is_empty()
+        && program.steady.islands.is_none()
 }
 
 /// The best way to do a stream.
