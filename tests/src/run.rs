@@ -44,6 +44,8 @@ pub struct Make {
     pub channel_limit: Option<u64>,
     /// What is done with loops.
     pub inner: Inner,
+    /// Only what every program goes through: no branches, parts or delays become one filter.
+    pub plain: bool,
 }
 
 /// How a run is joined to the world.
@@ -121,8 +123,8 @@ impl Compiled {
     }
 }
 
-/// Compiles a checked program and loads it.
-pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
+/// Compiles a checked program as the command line does, and loads it: with the program that then runs, in which branches or delays may be gone.
+pub fn compile(checked: &Checked, make: Make) -> Result<(Checked, Compiled), String> {
     let made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let schedule = if make.small_buffers { ScheduleKind::MinimumLatency } else { ScheduleKind::SingleAppearance };
@@ -134,17 +136,18 @@ pub fn compile(checked: &Checked, make: Make) -> Result<Compiled, String> {
             channel_limit: make.channel_limit,
             inner: make.inner,
             privatise: true,
+            fold: !make.plain,
+            fuse: !make.plain,
+            linear: if make.plain { Linear::Off } else { Linear::Auto },
             ..Default::default()
         };
-        let c = compiled::emit(&mut session, checked, &code, Flavour::Plugin, "program")?;
+        let folded = as_run(&mut session, checked, &code)?;
+        let program = folded.unwrap_or(Checked { sources: checked.sources.clone(), program: checked.program.clone() });
+        let program = combining::combined(&mut session, &program, &code)?.unwrap_or(program);
+        let c = compiled::emit(&mut session, &program, &code, Flavour::Plugin, "program")?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
-        Ok(Compiled {
-            native: compiled::load(&mut session, checked, &c, &code, &Natives::none())?,
-            unit: c.unit,
-            sites: c.sites,
-            lanes,
-            crew: None,
-        })
+        let native = compiled::load(&mut session, &program, &c, &code, &Natives::none())?;
+        Ok((program, Compiled { native, unit: c.unit, sites: c.sites, lanes, crew: None }))
     };
     made().map_err(in_short)
 }
@@ -183,11 +186,16 @@ pub fn compile_in_memory(checked: &Checked, make: Make) -> Result<Compiled, Stri
     made().map_err(in_short)
 }
 
-/// Compiles a checked program for up to so many threads. `None` where one must do everything.
-pub fn compile_threads(checked: &Checked, threads: usize, batch: Option<u64>) -> Result<Option<Compiled>, String> {
+/// Compiles a checked program for up to so many threads, with regions or without. `None` where one must do everything.
+pub fn compile_threads(
+    checked: &Checked,
+    (threads, fuse): (usize, bool),
+    batch: Option<u64>,
+) -> Result<Option<Compiled>, String> {
     let made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
-        let code = CodeOptions { cc: CcOptions { level: 0, ..CcOptions::default() }, ..Default::default() };
+        let cc = CcOptions { level: 0, ..CcOptions::default() };
+        let code = CodeOptions { cc, privatise: true, fuse, ..Default::default() };
         let threads = ThreadsOptions { threads, batch, report: false };
         let front = compiled::front(&mut session, checked, &code)?;
         let (c, plan) = compiled::emit_plugin(&mut session, checked, &code, Some(&threads), front)?;

@@ -40,7 +40,8 @@ fn folded(checked: &Checked, make: Make) -> Option<Checked> {
 
 /// Is there anything to fold?
 pub fn can_be_folded(case: &Case) -> bool {
-    let make = Make { level: 0, small_buffers: false, unchecked: false, channel_limit: None, inner: Inner::Auto };
+    let make =
+        Make { level: 0, small_buffers: false, unchecked: false, channel_limit: None, inner: Inner::Auto, plain: true };
     checked(case).is_ok_and(|c| folded(&c, make).is_some())
 }
 
@@ -108,13 +109,12 @@ pub fn take_turns(case: &Case, n: u32, make: Make, folder: &Path) -> Message {
     let together = interleave(&streams, item.unwrap_or(1));
     let together = Case { input: case.input.is_some().then_some(together), ..case.clone() };
     let also_folded = folded(&slow, make);
-    let native = match compile(also_folded.as_ref().unwrap_or(&slow), make) {
-        Ok(code) => code,
+    let (ran, native) = match compile(also_folded.as_ref().unwrap_or(&slow), make) {
+        Ok(made) => made,
         Err(why) => return different(format!("it cannot be compiled: {why}")),
     };
     let want = interleave(&outputs, output.unwrap_or(1));
-    for (how, code) in [("interpreted", None), ("compiled", Some(&native))] {
-        let runs = if code.is_some() { also_folded.as_ref().unwrap_or(&slow) } else { &slow };
+    for (how, runs, code) in [("interpreted", &slow, None), ("compiled", &ran, Some(&native))] {
         match (run(runs, &together, code, Feed::default(), folder), &failed) {
             (Outcome::Failed(Exit::Program, why, _), Some(expected)) => {
                 // the same kind of fault; which stream has it first is another question
@@ -164,12 +164,12 @@ pub fn fold(case: &Case, make: Make, folder: &Path) -> Message {
     {
         return Message::new("refused").with("why", format!("the interpreter fails: {why}"));
     }
-    let native = match compile(&folded, make) {
-        Ok(code) => code,
+    let (ran, native) = match compile(&folded, make) {
+        Ok(made) => made,
         Err(why) => return different(format!("it cannot be compiled: {why}")),
     };
-    for (how, code) in [("interpreted", None), ("compiled", Some(&native))] {
-        let second = run(&folded, case, code, Feed::default(), folder);
+    for (how, program, code) in [("interpreted", &folded, None), ("compiled", &ran, Some(&native))] {
+        let second = run(program, case, code, Feed::default(), folder);
         let compare = Compare { remarks: case.iterations.is_none(), faults_only: false };
         if let Some(why) = difference(&first, &second, compare) {
             return different(format!("as it is, and folded and {how}: {why}"));

@@ -115,7 +115,8 @@ fn make(job: &Message) -> Make {
     let channel_limit = job.number("channel-limit");
     let inner =
         Inner::NAMES.iter().find(|(name, _)| *name == job.text("inner")).map_or(Inner::Auto, |(_, inner)| *inner);
-    Make { level, small_buffers: is("small-buffers"), unchecked: is("unchecked"), channel_limit, inner }
+    let plain = is("plain");
+    Make { level, small_buffers: is("small-buffers"), unchecked: is("unchecked"), channel_limit, inner, plain }
 }
 
 fn told(outcome: Outcome) -> Message {
@@ -174,8 +175,8 @@ fn windows(job: &Message, folder: &Path) -> Message {
         Ok(checked) => checked,
         Err(why) => return Message::new("refused").with("why", why),
     };
-    let code = match compile(&checked, make(job)) {
-        Ok(code) => code,
+    let (ran, code) = match compile(&checked, make(job)) {
+        Ok(made) => made,
         Err(why) => return Message::new("different").with("why", format!("it cannot be compiled: {why}")),
     };
     let made = match compile_in_memory(&checked, make(job)) {
@@ -191,8 +192,8 @@ fn windows(job: &Message, folder: &Path) -> Message {
         if let Outcome::Failed(_, why, _) = &interpreted {
             return Message::new("refused").with("why", format!("the interpreter fails: {why}"));
         }
-        for (code, how) in [(&code, "compiled"), (&made, "by code made in memory")] {
-            let native = run(&checked, &part, Some(code), Feed::default(), folder);
+        for (program, code, how) in [(&ran, &code, "compiled"), (&checked, &made, "by code made in memory")] {
+            let native = run(program, &part, Some(code), Feed::default(), folder);
             if let Some(why) = difference(&interpreted, &native, Compare { remarks: true, faults_only: false }) {
                 let why = format!("input of {bytes} bytes, interpreted and {how}: {why}");
                 return Message::new("different").with("why", why).with("bytes", bytes.to_string());
@@ -225,11 +226,11 @@ fn differ(job: &Message, folder: &Path) -> Message {
     {
         return Message::new("refused").with("why", format!("the interpreter fails: {why}"));
     }
-    let code = match compile(&checked, make) {
-        Ok(code) => code,
+    let (ran, code) = match compile(&checked, make) {
+        Ok(made) => made,
         Err(why) => return Message::new("different").with("why", format!("it cannot be compiled: {why}")),
     };
-    let native = run(&checked, case, Some(&code), feed, folder);
+    let native = run(&ran, case, Some(&code), feed, folder);
     // what came out before a fault is the same only in programs with neither dynamic rates nor messages
     let faults_only = checked.program.steady.islands.is_some() || !checked.program.messages.links.is_empty();
     let compare = Compare { remarks: case.iterations.is_none() && feed.pipe.is_none(), faults_only };
@@ -252,8 +253,9 @@ fn differ(job: &Message, folder: &Path) -> Message {
         return Message::new("different").with("why", format!("interpreted and by code made in memory: {why}"));
     }
     if job.bytes("patient").is_some() {
-        let both = [(None, "interpreted"), (Some(&code), "compiled")];
-        if let Some((why, how)) = both.iter().find_map(|(code, how)| Some((patient(&checked, case, *code)?, how))) {
+        let both = [(&checked, None, "interpreted"), (&ran, Some(&code), "compiled")];
+        let late = |(program, code, how): &(&_, Option<&_>, &'static str)| Some((patient(program, case, *code)?, *how));
+        if let Some((why, how)) = both.iter().find_map(late) {
             return Message::new("different").with("why", format!("{how}, {why}"));
         }
     }

@@ -19,6 +19,10 @@ use sluice_tests::work;
 fn job(seed: u64, case: &generate::Case) -> Message {
     let level = ["0", "1", "0", "3", "0", "2", "0", "1"][(seed % 8) as usize];
     let mut job = work::job("differ", case).with("level", level).with("inner", work::inner(seed));
+    // the other half goes through all that is done to programs
+    if seed % 2 == 1 {
+        job = job.with("plain", "");
+    }
     if seed % 3 == 1 {
         job = job.with("small-buffers", "");
     }

@@ -33,7 +33,8 @@ fn random_programs_on_threads() {
         let threads = [2, 3, 5][(seed % 3) as usize];
         let batch = [Some(1), Some(3), None, Some(2)][(seed % 4) as usize];
         let feed = Feed { pipe: (seed % 5 == 2).then_some(seed), to_stdout: false };
-        let made = run::compile_threads(&checked, threads, batch).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let made = run::compile_threads(&checked, (threads, (seed / 4) % 2 == 0), batch)
+            .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         if let Some(code) = made {
             looked += 1;
             let want = run::run(&checked, &case, None, Feed::default(), folder.path());

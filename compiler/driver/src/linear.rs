@@ -8,8 +8,6 @@ use crate::options::{CodeOptions, Linear};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
 use sluice_frontend::{Elaborated, graph_text};
-use sluice_frontend::typed::FilterCode;
-use sluice_kernel::ir::Kernel;
 use sluice_kernel::linear::{Rewritten, delays, rewrite, zeros};
 
 /// The program with delays and linear parts combined: to the last bit where nothing else is allowed; `None` where there are none, or nobody wants it.
@@ -18,9 +16,9 @@ pub fn combined(session: &mut Session, checked: &Checked, code: &CodeOptions) ->
         return Ok(None);
     }
     let mut out: Option<Checked> = None;
-    for (name, pass) in [("delays", delays::without as Exact), ("skip-zeros", zeros::skipped)] {
+    for (name, pass) in EXACT {
         let program = &out.as_ref().unwrap_or(checked).program;
-        let made = session.pass(name, || pass(program, &mut |f| device_kernel(f, &program.globals, code)));
+        let made = session.pass(name, || pass(program, code));
         dump(session, name, || graph_text::print(&made.as_ref().unwrap_or(program).graph))?;
         out = made.map(|program| Checked { sources: checked.sources.clone(), program }).or(out);
     }
@@ -35,8 +33,14 @@ pub fn combined(session: &mut Session, checked: &Checked, code: &CodeOptions) ->
     Ok(program.map(|program| Checked { sources: checked.sources.clone(), program }).or(out))
 }
 
-/// A pass after which a program gives the same bytes.
-type Exact = fn(&Elaborated, &mut dyn FnMut(&FilterCode) -> Option<Kernel>) -> Option<Elaborated>;
+/// A pass after which a program gives the same bytes; `None` where it stays as it is.
+pub type Exact = fn(&Elaborated, &CodeOptions) -> Option<Elaborated>;
+
+/// These passes, in order.
+pub const EXACT: [(&str, Exact); 2] = [
+    ("delays", |program, code| delays::without(program, &mut |f| device_kernel(f, &program.globals, code))),
+    ("skip-zeros", |program, code| zeros::skipped(program, &mut |f| device_kernel(f, &program.globals, code))),
+];
 
 /// The same, with what was found.
 pub fn combine(program: &Elaborated, code: &CodeOptions) -> Rewritten {

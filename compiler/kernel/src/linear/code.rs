@@ -156,7 +156,8 @@ impl Make {
     fn terms(&mut self, terms: &[Term]) -> Vec<Stmt> {
         if terms.len() <= TERMS {
             let term = |t: &Term| self.term(t.scale.map(|s| self.number(s)), self.number(t.tap), self.int(t.at as i64));
-            let sum = terms.iter().map(term).fold(self.number(0.0), |a, b| self.binary(BinaryOp::Add, a, b, &self.real));
+            let sum =
+                terms.iter().map(term).fold(self.number(0.0), |a, b| self.binary(BinaryOp::Add, a, b, &self.real));
             return vec![self.pushed(sum)];
         }
         let at = match steps(terms) {

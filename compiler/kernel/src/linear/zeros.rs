@@ -209,7 +209,8 @@ fn together(
     // when items come does not depend on what they are
     let timing = |(i, p): (u64, &Place)| {
         let later = if i < early { taken } else { 0 };
-        let row = p.map_or(Row::default(), |(item, _)| Row { start: u64::from(item) + later, taps: vec![1.0], plus: 0.0 });
+        let row =
+            p.map_or(Row::default(), |(item, _)| Row { start: u64::from(item) + later, taps: vec![1.0], plus: 0.0 });
         (row, u64::from(up_rates.peek) + later)
     };
     let all: Vec<(Row, u64)> = (0..push).zip(places).map(timing).collect();
