@@ -333,7 +333,7 @@ struct CodeArgs {
     /// What is done with the loops of filters [default: auto]
     #[arg(long, value_enum, value_name = "KIND")]
     inner: Option<InnerArg>,
-    /// With --fast-math: what is done with linear filters [default: auto]
+    /// What is done with linear filters, most of it with --fast-math [default: auto]
     #[arg(long, value_enum, value_name = "KIND")]
     linear: Option<LinearArg>,
 }

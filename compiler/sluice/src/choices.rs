@@ -119,7 +119,7 @@ impl InnerArg {
 pub(crate) enum LinearArg {
     /// Combine them, and go to the frequency domain, where the cost model finds it cheaper
     Auto,
-    /// Leave them as they are
+    /// Leave them as they are, delays and products with zeroes too
     Off,
     /// Combine them; compute item by item
     Direct,

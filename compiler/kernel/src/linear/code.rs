@@ -1,7 +1,7 @@
 //! The filter that computes an affine map item by item, as typed code like any other's.
 //!
 //! Rows whose items are neighbours are loops over a table; where a row has zeroes at regular distances or many of them, the loop goes over what is not zero. Sums are made in the type
-//! of the items (in double where either side is double), from the first item of the window to the last.
+//! of the items (in double where either side is double), from the first item of the window to the last; [`ordered`] makes them of products in the order that it is given.
 //!
 //! ```text
 //! y(0) = 0.5·x(0) + 0.25·x(1) + 0.5·x(2)     →     float sum = 0; for (int i = 0; i < 3; i++) sum += taps[i] * peek(i); push(sum);

@@ -9,6 +9,8 @@
 //! ```
 //!
 //! [`extract`] finds maps, [`map`] combines them, [`choose`] knows what they cost, [`streams`] chooses what becomes one filter, [`code`] writes it, [`rewrite`] puts it in its place.
+//! [`delays`] and [`zeros`] are passes of their own, which change no bit, without `--fast-math` too.
+//!
 //! A filter for the frequency domain keeps its rates and its code: [`sluice_frontend::typed::FilterCode::convolution`] says besides what its firings are, for a back end that does many at once.
 //!
 //! What must hold: the program has no messages and no dynamic rates; after the change, everything that stays fires as often in the initialisation and in a steady state

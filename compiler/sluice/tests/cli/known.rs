@@ -142,6 +142,26 @@ fn loops_over_neighbours_stay_loops() {
     assert_eq!(lanes, [false, true, false], "{text}");
 }
 
+/// Sums of ints over what a firing takes; the same over a window; of floats; of a running sum that is looked at; by an operation whose order counts.
+const SUMS: &str = "
+int->int filter Word { work pop 32 push 2 { int w = 0; int odd = 0;
+    for (int i = 0; i < 32; i++) { w |= (peek(i) & 1) << i; odd = (peek(i) * 3) ^ odd; } for (int i = 0; i < 32; i++) pop(); push(w); push(odd); } }
+int->int filter Window { work peek 32 pop 1 push 1 { int w = 0; for (int i = 0; i < 32; i++) w += peek(i); push(w); pop(); } }
+int->int filter Half { work pop 64 push 1 { float w = 0; for (int i = 0; i < 64; i++) w += peek(i); push((int) w & 1023); for (int i = 0; i < 64; i++) pop(); } }
+int->int filter Running { work pop 32 push 32 { int w = 0; for (int i = 0; i < 32; i++) { w += peek(i); push(w); } for (int i = 0; i < 32; i++) pop(); } }
+int->int filter Less { work pop 32 push 1 { int w = 0; for (int i = 0; i < 32; i++) w = peek(i) - w; for (int i = 0; i < 32; i++) pop(); push(w); } }
+int->int pipeline Main { add Word(); add Window(); add Half(); add Running(); add Less(); }
+";
+
+#[test]
+fn sums_of_ints_stay_loops() {
+    same(SUMS, ints, &[0, 31, 32, 5000, 100_000]);
+    let place = Place::new().with("a.str", SUMS);
+    let text = place.run(&["run", "a.str", "--dump-after", "lanes", "--fuse=false"]).ends(0).text().to_string();
+    let lanes: Vec<bool> = text.split("kernel \"").skip(1).map(|k| k.contains("\nlanes ")).collect();
+    assert_eq!(lanes, [false, true, true, true, true], "{text}");
+}
+
 /// Attempts that take and give within bounds; the last items, a message of a fault, firings that need more than is there.
 const ATTEMPTS: &str = "int->int filter Pack { int last; int count; work pop 1 push [0, 2] {
     int x = pop() >> 6; if (count > 0 && (x != last || count == 9)) { push(last); push(count); count = 0; } last = x; count++; } }
