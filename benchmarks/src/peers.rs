@@ -16,8 +16,8 @@ use std::process::Command;
 /// What our own runners are called.
 pub const OURS: &str = "sluice";
 /// All others, in the order of the tables.
-pub const PEERS: [&str; 8] =
-    ["gcc", "clang", "FAUST", "VOLK", "liquid-dsp", "FFTW, estimated", "FFTW, measured", "KISS FFT"];
+pub const PEERS: [&str; 9] =
+    ["gcc", "clang", "FAUST", "GNU Radio", "VOLK", "liquid-dsp", "FFTW, estimated", "FFTW, measured", "KISS FFT"];
 /// Turns of each.
 pub const TURNS: usize = 31;
 /// Words of output that one may still hold back when another has given them.
@@ -45,6 +45,8 @@ pub struct Library {
     pub file: &'static str,
     /// What that is linked with.
     pub link: &'static str,
+    /// The greatest difference, where its own arithmetic is rougher than the program's tolerance.
+    pub tolerance: Option<f64>,
     /// What it is compiled with, beside what all files of the program are.
     pub define: &'static [&'static str],
 }
@@ -77,10 +79,16 @@ pub struct Small {
 }
 
 const fn using(name: &'static str, file: &'static str, link: &'static str) -> Library {
-    Library { name, file, link, define: &[] }
+    Library { name, file, link, tolerance: None, define: &[] }
 }
 
-const TRANSFORMS: [Library; 4] = [
+const fn radio(define: &'static [&'static str]) -> Library {
+    let link = "-lgnuradio-filter -lgnuradio-analog -lgnuradio-fft -lgnuradio-blocks -lgnuradio-runtime -lstdc++";
+    Library { define, ..using("GNU Radio", "gnuradio.cc", link) }
+}
+
+const TRANSFORMS: [Library; 5] = [
+    radio(&["-DNAME=transform"]),
     Library { define: &["-DPLAN=FFTW_ESTIMATE"], ..using("FFTW, estimated", "fft-fftw.c", "-lfftw3f") },
     Library { define: &["-DPLAN=FFTW_MEASURE"], ..using("FFTW, measured", "fft-fftw.c", "-lfftw3f") },
     using("KISS FFT", "fft-kissfft.c", "-lkissfft-float"),
@@ -98,7 +106,11 @@ const FILTER: Small = Small {
     define: &[],
     by_hand: "fir.c",
     faust: Some(63),
-    libraries: &[using("VOLK", "fir-volk.c", "-lvolk"), using("liquid-dsp", "fir-liquid.c", "-lliquid")],
+    libraries: &[
+        radio(&["-DNAME=fir"]),
+        using("VOLK", "fir-volk.c", "-lvolk"),
+        using("liquid-dsp", "fir-liquid.c", "-lliquid"),
+    ],
 };
 
 const TRANSFORM: Small = Small {
@@ -123,7 +135,7 @@ pub const SMALL: [Small; 7] = [
         functions: "iir",
         by_hand: "iir.c",
         faust: Some(0),
-        libraries: &[using("liquid-dsp", "iir-liquid.c", "-lliquid")],
+        libraries: &[radio(&["-DNAME=iir"]), using("liquid-dsp", "iir-liquid.c", "-lliquid")],
         ..FILTER
     },
     Small {
@@ -134,7 +146,7 @@ pub const SMALL: [Small; 7] = [
         // the poles of the lowest band are near 1, and rounding there counts
         tolerance: 1e-4,
         faust: Some(0),
-        libraries: &[],
+        libraries: &[radio(&["-DNAME=bank"])],
         ..FILTER
     },
     Small {
@@ -145,7 +157,11 @@ pub const SMALL: [Small; 7] = [
         output: (Item::Complex, 1),
         by_hand: "resample.c",
         faust: None,
-        libraries: &[using("VOLK", "resample-volk.c", "-lvolk"), using("liquid-dsp", "resample-liquid.c", "-lliquid")],
+        libraries: &[
+            radio(&["-DNAME=resample"]),
+            using("VOLK", "resample-volk.c", "-lvolk"),
+            using("liquid-dsp", "resample-liquid.c", "-lliquid"),
+        ],
         ..FILTER
     },
     Small {
@@ -156,7 +172,12 @@ pub const SMALL: [Small; 7] = [
         signal: Signal::Station,
         by_hand: "fm.c",
         faust: None,
-        libraries: &[using("VOLK", "fm-volk.c", "-lvolk"), using("liquid-dsp", "fm-liquid.c", "-lliquid")],
+        libraries: &[
+            // its angles are between those of a table
+            Library { tolerance: Some(1e-3), ..radio(&["-DNAME=fm"]) },
+            using("VOLK", "fm-volk.c", "-lvolk"),
+            using("liquid-dsp", "fm-liquid.c", "-lliquid"),
+        ],
         ..FILTER
     },
     TRANSFORM,
@@ -215,14 +236,20 @@ impl Small {
         self.signal.words(items.div_ceil(block) * block * item.words())
     }
 
-    /// Compares what two gave, of which one may hold back a little. The greatest difference as a part of the greatest number, or why they differ too much.
-    pub fn agree(&self, ours: &[u32], theirs: &[u32]) -> Result<f64, String> {
+    /// How far what this one gives may be from what the program gives.
+    pub fn tolerance_of(&self, name: &str) -> f64 {
+        let library = self.libraries.iter().find(|l| l.name == name);
+        library.and_then(|l| l.tolerance).unwrap_or(self.tolerance)
+    }
+
+    /// Compares what the program and this one gave, of which one may hold back a little. The greatest difference as a part of the greatest number, or why they differ too much.
+    pub fn agree(&self, ours: &[u32], (name, theirs): (&str, &[u32])) -> Result<f64, String> {
         let n = ours.len().min(theirs.len());
         let held = ours.len().abs_diff(theirs.len());
         if n == 0 || held > HELD {
             return Err(format!("{} words of output against {}", ours.len(), theirs.len()));
         }
-        compare(self.output.0, &ours[..n], &theirs[..n], self.tolerance)
+        compare(self.output.0, &ours[..n], &theirs[..n], self.tolerance_of(name))
     }
 
     /// The program as a library of sluice.
@@ -328,7 +355,7 @@ impl Small {
                 first = output;
                 continue;
             }
-            self.agree(&first, &output).map_err(|why| {
+            self.agree(&first, (runner.name, &output)).map_err(|why| {
                 format!("{}: {} {} does not do the same work: {why}", self.name, runner.name, runner.with)
             })?;
         }

@@ -90,8 +90,8 @@ fn table(all: &[Measured], mode: Arithmetic) -> String {
 fn page(all: &[Measured], missing: &BTreeSet<&str>) -> String {
     let mut text = format!(
         "Small programs from memory to memory on one core, in million items of input in a second: the best of {TURNS} turns. In brackets, how many times as fast \
-         as that sluice's code is: the median of the turns, each beside the other. Of FAUST's scalar and vector (`-vec`) code the faster is shown. GNU Radio's blocks \
-         compute these with VOLK.\n\n"
+         as that sluice's code is: the median of the turns, each beside the other. Of FAUST's scalar and vector (`-vec`) code the faster is shown. GNU Radio's \
+         graphs have that core for all their threads; VOLK is what its filters compute with.\n\n"
     );
     for (mode, title) in MODES.into_iter().zip(["Bit-exact", "With --fast-math"]) {
         text += &format!(

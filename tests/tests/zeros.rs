@@ -211,13 +211,13 @@ fn random(r: &mut Random) -> String {
             out.push_str("push(0); ");
         }
     }
-    let _ = write!(out, "for (int i = 0; i < {pop}; i++) pop(); }} }};\n");
+    let _ = writeln!(out, "for (int i = 0; i < {pop}; i++) pop(); }} }};");
     for _ in 0..r.below(3) {
         let _ = writeln!(out, "add {}({});", if r.chance(90) { "Delay" } else { "Ones" }, r.range(1, 30));
     }
     let (peek, pop) = (r.range(1, 60), r.range(1, 4));
     let (peek, push) = (peek.max(pop), r.range(1, 3));
-    let _ = write!(out, "add float->float filter {{ work peek {peek} pop {pop} push {push} {{ float s;\n");
+    let _ = writeln!(out, "add float->float filter {{ work peek {peek} pop {pop} push {push} {{ float s;");
     for k in 0..push {
         let at = ["i", "n - 1 - i", "(7 * i) % n"][r.index(3)].replace('n', &peek.to_string());
         let at = if peek % 7 == 0 { "i".into() } else { at };

@@ -33,6 +33,13 @@
 #define SL_ABREAST
 #endif
 
+/* At the beginning of a long firing: gcc would look for vectors across firings for as many minutes as there are items far apart, and find none. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define SL_ALONE __asm__ volatile("")
+#else
+#define SL_ALONE
+#endif
+
 /* An array of a state that fills a line of the cache begins with one: what a firing stored, the next one loads while it is still on its way
  * to the cache, and that takes several times as long across two lines. A device has the states as C lays them out. */
 #define SL_LINE _Alignas(64)

@@ -19,6 +19,7 @@ use super::program::{CodegenError, ProgramInput};
 use super::sharing::Lives;
 use super::steady::{Steady, is_table};
 use super::tables::Facts;
+use super::twins;
 use super::types::{c_type, field_name};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
@@ -219,16 +220,8 @@ pub fn steady(
     let program = fused.program;
     let made = made(input, fused, (layout, facts));
     // what stays on channels goes to their beginnings
-    let (mut keep, mut enter, mut leave) = (String::new(), String::new(), String::new());
-    for c in program.graph.channel_ids().filter(|c| program.steady.boundary_fill[c.index()] > 0) {
-        let (channel, fill) = (program.graph.channel(c), program.steady.boundary_fill[c.index()]);
-        let (at, item) = (made.places.channels[c.index()].offset, c_type(&channel.ty));
-        let taken = program.steady.repetitions[channel.to.0.index()].saturating_mul(channel.consume.into());
-        let _ = writeln!(
-            keep,
-            "    memmove(ctx->arena + {at}, ctx->arena + {at} + (size_t)k * {taken} * sizeof({item}), {fill} * sizeof({item}));"
-        );
-    }
+    let keep = twins::keep(&program.graph, &program.steady, &made.places, lives);
+    let (mut enter, mut leave) = (String::new(), String::new());
     for (h, place) in program.histories.iter().zip(&layout.histories) {
         let item = c_type(&program.graph.channel(h.channel).ty);
         for Part { at, items: n, offset: from, new } in parts(input, layout, h) {

@@ -162,9 +162,9 @@ pub fn lay_out(
         match fused {
             Some(f) => {
                 let of = |c: ChannelId| f.program.channels[c.index()];
-                f.program.graph.channel_ids().filter(|c| lives.shares(*c)).for_each(|c| inner[of(c).index()] = true);
+                f.program.graph.channel_ids().filter(|c| lives.elsewhere(*c)).for_each(|c| inner[of(c).index()] = true);
             }
-            None => graph.channel_ids().for_each(|c| inner[c.index()] |= lives.shares(c)),
+            None => graph.channel_ids().for_each(|c| inner[c.index()] |= lives.elsewhere(c)),
         }
     }
     let besides = Besides { before, inner: &inner, fused, lives };
@@ -280,7 +280,11 @@ fn place(
         let (offsets, all) = lives.offsets(&length)?;
         channel_bytes = channel_bytes.saturating_add(all);
         let first = take(0, all)?.offset;
-        shared = offsets.into_iter().map(|at| at.map(|at| first + at)).collect();
+        shared = offsets.into_iter().map(|at| at.map(|at| first + at)).collect::<Vec<_>>();
+        for (c, (longer, before)) in lives.twins() {
+            let place: Place = channels[of(*longer).index()];
+            shared[c.index()] = Some(place.offset.checked_add(before.checked_mul(sizes[of(*c).index()].0)?)?);
+        }
     }
     let mut histories = Vec::new();
     for (f, h) in fused.iter().flat_map(|f| f.program.histories.iter().map(move |h| (f.program, h))) {

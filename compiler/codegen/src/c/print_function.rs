@@ -24,9 +24,13 @@ use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::Span;
 use sluice_kernel::ir::*;
+use sluice_kernel::passes::unroll;
 use sluice_kernel::walk;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+
+/// Statements and operations of a firing beyond which vectors of firings are not what a C compiler should look for.
+const BY_ITSELF: usize = 1000;
 
 /// Prints one filter.
 pub(super) struct Printer<'a> {
@@ -120,7 +124,7 @@ impl<'a> Printer<'a> {
         let _ = writeln!(out, "/* {} */", comment(&kernel.display));
         let _ = writeln!(out, "struct sl_state_{k} {{\n    int64_t iter;");
         for (i, s) in kernel.state.iter().enumerate() {
-            let line = if fills_line(&s.ty) { "SL_LINE " } else { "" };
+            let line = if fills_line(&s.ty) && !self.device() { "SL_LINE " } else { "" };
             let _ = writeln!(out, "    {line}{} {};", c_type(&s.ty), field_name(i, &s.name));
         }
         out.push_str("};\n");
@@ -338,6 +342,10 @@ impl<'a> Printer<'a> {
         }
         self.keep();
         let _ = writeln!(self.out, "    for (long firing = 0; firing < n; firing++{steps}) {{");
+        // the rest of lanes is few firings
+        if unroll::size(&f.body) > BY_ITSELF && !self.device() && self.kernel.lanes.is_none() {
+            self.out.push_str("        SL_ALONE;\n");
+        }
         self.body(&f.body, 2);
         if each {
             self.out.push_str("        st->iter++;\n");

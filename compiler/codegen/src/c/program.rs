@@ -22,7 +22,7 @@ use super::print::{Dialect, FilterOptions, FilterText, MANY_CALLS, Site, emit_al
 use super::sharing::Lives;
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{convolution, ends, header, messages, natives, rest, rts, stages, types};
+use super::{convolution, ends, header, messages, natives, rest, rts, stages, twins, types};
 use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::messages::Messages;
@@ -343,7 +343,11 @@ fn make(
             tables: false,
             scaled: true,
         },
-        (None, false) => steps.emit(&mut movers)?,
+        (None, false) => {
+            let others = lives.as_ref().is_some_and(|l| !l.twins().is_empty());
+            let keep = others.then(|| twins::keep(input.graph, input.steady, &layout, lives.as_ref()));
+            steps.emit(keep.as_deref().unwrap_or("    sl_keep(ctx, k);\n"), &mut movers)?
+        }
         (None, true) => SteadyText {
             text: "static void sl_steady(sl_ctx *ctx, int64_t k) { sl_flow(ctx, k); }\n".into(),
             tables: true,

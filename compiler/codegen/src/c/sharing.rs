@@ -8,13 +8,15 @@
 //! ```
 //!
 //! What must hold: nothing stays on a channel that shares from batch to batch; two buffers lie in the same place only where no step lies in both lives.
-//! What an identity or a duplicate splitter hands on is not copied: its outputs are its input, unless a writer takes them (which changes NaNs in place).
+//! What an identity or a duplicate splitter hands on is not copied: its outputs are its input, unless a writer takes them (which changes NaNs in place). Where items stay behind it, all are
+//! read from one of its outputs ([`super::twins`]).
 //!
 //! Only the fast way shares. Firing by firing, every channel has a buffer of its own, for one steady state.
 
 use super::fused::FusedProgram;
 use super::program::ProgramInput;
 use super::steady::{is_table, nodes_of};
+use super::twins::{self, Twins};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_schedule::sequential::Step;
@@ -52,6 +54,8 @@ pub struct Lives {
     of: Vec<Option<ChannelId>>,
     /// By channel that has a buffer: its first and its last step.
     steps: BTreeMap<ChannelId, (usize, usize)>,
+    /// What is read from another channel's buffer.
+    twins: Twins,
 }
 
 impl Lives {
@@ -62,7 +66,8 @@ impl Lives {
             None => (input.graph, &input.schedule.schedule().steady, &input.steady.boundary_fill),
         };
         let repeats = !input.steady.precedences.is_empty() || is_table(graph, steps, input.options.table_above);
-        if repeats { None } else { Lives::of(graph, steps, fill) }
+        let lives = if repeats { None } else { Lives::of(graph, steps, fill) };
+        lives.map(|lives| Lives { twins: twins::twins(input, regions), ..lives })
     }
 
     /// The lives of a graph's channels. `fill`, by channel: what stays on it at every boundary. `None` where the schedule is not scaled.
@@ -73,7 +78,7 @@ impl Lives {
             let (first, last) = at[channel.from.0.index()].zip(at[channel.to.0.index()])?;
             (fill[c.index()] == 0 && channel.from.0 != channel.to.0).then_some((first, last))
         };
-        let mut lives = Lives { of: vec![None; graph.channels.len()], steps: BTreeMap::new() };
+        let mut lives = Lives { of: vec![None; graph.channels.len()], steps: BTreeMap::new(), twins: Twins::new() };
         let mut nodes: Vec<(usize, NodeId)> = graph.node_ids().filter_map(|v| Some((at[v.index()]?, v))).collect();
         nodes.sort();
         // a splitter's input is known before its outputs: topological order, as far as steps tell; what they do not tell stays apart
@@ -98,9 +103,24 @@ impl Lives {
         self.of[c.index()].is_some()
     }
 
+    /// Is the channel read from another's buffer ([`super::twins`])?
+    pub fn twin(&self, c: ChannelId) -> bool {
+        self.twins.contains_key(&c)
+    }
+
     /// Is the buffer of one the buffer of the other: does what hands items on from one to the other copy nothing?
     pub fn same(&self, a: ChannelId, b: ChannelId) -> bool {
         self.shares(a) && self.of[a.index()] == self.of[b.index()]
+    }
+
+    /// Does the channel's own buffer hold one steady state at most?
+    pub fn elsewhere(&self, c: ChannelId) -> bool {
+        self.shares(c) || self.twin(c)
+    }
+
+    /// By channel that is read from another's buffer, which that is, and how many items of it come before its own.
+    pub fn twins(&self) -> &Twins {
+        &self.twins
     }
 
     /// By channel that shares, the offset of its buffer; and where the last one ends. `bytes` says how long a channel's buffer is, with the distance to the next.
@@ -143,7 +163,7 @@ mod tests {
     /// Lives of buffers, as if each were a channel's own.
     fn lives(steps: &[(usize, usize)]) -> Lives {
         let ids = || (0..steps.len()).map(ChannelId::from);
-        Lives { of: ids().map(Some).collect(), steps: ids().zip(steps.iter().copied()).collect() }
+        Lives { of: ids().map(Some).collect(), steps: ids().zip(steps.iter().copied()).collect(), twins: Twins::new() }
     }
 
     #[test]

@@ -78,14 +78,14 @@ pub struct SteadyText {
 }
 
 impl Steady<'_> {
-    /// Prints it.
-    pub fn emit(&self, movers: &mut Movers) -> Result<SteadyText, CodegenError> {
+    /// Prints it. `keep`: C that brings what waits on channels to the beginnings of the buffers.
+    pub fn emit(&self, keep: &str, movers: &mut Movers) -> Result<SteadyText, CodegenError> {
         let scalable = self.scalable();
         if is_table(self.graph, self.steps, self.table_above) {
             let scaled = self.table_is_scaled();
             return Ok(SteadyText { text: self.table(scaled), tables: true, scaled });
         }
-        let text = self.functions("sl_steady", "", "    sl_keep(ctx, k);\n", movers)?;
+        let text = self.functions("sl_steady", "", keep, movers)?;
         Ok(SteadyText { text, tables: false, scaled: scalable })
     }
 
@@ -466,7 +466,7 @@ impl Steady<'_> {
             }
             NodeKind::Identity | NodeKind::Duplicate => {
                 let (from, item) = (first_in.ok_or_else(bad)?, item(&node.inputs)?);
-                let own = |c: &&ChannelId| !self.lives.is_some_and(|l| l.same(node.inputs[0], **c));
+                let own = |c: &&ChannelId| !self.lives.is_some_and(|l| l.same(node.inputs[0], **c) || l.twin(**c));
                 for c in node.outputs.iter().filter(own) {
                     let to = self.output(*c, running);
                     let _ = writeln!(out, "{pad}memcpy({to}, {from}, (size_t)({n}) * sizeof({item}));");

@@ -71,7 +71,7 @@ pub fn skipped(program: &Elaborated, kernel: &mut dyn FnMut(&FilterCode) -> Opti
     // where all of them together change how often something else fires, so some may not
     let mut used: Vec<Pair> = Vec::new();
     match assemble(program, &found) {
-        Some(all) => return Some(all),
+        Some(all) => Some(all),
         None => {
             let mut made = None;
             for p in found {

@@ -112,6 +112,43 @@ int->int pipeline Main {
 }
 ";
 
+/// Windows of several lengths behind a duplicate splitter, some behind delays: of the same items as wait elsewhere, and of others. Delays of -0 and 0 are not the same.
+const WINDOWS: &str = "int->int filter Window(int n, int step) { int s; work peek n pop step push 1 { s = 3 * s + peek(0) - 5 * peek(n - 1); push(s); for (int i = 0; i < step; i++) pop(); } }
+int->int filter Wait(int n, int first) { prework push n { for (int i = 0; i < n; i++) push(first); } work pop 1 push 1 { push(pop()); } }
+int->int pipeline Late(int n, int first, int window) { add Wait(n, first); add Window(window, 1); }
+int->float filter Real { work pop 1 push 1 { push(pop() * 0.5f); } }
+float->float filter Zeroes(float zero) { prework push 3 { for (int i = 0; i < 3; i++) push(zero); } work pop 1 push 1 { push(pop()); } }
+float->int filter Signs { work peek 4 pop 1 push 1 { int s = 0; for (int i = 0; i < 4; i++) s = 2 * s + (1 / peek(i) < 0 ? 1 : 0); push(s); pop(); } }
+float->int pipeline Sign(float zero) { add Zeroes(zero); add Signs; }
+int->int splitjoin Main { split duplicate;
+    add splitjoin { split duplicate;
+        add Window(9, 1); add Window(5, 1); add Window(9, 1); add Window(2, 1); add Window(1, 1); add Identity<int>;
+        add Late(8, 7, 9); add Late(8, 7, 3); add Late(8, 6, 9); add Late(3, 7, 4); add Late(20, 6, 2);
+        join roundrobin; };
+    add splitjoin { split duplicate; add Window(7, 3); add Window(6, 3); join roundrobin; };
+    add pipeline { add Real; add splitjoin { split duplicate; add Sign(0); add Sign(-0.0f); add Sign(0); join roundrobin; }; };
+    join roundrobin(33, 2, 9);
+}
+";
+
+#[test]
+fn what_waits_on_every_branch_is_copied_once() {
+    same(WINDOWS, ints, &[0, 1, 8, 9, 10, 100, 6001]);
+    let copies = |text: &str| buffers(&Place::new().with("a.str", text)).1;
+    let bank = |waits: &str| {
+        let filters = "int->int filter Window(int n) { int s; work peek n pop 1 push 1 { s = 3 * s + peek(n - 1); push(s); pop(); } }
+int->int filter Wait(int n, int first) { prework push n { for (int i = 0; i < n; i++) push(first); } work pop 1 push 1 { push(pop()); } }\n";
+        let branches: String =
+            (0..8).map(|i| format!("add pipeline {{ {waits} add Window({}); }}; ", 9 - i % 3)).collect();
+        format!("{filters}int->int splitjoin Main {{ split duplicate; {branches} join roundrobin; }}")
+    };
+    // the reader's items, and once more what they are with what waits
+    assert!(copies(&bank("")) <= 2, "{}", copies(&bank("")));
+    assert!(copies(&bank("add Wait(5, 1);")) <= 2);
+    let others = bank("add Wait(5, 1);").replacen("Wait(5, 1)", "Wait(5, 2)", 1);
+    assert_eq!(copies(&others), copies(&bank("add Wait(5, 1);")) + 1);
+}
+
 #[test]
 fn what_moves_items_is_no_work() {
     let place = Place::new().with("a.str", MOVERS);
