@@ -212,6 +212,9 @@ pub fn lay_out(
     let whole = batch.checked_next_multiple_of(WIDEST).filter(|n| n % unit == 0 && n - batch <= batch / 4);
     let whole = whole.filter(|n| *n < 4 * WIDEST);
     let wider = whole.and_then(place).filter(|l| l.bytes <= limits.limit);
+    // or those of fewer vectors, rather than of vectors and a few
+    let fewer = batch - batch % WIDEST;
+    let batch = if (WIDEST..4 * WIDEST).contains(&batch) && fewer % unit == 0 { fewer } else { batch };
     Ok(wider.or_else(|| place(batch)).unwrap_or(least))
 }
 
@@ -377,6 +380,7 @@ mod tests {
         };
         assert_eq!(wide(2500).batch, 16);
         assert_eq!(wide(3000).batch, 10, "no more than a quarter is added");
+        assert_eq!(wide(1800).batch, 16, "18 would be a vector and two");
     }
 
     /// What is moved for an item stays the same, however long the window is, and the buffers are what they must be twice at most.
