@@ -15,7 +15,7 @@ use super::beside;
 use super::check::check;
 use super::fills::Fills;
 use super::fused::{self, FusedProgram};
-use super::layout::{self, Layout, Limits};
+use super::layout::{self, Layout, Limits, WIDEST};
 use super::messages::Mail;
 use super::movers::Movers;
 use super::print::{Dialect, FilterOptions, FilterText, MANY_CALLS, Site, emit_alike, emit_filter};
@@ -237,10 +237,17 @@ struct Extra<'a> {
     device: Option<&'a OnDevice>,
 }
 
-/// Steady states that a program runs at once, where that is not asked for. What lies between the filters of a region takes no room.
+/// Steady states that stages of a program run at once, where that is not asked for. What lies between the filters of a region takes no room.
 pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
     let limits = Limits { batch: None, ..limits(input) };
-    layout::lay_out(input.graph, input.steady, input.globals, limits, (None, fused::of(input), None)).map(|l| l.batch)
+    let laid_out = |limits: Limits| {
+        layout::lay_out(input.graph, input.steady, input.globals, limits, (None, fused::of(input), None))
+    };
+    let made = laid_out(limits)?;
+    // less than a vector of firings costs as much as one; and stages have the caches of several cores
+    let whole = (made.batch < WIDEST).then(|| laid_out(Limits { batch: Some(WIDEST), ..limits }).ok()).flatten();
+    let target = limits.target.saturating_mul(4);
+    Ok(whole.filter(|l| l.channel_bytes <= target).unwrap_or(made).batch)
 }
 
 /// What bounds a program's buffers.
