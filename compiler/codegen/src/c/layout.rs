@@ -214,7 +214,7 @@ pub fn lay_out(
     let wider = whole.and_then(place).filter(|l| l.bytes <= limits.limit);
     // or those of fewer vectors, rather than of vectors and a few
     let fewer = batch - batch % WIDEST;
-    let batch = if (WIDEST..4 * WIDEST).contains(&batch) && fewer % unit == 0 { fewer } else { batch };
+    let batch = if (WIDEST..4 * WIDEST).contains(&batch) && fewer.is_multiple_of(unit) { fewer } else { batch };
     Ok(wider.or_else(|| place(batch)).unwrap_or(least))
 }
 
