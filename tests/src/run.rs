@@ -321,6 +321,17 @@ pub fn run(checked: &Checked, case: &Case, code: Option<&Compiled>, feed: Feed, 
     }
 }
 
+/// What a program gives, printed and written, which must end well, for these bytes or so many steady states.
+pub fn output(checked: &Checked, input: &[u8], iterations: Option<u64>, code: Option<&Compiled>) -> Vec<u8> {
+    let case =
+        Case { source: String::new(), input: Some(input.to_vec()), iterations, hazards: false, channel_limit: None };
+    let folder = tempfile::tempdir().expect("a folder");
+    match run(checked, &case, code, Feed::default(), folder.path()) {
+        Outcome::Done { printed, written, .. } => [printed, written.into_values().flatten().collect()].concat(),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// The files that programs may write, as they are now.
 fn written(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());

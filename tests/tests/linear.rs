@@ -8,9 +8,8 @@ use sluice_driver::options::{CodeOptions, Linear};
 use sluice_driver::pipeline::Checked;
 use sluice_kernel::linear::Rewritten;
 use sluice_kernel::linear::report::Report;
-use sluice_tests::generate::Case;
 use sluice_tests::generate::random::Random;
-use sluice_tests::run::{self, Compiled, Feed, Outcome, check};
+use sluice_tests::run::{self, check, output as bytes};
 use std::fmt::Write;
 
 const FIR: &str = "
@@ -42,17 +41,6 @@ fn rewritten(checked: &Checked, linear: Linear) -> (Option<Checked>, Report) {
     let code = CodeOptions { linear, ..CodeOptions::default() };
     let Rewritten { program, report } = combine(&checked.program, &code);
     (program.map(|program| Checked { sources: checked.sources.clone(), program }), report)
-}
-
-/// What comes out for these bytes.
-fn bytes(checked: &Checked, input: &[u8], iterations: Option<u64>, code: Option<&Compiled>) -> Vec<u8> {
-    let case =
-        Case { source: String::new(), input: Some(input.to_vec()), iterations, hazards: false, channel_limit: None };
-    let folder = tempfile::tempdir().unwrap();
-    match run::run(checked, &case, code, Feed::default(), folder.path()) {
-        Outcome::Done { printed, written, .. } => [printed, written.into_values().flatten().collect()].concat(),
-        other => panic!("{other:?}"),
-    }
 }
 
 fn floats(bytes: &[u8]) -> Vec<f64> {

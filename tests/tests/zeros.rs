@@ -8,9 +8,8 @@ use sluice_driver::options::{CodeOptions, Inner};
 use sluice_driver::pipeline::Checked;
 use sluice_frontend::constant::Const;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
-use sluice_tests::generate::Case;
 use sluice_tests::generate::random::Random;
-use sluice_tests::run::{self, Compiled, Feed, Make, Outcome, check};
+use sluice_tests::run::{self, Make, check, output as bytes};
 use std::fmt::Write;
 
 const FILTERS: &str = "
@@ -45,16 +44,6 @@ fn after(program: &Checked) -> (Checked, Vec<&'static str>) {
         }
     }
     (now, did)
-}
-
-fn bytes(checked: &Checked, input: &[u8], iterations: Option<u64>, code: Option<&Compiled>) -> Vec<u8> {
-    let case =
-        Case { source: String::new(), input: Some(input.to_vec()), iterations, hazards: false, channel_limit: None };
-    let folder = tempfile::tempdir().unwrap();
-    match run::run(checked, &case, code, Feed::default(), folder.path()) {
-        Outcome::Done { printed, written, .. } => [printed, written.into_values().flatten().collect()].concat(),
-        other => panic!("{other:?}"),
-    }
 }
 
 /// Floats with all that is odd among them.

@@ -33,7 +33,8 @@
 #define SL_ABREAST
 #endif
 
-/* At the beginning of a long firing: gcc would look for vectors across firings for as many minutes as there are items far apart, and find none. */
+/* At the beginning of a long firing: gcc 12 looks for vectors across firings whose items lie far apart, for
+ * many minutes where there are dozens of them, and finds none. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define SL_ALONE __asm__ volatile("")
 #else

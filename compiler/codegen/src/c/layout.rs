@@ -209,7 +209,7 @@ pub fn lay_out(
     }
     let batch = unit.saturating_mul(fits);
     // few firings, but nearly those of all lanes, are those of all lanes
-    let whole = batch.checked_next_multiple_of(WIDEST).filter(|n| n % unit == 0 && n - batch <= batch / 3);
+    let whole = batch.checked_next_multiple_of(WIDEST).filter(|n| n % unit == 0 && n - batch <= batch / 4);
     let whole = whole.filter(|n| *n < 4 * WIDEST);
     let wider = whole.and_then(place).filter(|l| l.bytes <= limits.limit);
     // or those of fewer vectors, rather than of vectors and a few
@@ -379,7 +379,7 @@ mod tests {
             ))
         };
         assert_eq!(wide(2500).batch, 16);
-        assert_eq!(wide(3000).batch, 10, "no more than a third is added");
+        assert_eq!(wide(3000).batch, 10, "no more than a quarter is added");
         assert_eq!(wide(1800).batch, 16, "18 would be a vector and two");
     }
 

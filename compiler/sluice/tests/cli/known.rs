@@ -133,13 +133,18 @@ int->int filter Smooth(int w) { work pop w push w {
 int->int pipeline Main { add Edges(64); add Smooth(64); add Turn(4, 16); }
 ";
 
+/// Which filters of a program have lanes.
+fn lanes(program: &str, want: &[bool]) {
+    let place = Place::new().with("a.str", program);
+    let text = place.run(&["run", "a.str", "--dump-after", "lanes", "--fuse=false"]).ends(0).text().to_string();
+    let found: Vec<bool> = text.split("kernel \"").skip(1).map(|k| k.contains("\nlanes ")).collect();
+    assert_eq!(found, want, "{text}");
+}
+
 #[test]
 fn loops_over_neighbours_stay_loops() {
     same(LINES, ints, &[0, 191, 192, 5000, 40_000]);
-    let place = Place::new().with("a.str", LINES);
-    let text = place.run(&["run", "a.str", "--dump-after", "lanes", "--fuse=false"]).ends(0).text().to_string();
-    let lanes: Vec<bool> = text.split("kernel \"").skip(1).map(|k| k.contains("\nlanes ")).collect();
-    assert_eq!(lanes, [false, true, false], "{text}");
+    lanes(LINES, &[false, true, false]);
 }
 
 /// Sums of ints over what a firing takes; the same over a window; of floats; of a running sum that is looked at; by an operation whose order counts.
@@ -156,10 +161,19 @@ int->int pipeline Main { add Word(); add Window(); add Half(); add Running(); ad
 #[test]
 fn sums_of_ints_stay_loops() {
     same(SUMS, ints, &[0, 31, 32, 5000, 100_000]);
-    let place = Place::new().with("a.str", SUMS);
-    let text = place.run(&["run", "a.str", "--dump-after", "lanes", "--fuse=false"]).ends(0).text().to_string();
-    let lanes: Vec<bool> = text.split("kernel \"").skip(1).map(|k| k.contains("\nlanes ")).collect();
-    assert_eq!(lanes, [false, true, true, true, true], "{text}");
+    lanes(SUMS, &[false, true, true, true, true]);
+}
+
+/// gcc would look for vectors across the firings of a round of DES for minutes.
+#[test]
+fn long_firings_are_not_vectors() {
+    let text = |program: &str| {
+        let place = Place::new().with("a.str", program);
+        place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string()
+    };
+    let alone = |program: &str| text(program).matches("\n        SL_ALONE;\n").count();
+    assert!(alone(include_str!("../../../../tests/run/app_des.str")) >= 1);
+    assert_eq!(alone(SUMS), 0);
 }
 
 /// Attempts that take and give within bounds; the last items, a message of a fault, firings that need more than is there.

@@ -268,6 +268,22 @@ void->void stateful filter Main { int n; work { n++; for (int i = 0; i < 100; i+
     }
 }
 
+/// Of few firings as many as a vector has, where the caches of several cores hold them.
+#[test]
+fn stages_run_a_vector_of_firings() {
+    let said = |items: u32| {
+        let program = format!(
+            "float->float filter Work(float a) {{ work pop {items} push {items} {{ for (int i = 0; i < {items}; i++) {{
+                float x = pop(); for (int k = 0; k < 20; k++) x = sin(x * a); push(x); }} }} }}
+            float->float pipeline Main {{ add Work(1.5); add Work(2.5); }}"
+        );
+        let place = Place::new().with("a.str", &program);
+        place.run_with(&["run", "-O0", "a.str", "--threads", "2", "--threads-report"], &[0; 4096]).ends(0).stderr
+    };
+    assert!(said(3000).contains("batches of at most 16 steady states"), "{}", said(3000));
+    assert!(said(6000).contains("batches of at most 3 steady states"), "{}", said(6000));
+}
+
 #[test]
 fn options_that_clash_are_refused() {
     let place = Place::new().with("a.str", CHAIN);
