@@ -53,9 +53,8 @@ const TITLE: f64 = 15.0;
 const BOLD: f64 = 1.1;
 /// How names of groups are turned where they are too wide, in degrees.
 const TURN: f64 = 40.0;
-const COLOURS: [&str; 10] = [
-    "#4a7ab5", "#d98c3f", "#5fa55a", "#b5534a", "#8268a8", "#8a7256", "#cc79a7", "#7f7f7f", "#2aa7a0", "#c9b22f",
-];
+const COLOURS: [&str; 10] =
+    ["#4a7ab5", "#d98c3f", "#5fa55a", "#b5534a", "#8268a8", "#8a7256", "#cc79a7", "#7f7f7f", "#2aa7a0", "#c9b22f"];
 const STYLE: &str = "text{font-family:'DejaVu Sans',Verdana,Arial,sans-serif;font-size:11px;fill:#3d4855}.h{font-size:15px;font-weight:bold;\
 fill:#1c2733}.x{stroke:#e3e7eb}.one{stroke:#57606a}.r{text-anchor:end}.m{text-anchor:middle}";
 
