@@ -2,6 +2,7 @@
 
 pub mod clean;
 pub mod count_loops;
+pub mod direct_outputs;
 pub mod fold;
 pub mod inline;
 pub mod inner;
@@ -49,6 +50,8 @@ pub const PASSES: &[Pass] = &[
     ("prove-checks", prove_checks::run),
     ("reduce-divisions", reduce_divisions::run),
     ("clean", clean::run),
+    // what is filled only to be pushed need not be an array
+    ("direct-outputs", direct_outputs::run),
     ("lanes", lanes::run),
 ];
 

@@ -184,12 +184,14 @@ fn make(
         pass(&mut kernel);
         debug_verify(&kernel, name);
     }
-    let heavy = members.iter().any(|(v, _)| match &graph.node(*v).kind {
-        NodeKind::Filter { code, .. } => lanes::fills_vectors(&kernels[code.index()]),
-        _ => false,
-    });
+    let any = |is: fn(&Kernel) -> bool| {
+        members.iter().any(|(v, _)| match &graph.node(*v).kind {
+            NodeKind::Filter { code, .. } => is(&kernels[code.index()]),
+            _ => false,
+        })
+    };
     // vectors that are lost cost more than buffers
-    if heavy && !lanes::fills_vectors(&kernel) {
+    if any(lanes::is_wide) || any(lanes::fills_vectors) && !lanes::fills_vectors(&kernel) {
         return Err(Refused::Never);
     }
     Ok(Made { members, rate, input, output, kernel, states, ahead })

@@ -40,7 +40,7 @@ const MAX_WINDOW: u32 = 1 << 16;
 
 /// Finds the lanes of the work function.
 pub fn run(kernel: &mut Kernel) {
-    if straight::straight(kernel) {
+    if straight::straight(kernel) || straight::wide(kernel) {
         return;
     }
     if let Some((f, lanes)) = find(kernel, WORTHWHILE, false).filter(|(f, l)| !straight::moves_only(f, &l.varying)) {
@@ -52,6 +52,11 @@ pub fn run(kernel: &mut Kernel) {
 /// Do the firings of the work function fill vectors: in lanes, or in loops that the C compiler makes vectors of?
 pub fn fills_vectors(kernel: &Kernel) -> bool {
     kernel.lanes.is_some() || straight::straight(kernel)
+}
+
+/// Are the firings' loops vectors, and too long for lanes? They stay by themselves.
+pub fn is_wide(kernel: &Kernel) -> bool {
+    straight::wide(kernel)
 }
 
 /// Could the firings of the work function go in lanes, whether it pays or not? As a part of something larger it needs no input and no output of its own;

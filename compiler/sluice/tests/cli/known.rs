@@ -147,6 +147,45 @@ fn loops_over_neighbours_stay_loops() {
     lanes(LINES, &[false, true, false]);
 }
 
+/// Firings of more complex numbers than a vector of them could hold in the cache: butterflies side by side (a stage whose inner loop goes over neighbours, one whose inner loop
+/// is short, one with short firings), far apart, sums that go from turn to turn, an item that does, items backwards, parts of numbers.
+const COMPLEX: &str = "
+complex->complex filter Far(int m, int s) { complex[m] w; init { for (int p = 0; p < m; p++) w[p] = complex(cos(0.1 * p), sin(0.1 * p)); }
+    work pop 2 * m * s push 2 * m * s { complex[2 * m * s] y;
+    for (int p = 0; p < m; p++) for (int q = 0; q < s; q++) {
+        complex a = peek(q + s * p); complex b = peek(q + s * (p + m));
+        y[q + s * 2 * p] = a + b; y[q + s * (2 * p + 1)] = w[p] * (a - b); }
+    for (int i = 0; i < 2 * m * s; i++) push(y[i]);
+    for (int i = 0; i < 2 * m * s; i++) pop(); } }
+complex->complex filter Strides(int m) { work pop 64 * m push 64 * m {
+    for (int q = 0; q < 64; q++) for (int p = 0; p < m; p++) push(peek(q + 64 * p) * 0.5);
+    for (int i = 0; i < 64 * m; i++) pop(); } }
+complex->complex filter Sum(int n) { work pop n push n { complex x = 0;
+    for (int i = 0; i < n; i++) { x = x * 0.5 + peek(i); push(x); } for (int i = 0; i < n; i++) pop(); } }
+complex->complex filter Kept(int n) { work pop n push n { complex x = 0;
+    for (int i = 0; i < n; i++) { push(x + peek(i)); x = peek(i); } for (int i = 0; i < n; i++) pop(); } }
+complex->complex filter Back(int n) { work pop n push n {
+    for (int i = 0; i < n; i++) push(peek(n - 1 - i) * 2); for (int i = 0; i < n; i++) pop(); } }
+complex->complex filter Magnitude(int n) { work pop n push n {
+    for (int i = 0; i < n; i++) { float r = peek(i).real; push(complex(sqrt(abs(r)), max(r, peek(i).imag))); } for (int i = 0; i < n; i++) pop(); } }
+complex->complex pipeline Main { add Far(1, 256); add Far(128, 2); add Far(16, 16); add Far(4, 4); add Strides(8); add Sum(512); add Kept(512); add Back(512); add Magnitude(512); }
+";
+
+#[test]
+fn loops_over_neighbouring_complex_numbers_stay_loops() {
+    same(COMPLEX, reals, &[0, 1000, 1024, 9000, 70_000]);
+    lanes(COMPLEX, &[false, true, false, true, true, true, true, true, false]);
+}
+
+/// Transforms of all lengths up to those whose stages are wide.
+#[test]
+fn transforms_give_the_same() {
+    for n in [1, 8, 128, 512] {
+        let both = format!("complex->complex pipeline Main {{ add FFT({n}); add IFFT({}); }}", 2 * n);
+        same(&both, reals, &[36 * n + 1]);
+    }
+}
+
 /// Sums of ints over what a firing takes; the same over a window; of floats; of a running sum that is looked at; by an operation whose order counts.
 const SUMS: &str = "
 int->int filter Word { work pop 32 push 2 { int w = 0; int odd = 0;

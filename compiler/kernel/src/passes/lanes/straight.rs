@@ -22,6 +22,11 @@ use sluice_frontend::ty::Ty;
 /// Turns of a loop, at least: two of the widest vectors.
 const LONG: u64 = 32;
 
+/// Lanes that there may be, bytes of the first cache of most processors, and turns of a loop over complex numbers, at least: a vector.
+const LANES: u64 = 16;
+const FIRST_CACHE: u64 = 32 << 10;
+const FEW: u64 = 4;
+
 /// How much more is in the loops than beside them.
 const MOSTLY: usize = 8;
 
@@ -46,6 +51,111 @@ pub(super) fn straight(kernel: &Kernel) -> bool {
         }
     }
     inside > 0 && inside >= beside.saturating_mul(MOSTLY)
+}
+
+/// Are the items of a vector of firings more than the first cache holds, and is a firing nothing but nests whose inner loops go over neighbouring items? Then these
+/// are the vectors. Of complex numbers: those of others stay loops anyway where they are as simple as that.
+pub(super) fn wide(kernel: &Kernel) -> bool {
+    let words = |ty: &Ty| match ty {
+        Ty::Int | Ty::Float => 1,
+        Ty::Complex => 2,
+        _ => 0,
+    };
+    let rates = kernel.work.rates;
+    let (input, output) = (words(&kernel.input), words(&kernel.output));
+    let bytes = (u64::from(rates.pop) * input + u64::from(rates.push) * output) * 4 * LANES;
+    let complex = [&kernel.input, &kernel.output].contains(&&Ty::Complex);
+    if !complex || bytes <= FIRST_CACHE || input == 0 || output == 0 || rates.pop != rates.peek {
+        return false;
+    }
+    let body = &kernel.function(kernel.work.function).body;
+    !body.is_empty() && body.iter().all(|s| matches!(&s.kind, StmtKind::For(l) if nest(l)))
+}
+
+/// A loop around others, or one over neighbours.
+fn nest(l: &For) -> bool {
+    let Some((turns, _)) = trip(l) else { return false };
+    if let [Stmt { kind: StmtKind::For(inner), .. }] = l.body.as_slice() {
+        // a loop that turns once is none
+        return match trip(inner) {
+            Some((1, _)) => goes_over(&inner.body, l.var),
+            _ => nest(inner),
+        };
+    }
+    turns >= FEW && l.step == 1 && goes_over(&l.body, l.var)
+}
+
+/// Do the statements take neighbouring items in neighbouring turns, and give such or every few?
+fn goes_over(body: &[Stmt], var: LocalId) -> bool {
+    let whole = |p: &Place| p.path.iter().all(|step| matches!(step, Proj::Component(_)));
+    // no turn needs what another left
+    let mut written = Vec::new();
+    walk::each_written(body, &mut |id| written.push(id));
+    // of variables that the turn has written, what they are multiples of
+    let mut own = vec![(var, Some(1))];
+    let near = |at: &Expr, own: &[(LocalId, Option<i64>)]| matches!(factor(at, own), Some(0 | 1));
+    let fits = |e: &Expr, own: &[(LocalId, Option<i64>)]| {
+        let mut all = true;
+        e.walk(&mut |e| {
+            all &= match &e.kind {
+                ExprKind::Load(Place { base: Base::In(at), .. }) => near(at, own),
+                ExprKind::Load(Place { base: Base::Table(_), path }) => path.iter().all(|step| match step {
+                    Proj::Index(at) => near(at, own),
+                    _ => true,
+                }),
+                ExprKind::Load(p) => match &p.base {
+                    Base::Local(id) => whole(p) && (own.iter().any(|(o, _)| o == id) || !written.contains(id)),
+                    _ => false,
+                },
+                ExprKind::Binary(op, ..) => match op {
+                    BinaryOp::And | BinaryOp::Or => false,
+                    BinaryOp::Div | BinaryOp::Rem => matches!(e.ty, Ty::Float | Ty::Complex),
+                    _ => true,
+                },
+                ExprKind::Select(..) | ExprKind::Iter => false,
+                ExprKind::Builtin(b, _) => matches!(b, Builtin::Abs | Builtin::Min | Builtin::Max | Builtin::Sqrt),
+                _ => true,
+            };
+        });
+        all
+    };
+    body.iter().all(|s| match &s.kind {
+        StmtKind::Assign(p, e) if fits(e, &own) => match &p.base {
+            Base::Local(id) => {
+                own.push((*id, factor(e, &own)));
+                p.path.is_empty()
+            }
+            Base::Out(at) => whole(p) && factor(at, &own).is_some_and(|n| (1..=FEW as i64).contains(&n)),
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
+/// What a variable is multiplied by in a sum.
+///
+/// `known`: of variables that the turn has computed.
+fn factor(e: &Expr, known: &[(LocalId, Option<i64>)]) -> Option<i64> {
+    let of = |id: LocalId| known.iter().rev().find(|(k, _)| *k == id).map(|(_, n)| *n);
+    let depends = |e: &Expr| {
+        e.any(&mut |e| match &e.kind {
+            ExprKind::Load(Place { base: Base::Local(id), .. }) => of(*id).is_some_and(|n| n != Some(0)),
+            _ => loads_items(e),
+        })
+    };
+    match &e.kind {
+        ExprKind::Load(p) if p.as_local().and_then(of).is_some() => p.as_local().and_then(of).flatten(),
+        ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) => {
+            let (a, b) = (factor(a, known)?, factor(b, known)?);
+            Some(if *op == BinaryOp::Add { a + b } else { a - b })
+        }
+        ExprKind::Binary(BinaryOp::Mul, a, b) => match (a.as_int(), b.as_int()) {
+            (Some(n), _) => factor(b, known)?.checked_mul(n.into()),
+            (_, Some(n)) => factor(a, known)?.checked_mul(n.into()),
+            _ => (!depends(e)).then_some(0),
+        },
+        _ => (!depends(e)).then_some(0),
+    }
 }
 
 /// Does a firing only move items?

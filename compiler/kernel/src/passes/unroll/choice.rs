@@ -150,7 +150,8 @@ fn carries(body: &[Stmt]) -> bool {
     let mut found = false;
     walk::each_expr(body, &mut |e| {
         if let ExprKind::Load(p) = &e.kind {
-            found |= targets.iter().any(|t| t.base == p.base && !p.path.is_empty() && t.path != p.path);
+            // what is written as a whole is looked at below
+            found |= targets.iter().any(|t| t.base == p.base && !t.path.is_empty() && t.path != p.path);
         }
     });
     let mut written = Vec::new();
