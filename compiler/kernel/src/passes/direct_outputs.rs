@@ -190,15 +190,16 @@ impl Run {
                     let (index, to) = (self.value(index)?, self.value(to)?);
                     each(&mut self.seen, usize::try_from(index).ok()?, Some(to))?;
                 } else if let Some(id) = p.as_local() {
-                    match self.value(e) {
-                        Some(n) => drop(self.known.insert(id, n)),
-                        None => drop(self.known.remove(&id)),
-                    }
+                    let value = self.value(e);
+                    self.known.remove(&id);
+                    self.known.extend(value.map(|n| (id, n)));
                 }
             }
             // stores that data decide on would have to be known
             _ if uses(std::slice::from_ref(s), self.id) => return None,
-            _ => walk::each_written(std::slice::from_ref(s), &mut |id| drop(self.known.remove(&id))),
+            _ => walk::each_written(std::slice::from_ref(s), &mut |id| {
+                self.known.remove(&id);
+            }),
         }
         Some(())
     }
