@@ -156,7 +156,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<(Checked, Compiled), Str
 pub fn compile_linear(checked: &Checked, linear: Linear) -> Result<(Checked, Compiled), String> {
     let made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
-        let cc = CcOptions { level: 2, fast_math: true, debug: false };
+        let cc = CcOptions { level: 2, fast_math: true, ..CcOptions::default() };
         let code = CodeOptions { cc, linear, fuse: true, ..Default::default() };
         let combined = combining::combined(&mut session, checked, &code)?;
         let program =

@@ -65,7 +65,8 @@ pub(crate) fn decide(
         (BackEnd::Auto, None) if session.dumps("jit") => BackEnd::Jit,
         (BackEnd::Auto, None) if OF_C.iter().any(|pass| session.dumps(pass)) => BackEnd::Cc,
         (BackEnd::Auto, None) => {
-            let told = code.cc != CcOptions::default() || code.inner != Inner::default();
+            let usual = CcOptions { way: code.cc.way, ..CcOptions::default() };
+            let told = code.cc != usual || code.inner != Inner::default();
             let states = match options.iterations {
                 Some(n) => Some(n as f64),
                 None => states(checked, options, readers),

@@ -2,6 +2,7 @@
 
 use crate::cuda::faults;
 use crate::exit::Fault;
+use crate::tune::way::{Way, Which};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -46,11 +47,13 @@ pub struct CcOptions {
     pub debug: bool,
     /// Faster arithmetic with other bytes.
     pub fast_math: bool,
+    /// What was measured to be fastest.
+    pub way: Way,
 }
 
 impl Default for CcOptions {
     fn default() -> CcOptions {
-        CcOptions { level: 3, debug: false, fast_math: false }
+        CcOptions { level: 3, debug: false, fast_math: false, way: Way::default() }
     }
 }
 
@@ -60,6 +63,7 @@ impl CcOptions {
         let mut flags: Vec<String> = MEANING.iter().map(|f| f.to_string()).collect();
         flags.push(format!("-O{}", self.level.min(3)));
         flags.push("-march=native".into());
+        flags.extend(self.way.flags().iter().map(|f| f.to_string()));
         if self.debug {
             flags.push("-g".into());
         }
@@ -95,10 +99,7 @@ impl Compiler {
         for candidate in &candidates {
             let command: Vec<String> = candidate.split_whitespace().map(String::from).collect();
             if let Some(version) = version(&command) {
-                return Ok(Compiler {
-                    command,
-                    identity: format!("{version}\n{STORE_MAX} {NO_IPA_RA}\n{}", processor()),
-                });
+                return Ok(Compiler { command, identity: identity(&version) });
             }
         }
         let message = match chosen {
@@ -109,6 +110,23 @@ impl Compiler {
             "install one (Debian, Ubuntu: `sudo apt install build-essential`; Fedora: `sudo dnf install gcc`), \
              or name one in CC; `sluice run --back-end jit` works without, and `sluice test --back-end interpret`",
         ))
+    }
+
+    /// The compiler of a way.
+    pub fn of(which: Which) -> Result<Compiler, Fault> {
+        let Some(name) = which.command() else { return Compiler::find() };
+        let command = vec![name.to_string()];
+        let Some(version) = version(&command) else {
+            return Err(Fault::input(format!("the C compiler {name} was not found"))
+                .help("`sluice tune` looks which ones are there"));
+        };
+        Ok(Compiler { command, identity: identity(&version) })
+    }
+
+    /// What it says it is, whatever its command is called: the same for `cc` and `gcc` where they are one.
+    pub fn kind(&self) -> &str {
+        let line = self.identity.lines().nth(1).unwrap_or("");
+        line.split_once(' ').map_or(line, |(_, rest)| rest)
     }
 
     /// The C++ compiler that `CXX` names, else `c++`, `g++` or `clang++`.
@@ -198,6 +216,11 @@ impl Compiler {
 /// The first lines of what a compiler says.
 pub fn first_lines(said: &str, count: usize) -> String {
     said.lines().take(count).collect::<Vec<_>>().join("\n")
+}
+
+/// What compiled code depends on, besides its text and the flags of [`CcOptions::flags`].
+fn identity(version: &str) -> String {
+    format!("{version}\n{STORE_MAX} {NO_IPA_RA}\n{}", processor())
 }
 
 /// What a compiler says it is; `None` where it cannot be run.

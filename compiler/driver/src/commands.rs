@@ -24,6 +24,8 @@ use crate::scheduling::{self, ScheduleOptions};
 use crate::sdep;
 use crate::session::{self, Session};
 use crate::testing::{self, TestOptions};
+use crate::tune;
+use crate::tune::take::TuneOptions;
 use sluice_codegen::Flavour;
 use sluice_frontend::graph::{Endpoint, NodeKind};
 use std::path::Path;
@@ -141,6 +143,15 @@ pub fn profile(
     })
 }
 
+/// `sluice tune`
+pub fn tune(options: &ProgramOptions, code: CodeChoices, tune: &TuneOptions) -> Exit {
+    with_session(options, tune.json, |session| {
+        let options = &project::resolve(session, options)?;
+        let checked = pipeline::check(session, options)?;
+        tune::take::take(session, &checked, &code.options(options), tune)
+    })
+}
+
 /// `sluice profile --target cuda`
 pub fn profile_gpu(options: &ProgramOptions, code: CodeChoices, profile: &GpuProfileOptions) -> Exit {
     with_session(options, false, |session| {
@@ -248,6 +259,7 @@ pub fn build(
             write(&output, &native_header(&checked, &output, options)?)?;
             return Ok(Exit::Ok);
         }
+        let code = &if product == BuildProduct::Cuda { *code } else { tune::find::tuned(&checked, code) };
         let folded = as_run(session, &checked, code)?;
         let mut checked = folded.unwrap_or(checked);
         if product != BuildProduct::Cuda {

@@ -155,6 +155,7 @@ fn emit_by(
 pub(crate) fn code_options(code: &CodeOptions) -> sluice_codegen::ProgramOptions {
     let mut options = sluice_codegen::ProgramOptions { stats: code.stats, apart: true, ..Default::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
+    options.buffer_target = code.cc.way.buffers.bytes().unwrap_or(options.buffer_target);
     options
 }
 
@@ -433,7 +434,7 @@ pub fn load(
     code: &CodeOptions,
     natives: &Natives,
 ) -> Result<Native, Halt> {
-    let compiler = Compiler::find()?;
+    let compiler = Compiler::of(code.cc.way.compiler)?;
     let flags = code.cc.flags(Product::Shared).join(" ");
     let engine = if c.engine.is_some() { "engine.o" } else { "" };
     shown(session, &compiler, &flags, natives, ("program.so", engine))?;
@@ -475,7 +476,7 @@ fn shown(
 
 /// The engine that programs share, from the cache or made now. It is not where a program spends its time.
 fn engine(cache: &Cache, compiler: &Compiler, text: &str, code: &CodeOptions) -> Result<PathBuf, Fault> {
-    let options = CcOptions { level: 1, debug: code.cc.debug, fast_math: false };
+    let options = CcOptions { level: 1, debug: code.cc.debug, ..CcOptions::default() };
     let flags = options.flags(Product::Object).join(" ");
     let key = cache::key(&[text, &compiler.identity, &flags]);
     cache.get(&key, "o", |target| {
@@ -533,7 +534,7 @@ pub fn product(
     product: Product,
     path: &str,
 ) -> Result<(), Halt> {
-    let compiler = Compiler::find()?;
+    let compiler = Compiler::of(code.cc.way.compiler)?;
     let flags = code.cc.flags(product).join(" ");
     shown(session, &compiler, &flags, natives, (path, ""))?;
     let cache = Cache::open()?;

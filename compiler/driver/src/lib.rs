@@ -45,4 +45,5 @@ pub mod streams;
 pub mod testing;
 pub mod threads;
 pub mod trace;
+pub mod tune;
 pub mod watched;

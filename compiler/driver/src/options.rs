@@ -159,6 +159,7 @@ impl CodeChoices {
                 level: all.level.unwrap_or(usual.level),
                 debug: all.debug.unwrap_or(usual.debug),
                 fast_math: all.fast_math.unwrap_or(usual.fast_math),
+                way: usual.way,
             },
             unchecked: all.unchecked.unwrap_or(false),
             schedule: all.schedule.unwrap_or_default(),

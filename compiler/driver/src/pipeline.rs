@@ -23,6 +23,7 @@ use crate::session::{self, Session};
 use crate::source::Files;
 use crate::stats::Ending;
 use crate::threads::report;
+use crate::tune;
 use crate::watched::{self, Watched};
 use sluice_codegen::c::print::Site;
 use sluice_frontend::elaborate::Limits;
@@ -182,6 +183,7 @@ pub fn run(
                 if who == BackEnd::Jit {
                     jitted::of(session, checked, code, front)?
                 } else {
+                    let code = &tune::find::tuned(checked, code);
                     // code made in memory stays exact; what is combined has other roundings
                     combined = linear::combined(session, checked, code)?;
                     let front = match &combined {

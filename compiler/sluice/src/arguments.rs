@@ -14,6 +14,7 @@ use crate::makespan_arguments::{Asked, MakespanArgs};
 use crate::profile_arguments::{ProfileArgs, Wanted};
 use crate::run_arguments::RunArgs;
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
+use crate::tune_arguments::TuneArgs;
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
@@ -31,6 +32,7 @@ Examples:
   sluice graph fm.str -o fm.svg                 draw the stream graph
   sluice schedule fm.str --machine cpu          lay the program out on processors as a software pipeline
   sluice profile fm.str --input fm.raw          measure what its firings take, for `sluice schedule`
+  sluice tune fm.str --input fm.raw             find the fastest way to compile it, for `run` and `build`
   sluice cslow bank.str                         what streams that take turns would gain
   sluice makespan --kernel LLC --warps 4        the longest that a kernel may take on one multiprocessor
   sluice run fm.str --target cuda --input fm.raw --output fm.wav    on an NVIDIA GPU
@@ -112,6 +114,22 @@ enum Command {
         native: NativeArgs,
         #[command(flatten)]
         profile: ProfileArgs,
+    },
+    /// Find the fastest way to compile a program on this computer, for `sluice run` and `sluice build`
+    #[command(
+        after_help = "The C compilers that are there, widths of vectors, sizes of buffers and what is done with loops are tried: all give the same bytes, and a way that does not is \
+        left out. The fastest is kept in the cache for this file, these options and this processor. What the program prints and writes goes nowhere."
+    )]
+    Tune {
+        #[command(flatten)]
+        program: ProgramArgs,
+        #[command(flatten)]
+        code: CodeArgs,
+        #[command(flatten)]
+        tune: TuneArgs,
+        /// How to show what was found
+        #[arg(long, value_enum, default_value_t)]
+        format: RatesArg,
     },
     /// Write a page that shows a program's graph, schedule, bounds, rates and source together
     Report {
@@ -421,6 +439,10 @@ impl Arguments {
                     Ok(Wanted::Gpu(options)) => commands::profile_gpu(&program, code, &options),
                     Err(fault) => commands::wrong(&program, fault),
                 }
+            }
+            Command::Tune { program, code, tune, format } => {
+                let options = tune.options(matches!(format, RatesArg::Json));
+                commands::tune(&program.options(), code.choices(), &options)
             }
             Command::Report { program, report } => commands::report_page(&program.options(), &report.options()),
             Command::Sdep { program, format } => {

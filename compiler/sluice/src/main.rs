@@ -8,6 +8,7 @@ mod makespan_arguments;
 mod profile_arguments;
 mod run_arguments;
 mod schedule_arguments;
+mod tune_arguments;
 mod watch_arguments;
 
 use arguments::Arguments;

@@ -75,6 +75,7 @@ impl RunArgs {
                 output: self.output,
                 rate: self.rate,
                 channels: self.channels,
+                data: None,
                 written: None,
             },
             iterations: self.iterations,

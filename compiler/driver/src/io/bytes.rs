@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{Read, Stdin};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 
 /// Bytes asked of a regular file at once.
 const FILE_BLOCK: usize = 1 << 20;
@@ -17,6 +18,8 @@ const PIPE_BLOCK: usize = 1 << 16;
 enum From {
     File(File),
     Stdin(Stdin),
+    /// Bytes in memory, and how many of them have been given.
+    Memory(Arc<[u8]>, usize),
     #[cfg(test)]
     Parts(std::collections::VecDeque<Vec<u8>>),
 }
@@ -57,6 +60,11 @@ impl Bytes {
         Ok(Bytes::new(From::File(file), path, kind.is_file()))
     }
 
+    /// Bytes that are there already, in place of a file's.
+    pub fn of(bytes: Arc<[u8]>) -> Bytes {
+        Bytes::new(From::Memory(bytes, 0), "memory", true)
+    }
+
     fn new(from: From, name: &str, regular: bool) -> Bytes {
         Bytes { from, name: name.to_string(), regular, buffer: Vec::new(), at: 0, ended: false }
     }
@@ -95,6 +103,7 @@ impl Bytes {
         match &self.from {
             From::File(f) => wait_for(f.as_fd(), 0),
             From::Stdin(s) => wait_for(s.as_fd(), 0),
+            From::Memory(..) => Ok(true),
             #[cfg(test)]
             From::Parts(_) => Ok(true),
         }
@@ -114,6 +123,7 @@ impl Bytes {
             let fd = match &self.from {
                 From::File(f) => f.as_fd(),
                 From::Stdin(s) => s.as_fd(),
+                From::Memory(..) => break,
                 #[cfg(test)]
                 From::Parts(_) => break,
             };
@@ -134,6 +144,12 @@ impl Bytes {
                 From::File(f) => f.read(space),
                 // One read of the file descriptor: the library's own buffer is smaller and is passed by.
                 From::Stdin(s) => s.read(space),
+                From::Memory(bytes, given) => {
+                    let n = space.len().min(bytes.len() - *given);
+                    space[..n].copy_from_slice(&bytes[*given..*given + n]);
+                    *given += n;
+                    Ok(n)
+                }
                 #[cfg(test)]
                 From::Parts(parts) => Ok(parts.pop_front().map_or(0, |p| {
                     space[..p.len()].copy_from_slice(&p);

@@ -1,5 +1,6 @@
 //! The host of a run: the program's readers, writers and prints, joined to files and streams.
 
+use super::bytes::Bytes;
 use super::format::Format;
 use super::item::ItemType;
 use super::progress::Progress;
@@ -13,7 +14,7 @@ use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::Globals;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What the command line says about the ends of a program.
@@ -31,6 +32,8 @@ pub struct Bindings {
     pub rate: Option<u32>,
     /// Channels of a WAV output.
     pub channels: Option<u16>,
+    /// The items of the open input, raw, in place of a file's.
+    pub data: Option<Arc<[u8]>>,
     /// A folder for what FileWriters write, instead of their own paths: the files are numbered like the writers.
     pub written: Option<PathBuf>,
 }
@@ -96,6 +99,9 @@ impl Host {
         for end in readers {
             opened.push(match &end.endpoint {
                 Endpoint::File(path) => Reader::open(path, Some(Format::Raw), end.item.clone())?,
+                Endpoint::Open if let Some(data) = &bindings.data => {
+                    Reader::over(Bytes::of(data.clone()), Format::Raw, end.item.clone())?
+                }
                 Endpoint::Open => {
                     let path = bindings.input.as_deref().unwrap_or("-");
                     Reader::open(path, bindings.input_format, end.item.clone())?

@@ -211,6 +211,7 @@ pub fn run(session: &mut Session, request: &Request) -> Result<Exit, Halt> {
             output_format: open.map(|_| format),
             rate: request.rate.filter(|_| wav),
             channels: request.channels.filter(|_| wav),
+            data: None,
             written: Some(path(WRITTEN)),
         },
         iterations: request.iterations,

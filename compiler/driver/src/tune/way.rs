@@ -1,0 +1,162 @@
+//! # way
+//!
+//! Purpose: a way to compile a program: which C compiler, how wide its vectors, how large the channels' buffers, what is done with loops. None changes a byte of what comes out.
+//! The usual way is [`Way::default`].
+
+use crate::options::CodeOptions;
+use serde::{Deserialize, Serialize};
+use sluice_kernel::passes::inner::Inner;
+
+/// Which C compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Which {
+    /// `cc`, or the one that `CC` names.
+    #[default]
+    Usual,
+    /// `gcc`.
+    Gcc,
+    /// `clang`.
+    Clang,
+}
+
+impl Which {
+    /// Those besides the usual one, by the names of their commands.
+    pub const OTHERS: [(&str, Which); 2] = [("gcc", Which::Gcc), ("clang", Which::Clang)];
+
+    /// The name of its command; nothing for the usual one.
+    pub fn command(self) -> Option<&'static str> {
+        Which::OTHERS.iter().find(|(_, w)| *w == self).map(|(name, _)| *name)
+    }
+}
+
+/// How wide the vectors are that the C compiler makes of loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Vectors {
+    /// What the compiler holds to be best: of processors with AVX-512 mostly 256 bits.
+    #[default]
+    Usual,
+    /// 512 bits.
+    Bits512,
+}
+
+/// How many bytes the channels' buffers should take together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Buffers {
+    /// As [`sluice_codegen::ProgramOptions`] has it.
+    #[default]
+    Usual,
+    /// What a first cache has room for: 24 KiB.
+    First,
+    /// A quarter of the usual: 64 KiB.
+    Quarter,
+    /// Four times the usual: a mebibyte.
+    Large,
+}
+
+impl Buffers {
+    /// Bytes; nothing for the usual.
+    pub fn bytes(self) -> Option<u64> {
+        match self {
+            Buffers::Usual => None,
+            Buffers::First => Some(24 << 10),
+            Buffers::Quarter => Some(64 << 10),
+            Buffers::Large => Some(1 << 20),
+        }
+    }
+}
+
+/// What is done with loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loops {
+    /// What `--inner` says, `auto` where it says nothing.
+    #[default]
+    Usual,
+    /// Nothing ([`Inner::None`]).
+    Asis,
+    /// [`Inner::Unroll`].
+    Unrolled,
+}
+
+/// A way to compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Way {
+    /// Which C compiler.
+    pub compiler: Which,
+    /// Its vectors.
+    pub vectors: Vectors,
+    /// Bytes of the channels' buffers.
+    pub buffers: Buffers,
+    /// What is done with loops.
+    pub loops: Loops,
+}
+
+impl Way {
+    /// In words; `cc` is what the usual compiler is called.
+    pub fn name(&self, cc: &str) -> String {
+        let mut words = Vec::new();
+        words.extend(self.compiler.command().map(String::from));
+        words.extend((self.vectors == Vectors::Bits512).then(|| "vectors of 512 bits".into()));
+        words.extend(self.buffers.bytes().map(|n| format!("buffers of {} KiB", n >> 10)));
+        match self.loops {
+            Loops::Usual => {}
+            Loops::Asis => words.push("loops as they are".into()),
+            Loops::Unrolled => words.push("loops unrolled".into()),
+        }
+        if words.is_empty() { format!("as usual ({cc})") } else { words.join(", ") }
+    }
+
+    /// These options, this way. What somebody has said about loops stays.
+    #[must_use]
+    pub fn of(self, code: &CodeOptions) -> CodeOptions {
+        let mut code = *code;
+        code.cc.way = self;
+        match self.loops {
+            _ if code.inner != Inner::Auto => {}
+            Loops::Usual => {}
+            Loops::Asis => code.inner = Inner::None,
+            Loops::Unrolled => code.inner = Inner::Unroll,
+        }
+        code
+    }
+
+    /// What the C compiler is told for its vectors.
+    pub fn flags(&self) -> &'static [&'static str] {
+        match self.vectors {
+            Vectors::Usual => &[],
+            Vectors::Bits512 => &["-mprefer-vector-width=512"],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_is_unusual() {
+        assert_eq!(Way::default().name("cc"), "as usual (cc)");
+        let way =
+            Way { compiler: Which::Clang, vectors: Vectors::Bits512, buffers: Buffers::Quarter, loops: Loops::Asis };
+        assert_eq!(way.name("cc"), "clang, vectors of 512 bits, buffers of 64 KiB, loops as they are");
+    }
+
+    #[test]
+    fn a_way_is_kept_by_its_names() {
+        let way = Way { compiler: Which::Clang, buffers: Buffers::Large, ..Way::default() };
+        let text = serde_json::to_string(&way).unwrap();
+        assert_eq!(text, r#"{"compiler":"clang","vectors":"usual","buffers":"large","loops":"usual"}"#);
+        assert_eq!(serde_json::from_str::<Way>(&text).unwrap(), way);
+    }
+
+    #[test]
+    fn what_is_said_about_loops_stays() {
+        let way = Way { loops: Loops::Asis, ..Way::default() };
+        assert_eq!(way.of(&CodeOptions::default()).inner, Inner::None);
+        let said = CodeOptions { inner: Inner::Unroll, ..CodeOptions::default() };
+        assert_eq!(way.of(&said).inner, Inner::Unroll);
+    }
+}
