@@ -1,5 +1,6 @@
 //! How free the arithmetic of floats is for those who race: C has leave for something already when nobody asks. So programs of the suite race three times.
 
+use crate::peers::{OURS, TUNED};
 use sluice_driver::cc::FAST_MATH;
 
 /// Who races whom with what leave.
@@ -40,7 +41,7 @@ impl Arithmetic {
     /// What a racer is called that has this leave.
     pub fn called(self, racer: &str) -> String {
         match self {
-            Arithmetic::Exact if racer != crate::peers::OURS => format!("{racer}, exact"),
+            Arithmetic::Exact if ![OURS, TUNED].contains(&racer) => format!("{racer}, exact"),
             Arithmetic::Exact | Arithmetic::Usual => racer.to_string(),
             Arithmetic::Free => format!("{racer}, free"),
         }

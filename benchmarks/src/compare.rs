@@ -11,9 +11,8 @@
 #![allow(clippy::disallowed_methods)] // it starts sluice, reads the command line and writes its results
 
 use serde_json::{Value, json};
-use sluice_benchmarks::arithmetic::Arithmetic;
 use sluice_benchmarks::measure::{keep, mean, seconds};
-use sluice_benchmarks::racing::{Places, items_for};
+use sluice_benchmarks::racing::{How, Places, items_for};
 use sluice_benchmarks::suite::{Benchmark, SUITE};
 use sluice_picture::bars_svg::{self, Bars};
 use std::path::{Path, PathBuf};
@@ -54,7 +53,7 @@ fn race(places: &[Places<'_>; 2], b: &'static Benchmark, variant: Option<&'stati
     let mut both = [old.sluice(b, variant)?, new.sluice(b, variant)?];
     let input = b.input(items_for(&mut both[0], b)?);
     // from their beginnings
-    both = [old.anew(b, variant, Arithmetic::Exact)?, new.anew(b, variant, Arithmetic::Exact)?];
+    both = [old.anew(b, variant, How::default())?, new.anew(b, variant, How::default())?];
     let mut turn = |which: usize, output: &mut Vec<u32>| {
         let mut result = Ok(None);
         let time = seconds(|| result = both[which].program.run(&input, output));

@@ -5,7 +5,7 @@
 
 use crate::arithmetic::Arithmetic;
 use crate::measure::mean;
-use crate::peers::{OURS, PEERS};
+use crate::peers::{OURS, PEERS, TUNED};
 use crate::suite::{Benchmark, SUITE};
 use serde_json::Value;
 use sluice_picture::bars_svg::{self, Bars};
@@ -86,7 +86,18 @@ impl Row {
         let arithmetic = if ints { Arithmetic::Usual } else { arithmetic };
         let least = |name: &str| self.least(&arithmetic.called(name));
         let theirs = ["gcc", "clang"].into_iter().filter_map(least).reduce(f64::min);
-        theirs.zip(least(OURS)).map(|(c, ours)| c / ours)
+        theirs.zip(least(TUNED).or(least(OURS))).map(|(c, ours)| c / ours)
+    }
+
+    /// The same of code as it is made without tuning, bit for bit as the program says.
+    fn untuned(&self) -> Option<f64> {
+        let by_hand = self.by_hand(Arithmetic::Exact)?;
+        Some(by_hand * self.ours()? / self.least(OURS)?)
+    }
+
+    /// Seconds of sluice's best turn; tuned, where it was.
+    fn ours(&self) -> Option<f64> {
+        self.least(TUNED).or(self.least(OURS))
     }
 
     /// How many times as fast as a racer sluice's code is, by the median of the turns; where it was made in several ways, as the fastest.
@@ -108,7 +119,7 @@ impl Row {
     /// What C by hand takes, by what sluice takes; and the same of the library.
     fn times_as_fast(&self) -> [Option<f64>; 2] {
         let library = self.benchmark().and_then(|b| self.least(b.peer.name));
-        [self.by_hand(Arithmetic::Usual), library.zip(self.least(OURS)).map(|(t, ours)| t / ours)]
+        [self.by_hand(Arithmetic::Usual), library.zip(self.ours()).map(|(t, ours)| t / ours)]
     }
 }
 
@@ -129,27 +140,28 @@ pub fn readme(page: &str, kept: &Kept) -> Result<String, String> {
     let (before, rest) = page.split_once(MARKS.0).ok_or("README.md has no place for the figures")?;
     let (_, after) = rest.split_once(MARKS.1).ok_or("README.md has no end of the figures")?;
     let mut text = String::from(
-        "| program | sluice, million items of input in a second | times as fast as C by hand, both exact | C as usual | both free | times as fast as a library |\n\
-         |---|--:|--:|--:|--:|--:|\n",
+        "| program | sluice, million items of input in a second | times as fast as C by hand, both exact | the same, not tuned | C as usual | both free | times as fast as a library |\n\
+         |---|--:|--:|--:|--:|--:|--:|\n",
     );
-    let mut ratios: [Vec<f64>; 3] = Default::default();
+    let mut ratios: [Vec<f64>; 4] = Default::default();
     for row in &kept.rows {
-        let (Some(ours), Some(b)) = (row.least(OURS), row.benchmark()) else { continue };
+        let (Some(ours), Some(b)) = (row.ours(), row.benchmark()) else { continue };
         let [_, library] = row.times_as_fast();
-        let by_hand = Arithmetic::ALL.map(|a| row.by_hand(a));
+        let [exact, usual, free] = Arithmetic::ALL.map(|a| row.by_hand(a));
+        let by_hand = [exact, row.untuned(), usual, free];
         by_hand.iter().zip(&mut ratios).for_each(|(ratio, all)| all.extend(ratio));
-        let [exact, usual, free] = by_hand.map(|t| t.map_or(String::new(), |t| format!("{t:.2}")));
+        let [exact, untuned, usual, free] = by_hand.map(|t| t.map_or(String::new(), |t| format!("{t:.2}")));
         text += &format!(
-            "| [{}]({}) | {:.1} | {exact} | {usual} | {free} | {} |\n",
+            "| [{}]({}) | {:.1} | {exact} | {untuned} | {usual} | {free} | {} |\n",
             row.program,
             b.folder(Path::new("")).join("README.md").display(),
             row.items as f64 / ours / 1e6,
             library.map_or(String::new(), |t| format!("{t:.2} ({})", b.peer.name)),
         );
     }
-    let [exact, usual, free] = ratios.map(|all| mean(&all).map_or(String::new(), |m| format!("{m:.2}")));
+    let [exact, untuned, usual, free] = ratios.map(|all| mean(&all).map_or(String::new(), |m| format!("{m:.2}")));
     Ok(format!(
-        "{before}{}{text}| geometric mean | | {exact} | {usual} | {free} | |\n\nOne core of {}; from memory to memory; C by hand with `-O3 -march=native` by gcc and by clang, the faster of the \
+        "{before}{}{text}| geometric mean | | {exact} | {untuned} | {usual} | {free} | |\n\nOne core of {}; from memory to memory; compiled in the way that [`sluice tune`](docs/tune.md) has found, but for the column *not tuned*; C by hand with `-O3 -march=native` by gcc and by clang, the faster of the \
          two; the best of {TURNS} turns. *Both exact*: operation by operation as the program says (C with `{}`). *C as usual*: sluice's code is exact, C compilers may join a product and a sum. *Both \
          free*: `--fast-math` on both sides. Ints have one arithmetic.\n{}{after}",
         MARKS.0,

@@ -15,6 +15,8 @@ use std::process::Command;
 
 /// What our own runners are called.
 pub const OURS: &str = "sluice";
+/// What it is called where it was tuned.
+pub const TUNED: &str = "sluice, tuned";
 /// All others, in the order of the tables.
 pub const PEERS: [&str; 9] =
     ["gcc", "clang", "FAUST", "GNU Radio", "VOLK", "liquid-dsp", "FFTW, estimated", "FFTW, measured", "KISS FFT"];

@@ -14,8 +14,8 @@ use sluice_benchmarks::arithmetic::Arithmetic;
 use sluice_benchmarks::command;
 use sluice_benchmarks::kept::{self, Kept, TURNS};
 use sluice_benchmarks::measure::{Spread, keep, seconds, spread};
-use sluice_benchmarks::peers::OURS;
-use sluice_benchmarks::racing::{Places, items_for};
+use sluice_benchmarks::peers::{OURS, TUNED};
+use sluice_benchmarks::racing::{How, Places, items_for};
 use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
 use std::path::{Path, PathBuf};
 
@@ -37,10 +37,10 @@ impl Measured {
     }
 
     /// What C takes, the faster of both compilers' code at its best, by what sluice takes, with this leave.
-    fn times_as_fast(&self, arithmetic: Arithmetic) -> Option<f64> {
+    fn times_as_fast(&self, arithmetic: Arithmetic, ours: &str) -> Option<f64> {
         let least = |name: &str| self.of(&arithmetic.called(name)).map(|s| s.least);
         let by_hand = ["gcc", "clang"].into_iter().filter_map(least).reduce(f64::min);
-        Some(by_hand? / least(OURS)?)
+        Some(by_hand? / least(ours)?)
     }
 }
 
@@ -48,7 +48,8 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
     let flag = b.peer.variant.filter(|_| variant.is_some()).map_or("", |(_, flag)| flag);
     let mut runners = vec![places.sluice(b, variant)?];
     let input = b.input(items_for(&mut runners[0], b)?);
-    runners[0] = places.anew(b, variant, Arithmetic::Exact)?; // from its beginning, like the others
+    runners[0] = places.anew(b, variant, How::default())?; // from its beginning, like the others
+    runners.push(places.sluice_by(b, variant, How { tuned: true, ..How::default() })?);
     let mut optional = Vec::new();
     let floats = !b.of_ints();
     for arithmetic in Arithmetic::ALL.into_iter().filter(|a| floats || *a == Arithmetic::Usual) {
@@ -59,7 +60,10 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
         }
     }
     if floats {
-        optional.push((Arithmetic::Free.called(OURS), places.sluice_by(b, variant, Arithmetic::Free)));
+        for tuned in [false, true] {
+            let how = How { arithmetic: Arithmetic::Free, tuned };
+            optional.push((how.called(), places.sluice_by(b, variant, how)));
+        }
     }
     if variant == b.peer.variant.map(|(name, _)| name) {
         optional.push((b.peer.name.into(), places.peer(b, &input)));
@@ -95,7 +99,7 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
         let n = first[0].len().min(output.len());
         let held = first[0].len().abs_diff(output.len());
         let own = if runner.name == b.peer.name { b.peer.tolerance } else { b.tolerance };
-        let free = ["gcc", "clang", OURS].iter().any(|n| Arithmetic::Free.called(n) == runner.name);
+        let free = ["gcc", "clang", OURS, TUNED].iter().any(|n| Arithmetic::Free.called(n) == runner.name);
         let tolerance = own.max(if free { 1e-3 } else { 1e-4 });
         b.compare(&first[0][..n], &output[..n], tolerance)
             .and_then(|_| if held > 64 { Err(format!("{held} words of output are missing")) } else { Ok(0.0) })
@@ -108,15 +112,17 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
 
 fn table(all: &[Measured]) -> String {
     let mut text = String::from(
-        "| program | nodes (paper) | peeking (paper) | sluice, Mitems/s (median) | gcc | clang | C / sluice, time: both exact | C as usual | both free | library | sluice / library, time |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|\n",
+        "| program | nodes (paper) | peeking (paper) | sluice, Mitems/s (median) | tuned | gcc | clang | C / sluice, time: both exact | tuned: both exact | C as usual | both free | library | sluice / library, time |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for m in all {
         // what else the machine does only adds to a time
         let rate = |s: Spread| m.items as f64 / s.least / 1e6;
         let shown = |name: &str| m.of(name).map_or("".into(), |s| format!("{:.1}", rate(s)));
-        let Some(ours) = m.of("sluice") else { continue };
-        let by_hand = |a: Arithmetic| m.times_as_fast(a).map_or("".into(), |t| format!("{t:.2}"));
+        let Some(ours) = m.of(OURS) else { continue };
+        let by_hand = |a: Arithmetic, ours| m.times_as_fast(a, ours).map_or("".into(), |t| format!("{t:.2}"));
+        // ints have one arithmetic
+        let exact = if m.b.of_ints() { Arithmetic::Usual } else { Arithmetic::Exact };
         let against = |time: Option<f64>| time.map_or("".into(), |t| format!("{:.2}", ours.least / t));
         let library = m.of(m.b.peer.name);
         let count = |of: fn(&Counts) -> usize| match (m.variant, &m.b.paper) {
@@ -125,17 +131,19 @@ fn table(all: &[Measured]) -> String {
             (None, None) => of(&m.b.counts).to_string(),
         };
         text.push_str(&format!(
-            "| {} | {} | {} | {} ({:.1}) | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} ({:.1}) | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             m.name(),
             count(|c| c.nodes),
             count(|c| c.peeking),
-            shown("sluice"),
+            shown(OURS),
             m.items as f64 / ours.median / 1e6,
+            shown(TUNED),
             shown("gcc"),
             shown("clang"),
-            by_hand(Arithmetic::Exact),
-            by_hand(Arithmetic::Usual),
-            by_hand(Arithmetic::Free),
+            by_hand(exact, OURS),
+            by_hand(exact, TUNED),
+            by_hand(Arithmetic::Usual, TUNED),
+            by_hand(Arithmetic::Free, TUNED),
             library.map_or("".into(), |s| format!("{}: {:.1}", m.b.peer.name, rate(s))),
             against(library.map(|s| s.least)),
         ));

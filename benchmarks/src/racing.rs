@@ -5,7 +5,7 @@
 use crate::arithmetic::Arithmetic;
 use crate::beside::{Compiled, Plain, Program, Python, compile};
 use crate::measure::seconds;
-use crate::peers::OURS;
+use crate::peers::{OURS, TUNED};
 use crate::suite::Benchmark;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,39 +33,78 @@ pub struct Runner {
     pub program: Box<dyn Program>,
 }
 
+/// How sluice makes a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// With what leave.
+    pub arithmetic: Arithmetic,
+    /// In the way that `sluice tune` has found to be fastest.
+    pub tuned: bool,
+}
+
+impl Default for How {
+    fn default() -> How {
+        How { arithmetic: Arithmetic::Exact, tuned: false }
+    }
+}
+
+impl How {
+    /// What sluice is called then.
+    pub fn called(self) -> String {
+        self.arithmetic.called(if self.tuned { TUNED } else { OURS })
+    }
+}
+
+/// Lets a command end that is told a file last.
+fn finished(mut command: Command, file: Option<&Path>) -> Result<(), String> {
+    let out = command.args(file).output().map_err(|e| format!("{command:?}: {e}"))?;
+    if out.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&out.stderr).into_owned()) }
+}
+
 impl Places<'_> {
     /// The program as a library, its functions named after it.
     pub fn sluice(&self, b: &Benchmark, variant: Option<&str>) -> Result<Runner, String> {
-        self.sluice_by(b, variant, Arithmetic::Exact)
+        self.sluice_by(b, variant, How::default())
     }
 
-    /// The same with this leave.
-    pub fn sluice_by(&self, b: &Benchmark, variant: Option<&str>, arithmetic: Arithmetic) -> Result<Runner, String> {
-        let library = self.built(b, variant, arithmetic);
+    /// The same, made so.
+    pub fn sluice_by(&self, b: &Benchmark, variant: Option<&str>, how: How) -> Result<Runner, String> {
+        let library = self.built(b, variant, how);
         if let Some(folder) = library.parent() {
             std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
-        let mut command = Command::new(self.sluice);
-        command.args(["build", "--lib"]).args(arithmetic.ours()).arg(b.program(self.root, variant));
-        command.arg("-o").arg(&library);
-        let out = command.output().map_err(|e| format!("{}: {e}", self.sluice))?;
-        if !out.status.success() {
-            return Err(String::from_utf8_lossy(&out.stderr).into_owned());
+        if how.tuned {
+            let input = self.work.join("tuned/input");
+            let bytes: Vec<u8> = b.input(MOST).iter().flat_map(|w| w.to_ne_bytes()).collect();
+            std::fs::write(&input, bytes).map_err(|e| format!("{}: {e}", input.display()))?;
+            let said = self.command(b, variant, how, &["tune", "--format", "json", "--input-format", "raw", "--input"]);
+            finished(said, Some(&input))?;
         }
-        self.anew(b, variant, arithmetic)
+        finished(self.command(b, variant, how, &["build", "--lib", "-o"]), Some(&library))?;
+        self.anew(b, variant, how)
+    }
+
+    /// A command about the program. What was found out by tuning it is in a cache of its own: who does not ask for it has none of it.
+    fn command(&self, b: &Benchmark, variant: Option<&str>, how: How, words: &[&str]) -> Command {
+        let mut command = Command::new(self.sluice);
+        let (name, rest) = words.split_at(1);
+        command.args(name).args(how.arithmetic.ours()).arg(b.program(self.root, variant)).args(rest);
+        command.env("SLUICE_CACHE", self.work.join(if how.tuned { "tuned/cache" } else { "cache" }));
+        command
     }
 
     /// The same, built before, from its beginning.
-    pub fn anew(&self, b: &Benchmark, variant: Option<&str>, arithmetic: Arithmetic) -> Result<Runner, String> {
+    pub fn anew(&self, b: &Benchmark, variant: Option<&str>, how: How) -> Result<Runner, String> {
         let widths = (b.input.0.words(), b.output.0.words());
-        let program = Compiled::open(&self.built(b, variant, arithmetic), variant.unwrap_or(b.name), widths)?;
-        Ok(Runner { name: arithmetic.called(OURS), program: Box::new(program) })
+        let program = Compiled::open(&self.built(b, variant, how), variant.unwrap_or(b.name), widths)?;
+        Ok(Runner { name: how.called(), program: Box::new(program) })
     }
 
     /// The library's name is that of its functions.
-    fn built(&self, b: &Benchmark, variant: Option<&str>, arithmetic: Arithmetic) -> PathBuf {
-        let name = format!("lib{}.so", variant.unwrap_or(b.name));
-        self.work.join(if arithmetic == Arithmetic::Free { format!("free/{name}") } else { name })
+    fn built(&self, b: &Benchmark, variant: Option<&str>, how: How) -> PathBuf {
+        let folder = self.work.join(if how.tuned { "tuned" } else { "" });
+        let free = if how.arithmetic == Arithmetic::Free { "free" } else { "" };
+        folder.join(free).join(format!("lib{}.so", variant.unwrap_or(b.name)))
     }
 
     /// A C file of the program, compiled with further flags.

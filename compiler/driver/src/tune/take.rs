@@ -65,6 +65,16 @@ struct Candidate {
     out: Option<String>,
 }
 
+impl Candidate {
+    fn new(way: Way, native: Native) -> Candidate {
+        Candidate { way, native: Some(native), least: f64::INFINITY, out: None }
+    }
+
+    fn out(way: Way, why: String) -> Candidate {
+        Candidate { way, native: None, least: f64::INFINITY, out: Some(why) }
+    }
+}
+
 /// What all of them do.
 struct Work {
     readers: Vec<End>,
@@ -119,18 +129,18 @@ pub fn take(session: &mut Session, checked: &Checked, code: &CodeOptions, option
             };
         }
     };
-    let usual_way = Candidate { way: Way::default(), native: Some(first), least: f64::INFINITY, out: None };
-    let mut all = vec![usual_way];
+    let mut all = vec![Candidate::new(Way::default(), first)];
     let mut best = 0;
     let budget = options.seconds.unwrap_or(SECONDS) / 3.0;
     for step in 0..3 {
         let begin = all.len();
         for way in ways(step, all[best].way, code, &usual) {
-            let (native, _) = compile(session, ran, code, way)?;
-            // what compilers may do under --fast-math differs
-            let same = code.cc.fast_math || outcome(&work, &native).is_ok_and(|made| made == bytes);
-            let out = (!same).then(|| "gives other bytes".to_string());
-            all.push(Candidate { way, native: same.then_some(native), least: f64::INFINITY, out });
+            all.push(match compile(session, ran, code, way) {
+                Ok((native, _)) => compared(&work, native, way, (!code.cc.fast_math).then_some(&bytes)),
+                // one that cannot compile it is no way
+                Err(Halt::Fault(fault)) => Candidate::out(way, fault.message.lines().next().unwrap_or("").to_string()),
+                Err(done) => return Err(done),
+            });
         }
         if step > 0 && begin == all.len() {
             continue;
@@ -216,7 +226,7 @@ fn work(
             Endpoint::Open => bindings.input.as_deref(),
         };
         let bytes = path.map_or(Ok(MADE), |p| std::fs::metadata(p).map(|m| m.len()));
-        most = most.min(bytes.map_or(u64::MAX, |n| (n / per_state(end)).max(1)));
+        most = most.min(bytes.map_or(u64::MAX, |n| n / per_state(end)));
     }
     let given = match bindings.input.as_deref() {
         Some("-") => {
@@ -234,10 +244,17 @@ fn work(
         }
         _ => None,
     };
-    if let Some(bytes) = given {
-        // read once, so that no disk is measured
+    if let (Some(mut bytes), Some(end)) = (given, open) {
+        // read once, so that no disk is measured, and again and again where it is short: no run is all beginning
+        bytes.truncate(bytes.len() - bytes.len() % end.item.bytes.max(1));
+        let once = bytes.len();
+        while once > 0 && (bytes.len() as u64) < MADE {
+            bytes.extend_from_within(..once);
+        }
+        most = bytes.len() as u64 / per_state(end);
         bindings.data = Some(bytes.into());
     }
+    most = most.max(1);
     let kinds: &[Kind] = match open {
         Some(_) if bindings.input.is_none() => &Kind::ALL,
         _ => &[Kind::Zeros],
@@ -290,6 +307,16 @@ fn outcome(work: &Work, native: &Native) -> Result<[u8; 32], NativeEnd> {
     once(work, native, Out::to(Box::new(Hashed(hash.clone()))))?;
     let hash = hash.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok(hash.finalize().into())
+}
+
+/// A way, if it gives these bytes. Where none are given (with `--fast-math` compilers differ in the last bits), it has only to end well.
+fn compared(work: &Work, native: Native, way: Way, bytes: Option<&[u8; 32]>) -> Candidate {
+    match outcome(work, &native) {
+        Ok(made) if bytes.is_none_or(|bytes| made == *bytes) => Candidate::new(way, native),
+        Ok(_) => Candidate::out(way, "gives other bytes".into()),
+        Err(NativeEnd::Program(error)) => Candidate::out(way, format!("fails: {}", error.message)),
+        Err(NativeEnd::Fault(fault)) => Candidate::out(way, fault.message),
+    }
 }
 
 /// Takes bytes and keeps their hash.
@@ -372,9 +399,7 @@ fn race(session: &mut Session, work: &Work, all: &mut [Candidate], racing: &[usi
                     Ok(took) => candidate.least = candidate.least.min(took),
                     Err(NativeEnd::Fault(fault)) => return Err(fault.into()),
                     Err(NativeEnd::Program(error)) => {
-                        candidate.out = Some(format!("fails: {}", error.message));
-                        candidate.native = None;
-                        candidate.least = f64::INFINITY;
+                        *candidate = Candidate::out(candidate.way, format!("fails: {}", error.message));
                     }
                 }
             }

@@ -33,4 +33,5 @@ mod scheduling;
 mod support;
 mod testing;
 mod threads;
+mod tune;
 mod watching;
