@@ -35,6 +35,7 @@ pub mod project;
 pub mod rates;
 pub mod render;
 pub mod render_json;
+mod resident;
 pub mod runtime;
 pub mod scheduling;
 pub mod sdep;

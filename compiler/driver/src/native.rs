@@ -3,7 +3,7 @@
 //! Purpose: a compiled program, loaded into this process and joined to a [`Host`]. The interface is
 //! `compiler/codegen/rts/c/sluice_abi.h`; the structs here mirror it.
 //!
-//! This module, `native_stats`, `threads::parts`, `natives::foreign` and those that `cuda` names are those of the driver with `unsafe`: they load machine
+//! This module, `native_stats`, `resident`, `threads::parts`, `natives::foreign` and those that `cuda` names are those of the driver with `unsafe`: they load machine
 //! code, call it and read what it has written.
 
 #![allow(unsafe_code)]

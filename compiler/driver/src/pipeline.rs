@@ -18,6 +18,7 @@ use crate::native::NativeEnd;
 use crate::natives::Natives;
 use crate::natives::foreign::Foreign;
 use crate::options::{BackEnd, CodeOptions, NativeOptions, ProgramOptions, RunOptions};
+use crate::resident;
 use crate::runtime::{self, RunEnd};
 use crate::session::{self, Session};
 use crate::source::Files;
@@ -88,6 +89,8 @@ pub fn check(session: &mut Session, options: &ProgramOptions) -> Result<Checked,
 
 /// Reads and analyses; reports all diagnostics, and ends where there are errors.
 pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool) -> Result<Analysis, Halt> {
+    // what loaded this process has done its part
+    resident::let_go();
     let settings = settings(options, parse_only)?;
     let mut files = Files::default();
     let inputs = session.pass("read", || files.read_all(&options.files))?;
@@ -153,6 +156,8 @@ pub fn run(
     options: &RunOptions,
     natives: &NativeOptions,
 ) -> Result<Exit, Halt> {
+    // the analysis has done its part
+    resident::let_go();
     // what runs natively: equal branches may have become one filter
     let mut ran = checked;
     let (folded, combined);
@@ -181,6 +186,8 @@ pub fn run(
                 let front = compiled::front(session, checked, code)?;
                 let who = back_end::decide(session, checked, code, options, &readers, &front)?;
                 if who == BackEnd::Jit {
+                    // the front end has done its part
+                    resident::let_go();
                     jitted::of(session, checked, code, front)?
                 } else {
                     let code = &tune::find::tuned(checked, code);
@@ -203,6 +210,8 @@ pub fn run(
     if let Some(confinement) = &options.confinement {
         confinement.begin()?;
     }
+    // what is needed from here on is the program
+    resident::let_go();
     let out = Out::stdout();
     let mut host = Host::open_to(&readers, &writers, &options.bindings, out.clone())?;
     let mut watched = Watched::open(checked, options, &out, &mut host)?;

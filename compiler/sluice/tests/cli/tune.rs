@@ -129,7 +129,9 @@ fn input_is_made_that_the_program_takes() {
     );
     assert!(own.tune(&[])["times"].as_f64().unwrap() >= 0.9);
     // and where no ints will do, the fault is told
-    let own = Own::new("int->int filter Divide {\n    work pop 1 push 1 {\n        int x = pop();\n        push(x / (x - x));\n    }\n}\n");
+    let own = Own::new(
+        "int->int filter Divide {\n    work pop 1 push 1 {\n        int x = pop();\n        push(x / (x - x));\n    }\n}\n",
+    );
     own.run(&["tune", "a.str"]).ends(1).says("division by zero");
 }
 
