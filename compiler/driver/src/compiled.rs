@@ -381,7 +381,7 @@ fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Di
 
 /// The kernel of a filter.
 pub fn lower_one(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Result<Kernel, Box<Diagnostic>> {
-    let options = LowerOptions { unchecked: code.unchecked };
+    let options = LowerOptions { unchecked: code.unchecked, free: code.cc.fast_math };
     lower::lower(filter, globals, options).map_err(|u| {
         let title = format!("{} cannot be compiled", u.what);
         let d = Diagnostic::error("E0903", title, u.span, "native code does not have this");

@@ -103,6 +103,8 @@ pub struct Kernel {
     pub prework: Option<Work>,
     /// Message handlers: name and function (its parameters are the message's).
     pub handlers: Vec<(String, FuncId)>,
+    /// Its arithmetic may have other bytes (`--fast-math`).
+    pub free: bool,
     /// Several firings at once, where `lanes` found that it can be done.
     pub lanes: Option<Lanes>,
 }

@@ -34,6 +34,8 @@ use std::collections::BTreeMap;
 pub struct LowerOptions {
     /// Leave out the checks of array indices and divisors (`--unchecked`). Checks of rates stay: they guard the buffers.
     pub unchecked: bool,
+    /// The arithmetic of floats may have other bytes (`--fast-math`).
+    pub free: bool,
 }
 
 /// Something that native code does not have.
@@ -98,6 +100,7 @@ fn with_fields(code: &FilterCode, globals: &Globals, options: LowerOptions) -> L
         work: nowhere,
         prework: None,
         handlers: Vec::new(),
+        free: options.free,
         lanes: None,
     };
     let mut l = Lowering {

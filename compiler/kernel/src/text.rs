@@ -166,6 +166,9 @@ impl Printer {
         for (n, f) in &k.handlers {
             let _ = writeln!(self.out, "handler {} {f}", quoted(n));
         }
+        if k.free {
+            self.out.push_str("free\n");
+        }
         if let Some(l) = &k.lanes {
             let varying: String = l.varying.iter().map(|v| if *v { 'v' } else { 'u' }).collect();
             let phases = if l.phases { " phases" } else { "" };

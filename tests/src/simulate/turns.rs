@@ -171,7 +171,8 @@ fn bytes(value: &Value) -> Vec<u8> {
 fn lowers(program: &Elaborated, code: &FilterCode, of: &InTurn) -> Result<(), String> {
     let options = CodeOptions::default();
     let all = lower_one(code, &program.globals, &options).map_err(|d| d.title.clone())?;
-    let turn = lower_turn(code, &program.globals, LowerOptions { unchecked: options.unchecked });
+    let turn =
+        lower_turn(code, &program.globals, LowerOptions { unchecked: options.unchecked, ..LowerOptions::default() });
     let turn = turn.ok_or("no turn")?.map_err(|u| u.what)?;
     for (own, place) in turn.kernel.state.iter().zip(&turn.state) {
         let Some(place) = place else {

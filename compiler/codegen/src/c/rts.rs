@@ -10,6 +10,19 @@ pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// Filters in the frequency domain; only in programs that have some.
 pub const CONVOLVE: &str = include_str!("../../rts/c/sl_convolve.h");
+/// Functions of floats in lanes; only in programs that have some.
+pub const FUNCTIONS: &str = include_str!("../../rts/c/sl_functions.h");
+/// Does text call one of [`FUNCTIONS`]?
+pub fn calls_functions(text: &str) -> bool {
+    text.split("sl_vf_").skip(1).any(|rest| rest.split_once('(').is_some_and(|(name, _)| OF_VECTORS.contains(&name)))
+}
+
+/// What they are called, behind `sl_vf_`.
+const OF_VECTORS: [&str; 18] = [
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "exp", "expm1", "log", "log10", "pow",
+    "sin", "sinh", "tan", "tanh",
+];
+
 /// The engine.
 pub const ENGINE: [&str; 9] = [
     include_str!("../../rts/c/sl_print.c"),
@@ -77,4 +90,19 @@ pub fn append(out: &mut String, text: &str, parts: Parts) {
         }
     }
     out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_vectors_are_found() {
+        for name in OF_VECTORS {
+            assert!(FUNCTIONS.contains(&format!("(sl_vf_{name}, {name}f)")), "{name}");
+            assert!(calls_functions(&format!("x = (sl_vf_abs(a) + sl_vf_{name}(b));")), "{name}");
+        }
+        assert_eq!(FUNCTIONS.matches("\nSL_FUNCTION").count(), OF_VECTORS.len());
+        assert!(!calls_functions("sl_vf_abs(a) sl_vf_sine(a) sl_vf_sin"));
+    }
 }

@@ -46,7 +46,7 @@ fn with<T>(main: &str, see: impl FnOnce(&Making<'_>) -> T) -> T {
     let (program, sources) = elaborated(main);
     let (graph, steady) = (&program.graph, &program.steady);
     let kernels: Vec<Kernel> =
-        program.codes.iter().map(|c| lower(c, &program.globals, LowerOptions { unchecked: false }).unwrap()).collect();
+        program.codes.iter().map(|c| lower(c, &program.globals, LowerOptions::default()).unwrap()).collect();
     let sequential =
         judge::verify(graph, steady, single_appearance::single_appearance(graph, steady, 1).unwrap()).unwrap();
     let machine = machine::shipped("h200").unwrap();

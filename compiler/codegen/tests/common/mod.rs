@@ -242,7 +242,7 @@ impl Build {
     ) -> Result<CProgram, CodegenError> {
         let (mut kernels, texts) = self.filters();
         if self.lowered {
-            let options = sluice_kernel::lower::LowerOptions { unchecked: false };
+            let options = sluice_kernel::lower::LowerOptions::default();
             let lower = |c| sluice_kernel::lower::lower(c, &self.world.globals, options);
             kernels = self.codes.iter().map(|c| sluice_kernel::passes::prepare(lower(c).unwrap())).collect();
         }
@@ -351,6 +351,7 @@ fn kernel(c: &FilterCode) -> Kernel {
         work: work(c.work.rates),
         prework: c.prework.as_ref().map(|p| work(p.rates)),
         handlers: Vec::new(),
+        free: false,
         lanes: None,
     }
 }

@@ -175,6 +175,7 @@ fn build(
         work: Work { function: FuncId(0), rates: Rates { peek, pop, push }, dynamic: None },
         prework: None,
         handlers: Vec::new(),
+        free: filters.iter().all(|k| k.free),
         lanes: None,
     };
     Ok(Body { kernel, states: b.states, ahead: 0 })

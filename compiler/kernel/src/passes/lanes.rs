@@ -9,7 +9,7 @@
 //!   →  the same, read as: $s a vector, in(..) one item of each firing, table0[$i] and $i the same in all lanes
 //! ```
 //!
-//! A filter qualifies where its firing has no state, `iter()`, checks, calls or prints, takes and gives floats, ints or complex numbers,
+//! A filter qualifies where its firing has no state, `iter()`, checks, calls or prints, no functions such as `sin` but with `--fast-math`, takes and gives floats, ints or complex numbers,
 //! its control flow does not depend on data, and it does not only move items or consist of loops over neighbouring items; a condition that does, over assignments that may be executed in vain, becomes
 //! selections. Complex values are split first.
 
@@ -96,8 +96,8 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
         return None;
     }
     let cost = cost::firing(kernel);
-    // a library function is called for each lane: nothing is gained, and splitting the rest off costs
-    if cost.function > 0 || cost.arithmetic() < worthwhile {
+    // a library function whose every byte counts is called for each lane: nothing is gained, and splitting the rest off costs
+    if cost.function > 0 && !kernel.free || cost.function == 0 && cost.arithmetic() < worthwhile {
         return None;
     }
     let mut f = split(kernel.function(kernel.work.function))?;
@@ -234,17 +234,7 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<
             {
                 convert::harmless(b, f, kernel.work.rates)
             }
-            ExprKind::Builtin(b, _) => matches!(
-                b,
-                Builtin::Abs
-                    | Builtin::Min
-                    | Builtin::Max
-                    | Builtin::Sqrt
-                    | Builtin::Floor
-                    | Builtin::Ceil
-                    | Builtin::Rint
-                    | Builtin::Round
-            ),
+            ExprKind::Builtin(b, _) => is_of_vectors(*b) || kernel.free && e.ty == Ty::Float && may_be_of_vectors(*b),
             _ => true,
         };
         if is_varying(e, varying) {
@@ -252,6 +242,19 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<
         }
     });
     ok.then_some(())
+}
+
+/// Has a machine's vectors this function, to the last bit?
+fn is_of_vectors(b: Builtin) -> bool {
+    use Builtin::*;
+    matches!(b, Abs | Min | Max | Sqrt | Floor | Ceil | Rint | Round)
+}
+
+/// Is there such a function of vectors that differs in the last bits (`sl_functions.h`)?
+fn may_be_of_vectors(b: Builtin) -> bool {
+    use Builtin::*;
+    matches!(b, Acos | Acosh | Asin | Asinh | Atan | Atan2 | Atanh | Cos | Cosh | Exp | Expm1)
+        || matches!(b, Log | Log10 | Pow | Sin | Sinh | Tan | Tanh)
 }
 
 /// Is this an element of a table at an index that differs between lanes, the last one?

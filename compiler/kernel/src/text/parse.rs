@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         let work = self.work("work")?;
         let prework = if self.looking_at("prework") { Some(self.work("prework")?) } else { None };
         let (mut structs, mut state, mut tables, mut natives, mut handlers) = (vec![], vec![], vec![], vec![], vec![]);
-        let mut lanes = None;
+        let (mut free, mut lanes) = (false, None);
         loop {
             if self.accept("struct") {
                 self.unsigned()?;
@@ -224,6 +224,8 @@ impl<'a> Parser<'a> {
                 natives.push(Native { id, name, params, ret: self.ty()? });
             } else if self.word("handler") {
                 handlers.push((self.string()?, self.func()?));
+            } else if self.word("free") {
+                free = true;
             } else if self.word("lanes") {
                 let function = self.func()?;
                 let varying = self.string()?.chars().map(|c| c == 'v').collect();
@@ -250,6 +252,7 @@ impl<'a> Parser<'a> {
             work,
             prework,
             handlers,
+            free,
             lanes,
         });
         let mut functions = Vec::new();

@@ -6,6 +6,7 @@ mod cslow;
 mod cuda;
 mod dynamic;
 mod fmt;
+mod functions;
 mod fusing;
 mod gpu_profiles;
 mod hostile;

@@ -1,0 +1,67 @@
+//! Functions of floats in lanes, with `--fast-math`.
+
+use crate::support::*;
+
+/// A function, what is made of a number from -1 to 1 before, and whether there are two arguments.
+const FUNCTIONS: [(&str, &str); 18] = [
+    ("acos", "x"),
+    ("acosh", "1 + 40 * abs(x)"),
+    ("asin", "x"),
+    ("asinh", "30 * x"),
+    ("atan", "9 * x"),
+    ("atan2", "3 * x, y"),
+    ("atanh", "0.99 * x"),
+    ("cos", "20 * x"),
+    ("cosh", "9 * x"),
+    ("exp", "30 * x"),
+    ("expm1", "3 * x"),
+    ("log", "0.001 + 50 * abs(x)"),
+    ("log10", "0.001 + 50 * abs(x)"),
+    ("pow", "0.01 + 5 * abs(x), 3 * y"),
+    ("sin", "20 * x"),
+    ("sinh", "9 * x"),
+    ("tan", "1.5 * x"),
+    ("tanh", "4 * x"),
+];
+
+fn program(function: &str, of: &str) -> String {
+    format!(
+        "float->float filter F {{\n    work pop 2 push 1 {{\n        float x = pop();\n        float y = pop();\n        push({function}({of}));\n    }}\n}}\n"
+    )
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
+}
+
+/// How many floats lie between two.
+fn apart(a: f32, b: f32) -> u32 {
+    let place = |x: f32| if x.is_sign_negative() { -((x.to_bits() & 0x7fff_ffff) as i64) } else { x.to_bits() as i64 };
+    u32::try_from((place(a) - place(b)).abs()).unwrap_or(u32::MAX)
+}
+
+#[test]
+fn fast_math_has_functions_in_lanes() {
+    // 1001 pairs: whole vectors, and a rest
+    let input: Vec<u8> =
+        (0..2002).flat_map(|i| (((i * 7919) % 2003) as f32 / 1001.5 - 0.99975).to_ne_bytes()).collect();
+    for (function, of) in FUNCTIONS {
+        let place = Place::new().with("a.str", program(function, of)).with("in.raw", &input);
+        let run = |more: &[&str]| {
+            place.run(&[&["run", "a.str", "--input", "in.raw", "--output", "out.raw"], more].concat()).ends(0);
+            floats(&std::fs::read(place.path("out.raw")).unwrap())
+        };
+        let text = |more: &[&str]| {
+            let done = place.run(&[&["build", "a.str", "--emit", "c", "-o", "-"], more].concat()).ends(0);
+            done.text().contains(&format!(" sl_vf_{function}("))
+        };
+        assert!(text(&["--fast-math"]), "{function} is in no lanes");
+        assert!(!text(&[]), "{function} is in lanes, where all bytes count");
+        let (exact, free) = (run(&["--interpret"]), run(&["--fast-math"]));
+        assert_eq!((exact.len(), free.len()), (1001, 1001), "{function}");
+        for (i, (e, f)) in exact.iter().zip(&free).enumerate() {
+            // four of the library's, and those that joined products and sums in its argument make; near zero, what is small beside the argument
+            assert!(apart(*e, *f) <= 16 || (e - f).abs() < 4e-6, "{function}, item {i}: {e} and {f}");
+        }
+    }
+}
