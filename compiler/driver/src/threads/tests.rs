@@ -148,7 +148,11 @@ fn shape(dice: &mut Dice, batches: u64) -> Shape {
             threads[dice.roll(n) as usize].push(desk);
         }
     }
-    Shape { here: dice.roll(threads.len() as u64) as usize, threads, replicas, links, reader, batches }
+    // one with a thread of its own may be bound to the calling one
+    let here = dice.roll(threads.len() as u64) as usize;
+    let of_here = threads[here].iter().find(|(s, _)| replicas[*s] == 1).map(|(s, _)| *s);
+    let bound = of_here.filter(|_| dice.roll(2) == 0);
+    Shape { here, bound, threads, replicas, links, reader, batches }
 }
 
 #[test]
@@ -232,7 +236,8 @@ fn a_crew_that_is_stopped_ends_soon() {
 fn a_panic_leaves_nobody_waiting() {
     let replicas = vec![1, 2, 1];
     let threads = Shape::one_each(&replicas);
-    let shape = Shape { replicas, links: vec![(0, 1), (1, 2)], reader: None, threads, here: 2, batches: 1000 };
+    let shape =
+        Shape { replicas, links: vec![(0, 1), (1, 2)], reader: None, threads, here: 2, bound: None, batches: 1000 };
     let out = room(1000);
     let mut all = parts(&shape, 1, 0, &out);
     all[1].panic_at = Some(30);
