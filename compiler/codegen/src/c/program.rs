@@ -246,10 +246,11 @@ pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
         layout::lay_out(input.graph, input.steady, input.globals, limits, (None, regions, lives.as_ref()))
     };
     let made = laid_out(limits)?;
-    // less than a vector of firings costs as much as one; and stages have the caches of several cores
-    let whole = (made.batch < WIDEST).then(|| laid_out(Limits { batch: Some(WIDEST), ..limits }).ok()).flatten();
+    // less than a vector of firings costs as much as one, and what replicas do again is done for each batch; stages have the caches of several cores
     let target = limits.target.saturating_mul(4);
-    Ok(whole.filter(|l| l.channel_bytes <= target).unwrap_or(made).batch)
+    let longer = [2 * WIDEST, WIDEST].into_iter().filter(|n| *n > made.batch);
+    let mut longer = longer.filter_map(|n| laid_out(Limits { batch: Some(n), ..limits }).ok());
+    Ok(longer.find(|l| l.channel_bytes <= target).unwrap_or(made).batch)
 }
 
 /// What bounds a program's buffers.

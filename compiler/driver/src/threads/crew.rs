@@ -19,7 +19,7 @@
 use super::gate::{Begin, Gate};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Blocks of a queue: one that is filled, one that is read, and two to even out.
@@ -347,7 +347,15 @@ impl<P: Part> Thread<'_, P> {
         if place.over.load(Ordering::Acquire) {
             return false;
         }
-        let Ok(mut desk) = place.desk.try_lock() else { return false };
+        let mut desk = match place.desk.try_lock() {
+            Ok(desk) => desk,
+            Err(TryLockError::WouldBlock) => return false,
+            // whoever had it has panicked, and everyone is ending
+            Err(TryLockError::Poisoned(_)) => {
+                place.over.store(true, Ordering::Release);
+                return true;
+            }
+        };
         let turn = desk.turn(self.gate);
         if turn == Turn::Over {
             place.over.store(true, Ordering::Release);
