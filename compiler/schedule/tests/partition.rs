@@ -131,21 +131,58 @@ fn row() -> Case {
 
 #[test]
 fn threads_share_all_that_they_can() {
-    let stages = |case: &Case| spread(&case.problem()).map(|v| v.partition().clone());
+    // of three stages and of five
+    let stages = |case: &Case| spread(&case.problem()).iter().map(|v| v.partition().clone()).collect::<Vec<_>>();
+    let both = |p: Partition| vec![p.clone(), p];
     let case = row();
-    assert_eq!(stages(&case), Some(partition(&[(&[0], 1), (&[1, 2], 4), (&[3], 1)])));
+    assert_eq!(stages(&case), both(partition(&[(&[0], 1), (&[1, 2], 4), (&[3], 1)])));
     // nothing before it, and nothing behind
     let mut free = row();
     (0..4).for_each(|v| filter(&mut free.graph, v, false));
-    assert_eq!(stages(&free), Some(partition(&[(&[0, 1, 2, 3], 4)])));
-    // what stands behind something with state is not shared
+    assert_eq!(stages(&free), both(partition(&[(&[0, 1, 2, 3], 4)])));
+    // what stands behind something with state has replicas of its own, or none
     let mut late = row();
     filter(&mut late.graph, 2, true);
     filter(&mut late.graph, 3, false);
-    assert_eq!(stages(&late), Some(partition(&[(&[0], 1), (&[1], 4), (&[2, 3], 1)])));
+    let five = partition(&[(&[0], 1), (&[1], 4), (&[2], 1), (&[3], 4)]);
+    assert_eq!(stages(&late), [partition(&[(&[0], 1), (&[1], 4), (&[2, 3], 1)]), five]);
     (0..4).for_each(|v| filter(&mut late.graph, v, true));
-    assert_eq!(stages(&late), None);
-    assert_eq!(stages(&Case { threads: 1, ..row() }), None);
+    assert_eq!(stages(&late), []);
+    assert_eq!(stages(&Case { threads: 1, ..row() }), []);
+}
+
+/// 1 makes what 2, with state, and 3 take; 3 joins both, 4 looks again at what comes of that.
+#[test]
+fn what_looks_again_at_items_of_other_replicas_does_not_stand_among_replicas() {
+    let channels =
+        [(0, 1, 1, 1, 0), (1, 2, 1, 1, 0), (1, 3, 1, 1, 0), (2, 3, 1, 1, 0), (3, 4, 1, 1, 0), (4, 5, 1, 1, 0)];
+    let mut g = graph(&channels);
+    (0..6).for_each(|v| filter(&mut g, v, [0, 2, 5].contains(&v)));
+    let five = |g: &SdfGraph| {
+        let case = Case::new(g.clone(), &[1; 6], 2);
+        spread(&case.problem()).last().map(|v| v.partition().clone())
+    };
+    assert_eq!(five(&g), Some(partition(&[(&[0], 1), (&[1], 2), (&[2], 1), (&[3, 4], 2), (&[5], 1)])));
+    g.channels[4].peek = 5;
+    assert_eq!(five(&g), Some(partition(&[(&[0], 1), (&[1], 2), (&[2, 3], 1), (&[4], 2), (&[5], 1)])));
+}
+
+/// Vectors of firings that are done again are full, where that is little of a batch.
+#[test]
+fn firings_again_fill_vectors() {
+    let mut g = graph(&[(0, 1, 1, 1, 0), (1, 2, 1, 1, 0), (2, 3, 1, 1, 0)]);
+    g.channels[1].peek = 64;
+    (0..4).for_each(|v| filter(&mut g, v, v == 0 || v == 3));
+    let case = Case::new(g, &[1, 6, 4, 1], 2);
+    let stages = [(&[0][..], 1), (&[1, 2], 2), (&[3], 1)];
+    let again = |batch: u64| {
+        let case = Case { batch, graph: case.graph.clone(), steady: case.steady.clone(), ..row() };
+        let overlap = verify(&case.problem(), partition(&stages)).unwrap().overlap().clone();
+        (overlap.again, overlap.before)
+    };
+    assert_eq!(again(100), (vec![0, 64, 0, 0], vec![64, 64, 0]));
+    // but no more of them than the batch before has
+    assert_eq!(again(63), (vec![0, 63, 0, 0], vec![63, 63, 0]));
 }
 
 #[test]

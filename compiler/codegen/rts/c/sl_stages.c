@@ -214,7 +214,7 @@ static int32_t sl_admit(sl_ctx *part, uint32_t stage, int64_t k) {
     return answer;
 }
 
-/* Items that stay: where they are when a batch is over. */
+/* Items that stay: where they are when a batch is over. `block` holds `sl_before` of batches before, then the batch's own. */
 static void sl_stay(sl_ctx *ctx, uint32_t c, const char *block, int64_t k) {
     const sl_channel *ch = &ctx->program->channels[c];
     memmove(sl_items(ctx, c, 0), block + (sl_before[c] + (uint64_t)k * ch->consumed - ch->fill) * ch->item,
@@ -240,7 +240,9 @@ static void sl_batch(sl_ctx *ctx, uint32_t stage, int64_t epoch, int64_t k, int3
         for (uint32_t i = 0; first && i < s->inner; i++) {
             const uint32_t c = sl_stage_inner[s->first_inner + i];
             const sl_channel *ch = &p->channels[c];
-            memmove(sl_items(ctx, c, sl_before[c] - ch->fill), sl_items(ctx, c, 0), ch->fill * ch->item);
+            if (sl_stage_inner_in[s->first_inner + i] == c) {
+                memmove(sl_items(ctx, c, sl_before[c] - ch->fill), sl_items(ctx, c, 0), ch->fill * ch->item);
+            }
         }
         for (uint32_t i = 0; i < s->nodes; i++) {
             const uint32_t v = sl_stage_nodes[s->first_node + i];
@@ -258,8 +260,9 @@ static void sl_batch(sl_ctx *ctx, uint32_t stage, int64_t epoch, int64_t k, int3
         sl_stay(ctx, sl_the_crossings[n].channel, ctx->block[n], k);
     }
     for (uint32_t i = 0; i < s->inner; i++) {
-        const uint32_t c = sl_stage_inner[s->first_inner + i];
-        sl_stay(ctx, c, sl_items(ctx, c, 0), k);
+        /* one that is read from another's buffer has the last of the items there */
+        const uint32_t c = sl_stage_inner[s->first_inner + i], in = sl_stage_inner_in[s->first_inner + i];
+        sl_stay(ctx, c, sl_items(ctx, in, sl_before[in] - sl_before[c]), k);
     }
     for (uint32_t i = 0; i < s->outs; i++) {
         const uint32_t n = sl_stage_outs[s->first_out + i], c = sl_the_crossings[n].channel;

@@ -237,17 +237,20 @@ struct Extra<'a> {
     device: Option<&'a OnDevice>,
 }
 
-/// Steady states that stages of a program run at once, where that is not asked for. What lies between the filters of a region takes no room.
+/// Steady states that stages of a program run at once, where that is not asked for. What lies between the filters of a region takes no room, and what shares takes it once.
 pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
     let limits = Limits { batch: None, ..limits(input) };
+    let regions = fused::of(input);
+    let lives = if input.steady.islands.is_none() { Lives::of_program(input, regions, None) } else { None };
     let laid_out = |limits: Limits| {
-        layout::lay_out(input.graph, input.steady, input.globals, limits, (None, fused::of(input), None))
+        layout::lay_out(input.graph, input.steady, input.globals, limits, (None, regions, lives.as_ref()))
     };
     let made = laid_out(limits)?;
-    // less than a vector of firings costs as much as one; and stages have the caches of several cores
-    let whole = (made.batch < WIDEST).then(|| laid_out(Limits { batch: Some(WIDEST), ..limits }).ok()).flatten();
+    // less than a vector of firings costs as much as one, and what replicas do again is done for each batch; stages have the caches of several cores
     let target = limits.target.saturating_mul(4);
-    Ok(whole.filter(|l| l.channel_bytes <= target).unwrap_or(made).batch)
+    let longer = [2 * WIDEST, WIDEST].into_iter().filter(|n| *n > made.batch);
+    let mut longer = longer.filter_map(|n| laid_out(Limits { batch: Some(n), ..limits }).ok());
+    Ok(longer.find(|l| l.channel_bytes <= target).unwrap_or(made).batch)
 }
 
 /// What bounds a program's buffers.
@@ -311,9 +314,10 @@ fn make(
     let again = partition.map(|p| stages::again(input, p, regions)).transpose()?;
     let region_texts = regions.map_or(Vec::new(), |r| fused::filters(input, r, sites.len() as u32));
     sites.extend(region_texts.iter().flat_map(|f| f.sites.iter().cloned()));
-    let alone = device.is_none() && partition.is_none() && input.steady.islands.is_none();
-    let lives = if alone { Lives::of_program(input, regions) } else { None };
-    if lives.is_some() {
+    let apart = partition.zip(again.as_ref()).map(|(p, again)| stages::apart(input, p, again, regions));
+    let fast = device.is_none() && input.steady.islands.is_none();
+    let lives = if fast { Lives::of_program(input, regions, apart.as_ref()) } else { None };
+    if lives.is_some() && partition.is_none() {
         // what shares is used again while it is in the cache: a longer batch gains more than a shorter one keeps there (measured on the suite)
         limits.target = limits.target.saturating_mul(2);
     }
@@ -361,9 +365,9 @@ fn make(
             scaled: false,
         },
     };
+    let parts = (&layout, &facts, lives.as_ref());
     let staged = partition.zip(again.as_ref());
-    let staged =
-        staged.map(|of| stages::emit(input, of, (&steps, (&layout, &facts), regions), &mut movers)).transpose()?;
+    let staged = staged.map(|of| stages::emit(input, of, (&steps, parts, regions), &mut movers)).transpose()?;
     steady.text.insert_str(0, &(movers.functions + &movers.beside.functions + "\n"));
 
     let mut out = String::new();

@@ -11,7 +11,8 @@
 //! What an identity or a duplicate splitter hands on is not copied: its outputs are its input, unless a writer takes them (which changes NaNs in place). Where items stay behind it, all are
 //! read from one of its outputs ([`super::twins`]).
 //!
-//! Only the fast way shares. Firing by firing, every channel has a buffer of its own, for one steady state.
+//! Only the fast way shares. Firing by firing, every channel has a buffer of its own, for one steady state. Stages ([`super::stages`]) fire their nodes in the order of the whole, each for the
+//! whole batch, so that what lives at different times in the whole does so in them; what goes from stage to stage, and what brings older items along, has a buffer of its own.
 
 use super::fused::FusedProgram;
 use super::program::ProgramInput;
@@ -47,6 +48,15 @@ pub fn scalable(graph: &SdfGraph, steps: &[Step]) -> Option<Places> {
     in_order.then_some(at)
 }
 
+/// What does not share in a program in stages, by channel of what steady states run on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// Does it go from stage to stage?
+    pub crosses: Vec<bool>,
+    /// Does it, or do older items come along on it?
+    pub own: Vec<bool>,
+}
+
 /// When the buffers of channels hold items.
 #[derive(Clone, Debug)]
 pub struct Lives {
@@ -59,15 +69,23 @@ pub struct Lives {
 }
 
 impl Lives {
-    /// The lives of what steady states of a program run on: the program, or its regions. `None` where each channel keeps a buffer of its own.
-    pub fn of_program(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> Option<Lives> {
+    /// The lives of what steady states of a program run on: the program, or its regions. `apart`, by channel of that: has it a buffer of its own, because stages hand it on or bring older
+    /// items along on it? `None` where each channel keeps a buffer of its own.
+    pub fn of_program(
+        input: &ProgramInput<'_>,
+        regions: Option<FusedProgram<'_>>,
+        apart: Option<&Apart>,
+    ) -> Option<Lives> {
         let (graph, steps, fill) = match regions {
             Some(f) => (&f.program.graph, &f.schedule.steps, &f.program.steady.boundary_fill),
             None => (input.graph, &input.schedule.schedule().steady, &input.steady.boundary_fill),
         };
+        let own: Option<Vec<u64>> = apart.map(|a| a.own.iter().zip(fill).map(|(own, n)| n + u64::from(*own)).collect());
+        let fill = own.as_ref().unwrap_or(fill);
         let repeats = !input.steady.precedences.is_empty() || is_table(graph, steps, input.options.table_above);
         let lives = if repeats { None } else { Lives::of(graph, steps, fill) };
-        lives.map(|lives| Lives { twins: twins::twins(input, regions), ..lives })
+        let may = |c: ChannelId| apart.is_none_or(|a| !a.crosses[c.index()]);
+        lives.map(|lives| Lives { twins: twins::twins(input, regions, &may), ..lives })
     }
 
     /// The lives of a graph's channels. `fill`, by channel: what stays on it at every boundary. `None` where the schedule is not scaled.

@@ -16,6 +16,7 @@ use super::layout::Layout;
 use super::movers::Movers;
 use super::moves::MovesText;
 use super::program::{CodegenError, ProgramInput};
+use super::sharing::{Apart, Lives, scalable};
 use super::steady::{Steady, is_table};
 use super::tables::Facts;
 use super::types::c_type;
@@ -26,7 +27,7 @@ use sluice_kernel::fuse::History;
 use sluice_schedule::partition::overlap::Overlap;
 use sluice_schedule::partition::{Verified, regions};
 use sluice_schedule::sequential::Step;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The text of stages.
@@ -88,11 +89,23 @@ pub fn again(
     Ok(Again { overlap, before })
 }
 
-/// Prints the stages.
+/// What has a buffer of its own in a program in stages, by channel of what steady states run on.
+pub fn apart(input: &ProgramInput<'_>, partition: &Verified, again: &Again, fused: Option<FusedProgram<'_>>) -> Apart {
+    let crosses = |c: ChannelId| {
+        let channel = input.graph.channel(fused.map_or(c, |f| f.program.channels[c.index()]));
+        partition.stage_of(channel.from.0) != partition.stage_of(channel.to.0)
+    };
+    let graph = fused.map_or(input.graph, |f| &f.program.graph);
+    let crosses: Vec<bool> = graph.channel_ids().map(crosses).collect();
+    let own = crosses.iter().zip(&again.overlap.before).map(|(crosses, n)| *crosses || *n > 0).collect();
+    Apart { crosses, own }
+}
+
+/// Prints the stages. What they share they share with the whole, which they are parts of: they fire in its order.
 pub fn emit(
     input: &ProgramInput<'_>,
     (partition, again): (&Verified, &Again),
-    (steady, tables_of, fused): (&Steady<'_>, (&Layout, &Facts), Option<FusedProgram<'_>>),
+    (steady, (layout, facts, lives), fused): (&Steady<'_>, (&Layout, &Facts, Option<&Lives>), Option<FusedProgram<'_>>),
     movers: &mut Movers,
 ) -> Result<StagesText, CodegenError> {
     let graph = input.graph;
@@ -104,27 +117,29 @@ pub fn emit(
         })
         .collect();
     let mut functions = String::new();
-    let made = fused.map(|f| (f, fused::made(input, f, tables_of)));
+    let made = fused.map(|f| (f, fused::made(input, f, (layout, facts))));
     let at = fused.map_or_else(Vec::new, |f| regions::stages_of(partition, f.program));
     let steady = match &made {
-        Some((fused, made)) => made.steps(input, *fused, None),
-        None => Steady { ..*steady },
+        Some((fused, made)) => made.steps(input, *fused, lives),
+        None => Steady { lives, ..*steady },
     };
     let of = |c: ChannelId| fused.map_or(c, |f| f.program.channels[c.index()]);
     let bases: Vec<String> = (steady.graph.channel_ids())
         .map(|c| match crossings.binary_search(&of(c)) {
             Ok(n) => format!("ctx->block[{n}]"),
-            Err(_) => format!("a + {}", steady.layout.channels[c.index()].offset),
+            Err(_) => format!("a + {}", buffer(&steady, &again.overlap, c)),
         })
         .collect();
+    let order = order(&steady);
     let places = places(&steady, &again.overlap, &bases);
     for (s, stage) in partition.stages().iter().enumerate() {
         let name = format!("sl_stage_{s}");
         let Some((fused, made)) = &made else {
             if stage.replicas > 1 {
-                let nodes: Vec<(NodeId, u64, u64)> = (stage.nodes.iter())
+                let mut nodes: Vec<(NodeId, u64, u64)> = (stage.nodes.iter())
                     .map(|v| (*v, input.steady.repetitions[v.index()], again.overlap.again[v.index()]))
                     .collect();
+                nodes.sort_by_key(|(v, ..)| order[v.index()]);
                 functions.push_str(&replicated(&name, &nodes, &places, &steady, movers)?);
                 continue;
             }
@@ -139,18 +154,19 @@ pub fn emit(
         let program = fused.program;
         let mine: BTreeSet<NodeId> = program.graph.node_ids().filter(|v| at[v.index()] == s).collect();
         let regions = program.regions.iter().filter(|r| mine.contains(&r.node));
-        let MovesText { tables, mut enter, mut leave } = made.state(input, tables_of.1, *fused, regions).text(&name);
+        let MovesText { tables, mut enter, mut leave } = made.state(input, facts, *fused, regions).text(&name);
         for h in program.histories.iter().filter(|h| mine.contains(&program.graph.channel(h.channel).to.0)) {
             let (base, before) = (&bases[h.channel.index()], again.overlap.before[h.channel.index()]);
-            let (fetch, put) = history((input, *fused, tables_of.0), h, (base, before), stage.replicas > 1);
+            let (fetch, put) = history((input, *fused, layout), h, (base, before), stage.replicas > 1);
             enter.push_str(&fetch);
             leave.push_str(&put);
         }
         let inner = format!("{name}_regions");
         if stage.replicas > 1 {
-            let nodes: Vec<(NodeId, u64, u64)> = (mine.iter())
+            let mut nodes: Vec<(NodeId, u64, u64)> = (mine.iter())
                 .map(|v| (*v, program.steady.repetitions[v.index()], again.overlap.again[v.index()]))
                 .collect();
+            nodes.sort_by_key(|(v, ..)| order[v.index()]);
             functions.push_str(&replicated(&inner, &nodes, &places, &steady, movers)?);
         } else {
             let steps = only(steady.steps, &mine);
@@ -163,7 +179,7 @@ pub fn emit(
              char *restrict a = ctx->arena;\n    (void)a;\n    (void)s;\n{enter}    {inner}(ctx, k, again);\n{leave}}}\n\n"
         );
     }
-    let told = Told { input, partition, again, fused, crossings: &crossings };
+    let told = Told { input, partition, again, fused, lives, crossings: &crossings };
     Ok(StagesText {
         defines: format!("#define SL_STAGES 1\n#define SL_LEAST_BATCH {}\n", told.least()),
         functions,
@@ -196,6 +212,21 @@ fn history(
             writeln!(leave, "    memcpy(a + {there}, {base} + ({at} + (size_t)k * {taken}) * {item}, {n} * {item});");
     }
     (enter, leave)
+}
+
+/// Where the buffer of a channel within a stage begins in the arena, with the older items that come along. One that is read from another's buffer begins there where the whole has it; but where older
+/// items come along, the splitter gives all its branches as many.
+fn buffer(steady: &Steady<'_>, overlap: &Overlap, c: ChannelId) -> u64 {
+    match steady.lives.and_then(|l| l.twins().get(&c)) {
+        Some((longer, _)) if overlap.before[c.index()] == overlap.before[longer.index()] => steady.layout.fast(*longer),
+        _ => steady.layout.fast(c),
+    }
+}
+
+/// By node of the graph that steady states run on: its place in their order, in which the whole fires as well.
+fn order(steady: &Steady<'_>) -> Vec<(usize, NodeId)> {
+    let at = scalable(steady.graph, steady.steps);
+    steady.graph.node_ids().map(|v| (at.as_ref().and_then(|at| at[v.index()]).unwrap_or(0), v)).collect()
 }
 
 /// By channel of the graph that steady states run on: where its consumer begins to read, and its producer to write.
@@ -276,6 +307,8 @@ struct Told<'a> {
     partition: &'a Verified,
     again: &'a Again,
     fused: Option<FusedProgram<'a>>,
+    /// Which channels are read from others' buffers.
+    lives: Option<&'a Lives>,
     /// Channels between stages.
     crossings: &'a [ChannelId],
 }
@@ -296,9 +329,12 @@ impl Told<'_> {
 
     /// What rts/c/sl_stages.c reads.
     fn tables(&self) -> String {
-        let Told { input, partition, again, fused, crossings } = *self;
+        let Told { input, partition, again, fused, lives, crossings } = *self;
         let graph = input.graph;
         let mut out = String::new();
+        let old = |c: ChannelId| fused.map_or(c, |f| f.program.channels[c.index()]);
+        let twins: BTreeMap<ChannelId, ChannelId> =
+            lives.iter().flat_map(|l| l.twins()).map(|(c, (longer, _))| (old(*c), old(*longer))).collect();
         let of = |c: ChannelId| {
             let channel = graph.channel(c);
             (partition.stage_of(channel.from.0), partition.stage_of(channel.to.0))
@@ -314,7 +350,7 @@ impl Told<'_> {
             nodes.for_each(|(old, n)| old.iter().for_each(|v| afresh[v.index()] = *n));
         }
         let replicated = |s: usize| partition.stages()[s].replicas > 1;
-        let (mut nodes, mut kept, mut inner) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut nodes, mut kept, mut inner, mut inner_in) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut ins, mut outs, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         let by_number = |end: fn((usize, usize)) -> usize, s: usize| {
             crossings
@@ -330,7 +366,12 @@ impl Told<'_> {
             let stays = |c: &ChannelId| input.steady.boundary_fill[c.index()] > 0;
             let mine: Vec<ChannelId> = graph.channel_ids().filter(|c| of(*c).1 == s).filter(stays).collect();
             kept.extend(mine.iter().map(|c| u64::from(c.0)));
-            inner.extend(mine.iter().filter(|c| of(**c).0 == s && !by_regions[c.index()]).map(|c| u64::from(c.0)));
+            // what others hold goes before they move it
+            let mut within: Vec<ChannelId> =
+                mine.iter().copied().filter(|c| of(*c).0 == s && !by_regions[c.index()]).collect();
+            within.sort_by_key(|c| !twins.contains_key(c));
+            inner.extend(within.iter().map(|c| u64::from(c.0)));
+            inner_in.extend(within.iter().map(|c| u64::from(twins.get(c).unwrap_or(c).0)));
             ins.extend(by_number(|of| of.1, s));
             outs.extend(by_number(|of| of.0, s));
             let ends = [nodes.len(), kept.len(), inner.len(), ins.len(), outs.len()];
@@ -345,6 +386,7 @@ impl Told<'_> {
         list(&mut out, "uint32_t", "sl_stage_nodes", nodes);
         list(&mut out, "uint32_t", "sl_stage_kept", kept);
         list(&mut out, "uint32_t", "sl_stage_inner", inner);
+        list(&mut out, "uint32_t", "sl_stage_inner_in", inner_in);
         list(&mut out, "uint32_t", "sl_stage_ins", ins);
         list(&mut out, "uint32_t", "sl_stage_outs", outs);
         list(&mut out, "uint64_t", "sl_before", again.before.iter().copied());

@@ -26,8 +26,8 @@ use std::fmt::Write;
 /// By channel that is read from another's buffer: which that is, and how many items of it come before its own.
 pub type Twins = BTreeMap<ChannelId, (ChannelId, u64)>;
 
-/// Those of what steady states of a program run on: the program, or its regions.
-pub fn twins(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> Twins {
+/// Those of what steady states of a program run on: the program, or its regions. `may`: of these channels only.
+pub fn twins(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>, may: &dyn Fn(ChannelId) -> bool) -> Twins {
     let (graph, fill) = match regions {
         Some(f) => (&f.program.graph, &f.program.steady.boundary_fill),
         None => (input.graph, &input.steady.boundary_fill),
@@ -44,7 +44,7 @@ pub fn twins(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> Twi
             let channel = graph.channel(**c);
             // a writer changes NaNs in place
             let read_only = !matches!(graph.node(channel.to.0).kind, NodeKind::Writer(_));
-            fill[c.index()] > 0 && read_only && channel.from.0 != channel.to.0 && is_own(**c)
+            fill[c.index()] > 0 && read_only && channel.from.0 != channel.to.0 && is_own(**c) && may(**c)
         };
         let all: Vec<ChannelId> = node.outputs.iter().filter(waits).copied().collect();
         let Some(longest) = all.iter().copied().max_by_key(|c| fill[c.index()]) else { continue };

@@ -8,7 +8,9 @@
 //!                                               ◀ empty ─ give the block back
 //! ```
 //!
-//! A thread may have several desks (a stage, or one of its replicas): it goes from one to the next and runs a batch wherever it can.
+//! A thread may have several desks (a stage, or one of its replicas): it goes from one to the next, the last stage first, and runs a batch wherever it can. So what it has just made, and
+//! what it has just read, is still in its cache. Where it can do nothing there, it takes a turn at the desks of others that nobody sits at: those of single threads beside replicas at
+//! once, so that whoever has time reads and writes; any other after a while, since what that desk works on is in another core's cache.
 //!
 //! A queue is two rings (crate rtrb: single producer, single consumer, lock-free): full blocks one way, empty ones back. With replicas each
 //! pair of threads that hand each other batches has a queue of its own; batch b is that of replica b mod n at either end, so that the order
@@ -16,6 +18,8 @@
 
 use super::gate::{Begin, Gate};
 use rtrb::{Consumer, Producer, RingBuffer};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Blocks of a queue: one that is filled, one that is read, and two to even out.
@@ -74,6 +78,8 @@ pub struct Shape {
     pub threads: Seats,
     /// The thread that is the calling one.
     pub here: usize,
+    /// The stage that only the calling thread may run.
+    pub bound: Option<usize>,
     /// How many batches, at most.
     pub batches: u64,
 }
@@ -122,7 +128,17 @@ struct Desk<P: Part> {
     /// Its next batch may begin, and these blocks of it are there.
     begun: bool,
     got: (Vec<P::Block>, Vec<P::Block>),
-    over: bool,
+}
+
+/// A desk as threads find it.
+struct Place<P: Part> {
+    desk: Mutex<Desk<P>>,
+    /// Is it done for good?
+    over: AtomicBool,
+    /// Its stage has one thread, beside others that have several.
+    shared: bool,
+    /// Only the calling thread may sit there.
+    bound: bool,
 }
 
 /// What a desk did when it had its turn.
@@ -162,7 +178,6 @@ pub fn run<P: Part>(shape: &Shape, parts: Vec<P>, mut block: impl FnMut(usize) -
             outs: Vec::new(),
             begun: false,
             got: (Vec::new(), Vec::new()),
-            over: false,
         })
         .collect();
     for (link, (from, to)) in shape.links.iter().enumerate() {
@@ -190,54 +205,46 @@ pub fn run<P: Part>(shape: &Shape, parts: Vec<P>, mut block: impl FnMut(usize) -
         }
     }
     gate.close(shape.batches);
-    let mut crews: Vec<Vec<Desk<P>>> = shape.threads.iter().map(|_| Vec::new()).collect();
-    for desk in desks {
-        let sits = |t: &Vec<(usize, usize)>| t.contains(&(desk.worker.stage, desk.worker.replica));
-        let thread = shape.threads.iter().position(sits).unwrap_or(shape.here);
-        crews[thread].push(desk);
+    let several = shape.replicas.iter().any(|n| *n > 1);
+    let places: Vec<Place<P>> = (desks.into_iter())
+        .map(|desk| Place {
+            shared: several && shape.replicas[desk.worker.stage] == 1,
+            bound: shape.bound == Some(desk.worker.stage),
+            over: AtomicBool::new(false),
+            desk: Mutex::new(desk),
+        })
+        .collect();
+    // by thread: its desks, the last stage first
+    let mut crews: Vec<Vec<usize>> = shape.threads.iter().map(|_| Vec::new()).collect();
+    for (number, seat) in seats.iter().enumerate().rev() {
+        let thread = shape.threads.iter().position(|t| t.contains(seat)).unwrap_or(shape.here);
+        crews[thread].push(number);
     }
     crews.swap(0, shape.here);
-    let (mut workers, started) = std::thread::scope(|scope| {
-        let gate = &gate;
-        let (mut others, mut left, mut started) = (Vec::new(), Vec::new(), true);
-        let mut crews = crews.into_iter();
-        let mine = crews.next().unwrap_or_default();
-        for (i, crew) in crews.enumerate() {
-            if !started {
-                left.extend(crew.into_iter().map(|d| d.worker));
-                continue;
-            }
-            // what no thread takes must not be lost
-            let slot = std::sync::Arc::new(std::sync::Mutex::new(Some(crew)));
-            let taken = slot.clone();
-            let take = |slot: &std::sync::Mutex<Option<Vec<Desk<P>>>>| {
-                slot.lock().ok().and_then(|mut d| d.take()).unwrap_or_default()
-            };
-            let work = move || work(take(&taken), gate, false);
-            let builder = std::thread::Builder::new().name(format!("crew {}", i + 1)).stack_size(STACK);
-            match builder.spawn_scoped(scope, work) {
-                Ok(handle) => others.push(handle),
-                Err(_) => {
-                    started = false;
-                    gate.close(0);
-                    left.extend(take(&slot).into_iter().map(|d| d.worker));
-                }
-            }
-        }
-        if started && shape.reader.is_none() {
+    let started = std::thread::scope(|scope| {
+        let (gate, places) = (&gate, &places[..]);
+        let mut others = Vec::new();
+        let started = crews.iter().enumerate().skip(1).all(|(me, own)| {
+            let work = move || Thread { me, own, places, gate, here: false }.work();
+            let builder = std::thread::Builder::new().name(format!("crew {me}")).stack_size(STACK);
+            builder.spawn_scoped(scope, work).map(|handle| others.push(handle)).is_ok()
+        });
+        if !started {
+            gate.close(0);
+        } else if shape.reader.is_none() {
             gate.admit(shape.batches);
         }
         gate.open();
-        let mut workers = work(mine, gate, true);
-        workers.extend(left);
+        Thread { me: 0, own: &crews[0], places, gate, here: true }.work();
         for handle in others {
-            match handle.join() {
-                Ok(theirs) => workers.extend(theirs),
-                Err(panic) => std::panic::resume_unwind(panic),
+            if let Err(panic) = handle.join() {
+                std::panic::resume_unwind(panic);
             }
         }
-        (workers, started)
+        started
     });
+    let desk = |p: Place<P>| p.desk.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut workers: Vec<Worker<P>> = places.into_iter().map(|p| desk(p).worker).collect();
     workers.sort_by_key(|w| (w.stage, w.replica));
     let ended = match gate.faulty() {
         _ if !started => Ended::NoThreads,
@@ -267,51 +274,94 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// What a thread does: it goes round its desks until all are done. The one that `watches` looks whether the run should end.
-fn work<P: Part>(mut desks: Vec<Desk<P>>, gate: &Gate, watches: bool) -> Vec<Worker<P>> {
-    let _alarm = Alarm(gate);
-    let Some(me) = desks.first().map(|d| d.number) else { return Vec::new() };
-    gate.enter(me);
-    let mut idle = 0u32;
-    loop {
-        if watches && desks.first().is_some_and(|d| d.worker.part.wants_stop()) {
-            gate.cancel();
-        }
-        if round(&mut desks, gate) {
-            idle = 0;
-        }
-        if desks.iter().all(|d| d.over) {
-            return desks.into_iter().map(|d| d.worker).collect();
-        }
-        idle += 1;
-        match idle {
-            0..=SPINS => std::hint::spin_loop(),
-            _ if idle <= SPINS + YIELDS => std::thread::yield_now(),
-            _ => {
-                for desk in desks.iter_mut().filter(|d| !d.over) {
-                    match desk.worker.part.rest() {
-                        Ok(()) => {}
-                        Err(Trouble::Fault) => gate.fault(desk.worker.next),
-                        Err(Trouble::Stop) => gate.cancel(),
+/// A thread, and the desks that there are.
+struct Thread<'a, P: Part> {
+    me: usize,
+    /// Those that are its own, in the order in which it looks at them.
+    own: &'a [usize],
+    places: &'a [Place<P>],
+    gate: &'a Gate,
+    /// Is it the calling thread? That one looks whether the run should end.
+    here: bool,
+}
+
+impl<P: Part> Thread<'_, P> {
+    /// What a thread does: it goes round the desks until all are done.
+    fn work(&self) {
+        let _alarm = Alarm(self.gate);
+        self.gate.enter(self.me);
+        let mut idle = 0u32;
+        while !self.places.iter().all(|p| p.over.load(Ordering::Acquire)) {
+            if self.here && self.wants_stop() {
+                self.gate.cancel();
+            }
+            if self.round(idle > SPINS) {
+                idle = 0;
+            }
+            idle += 1;
+            match idle {
+                0..=SPINS => std::hint::spin_loop(),
+                _ if idle <= SPINS + YIELDS => std::thread::yield_now(),
+                _ => {
+                    self.rest();
+                    if self.gate.sleep(self.me, || self.round(true).then_some(())).is_some() {
+                        idle = 0;
                     }
-                }
-                if gate.sleep(me, || round(&mut desks, gate).then_some(())).is_some() {
-                    idle = 0;
                 }
             }
         }
+        // whoever sleeps looks once more
+        self.gate.ring();
     }
-}
 
-/// Gives each desk a turn. Did any do something?
-fn round<P: Part>(desks: &mut [Desk<P>], gate: &Gate) -> bool {
-    let mut any = false;
-    for desk in desks.iter_mut().filter(|d| !d.over) {
-        let turn = desk.turn(gate);
-        desk.over = turn == Turn::Over;
-        any |= turn != Turn::Waits;
+    /// Does any part know that the run should end? All know the same.
+    fn wants_stop(&self) -> bool {
+        let desk = self.places.iter().find_map(|p| p.desk.try_lock().ok());
+        desk.is_some_and(|d| d.worker.part.wants_stop())
     }
-    any
+
+    /// Lets out what someone may be watching.
+    fn rest(&self) {
+        for place in self.places.iter().filter(|p| !p.over.load(Ordering::Acquire) && (self.here || !p.bound)) {
+            let Ok(mut desk) = place.desk.try_lock() else { continue };
+            match desk.worker.part.rest() {
+                Ok(()) => {}
+                Err(Trouble::Fault) => self.gate.fault(desk.worker.next),
+                Err(Trouble::Stop) => self.gate.cancel(),
+            }
+        }
+    }
+
+    /// Gives desks a turn: its own, and where that brings nothing the first that does of those that are everybody's, or of all. Did any do something?
+    fn round(&self, all: bool) -> bool {
+        let mut any = false;
+        for p in self.own {
+            any |= self.turn(&self.places[*p]);
+        }
+        let others = || self.places.iter().rev().filter(|p| self.here || !p.bound);
+        any || others().any(|p| (p.shared || all) && self.turn(p))
+    }
+
+    /// Gives a desk a turn, if nobody else does. Did it do something?
+    fn turn(&self, place: &Place<P>) -> bool {
+        if place.over.load(Ordering::Acquire) {
+            return false;
+        }
+        let mut desk = match place.desk.try_lock() {
+            Ok(desk) => desk,
+            Err(TryLockError::WouldBlock) => return false,
+            // whoever had it has panicked, and everyone is ending
+            Err(TryLockError::Poisoned(_)) => {
+                place.over.store(true, Ordering::Release);
+                return true;
+            }
+        };
+        let turn = desk.turn(self.gate);
+        if turn == Turn::Over {
+            place.over.store(true, Ordering::Release);
+        }
+        turn != Turn::Waits
+    }
 }
 
 impl<P: Part> Desk<P> {

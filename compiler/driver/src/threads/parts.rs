@@ -393,12 +393,14 @@ impl<'h> Crew<'h> {
         let told = raw.stages();
         let reader = told.iter().position(|s| s.reads != 0);
         // what native functions do may depend on the thread: they stay in this one
-        let here = told.iter().position(|s| s.calls != 0).or(reader).unwrap_or(0);
+        let bound = told.iter().position(|s| s.calls != 0);
+        let here = bound.or(reader).unwrap_or(0);
         let shape = Shape {
             replicas: told.iter().map(|s| s.replicas as usize).collect(),
             links: self.links.clone(),
             reader,
             here: self.threads.iter().position(|t| t.contains(&(here, 0))).unwrap_or(0),
+            bound,
             threads: self.threads.clone(),
             batches: most.unsigned_abs(),
         };

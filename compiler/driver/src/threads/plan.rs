@@ -139,7 +139,12 @@ pub fn plan(
         let threads = (problem.threads + extra.min(problem.threads)).min(MOST);
         partition::solve(&Problem { threads, together, ..problem })
     });
-    for made in solved.chain(partition::spread(&problem)) {
+    // what the threads share for the most part is as good as anything can be
+    let even = plan.total as f64 / problem.threads as f64;
+    for made in partition::spread(&problem).into_iter().chain(solved) {
+        if best.as_ref().is_some_and(|b| b.doubtful <= BETTER * even) {
+            break;
+        }
         if seen.iter().any(|old| old.partition() == made.partition()) {
             continue;
         }
@@ -155,8 +160,8 @@ pub fn plan(
         let candidate = Candidate::of(made, loads, problem.threads);
         // two replicas on one thread share nothing; and another queue is worth it only for so much
         let twice = |t: &Vec<(usize, usize)>| t.iter().any(|(s, r)| t.iter().any(|d| d.0 == *s && d.1 != *r));
-        let better = |b: &Candidate| !candidate.seats.iter().any(twice) && candidate.doubtful * 1.03 < b.doubtful;
-        if best.as_ref().is_none_or(better) {
+        let better = |b: &Candidate| candidate.doubtful * BETTER < b.doubtful;
+        if !candidate.seats.iter().any(twice) && best.as_ref().is_none_or(better) {
             best = Some(candidate);
         }
     }
@@ -194,6 +199,9 @@ const EXTRA: usize = 3;
 /// What a stage that one thread has may cost, for every cycle that the numbers say.
 const DOUBT: f64 = 1.25;
 
+/// How many times less one must be than another to be better.
+const BETTER: f64 = 1.03;
+
 /// A thread's cycles, the same with [`DOUBT`], and what it runs.
 type Seat = (f64, f64, Vec<(usize, usize)>);
 
@@ -203,7 +211,7 @@ struct Candidate {
     /// By stage: cycles of a steady state.
     loads: Vec<u64>,
     seats: Seats,
-    /// Cycles of the thread that has most, and the same where what has no replicas counts for more.
+    /// Cycles of the thread that has most, and the same where what has no replicas counts for more. Beside replicas, whoever has time does that.
     slowest: f64,
     doubtful: f64,
 }
@@ -224,8 +232,15 @@ impl Candidate {
                 least.2.push((s, r));
             }
         }
-        let slowest = seats.iter().map(|s| s.0).fold(0.0, f64::max);
-        let doubtful = seats.iter().map(|s| s.1).fold(0.0, f64::max);
+        let most = |of: fn(&Seat) -> f64| seats.iter().map(of).fold(0.0, f64::max);
+        let (mut slowest, mut doubtful) = (most(|s| s.0), most(|s| s.1));
+        let alone = |s: &usize| partition.stages()[*s].replicas == 1;
+        if (0..loads.len()).any(|s| !alone(&s)) {
+            let even = |of: fn(&Seat) -> f64| seats.iter().map(of).sum::<f64>() / seats.len() as f64;
+            let dearest = (0..loads.len()).filter(alone).map(|s| loads[s] as f64).fold(0.0, f64::max);
+            slowest = dearest.max(even(|s| s.0));
+            doubtful = (DOUBT * dearest).max(even(|s| s.1));
+        }
         Candidate { partition, loads, seats: seats.into_iter().map(|s| s.2).collect(), slowest, doubtful }
     }
 }

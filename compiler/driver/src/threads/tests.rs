@@ -148,7 +148,11 @@ fn shape(dice: &mut Dice, batches: u64) -> Shape {
             threads[dice.roll(n) as usize].push(desk);
         }
     }
-    Shape { here: dice.roll(threads.len() as u64) as usize, threads, replicas, links, reader, batches }
+    // one with a thread of its own may be bound to the calling one
+    let here = dice.roll(threads.len() as u64) as usize;
+    let of_here = threads[here].iter().find(|(s, _)| replicas[*s] == 1).map(|(s, _)| *s);
+    let bound = of_here.filter(|_| dice.roll(2) == 0);
+    Shape { here, bound, threads, replicas, links, reader, batches }
 }
 
 #[test]
@@ -232,10 +236,75 @@ fn a_crew_that_is_stopped_ends_soon() {
 fn a_panic_leaves_nobody_waiting() {
     let replicas = vec![1, 2, 1];
     let threads = Shape::one_each(&replicas);
-    let shape = Shape { replicas, links: vec![(0, 1), (1, 2)], reader: None, threads, here: 2, batches: 1000 };
+    let shape =
+        Shape { replicas, links: vec![(0, 1), (1, 2)], reader: None, threads, here: 2, bound: None, batches: 1000 };
     let out = room(1000);
     let mut all = parts(&shape, 1, 0, &out);
     all[1].panic_at = Some(30);
     let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&shape, all, block).1));
     assert!(end.is_err());
+}
+
+/// Does nothing, but that one of its batches waits until another stage or replica has begun one of its own.
+struct Waiter<'a> {
+    begins: Option<(u64, &'a AtomicU64)>,
+    waits: Option<(u64, &'a AtomicU64)>,
+}
+
+impl Part for Waiter<'_> {
+    type Block = ();
+
+    fn admit(&mut self) -> Result<Admission, Trouble> {
+        Ok(Admission::Yes)
+    }
+
+    fn fire(&mut self, batch: u64, _: &mut [()], _: &mut [()]) -> Result<(), Trouble> {
+        if let Some((_, flag)) = self.begins.filter(|(b, _)| *b == batch) {
+            flag.store(1, Ordering::Release);
+        }
+        if let Some((_, flag)) = self.waits.filter(|(b, _)| *b == batch) {
+            let start = std::time::Instant::now();
+            while flag.load(Ordering::Acquire) == 0 && start.elapsed() < Duration::from_secs(20) {
+                std::thread::yield_now();
+            }
+            assert_eq!(flag.load(Ordering::Acquire), 1, "nobody has run the other batch");
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    fn wants_stop(&self) -> bool {
+        false
+    }
+}
+
+/// While the thread that reads is at work with a batch of its own, the other one reads.
+#[test]
+fn whoever_has_time_does_what_stands_beside_replicas() {
+    for (here, threads) in
+        [(0, vec![vec![(0, 0), (1, 0), (2, 0)], vec![(1, 1)]]), (1, vec![vec![(0, 0), (1, 0)], vec![(1, 1), (2, 0)]])]
+    {
+        let flag = AtomicU64::new(0);
+        let shape = Shape {
+            replicas: vec![1, 2, 1],
+            links: vec![(0, 1), (1, 2)],
+            reader: Some(0),
+            here,
+            bound: None,
+            threads,
+            batches: 100,
+        };
+        let none = || Waiter { begins: None, waits: None };
+        // replica 0 stays in batch 10 until another thread has read batch 13
+        let parts = vec![
+            Waiter { begins: Some((13, &flag)), waits: None },
+            Waiter { begins: None, waits: Some((10, &flag)) },
+            none(),
+            none(),
+        ];
+        assert_eq!(run(&shape, parts, |_| ()).1, Ended::Complete(100));
+    }
 }

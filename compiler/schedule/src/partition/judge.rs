@@ -59,12 +59,14 @@ impl Verified {
 
     /// Everything in one stage needs no judge.
     pub fn one_stage(problem: &Problem<'_>) -> Verified {
-        Verified::new(problem, problem.one_stage(), vec![0; problem.graph.nodes.len()])
+        let (partition, at) = (problem.one_stage(), vec![0; problem.graph.nodes.len()]);
+        let overlap = Overlap::of(problem.graph, problem.steady, &partition, &at);
+        Verified::new(problem, partition, at, overlap)
     }
 
-    fn new(problem: &Problem<'_>, partition: Partition, stages: Vec<usize>) -> Verified {
+    fn new(problem: &Problem<'_>, partition: Partition, stages: Vec<usize>, overlap: Overlap) -> Verified {
         Verified {
-            overlap: Overlap::of(problem.graph, problem.steady, &partition, &stages),
+            overlap,
             loads: problem.loads(&partition, &stages),
             value: problem.value(&partition, &stages),
             batch: problem.batch,
@@ -152,8 +154,8 @@ pub fn verify(problem: &Problem<'_>, partition: Partition) -> Result<Verified, V
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    twice(graph, steady, &partition, &at, problem.batch)?;
-    Ok(Verified::new(problem, partition, at))
+    let overlap = twice(graph, steady, &partition, &at, problem.batch)?;
+    Ok(Verified::new(problem, partition, at, overlap))
 }
 
 /// Replicated stages have no feedback: what comes later in program order comes later on every channel.
@@ -177,9 +179,21 @@ pub(super) fn twice(
     at: &[usize],
     batch: u64,
 ) -> Result<Overlap, Vec<Violation>> {
+    let full = Overlap::in_vectors(graph, steady, partition, at, batch);
+    let fits = fitting(graph, steady, partition, at, (full, batch));
+    fits.or_else(|_| fitting(graph, steady, partition, at, (Overlap::of(graph, steady, partition, at), batch)))
+}
+
+/// What stages do twice, if they can.
+fn fitting(
+    graph: &SdfGraph,
+    steady: &SteadyState,
+    partition: &Partition,
+    at: &[usize],
+    (overlap, batch): (Overlap, u64),
+) -> Result<Overlap, Vec<Violation>> {
     let mut wrong = Vec::new();
     let replicated = |s: usize| partition.stages[s].replicas > 1;
-    let overlap = Overlap::of(graph, steady, partition, at);
     for v in graph.node_ids().filter(|v| replicated(at[v.index()])) {
         let batch = steady.repetitions[v.index()].saturating_mul(batch);
         if overlap.again[v.index()] > batch {

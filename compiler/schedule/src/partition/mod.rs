@@ -80,13 +80,15 @@ pub fn solve(problem: &Problem<'_>) -> Verified {
     best
 }
 
-/// The partition in which threads share all that they can ([`mod@spread`]), whatever the numbers say: as many as they are have the stage
-/// of replicas, and what is before and behind it comes to two of them besides. `None` where that is nothing, or the judge refuses it.
-pub fn spread(problem: &Problem<'_>) -> Option<Verified> {
+/// Partitions in which threads share all that they can ([`mod@spread`]), whatever the numbers say: as many as they are have each stage
+/// of replicas, and what is before, between and behind these comes to them besides. None where that is nothing, or the judge refuses it.
+pub fn spread(problem: &Problem<'_>) -> Vec<Verified> {
     let whole = order::Components::of(problem);
-    let runs = spread::spread(problem, &whole)?;
-    let partition = whole.partition(&runs);
-    verified(&Problem { threads: partition.threads(), ..*problem }, partition)
+    let made = [3, 5].into_iter().filter_map(|stages| {
+        let partition = whole.partition(&spread::spread(problem, &whole, stages)?);
+        verified(&Problem { threads: partition.threads(), ..*problem }, partition)
+    });
+    made.collect()
 }
 
 fn verified(problem: &Problem<'_>, partition: Partition) -> Option<Verified> {

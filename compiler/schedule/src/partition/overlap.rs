@@ -15,7 +15,12 @@
 
 use super::Partition;
 use sluice_frontend::graph::SdfGraph;
+use sluice_frontend::ids::NodeId;
 use sluice_frontend::steady_state::SteadyState;
+
+/// Lanes of the widest vectors, and what part of a batch is little.
+const LANES: u64 = 16;
+const LITTLE: u64 = 32;
 
 /// What replicated stages do twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +34,36 @@ pub struct Overlap {
 impl Overlap {
     /// Works it out, from the consumers to the producers. Within a replicated stage program order must be topological, as it is without feedback.
     pub fn of(graph: &SdfGraph, steady: &SteadyState, partition: &Partition, at: &[usize]) -> Overlap {
+        Overlap::with(graph, steady, partition, at, &|_, n| n)
+    }
+
+    /// The same with so many firings again that vectors of them are full, where that is little of a batch of so many steady states: what is over would be done one by one.
+    pub fn in_vectors(
+        graph: &SdfGraph,
+        steady: &SteadyState,
+        partition: &Partition,
+        at: &[usize],
+        batch: u64,
+    ) -> Overlap {
+        let full = |v: NodeId, n: u64| {
+            let all = n.checked_next_multiple_of(LANES).unwrap_or(n);
+            if (all - n).saturating_mul(LITTLE) <= steady.repetitions[v.index()].saturating_mul(batch) {
+                all
+            } else {
+                n
+            }
+        };
+        Overlap::with(graph, steady, partition, at, &full)
+    }
+
+    /// `count` says how many firings a node makes again of which so many are needed: no fewer, and none for none.
+    fn with(
+        graph: &SdfGraph,
+        steady: &SteadyState,
+        partition: &Partition,
+        at: &[usize],
+        count: &dyn Fn(NodeId, u64) -> u64,
+    ) -> Overlap {
         let mut again = vec![0u64; graph.nodes.len()];
         let mut before = steady.boundary_fill.clone();
         for stage in partition.stages.iter().filter(|s| s.replicas > 1) {
@@ -43,6 +78,7 @@ impl Overlap {
                     let items = steady.boundary_fill[c.index()].saturating_add(popped);
                     again[u.index()] = again[u.index()].max(items.div_ceil(u64::from(channel.produce)));
                 }
+                again[u.index()] = count(*u, again[u.index()]);
             }
             for v in &stage.nodes {
                 for c in &graph.node(*v).inputs {

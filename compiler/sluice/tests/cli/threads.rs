@@ -321,3 +321,26 @@ fn the_page_says_what_happens() {
         assert_eq!(plain(&done.stderr), plain(&want));
     }
 }
+
+/// Within stages, windows behind a duplicate splitter are read from one buffer, and what lives at different times lies in the same place.
+#[test]
+fn stages_have_one_buffer_for_windows_behind_a_splitter() {
+    let program = "
+        float->float filter Window(float a) {
+            work pop 1 peek 32 push 1 { float s = 0; for (int i = 0; i < 32; i++) s += sin(a * peek(i)); pop(); push(s); }
+        }
+        float->float filter Sum { work pop 4 push 1 { push(pop() + pop() + pop() + pop()); } }
+        float->float pipeline Main {
+            add splitjoin { split duplicate; for (int i = 0; i < 4; i++) add Window(0.5 + i); join roundrobin(1); }
+            add Sum;
+        }";
+    let place = Place::new().with("a.str", program);
+    let arguments = ["run", "-O0", "a.str", "--fuse=false", "--threads", "2", "--dump-after", "emit-c"];
+    let said = place.run_with(&arguments, &[0; 4096]).ends(0).stderr;
+    let stage = said.split("static void sl_stage_1(").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
+    assert_eq!(stage.matches("memcpy(").count(), 1, "{stage}");
+    // and what comes out is what one thread gives
+    let input: Vec<u8> = (0..300_000u32).flat_map(|i| ((i * 7919 % 1000) as f32 / 500.0 - 1.0).to_le_bytes()).collect();
+    all(&place, &["a.str", "--fuse=false"], &input);
+    all(&place, &["a.str"], &input);
+}
