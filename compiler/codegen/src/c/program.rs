@@ -398,6 +398,9 @@ fn make(
     if options.stats {
         append(&mut out, rts::STATS[0]);
     }
+    if filters.iter().flatten().chain(&region_texts).any(|t| t.functions.contains("SL_WITHIN")) {
+        append(&mut out, rts::WITHIN);
+    }
     out.push_str(&declarations(input, filters, (regions, &region_texts)));
     out.push_str(&convolution::filters(input, filters));
     for text in &region_texts {

@@ -10,6 +10,8 @@ pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// Filters in the frequency domain; only in programs that have some.
 pub const CONVOLVE: &str = include_str!("../../rts/c/sl_convolve.h");
+/// Firings in vectors of their items; only in programs that have some.
+pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
 /// The engine.
 pub const ENGINE: [&str; 9] = [
     include_str!("../../rts/c/sl_print.c"),

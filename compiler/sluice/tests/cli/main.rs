@@ -34,3 +34,4 @@ mod support;
 mod testing;
 mod threads;
 mod watching;
+mod within;
