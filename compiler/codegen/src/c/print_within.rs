@@ -27,10 +27,7 @@ impl Printer<'_> {
         let rates = self.kernel.work.rates;
         let (pop, push) = (words(&self.kernel.input, rates.pop), words(&self.kernel.output, rates.push));
         let width = w.width;
-        let _ = write!(
-            self.out,
-            "#if defined(SL_WITHIN) && SL_LANES >= {width}\n    {{\n        enum {{ abreast = SL_LANES / {width} }};\n"
-        );
+        let _ = write!(self.out, "#ifdef SL_WITHIN\n    {{\n        enum {{ abreast = SL_LANES / {width} }};\n");
         for (i, (v, ty)) in w.vectors.iter().enumerate() {
             if let Vector::Known(all) = v
                 && !uniform(all)
@@ -61,16 +58,19 @@ impl Printer<'_> {
                 }
                 Vector::Row(square, row) => format!("({t})s{square}[{row}]"),
                 Vector::Known(all) if uniform(all) => format!("{t}_splat({})", scalar(&all[0])),
-                Vector::Known(_) => format!("({t})sl_vf_items((const float *)(const void *)k{i}, 0, {width}, {WIDEST})"),
+                Vector::Known(_) => {
+                    format!("({t})sl_vf_items((const float *)(const void *)k{i}, 0, {width}, {WIDEST})")
+                }
                 Vector::Words(at) => format!("({t})sl_vf_items(taken + {at}, {pop}, {width}, {})", pop - at),
                 Vector::Word(at) => format!("({t})sl_vf_same(taken + {at}, {pop}, {width})"),
                 Vector::Made(op, of) => made(&w, *op, of, ty),
             };
             let _ = writeln!(self.out, "            const {t} v{i} = {text};");
-        }
-        for (i, v) in w.given.iter().enumerate() {
-            let at = i as u32 * width;
-            let _ = writeln!(self.out, "            sl_vf_put(given + {at}, {push}, {width}, (sl_vf)v{v});");
+            // at once: of many results that wait, gcc brings the operands first, and has no registers for them
+            for (row, _) in w.given.iter().enumerate().filter(|(_, v)| **v == i) {
+                let at = row as u32 * width;
+                let _ = writeln!(self.out, "            sl_vf_put(given + {at}, {push}, {width}, (sl_vf)v{i});");
+            }
         }
         self.out.push_str("        }\n    }\n#else\n");
         true

@@ -30,6 +30,9 @@ const LANES: u32 = 16;
 /// What a word costs that is brought to the lane of its firing, or back, in operations on vectors: it is turned round, and stored and loaded once more (measured).
 const MOVED: u64 = 8;
 
+/// Registers for the words of the lanes' firings; where there are more, two operations that look at words take as long as one more.
+const REGISTERS: u32 = 32;
+
 /// A vector of a firing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Vector {
@@ -73,8 +76,10 @@ pub fn within(kernel: &Kernel) -> Option<Within> {
         return None;
     }
     let values = Values::of(kernel, kernel.function(lanes.function), widths)?;
-    let operations: u64 = pack::live(&values).into_iter().map(|v| cost_of(&values.all[v])).sum();
-    let across = (operations + MOVED * u64::from(words.0 + words.1)) * 4 / u64::from(LANES);
+    let live = pack::live(&values);
+    let operations: u64 = live.iter().map(|v| cost_of(&values.all[*v])).sum();
+    let looks = live.iter().map(|v| looks(&values, *v)).sum::<u64>() * u64::from(words.0 > REGISTERS);
+    let across = (operations + looks / 2 + MOVED * u64::from(words.0 + words.1)) * 4 / u64::from(LANES);
     let found = sizes.into_iter().filter_map(|w| pack::pack(&values, w)).min_by_key(Within::cost)?;
     (found.cost() < across).then_some(found)
 }
@@ -83,6 +88,14 @@ pub fn within(kernel: &Kernel) -> Option<Within> {
 fn cost_of((source, _): &(Source, Ty)) -> u64 {
     match source {
         Source::Made(op, _) => operation(*op),
+        _ => 0,
+    }
+}
+
+/// How many words an operation looks at.
+fn looks(values: &Values, v: usize) -> u64 {
+    match values.source(v) {
+        Source::Made(_, of) => of.iter().filter(|o| matches!(values.source(**o), Source::Word(_))).count() as u64,
         _ => 0,
     }
 }

@@ -93,7 +93,9 @@ impl Packer<'_> {
         }
         let same = lanes.iter().all(|v| *v == lanes[0]);
         match self.values.source(lanes[0]) {
-            Source::Known(_) => *ty != Ty::Bool && lanes.iter().all(|v| matches!(self.values.source(*v), Source::Known(_))),
+            Source::Known(_) => {
+                *ty != Ty::Bool && lanes.iter().all(|v| matches!(self.values.source(*v), Source::Known(_)))
+            }
             Source::Word(first) => {
                 let next = |(i, v): (usize, &Value)| *self.values.source(*v) == Source::Word(first + i as u32);
                 same || lanes.iter().enumerate().all(next)
@@ -174,7 +176,8 @@ impl Packer<'_> {
                         How::Apart => return None,
                     },
                 };
-                let missing: Vec<Which> = needs.iter().filter(|n| done.get(*n).is_none_or(Option::is_none)).cloned().collect();
+                let missing: Vec<Which> =
+                    needs.iter().filter(|n| done.get(*n).is_none_or(Option::is_none)).cloned().collect();
                 if !missing.is_empty() {
                     // a square that waits for one of its own rows
                     if done.insert(which, None).is_some() {
@@ -193,7 +196,10 @@ impl Packer<'_> {
                 stack.pop();
             }
         }
-        let given = given.into_iter().map(|row| done.get(&Which::Lanes(row)).copied().flatten()).collect::<Option<Vec<usize>>>()?;
+        let given = given
+            .into_iter()
+            .map(|row| done.get(&Which::Lanes(row)).copied().flatten())
+            .collect::<Option<Vec<usize>>>()?;
         Some(Within { width: width as u32, vectors, given })
     }
 

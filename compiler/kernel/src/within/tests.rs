@@ -129,7 +129,16 @@ fn what_differs_along_a_row_is_turned_round() {
         .chunks(8)
         .flat_map(|r| {
             let (x, y, z) = (r[0], r[1], r[5]);
-            [(x + y) * 0.5 + z, (x - y) * z, x * y - r[2] * z, (r[3] - z) * x, r[4] * (x + y), -(x * z), r[6] + y + z, r[7] * y * z]
+            [
+                (x + y) * 0.5 + z,
+                (x - y) * z,
+                x * y - r[2] * z,
+                (r[3] - z) * x,
+                r[4] * (x + y),
+                -(x * z),
+                r[6] + y + z,
+                r[7] * y * z,
+            ]
         })
         .collect();
     assert_eq!(run(&w, &as_floats(&x)), as_floats(&expected));

@@ -60,7 +60,15 @@ impl Values {
     pub fn of(kernel: &Kernel, f: &Function, (taken, given): (u32, u32)) -> Option<Values> {
         let slots = f.locals.iter().map(|l| vec![None; l.ty.known_len().map_or(1, |n| n.max(1) as usize)]).collect();
         let words = kernel.work.rates.push.checked_mul(given)? as usize;
-        let mut run = Run { kernel, f, widths: (taken, given), slots, out: vec![None; words], steps: 0, values: Values::default() };
+        let mut run = Run {
+            kernel,
+            f,
+            widths: (taken, given),
+            slots,
+            out: vec![None; words],
+            steps: 0,
+            values: Values::default(),
+        };
         run.body(&f.body)?;
         let given: Option<Vec<Value>> = run.out.into_iter().collect();
         Some(Values { given: given?, ..run.values })
@@ -323,7 +331,8 @@ fn is_vectors(op: Op, of: &[&Ty], ty: &Ty) -> bool {
         (Op::Convert, [a], ty) => matches!((a, ty), (Ty::Int, Ty::Float) | (Ty::Float | Ty::Bool, Ty::Int)),
         (Op::Builtin(f), all, ty) => {
             use Builtin::*;
-            let known = matches!(f, Abs | Min | Max) || *ty == Ty::Float && matches!(f, Sqrt | Floor | Ceil | Rint | Round);
+            let known =
+                matches!(f, Abs | Min | Max) || *ty == Ty::Float && matches!(f, Sqrt | Floor | Ceil | Rint | Round);
             known && all.iter().all(|a| a == &ty) && matches!(ty, Ty::Int | Ty::Float)
         }
         _ => false,
