@@ -100,7 +100,7 @@ fn product(rows: u32, columns: u32) -> (Option<Within>, Vec<Const>, Vec<Const>) 
 
 #[test]
 fn rows_of_a_product_are_vectors_though_they_do_not_fill_one() {
-    for (rows, columns) in [(4, 16), (12, 9), (6, 8), (10, 4)] {
+    for (rows, columns) in [(4, 16), (12, 9), (6, 8), (5, 12)] {
         let (w, x, expected) = product(rows, columns);
         let w = w.unwrap_or_else(|| panic!("{columns} columns"));
         assert_eq!((w.width, squares(&w)), (columns, 0));
@@ -112,6 +112,8 @@ fn rows_of_a_product_are_vectors_though_they_do_not_fill_one() {
 fn rows_that_are_too_narrow_stay_lanes() {
     assert_eq!(product(12, 7).0, None);
     assert_eq!(product(12, 3).0, None);
+    // the coefficients of four firings would have to be put into each vector
+    assert_eq!(product(10, 4).0, None);
 }
 
 /// Eight rows of eight, of each of which other things are computed, item by item.
