@@ -34,7 +34,6 @@ const PRODUCT: &str = "float->float filter Product(int rows, int inner, int colu
 /// Rows and columns of `n` items, of which each has another formula.
 const SQUARES: &str = "float->float filter Mixed(int n) {
     work pop n push n {
-        float sum = 0;
         for (int i = 0; i < n; i++) {
             if (i % 4 == 0) { push(peek(i) + peek(n - 1 - i)); }
             else if (i % 4 == 1) { push(peek(i) * 0.5 - peek(0)); }
