@@ -18,3 +18,4 @@ pub mod text;
 pub mod types;
 pub mod verify;
 pub mod walk;
+pub mod within;

@@ -387,13 +387,77 @@ SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
     }
 }
 
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+/* Halves of a vector: to memory and from it they are a single instruction, which gcc does not find. clang finds all of this. */
+#define SL_HALVES
+typedef float sl_vf_half __attribute__((vector_size(2 * SL_LANES)));
+typedef double sl_vd __attribute__((vector_size(4 * SL_LANES)));
+typedef double sl_vd_half __attribute__((vector_size(2 * SL_LANES)));
+SL_FN __attribute__((always_inline)) sl_vf sl_vf_halves(const float *p, const float *q)
+{
+    sl_vd_half a, b;
+    memcpy(&a, p, sizeof a);
+    memcpy(&b, q, sizeof b);
+    const sl_vd low = __builtin_ia32_pd512_256pd(a);
+    return (sl_vf)__builtin_ia32_insertf64x4_mask(low, b, 1, low, -1);
+}
+/* Of two vectors by turns one lane, two, or four, of the lower or, with so many added, the upper parts: instructions of the processor. */
+#define SL_BY_LANE(f) {f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8), f(9), f(10), f(11), f(12), f(13), f(14), f(15)}
+#define SL_ONES(l) (((l) & ~3) + (((l) & 3) >> 1) + ((l) & 1) * SL_LANES)
+#define SL_TWOS(l) (((l) & ~3) + ((l) & 1) + (((l) >> 1) & 1) * SL_LANES)
+#define SL_FOURS(l) (((l) & ~7) + ((l) & 3) + (((l) >> 2) & 1) * SL_LANES)
+#define SL_EIGHTS(l) (((l) & 7) + (((l) >> 3) & 1) * SL_LANES)
+SL_FN __attribute__((always_inline)) void sl_turn_by(sl_vi *v, const int w, const int s, const sl_vi low, const sl_vi high)
+{
+#pragma GCC unroll 16
+    for (int i = 0; i < w; i++) {
+        if ((i & s) == 0) {
+            const sl_vi a = v[i], b = v[i | s];
+            v[i] = __builtin_shuffle(a, b, low);
+            v[i | s] = __builtin_shuffle(a, b, high);
+        }
+    }
+}
+/* Squares of w x w words side by side, of 4, 8 or 16, turned round. */
+SL_FN __attribute__((always_inline)) void sl_turn_squares(sl_vi *v, const int w)
+{
+    const sl_vi ones = SL_BY_LANE(SL_ONES), twos = SL_BY_LANE(SL_TWOS), fours = SL_BY_LANE(SL_FOURS), eights = SL_BY_LANE(SL_EIGHTS);
+    sl_turn_by(v, w, 1, ones, ones + 2);
+    sl_turn_by(v, w, 2, twos, twos + 2);
+#pragma GCC unroll 4
+    for (int i = 0; i < w; i += 4) {
+        const sl_vi second = v[i + 1];
+        v[i + 1] = v[i + 2];
+        v[i + 2] = second;
+    }
+    if (w >= 8) sl_turn_by(v, w, 4, fours, fours + 4);
+    if (w >= 16) sl_turn_by(v, w, 8, eights, eights + 8);
+}
+#endif
+
 /* A square of items, of rows that lie so far apart, turned round. */
 SL_FN __attribute__((always_inline)) void sl_square(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row)
 {
+#ifdef SL_HALVES
+    /* halves come to their places as they are loaded */
+#pragma GCC unroll 2
+    for (int c = 0; c < SL_LANES; c += 8) {
+        sl_vi v[8];
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; i++) {
+            const int32_t *row = from + i * from_row + c;
+            v[i] = (sl_vi)sl_vf_halves((const float *)(const void *)row, (const float *)(const void *)(row + 8 * from_row));
+        }
+        sl_turn_squares(v, 8);
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; i++) sl_vi_store(to + (c + i) * to_row, v[i]);
+    }
+#else
     sl_vi v[SL_LANES];
     for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(from + i * from_row);
     sl_transpose(v);
     for (int i = 0; i < SL_LANES; i++) sl_vi_store(to + i * to_row, v[i]);
+#endif
 }
 
 /* Items at equal position modulo `pop` become neighbours: to[p * row + k] = in[k * pop + p], for k * pop + p < items. */

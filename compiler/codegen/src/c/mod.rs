@@ -24,6 +24,7 @@ mod print_lookup;
 mod print_rest;
 mod print_scope;
 mod print_sure;
+mod print_within;
 pub mod program;
 pub mod rest;
 pub mod rts;

@@ -88,6 +88,7 @@ impl Printer<'_> {
         let rates = self.kernel.work.rates;
         let window = rates.peek * layout.width.0;
         self.start(lanes.function);
+        let within = self.within_firings();
         self.out.push_str("    {\n");
         if lanes.phases {
             if layout.positions {
@@ -149,6 +150,9 @@ impl Printer<'_> {
             );
         }
         self.out.push_str("        }\n    }\n");
+        if within {
+            self.out.push_str("#endif\n");
+        }
     }
 
     fn declare_varying(&mut self, varying: &[bool]) {
@@ -316,30 +320,39 @@ impl Printer<'_> {
     fn lane_binary(&self, op: BinaryOp, a: &Expr, b: &Expr, u: usize) -> String {
         use BinaryOp::*;
         let (x, y) = (self.lane(a, u), self.lane(b, u));
-        let truth = matches!(a.ty, Ty::Bool | Ty::Bit);
         match op {
             // the C compiler knows how to divide by a number it sees, and divides by others lane by lane
             Div | Rem if a.ty == Ty::Int && b.as_int().is_some_and(|n| n > 0) => {
                 format!("({x} {} {})", op.symbol(), b.as_int().unwrap_or(1))
             }
-            Div if a.ty == Ty::Int => format!("sl_vi_div({x}, {y})"),
-            Rem => format!("sl_vi_rem({x}, {y})"),
-            Shl | Shr => format!("({x} {} ({y} & 31))", op.symbol()),
-            And => format!("({x} & {y})"),
-            Or => format!("({x} | {y})"),
-            Eq if truth => format!("(~({x} ^ {y}))"),
-            Ne if truth => format!("({x} ^ {y})"),
-            _ => format!("({x} {} {y})", op.symbol()),
+            _ => binary(op, &a.ty, &x, &y),
         }
     }
 }
 
+/// An operation on vectors whose elements have this type.
+pub(super) fn binary(op: BinaryOp, of: &Ty, x: &str, y: &str) -> String {
+    use BinaryOp::*;
+    let truth = matches!(of, Ty::Bool | Ty::Bit);
+    match op {
+        Div if *of == Ty::Int => format!("sl_vi_div({x}, {y})"),
+        Rem => format!("sl_vi_rem({x}, {y})"),
+        Shl | Shr => format!("({x} {} ({y} & 31))", op.symbol()),
+        And => format!("({x} & {y})"),
+        Or => format!("({x} | {y})"),
+        Eq if truth => format!("(~({x} ^ {y}))"),
+        Ne if truth => format!("({x} ^ {y})"),
+        _ => format!("({x} {} {y})", op.symbol()),
+    }
+}
+
 /// The vector type of a scalar type.
-fn vector(ty: &Ty) -> &'static str {
+pub(super) fn vector(ty: &Ty) -> &'static str {
     if c_type(ty) == "float" { "sl_vf" } else { "sl_vi" }
 }
 
-fn lane_convert(from: &Ty, to: &Ty, x: String) -> String {
+/// Vectors of one type as such of another.
+pub(super) fn lane_convert(from: &Ty, to: &Ty, x: String) -> String {
     let truth = |t: &Ty| matches!(t, Ty::Bool | Ty::Bit);
     match (from, to) {
         (from, to) if truth(from) && truth(to) || from == to => x,

@@ -405,6 +405,9 @@ fn make(
     if filters.iter().flatten().chain(&region_texts).any(|t| rts::calls_functions(&t.functions)) {
         append(&mut out, rts::FUNCTIONS);
     }
+    if filters.iter().flatten().chain(&region_texts).any(|t| t.functions.contains("SL_WITHIN")) {
+        append(&mut out, rts::WITHIN);
+    }
     out.push_str(&declarations(input, filters, (regions, &region_texts)));
     out.push_str(&convolution::filters(input, filters));
     for text in &region_texts {

@@ -23,6 +23,8 @@ const OF_VECTORS: [&str; 18] = [
     "sin", "sinh", "tan", "tanh",
 ];
 
+/// Firings in vectors of their items; only in programs that have some.
+pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
 /// The engine.
 pub const ENGINE: [&str; 9] = [
     include_str!("../../rts/c/sl_print.c"),

@@ -36,3 +36,4 @@ mod testing;
 mod threads;
 mod tune;
 mod watching;
+mod within;
