@@ -99,6 +99,7 @@ fn with_fields(code: &FilterCode, globals: &Globals, options: LowerOptions) -> L
         prework: None,
         handlers: Vec::new(),
         lanes: None,
+        steps: None,
     };
     let mut l = Lowering {
         code,

@@ -352,6 +352,7 @@ fn kernel(c: &FilterCode) -> Kernel {
         prework: c.prework.as_ref().map(|p| work(p.rates)),
         handlers: Vec::new(),
         lanes: None,
+        steps: None,
     }
 }
 

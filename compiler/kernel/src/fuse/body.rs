@@ -176,6 +176,7 @@ fn build(
         prework: None,
         handlers: Vec::new(),
         lanes: None,
+        steps: None,
     };
     Ok(Body { kernel, states: b.states, ahead: 0 })
 }

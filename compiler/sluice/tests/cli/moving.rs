@@ -94,6 +94,24 @@ int->int feedbackloop Echo(int n) {
 int->int pipeline Main { add Echo(100); add Echo(3); add Echo(700); }
 ";
 
+/// Feedback loops whose filters stand between joiners and splitters: whole rounds of several items and several rounds, with state, the one without the other, too few items waiting, and two
+/// of a shape side by side.
+const WOVEN: &str = "int->int filter Mix { int s; work pop 3 push 3 { int x = pop(); int a = pop(); int b = pop(); s = s / 2 + x; push(a - 3 * x); push(s ^ b); push(x + b); } }
+int->int filter Twice { work pop 4 push 4 { int x = pop(); int a = pop(); int y = pop(); int b = pop(); push(y - b); push(x + a / 2); push(a); push(x + y); } }
+int->int filter Add { work pop 2 push 1 { push(pop() + pop()); } }
+int->int filter Half(int k) { int s; work pop 1 push 1 { s = s / 2 + pop(); push(s / k); } }
+int->int filter Pair { work pop 1 push 2 { int x = pop(); push(x / 3); push(2 * x); } }
+int->int feedbackloop Three(int n) { join roundrobin(1, 2); body Mix; split roundrobin(1, 2); for (int i = 0; i < 2 * n; i++) enqueue i; }
+int->int feedbackloop Rounds(int n) { join roundrobin(1, 1); body Twice; loop Half(2); split roundrobin(1, 1); for (int i = 0; i < n; i++) enqueue i; }
+int->int feedbackloop Echo(int n, int k) { join roundrobin(1); body Add; loop Half(k); split duplicate; for (int i = 0; i < n; i++) enqueue i; }
+int->int feedbackloop Split(int n) { join roundrobin(1); body pipeline { add Add; add Half(3); add Pair; } split roundrobin(1); for (int i = 0; i < n; i++) enqueue i; }
+int->int pipeline Main {
+    add Three(40); add Three(3); add Rounds(300); add Split(90);
+    add splitjoin { split duplicate; add Echo(100, 3); add Echo(170, 5); join roundrobin(1); }
+    add Add;
+}
+";
+
 /// What duplicates and identities hand on, to filters, joiners and a writer, at several rates.
 const SHARED: &str = "int->int filter Less(int n) { work pop n push 1 { int s = 0; for (int i = 0; i < n; i++) s = 7 * s + pop(); push(s); } }
 int->int filter More(int n) { int last; work pop 1 push n { last = 5 * last + pop(); for (int i = 0; i < n; i++) push(last - i); } }
@@ -252,4 +270,14 @@ fn feedback_loops_side_by_side() {
     assert_eq!(calls(&stops), (0, 0), "who stops first matters");
     same(&seen, ints, &[700]);
     same(&stops, ints, &[700]);
+}
+
+#[test]
+fn filters_of_loops_do_the_work_of_joiners_and_splitters() {
+    let place = Place::new().with("a.str", WOVEN);
+    let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
+    let made = done.text().matches(" void sl_woven_").count();
+    assert!(made >= 4, "{made}: {}", done.text());
+    assert!(done.text().contains("const int32_t in[3] = {in0[i * 1 + 0], in1[i * 2 + 0], in1[i * 2 + 1]};"), "{}", done.text());
+    same(WOVEN, ints, &[0, 1, 2, 7, 130, 1000, 20_001]);
 }
