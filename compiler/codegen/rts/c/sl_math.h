@@ -61,7 +61,7 @@ SL_FN int32_t sl_rem(int32_t a, int32_t b) { return b == -1 ? 0 : a % b; }
 SL_FN int32_t sl_shl(int32_t a, int32_t n) { return (int32_t)((uint32_t)a << (n & 31)); }
 SL_FN int32_t sl_shr(int32_t a, int32_t n) { return a >> (n & 31); }
 /* The bits n places farther to the left, those that leave coming in at the right; n from 1 to 31 */
-SL_FN int32_t sl_rotate(int32_t a, int32_t n) { return (int32_t)((uint32_t)a << n | (uint32_t)a >> (32 - n)); }
+SL_FN int32_t sl_rotl(int32_t a, int32_t n) { return (int32_t)((uint32_t)a << n | (uint32_t)a >> (32 - n)); }
 SL_FN int32_t sl_absi(int32_t a) { return a < 0 ? (int32_t)(0u - (uint32_t)a) : a; }
 SL_FN int32_t sl_mini(int32_t a, int32_t b) { return b < a ? b : a; }
 SL_FN int32_t sl_maxi(int32_t a, int32_t b) { return b > a ? b : a; }
@@ -235,7 +235,7 @@ SL_FN sl_vf sl_vf_load(const float *p) { sl_vf v; memcpy(&v, p, sizeof v); retur
 SL_FN sl_vi sl_vi_load(const int32_t *p) { sl_vi v; memcpy(&v, p, sizeof v); return v; }
 SL_FN void sl_vf_store(float *p, sl_vf v) { memcpy(p, &v, sizeof v); }
 SL_FN void sl_vi_store(int32_t *p, sl_vi v) { memcpy(p, &v, sizeof v); }
-SL_FN __attribute__((always_inline)) sl_vi sl_vi_rotate(sl_vi a, const int32_t n) { return (sl_vi)((sl_vu)a << n | (sl_vu)a >> (32 - n)); }
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_rotl(sl_vi a, const int32_t n) { return (sl_vi)((sl_vu)a << n | (sl_vu)a >> (32 - n)); }
 /* a word of each of SL_LANES rows */
 SL_FN sl_vf sl_vf_across(const float *p, const long row)
 {

@@ -68,7 +68,7 @@ impl Printer<'_> {
         use BinaryOp::*;
         let call = |f: &str| format!("{f}({}, {})", self.expr(a), self.expr(b));
         if let Some((x, n)) = turned(op, a, b).filter(|_| !self.device()) {
-            return format!("sl_rotate({}, {n})", self.expr(x));
+            return format!("sl_rotl({}, {n})", self.expr(x));
         }
         match (&a.ty, op) {
             (Ty::Complex, Eq) => call("sl_complex_eq"),

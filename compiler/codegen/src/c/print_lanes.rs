@@ -317,7 +317,7 @@ impl Printer<'_> {
     fn lane_binary(&self, op: BinaryOp, a: &Expr, b: &Expr, u: usize) -> String {
         use BinaryOp::*;
         if let Some((x, n)) = turned(op, a, b) {
-            return format!("sl_vi_rotate({}, {n})", self.lane(x, u));
+            return format!("sl_vi_rotl({}, {n})", self.lane(x, u));
         }
         let (x, y) = (self.lane(a, u), self.lane(b, u));
         let truth = matches!(a.ty, Ty::Bool | Ty::Bit);

@@ -5,7 +5,7 @@
 //! unsigned shifts (gcc, on vectors, in nothing else).
 //!
 //! ```text
-//! ((x << 13) | ((x >> 19) & 8191))   →   sl_rotate(x, 13)
+//! ((x << 13) | ((x >> 19) & 8191))   →   sl_rotl(x, 13)
 //! ```
 //!
 //! What must hold: both shifts are of the same value by constants of 32 bits together, and the mask is as many ones as the shift to the right leaves. The parts have no bit in

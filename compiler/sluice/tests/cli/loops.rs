@@ -117,7 +117,7 @@ fn a_project_may_say_what_is_done() {
 }
 
 /// Ways through what waits on the channel: each item says where the next one is. With a condition, with a loop of as many turns as a firing finds, with one that it leaves.
-const WAYS: &str = "int->int filter Walk { work peek 32 pop 16 push 17 {
+const WAYS: &str = "int->int filter Walk { work peek 30 pop 16 push 17 {
     int at = 0;
     int sum = 0;
     for (int i = 15; i >= 0; i--) {
