@@ -118,6 +118,7 @@ fn code(input: &ProgramInput<'_>, facts: &Facts, layout: &Layout, machine: &mut 
         repeat: !input.steady.precedences.is_empty(),
         receives: &receives,
         serial: &[],
+        weaves: &[],
         stats: input.options.stats,
         places: None,
         known: None,

@@ -107,6 +107,8 @@ pub struct Kernel {
     pub free: bool,
     /// Several firings at once, where `lanes` found that it can be done.
     pub lanes: Option<Lanes>,
+    /// A few firings in step, where `in_step` found that each waits for its own loads.
+    pub steps: Option<Steps>,
 }
 
 /// A struct's name and fields.
@@ -188,6 +190,15 @@ pub struct Lanes {
     /// Bring the window into phase order first: items of equal position modulo `pop` become neighbours. Where a firing takes more than one and this is not so, each lane's
     /// items are taken from where they are.
     pub phases: bool,
+}
+
+/// A few firings of `work` as one function, whose positions count from the first firing's first item. What is left over, `work` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// The firings.
+    pub function: FuncId,
+    /// How many they are.
+    pub firings: u32,
 }
 
 /// A function.

@@ -102,6 +102,7 @@ fn with_fields(code: &FilterCode, globals: &Globals, options: LowerOptions) -> L
         handlers: Vec::new(),
         free: options.free,
         lanes: None,
+        steps: None,
     };
     let mut l = Lowering {
         code,

@@ -4,6 +4,7 @@ pub mod clean;
 pub mod count_loops;
 pub mod direct_outputs;
 pub mod fold;
+pub mod in_step;
 pub mod inline;
 pub mod inner;
 pub mod intervals;

@@ -174,6 +174,9 @@ impl Printer {
             let phases = if l.phases { " phases" } else { "" };
             let _ = writeln!(self.out, "lanes {} {} unroll {}{phases}", l.function, quoted(&varying), l.unroll);
         }
+        if let Some(s) = &k.steps {
+            let _ = writeln!(self.out, "steps {} {}", s.function, s.firings);
+        }
         for (i, f) in k.functions.iter().enumerate() {
             let _ =
                 writeln!(self.out, "func{i} {} ({}) -> {} {} {{", quoted(&f.name), f.params, ty(&f.ret), span(f.span));

@@ -45,6 +45,12 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
             return Err("a lanes function does not fit its description".into());
         }
     }
+    if let Some(s) = &kernel.steps {
+        let f = kernel.functions.get(s.function.index()).ok_or("a function of firings in step that does not exist")?;
+        if f.params != 0 || f.ret != Ty::Void || s.firings < 2 {
+            return Err("a function of firings in step does not fit its description".into());
+        }
+    }
     let mut form = None;
     for (i, f) in kernel.functions.iter().enumerate() {
         let mut v = Verifier { kernel, f, nest: Vec::new(), form: &mut form };

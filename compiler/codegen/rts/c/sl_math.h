@@ -60,6 +60,8 @@ SL_FN int32_t sl_div(int32_t a, int32_t b) { return b == -1 ? (int32_t)(0u - (ui
 SL_FN int32_t sl_rem(int32_t a, int32_t b) { return b == -1 ? 0 : a % b; }
 SL_FN int32_t sl_shl(int32_t a, int32_t n) { return (int32_t)((uint32_t)a << (n & 31)); }
 SL_FN int32_t sl_shr(int32_t a, int32_t n) { return a >> (n & 31); }
+/* The bits n places farther to the left, those that leave coming in at the right; n from 1 to 31 */
+SL_FN int32_t sl_rotl(int32_t a, int32_t n) { return (int32_t)((uint32_t)a << n | (uint32_t)a >> (32 - n)); }
 SL_FN int32_t sl_absi(int32_t a) { return a < 0 ? (int32_t)(0u - (uint32_t)a) : a; }
 SL_FN int32_t sl_mini(int32_t a, int32_t b) { return b < a ? b : a; }
 SL_FN int32_t sl_maxi(int32_t a, int32_t b) { return b > a ? b : a; }
@@ -227,11 +229,13 @@ SL_VECTOR_OP(div, /)
 #endif
 typedef float sl_vf __attribute__((vector_size(4 * SL_LANES)));
 typedef int32_t sl_vi __attribute__((vector_size(4 * SL_LANES)));
+typedef uint32_t sl_vu __attribute__((vector_size(4 * SL_LANES)));
 
 SL_FN sl_vf sl_vf_load(const float *p) { sl_vf v; memcpy(&v, p, sizeof v); return v; }
 SL_FN sl_vi sl_vi_load(const int32_t *p) { sl_vi v; memcpy(&v, p, sizeof v); return v; }
 SL_FN void sl_vf_store(float *p, sl_vf v) { memcpy(p, &v, sizeof v); }
 SL_FN void sl_vi_store(int32_t *p, sl_vi v) { memcpy(p, &v, sizeof v); }
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_rotl(sl_vi a, const int32_t n) { return (sl_vi)((sl_vu)a << n | (sl_vu)a >> (32 - n)); }
 /* a word of each of SL_LANES rows */
 SL_FN sl_vf sl_vf_across(const float *p, const long row)
 {
@@ -460,13 +464,62 @@ SL_FN __attribute__((always_inline)) void sl_square(const int32_t *restrict from
 #endif
 }
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* The number whose bits are those of p the other way round, below a power of two. */
+SL_FN __attribute__((always_inline)) long sl_mirrored(const long p, const long n)
+{
+    long m = 0;
+    for (long bit = 1; bit < n; bit *= 2) m = 2 * m + ((p & bit) != 0);
+    return m;
+}
+
+/* Deals the items of n vectors, a power of two below SL_LANES, out to n: item k to vector k % n, which is that of number sl_mirrored(k % n, n). */
+SL_FN __attribute__((always_inline)) void sl_lanes_apart(sl_vi *v, const long n)
+{
+    sl_vi lane;
+    for (int l = 0; l < SL_LANES; l++) lane[l] = l;
+#pragma GCC unroll 4
+    for (long s = n; s > 1; s /= 2) {
+        sl_vi w[SL_LANES];
+#pragma GCC unroll 16
+        for (long i = 0; i < n / 2; i++) {
+            const long first = i / (s / 2) * s, k = i % (s / 2);
+            w[first + k] = __builtin_shuffle(v[first + 2 * k], v[first + 2 * k + 1], 2 * lane);
+            w[first + s / 2 + k] = __builtin_shuffle(v[first + 2 * k], v[first + 2 * k + 1], 2 * lane + 1);
+        }
+#pragma GCC unroll 16
+        for (long i = 0; i < n; i++) v[i] = w[i];
+    }
+}
+
+/* The reverse: one of each vector in turn. */
+SL_FN __attribute__((always_inline)) void sl_lanes_in_turn(sl_vi *v, const long n)
+{
+    sl_vi lane;
+    for (int l = 0; l < SL_LANES; l++) lane[l] = l;
+    const sl_vi low = lane / 2 + (lane & 1) * SL_LANES;
+#pragma GCC unroll 4
+    for (long s = 2; s <= n; s *= 2) {
+        sl_vi w[SL_LANES];
+#pragma GCC unroll 16
+        for (long i = 0; i < n / 2; i++) {
+            const long first = i / (s / 2) * s, k = i % (s / 2);
+            w[first + 2 * k] = __builtin_shuffle(v[first + k], v[first + s / 2 + k], low);
+            w[first + 2 * k + 1] = __builtin_shuffle(v[first + k], v[first + s / 2 + k], low + SL_LANES / 2);
+        }
+#pragma GCC unroll 16
+        for (long i = 0; i < n; i++) v[i] = w[i];
+    }
+}
+#endif
+
 /* Items at equal position modulo `pop` become neighbours: to[p * row + k] = in[k * pop + p], for k * pop + p < items. */
 SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, long pop, long items, long row, int32_t *restrict to)
 {
     long rows = items / pop;
     long k = 0;
 #if defined(__GNUC__) && !defined(__clang__)
-    /* clang finds this by itself, gcc for powers of two */
+    /* clang finds both by itself; gcc those of powers of two in long loops only */
     if (pop <= SL_LANES * 3 / 4 && (pop & (pop - 1)) != 0) {
         sl_vi lane;
         for (int l = 0; l < SL_LANES; l++) lane[l] = l;
@@ -481,6 +534,16 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
                 }
                 sl_vi_store(to + p * row + k, v);
             }
+        }
+    }
+    if (pop > 1 && pop < SL_LANES && (pop & (pop - 1)) == 0) {
+        for (; k + SL_LANES <= rows; k += SL_LANES) {
+            sl_vi v[SL_LANES];
+#pragma GCC unroll 16
+            for (long p = 0; p < pop; p++) v[p] = sl_vi_load(in + k * pop + p * SL_LANES);
+            sl_lanes_apart(v, pop);
+#pragma GCC unroll 16
+            for (long p = 0; p < pop; p++) sl_vi_store(to + sl_mirrored(p, pop) * row + k, v[p]);
         }
     }
 #endif
@@ -503,6 +566,34 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
 SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict from, long row, long push, long rows, int32_t *restrict out)
 {
     long k = 0;
+#if defined(__GNUC__) && !defined(__clang__)
+    if (push > 1 && push < SL_LANES && (push & (push - 1)) == 0) {
+        for (; k + SL_LANES <= rows; k += SL_LANES) {
+            sl_vi v[SL_LANES];
+#pragma GCC unroll 16
+            for (long p = 0; p < push; p++) v[p] = sl_vi_load(from + sl_mirrored(p, push) * row + k);
+            sl_lanes_in_turn(v, push);
+#pragma GCC unroll 16
+            for (long p = 0; p < push; p++) sl_vi_store(out + k * push + p * SL_LANES, v[p]);
+        }
+    }
+    if (push > 2 && push <= SL_LANES * 3 / 4 && (push & (push - 1)) != 0) {
+        sl_vi lane;
+        for (int l = 0; l < SL_LANES; l++) lane[l] = l;
+        for (; k + SL_LANES <= rows; k += SL_LANES) {
+#pragma GCC unroll 16
+            for (long i = 0; i < push; i++) {
+                /* which round a lane's item is of, and which of it */
+                sl_vi at = lane + (int32_t)(i * SL_LANES);
+                sl_vi round = at / (int32_t)push, which = at % (int32_t)push;
+                sl_vi v = __builtin_shuffle(sl_vi_load(from + k), round);
+                for (long p = 1; p < push; p++)
+                    v = sl_vi_select(which == (int32_t)p, __builtin_shuffle(sl_vi_load(from + p * row + k), round), v);
+                sl_vi_store(out + k * push + i * SL_LANES, v);
+            }
+        }
+    }
+#endif
     if (push >= SL_LANES) {
         for (; k + SL_LANES <= rows; k += SL_LANES) {
             for (long p = 0; p < push;) {

@@ -21,6 +21,7 @@ use super::steady::{Steady, is_table};
 use super::tables::Facts;
 use super::twins;
 use super::types::{c_type, field_name};
+use super::woven;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_kernel::fuse::{Fused, History, Region, StateOf};
@@ -86,6 +87,7 @@ pub struct Made {
     pub(super) known: Vec<u32>,
     receives: Vec<bool>,
     serial: Vec<bool>,
+    weaves: Vec<bool>,
 }
 
 /// Prepares the text.
@@ -117,7 +119,7 @@ pub fn made(input: &ProgramInput<'_>, fused: FusedProgram<'_>, (layout, facts): 
     // regions receive nothing; what stands beside them may
     let mut receives = messages::receivers(input);
     receives.resize(input.kernels.len() + program.kernels.len(), false);
-    Made { numbers, places, known, receives, serial: beside::serial(input) }
+    Made { numbers, places, known, receives, serial: beside::serial(input), weaves: woven::weaves(input) }
 }
 
 impl Made {
@@ -138,6 +140,7 @@ impl Made {
             repeat: false,
             receives: &self.receives,
             serial: &self.serial,
+            weaves: &self.weaves,
             stats: false,
             places: None,
             known: Some(&self.known),

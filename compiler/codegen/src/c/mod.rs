@@ -1,4 +1,4 @@
-//! The C back end, in the order of the flow: `layout` places the buffers, `sharing` says which lie in the same memory, `twins` which are read from another's, `print` makes the filters, `tables` the graph, `movers`, `beside` and
+//! The C back end, in the order of the flow: `layout` places the buffers, `sharing` says which lie in the same memory, `twins` which are read from another's, `print` makes the filters, `tables` the graph, `movers`, `beside`, `woven` and
 //! `steady` the steady state, `moves` what regions fetch and put back, `stages` what threads run, `ends` what the host is told, `rest` how few items can wait, `header` the library's header; `convolution` is filters in the frequency domain; `natives` are functions of C, `native_header` declares them for their
 //! authors; `program` puts all together.
 
@@ -24,6 +24,7 @@ mod print_lookup;
 mod print_rest;
 mod print_scope;
 mod print_sure;
+mod print_turn;
 mod print_within;
 pub mod program;
 pub mod rest;
@@ -34,3 +35,4 @@ pub mod steady;
 pub mod tables;
 pub mod twins;
 pub mod types;
+pub mod woven;

@@ -11,6 +11,7 @@
 
 use super::beside::Beside;
 use super::types::c_type;
+use super::woven::Woven;
 use sluice_frontend::ty::Ty;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -30,6 +31,8 @@ pub struct Movers {
     pub functions: String,
     /// Functions of filters that fire by turns.
     pub beside: Beside,
+    /// Functions of filters that do the work of joiners and splitters.
+    pub(super) woven: Woven,
 }
 
 impl Movers {

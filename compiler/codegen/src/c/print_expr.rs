@@ -7,6 +7,7 @@
 //! ```
 
 use super::print_function::{Printer, kept_name};
+use super::print_turn::turned;
 use super::types::{field_name, scalar};
 use sluice_frontend::constant::Const;
 use sluice_frontend::ty::Ty;
@@ -66,6 +67,9 @@ impl Printer<'_> {
     fn binary(&self, op: BinaryOp, a: &Expr, b: &Expr) -> String {
         use BinaryOp::*;
         let call = |f: &str| format!("{f}({}, {})", self.expr(a), self.expr(b));
+        if let Some((x, n)) = turned(op, a, b).filter(|_| !self.device()) {
+            return format!("sl_rotl({}, {n})", self.expr(x));
+        }
         match (&a.ty, op) {
             (Ty::Complex, Eq) => call("sl_complex_eq"),
             (Ty::Complex, Ne) => format!("!{}", call("sl_complex_eq")),

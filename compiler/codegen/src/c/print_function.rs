@@ -104,8 +104,7 @@ impl<'a> Printer<'a> {
         let prework = self.kernel.prework;
         for i in 0..self.kernel.functions.len() {
             let id = FuncId::from(i);
-            let lanes = self.kernel.lanes.as_ref().is_some_and(|l| l.function == id);
-            if id != work.function && prework.is_none_or(|p| p.function != id) && !lanes {
+            if id != work.function && prework.is_none_or(|p| p.function != id) && !self.several_firings(id) {
                 self.own(id);
             }
         }
@@ -189,10 +188,9 @@ impl<'a> Printer<'a> {
             let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head("sl_sure"));
         }
         let special = [Some(self.kernel.work.function), self.kernel.prework.map(|p| p.function)];
-        let lanes = self.kernel.lanes.as_ref().map(|l| l.function);
         for i in 0..self.kernel.functions.len() {
             let id = FuncId::from(i);
-            if !special.contains(&Some(id)) && lanes != Some(id) {
+            if !special.contains(&Some(id)) && !self.several_firings(id) {
                 let _ = writeln!(out, "{} SL_UNUSED;", self.own_head(id));
             }
         }
@@ -202,11 +200,16 @@ impl<'a> Printer<'a> {
     /// Do functions other than work itself take the channels' pointers?
     pub(super) fn spread(&self) -> bool {
         let special = [Some(self.kernel.work.function), self.kernel.prework.map(|p| p.function)];
-        let lanes = self.kernel.lanes.as_ref().map(|l| l.function);
         self.kernel.functions.iter().enumerate().any(|(i, f)| {
-            let id = Some(FuncId::from(i));
-            !special.contains(&id) && id != lanes && touches_channels(&f.body)
+            let id = FuncId::from(i);
+            !special.contains(&Some(id)) && !self.several_firings(id) && touches_channels(&f.body)
         })
+    }
+
+    /// Is the function what several firings do together?
+    fn several_firings(&self, id: FuncId) -> bool {
+        let kernel = self.kernel;
+        kernel.lanes.as_ref().is_some_and(|l| l.function == id) || kernel.steps.is_some_and(|s| s.function == id)
     }
 
     pub(super) fn handler_index(&self, id: FuncId) -> Option<usize> {
@@ -324,11 +327,7 @@ impl<'a> Printer<'a> {
         self.start(work.function);
         let f = self.function();
         self.head_comment(f);
-        let step = |ty: &Ty, name: &str, n: u32| {
-            if *ty == Ty::Void || n == 0 { String::new() } else { format!(", {name} += {n}") }
-        };
-        let mut steps = step(&self.kernel.input, "in", work.rates.pop);
-        steps.push_str(&step(&self.kernel.output, "out", work.rates.push));
+        let steps = self.next(work.rates, 1);
         let each = self.kernel.uses_iter();
         let head = self.fire_head(name);
         if name == "sl_fire" && self.kernel.lanes.is_some() {
@@ -339,6 +338,9 @@ impl<'a> Printer<'a> {
             if !each {
                 self.out.push_str("    st->iter += n;\n");
             }
+        }
+        if name == "sl_fire" {
+            self.in_step();
         }
         self.keep();
         let _ = writeln!(self.out, "    for (long firing = 0; firing < n; firing++{steps}) {{");
@@ -353,6 +355,32 @@ impl<'a> Printer<'a> {
         self.out.push_str("    }\n");
         self.put_back();
         self.out.push_str("}\n\n");
+    }
+
+    /// To the items of the firing so many firings farther.
+    fn next(&self, rates: Rates, firings: u32) -> String {
+        let step = |ty: &Ty, name: &str, n: u32| {
+            if *ty == Ty::Void || n == 0 {
+                String::new()
+            } else {
+                format!(", {name} += {}", u64::from(n) * u64::from(firings))
+            }
+        };
+        step(&self.kernel.input, "in", rates.pop) + &step(&self.kernel.output, "out", rates.push)
+    }
+
+    /// Firings in step, as long as there are so many; what is left over comes behind.
+    fn in_step(&mut self) {
+        let Some(Steps { function, firings }) = self.kernel.steps.filter(|_| self.kernel.lanes.is_none()) else {
+            return;
+        };
+        let back = self.current;
+        self.start(function);
+        let next = self.next(self.kernel.work.rates, firings);
+        let _ = writeln!(self.out, "    for (; n >= {firings}; n -= {firings}{next}) {{");
+        self.body(&self.function().body, 2);
+        self.out.push_str("    }\n");
+        self.start(back);
     }
 
     /// Fields that a firing writes become variables for all firings of a call, where they are one number or few at known places: a C compiler does that itself only where each firing

@@ -13,6 +13,7 @@
 //! from where it is.
 
 use super::print_function::Printer;
+use super::print_turn::turned;
 use super::types::c_type;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::LocalId;
@@ -319,6 +320,9 @@ impl Printer<'_> {
 
     fn lane_binary(&self, op: BinaryOp, a: &Expr, b: &Expr, u: usize) -> String {
         use BinaryOp::*;
+        if let Some((x, n)) = turned(op, a, b) {
+            return format!("sl_vi_rotl({}, {n})", self.lane(x, u));
+        }
         let (x, y) = (self.lane(a, u), self.lane(b, u));
         match op {
             // the C compiler knows how to divide by a number it sees, and divides by others lane by lane

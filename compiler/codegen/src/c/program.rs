@@ -22,7 +22,7 @@ use super::print::{Dialect, FilterOptions, FilterText, MANY_CALLS, Site, emit_al
 use super::sharing::Lives;
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{convolution, ends, header, messages, natives, rest, rts, stages, twins, types};
+use super::{convolution, ends, header, messages, natives, rest, rts, stages, twins, types, woven};
 use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::messages::Messages;
@@ -334,6 +334,7 @@ fn make(
         repeat: !input.steady.precedences.is_empty(),
         receives: &messages::receivers(input),
         serial: &beside::serial(input),
+        weaves: &woven::weaves(input),
         stats: options.stats,
         places: None,
         known: None,
@@ -368,7 +369,7 @@ fn make(
     let parts = (&layout, &facts, lives.as_ref());
     let staged = partition.zip(again.as_ref());
     let staged = staged.map(|of| stages::emit(input, of, (&steps, parts, regions), &mut movers)).transpose()?;
-    steady.text.insert_str(0, &(movers.functions + &movers.beside.functions + "\n"));
+    steady.text.insert_str(0, &(movers.functions + &movers.beside.functions + &movers.woven.functions + "\n"));
 
     let mut out = String::new();
     let _ = writeln!(out, "/* {}: made by sluice. */", comment(input.name));

@@ -51,6 +51,8 @@ pub struct Steady<'a> {
     pub receives: &'a [bool],
     /// By code, as far as known: may its firings alternate with those of its like ([`super::beside`])?
     pub serial: &'a [bool],
+    /// By code, as far as known: may it do the work of a joiner before it and a splitter behind it ([`super::woven`])?
+    pub weaves: &'a [bool],
     /// Count firings and measure time?
     pub stats: bool,
     /// By channel: where in a batch its consumer begins to read and its producer to write, as C of type `char *`, where that is not in the
@@ -233,8 +235,12 @@ impl Steady<'_> {
                     if self.places.is_none() { turns_at_once(self.graph, self.fill, body, MOST_TURNS) } else { 1 };
                 if at_once >= FEWEST_TURNS {
                     let _ = writeln!(out, "    for (; t + {at_once} <= {times} * k; t += {at_once}) {{");
-                    for run in self.alternating(body) {
-                        self.fire_run(run, at_once, &nodes, out, movers)?;
+                    let runs = self.alternating(body);
+                    let weaves = self.woven(body, &runs);
+                    for run in runs {
+                        if !self.fire_woven(&weaves, run, at_once, out, &mut movers.woven)? {
+                            self.fire_run(run, at_once, &nodes, out, movers)?;
+                        }
                     }
                     out.push_str("    }\n");
                 }
@@ -385,7 +391,7 @@ impl Steady<'_> {
         }
     }
 
-    fn known(&self, v: NodeId) -> u32 {
+    pub(super) fn known(&self, v: NodeId) -> u32 {
         self.known.map_or(v.0, |known| known[v.index()])
     }
 

@@ -353,6 +353,7 @@ fn kernel(c: &FilterCode) -> Kernel {
         handlers: Vec::new(),
         free: false,
         lanes: None,
+        steps: None,
     }
 }
 

@@ -177,6 +177,7 @@ fn build(
         handlers: Vec::new(),
         free: filters.iter().all(|k| k.free),
         lanes: None,
+        steps: None,
     };
     Ok(Body { kernel, states: b.states, ahead: 0 })
 }

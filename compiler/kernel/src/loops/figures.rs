@@ -46,7 +46,8 @@ pub struct Cycles {
 pub fn figures(kernel: &Kernel, rule: Option<Rule>, core: &Core) -> Vec<Figures> {
     let mut out = Vec::new();
     for (i, f) in kernel.functions.iter().enumerate() {
-        if kernel.lanes.as_ref().is_some_and(|l| l.function.index() == i) {
+        let several = [kernel.lanes.as_ref().map(|l| l.function), kernel.steps.map(|s| s.function)];
+        if several.contains(&Some(FuncId::from(i))) {
             continue;
         }
         let written = written_arrays(f);

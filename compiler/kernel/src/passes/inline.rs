@@ -215,6 +215,7 @@ pub fn remove_unused(kernel: &mut Kernel) {
     stack.extend(kernel.prework.map(|w| w.function));
     stack.extend(kernel.handlers.iter().map(|(_, f)| *f));
     stack.extend(kernel.lanes.as_ref().map(|l| l.function));
+    stack.extend(kernel.steps.map(|s| s.function));
     while let Some(f) = stack.pop() {
         if !std::mem::replace(&mut used[f.index()], true) {
             stack.extend(callees(&kernel.functions[f.index()].body));
@@ -246,5 +247,8 @@ pub fn remove_unused(kernel: &mut Kernel) {
     }
     if let Some(l) = &mut kernel.lanes {
         l.function = new[l.function.index()];
+    }
+    if let Some(s) = &mut kernel.steps {
+        s.function = new[s.function.index()];
     }
 }

@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         let work = self.work("work")?;
         let prework = if self.looking_at("prework") { Some(self.work("prework")?) } else { None };
         let (mut structs, mut state, mut tables, mut natives, mut handlers) = (vec![], vec![], vec![], vec![], vec![]);
-        let (mut free, mut lanes) = (false, None);
+        let (mut free, mut lanes, mut steps) = (false, None, None);
         loop {
             if self.accept("struct") {
                 self.unsigned()?;
@@ -232,6 +232,8 @@ impl<'a> Parser<'a> {
                 self.expect("unroll")?;
                 let unroll = self.unsigned()?;
                 lanes = Some(Lanes { function, varying, unroll, phases: self.word("phases") });
+            } else if self.word("steps") {
+                steps = Some(Steps { function: self.func()?, firings: self.unsigned()? });
             } else {
                 break;
             }
@@ -254,6 +256,7 @@ impl<'a> Parser<'a> {
             handlers,
             free,
             lanes,
+            steps,
         });
         let mut functions = Vec::new();
         while self.looking_at("func") {

@@ -1,5 +1,6 @@
 //! `--inner` and `sluice schedule --loops`.
 
+use super::fusing::{ints, same};
 use crate::support::*;
 use serde_json::{Value, json};
 
@@ -113,4 +114,39 @@ fn a_project_may_say_what_is_done() {
     assert_ne!(c(&[]), c(&["--inner", "auto"]));
     let place = place.with("sluice.toml", manifest.replace("none", "some"));
     place.run(&["build", "--emit", "c", "-o", "-"]).ends(1).says("pipeline");
+}
+
+/// Ways through what waits on the channel: each item says where the next one is. With a condition, with a loop of as many turns as a firing finds, with one that it leaves.
+const WAYS: &str = "int->int filter Walk { work peek 30 pop 16 push 17 {
+    int at = 0;
+    int sum = 0;
+    for (int i = 15; i >= 0; i--) {
+        int x = peek(i + (at & 15));
+        at = (5 * at + x) & 63;
+        if (at > 40) sum += at * i;
+        push(at);
+    }
+    push(sum);
+    for (int i = 0; i < 16; i++) pop();
+} }
+int->int filter Leave { work pop 17 push 2 {
+    int at = 0;
+    int n = 0;
+    for (int i = 0; i < 12; i++) at = peek(at & 15) + i;
+    for (int i = 0; i < (at & 7); i++) n = 3 * n + peek(i);
+    for (int i = 0; i < 17; i++) { if (peek(i) == 7) break; n += i; }
+    push(at); push(n);
+    for (int i = 0; i < 17; i++) pop();
+} }
+int->int pipeline Main { add Walk; add Leave; }
+";
+
+#[test]
+fn firings_that_wait_for_their_loads_go_in_step() {
+    let place = Place::new().with("a.str", WAYS);
+    let done = place.run(&["run", "a.str", "--fuse=false", "--dump-after", "in-step"]).ends(0);
+    assert_eq!(done.text().matches("\nsteps func").count(), 2, "{}", done.text());
+    let none = place.run(&["run", "a.str", "--inner", "none", "--dump-after", "emit-c"]).ends(0);
+    assert!(!none.text().contains("n >= 4; n -= 4"), "{}", none.text());
+    same(WAYS, ints, &[0, 31, 32, 100, 16 * 9, 16 * 4 * 50 + 16 * 3, 20_000]);
 }

@@ -94,6 +94,24 @@ int->int feedbackloop Echo(int n) {
 int->int pipeline Main { add Echo(100); add Echo(3); add Echo(700); }
 ";
 
+/// Feedback loops whose filters stand between joiners and splitters: whole rounds of several items and several rounds, with state, the one without the other, too few items waiting, and two
+/// of a shape side by side.
+const WOVEN: &str = "int->int filter Mix { int s; work pop 3 push 3 { int x = pop(); int a = pop(); int b = pop(); s = s / 2 + x; push(a - 3 * x); push(s ^ b); push(x + b); } }
+int->int filter Twice { work pop 4 push 4 { int x = pop(); int a = pop(); int y = pop(); int b = pop(); push(y - b); push(x + a / 2); push(a); push(x + y); } }
+int->int filter Add { work pop 2 push 1 { push(pop() + pop()); } }
+int->int filter Half(int k) { int s; work pop 1 push 1 { s = s / 2 + pop(); push(s / k); } }
+int->int filter Pair { work pop 1 push 2 { int x = pop(); push(x / 3); push(2 * x); } }
+int->int feedbackloop Three(int n) { join roundrobin(1, 2); body Mix; split roundrobin(1, 2); for (int i = 0; i < 2 * n; i++) enqueue i; }
+int->int feedbackloop Rounds(int n) { join roundrobin(1, 1); body Twice; loop Half(2); split roundrobin(1, 1); for (int i = 0; i < n; i++) enqueue i; }
+int->int feedbackloop Echo(int n, int k) { join roundrobin(1); body Add; loop Half(k); split duplicate; for (int i = 0; i < n; i++) enqueue i; }
+int->int feedbackloop Split(int n) { join roundrobin(1); body pipeline { add Add; add Half(3); add Pair; } split roundrobin(1); for (int i = 0; i < n; i++) enqueue i; }
+int->int pipeline Main {
+    add Three(40); add Three(3); add Rounds(300); add Split(90);
+    add splitjoin { split duplicate; add Echo(100, 3); add Echo(170, 5); join roundrobin(1); }
+    add Add;
+}
+";
+
 /// What duplicates and identities hand on, to filters, joiners and a writer, at several rates.
 const SHARED: &str = "int->int filter Less(int n) { work pop n push 1 { int s = 0; for (int i = 0; i < n; i++) s = 7 * s + pop(); push(s); } }
 int->int filter More(int n) { int last; work pop 1 push n { last = 5 * last + pop(); for (int i = 0; i < n; i++) push(last - i); } }
@@ -252,4 +270,66 @@ fn feedback_loops_side_by_side() {
     assert_eq!(calls(&stops), (0, 0), "who stops first matters");
     same(&seen, ints, &[700]);
     same(&stops, ints, &[700]);
+}
+
+#[test]
+fn filters_of_loops_do_the_work_of_joiners_and_splitters() {
+    let place = Place::new().with("a.str", WOVEN);
+    let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
+    let made = done.text().matches(" void sl_woven_").count();
+    assert!(made >= 3, "{made}: {}", done.text());
+    assert!(
+        done.text().contains("const int32_t in[3] = {in0[i * 1 + 0], in1[i * 2 + 0], in1[i * 2 + 1]};"),
+        "{}",
+        done.text()
+    );
+    same(WOVEN, ints, &[0, 1, 2, 7, 130, 1000, 20_001]);
+}
+
+/// Ints whose bits are turned round by all numbers, joined in three ways, and what only looks like it; in lanes, and in a filter with state.
+#[test]
+fn bits_are_turned_round() {
+    let text = "int->int filter Turn(int n) { work pop 1 push 3 { int x = pop();
+    push((x << n) | ((x >> (32 - n)) & ((1 << n) - 1)));
+    push((((1 << n) - 1) & (x >> (32 - n))) ^ (x << n));
+    push((x << n) + ((x >> (31 - n)) & ((1 << n) - 1)));
+} }
+int->int filter Sum(int n) { int s; work pop 3 push 1 { int x = pop() * 1103515245 + pop() * 12345 + pop();
+    s = s * 5 + ((x << n) + ((x >> (32 - n)) & ((1 << n) - 1)));
+    push(s);
+} }
+int->int pipeline Main { for (int n = 1; n < 31; n++) { add Turn(n); add Sum(n); } }
+";
+    let place = Place::new().with("a.str", text);
+    let done = place.run(&["run", "a.str", "--fuse=false", "--dump-after", "emit-c"]).ends(0);
+    assert!(done.text().contains("sl_vi_rotl(x_0_0, 13)"), "{}", done.text());
+    assert!(done.text().contains("sl_rotl(x_"), "{}", done.text());
+    same(text, ints, &[0, 1, 15, 16, 17, 700]);
+}
+
+/// Firings of few items, of all numbers of them that are brought side by side in registers, and some more.
+#[test]
+fn few_items_of_a_firing_are_brought_side_by_side() {
+    for counts in [[2, 4, 8], [3, 6, 12], [5, 10, 15], [7, 14, 2], [9, 11, 1]] {
+        let add = |(n, m): (i32, i32)| format!("add Mix({n}, {n}); add Mix({n}, {m}); ");
+        let [a, b, c] = counts;
+        let all: String = [(a, b), (b, c), (c, a)].map(add).concat();
+        let text = format!(
+            "int->int filter Mix(int n, int m) {{ work pop n push m {{ int[n] x; int s = 1;
+    for (int i = 0; i < n; i++) {{ x[i] = pop() * (i + 3) ^ s; s = s * 7 + (x[i] >> 3); }}
+    for (int i = 0; i < m; i++) {{ s = s * 3 + (x[i % n] ^ i); push(s); }}
+}} }}
+int->int pipeline Main {{ {all}}}
+"
+        );
+        let place = Place::new().with("a.str", &text);
+        let done = place.run(&["run", "a.str", "--fuse=false", "--dump-after", "lanes"]).ends(0);
+        assert!(done.text().matches("\nlanes func").count() > 2, "{}", done.text());
+        let input = ints(30_000);
+        let by = |way: &[&str]| {
+            let all = [&["run", "a.str", "--fuse=false"], way].concat();
+            place.run_with(&all, &input).ends(0).stdout
+        };
+        assert!(by(&["--back-end", "cc"]) == by(&["--interpret"]), "{counts:?}");
+    }
 }
