@@ -155,7 +155,6 @@ fn emit_by(
 pub(crate) fn code_options(code: &CodeOptions) -> sluice_codegen::ProgramOptions {
     let mut options = sluice_codegen::ProgramOptions { stats: code.stats, apart: true, ..Default::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
-    options.buffer_target = code.cc.way.buffers.bytes().unwrap_or(options.buffer_target);
     options
 }
 

@@ -117,7 +117,7 @@ enum Command {
     },
     /// Find the fastest way to compile a program on this computer, for `sluice run` and `sluice build`
     #[command(
-        after_help = "The C compilers that are there, widths of vectors, sizes of buffers and what is done with loops are tried: all give the same bytes, and a way that does not is \
+        after_help = "The C compilers that are there, widths of vectors and what is done with loops are tried: all give the same bytes, and a way that does not is \
         left out. The fastest is kept in the cache for this file, these options and this processor. What the program prints and writes goes nowhere."
     )]
     Tune {

@@ -1,7 +1,7 @@
 //! `sluice tune`: compiles a program in several ways, lets them do the same work in turns, and keeps the fastest. What the program gives goes nowhere, but is compared: a way whose bytes are others is out, and said to
 //! be so.
 
-use super::way::{Buffers, Loops, Vectors, Way, Which};
+use super::way::{Loops, Vectors, Way, Which};
 use super::{SCHEMA, Tried, Tuned, find};
 use crate::as_run::as_run;
 use crate::cache::Cache;
@@ -131,8 +131,8 @@ pub fn take(session: &mut Session, checked: &Checked, code: &CodeOptions, option
     };
     let mut all = vec![Candidate::new(Way::default(), first)];
     let mut best = 0;
-    let budget = options.seconds.unwrap_or(SECONDS) / 3.0;
-    for step in 0..3 {
+    let budget = options.seconds.unwrap_or(SECONDS) / 2.0;
+    for step in 0..2 {
         let begin = all.len();
         for way in ways(step, all[best].way, code, &usual) {
             all.push(match compile(session, ran, code, way) {
@@ -179,7 +179,6 @@ fn ways(step: usize, best: Way, code: &CodeOptions, usual: &Compiler) -> Vec<Way
             let of = |compiler| wide.iter().map(move |vectors| Way { compiler, vectors: *vectors, ..Way::default() });
             compilers.into_iter().flat_map(of).filter(|w| *w != Way::default()).collect()
         }
-        1 => [Buffers::First, Buffers::Quarter, Buffers::Large].map(|buffers| Way { buffers, ..best }).to_vec(),
         _ if code.inner != Inner::Auto => Vec::new(),
         _ => [Loops::Asis, Loops::Unrolled].map(|loops| Way { loops, ..best }).to_vec(),
     }

@@ -1,6 +1,6 @@
 //! # way
 //!
-//! Purpose: a way to compile a program: which C compiler, how wide its vectors, how large the channels' buffers, what is done with loops. None changes a byte of what comes out.
+//! Purpose: a way to compile a program: which C compiler, how wide its vectors, what is done with loops. None changes a byte of what comes out.
 //! The usual way is [`Way::default`].
 
 use crate::options::CodeOptions;
@@ -41,33 +41,6 @@ pub enum Vectors {
     Bits512,
 }
 
-/// How many bytes the channels' buffers should take together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Buffers {
-    /// As [`sluice_codegen::ProgramOptions`] has it.
-    #[default]
-    Usual,
-    /// What a first cache has room for: 24 KiB.
-    First,
-    /// A quarter of the usual: 64 KiB.
-    Quarter,
-    /// Four times the usual: a mebibyte.
-    Large,
-}
-
-impl Buffers {
-    /// Bytes; nothing for the usual.
-    pub fn bytes(self) -> Option<u64> {
-        match self {
-            Buffers::Usual => None,
-            Buffers::First => Some(24 << 10),
-            Buffers::Quarter => Some(64 << 10),
-            Buffers::Large => Some(1 << 20),
-        }
-    }
-}
-
 /// What is done with loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -88,8 +61,6 @@ pub struct Way {
     pub compiler: Which,
     /// Its vectors.
     pub vectors: Vectors,
-    /// Bytes of the channels' buffers.
-    pub buffers: Buffers,
     /// What is done with loops.
     pub loops: Loops,
 }
@@ -100,7 +71,6 @@ impl Way {
         let mut words = Vec::new();
         words.extend(self.compiler.command().map(String::from));
         words.extend((self.vectors == Vectors::Bits512).then(|| "vectors of 512 bits".into()));
-        words.extend(self.buffers.bytes().map(|n| format!("buffers of {} KiB", n >> 10)));
         match self.loops {
             Loops::Usual => {}
             Loops::Asis => words.push("loops as they are".into()),
@@ -139,16 +109,15 @@ mod tests {
     #[test]
     fn names_say_what_is_unusual() {
         assert_eq!(Way::default().name("cc"), "as usual (cc)");
-        let way =
-            Way { compiler: Which::Clang, vectors: Vectors::Bits512, buffers: Buffers::Quarter, loops: Loops::Asis };
-        assert_eq!(way.name("cc"), "clang, vectors of 512 bits, buffers of 64 KiB, loops as they are");
+        let way = Way { compiler: Which::Clang, vectors: Vectors::Bits512, loops: Loops::Asis };
+        assert_eq!(way.name("cc"), "clang, vectors of 512 bits, loops as they are");
     }
 
     #[test]
     fn a_way_is_kept_by_its_names() {
-        let way = Way { compiler: Which::Clang, buffers: Buffers::Large, ..Way::default() };
+        let way = Way { compiler: Which::Clang, loops: Loops::Unrolled, ..Way::default() };
         let text = serde_json::to_string(&way).unwrap();
-        assert_eq!(text, r#"{"compiler":"clang","vectors":"usual","buffers":"large","loops":"usual"}"#);
+        assert_eq!(text, r#"{"compiler":"clang","vectors":"usual","loops":"unrolled"}"#);
         assert_eq!(serde_json::from_str::<Way>(&text).unwrap(), way);
     }
 

@@ -62,7 +62,7 @@ fn the_way_that_is_kept_is_how_the_program_is_compiled() {
     let tuned = own.tune(&[]);
     let tried = tuned["tried"].as_array().unwrap();
     assert_eq!(tried[0]["name"], "as usual (cc)");
-    assert!(tried.len() >= 6, "buffers and loops at least: {tuned}");
+    assert!(tried.len() >= 3, "loops at least: {tuned}");
     assert!(tried.iter().any(|t| t["way"] == tuned["way"]), "{tuned}");
     assert!(tuned["times"].as_f64().unwrap() >= 0.9, "{tuned}");
     let before = own.run(&["run", "a.str", "--back-end", "cc", "--input", "in.raw"]).ends(0).stdout;
@@ -71,8 +71,7 @@ fn the_way_that_is_kept_is_how_the_program_is_compiled() {
     let path = own.kept().expect("nothing is kept");
     let mut document: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(document["way"], tuned["way"]);
-    document["way"] =
-        serde_json::json!({ "compiler": "gcc", "vectors": "bits512", "buffers": "quarter", "loops": "asis" });
+    document["way"] = serde_json::json!({ "compiler": "gcc", "vectors": "bits512", "loops": "unrolled" });
     std::fs::write(&path, document.to_string()).unwrap();
     let line = own.command_line(&[]);
     assert!(line.starts_with("gcc ") && line.contains(" -mprefer-vector-width=512 "), "{line}");
@@ -80,12 +79,9 @@ fn the_way_that_is_kept_is_how_the_program_is_compiled() {
     let line = own.command_line(&["--unchecked"]);
     assert!(line.starts_with("cc ") && !line.contains("-mprefer-vector-width"), "{line}");
 
-    // the buffers are smaller
-    let usual = own.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
     own.run(&["tune", "a.str", "--forget"]).ends(0).says("forgotten");
     let line = own.command_line(&[]);
     assert!(line.starts_with("cc ") && !line.contains("-mprefer-vector-width"), "{line}");
-    assert_ne!(own.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text(), usual);
     own.run(&["tune", "a.str", "--forget"]).ends(0).says("nothing was kept");
     assert_eq!(own.run(&["run", "a.str", "--back-end", "cc", "--input", "in.raw"]).ends(0).stdout, before);
 }
