@@ -131,7 +131,7 @@ impl Packer<'_> {
     /// Makes squares of the vectors that are apart: their columns have to be together.
     fn turn(&mut self, width: usize) -> Option<()> {
         let mut apart = std::mem::take(&mut self.apart);
-        if !width.is_power_of_two() || apart.len() % width != 0 {
+        if !width.is_power_of_two() || !apart.len().is_multiple_of(width) {
             return None;
         }
         // words in their order, values in the order in which the firing computes them: columns of neighbours are neighbours

@@ -320,13 +320,13 @@ fn is_vectors(op: Op, of: &[&Ty], ty: &Ty) -> bool {
             UnaryOp::Not => **a == Ty::Bool,
             UnaryOp::BitNot => **a == Ty::Int,
         },
-        (Op::Binary(op), [a, b], _) if a == b => match (op, a) {
-            (Add | Sub | Mul | Lt | Le | Gt | Ge | Eq | Ne, Ty::Int | Ty::Float) => true,
-            (Div, Ty::Float) => true,
-            (BitAnd | BitOr | BitXor | Shl | Shr, Ty::Int) => true,
-            (And | Or | BitAnd | BitOr | BitXor, Ty::Bool) => true,
-            _ => false,
-        },
+        (Op::Binary(op), [a, b], _) if a == b => matches!(
+            (op, a),
+            (Add | Sub | Mul | Lt | Le | Gt | Ge | Eq | Ne, Ty::Int | Ty::Float)
+                | (Div, Ty::Float)
+                | (BitAnd | BitOr | BitXor | Shl | Shr, Ty::Int)
+                | (And | Or | BitAnd | BitOr | BitXor, Ty::Bool)
+        ),
         (Op::Select, [c, a, b], ty) => **c == Ty::Bool && a == b && a == &ty && *ty != Ty::Bool,
         (Op::Convert, [a], ty) => matches!((a, ty), (Ty::Int, Ty::Float) | (Ty::Float | Ty::Bool, Ty::Int)),
         (Op::Builtin(f), all, ty) => {
