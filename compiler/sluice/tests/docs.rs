@@ -302,9 +302,9 @@ fn example_project() -> Tested {
     Ok(())
 }
 
-const COMMANDS: [&str; 16] = [
-    "check", "rates", "sdep", "schedule", "profile", "report", "cslow", "makespan", "graph", "build", "run", "test",
-    "new", "fmt", "explain", "clean",
+const COMMANDS: [&str; 17] = [
+    "check", "rates", "sdep", "schedule", "profile", "tune", "report", "cslow", "makespan", "graph", "build", "run",
+    "test", "new", "fmt", "explain", "clean",
 ];
 
 /// The options a command knows.
