@@ -97,18 +97,19 @@ pub fn solve(problem: &Problem, form: Form, left: &dyn Fn() -> Option<f64>) -> A
     }
 }
 
-/// One search after another, each with its own random numbers, until one has ended or time is over.
+/// One search after another, each with its own random numbers, until one has ended or time is over. Without time nothing is begun: CBC does not stop before it has
+/// solved its first linear program, which may take seconds.
 fn attempts(model: &Model, left: &dyn Fn() -> Option<f64>) -> Outcome {
-    let mut attempt = 0;
-    loop {
+    let mut out = Outcome { status: Status::Limit, values: None, bound: f64::NEG_INFINITY };
+    for attempt in 0.. {
         let seconds = left();
-        let limits = Limits { seconds, nodes: Some(FIRST_NODES << (attempt / 2).min(32)), gap: 0.0 };
-        let out = cbc::solve_binary(model, &limits, attempt);
-        attempt += 1;
-        if out.status != Status::Limit || out.values.is_some() || left().is_some_and(|s| s <= 0.0) {
-            return out;
+        if out.status != Status::Limit || out.values.is_some() || seconds.is_some_and(|s| s <= 0.0) {
+            break;
         }
+        let nodes = FIRST_NODES << (attempt / 2).min(32);
+        out = cbc::solve_binary(model, &Limits { seconds, nodes: Some(nodes), gap: 0.0 }, attempt);
     }
+    out
 }
 
 impl<'a> Program<'a> {
@@ -288,23 +289,30 @@ mod tests {
     fn every_rule_is_needed() {
         let p = problem("LLCL", 3);
         let (worst, least) = (solve(&p, Form::Short, &|| None).bound, bounds::shortest(&p));
-        let wishes = |i: usize| [1.0, -1.0].into_iter().cycle().skip(i);
+        // Later instructions early, and what is done undone, where nothing forbids it.
+        let wish = |pattern: usize, v: usize, t: usize| match pattern {
+            0 | 1 => (v + t + pattern).is_multiple_of(2),
+            _ => v % p.units().len() < 2,
+        };
         // Does what is left of the rules allow something that is no schedule, or too short or long for one?
         let is_wrong = |without: &[&str]| {
-            (least - 1..=worst + 1).any(|cycles| {
-                let mut program = Program::new(&p, Form::Short, cycles);
-                program.model = without.iter().fold(program.model, |m, rule| m.without(rule));
-                // Later instructions early, and what is done undone, where nothing forbids it.
-                for (v, wish) in program.z.iter().flatten().enumerate().flat_map(|(i, z)| z.iter().zip(wishes(i))) {
-                    program.model.objective[v.0] = wish;
-                }
-                let out = cbc::solve_binary(&program.model, &ALL, 0);
-                let makespan = |v: &[f64]| program.schedule(v).map(|s| s.cycles.len() as u64);
-                match (least..=worst).contains(&cycles) {
-                    true => out.values.as_deref().and_then(makespan) != Some(cycles),
-                    false => out.values.is_some(),
-                }
-            })
+            (least - 1..=worst + 1).flat_map(|cycles| (0..3).map(move |pattern| (cycles, pattern))).any(
+                |(cycles, pattern)| {
+                    let mut program = Program::new(&p, Form::Short, cycles);
+                    program.model = without.iter().fold(program.model, |m, rule| m.without(rule));
+                    for (v, z) in program.z.iter().flatten().enumerate() {
+                        for (t, z) in z.iter().enumerate() {
+                            program.model.objective[z.0] = if wish(pattern, v, t) { 1.0 } else { -1.0 };
+                        }
+                    }
+                    let out = cbc::solve_binary(&program.model, &ALL, 0);
+                    let makespan = |v: &[f64]| program.schedule(v).map(|s| s.cycles.len() as u64);
+                    match (least..=worst).contains(&cycles) {
+                        true => out.values.as_deref().and_then(makespan) != Some(cycles),
+                        false => out.values.is_some(),
+                    }
+                },
+            )
         };
         assert!(!is_wrong(&[]));
         // (14) follows from (40), since E is at most 1; without (11) it is only longer to solve.
