@@ -278,7 +278,9 @@ fn twelve(md: &mut String, seconds: f64) {
         *apart* is bound / schedule − 1. An o of 1/2 makes two instructions of each of its letters.\n\n\
         | o_L, o_C | strings | exact | 10 % or less | apart, median | at most | of | seconds, median | at most |\n|---|--:|--:|--:|--:|--:|---|--:|--:|\n";
     let regular = REGULAR.map(kernel);
-    for (l, c) in [((1, 1), (1, 1)), ((1, 2), (1, 1)), ((1, 2), (1, 2)), ((2, 1), (2, 1)), ((1, 1), (2, 1))] {
+    let machines =
+        [((1, 1), (1, 1)), ((1, 2), (1, 1)), ((1, 2), (1, 2)), ((2, 1), (2, 1)), ((1, 1), (2, 1)), ((1, 1), (4, 1))];
+    for (l, c) in machines {
         let of = |(units, warp)| Capacity::new(units, warp).unwrap_or(Capacity::ONE);
         let machine = Machine { load_store: of(l), cores: of(c) };
         let mut all = Vec::new();

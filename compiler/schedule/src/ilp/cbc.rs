@@ -84,14 +84,14 @@ pub fn solve(model: &Model, limits: &Limits, start: Option<Start>) -> Outcome {
     }
 }
 
-/// Solves a program of zeros and ones after CBC's own preprocessing, which probes them, and decides its variables in the order in which the model has them: the
-/// first one that is a fraction. Its heuristics are off: they take seconds before the first decision. With other programs the preprocessing has been seen to print
-/// a line; over those of the makespan's sweep it printed none.
+/// Solves a program of zeros and ones after CBC's own preprocessing, which probes them. Its heuristics are off: they take seconds before the first decision. With other
+/// programs the preprocessing has been seen to print a line; over those of the makespan's sweep it printed none.
 ///
-/// `seed` is where its random numbers begin: what it finds, and when, differs with it; what is true does not.
-pub fn solve_binary(model: &Model, limits: &Limits, seed: u32) -> Outcome {
+/// What is found, and when, depends on the number of the attempt; what is true does not. It is where CBC's random numbers begin. And with an even one
+/// variables are decided in the order in which the model has them, the first one that is a fraction, with an odd one in the order that CBC likes.
+pub fn solve_binary(model: &Model, limits: &Limits, attempt: u32) -> Outcome {
     debug_assert!(model.columns.iter().all(|c| c.integer && c.lower >= 0.0 && c.upper <= 1.0), "not binary");
-    from_nothing(model, limits, Search::InOrder(seed))
+    from_nothing(model, limits, Search::Binary(attempt))
 }
 
 /// How CBC goes about it.
@@ -99,8 +99,8 @@ pub fn solve_binary(model: &Model, limits: &Limits, seed: u32) -> Outcome {
 enum Search {
     /// As it likes, without its preprocessing.
     Plain,
-    /// As [`solve_binary`] says, with these random numbers.
-    InOrder(u32),
+    /// As [`solve_binary`] says.
+    Binary(u32),
 }
 
 fn from_nothing(model: &Model, limits: &Limits, search: Search) -> Outcome {
@@ -111,12 +111,12 @@ fn from_nothing(model: &Model, limits: &Limits, search: Search) -> Outcome {
     m.set_log_level(0);
     // Its preprocessing prints a line even so, when what it made of a model is not quite right. It saves no time with programs of schedules.
     parameter(&mut m, c"preprocess", if search == Search::Plain { c"off" } else { c"on" });
-    if let Search::InOrder(seed) = search {
-        parameter(&mut m, c"costStrategy", c"columnOrder");
+    if let Search::Binary(attempt) = search {
+        parameter(&mut m, c"costStrategy", if attempt.is_multiple_of(2) { c"columnOrder" } else { c"off" });
         parameter(&mut m, c"heuristicsOnOff", c"off");
         // Of the linear programs and of the search.
-        number(&mut m, c"randomSeed", (1 + u64::from(seed)).to_string());
-        number(&mut m, c"randomCbcSeed", (1 + u64::from(seed)).to_string());
+        number(&mut m, c"randomSeed", (1 + u64::from(attempt)).to_string());
+        number(&mut m, c"randomCbcSeed", (1 + u64::from(attempt)).to_string());
     }
     if model.rows.len() > MANY_ROWS {
         parameter(&mut m, c"cutsOnOff", c"off");

@@ -41,8 +41,10 @@
 
 use super::{Problem, Unit};
 
-/// The a and b that are tried: so many times what an instruction takes of its unit; the last one is no limit.
-const ALLOWED: [u128; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, u128::MAX];
+/// The a and b that are tried: so many times what an instruction takes of its unit; the second one is no limit.
+const ALLOWED: [u128; 10] = [0, u128::MAX, 1, 2, 3, 4, 5, 6, 7, 8];
+/// Of kernels that are longer only the first two: it would take seconds.
+const LONG: usize = 4096;
 
 /// What warps may make others wait.
 pub struct Overlap {
@@ -111,7 +113,8 @@ impl Overlap {
             parts: o[0] * o[1],
         };
         let (mut least, mut best) = (overlap.bound(problem), None);
-        for (a, b) in ALLOWED.iter().flat_map(|a| ALLOWED.iter().map(move |b| (a, b))).skip(1) {
+        let tried = &ALLOWED[..if problem.units().len() > LONG { 2 } else { ALLOWED.len() }];
+        for (a, b) in tried.iter().flat_map(|a| tried.iter().map(move |b| (a, b))).skip(1) {
             let table = Table::new(problem, step, [a.saturating_mul(step[0]), b.saturating_mul(step[1])]);
             let bound = overlap.beginning(problem, &table);
             if bound < least {

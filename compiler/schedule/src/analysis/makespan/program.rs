@@ -20,8 +20,8 @@
 //! the numbers anew in each cycle: of those at the same instruction, the foremost go first. Then none overtakes another, for each goes one step in a cycle.)
 //!
 //! CBC is told to decide E and G first, cycle by cycle, then the Z of the last warp, of the one before it, and so on: which units are full, cycle after cycle, says nearly all of
-//! a schedule, and what cannot be shows soon. Mostly a few dozen nodes are enough; where chance had it otherwise, the next attempt has another random number. So a search is
-//! begun again after 100, 100, 200, 200, 400, ... nodes; those that find that there is no schedule lose a factor of three at most by it.
+//! a schedule. Mostly a few dozen nodes find one; where chance had it otherwise, the next search has other random numbers. That there is none is proven with fewer nodes in
+//! the order that CBC likes, so every second search has that. A search is begun again after 100, 100, 200, 200, 400, 400, ... nodes.
 //!
 //! The left-hand sides of (33), (34), (36) and (37) hold always, so they are not written down. The objective (12) is taken one number at a time: is there a schedule of T
 //! cycles, in which the last warp is not done before? T begins with [`bounds::sound`](super::bounds::sound) or the bound by [`overlap`](super::overlap), whichever is
@@ -97,7 +97,7 @@ pub fn solve(problem: &Problem, form: Form, left: &dyn Fn() -> Option<f64>) -> A
     }
 }
 
-/// One search after another, each with its own random numbers, until one has ended or time is over. Without time nothing is begun: CBC does not stop before it has
+/// One search after another, in either order and with other random numbers, until one has ended or time is over. Without time nothing is begun: CBC does not stop before it has
 /// solved its first linear program, which may take seconds.
 fn attempts(model: &Model, left: &dyn Fn() -> Option<f64>) -> Outcome {
     let mut out = Outcome { status: Status::Limit, values: None, bound: f64::NEG_INFINITY };
