@@ -2,7 +2,8 @@
 //! and no legal schedule takes longer.
 //!
 //! `SLUICE_SWEEP=SECONDS` tries all strings up to six instructions with up to four warps, each integer program for so many seconds, small ones first, and
-//! none after `SLUICE_SWEEP_TOTAL` seconds; those that are stopped must still bracket the worst case.
+//! none after `SLUICE_SWEEP_TOTAL` seconds; those that are stopped must still bracket the worst case. With `SLUICE_SWEEP_FILE=FILE` each answer is a line of that file, and
+//! what is there already is not asked again: so the sweep goes on where it was stopped.
 #![allow(clippy::disallowed_methods)]
 
 mod dice;
@@ -13,6 +14,7 @@ use sluice_schedule::analysis::makespan::program::{self, Form};
 use sluice_schedule::analysis::makespan::schedule::{judge, name_warps, simulate};
 use sluice_schedule::analysis::makespan::{Capacity, Kernel, Machine, Problem, Unit, bounds};
 use std::collections::HashMap;
+use std::io::Write;
 
 const ALL: Limits = Limits { states: 1 << 26, stop: &|| false };
 
@@ -99,13 +101,44 @@ fn the_dynamic_programme_agrees_with_brute_force() {
 struct Swept {
     agreed: u32,
     stopped: u32,
-    open: u32,
+}
+
+/// A problem with a form, as a line of the sweep's file begins.
+fn name(p: &Problem, form: Form) -> String {
+    let o = Unit::ALL.map(|u| p.at_once(u));
+    format!("{form:?} {} W {} o {} {}", p.kernel(), p.warps(), o[0], o[1])
+}
+
+/// By form and warps. Those of `of` that are in neither number were not tried.
+fn table(swept: &[[Swept; 4]; 2], of: &[u32; 4]) -> String {
+    let mut text =
+        "| W | form | problems | agreed | CBC did not end | not tried |\n|--:|---|--:|--:|--:|--:|\n".to_string();
+    for (form, by_warps) in ["short", "long"].iter().zip(swept) {
+        for ((w, s), all) in (1..).zip(by_warps).zip(of) {
+            let open = all - s.agreed - s.stopped;
+            text += &format!("| {w} | {form} | {all} | {} | {} | {open} |\n", s.agreed, s.stopped);
+        }
+    }
+    text
+}
+
+/// CBC's answer, if it ended in time: checked against the worst case, whether it ended or not.
+fn asked(p: &Problem, form: Form, worst: u64, limit: f64) -> bool {
+    let start = std::time::Instant::now();
+    let answer = program::solve(p, form, &|| Some(limit - start.elapsed().as_secs_f64()));
+    assert!(answer.bound >= worst, "{form:?} {p:?}");
+    if let Some(s) = &answer.witness {
+        assert!(judge(p, s).unwrap() <= worst, "{form:?} {p:?}");
+    }
+    assert!(!answer.exact || answer.bound == worst, "{form:?} {p:?}");
+    answer.exact
 }
 
 #[test]
 fn the_integer_programs_agree() {
     let limit = seconds().unwrap_or(60.0);
     let total = std::env::var("SLUICE_SWEEP_TOTAL").ok().and_then(|t| t.parse().ok()).unwrap_or(f64::INFINITY);
+    let file = std::env::var("SLUICE_SWEEP_FILE").ok();
     let begun = std::time::Instant::now();
     let of = |kernel: &Kernel| -> Vec<Problem> {
         let of = |m: &Machine| (1..=4).map(|w| Problem::new(kernel, m, w).unwrap()).collect::<Vec<_>>();
@@ -115,42 +148,42 @@ fn the_integer_programs_agree() {
     // What CBC can do first.
     cases.sort_by_key(program::variables);
     cases.retain(|p| sweep() || program::variables(p) <= 45);
+    let before = file.as_ref().and_then(|f| std::fs::read_to_string(f).ok()).unwrap_or_default();
+    // Half kernels, LL for an L, are among the problems under their own name, too: each is asked as often as it is there.
+    let mut before: HashMap<&str, Vec<bool>> =
+        before.lines().filter_map(|l| l.split_once(": ")).fold(HashMap::new(), |mut all, (name, said)| {
+            all.entry(name).or_default().push(said.starts_with("agreed"));
+            all
+        });
+    let mut keep = file.as_ref().map(|f| std::fs::File::options().append(true).create(true).open(f).unwrap());
     let mut swept = [[Swept::default(); 4]; 2];
-    for p in &cases {
-        let worst = exact(p, ALL).unwrap().worst(p.warps());
+    let problems = [1, 2, 3, 4].map(|w| cases.iter().filter(|p| p.warps() == w).count() as u32);
+    for (k, p) in cases.iter().enumerate() {
+        if k % 200 == 199 && sweep() {
+            println!("{k} of {}:\n{}", cases.len(), table(&swept, &problems));
+        }
         for form in [Form::Short, Form::Long] {
-            let to = &mut swept[form as usize][p.warps() as usize - 1];
-            if begun.elapsed().as_secs_f64() > total {
-                to.open += 1;
+            let name = name(p, form);
+            let known = before.get_mut(name.as_str()).and_then(Vec::pop);
+            if known.is_none() && begun.elapsed().as_secs_f64() > total {
                 continue;
             }
             let start = std::time::Instant::now();
-            let answer = program::solve(p, form, &|| Some(limit - start.elapsed().as_secs_f64()));
-            assert!(answer.bound >= worst, "{form:?} {p:?}");
-            if let Some(s) = &answer.witness {
-                assert!(judge(p, s).unwrap() <= worst, "{form:?} {p:?}");
+            let agreed = known.unwrap_or_else(|| asked(p, form, exact(p, ALL).unwrap().worst(p.warps()), limit));
+            if let (None, Some(file)) = (known, &mut keep) {
+                let said = if agreed { "agreed" } else { "not in time" };
+                writeln!(file, "{name}: {said}, {:.2} s", start.elapsed().as_secs_f64()).unwrap();
             }
-            if answer.exact {
-                assert_eq!(answer.bound, worst, "{form:?} {p:?}");
+            let to = &mut swept[form as usize][p.warps() as usize - 1];
+            if agreed {
                 to.agreed += 1;
             } else {
-                println!(
-                    "not in time: {form:?} {} W {} o {:?}",
-                    p.kernel(),
-                    p.warps(),
-                    Unit::ALL.map(|u| p.at_once(u))
-                );
+                println!("not in time: {name}");
                 to.stopped += 1;
             }
         }
     }
-    println!("| W | form | agreed | CBC did not end | not tried |\n|--:|---|--:|--:|--:|");
-    for (form, of) in swept.iter().enumerate() {
-        for (w, s) in (1..).zip(of) {
-            let form = ["short", "long"][form];
-            println!("| {w} | {form} | {} | {} | {} |", s.agreed, s.stopped, s.open);
-        }
-    }
+    println!("{}", table(&swept, &problems));
     let all: Vec<Swept> = swept.concat();
     assert!(sweep() || all.iter().all(|s| s.stopped == 0));
     let agreed = |form: usize| swept[form].iter().map(|s| s.agreed).sum::<u32>();

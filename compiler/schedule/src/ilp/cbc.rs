@@ -68,13 +68,13 @@ const MANY_ROWS: usize = 1000;
 /// The start becomes a row, not CBC's initial solution: with one, CBC has called it optimal when it was not.
 pub fn solve(model: &Model, limits: &Limits, start: Option<Start>) -> Outcome {
     let Some(start) = start.filter(|s| model.check(s.values).is_ok()) else {
-        return from_nothing(model, limits, c"off");
+        return from_nothing(model, limits, Search::Plain);
     };
     let worth = model.value(start.values);
     let mut better = model.clone();
     let terms = model.objective.iter().enumerate().map(|(i, c)| (Var(i), *c));
     better.at_most("(better)", terms, worth - 0.5 * start.step);
-    let out = from_nothing(&better, limits, c"off");
+    let out = from_nothing(&better, limits, Search::Plain);
     match out {
         Outcome { values: Some(_), .. } => out,
         Outcome { status: Status::Infeasible, .. } => {
@@ -84,21 +84,40 @@ pub fn solve(model: &Model, limits: &Limits, start: Option<Start>) -> Outcome {
     }
 }
 
-/// Solves a program of zeros and ones after CBC's own preprocessing, which probes them. With other programs it has been seen to print a line; over
-/// those of the 4,344 problems that the makespan's sweep came to it printed none.
-pub fn solve_binary(model: &Model, limits: &Limits) -> Outcome {
+/// Solves a program of zeros and ones after CBC's own preprocessing, which probes them. Its heuristics are off: they take seconds before the first decision. With other
+/// programs the preprocessing has been seen to print a line; over those of the makespan's sweep it printed none.
+///
+/// What is found, and when, depends on the number of the attempt; what is true does not. It is where CBC's random numbers begin. And with an even one
+/// variables are decided in the order in which the model has them, the first one that is a fraction, with an odd one in the order that CBC likes.
+pub fn solve_binary(model: &Model, limits: &Limits, attempt: u32) -> Outcome {
     debug_assert!(model.columns.iter().all(|c| c.integer && c.lower >= 0.0 && c.upper <= 1.0), "not binary");
-    from_nothing(model, limits, c"on")
+    from_nothing(model, limits, Search::Binary(attempt))
 }
 
-fn from_nothing(model: &Model, limits: &Limits, preprocess: &CStr) -> Outcome {
+/// How CBC goes about it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// As it likes, without its preprocessing.
+    Plain,
+    /// As [`solve_binary`] says.
+    Binary(u32),
+}
+
+fn from_nothing(model: &Model, limits: &Limits, search: Search) -> Outcome {
     if model.columns.is_empty() || model.rows.is_empty() {
         return without_rows(model);
     }
     let mut m = load(model);
     m.set_log_level(0);
     // Its preprocessing prints a line even so, when what it made of a model is not quite right. It saves no time with programs of schedules.
-    parameter(&mut m, c"preprocess", preprocess);
+    parameter(&mut m, c"preprocess", if search == Search::Plain { c"off" } else { c"on" });
+    if let Search::Binary(attempt) = search {
+        parameter(&mut m, c"costStrategy", if attempt.is_multiple_of(2) { c"columnOrder" } else { c"off" });
+        parameter(&mut m, c"heuristicsOnOff", c"off");
+        // Of the linear programs and of the search.
+        number(&mut m, c"randomSeed", (1 + u64::from(attempt)).to_string());
+        number(&mut m, c"randomCbcSeed", (1 + u64::from(attempt)).to_string());
+    }
     if model.rows.len() > MANY_ROWS {
         parameter(&mut m, c"cutsOnOff", c"off");
     }

@@ -7,6 +7,7 @@
 
 use super::bracket::{Bracket, Effort, bracket, by_overlap};
 use super::exact::{Exact, Limits as States, NotExact, exact, states};
+use super::overlap::Overlap;
 use super::program::{self, Form};
 use super::schedule::{Schedule, judge, name_warps};
 use super::{Problem, bounds, estimate};
@@ -89,6 +90,8 @@ pub enum NoAnswer {
 
 /// The widest search of a bracket.
 const WIDEST: usize = 1 << 14;
+/// The part of the time that CBC has; what is left is for a schedule where it has none.
+const CBC_PART: f64 = 0.9;
 /// States that take no time: an estimate is made of no more where nobody says of how many warps.
 const CHEAP: u64 = 1 << 20;
 /// The most warps that an estimate is made of where nobody says.
@@ -146,16 +149,27 @@ fn integer_program(problem: &Problem, form: Form, settings: &Settings) -> Result
     if variables > program::MOST_VARIABLES {
         return Err(NoAnswer::Variables(variables));
     }
-    let left = || Some((settings.seconds - (settings.clock)()).max(0.0));
+    let left = || Some((CBC_PART * settings.seconds - (settings.clock)()).max(0.0));
     let answer = program::solve(problem, form, &left);
-    let least = answer.witness.as_ref().map_or(bounds::shortest(problem), |s| s.cycles.len() as u64);
+    // It asks for one length after another, so it has no schedule at all until it has the longest one.
+    let witness = answer.witness.or_else(|| {
+        let over = |part: f64| (settings.clock)() > (CBC_PART + part * (1.0 - CBC_PART)) * settings.seconds;
+        let found = by_overlap(problem, &Effort { over: &over, width: WIDEST });
+        found.witness.filter(|s| judge(problem, s) == Ok(found.least))
+    });
+    let least = witness.as_ref().map_or(bounds::shortest(problem), |s| s.cycles.len() as u64);
     Ok(Answer {
         bound: answer.bound,
-        exact: answer.exact,
+        exact: least == answer.bound,
         sound: true,
         least,
-        witness: answer.witness,
-        by: if form == Form::Short { "ilp-short" } else { "ilp-long" },
+        witness,
+        by: match form {
+            // Where CBC has proven nothing, the bound is the one that it began with.
+            _ if !answer.exact && answer.bound == Overlap::new(problem).bound(problem) => "overlap",
+            Form::Short => "ilp-short",
+            Form::Long => "ilp-long",
+        },
         estimates: Vec::new(),
     })
 }
@@ -252,6 +266,34 @@ mod tests {
         assert_eq!(solve(&p, Method::Estimate(Some(401)), &settings()), Err(NoAnswer::MoreThanAll(400)));
         let late = Settings { clock: &|| 2000.0, states: 1 << 30, ..settings() };
         assert_eq!(solve(&problem("LCLCLCLC", 30), Method::Exact, &late), Err(NoAnswer::Time(1000.0)));
+    }
+
+    #[test]
+    fn an_integer_program_that_does_not_end_has_a_schedule_by_search() {
+        let p = problem("LLCCLLCC", 12);
+        // No time for CBC, some for the search; and none for either.
+        for (clock, least) in [(0.95, 54), (2.0, 50)] {
+            for method in [Method::IlpShort, Method::IlpLong] {
+                let a = solve(&p, method, &Settings { seconds: 1.0, states: 1, clock: &|| clock }).unwrap();
+                assert_eq!(judge(&p, &a.witness.unwrap()), Ok(a.least));
+                assert!(a.least >= least && a.least <= a.bound, "{} {}", a.least, a.bound);
+                assert_eq!((a.exact, a.by), (a.least == a.bound, "overlap"));
+            }
+        }
+    }
+
+    #[test]
+    fn where_units_differ_bound_and_schedule_are_near() {
+        // By kernel and o_C; with the bound by overlap that had no R, 19, 15, 12 and 16 per cent apart.
+        for (kernel, cores) in [("CLLLCCCLCLCC", 2), ("LLLCCCLLLCCC", 2), ("LCCLCCLCCLCC", 2), ("LCCLLCLCCCCC", 4)] {
+            let machine = Machine { load_store: Capacity::ONE, cores: Capacity::new(cores, 1).unwrap() };
+            let p = Problem::new(&kernel.parse().unwrap(), &machine, 64).unwrap();
+            let now = std::cell::Cell::new(0.0);
+            let clock = || now.replace(now.get() + 0.001);
+            let a = solve(&p, Method::Auto, &Settings { seconds: 0.5, states: 1 << 20, clock: &clock }).unwrap();
+            assert!(a.bound * 100 <= a.least * 105, "{kernel} {} {}", a.least, a.bound);
+            assert_eq!(judge(&p, &a.witness.unwrap()), Ok(a.least));
+        }
     }
 
     #[test]
