@@ -4,6 +4,7 @@
 //! ```text
 //! programs SLUICE WORK RESULTS     the sluice command, a folder for what is built, and the start of the names of the files to write
 //!                                  (.md, .json, .svg)
+//! programs SLUICE WORK RESULTS PROGRAM…   only these, and the table is printed: nothing is kept
 //! programs --draw RESULTS          draws the charts of figures that are kept anew, and the table of README.md where they are the latest
 //! ```
 
@@ -167,13 +168,20 @@ fn draw(root: &Path, results: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
+fn run(places: &Places<'_>, results: &str, names: &[String]) -> Result<(), String> {
+    let asked = |name: &str| names.is_empty() || names.iter().any(|n| n == name);
     let mut all = Vec::new();
     for b in &SUITE {
-        all.push(measure(places, b, None)?);
-        if let Some((variant, _)) = b.peer.variant {
-            all.push(measure(places, b, Some(variant))?);
+        let variants = b.peer.variant.iter().map(|(variant, _)| Some(*variant));
+        for variant in std::iter::once(None).chain(variants) {
+            if asked(variant.unwrap_or(b.name)) {
+                all.push(measure(places, b, variant)?);
+            }
         }
+    }
+    if !names.is_empty() {
+        print!("{}", table(&all));
+        return Ok(());
     }
     let text = format!(
         "{}\nMillion items of input in a second, the best of {TURNS} turns; C with -O3 -march=native, the faster of both compilers in the ratios. Exact: C with `{}`. As usual: C may \
@@ -205,8 +213,8 @@ fn main() {
     let root = Path::new(".");
     let done = match &args[..] {
         [_, draws, results] if draws == "--draw" => draw(root, results),
-        [_, sluice, work, results] => run(&Places { sluice, root, work: Path::new(work) }, results),
-        _ => command::usage("programs SLUICE WORK RESULTS | programs --draw RESULTS"),
+        [_, sluice, work, results, names @ ..] => run(&Places { sluice, root, work: Path::new(work) }, results, names),
+        _ => command::usage("programs SLUICE WORK RESULTS [PROGRAM...] | programs --draw RESULTS"),
     };
     command::ended(done);
 }

@@ -4,6 +4,7 @@ use crate::generate::Case;
 use crate::generate::random::Random;
 use sluice_codegen::Flavour;
 use sluice_codegen::c::print::Site;
+use sluice_driver::as_c::as_c;
 use sluice_driver::as_run::as_run;
 use sluice_driver::cc::CcOptions;
 use sluice_driver::exit::{Exit, Fault};
@@ -143,7 +144,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<(Checked, Compiled), Str
         };
         let folded = as_run(&mut session, checked, &code)?;
         let program = folded.unwrap_or(Checked { sources: checked.sources.clone(), program: checked.program.clone() });
-        let program = combining::combined(&mut session, &program, &code)?.unwrap_or(program);
+        let program = as_c(&mut session, &program, &code)?.unwrap_or(program);
         let c = compiled::emit(&mut session, &program, &code, Flavour::Plugin, "program")?;
         let lanes = c.source.matches("while (n >= SL_LANES)").count();
         let native = compiled::load(&mut session, &program, &c, &code, &Natives::none())?;

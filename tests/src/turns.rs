@@ -209,7 +209,7 @@ impl Slowing {
     /// The program made so; `None` where it cannot be, or nothing is to be done.
     pub fn of(self, program: &Elaborated) -> Option<Elaborated> {
         // also filters that may fail: both ways they do, or neither
-        let fold = |p: &Elaborated| slow::fold_branches(p, &mut |_| true).map(|(p, _)| p);
+        let fold = |p: &Elaborated| slow::fold_branches(p, &[], &mut |_| true).map(|(p, _)| p);
         match self {
             Slowing::Streams(n) => slow::streams(program, n).ok(),
             Slowing::Fold => fold(program),

@@ -43,7 +43,7 @@ int->int splitjoin Outer {{
 }
 
 fn folded(program: &Elaborated) -> Elaborated {
-    fold_branches(program, &mut |_| true).expect("there is something to fold").0
+    fold_branches(program, &[], &mut |_| true).expect("there is something to fold").0
 }
 
 fn slowed(program: &Elaborated, n: u32) -> Elaborated {
@@ -89,7 +89,7 @@ fn folding_twice() {
     let (mut levels, mut loops) = (0, 0);
     for (a, b) in [1, 2, 3, 6].iter().flat_map(|a| [1, 2, 3, 4, 6, 9, 12, 18].map(|b| (*a, b))) {
         let once = folded(&nested(3, a, 2, b));
-        let Some((twice, _)) = fold_branches(&once, &mut |_| true) else { continue };
+        let Some((twice, _)) = fold_branches(&once, &[], &mut |_| true) else { continue };
         passes(&twice);
         let turns = only(&twice);
         if turns.levels.len() == 2 {

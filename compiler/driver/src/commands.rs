@@ -1,5 +1,6 @@
 //! The commands, each a few steps of the pipeline.
 
+use crate::as_c::as_c;
 use crate::as_run::as_run;
 use crate::cache::Cache;
 use crate::cc::Product;
@@ -11,7 +12,6 @@ use crate::document;
 use crate::exit::{Exit, Fault};
 use crate::fix;
 use crate::io::sink;
-use crate::linear;
 use crate::makespan::programs::{self, How, OfProgram};
 use crate::makespan::{self, MakespanOptions};
 use crate::natives::{Natives, sources};
@@ -263,7 +263,7 @@ pub fn build(
         let folded = as_run(session, &checked, code)?;
         let mut checked = folded.unwrap_or(checked);
         if product != BuildProduct::Cuda {
-            checked = linear::combined(session, &checked, code)?.unwrap_or(checked);
+            checked = as_c(session, &checked, code)?.unwrap_or(checked);
         }
         let name = library_name(&output);
         let makespan = options.manifest.as_deref().map(|m| &m.makespan);

@@ -3,6 +3,7 @@
 // The driver is the room that touches files, processes, clocks and the environment; clippy.toml bans them elsewhere.
 #![allow(clippy::disallowed_methods)]
 
+pub mod as_c;
 pub mod as_run;
 pub mod back_end;
 pub mod cache;

@@ -3,6 +3,7 @@
 //! Purpose: from files to running code, one straight way: read, analyse, schedule, lower, emit C, compile, run.
 //! Every step is a pass with a name; each can be timed, and what it made can be dumped.
 
+use crate::as_c::as_c;
 use crate::as_run::as_run;
 use crate::back_end;
 use crate::compiled;
@@ -13,7 +14,6 @@ use crate::interrupt;
 use crate::io::host::{self, Host};
 use crate::io::sink::Out;
 use crate::jitted::{self, Ready};
-use crate::linear;
 use crate::native::NativeEnd;
 use crate::natives::Natives;
 use crate::natives::foreign::Foreign;
@@ -192,7 +192,7 @@ pub fn run(
                 } else {
                     let code = &tune::find::tuned(checked, code);
                     // code made in memory stays exact; what is combined has other roundings
-                    combined = linear::combined(session, checked, code)?;
+                    combined = as_c(session, checked, code)?;
                     let front = match &combined {
                         Some(combined) => compiled::front(session, combined, code)?,
                         None => front,

@@ -12,7 +12,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 16] = [
+const PASSES: [&str; 17] = [
     "parse",
     "elaborate",
     "steady-state",
@@ -22,6 +22,7 @@ const PASSES: [&str; 16] = [
     "delays",
     "skip-zeros",
     "linear",
+    "level-branches",
     "schedule",
     "lower",
     "emit-cuda",

@@ -190,6 +190,9 @@ pub struct Lanes {
     /// Bring the window into phase order first: items of equal position modulo `pop` become neighbours. Where a firing takes more than one and this is not so, each lane's
     /// items are taken from where they are.
     pub phases: bool,
+    /// Streams that take turns in a firing, 1 in most filters: the function is one turn, and positions in it count the items of one stream. Item x of stream s of N is
+    /// item x * N + s of the window; the one that a turn gives is item s.
+    pub strands: u32,
 }
 
 /// A few firings of `work` as one function, whose positions count from the first firing's first item. What is left over, `work` does.

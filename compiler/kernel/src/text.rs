@@ -172,7 +172,9 @@ impl Printer {
         if let Some(l) = &k.lanes {
             let varying: String = l.varying.iter().map(|v| if *v { 'v' } else { 'u' }).collect();
             let phases = if l.phases { " phases" } else { "" };
-            let _ = writeln!(self.out, "lanes {} {} unroll {}{phases}", l.function, quoted(&varying), l.unroll);
+            let strands = if l.strands > 1 { format!(" strands {}", l.strands) } else { String::new() };
+            let _ =
+                writeln!(self.out, "lanes {} {} unroll {}{phases}{strands}", l.function, quoted(&varying), l.unroll);
         }
         if let Some(s) = &k.steps {
             let _ = writeln!(self.out, "steps {} {}", s.function, s.firings);

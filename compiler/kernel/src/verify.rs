@@ -44,6 +44,10 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
         if l.varying.len() != f.locals.len() || l.unroll == 0 {
             return Err("a lanes function does not fit its description".into());
         }
+        let (r, n) = (kernel.work.rates, l.strands);
+        if n == 0 || n > 1 && !([r.pop, r.peek].iter().all(|x| x.is_multiple_of(n)) && r.push == n) {
+            return Err(format!("{n} streams do not take turns in {} and {} items in, {} out", r.pop, r.peek, r.push));
+        }
     }
     if let Some(s) = &kernel.steps {
         let f = kernel.functions.get(s.function.index()).ok_or("a function of firings in step that does not exist")?;

@@ -562,6 +562,18 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
     for (long i = rows * pop; i < items; i++) to[i % pop * row + i / pop] = in[i];
 }
 
+/* The same of `n` streams whose items, of so many words, lie one by one, `pop` of each to a turn: those of one place in the turns, and one part, become neighbours.
+ * to[(i % pop * words + w) * row + i / pop * n + s] = in[(i * n + s) * words + w], for i < items. */
+SL_FN __attribute__((always_inline)) void sl_phases_of_strands(const int32_t *restrict in, long pop, long words, long n, long items, long row, int32_t *restrict to)
+{
+    for (long i = 0; i < items; i++) {
+        int32_t *part = to + i % pop * words * row + i / pop * n;
+        const int32_t *from = in + i * n * words;
+        if (words == 1) memcpy(part, from, (size_t)n * sizeof *part);
+        else sl_phases(from, words, n * words, row, part);
+    }
+}
+
 /* The reverse, for `rows` whole rows: out[k * push + p] = from[p * row + k]. */
 SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict from, long row, long push, long rows, int32_t *restrict out)
 {

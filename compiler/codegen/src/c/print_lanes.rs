@@ -34,6 +34,9 @@ pub(super) struct LaneLayout {
     row: u32,
     /// Positions come from a table.
     positions: bool,
+    /// Streams that take turns, and of one stream: items taken by a turn, and looked at.
+    strands: u32,
+    rates: Rates,
 }
 
 /// Buffers of a block should fit into the first-level cache with room to spare, in words.
@@ -46,23 +49,27 @@ const LEAST_BLOCK: u32 = 16;
 const MAX_POSITIONS: u32 = 4096;
 
 impl LaneLayout {
-    fn of(kernel: &Kernel, Lanes { phases, unroll, .. }: &Lanes) -> LaneLayout {
+    fn of(kernel: &Kernel, Lanes { phases, unroll, strands, .. }: &Lanes) -> LaneLayout {
         let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
         let (wi, wo) = (width(&kernel.input), width(&kernel.output));
-        let rates = kernel.work.rates;
+        let (all, strands) = (kernel.work.rates, *strands);
+        let rates = Rates { peek: all.peek / strands, pop: all.pop / strands, push: all.push / strands };
         let (pop, push) = (rates.pop * wi, rates.push * wo);
         let words = if *phases { pop } else { 0 } + if push > 1 { push } else { 0 };
         let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).min(1024));
         // where an item of each phase fills the buffer, one vector of each
         let block = if block == 0 && words > 0 { LEAST_BLOCK } else { block };
+        // turns that take several items: firings are whole
+        let whole = strands.max(LEAST_BLOCK);
+        let block = if strands > 1 && rates.pop > 1 { (block / whole).max(1) * whole } else { block };
         // where windows do not overlap, nothing is brought twice, and what was just brought is used while it is near (measured)
-        let whole = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
-        let near = *phases && rates.peek == rates.pop && whole(pop) && whole(push.max(1));
+        let even = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
+        let near = *phases && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
         let block = if near { LEAST_BLOCK * unroll.max(&1) } else { block };
-        let row = if near || block == LEAST_BLOCK && rates.peek == rates.pop {
+        let row = if near || strands == 1 && block == LEAST_BLOCK && rates.peek == rates.pop {
             block / 16
         } else {
-            let row = block + (rates.peek * wi).div_ceil(pop.max(1)) + 16;
+            let row = block + (rates.peek * wi).div_ceil(pop.max(1)) * strands + 16;
             // an odd number of cache lines, so that the phases do not fall on top of each other
             row.div_ceil(16) | 1
         };
@@ -73,11 +80,29 @@ impl LaneLayout {
             block,
             row: row * 16,
             positions: *phases && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
+            strands,
+            rates,
         }
     }
 
     fn position(&self, word: u32) -> u32 {
-        word % self.pop * self.row + word / self.pop
+        word % self.pop * self.row + word / self.pop * self.strands
+    }
+
+    /// Brings a block into phase order, where its items are words of `window` words for each firing.
+    fn phases(&self, window: u32) -> String {
+        let (pop, row, n) = (self.pop, self.row, self.strands);
+        let (from, of) = ("(const int32_t *)(const void *)in", self.rates.pop);
+        match n {
+            1 => format!("sl_phases({from}, {pop}, (block - 1) * {pop} + {window}, {row}, phase);"),
+            // neighbours are there already, but for the parts of items
+            _ if of == 1 => format!("sl_phases({from}, {pop}, (block - {n}) * {pop} + {}, {row}, phase);", window * n),
+            _ => {
+                let words = self.width.0;
+                let turns = format!("(block / {n} - 1) * {of} + {}", self.rates.peek);
+                format!("sl_phases_of_strands({from}, {of}, {words}, {n}, {turns}, {row}, phase);")
+            }
+        }
     }
 }
 
@@ -86,7 +111,7 @@ impl Printer<'_> {
     pub(super) fn lanes(&mut self) {
         let Some(lanes) = &self.kernel.lanes else { return };
         let layout = LaneLayout::of(self.kernel, lanes);
-        let rates = self.kernel.work.rates;
+        let (rates, strands) = (layout.rates, lanes.strands);
         let window = rates.peek * layout.width.0;
         self.start(lanes.function);
         let within = self.within_firings();
@@ -106,6 +131,9 @@ impl Printer<'_> {
             let _ = writeln!(self.out, "        _Alignas(64) int32_t result[{}];", layout.push * layout.block);
         }
         self.byte_tables();
+        if strands > 1 {
+            let _ = writeln!(self.out, "        n *= {strands};");
+        }
         self.out.push_str("        while (n >= SL_LANES) {\n");
         match layout.block {
             0 => self.out.push_str("            const long block = n / SL_LANES * SL_LANES;\n"),
@@ -114,11 +142,7 @@ impl Printer<'_> {
             }
         }
         if lanes.phases {
-            let (pop, row) = (layout.pop, layout.row);
-            let _ = writeln!(
-                self.out,
-                "            sl_phases((const int32_t *)(const void *)in, {pop}, (block - 1) * {pop} + {window}, {row}, phase);"
-            );
+            let _ = writeln!(self.out, "            {}", layout.phases(window));
         }
         self.out.push_str("            long f = 0;\n");
         self.layout = Some(layout);
@@ -248,7 +272,8 @@ impl Printer<'_> {
         let (load, c) = if *ty == Ty::Int { ("sl_vi_load", "int32_t") } else { ("sl_vf_load", "float") };
         let word = self.word(position, path, l.width.0);
         if !self.kernel.lanes.as_ref().is_some_and(|l| l.phases) {
-            return match self.kernel.work.rates.pop {
+            return match l.rates.pop {
+                1 if l.strands > 1 => format!("{load}((const {c} *)in + {word} * {} + f + {u} * SL_LANES)", l.strands),
                 1 => format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)"),
                 pop => format!("sl_vf_across((const {c} *)in + {word} + (f + {u} * SL_LANES) * {pop}, {pop})"),
             };
@@ -257,7 +282,8 @@ impl Printer<'_> {
             Ok(w) => l.position(w).to_string(),
             Err(_) if l.positions => format!("at[{word}]"),
             // a firing looks at the items that it takes, and no others
-            Err(_) if self.kernel.work.rates.peek <= self.kernel.work.rates.pop => format!("{word} * {}", l.row),
+            Err(_) if l.rates.peek <= l.rates.pop => format!("{word} * {}", l.row),
+            Err(_) if l.strands > 1 => format!("({word} % {} * {} + {word} / {} * {})", l.pop, l.row, l.pop, l.strands),
             Err(_) => format!("({word} % {} * {} + {word} / {})", l.pop, l.row, l.pop),
         };
         format!("{load}((const {c} *)(const void *)phase + {at} + f + {u} * SL_LANES)")

@@ -32,14 +32,20 @@ impl Printer<'_> {
         let _ = writeln!(self.out, "{lanes}\n{{\n    (void)ctx, (void)st, (void)in, (void)out;");
         self.lanes();
         self.out.push_str("}\n\n");
-        let several = self.several();
+        let strands = self.kernel.lanes.as_ref().map_or(1, |l| l.strands);
+        let several = strands == 1 && self.several();
         if several {
             self.some();
         }
         let (pop, push) = (rates.pop, rates.push);
+        // streams that take turns fill vectors together: so many firings, at least
+        let least = match 1u32 << strands.trailing_zeros() {
+            1 => "SL_LANES".to_string(),
+            even => format!("(SL_LANES > {even} ? SL_LANES / {even} : 1)"),
+        };
         let _ = write!(
             self.out,
-            "{head}\n{{\n    const long whole = n / SL_LANES * SL_LANES;\n    st->iter += n;\n    \
+            "{head}\n{{\n    const long whole = n / {least} * {least};\n    st->iter += n;\n    \
              if (whole > 0) sl_lanes_{k}(ctx, st, in, out, whole);\n    in += whole * {pop}, out += whole * {push}, n -= whole;\n"
         );
         if several {

@@ -3,6 +3,7 @@
 
 use super::way::{Loops, Vectors, Way, Which};
 use super::{SCHEMA, Tried, Tuned, find};
+use crate::as_c::as_c;
 use crate::as_run::as_run;
 use crate::cache::Cache;
 use crate::cc::Compiler;
@@ -14,7 +15,6 @@ use crate::io::format::Format;
 use crate::io::host::{self, Bindings, End, Host};
 use crate::io::item::Scalar;
 use crate::io::sink::{Out, SharedOut};
-use crate::linear;
 use crate::native::{Native, NativeEnd};
 use crate::natives::Natives;
 use crate::options::CodeOptions;
@@ -195,7 +195,7 @@ fn has_512() -> bool {
 /// The program, compiled this way and loaded.
 fn compile(session: &mut Session, ran: &Checked, code: &CodeOptions, way: Way) -> Result<(Native, Vec<Site>), Halt> {
     let code = &way.of(code);
-    let combined = linear::combined(session, ran, code)?;
+    let combined = as_c(session, ran, code)?;
     let ran = combined.as_ref().unwrap_or(ran);
     let c = compiled::emit(session, ran, code, Flavour::Plugin, "program")?;
     Ok((compiled::load(session, ran, &c, code, &Natives::none())?, c.sites))

@@ -43,9 +43,10 @@ struct Candidate {
     turns: Turns,
 }
 
-/// Folds what can be folded, if `may` agrees to the filter.
+/// Folds what can be folded, if `may` agrees to the filter: branches with state, and those without behind the splitters `also` ([`super::level_branches()`]).
 pub fn fold_branches(
     program: &Elaborated,
+    also: &[NodeId],
     may: &mut dyn FnMut(&FilterCode) -> bool,
 ) -> Option<(Elaborated, Vec<Folded>)> {
     // what waits for whom is said by node
@@ -53,7 +54,8 @@ pub fn fold_branches(
         return None;
     }
     let mut asked: HashMap<CodeId, bool> = HashMap::new();
-    let mut candidates: Vec<Candidate> = program.graph.node_ids().filter_map(|n| candidate(program, n)).collect();
+    let mut candidates: Vec<Candidate> =
+        program.graph.node_ids().filter_map(|n| candidate(program, n, also.contains(&n))).collect();
     candidates.retain(|c| *asked.entry(c.code).or_insert_with(|| may(&program.codes[c.code.index()])));
     if candidates.is_empty() {
         return None;
@@ -118,8 +120,8 @@ fn only_used(graph: &mut SdfGraph, codes: Vec<FilterCode>) -> Vec<FilterCode> {
     kept
 }
 
-/// The splitjoin of a splitter, where it can be folded.
-fn candidate(program: &Elaborated, split: NodeId) -> Option<Candidate> {
+/// The splitjoin of a splitter, where it can be folded: its branches have state, or with `also`, none.
+fn candidate(program: &Elaborated, split: NodeId, also: bool) -> Option<Candidate> {
     let graph = &program.graph;
     let node = graph.node(split);
     let NodeKind::SplitRoundRobin(weights) = &node.kind else { return None };
@@ -135,10 +137,12 @@ fn candidate(program: &Elaborated, split: NodeId) -> Option<Candidate> {
     let mut code = None;
     for i in 0..n {
         let branch = NodeId::from(split.index() + 1 + i);
-        let NodeKind::Filter { code: c, stateful: true, prints: false, dynamic: false, .. } = graph.node(branch).kind
-        else {
+        let NodeKind::Filter { code: c, stateful, prints: false, dynamic: false, .. } = graph.node(branch).kind else {
             return None;
         };
+        if stateful == also {
+            return None;
+        }
         let (input, output) = (graph.node(branch).inputs.first()?, graph.node(branch).outputs.first()?);
         let (a, b) = (graph.channel(*input), graph.channel(*output));
         let at_its_place = a.from == (split, i as u32) && b.to == (join, i as u32);

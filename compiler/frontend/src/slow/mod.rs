@@ -6,6 +6,7 @@
 //! - [`streams`] (`--streams N`): the open input carries N streams item by item, item x of stream s at x·N + s, and so do all channels
 //!   and the open output. Every stream comes out as from a run of the original on it alone.
 //! - [`fold_branches()`]: a round-robin splitjoin whose branches are N equal stateful filters becomes one filter. Nothing else changes.
+//! - [`level_branches()`]: the same of equal filters without state that look ahead, for vectors over neighbouring branches.
 //!
 //! In both, a filter's state becomes an array, one element for each stream, and a firing does a firing of each ([`mod@code`]). Delays (initial
 //! items, state) are there N times: this is C-slow, so the RecMII per item falls by N, and the loop over the streams has independent turns.
@@ -28,11 +29,13 @@
 pub mod code;
 pub mod fold_branches;
 pub mod in_turn;
+pub mod level_branches;
 mod rewrite;
 mod streams;
 
 pub use fold_branches::{Folded, fold_branches};
 pub use in_turn::{Held, InTurn, Lay};
+pub use level_branches::level_branches;
 pub use streams::{MOST_STREAMS, streams};
 
 /// Codes of this pass.

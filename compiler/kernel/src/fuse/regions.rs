@@ -157,7 +157,11 @@ pub(super) fn regions(
 fn kind(kernel: &Kernel, may_fail: bool, serial: bool) -> Option<Filter> {
     let work = kernel.function(kernel.work.function);
     let mut checks = false;
-    let mut alone = kernel.work.dynamic.is_some() || !kernel.handlers.is_empty() || kernel.uses_iter();
+    // as a part of something else, streams side by side would be loops again
+    let mut alone = kernel.work.dynamic.is_some()
+        || !kernel.handlers.is_empty()
+        || kernel.uses_iter()
+        || lanes::has_strands(kernel);
     walk::each_stmt(&work.body, &mut |s| {
         alone |= match &s.kind {
             StmtKind::Call { .. } | StmtKind::Print(_) | StmtKind::PrintText(_) | StmtKind::Send(_) => true,

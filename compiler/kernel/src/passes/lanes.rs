@@ -15,6 +15,7 @@
 
 mod convert;
 mod straight;
+mod strands;
 
 use super::split_complex::split;
 use crate::cost;
@@ -40,6 +41,14 @@ const MAX_WINDOW: u32 = 1 << 16;
 
 /// Finds the lanes of the work function.
 pub fn run(kernel: &mut Kernel) {
+    if let Some((one, n)) = strands::of(kernel)
+        // even what is little to do: its items are neighbours as they are
+        && let Some((f, lanes)) = find(&one, 0, false).filter(|(f, l)| !straight::moves_only(f, &l.varying))
+    {
+        kernel.functions.push(f);
+        kernel.lanes = Some(Lanes { strands: n, ..lanes });
+        return;
+    }
     if straight::straight(kernel) || straight::wide(kernel) {
         return;
     }
@@ -52,6 +61,11 @@ pub fn run(kernel: &mut Kernel) {
 /// Do the firings of the work function fill vectors: in lanes, or in loops that the C compiler makes vectors of?
 pub fn fills_vectors(kernel: &Kernel) -> bool {
     kernel.lanes.is_some() || straight::straight(kernel)
+}
+
+/// Do the lanes hold streams that take turns in a firing?
+pub fn has_strands(kernel: &Kernel) -> bool {
+    kernel.lanes.as_ref().is_some_and(|l| l.strands > 1)
 }
 
 /// Are the firings' loops vectors, and too long for lanes? They stay by themselves.
@@ -116,7 +130,7 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
         };
         let phases = rates.pop * width(&kernel.input) > 1 && !wide;
         let function = FuncId::from(kernel.functions.len());
-        return Some((f, Lanes { function, varying, unroll, phases }));
+        return Some((f, Lanes { function, varying, unroll, phases, strands: 1 }));
     }
 }
 

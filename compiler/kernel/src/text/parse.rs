@@ -231,7 +231,9 @@ impl<'a> Parser<'a> {
                 let varying = self.string()?.chars().map(|c| c == 'v').collect();
                 self.expect("unroll")?;
                 let unroll = self.unsigned()?;
-                lanes = Some(Lanes { function, varying, unroll, phases: self.word("phases") });
+                let phases = self.word("phases");
+                let strands = if self.word("strands") { self.unsigned()? } else { 1 };
+                lanes = Some(Lanes { function, varying, unroll, phases, strands });
             } else if self.word("steps") {
                 steps = Some(Steps { function: self.func()?, firings: self.unsigned()? });
             } else {

@@ -63,7 +63,7 @@ pub struct Within {
 
 /// The firing of a kernel in vectors, where that is cheaper than its lanes.
 pub fn within(kernel: &Kernel) -> Option<Within> {
-    let lanes = kernel.lanes.as_ref()?;
+    let lanes = kernel.lanes.as_ref().filter(|l| l.strands == 1)?;
     let rates = kernel.work.rates;
     let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
     let widths = (width(&kernel.input), width(&kernel.output));

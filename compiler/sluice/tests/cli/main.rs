@@ -13,6 +13,7 @@ mod hostile;
 mod jit;
 mod known;
 mod language;
+mod level;
 mod libraries;
 mod linear;
 mod loops;

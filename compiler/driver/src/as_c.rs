@@ -1,0 +1,47 @@
+//! # as-c
+//!
+//! Purpose: the program that C code is made of, where it is another one than natively in general ([`crate::as_run`]): linear filters are combined ([`crate::linear`]), and equal branches without
+//! state that look ahead are one filter, whose turns go side by side in vectors ([`sluice_frontend::slow::level_branches()`]). Where firings are counted, none of this is done: each filter has
+//! its own numbers then.
+
+use crate::compiled::device_kernel;
+use crate::linear;
+use crate::options::CodeOptions;
+use crate::pipeline::{Checked, Halt, dump};
+use crate::session::Session;
+use sluice_frontend::slow::code::{Turns, slowed};
+use sluice_frontend::slow::{fold_branches, level_branches};
+use sluice_frontend::typed::{FilterCode, Globals};
+use sluice_frontend::{Elaborated, graph_text};
+use sluice_kernel::passes::lanes;
+
+/// The program as C code has it; `None` where that is the program as it is.
+pub fn as_c(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Option<Checked>, Halt> {
+    let combined = linear::combined(session, checked, code)?;
+    if !code.fold || code.stats {
+        return Ok(combined);
+    }
+    let before = &combined.as_ref().unwrap_or(checked).program;
+    let made = session.pass("level-branches", || side_by_side(before, code));
+    dump(session, "level-branches", || graph_text::print(&made.as_ref().unwrap_or(before).graph))?;
+    Ok(made.map(|program| Checked { sources: checked.sources.clone(), program }).or(combined))
+}
+
+/// The program in which equal branches without state that look ahead are one filter; `None` where there are none.
+pub fn side_by_side(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
+    let (level, splits) = level_branches(program, &mut |f, turns| worth(f, turns, &program.globals, code))?;
+    // with state, there are those left that may not be folded
+    let (folded, _) = fold_branches(&level, &splits, &mut |f| f.stateful.is_none())?;
+    Some(folded)
+}
+
+/// Are the turns of so many branches lanes, and does the filter alone fill vectors? `None` where they are not.
+fn worth(filter: &FilterCode, turns: Turns, globals: &Globals, code: &CodeOptions) -> Option<bool> {
+    let kernel = |f: &FilterCode| {
+        let mut kernel = device_kernel(f, globals, code)?;
+        lanes::run(&mut kernel);
+        Some(kernel)
+    };
+    let (one, all) = (kernel(filter)?, kernel(&slowed(filter, globals, turns)?)?);
+    (!one.has_checks() && lanes::has_strands(&all)).then(|| one.lanes.is_some())
+}
