@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! peers SLUICE WORK RESULTS     the sluice command, a folder for what is built, and the start of the names of the files to write (.md, .json, .svg)
+//! peers SLUICE WORK RESULTS PROGRAM…   only these, and the tables are printed: nothing is kept
 //! peers --draw RESULTS          draws the chart of figures that are kept anew
 //! ```
 
@@ -119,11 +120,11 @@ fn row(m: &Measured) -> Value {
     json!({ "program": m.small.name, "mode": peers::mode_name(m.mode), "items": m.items, "times": times })
 }
 
-fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
+fn run(places: &Places<'_>, results: &str, names: &[String]) -> Result<(), String> {
     std::fs::create_dir_all(places.work).map_err(|e| format!("{}: {e}", places.work.display()))?;
     let (mut all, mut missing) = (Vec::new(), BTreeSet::new());
     for mode in MODES {
-        for small in &SMALL {
+        for small in SMALL.iter().filter(|s| names.is_empty() || names.iter().any(|n| n == s.name)) {
             let (measured, absent) = measure(places, small, mode)?;
             all.push(measured);
             for name in absent {
@@ -132,6 +133,10 @@ fn run(places: &Places<'_>, results: &str) -> Result<(), String> {
                 }
             }
         }
+    }
+    if !names.is_empty() {
+        print!("{}", page(&all, &missing));
+        return Ok(());
     }
     let rows: Vec<Value> = all.iter().map(row).collect();
     keep(results, places.sluice, &page(&all, &missing), json!({ "missing": missing, "rows": rows }))?;
@@ -148,11 +153,11 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     let done = match &args[..] {
         [_, draws, results] if draws == "--draw" => draw(results),
-        [_, sluice, work, results] => {
+        [_, sluice, work, results, names @ ..] => {
             let work = Path::new(work).join("peers");
-            run(&Places { sluice, root: Path::new("."), work: &work }, results)
+            run(&Places { sluice, root: Path::new("."), work: &work }, results, names)
         }
-        _ => command::usage("peers SLUICE WORK RESULTS | peers --draw RESULTS"),
+        _ => command::usage("peers SLUICE WORK RESULTS [PROGRAM...] | peers --draw RESULTS"),
     };
     command::ended(done);
 }

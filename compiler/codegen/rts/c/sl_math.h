@@ -439,23 +439,42 @@ SL_FN __attribute__((always_inline)) void sl_turn_squares(sl_vi *v, const int w)
 }
 #endif
 
+#ifdef SL_HALVES
+/* Eight words of each of 16 rows that lie so far apart become 8 rows of 16. Halves come to their places as they are loaded. */
+SL_FN __attribute__((always_inline)) void sl_eight_columns(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row)
+{
+    sl_vi v[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) {
+        const int32_t *row = from + i * from_row;
+        v[i] = (sl_vi)sl_vf_halves((const float *)(const void *)row, (const float *)(const void *)(row + 8 * from_row));
+    }
+    sl_turn_squares(v, 8);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) sl_vi_store(to + i * to_row, v[i]);
+}
+
+/* The reverse. */
+SL_FN __attribute__((always_inline)) void sl_eight_rows(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row)
+{
+    sl_vi v[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) v[i] = sl_vi_load(from + i * from_row);
+    sl_turn_squares(v, 8);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) {
+        memcpy(to + i * to_row, &v[i], 32);
+        memcpy(to + (8 + i) * to_row, (const char *)&v[i] + 32, 32);
+    }
+}
+#endif
+
 /* A square of items, of rows that lie so far apart, turned round. */
 SL_FN __attribute__((always_inline)) void sl_square(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row)
 {
 #ifdef SL_HALVES
-    /* halves come to their places as they are loaded */
-#pragma GCC unroll 2
-    for (int c = 0; c < SL_LANES; c += 8) {
-        sl_vi v[8];
-#pragma GCC unroll 8
-        for (int i = 0; i < 8; i++) {
-            const int32_t *row = from + i * from_row + c;
-            v[i] = (sl_vi)sl_vf_halves((const float *)(const void *)row, (const float *)(const void *)(row + 8 * from_row));
-        }
-        sl_turn_squares(v, 8);
-#pragma GCC unroll 8
-        for (int i = 0; i < 8; i++) sl_vi_store(to + (c + i) * to_row, v[i]);
-    }
+    sl_eight_columns(from, from_row, to, to_row);
+    sl_eight_columns(from + 8, from_row, to + 8 * to_row, to_row);
 #else
     sl_vi v[SL_LANES];
     for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(from + i * from_row);
@@ -520,12 +539,20 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
     long k = 0;
 #if defined(__GNUC__) && !defined(__clang__)
     /* clang finds both by itself; gcc those of powers of two in long loops only */
+#ifdef SL_HALVES
+    for (; pop > SL_LANES / 2 && pop < SL_LANES && k + SL_LANES <= rows; k += SL_LANES) {
+        /* the last columns overlap the first */
+        sl_eight_columns(in + k * pop, pop, to + k, row);
+        sl_eight_columns(in + k * pop + pop - 8, pop, to + (pop - 8) * row + k, row);
+    }
+#endif
     if (pop <= SL_LANES * 3 / 4 && (pop & (pop - 1)) != 0) {
         sl_vi lane;
         for (int l = 0; l < SL_LANES; l++) lane[l] = l;
+        const long first = k;
         for (long p = 0; p < pop; p++) {
             sl_vi item = lane * (int32_t)pop + (int32_t)p;
-            for (k = 0; k + SL_LANES <= rows; k += SL_LANES) {
+            for (k = first; k + SL_LANES <= rows; k += SL_LANES) {
                 const int32_t *from = in + k * pop;
                 sl_vi v = __builtin_shuffle(sl_vi_load(from), item & (SL_LANES - 1));
                 for (long i = 1; i < pop; i++) {
@@ -589,6 +616,12 @@ SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict 
             for (long p = 0; p < push; p++) sl_vi_store(out + k * push + p * SL_LANES, v[p]);
         }
     }
+#ifdef SL_HALVES
+    for (; push > SL_LANES / 2 && push < SL_LANES && k + SL_LANES <= rows; k += SL_LANES) {
+        sl_eight_rows(from + k, row, out + k * push, push);
+        sl_eight_rows(from + (push - 8) * row + k, row, out + k * push + push - 8, push);
+    }
+#endif
     if (push > 2 && push <= SL_LANES * 3 / 4 && (push & (push - 1)) != 0) {
         sl_vi lane;
         for (int l = 0; l < SL_LANES; l++) lane[l] = l;

@@ -333,3 +333,28 @@ int->int pipeline Main {{ {all}}}
         assert!(by(&["--back-end", "cc"]) == by(&["--interpret"]), "{counts:?}");
     }
 }
+
+/// Firings side by side that take and give more words than half a vector of 16 lanes, and fewer than a whole one.
+#[test]
+fn items_of_firings_of_nine_to_fifteen() {
+    for (pop, push, ahead) in [(9, 14, 0), (10, 9, 3), (11, 12, 0), (13, 11, 17), (15, 15, 0), (10, 1, 54), (1, 13, 5)]
+    {
+        let program = format!(
+            "int->int filter Mix {{
+    work peek {pop} + {ahead} pop {pop} push {push} {{
+        for (int k = 0; k < {push}; k++) {{
+            int sum = k;
+            for (int i = 0; i < {pop} + {ahead}; i++) sum = (sum << 1) ^ (sum >> 3) + peek(i) * (2 * k + i);
+            push(sum);
+        }}
+        for (int i = 0; i < {pop}; i++) pop();
+    }}
+}}
+int->int pipeline Main {{ add Mix; }}"
+        );
+        let place = Place::new().with("a.str", &program);
+        let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
+        assert!(text.contains("while (n >= SL_LANES)"), "{pop} {push}: no lanes");
+        same(&program, ints, &[0, 16 * pop + ahead, 17 * pop + ahead, 333, 5003]);
+    }
+}
