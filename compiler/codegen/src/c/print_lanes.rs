@@ -10,8 +10,9 @@
 //!
 //! A varying variable is as many vectors as the kernel says (`unroll`), then one, for the rest of a block. The window of a block
 //! of firings is brought into phase order first where a firing pops more than one word: then lanes are neighbours in memory. Where it pops thousands, each lane's word is loaded
-//! from where it is.
+//! from where it is. Items that are as vectors have them already ([`super::lanewise`]) are loaded and stored where they are.
 
+use super::lanewise::Ends;
 use super::print_function::Printer;
 use super::print_turn::turned;
 use super::types::c_type;
@@ -34,6 +35,8 @@ pub(super) struct LaneLayout {
     row: u32,
     /// Positions come from a table.
     positions: bool,
+    /// Which ends are as vectors have them.
+    ends: Ends,
 }
 
 /// Buffers of a block should fit into the first-level cache with room to spare, in words.
@@ -46,19 +49,19 @@ const LEAST_BLOCK: u32 = 16;
 const MAX_POSITIONS: u32 = 4096;
 
 impl LaneLayout {
-    fn of(kernel: &Kernel, Lanes { phases, unroll, .. }: &Lanes) -> LaneLayout {
+    fn of(kernel: &Kernel, Lanes { phases, unroll, .. }: &Lanes, ends: Ends) -> LaneLayout {
         let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
         let (wi, wo) = (width(&kernel.input), width(&kernel.output));
         let rates = kernel.work.rates;
         let (pop, push) = (rates.pop * wi, rates.push * wo);
-        let words = if *phases { pop } else { 0 } + if push > 1 { push } else { 0 };
+        let words = if *phases && !ends.taken { pop } else { 0 } + if push > 1 && !ends.given { push } else { 0 };
         let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).min(1024));
         // where an item of each phase fills the buffer, one vector of each
         let block = if block == 0 && words > 0 { LEAST_BLOCK } else { block };
         // where windows do not overlap, nothing is brought twice, and what was just brought is used while it is near (measured)
         let whole = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
         let near = *phases && rates.peek == rates.pop && whole(pop) && whole(push.max(1));
-        let block = if near { LEAST_BLOCK * unroll.max(&1) } else { block };
+        let block = if near && words > 0 { LEAST_BLOCK * unroll.max(&1) } else { block };
         let row = if near || block == LEAST_BLOCK && rates.peek == rates.pop {
             block / 16
         } else {
@@ -73,6 +76,7 @@ impl LaneLayout {
             block,
             row: row * 16,
             positions: *phases && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
+            ends,
         }
     }
 
@@ -85,13 +89,14 @@ impl Printer<'_> {
     /// The loops over lanes.
     pub(super) fn lanes(&mut self) {
         let Some(lanes) = &self.kernel.lanes else { return };
-        let layout = LaneLayout::of(self.kernel, lanes);
+        let layout = LaneLayout::of(self.kernel, lanes, self.options.lanewise);
         let rates = self.kernel.work.rates;
         let window = rates.peek * layout.width.0;
         self.start(lanes.function);
         let within = self.within_firings();
         self.out.push_str("    {\n");
-        if lanes.phases {
+        let (turned_in, turned_out) = (lanes.phases && !layout.ends.taken, layout.push > 1 && !layout.ends.given);
+        if turned_in {
             if layout.positions {
                 self.out.push_str("        static const int32_t at[] = {");
                 for i in 0..window {
@@ -102,7 +107,7 @@ impl Printer<'_> {
             let words = layout.pop * layout.row;
             let _ = writeln!(self.out, "        _Alignas(64) int32_t phase[{words}];");
         }
-        if layout.push > 1 {
+        if turned_out {
             let _ = writeln!(self.out, "        _Alignas(64) int32_t result[{}];", layout.push * layout.block);
         }
         self.byte_tables();
@@ -113,7 +118,7 @@ impl Printer<'_> {
                 let _ = writeln!(self.out, "            const long block = n < {b} ? n / SL_LANES * SL_LANES : {b};");
             }
         }
-        if lanes.phases {
+        if turned_in {
             let (pop, row) = (layout.pop, layout.row);
             let _ = writeln!(
                 self.out,
@@ -137,7 +142,7 @@ impl Printer<'_> {
         }
         self.unroll = 0;
         if let Some(l) = self.layout.take() {
-            if l.push > 1 {
+            if turned_out {
                 let _ = writeln!(
                     self.out,
                     "            sl_interleave(result, {}, {}, block, (int32_t *)(void *)out);",
@@ -227,6 +232,9 @@ impl Printer<'_> {
             return format!("({c} *)out + f + {u} * SL_LANES");
         }
         let word = self.word(position, path, l.width.1);
+        if l.ends.given {
+            return format!("({c} *)(void *)out + (f + {u} * SL_LANES) * {} + {word} * SL_LANES", l.push);
+        }
         format!("({c} *)result + {word} * {} + f + {u} * SL_LANES", l.block)
     }
 
@@ -252,6 +260,10 @@ impl Printer<'_> {
                 1 => format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)"),
                 pop => format!("sl_vf_across((const {c} *)in + {word} + (f + {u} * SL_LANES) * {pop}, {pop})"),
             };
+        }
+        if l.ends.taken {
+            let of_firing = format!("(f + {u} * SL_LANES) * {}", l.pop);
+            return format!("{load}((const {c} *)(const void *)in + {of_firing} + {word} * SL_LANES)");
         }
         let at = match word.parse::<u32>() {
             Ok(w) => l.position(w).to_string(),
