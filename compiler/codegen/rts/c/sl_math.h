@@ -392,6 +392,8 @@ SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
 }
 
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+/* Registers enough for arrays of a few vectors. */
+#define SL_IN_REGISTERS
 /* Halves of a vector: to memory and from it they are a single instruction, which gcc does not find. clang finds all of this. */
 #define SL_HALVES
 typedef float sl_vf_half __attribute__((vector_size(2 * SL_LANES)));

@@ -17,6 +17,7 @@ mod moves;
 pub mod native_header;
 pub mod natives;
 pub mod print;
+mod print_arrays;
 pub(crate) mod print_device;
 mod print_expr;
 mod print_function;

@@ -346,6 +346,9 @@ impl<'a> Printer<'a> {
         }
         if name == "sl_fire" {
             self.in_step();
+            if !self.device() {
+                self.in_registers();
+            }
         }
         self.keep();
         let _ = writeln!(self.out, "    for (long firing = 0; firing < n; firing++{steps}) {{");

@@ -318,7 +318,7 @@ impl Printer<'_> {
     }
 
     /// The same value in all lanes.
-    fn splat(&self, e: &Expr) -> String {
+    pub(super) fn splat(&self, e: &Expr) -> String {
         let x = self.expr(e);
         match (&e.ty, e.as_const()) {
             (Ty::Float, _) => format!("sl_vf_splat({x})"),
