@@ -49,6 +49,7 @@ pub fn passes() -> Vec<&'static str> {
                     all.push(pass);
                 }
             }
+            all.push("pack-bits");
         }
     }
     all

@@ -18,6 +18,7 @@ pub mod native_header;
 pub mod natives;
 pub mod print;
 mod print_arrays;
+mod print_bits;
 pub(crate) mod print_device;
 mod print_expr;
 mod print_function;

@@ -94,8 +94,12 @@ impl Lives {
         let may = |c: ChannelId| apart.is_none_or(|a| !a.crosses[c.index()]);
         lives.map(|mut lives| {
             if apart.is_none() && input.messages.links.is_empty() && !input.options.stats {
+                let convolved = |v: NodeId| match &graph.node(v).kind {
+                    NodeKind::Filter { code, .. } => input.codes.get(code.index()).is_some_and(|c| c.convolution.is_some()),
+                    _ => false,
+                };
                 let bytes = |c: ChannelId| Some(size_align(&graph.channel(c).ty, input.globals)?.0);
-                lives.strips = strips::find(graph, steps, CHUNK, &|_| true, &bytes);
+                lives.strips = strips::find(graph, steps, CHUNK, &|v| !convolved(v), &bytes);
                 lives.through_strips(graph, steps);
             }
             // stages fire some filters more often than others
