@@ -50,8 +50,10 @@ impl Lanewise {
             let channel = graph.channel(c);
             let (Some(from), Some(to)) = (code(channel.from.0), code(channel.to.0)) else { return false };
             let n = channel.produce;
-            let rates = channel.consume == n && channel.peek == n && fit[from].given == Some(n) && fit[to].taken == Some(n);
-            let often = times[channel.from.0.index()].is_some() && times[channel.from.0.index()] == times[channel.to.0.index()];
+            let rates =
+                channel.consume == n && channel.peek == n && fit[from].given == Some(n) && fit[to].taken == Some(n);
+            let often =
+                times[channel.from.0.index()].is_some() && times[channel.from.0.index()] == times[channel.to.0.index()];
             rates && often && shares(c)
         };
         let mut channels: BTreeSet<ChannelId> = graph.channel_ids().filter(|c| fits(*c)).collect();
@@ -72,7 +74,8 @@ impl Lanewise {
             channels.retain(stays);
             if channels.len() == before {
                 let ends = all.iter().zip(&fit);
-                let ends = ends.map(|(a, f)| Ends { taken: a.taken && f.taken.is_some(), given: a.given && f.given.is_some() });
+                let ends = ends
+                    .map(|(a, f)| Ends { taken: a.taken && f.taken.is_some(), given: a.given && f.given.is_some() });
                 let channels = channels.iter().map(|c| (*c, graph.channel(*c).produce)).collect();
                 return Lanewise { ends: ends.collect(), channels };
             }
@@ -125,9 +128,6 @@ impl Fit {
         let rates = kernel.work.rates;
         let lanes = kernel.lanes.as_ref().filter(|_| within(kernel).is_none() && super::print_rest::several(kernel));
         let taken = lanes.is_some_and(|l| l.phases) && rates.peek == rates.pop;
-        Fit {
-            taken: taken.then_some(rates.pop),
-            given: (lanes.is_some() && rates.push > 1).then_some(rates.push),
-        }
+        Fit { taken: taken.then_some(rates.pop), given: (lanes.is_some() && rates.push > 1).then_some(rates.push) }
     }
 }

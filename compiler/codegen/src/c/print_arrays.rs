@@ -160,9 +160,7 @@ impl Held<'_> {
             ExprKind::Unary(_, a) | ExprKind::Convert(a) => self.value(a, var, reads),
             ExprKind::Binary(Div | Rem, ..) => None,
             ExprKind::Binary(_, a, b) => self.value(a, var, reads).and_then(|()| self.value(b, var, reads)),
-            ExprKind::Select(c, a, b) => {
-                [c, a, b].into_iter().try_for_each(|e| self.value(e, var, reads))
-            }
+            ExprKind::Select(c, a, b) => [c, a, b].into_iter().try_for_each(|e| self.value(e, var, reads)),
             ExprKind::Builtin(Builtin::Min | Builtin::Max | Builtin::Abs, all) => {
                 all.iter().try_for_each(|e| self.value(e, var, reads))
             }
@@ -210,7 +208,8 @@ impl Printer<'_> {
         }
         self.out.push_str("        sl_vi even;\n        for (int l = 0; l < SL_LANES; l++) even[l] = 2 * l;\n");
         self.moved(&held, false);
-        let step = |name: &str, ty: &Ty, n: u32| if *ty == Ty::Void { String::new() } else { format!(", {name} += {n}") };
+        let step =
+            |name: &str, ty: &Ty, n: u32| if *ty == Ty::Void { String::new() } else { format!(", {name} += {n}") };
         let (taken, given) = (step("in", &self.kernel.input, pop), step("out", &self.kernel.output, push));
         let _ = writeln!(self.out, "        for (; n > 0; n--{taken}{given}) {{");
         for s in &held.f.body {
@@ -223,7 +222,10 @@ impl Printer<'_> {
                     };
                     let (name, from) = (self.held(to), from.unwrap_or_else(|| "(sl_vi){0}".into()));
                     let n = held.lengths[&to];
-                    let _ = writeln!(self.out, "#pragma GCC unroll 16\n            for (int v = 0; v < {n} / SL_LANES; v++) {name}[v] = {from};");
+                    let _ = writeln!(
+                        self.out,
+                        "#pragma GCC unroll 16\n            for (int v = 0; v < {n} / SL_LANES; v++) {name}[v] = {from};"
+                    );
                 }
                 StmtKind::For(l) => self.turns_abreast(l),
                 _ => {}
@@ -240,8 +242,10 @@ impl Printer<'_> {
             let Array::State(id) = array else { continue };
             let (name, field) = (self.held(*array), field_name(id.index(), &self.kernel.state[id.index()].name));
             let at = format!("st->{field}.v + v * SL_LANES");
-            let text = if back { format!("sl_vi_store({at}, {name}[v])") } else { format!("{name}[v] = sl_vi_load({at})") };
-            let _ = writeln!(self.out, "#pragma GCC unroll 16\n        for (int v = 0; v < {n} / SL_LANES; v++) {text};");
+            let text =
+                if back { format!("sl_vi_store({at}, {name}[v])") } else { format!("{name}[v] = sl_vi_load({at})") };
+            let _ =
+                writeln!(self.out, "#pragma GCC unroll 16\n        for (int v = 0; v < {n} / SL_LANES; v++) {text};");
         }
     }
 

@@ -4,7 +4,7 @@
 //! ([`sluice_kernel::passes::pack_bits`]). Output: C.
 //!
 //! ```text
-//! for $i = 0 < 32 step 1 { $w = ($w | (convert<int>((in($i) != 0)) << $i)) }   →   w_0 = w_0 | (int32_t)((uint32_t)sl_bits(in + 0, 32) << 0);
+//! for $i = 0 < 32 step 1 { $w = ($w | (as<int>((in($i) != 0)) << $i)) }   →   w_0 = w_0 | (int32_t)((uint32_t)sl_bits(in + 0, 32) << 0);
 //! ```
 
 use super::print_function::Printer;

@@ -178,7 +178,11 @@ impl<'a> Printer<'a> {
         let _ = writeln!(out, "{} SL_UNUSED{once};", self.fire_head("sl_fire"));
         if self.kernel.lanes.is_some() {
             let ends = self.options.lanewise;
-            let names = if ends.taken || ends.given { &["sl_lanes", "sl_some"][..] } else { &["sl_lanes", "sl_some", "sl_rest"] };
+            let names = if ends.taken || ends.given {
+                &["sl_lanes", "sl_some"][..]
+            } else {
+                &["sl_lanes", "sl_some", "sl_rest"]
+            };
             for name in names {
                 let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head(name));
             }

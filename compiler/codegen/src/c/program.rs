@@ -276,7 +276,8 @@ pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let emit = |(k, kernel): (usize, &Kernel)| {
         (facts.instances[k] > 0).then(|| {
             let (sources, dialect, often_called) = (input.sources, Dialect::C, calls[k] > MANY_CALLS);
-            let options = FilterOptions { sources, first_site, dialect, variants: &[], often_called, lanewise: Ends::default() };
+            let options =
+                FilterOptions { sources, first_site, dialect, variants: &[], often_called, lanewise: Ends::default() };
             let text = match first[k] {
                 own if own == k => emit_filter(k, kernel, &options),
                 other => emit_alike(k, other, kernel),

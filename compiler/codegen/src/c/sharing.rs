@@ -95,7 +95,9 @@ impl Lives {
         lives.map(|mut lives| {
             if apart.is_none() && input.messages.links.is_empty() && !input.options.stats {
                 let convolved = |v: NodeId| match &graph.node(v).kind {
-                    NodeKind::Filter { code, .. } => input.codes.get(code.index()).is_some_and(|c| c.convolution.is_some()),
+                    NodeKind::Filter { code, .. } => {
+                        input.codes.get(code.index()).is_some_and(|c| c.convolution.is_some())
+                    }
                     _ => false,
                 };
                 let bytes = |c: ChannelId| Some(size_align(&graph.channel(c).ty, input.globals)?.0);
@@ -228,7 +230,13 @@ mod tests {
     fn lives(steps: &[(usize, usize)]) -> Lives {
         let ids = || (0..steps.len()).map(ChannelId::from);
         let steps = ids().zip(steps.iter().copied()).collect();
-        Lives { of: ids().map(Some).collect(), steps, twins: Twins::new(), lanewise: Lanewise::default(), strips: Vec::new() }
+        Lives {
+            of: ids().map(Some).collect(),
+            steps,
+            twins: Twins::new(),
+            lanewise: Lanewise::default(),
+            strips: Vec::new(),
+        }
     }
 
     #[test]

@@ -11,11 +11,11 @@
 //! the last is there for the whole batch, so that it lives from the chain's first step to its last ([`super::sharing`]). What lies between is at the beginning of its buffer in each strip; items
 //! that stay there from batch to batch go there after each, and at the end to where they would be without strips.
 
-use super::steady::Steady;
-use super::types::c_type;
+use super::layout::WIDEST;
 use super::movers::Movers;
 use super::program::CodegenError;
-use super::layout::WIDEST;
+use super::steady::Steady;
+use super::types::c_type;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_schedule::sequential::Step;
@@ -63,7 +63,9 @@ pub fn find(
         let mut chain = Chain::default();
         let mut best = None;
         while let Some((v, times)) = fires(at + chain.fires.len()) {
-            if !chain.takes(graph, v, times, bytes) || (at + chain.fires.len()).is_multiple_of(function) && !chain.fires.is_empty() {
+            if !chain.takes(graph, v, times, bytes)
+                || (at + chain.fires.len()).is_multiple_of(function) && !chain.fires.is_empty()
+            {
                 break;
             }
             chain.fires.push((v, times));
@@ -181,5 +183,46 @@ impl Steady<'_> {
         }
         let _ = write!(out, "    }}\n{after}");
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_frontend::{NoImports, Options, SourceInput, analyse};
+
+    /// The strips of a pipeline that fires in program order, once as often as its steady state says.
+    fn strips(stages: &str, function: usize) -> Vec<Strip> {
+        let filters = "int->int filter F(int n, int m) { work pop n push m { for (int i = 0; i < m; i++) push(peek(i % n)); for (int i = 0; i < n; i++) pop(); } }
+int->int filter Far(int n) { work pop 1 peek n push 1 { push(peek(n - 1) + pop()); } }\n";
+        let text = format!("{filters}int->int pipeline Main {{ {stages} }}");
+        let input = SourceInput { name: "a.str".into(), text };
+        let program = analyse(vec![input], &Options::default(), &mut NoImports).program.unwrap();
+        let fire = |v: NodeId| Step::Fire { node: v, times: program.steady.repetitions[v.index()] };
+        let steps: Vec<Step> = program.graph.node_ids().map(fire).collect();
+        find(&program.graph, &steps, function, &|_| true, &|_| Some(4))
+    }
+
+    #[test]
+    fn chains_are_found() {
+        let found = strips("add F(2, 32); add F(32, 64); add F(32, 1);", 64);
+        // 384 bytes in and out of the second filter for each of its firings
+        assert_eq!(found, [Strip { first: 1, length: 3, parts: 1, wide: 64 }]);
+        // what looks ahead ends a chain, and so does the end of a function
+        let found = strips("add F(1, 1); add F(1, 1); add Far(4); add F(1, 1); add F(1, 1);", 64);
+        assert_eq!(found.iter().map(|s| (s.first, s.length)).collect::<Vec<_>>(), [(1, 2), (4, 2)]);
+        let found = strips("add F(1, 1); add F(1, 1); add F(1, 1); add F(1, 1);", 3);
+        assert_eq!(found.iter().map(|s| (s.first, s.length)).collect::<Vec<_>>(), [(1, 2), (3, 2)]);
+    }
+
+    #[test]
+    fn a_chain_ends_where_a_strip_would_not_fill_the_lanes() {
+        // of the last filter's firings each takes more than the cache holds
+        let found = strips("add F(1, 2); add F(2, 2); add F(8000, 1);", 64);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].first, found[0].length, found[0].parts), (1, 2, 4000));
+        assert!(found[0].wide >= WIDEST && found[0].wide.is_multiple_of(WIDEST));
+        assert!(strips("add F(1, 8000); add F(8000, 1);", 64).is_empty());
+        assert!(strips("add F(1, 1);", 64).is_empty(), "one filter is no chain");
     }
 }

@@ -4,7 +4,7 @@
 //! packs items of which none is other than 0 or 1 asks whether each is 0; C has one function for such a loop ([`packed`]).
 //!
 //! ```text
-//! for $i = 0 < 32 step 1 { $x = in($i)  $w = ($w | ($x << $i)) }   →   for $i = 0 < 32 step 1 { $w = ($w | (convert<int>((in($i) != 0)) << $i)) }
+//! for $i = 0 < 32 step 1 { $x = in($i)  $w = ($w | ($x << $i)) }   →   for $i = 0 < 32 step 1 { $w = ($w | (as<int>((in($i) != 0)) << $i)) }
 //! ```
 //!
 //! What must hold: each item goes to the bit of its turn, the last below the 32nd, and nothing else reads the item's variable; what is known of the channel ([`crate::items`]) says that all
@@ -119,7 +119,13 @@ pub fn packed(l: &For) -> Option<Packed> {
     let word = target.as_local()?;
     let ExprKind::Binary(BinaryOp::BitOr, a, b) = &e.kind else { return None };
     let is = |e: &Expr, id: LocalId| matches!(&e.kind, ExprKind::Load(p) if p.as_local() == Some(id));
-    let shifted = if is(a, word) { b } else if is(b, word) { a } else { return None };
+    let shifted = if is(a, word) {
+        b
+    } else if is(b, word) {
+        a
+    } else {
+        return None;
+    };
     let ExprKind::Binary(BinaryOp::Shl, x, n) = &shifted.kind else { return None };
     let apart = word != l.var && item.is_none_or(|(id, _)| id != word && id != l.var);
     if e.ty != Ty::Int || !is(n, l.var) || !apart {

@@ -26,9 +26,9 @@ fn looped(head: &str, body: &str, after: &str) -> String {
 fn items_are_compared() {
     let with = "$2 = in($1);$0 = ($0 | ($2 << $1));";
     for (head, body, want) in [
-        ("$1 = 0 < 32 step 1", with, "$0 = ($0 | (convert<int>((in($1) != 0)) << $1))"),
-        ("$1 = 0 <= 31 step 1", "$0 = ((in($1) << $1) | $0);", "$0 = ($0 | (convert<int>((in($1) != 0)) << $1))"),
-        ("$1 = 4 < 20 step 1", "$0 = ($0 | (in(($1 + 7)) << $1));", "(convert<int>((in(($1 + 7)) != 0)) << $1)"),
+        ("$1 = 0 < 32 step 1", with, "$0 = ($0 | (as<int>((in($1) != 0)) << $1))"),
+        ("$1 = 0 <= 31 step 1", "$0 = ((in($1) << $1) | $0);", "$0 = ($0 | (as<int>((in($1) != 0)) << $1))"),
+        ("$1 = 4 < 20 step 1", "$0 = ($0 | (in(($1 + 7)) << $1));", "(as<int>((in(($1 + 7)) != 0)) << $1)"),
     ] {
         let got = made(&looped(head, body, ""));
         assert!(got.contains(want), "{got}");
@@ -73,6 +73,6 @@ fn nothing_else_is_touched() {
         ("$1 = 0 < 7 step 1", "$0 = ($0 | (in($1) << $1));", ""),
     ] {
         let got = made(&looped(head, body, after));
-        assert!(!got.contains("convert"), "{got}");
+        assert!(!got.contains("as<int>"), "{got}");
     }
 }
