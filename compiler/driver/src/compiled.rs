@@ -30,7 +30,7 @@ use sluice_kernel::fuse::{self, Fused, Rules};
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::items;
 use sluice_kernel::lower::{self, LowerOptions};
-use sluice_kernel::passes::{PRIVATISE, Pass};
+use sluice_kernel::passes::{PRIVATISE, Pass, pack_bits};
 use sluice_kernel::share_code;
 use sluice_schedule::fused::{self, FusedSchedule};
 use sluice_schedule::judge::{self, Verified};
@@ -125,6 +125,8 @@ fn emit_by(
     if let Some((fused, _)) = &mut fused {
         run_passes(&mut fused.kernels, code.inner.passes(), &|_| false);
     }
+    session.pass("pack-bits", || pack_bits::run(&checked.program.graph, &mut kernels));
+    dump(session, "pack-bits", || print_kernels(&kernels))?;
     let with_regions = |options| {
         let input = input(checked, name, &kernels, &verified, options);
         match &fused {

@@ -50,6 +50,7 @@ pub fn passes() -> Vec<&'static str> {
                     all.push(pass);
                 }
             }
+            all.push("pack-bits");
         }
     }
     all

@@ -358,6 +358,38 @@ SL_FN sl_vi sl_vi_lookup_bytes(const uint8_t *bytes, const int32_t *table, const
 }
 #endif
 
+/* Bit i is whether item i is not 0, of n items, 32 at most: the comparisons of a vector are bits of a register. */
+SL_FN __attribute__((always_inline)) int32_t sl_bits(const int32_t *p, const long n)
+{
+    uint32_t bits = 0;
+    long i = 0;
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+    for (; i + 16 <= n; i += 16) {
+        const sl_vi v = sl_vi_load(p + i);
+        bits |= (uint32_t)(uint16_t)__builtin_ia32_ptestmd512(v, v, (uint16_t)-1) << i;
+    }
+#endif
+#if defined(__AVX2__) && defined(__GNUC__)
+    typedef int32_t sl_eight __attribute__((vector_size(32)));
+    typedef float sl_signs __attribute__((vector_size(32)));
+    for (; i + 8 <= n; i += 8) {
+        sl_eight v;
+        memcpy(&v, p + i, sizeof v);
+        bits |= (uint32_t)__builtin_ia32_movmskps256((sl_signs)(v != 0)) << i;
+    }
+#elif defined(__SSE2__) && defined(__GNUC__)
+    typedef int32_t sl_four __attribute__((vector_size(16)));
+    typedef float sl_signs __attribute__((vector_size(16)));
+    for (; i + 4 <= n; i += 4) {
+        sl_four v;
+        memcpy(&v, p + i, sizeof v);
+        bits |= (uint32_t)__builtin_ia32_movmskps((sl_signs)(v != 0)) << i;
+    }
+#endif
+    for (; i < n; i++) bits |= (uint32_t)(p[i] != 0) << i;
+    return (int32_t)bits;
+}
+
 /* Lane m[l] of the lanes of a, and behind them those of b. */
 SL_FN __attribute__((always_inline)) sl_vi sl_vi_shuffle(sl_vi a, sl_vi b, sl_vi m)
 {
@@ -392,6 +424,8 @@ SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
 }
 
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+/* Registers enough for arrays of a few vectors. */
+#define SL_IN_REGISTERS
 /* Halves of a vector: to memory and from it they are a single instruction, which gcc does not find. clang finds all of this. */
 #define SL_HALVES
 typedef float sl_vf_half __attribute__((vector_size(2 * SL_LANES)));

@@ -10,6 +10,7 @@
 //! The engine knows nothing of regions: at every boundary, channels and states are where the program as it was has them.
 
 use super::beside;
+use super::lanewise::Ends;
 use super::layout::Layout;
 use super::messages;
 use super::movers::Movers;
@@ -55,13 +56,18 @@ pub fn check(input: &ProgramInput<'_>, fused: FusedProgram<'_>) -> Result<(), Co
 }
 
 /// The text of each region's kernel.
-pub fn filters(input: &ProgramInput<'_>, fused: FusedProgram<'_>, mut first_site: u32) -> Vec<FilterText> {
+pub fn filters(
+    input: &ProgramInput<'_>,
+    fused: FusedProgram<'_>,
+    (lives, mut first_site): (Option<&Lives>, u32),
+) -> Vec<FilterText> {
     let first = input.kernels.len();
     let instances = instances(input, fused);
     let emit = |(i, kernel): (usize, &Kernel)| {
         let often_called = instances[i].1 > MANY_CALLS;
         let (sources, dialect) = (input.sources, Dialect::C);
-        let options = FilterOptions { sources, first_site, dialect, variants: &[], often_called };
+        let lanewise = lives.map_or_else(Ends::default, |l| l.lanewise().ends(i));
+        let options = FilterOptions { sources, first_site, dialect, variants: &[], often_called, lanewise };
         let text = emit_filter(first + i, kernel, &options);
         first_site += text.sites.len() as u32;
         text

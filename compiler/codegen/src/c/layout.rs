@@ -277,7 +277,8 @@ fn place(
         let (on, state) = fused.map_or((graph, steady), |f| (&f.program.graph, &f.program.steady));
         let of = |c: ChannelId| fused.map_or(c, |f| f.program.channels[c.index()]);
         let length = |c: ChannelId| {
-            let bytes = state.capacity(on, c, batch)?.checked_mul(sizes[of(c).index()].0)?;
+            let capacity = state.capacity(on, c, batch)?.checked_add(lives.lanewise().more(c))?;
+            let bytes = capacity.checked_mul(sizes[of(c).index()].0)?;
             bytes.checked_add(ALIGN)?.checked_next_multiple_of(ALIGN)
         };
         let (offsets, all) = lives.offsets(&length)?;

@@ -1,4 +1,4 @@
-//! The C back end, in the order of the flow: `layout` places the buffers, `sharing` says which lie in the same memory, `twins` which are read from another's, `print` makes the filters, `tables` the graph, `movers`, `beside`, `woven` and
+//! The C back end, in the order of the flow: `layout` places the buffers, `sharing` says which lie in the same memory, `twins` which are read from another's, `lanewise` which have items as vectors have them, `strips` what stays in the first cache, `print` makes the filters, `tables` the graph, `movers`, `beside`, `woven` and
 //! `steady` the steady state, `moves` what regions fetch and put back, `stages` what threads run, `ends` what the host is told, `rest` how few items can wait, `header` the library's header; `convolution` is filters in the frequency domain; `natives` are functions of C, `native_header` declares them for their
 //! authors; `program` puts all together.
 
@@ -9,6 +9,7 @@ pub mod ends;
 pub mod fills;
 pub mod fused;
 pub mod header;
+pub mod lanewise;
 pub mod layout;
 pub mod messages;
 mod movers;
@@ -16,6 +17,8 @@ mod moves;
 pub mod native_header;
 pub mod natives;
 pub mod print;
+mod print_arrays;
+mod print_bits;
 pub(crate) mod print_device;
 mod print_expr;
 mod print_function;
@@ -32,6 +35,7 @@ pub mod rts;
 pub mod sharing;
 pub mod stages;
 pub mod steady;
+pub mod strips;
 pub mod tables;
 pub mod twins;
 pub mod types;

@@ -31,6 +31,7 @@
 //!     `sl_print_double(ctx, double)`, `sl_print_boolean(ctx, uint8_t)`, `sl_print_bit(ctx, uint8_t)`, `sl_print_complex(ctx, sl_complex)`,
 //!     `sl_print_float2(ctx, sl_float2)` to `sl_print_float4`: as `sluice_frontend::ops::format` does.
 
+use super::lanewise::Ends;
 use super::print_function::Printer;
 use super::types::initializer;
 use sluice_frontend::ids::StaticId;
@@ -62,6 +63,8 @@ pub struct FilterOptions<'a> {
     pub variants: &'a [&'a Kernel],
     /// Do so many nodes fire it that its text is not to be put where each of them does? Batches are long, and a compiler has to look at every copy.
     pub often_called: bool,
+    /// Which of its ends have items as vectors have them: nobody fires it but in lanes then.
+    pub lanewise: Ends,
 }
 
 /// Nodes that fire one function, above which it stays one.

@@ -177,7 +177,13 @@ impl<'a> Printer<'a> {
         let once = if self.options.often_called { " __attribute__((noinline))" } else { "" };
         let _ = writeln!(out, "{} SL_UNUSED{once};", self.fire_head("sl_fire"));
         if self.kernel.lanes.is_some() {
-            for name in ["sl_lanes", "sl_some", "sl_rest"] {
+            let ends = self.options.lanewise;
+            let names = if ends.taken || ends.given {
+                &["sl_lanes", "sl_some"][..]
+            } else {
+                &["sl_lanes", "sl_some", "sl_rest"]
+            };
+            for name in names {
                 let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head(name));
             }
         }
@@ -331,8 +337,11 @@ impl<'a> Printer<'a> {
         let each = self.kernel.uses_iter();
         let head = self.fire_head(name);
         if name == "sl_fire" && self.kernel.lanes.is_some() {
-            self.fire_in_lanes(&head);
+            let rest = self.fire_in_lanes(&head);
             self.start(work.function);
+            if !rest {
+                return;
+            }
         } else {
             let _ = writeln!(self.out, "{head}\n{{\n    (void)ctx, (void)in, (void)out;");
             if !each {
@@ -341,6 +350,9 @@ impl<'a> Printer<'a> {
         }
         if name == "sl_fire" {
             self.in_step();
+            if !self.device() {
+                self.in_registers();
+            }
         }
         self.keep();
         let _ = writeln!(self.out, "    for (long firing = 0; firing < n; firing++{steps}) {{");

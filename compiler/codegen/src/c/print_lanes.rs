@@ -10,8 +10,9 @@
 //!
 //! A varying variable is as many vectors as the kernel says (`unroll`), then one, for the rest of a block. The window of a block
 //! of firings is brought into phase order first where a firing pops more than one word: then lanes are neighbours in memory. Where it pops thousands, each lane's word is loaded
-//! from where it is.
+//! from where it is. Items that are as vectors have them already ([`super::lanewise`]) are loaded and stored where they are.
 
+use super::lanewise::Ends;
 use super::print_function::Printer;
 use super::print_turn::turned;
 use super::types::c_type;
@@ -37,6 +38,8 @@ pub(super) struct LaneLayout {
     /// Streams that take turns, and of one stream: items taken by a turn, and looked at.
     strands: u32,
     rates: Rates,
+    /// Which ends are as vectors have them.
+    ends: Ends,
 }
 
 /// Buffers of a block should fit into the first-level cache with room to spare, in words.
@@ -49,13 +52,13 @@ const LEAST_BLOCK: u32 = 16;
 const MAX_POSITIONS: u32 = 4096;
 
 impl LaneLayout {
-    fn of(kernel: &Kernel, Lanes { phases, unroll, strands, .. }: &Lanes) -> LaneLayout {
+    fn of(kernel: &Kernel, Lanes { phases, unroll, strands, .. }: &Lanes, ends: Ends) -> LaneLayout {
         let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
         let (wi, wo) = (width(&kernel.input), width(&kernel.output));
         let (all, strands) = (kernel.work.rates, *strands);
         let rates = Rates { peek: all.peek / strands, pop: all.pop / strands, push: all.push / strands };
         let (pop, push) = (rates.pop * wi, rates.push * wo);
-        let words = if *phases { pop } else { 0 } + if push > 1 { push } else { 0 };
+        let words = if *phases && !ends.taken { pop } else { 0 } + if push > 1 && !ends.given { push } else { 0 };
         let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).min(1024));
         // where an item of each phase fills the buffer, one vector of each
         let block = if block == 0 && words > 0 { LEAST_BLOCK } else { block };
@@ -65,7 +68,7 @@ impl LaneLayout {
         // where windows do not overlap, nothing is brought twice, and what was just brought is used while it is near (measured)
         let even = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
         let near = *phases && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
-        let block = if near { LEAST_BLOCK * unroll.max(&1) } else { block };
+        let block = if near && words > 0 { LEAST_BLOCK * unroll.max(&1) } else { block };
         let row = if near || strands == 1 && block == LEAST_BLOCK && rates.peek == rates.pop {
             block / 16
         } else {
@@ -82,6 +85,7 @@ impl LaneLayout {
             positions: *phases && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
             strands,
             rates,
+            ends,
         }
     }
 
@@ -110,13 +114,14 @@ impl Printer<'_> {
     /// The loops over lanes.
     pub(super) fn lanes(&mut self) {
         let Some(lanes) = &self.kernel.lanes else { return };
-        let layout = LaneLayout::of(self.kernel, lanes);
+        let layout = LaneLayout::of(self.kernel, lanes, self.options.lanewise);
         let (rates, strands) = (layout.rates, lanes.strands);
         let window = rates.peek * layout.width.0;
         self.start(lanes.function);
         let within = self.within_firings();
         self.out.push_str("    {\n");
-        if lanes.phases {
+        let (turned_in, turned_out) = (lanes.phases && !layout.ends.taken, layout.push > 1 && !layout.ends.given);
+        if turned_in {
             if layout.positions {
                 self.out.push_str("        static const int32_t at[] = {");
                 for i in 0..window {
@@ -127,7 +132,7 @@ impl Printer<'_> {
             let words = layout.pop * layout.row;
             let _ = writeln!(self.out, "        _Alignas(64) int32_t phase[{words}];");
         }
-        if layout.push > 1 {
+        if turned_out {
             let _ = writeln!(self.out, "        _Alignas(64) int32_t result[{}];", layout.push * layout.block);
         }
         self.byte_tables();
@@ -141,7 +146,7 @@ impl Printer<'_> {
                 let _ = writeln!(self.out, "            const long block = n < {b} ? n / SL_LANES * SL_LANES : {b};");
             }
         }
-        if lanes.phases {
+        if turned_in {
             let _ = writeln!(self.out, "            {}", layout.phases(window));
         }
         self.out.push_str("            long f = 0;\n");
@@ -161,7 +166,7 @@ impl Printer<'_> {
         }
         self.unroll = 0;
         if let Some(l) = self.layout.take() {
-            if l.push > 1 {
+            if turned_out {
                 let _ = writeln!(
                     self.out,
                     "            sl_interleave(result, {}, {}, block, (int32_t *)(void *)out);",
@@ -251,6 +256,9 @@ impl Printer<'_> {
             return format!("({c} *)out + f + {u} * SL_LANES");
         }
         let word = self.word(position, path, l.width.1);
+        if l.ends.given {
+            return format!("({c} *)(void *)out + (f + {u} * SL_LANES) * {} + {word} * SL_LANES", l.push);
+        }
         format!("({c} *)result + {word} * {} + f + {u} * SL_LANES", l.block)
     }
 
@@ -277,6 +285,10 @@ impl Printer<'_> {
                 1 => format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)"),
                 pop => format!("sl_vf_across((const {c} *)in + {word} + (f + {u} * SL_LANES) * {pop}, {pop})"),
             };
+        }
+        if l.ends.taken {
+            let of_firing = format!("(f + {u} * SL_LANES) * {}", l.pop);
+            return format!("{load}((const {c} *)(const void *)in + {of_firing} + {word} * SL_LANES)");
         }
         let at = match word.parse::<u32>() {
             Ok(w) => l.position(w).to_string(),
@@ -332,7 +344,7 @@ impl Printer<'_> {
     }
 
     /// The same value in all lanes.
-    fn splat(&self, e: &Expr) -> String {
+    pub(super) fn splat(&self, e: &Expr) -> String {
         let x = self.expr(e);
         match (&e.ty, e.as_const()) {
             (Ty::Float, _) => format!("sl_vf_splat({x})"),

@@ -7,10 +7,13 @@
 //! sl_fire(…, 37)  →  sl_lanes(…, 32)  sl_some(…, 5): 5 firings' items, repeated up to those of 16, go through sl_lanes; 5 firings' results come back
 //! ```
 //!
+//! Where items come or go as vectors have them ([`super::lanewise`]), any rest is one more vector, and nothing is copied there.
+//!
 //! Items that are repeated are items of the channel, so that what was proved of those holds; the results of the firings that were added are dropped.
 
 use super::print_function::Printer;
 use sluice_frontend::ty::Ty;
+use sluice_kernel::ir::Kernel;
 use sluice_kernel::passes::unroll;
 use std::fmt::Write;
 
@@ -24,8 +27,8 @@ const LARGE: usize = 400;
 const WIDEST: u64 = 16;
 
 impl Printer<'_> {
-    /// `sl_fire` of a kernel with lanes, and all that it calls but the body of `sl_rest`, whose head comes last.
-    pub(super) fn fire_in_lanes(&mut self, head: &str) {
+    /// `sl_fire` of a kernel with lanes, and all that it calls but the body of `sl_rest`, whose head comes last. False where there is none.
+    pub(super) fn fire_in_lanes(&mut self, head: &str) -> bool {
         let k = self.k;
         let rates = self.kernel.work.rates;
         let lanes = self.fire_head("sl_lanes").replacen("static void", "static __attribute__((noinline)) void", 1);
@@ -33,10 +36,11 @@ impl Printer<'_> {
         self.lanes();
         self.out.push_str("}\n\n");
         let strands = self.kernel.lanes.as_ref().map_or(1, |l| l.strands);
-        let several = strands == 1 && self.several();
+        let several = strands == 1 && several(self.kernel);
         if several {
             self.some();
         }
+        let ends = self.options.lanewise;
         let (pop, push) = (rates.pop, rates.push);
         // streams that take turns fill vectors together: so many firings, at least
         let least = match 1u32 << strands.trailing_zeros() {
@@ -48,6 +52,11 @@ impl Printer<'_> {
             "{head}\n{{\n    const long whole = n / {least} * {least};\n    st->iter += n;\n    \
              if (whole > 0) sl_lanes_{k}(ctx, st, in, out, whole);\n    in += whole * {pop}, out += whole * {push}, n -= whole;\n"
         );
+        if ends.taken || ends.given {
+            // single firings are nowhere
+            let _ = writeln!(self.out, "    if (n > 0) sl_some_{k}(ctx, st, in, out, n);\n}}\n");
+            return false;
+        }
         if several {
             let _ = writeln!(self.out, "    if (n >= SL_LANES / 4) sl_some_{k}(ctx, st, in, out, n);\n    else");
         }
@@ -58,19 +67,7 @@ impl Printer<'_> {
         let rest =
             self.fire_head("sl_rest").replacen("static void", &format!("static __attribute__(({attribute})) void"), 1);
         let _ = writeln!(self.out, "{rest}\n{{\n    (void)ctx, (void)st, (void)in, (void)out;");
-    }
-
-    /// Is there room for the items of a whole vector of firings?
-    fn several(&self) -> bool {
-        let rates = self.kernel.work.rates;
-        let bytes = |ty: &Ty| match ty {
-            Ty::Void => 0,
-            Ty::Complex => 8,
-            _ => 4,
-        };
-        let taken = u64::from(rates.pop) * (WIDEST - 1) + u64::from(rates.peek);
-        let all = taken * bytes(&self.kernel.input) + u64::from(rates.push) * WIDEST * bytes(&self.kernel.output);
-        all <= MOST_BYTES
+        true
     }
 
     /// `sl_some`: fewer firings than a vector has lanes, but more than a few.
@@ -80,7 +77,7 @@ impl Printer<'_> {
         let head = self.fire_head("sl_some").replacen("static void", "static __attribute__((noinline)) void", 1);
         let (mut from, mut to) = ("in", "out");
         let _ = writeln!(self.out, "{head}\n{{");
-        if self.kernel.input != Ty::Void && peek > 0 {
+        if self.kernel.input != Ty::Void && peek > 0 && !self.options.lanewise.taken {
             let item = Self::item(&self.kernel.input);
             from = "items";
             let _ = write!(
@@ -92,7 +89,7 @@ impl Printer<'_> {
                  memcpy(items + at, items, (size_t)(all - at < there ? all - at : there) * sizeof *items);\n"
             );
         }
-        if self.kernel.output != Ty::Void && push > 0 {
+        if self.kernel.output != Ty::Void && push > 0 && !self.options.lanewise.given {
             let item = Self::item(&self.kernel.output);
             to = "results";
             let _ = writeln!(self.out, "    _Alignas(64) {item} results[SL_LANES * {push}];");
@@ -103,4 +100,17 @@ impl Printer<'_> {
         }
         self.out.push_str("}\n\n");
     }
+}
+
+/// Is there room for the items of a whole vector of firings?
+pub(super) fn several(kernel: &Kernel) -> bool {
+    let rates = kernel.work.rates;
+    let bytes = |ty: &Ty| match ty {
+        Ty::Void => 0,
+        Ty::Complex => 8,
+        _ => 4,
+    };
+    let taken = u64::from(rates.pop) * (WIDEST - 1) + u64::from(rates.peek);
+    let all = taken * bytes(&kernel.input) + u64::from(rates.push) * WIDEST * bytes(&kernel.output);
+    all <= MOST_BYTES
 }

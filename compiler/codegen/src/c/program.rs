@@ -15,6 +15,7 @@ use super::beside;
 use super::check::check;
 use super::fills::Fills;
 use super::fused::{self, FusedProgram};
+use super::lanewise::Ends;
 use super::layout::{self, Layout, Limits, WIDEST};
 use super::messages::Mail;
 use super::movers::Movers;
@@ -275,7 +276,8 @@ pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let emit = |(k, kernel): (usize, &Kernel)| {
         (facts.instances[k] > 0).then(|| {
             let (sources, dialect, often_called) = (input.sources, Dialect::C, calls[k] > MANY_CALLS);
-            let options = FilterOptions { sources, first_site, dialect, variants: &[], often_called };
+            let options =
+                FilterOptions { sources, first_site, dialect, variants: &[], often_called, lanewise: Ends::default() };
             let text = match first[k] {
                 own if own == k => emit_filter(k, kernel, &options),
                 other => emit_alike(k, other, kernel),
@@ -312,11 +314,11 @@ fn make(
         fused::check(input, regions)?;
     }
     let again = partition.map(|p| stages::again(input, p, regions)).transpose()?;
-    let region_texts = regions.map_or(Vec::new(), |r| fused::filters(input, r, sites.len() as u32));
-    sites.extend(region_texts.iter().flat_map(|f| f.sites.iter().cloned()));
     let apart = partition.zip(again.as_ref()).map(|(p, again)| stages::apart(input, p, again, regions));
     let fast = device.is_none() && input.steady.islands.is_none();
     let lives = if fast { Lives::of_program(input, regions, apart.as_ref()) } else { None };
+    let region_texts = regions.map_or(Vec::new(), |r| fused::filters(input, r, (lives.as_ref(), sites.len() as u32)));
+    sites.extend(region_texts.iter().flat_map(|f| f.sites.iter().cloned()));
     if lives.is_some() && partition.is_none() {
         // what shares is used again while it is in the cache: a longer batch gains more than a shorter one keeps there (measured on the suite)
         limits.target = limits.target.saturating_mul(2);

@@ -15,8 +15,11 @@
 //! whole batch, so that what lives at different times in the whole does so in them; what goes from stage to stage, and what brings older items along, has a buffer of its own.
 
 use super::fused::FusedProgram;
+use super::lanewise::Lanewise;
+use super::layout::size_align;
 use super::program::ProgramInput;
-use super::steady::{is_table, nodes_of};
+use super::steady::{CHUNK, is_table, nodes_of};
+use super::strips::{self, Strip};
 use super::twins::{self, Twins};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
@@ -66,6 +69,10 @@ pub struct Lives {
     steps: BTreeMap<ChannelId, (usize, usize)>,
     /// What is read from another channel's buffer.
     twins: Twins,
+    /// What stays in lanes.
+    lanewise: Lanewise,
+    /// Chains that fire in strips.
+    strips: Vec<Strip>,
 }
 
 impl Lives {
@@ -85,7 +92,23 @@ impl Lives {
         let repeats = !input.steady.precedences.is_empty() || is_table(graph, steps, input.options.table_above);
         let lives = if repeats { None } else { Lives::of(graph, steps, fill) };
         let may = |c: ChannelId| apart.is_none_or(|a| !a.crosses[c.index()]);
-        lives.map(|lives| Lives { twins: twins::twins(input, regions, &may), ..lives })
+        lives.map(|mut lives| {
+            if apart.is_none() && input.messages.links.is_empty() && !input.options.stats {
+                let convolved = |v: NodeId| match &graph.node(v).kind {
+                    NodeKind::Filter { code, .. } => {
+                        input.codes.get(code.index()).is_some_and(|c| c.convolution.is_some())
+                    }
+                    _ => false,
+                };
+                let bytes = |c: ChannelId| Some(size_align(&graph.channel(c).ty, input.globals)?.0);
+                lives.strips = strips::find(graph, steps, CHUNK, &|v| !convolved(v), &bytes);
+                lives.through_strips(graph, steps);
+            }
+            // stages fire some filters more often than others
+            let whole = regions.filter(|_| apart.is_none());
+            let lanewise = whole.map(|r| Lanewise::of(r, input.kernels.len(), &|c| lives.shares(c)));
+            Lives { twins: twins::twins(input, regions, &may), lanewise: lanewise.unwrap_or_default(), ..lives }
+        })
     }
 
     /// The lives of a graph's channels. `fill`, by channel: what stays on it at every boundary. `None` where the schedule is not scaled.
@@ -96,7 +119,8 @@ impl Lives {
             let (first, last) = at[channel.from.0.index()].zip(at[channel.to.0.index()])?;
             (fill[c.index()] == 0 && channel.from.0 != channel.to.0).then_some((first, last))
         };
-        let mut lives = Lives { of: vec![None; graph.channels.len()], steps: BTreeMap::new(), twins: Twins::new() };
+        let (of, steps) = (vec![None; graph.channels.len()], BTreeMap::new());
+        let mut lives = Lives { of, steps, twins: Twins::new(), lanewise: Lanewise::default(), strips: Vec::new() };
         let mut nodes: Vec<(usize, NodeId)> = graph.node_ids().filter_map(|v| Some((at[v.index()]?, v))).collect();
         nodes.sort();
         // a splitter's input is known before its outputs: topological order, as far as steps tell; what they do not tell stays apart
@@ -124,6 +148,30 @@ impl Lives {
     /// Is the channel read from another's buffer ([`super::twins`])?
     pub fn twin(&self, c: ChannelId) -> bool {
         self.twins.contains_key(&c)
+    }
+
+    /// What comes to a chain of strips is there to its last step, what goes from it from its first on.
+    fn through_strips(&mut self, graph: &SdfGraph, steps: &[Step]) {
+        for strip in &self.strips {
+            let (to, from) = strip.ends(graph, steps);
+            let mut whole = |c: &ChannelId| {
+                let life = self.of[c.index()].and_then(|whose| self.steps.get_mut(&whose));
+                if let Some((first, last)) = life {
+                    (*first, *last) = ((*first).min(strip.first), (*last).max(strip.first + strip.length - 1));
+                }
+            };
+            to.iter().chain(&from).for_each(&mut whole);
+        }
+    }
+
+    /// Chains that fire in strips.
+    pub fn strips(&self) -> &[Strip] {
+        &self.strips
+    }
+
+    /// Which channels have items as vectors have them.
+    pub fn lanewise(&self) -> &Lanewise {
+        &self.lanewise
     }
 
     /// Is the buffer of one the buffer of the other: does what hands items on from one to the other copy nothing?
@@ -181,7 +229,14 @@ mod tests {
     /// Lives of buffers, as if each were a channel's own.
     fn lives(steps: &[(usize, usize)]) -> Lives {
         let ids = || (0..steps.len()).map(ChannelId::from);
-        Lives { of: ids().map(Some).collect(), steps: ids().zip(steps.iter().copied()).collect(), twins: Twins::new() }
+        let steps = ids().zip(steps.iter().copied()).collect();
+        Lives {
+            of: ids().map(Some).collect(),
+            steps,
+            twins: Twins::new(),
+            lanewise: Lanewise::default(),
+            strips: Vec::new(),
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ const MOST_TURNS: u64 = 256;
 const FEWEST_TURNS: u64 = 4;
 
 /// Steps in one C function.
-const CHUNK: usize = 64;
+pub(super) const CHUNK: usize = 64;
 
 /// What the steady state is made of.
 pub struct Steady<'a> {
@@ -110,8 +110,20 @@ impl Steady<'_> {
                     "static void {name}_{i}(sl_ctx *restrict ctx, const int64_t k{parameters}) {{\n    {head}"
                 );
                 let straight = (self.straight(chunk), self.straight_out(chunk));
-                for step in chunk {
-                    self.scaled(step, &straight, &mut body, movers)?;
+                let mut at = 0;
+                while let Some(step) = chunk.get(at) {
+                    match self.strip_from(i * CHUNK + at) {
+                        Some(strip) => {
+                            let steps = &chunk[at..at + strip.length];
+                            let ends = self.straight_ends(steps, &straight, &mut body);
+                            self.strips(strip, steps, &ends, &mut body, movers)?;
+                            at += strip.length;
+                        }
+                        None => {
+                            self.scaled(step, &straight, &mut body, movers)?;
+                            at += 1;
+                        }
+                    }
                 }
                 body.push_str("}\n\n");
                 let _ = writeln!(calls, "    {name}_{i}(ctx, k{arguments});");
@@ -175,6 +187,35 @@ impl Steady<'_> {
         straight
     }
 
+    /// Asks for the place where a channel's items are put straight, for a writer with its firings. Its name.
+    fn straight_place(&self, c: ChannelId, (writer, times): (NodeId, u64), out: &mut String) -> String {
+        let (ty, number) = (c_type(&self.graph.channel(c).ty), self.numbers[writer.index()]);
+        let (own, n) = (self.first_free(c), scaled_by_k(times));
+        let _ = writeln!(out, "    ctx->node = {};", self.known(writer));
+        let _ = writeln!(out, "    {ty} *out{} = sl_place(ctx, {number}, {own}, {n});", c.0);
+        format!("out{}", c.0)
+    }
+
+    /// The same of what comes to a chain of filters and goes from it, by channel.
+    fn straight_ends(
+        &self,
+        steps: &[Step],
+        (straight, straight_out): &(BTreeSet<ChannelId>, BTreeMap<ChannelId, (NodeId, u64)>),
+        out: &mut String,
+    ) -> BTreeMap<ChannelId, String> {
+        let node = |step: Option<&Step>| match step {
+            Some(Step::Fire { node, .. }) => Some(self.graph.node(*node)),
+            _ => None,
+        };
+        let mut ends = BTreeMap::new();
+        let from = node(steps.first()).and_then(|v| v.inputs.first()).filter(|c| straight.contains(c));
+        ends.extend(from.map(|c| (*c, format!("in{}", c.0))));
+        if let Some((c, to)) = node(steps.last()).and_then(|v| straight_out.get_key_value(v.outputs.first()?)) {
+            ends.insert(*c, self.straight_place(*c, *to, out));
+        }
+        ends
+    }
+
     /// A top-level step, `k` times as often. What is taken and put straight ([`Steady::straight`], [`Steady::straight_out`]) has names of its own.
     fn scaled(
         &self,
@@ -203,17 +244,8 @@ impl Steady<'_> {
                         to,
                     ) => {
                         let mut places = (from.first().and_then(first_in), None);
-                        if let Some((c, (writer, times))) = to.first().and_then(|c| straight_out.get_key_value(c)) {
-                            let (ty, number) = (c_type(&self.graph.channel(*c).ty), self.numbers[writer.index()]);
-                            let own = self.first_free(*c);
-                            let _ = writeln!(out, "    ctx->node = {};", self.known(*writer));
-                            let _ = writeln!(
-                                out,
-                                "    {ty} *out{} = sl_place(ctx, {number}, {own}, {});",
-                                c.0,
-                                scaled_by_k(*times)
-                            );
-                            places.1 = Some(format!("out{}", c.0));
+                        if let Some((c, to)) = to.first().and_then(|c| straight_out.get_key_value(c)) {
+                            places.1 = Some(self.straight_place(*c, *to, out));
                         }
                         self.fire_between(*node, places, &n, &BTreeSet::new(), 1, out, movers)
                     }
@@ -395,7 +427,7 @@ impl Steady<'_> {
         self.known.map_or(v.0, |known| known[v.index()])
     }
 
-    fn base(&self, c: ChannelId) -> String {
+    pub(super) fn base(&self, c: ChannelId) -> String {
         if let Some(places) = self.places {
             return places[c.index()].0.clone();
         }
@@ -416,7 +448,7 @@ impl Steady<'_> {
         }
     }
 
-    fn input(&self, c: ChannelId, running: &BTreeSet<NodeId>) -> String {
+    pub(super) fn input(&self, c: ChannelId, running: &BTreeSet<NodeId>) -> String {
         let channel = self.graph.channel(c);
         if running.contains(&channel.to.0) {
             format!("in{}", c.0)
@@ -425,7 +457,7 @@ impl Steady<'_> {
         }
     }
 
-    fn output(&self, c: ChannelId, running: &BTreeSet<NodeId>) -> String {
+    pub(super) fn output(&self, c: ChannelId, running: &BTreeSet<NodeId>) -> String {
         if running.contains(&self.graph.channel(c).from.0) { format!("out{}", c.0) } else { self.first_free(c) }
     }
 
@@ -444,7 +476,7 @@ impl Steady<'_> {
 
     /// The same with the places that its first input is read from and its first output goes to, where they are not those of the channels.
     #[allow(clippy::too_many_arguments)] // each is something else
-    fn fire_between(
+    pub(super) fn fire_between(
         &self,
         v: NodeId,
         (from, to): (Option<String>, Option<String>),

@@ -16,6 +16,7 @@ use super::layout::{self, Arena, Wanted};
 use super::parts::Parts;
 use super::tiled::{self, Share, Started, Tiled, When};
 use super::{fused, host, refuse, rts, serial, swp};
+use crate::c::lanewise::Ends;
 use crate::c::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
 use crate::c::program::{CProgram, CodegenError, OnDevice, ProgramInput, emit_on_device, filters};
 use crate::c::tables::Facts;
@@ -408,6 +409,7 @@ impl<'a> Making<'a> {
                     dialect: Dialect::Device,
                     variants,
                     often_called: false,
+                    lanewise: Ends::default(),
                 };
                 let text = emit_filter(k, kernel, &options);
                 first += text.sites.len() as u32;

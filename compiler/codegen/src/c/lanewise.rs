@@ -1,0 +1,134 @@
+//! # lanewise
+//!
+//! Purpose: what passes from one filter whose firings go side by side to another stays as vectors have it: nothing is turned round on its way to the channel, nor back behind it.
+//! Input: a program's regions, and a schedule of them that is scaled step by step. Output: by kernel of a region, which of its ends are so ([`Ends`]); by channel, how much more
+//! room it needs.
+//!
+//! ```text
+//! items 0 to 3 of firing 0, those of firing 1, …   →   item 0 of firings 0 to 15, item 1 of firings 0 to 15, …, item 0 of firings 16 to 31, …
+//! ```
+//!
+//! What must hold: both ends are regions in lanes, which nobody fires but steady states that run at once; a firing of the one gives what a firing of the other takes and looks at; both fire
+//! as often in a single step each; nothing stays on the channel. All nodes of a kernel have such a channel at that end, or none has. A last vector that firings do not fill is
+//! there as a whole, with other firings' items once more in its other lanes ([`super::print_rest`]).
+
+use super::fused::FusedProgram;
+use super::layout::WIDEST;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_kernel::ir::{Kernel, Lanes};
+use sluice_kernel::within::within;
+use sluice_schedule::sequential::Step;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which ends of a filter have items as vectors have them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// Those that it takes.
+    pub taken: bool,
+    /// Those that it gives.
+    pub given: bool,
+}
+
+/// What stays in lanes.
+#[derive(Clone, Debug, Default)]
+pub struct Lanewise {
+    /// By kernel of a region.
+    ends: Vec<Ends>,
+    /// By channel of the graph that steady states run on: items of a firing.
+    channels: BTreeMap<ChannelId, u32>,
+}
+
+impl Lanewise {
+    /// Finds it. `shares`: may a channel's items lie otherwise while steady states run at once? `first`: the code of the first region's kernel.
+    pub fn of(fused: FusedProgram<'_>, first: usize, shares: &dyn Fn(ChannelId) -> bool) -> Lanewise {
+        let (graph, kernels) = (&fused.program.graph, &fused.program.kernels);
+        let code = |v: NodeId| region(graph, v, first);
+        let times = times(graph, &fused.schedule.steps);
+        let fit: Vec<Fit> = kernels.iter().map(Fit::of).collect();
+        let fits = |c: ChannelId| {
+            let channel = graph.channel(c);
+            let (Some(from), Some(to)) = (code(channel.from.0), code(channel.to.0)) else { return false };
+            let n = channel.produce;
+            let rates =
+                channel.consume == n && channel.peek == n && fit[from].given == Some(n) && fit[to].taken == Some(n);
+            let often =
+                times[channel.from.0.index()].is_some() && times[channel.from.0.index()] == times[channel.to.0.index()];
+            rates && often && shares(c)
+        };
+        let mut channels: BTreeSet<ChannelId> = graph.channel_ids().filter(|c| fits(*c)).collect();
+        // all nodes of a kernel, or none
+        loop {
+            let mut all = vec![Ends { taken: true, given: true }; kernels.len()];
+            for v in graph.node_ids() {
+                let Some(k) = code(v) else { continue };
+                let node = graph.node(v);
+                all[k].taken &= node.inputs.iter().all(|c| channels.contains(c));
+                all[k].given &= node.outputs.iter().all(|c| channels.contains(c));
+            }
+            let stays = |c: &ChannelId| {
+                let channel = graph.channel(*c);
+                code(channel.from.0).is_some_and(|k| all[k].given) && code(channel.to.0).is_some_and(|k| all[k].taken)
+            };
+            let before = channels.len();
+            channels.retain(stays);
+            if channels.len() == before {
+                let ends = all.iter().zip(&fit);
+                let ends = ends
+                    .map(|(a, f)| Ends { taken: a.taken && f.taken.is_some(), given: a.given && f.given.is_some() });
+                let channels = channels.iter().map(|c| (*c, graph.channel(*c).produce)).collect();
+                return Lanewise { ends: ends.collect(), channels };
+            }
+        }
+    }
+
+    /// The ends of a region's kernel.
+    pub fn ends(&self, kernel: usize) -> Ends {
+        self.ends.get(kernel).copied().unwrap_or_default()
+    }
+
+    /// Does a channel hold items as vectors have them?
+    pub fn has(&self, c: ChannelId) -> bool {
+        self.channels.contains_key(&c)
+    }
+
+    /// Items that a channel needs room for beyond those that are on it: the lanes of a last vector.
+    pub fn more(&self, c: ChannelId) -> u64 {
+        self.channels.get(&c).map_or(0, |n| u64::from(*n) * (WIDEST - 1))
+    }
+}
+
+/// The number of a region's kernel that a node fires.
+fn region(graph: &SdfGraph, v: NodeId, first: usize) -> Option<usize> {
+    match &graph.node(v).kind {
+        NodeKind::Filter { code, .. } => code.index().checked_sub(first),
+        _ => None,
+    }
+}
+
+/// By node: its firings in the one step at the top in which it fires.
+fn times(graph: &SdfGraph, steps: &[Step]) -> Vec<Option<u64>> {
+    let mut out = vec![None; graph.nodes.len()];
+    for step in steps {
+        if let Step::Fire { node, times } = step {
+            out[node.index()] = Some(*times);
+        }
+    }
+    out
+}
+
+/// How many items a firing takes and gives, where that could be in lanes.
+struct Fit {
+    taken: Option<u32>,
+    given: Option<u32>,
+}
+
+impl Fit {
+    fn of(kernel: &Kernel) -> Fit {
+        let rates = kernel.work.rates;
+        let plain = |l: &&Lanes| l.strands == 1 && within(kernel).is_none() && super::print_rest::several(kernel);
+        let lanes = kernel.lanes.as_ref().filter(plain);
+        let taken = lanes.is_some_and(|l| l.phases) && rates.peek == rates.pop;
+        Fit { taken: taken.then_some(rates.pop), given: (lanes.is_some() && rates.push > 1).then_some(rates.push) }
+    }
+}

@@ -1,0 +1,122 @@
+//! What passes along chains of filters: in strips that the first cache holds, as vectors have it, in registers from firing to firing, bits packed by comparisons. Nothing of it can be told.
+
+use crate::fusing::{ints, same};
+use crate::support::*;
+
+/// Costs that a filter keeps, decisions packed into words, and a window behind them, so that items stay within the chain from batch to batch.
+const DECISIONS: &str = "int->int filter Spread { work pop 1 push 16 { int a = pop(); for (int j = 0; j < 16; j++) push((a + 3 * j) & 15); } }
+int->int filter Keep { int[32] cost;
+    work pop 16 push 32 {
+        int[32] next;
+        int[32] odd;
+        for (int j = 0; j < 16; j++) {
+            int same = pop();
+            int a = cost[2 * j] + same;
+            int b = cost[2 * j + 1] + 15 - same;
+            int c = max(a, b) ^ (same << 3);
+            odd[j] = a - b > 0 ? 1 : 0;
+            odd[j + 16] = c != a && b < 3 * a ? 1 : 0;
+            next[j] = a - b > 0 ? b : a;
+            next[j + 16] = c - abs(b);
+        }
+        cost = next;
+        for (int j = 0; j < 32; j++) push(odd[j]);
+    }
+}
+int->int filter Pack(int n) { work pop n push 1 { int w = 0; for (int i = 0; i < n; i++) w = w | (pop() << i); push(w); } }
+int->int filter Window { work peek 7 pop 4 push 1 { push(peek(0) ^ (peek(6) << 1)); for (int i = 0; i < 4; i++) pop(); } }
+int->int pipeline Main { add Spread; add Keep; add Pack(BITS); add Window; }
+";
+
+/// A program in C.
+fn c_text(program: &str, arguments: &[&str]) -> String {
+    let place = Place::new().with("a.str", program);
+    place.run(&[&["build", "a.str", "--emit", "c", "-o", "-"], arguments].concat()).ends(0).text().to_string()
+}
+
+fn decisions(bits: u32) -> String {
+    DECISIONS.replace("BITS", &bits.to_string())
+}
+
+#[test]
+fn a_chain_fires_in_strips_with_its_arrays_in_registers() {
+    // two words of a firing: half of what the last one gives stays
+    let text = c_text(&decisions(16), &[]);
+    let at = text.find("all - t < ").expect("no strips");
+    let strip = &text[at..at + text[at..].find("\n    }\n").unwrap()];
+    assert_eq!(strip.matches("sl_fire_").count(), 3, "{strip}");
+    // what stays between them goes to its beginning after each strip
+    assert!(strip.contains("memmove("), "{strip}");
+    assert!(text.contains("sl_vi cost_0_state[32 / SL_LANES];"), "no array in registers");
+    assert!(text.contains("sl_bits(in + 0, 16) << 0"), "no comparisons");
+}
+
+#[test]
+fn what_is_no_bit_is_packed_as_it_is() {
+    let others = decisions(32).replace("a - b > 0 ? 1 : 0", "a - b > 0 ? 2 : 0");
+    assert!(!c_text(&others, &[]).contains("= w_0 | (int32_t)((uint32_t)sl_bits("));
+    same(&others, ints, &[0, 3, 500]);
+}
+
+/// What a turn takes from another turn, or may not find, stays a loop.
+#[test]
+fn arrays_that_turns_hand_on_stay_in_memory() {
+    for (from, to) in [
+        ("next[j] = a - b > 0 ? b : a;", "next[j] = a; cost[j] = b;"), // read and written in one loop
+        ("next[j + 16] = c - abs(b);", "next[j + 1] = c;"),            // two turns write the same
+        ("int same = pop();", "int same = pop() / (j + 1);"),          // no vectors of divisions
+    ] {
+        let program = decisions(16).replace(from, to);
+        assert_ne!(program, decisions(16));
+        assert!(!c_text(&program, &[]).contains("cost_0_state"), "{to}");
+        same(&program, ints, &[3, 700]);
+    }
+}
+
+#[test]
+fn nobody_can_tell() {
+    for bits in [8, 13, 16, 32] {
+        same(&decisions(bits), ints, &[0, 1, 7, 8, 60, 64, 65, 129, 2000, 20_001]);
+    }
+}
+
+/// A fault amid a strip: what comes before it comes out.
+#[test]
+fn a_fault_within_a_strip_is_the_filters() {
+    let program = "int->int filter Twice { work pop 1 push 2 { int x = pop(); push(x); push(x + 1); } }
+int->int filter Box { int[900] t; int n; init { for (int i = 0; i < 900; i++) t[i] = i * i; } work pop 2 push 1 { n += pop(); push(n + t[pop()]); } }
+int->int filter Last { int x; work pop 1 peek 1 push 1 { x = 3 * x + pop(); push(x); } }
+int->int filter Window { work pop 1 peek 5 push 1 { push(pop() - peek(3)); } }
+int->int pipeline Main { add Twice; add Box; add Last; add Window; }
+";
+    assert!(c_text(program, &["--fuse=false"]).contains("all - t < "));
+    let place = Place::new().with("a.str", program);
+    for n in [899, 5000, 12_345] {
+        let mut items: Vec<i32> = (0..20_000).map(|i| i % 800).collect();
+        items[n] = 899;
+        let input: Vec<u8> = items.iter().flat_map(|i| i.to_le_bytes()).collect();
+        let by = |how: &[&str]| place.run_with(&[&["run", "a.str"], how].concat(), &input).ends(1);
+        let (one, other) = (by(&["--interpret"]), by(&["--back-end", "cc", "--fuse=false"]));
+        assert!(one.stdout == other.stdout, "{n}");
+        assert_eq!(one.stderr, other.stderr);
+        assert!(other.stderr.contains("Box"), "{}", other.stderr);
+    }
+}
+
+/// A cipher whose rounds are several regions: what goes from one to the next stays as vectors have it, also where firings do not fill the last vector.
+#[test]
+fn items_stay_in_lanes_between_regions() {
+    let file = format!("{}/../../benchmarks/des/des.str", env!("CARGO_MANIFEST_DIR"));
+    let place = Place::new();
+    let text = place.run(&["build", &file, "--emit", "c", "-o", "-"]).ends(0).text().to_string();
+    assert!(text.contains("sl_vi_load((const int32_t *)(const void *)in + (f + 0 * SL_LANES) * 64 + 63 * SL_LANES)"));
+    assert!(text.contains("sl_vi_store((int32_t *)(void *)out + (f + 0 * SL_LANES) * 64 + 63 * SL_LANES,"));
+    for n in [0, 1, 2, 6, 8, 10, 30, 32, 34, 64, 66, 96, 98, 130, 1000, 5002] {
+        let input = ints(n);
+        let by = |how: &[&str]| place.run_with(&[&["run", &file], how].concat(), &input).ends(0).stdout;
+        let reference = by(&["--interpret"]);
+        for how in [&["--back-end", "cc"][..], &["--threads", "2"]] {
+            assert!(by(how) == reference, "{n} items, {how:?}");
+        }
+    }
+}
