@@ -155,7 +155,7 @@ fn small(shape: &str, filters: u64) -> String {
     format!(
         "void->void pipeline Main {{ add Source; {between} add Sink; }}
 void->float filter Source {{ int n; work push 1 {{ push(n); n = (n * 5 + 3) & 1023; }} }}
-float->float filter Lag(float k) {{ float y; work pop 1 push 1 {{ y += k * (pop() - y); push(y); }} }}
+float->float filter Lag(float k) {{ float y = 511.5; work pop 1 push 1 {{ y += k * (pop() - y); push(y); }} }}
 float->void filter Sink {{ float s; int n; work pop 1 {{ s += pop(); n++; if (n == 4096) {{ println(s); s = 0; n = 0; }} }} }}
 {after}"
     )
