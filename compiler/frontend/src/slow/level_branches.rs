@@ -57,8 +57,7 @@ pub fn level_branches(program: &Elaborated, worth: &mut Worth<'_>) -> Option<(El
     let same = program.graph.node_ids().all(|old| {
         let new = made.moved[old.index()];
         let (a, b) = (&program.steady, &steady);
-        let gone = new.is_none();
-        gone || new.is_some_and(|n| {
+        new.is_some_and(|n| {
             a.repetitions[old.index()] == b.repetitions[n.index()] && a.init[old.index()] == b.init[n.index()]
         })
     });
@@ -66,18 +65,17 @@ pub fn level_branches(program: &Elaborated, worth: &mut Worth<'_>) -> Option<(El
 }
 
 /// The filters of a stream that is nothing but a chain of them, in order.
-fn chain(graph: &SdfGraph, h: HierId, out: &mut Vec<NodeId>) -> Option<()> {
-    let hier = &graph.hierarchy[h.index()];
-    match hier.kind {
-        StreamKind::Filter => out.extend(&hier.nodes),
-        StreamKind::Pipeline if hier.nodes.is_empty() => {
-            for c in &hier.children {
-                chain(graph, *c, out)?;
-            }
+fn chain(graph: &SdfGraph, h: HierId) -> Option<Vec<NodeId>> {
+    let (mut out, mut open) = (Vec::new(), vec![h]);
+    while let Some(h) = open.pop() {
+        let hier = &graph.hierarchy[h.index()];
+        match hier.kind {
+            StreamKind::Filter => out.extend(&hier.nodes),
+            StreamKind::Pipeline if hier.nodes.is_empty() => open.extend(hier.children.iter().rev()),
+            _ => return None,
         }
-        _ => return None,
     }
-    Some(())
+    Some(out)
 }
 
 /// An end of the program.
@@ -108,12 +106,7 @@ fn candidate(
     if !even || weights.iter().any(|w| *w != last) {
         return None;
     }
-    let mut chains = Vec::new();
-    for c in &hier.children {
-        let mut filters = Vec::new();
-        chain(graph, *c, &mut filters)?;
-        chains.push(filters);
-    }
+    let chains: Vec<Vec<NodeId>> = hier.children.iter().map(|c| chain(graph, *c)).collect::<Option<_>>()?;
     let length = chains[0].len();
     // filters of each branch follow one another, from the splitter to the joiner
     for (b, filters) in chains.iter().enumerate() {
