@@ -385,13 +385,12 @@ impl<'a> Levels<'a> {
             let channel = &mut self.graph.channels[new.index()];
             (channel.from.0, channel.to.0) = (at(of.from.0), at(of.to.0));
         }
-        let mut lists: Vec<(Vec<(u32, ChannelId)>, Vec<(u32, ChannelId)>)> =
-            vec![Default::default(); self.graph.nodes.len()];
+        let mut lists: Vec<[Vec<(u32, ChannelId)>; 2]> = vec![Default::default(); self.graph.nodes.len()]; self.graph.nodes.len()];
         for (i, c) in self.graph.channels.iter().enumerate() {
-            lists[c.from.0.index()].1.push((c.from.1, ChannelId::from(i)));
-            lists[c.to.0.index()].0.push((c.to.1, ChannelId::from(i)));
+            lists[c.from.0.index()][1].push((c.from.1, ChannelId::from(i)));
+            lists[c.to.0.index()][0].push((c.to.1, ChannelId::from(i)));
         }
-        for (node, (mut ins, mut outs)) in self.graph.nodes.iter_mut().zip(lists) {
+        for (node, [mut ins, mut outs]) in self.graph.nodes.iter_mut().zip(lists) {
             ins.sort_unstable();
             outs.sort_unstable();
             node.inputs = ins.into_iter().map(|(_, c)| c).collect();
