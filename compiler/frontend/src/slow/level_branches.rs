@@ -385,7 +385,7 @@ impl<'a> Levels<'a> {
             let channel = &mut self.graph.channels[new.index()];
             (channel.from.0, channel.to.0) = (at(of.from.0), at(of.to.0));
         }
-        let mut lists: Vec<[Vec<(u32, ChannelId)>; 2]> = vec![Default::default(); self.graph.nodes.len()]; self.graph.nodes.len()];
+        let mut lists: Vec<[Vec<(u32, ChannelId)>; 2]> = vec![Default::default(); self.graph.nodes.len()];
         for (i, c) in self.graph.channels.iter().enumerate() {
             lists[c.from.0.index()][1].push((c.from.1, ChannelId::from(i)));
             lists[c.to.0.index()][0].push((c.to.1, ChannelId::from(i)));
