@@ -217,7 +217,7 @@ impl Scaling {
 
     fn of_filters(&self) -> String {
         let mut text = format!(
-            "## Filters\n\nSmall filters with a state (a low-pass of first order, seven different constants, which begins at its input's mean: numbers near zero, which some processors are slow at, do not come), one after another or side by side, between a source and a sink; native code by the \
+            "## Filters\n\nSmall filters with a state (a low-pass of first order, seven different constants), one after another or side by side, between a source and a sink; native code by the \
              C compiler (`cc`) and made in memory (`jit`). *Compilation*: from the text to code, with an empty cache; each step was given {} s of the clock.\n\n\
              | shape | by | filters | compilation, s | of which the C compiler, s by the clock | for a filter, ms | its peak memory, MiB | an item in a filter, ns | |\n\
              |---|---|--:|--:|--:|--:|--:|--:|---|\n",

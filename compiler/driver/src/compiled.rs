@@ -157,6 +157,7 @@ fn emit_by(
 pub(crate) fn code_options(code: &CodeOptions) -> sluice_codegen::ProgramOptions {
     let mut options = sluice_codegen::ProgramOptions { stats: code.stats, apart: true, ..Default::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
+    options.strips = code.fuse && !code.stats;
     options
 }
 

@@ -97,6 +97,8 @@ pub struct ProgramOptions {
     /// Leave the engine out of the text of a plugin, to be compiled once for all and linked ([`CProgram::engine`]). One that runs in
     /// stages has it all the same.
     pub apart: bool,
+    /// Chains of filters fire in strips ([`super::strips`]).
+    pub strips: bool,
 }
 
 impl Default for ProgramOptions {
@@ -110,6 +112,7 @@ impl Default for ProgramOptions {
             stats: false,
             channel_limit: 1 << 24,
             apart: false,
+            strips: true,
         }
     }
 }

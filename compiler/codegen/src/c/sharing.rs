@@ -93,7 +93,7 @@ impl Lives {
         let lives = if repeats { None } else { Lives::of(graph, steps, fill) };
         let may = |c: ChannelId| apart.is_none_or(|a| !a.crosses[c.index()]);
         lives.map(|mut lives| {
-            if apart.is_none() && input.messages.links.is_empty() && !input.options.stats {
+            if apart.is_none() && input.messages.links.is_empty() && input.options.strips {
                 let convolved = |v: NodeId| match &graph.node(v).kind {
                     NodeKind::Filter { code, .. } => {
                         input.codes.get(code.index()).is_some_and(|c| c.convolution.is_some())
