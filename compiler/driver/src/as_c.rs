@@ -43,5 +43,7 @@ fn worth(filter: &FilterCode, turns: Turns, globals: &Globals, code: &CodeOption
         Some(kernel)
     };
     let (one, all) = (kernel(filter)?, kernel(&slowed(filter, globals, turns)?)?);
-    (!one.has_checks() && lanes::has_strands(&all)).then(|| one.lanes.is_some())
+    let looks = filter.work.rates.peek > filter.work.rates.pop;
+    let vectors = lanes::has_strands(&all) || !looks && lanes::fills_vectors(&all);
+    (!one.has_checks() && vectors).then(|| one.lanes.is_some())
 }

@@ -32,6 +32,10 @@ pub(super) fn of(kernel: &Kernel) -> Option<(Kernel, u32)> {
     if !whole || l.from.as_int() != Some(0) || l.step != 1 || walk::leaves(&l.body, 0, false, true) {
         return None;
     }
+    // where several items of a stream are taken and no others looked at, firings are rows as they are
+    if rates.peek == rates.pop && rates.pop != n {
+        return None;
+    }
     // a block of firings that take several items is whole in streams, and in lanes
     if rates.pop != n && !n.is_multiple_of(LANES) && !LANES.is_multiple_of(n) {
         return None;
