@@ -13,7 +13,7 @@
 use serde_json::{Value, json};
 use sluice_benchmarks::measure::{keep, mean, seconds};
 use sluice_benchmarks::racing::{How, Places, items_for};
-use sluice_benchmarks::suite::{Benchmark, SUITE};
+use sluice_benchmarks::suite::{self, Benchmark};
 use sluice_picture::bars_svg::{self, Bars};
 use std::path::{Path, PathBuf};
 
@@ -100,20 +100,8 @@ fn table(all: &[Raced]) -> String {
     )
 }
 
-/// Those of the suite that are named, variants among them; all where none is. Or which name there is not.
-fn chosen(names: &[String]) -> Result<Vec<(&'static Benchmark, Option<&'static str>)>, String> {
-    let variants = |b: &'static Benchmark| [None].into_iter().chain(b.peer.variant.map(|(name, _)| Some(name)));
-    let all: Vec<_> = SUITE.iter().flat_map(|b| variants(b).map(move |variant| (b, variant))).collect();
-    let name = |(b, variant): &(&Benchmark, Option<&'static str>)| variant.unwrap_or(b.name).to_string();
-    if let Some(unknown) = names.iter().find(|n| !all.iter().any(|p| name(p) == **n)) {
-        let known: Vec<String> = all.iter().map(name).collect();
-        return Err(format!("there is no program `{unknown}`; there are {}", known.join(", ")));
-    }
-    Ok(all.into_iter().filter(|p| names.is_empty() || names.contains(&name(p))).collect())
-}
-
 fn run(commands: [&str; 2], work: &Path, results: &str, names: &[String]) -> Result<bool, String> {
-    let programs = chosen(names)?;
+    let programs = suite::named(names)?;
     let folders: [PathBuf; 2] = ["old", "new"].map(|f| work.join(f));
     for f in &folders {
         std::fs::create_dir_all(f).map_err(|e| format!("{}: {e}", f.display()))?;
@@ -197,17 +185,5 @@ mod tests {
             text.contains("| geometric mean | 1.00 | 1.00 | | |\n\n1 of 3 programs take more than 1.1 times"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn programs_are_chosen_by_name() {
-        let of = |names: &[&str]| chosen(&names.iter().map(|n| n.to_string()).collect::<Vec<_>>());
-        let names = |all: Vec<(&Benchmark, Option<&'static str>)>| -> Vec<&str> {
-            all.iter().map(|(b, variant)| variant.unwrap_or(b.name)).collect()
-        };
-        assert!(of(&[]).unwrap().len() > SUITE.len(), "variants, too");
-        assert_eq!(names(of(&["fft", "des16", "dct"]).unwrap()), ["dct", "des16", "fft"]);
-        let why = of(&["fft", "ftt"]).err().unwrap();
-        assert!(why.contains("`ftt`") && why.contains("bitonic, "), "{why}");
     }
 }

@@ -121,6 +121,10 @@ fn row(m: &Measured) -> Value {
 }
 
 fn run(places: &Places<'_>, results: &str, names: &[String]) -> Result<(), String> {
+    if let Some(unknown) = names.iter().find(|n| !SMALL.iter().any(|s| s.name == n.as_str())) {
+        let known = SMALL.map(|s| s.name);
+        return Err(format!("there is no program `{unknown}`; there are {}", known.join(", ")));
+    }
     std::fs::create_dir_all(places.work).map_err(|e| format!("{}: {e}", places.work.display()))?;
     let (mut all, mut missing) = (Vec::new(), BTreeSet::new());
     for mode in MODES {

@@ -17,7 +17,7 @@ use sluice_benchmarks::kept::{self, Kept, TURNS};
 use sluice_benchmarks::measure::{Spread, keep, seconds, spread};
 use sluice_benchmarks::peers::{OURS, TUNED};
 use sluice_benchmarks::racing::{How, Places, items_for};
-use sluice_benchmarks::suite::{Benchmark, Counts, SUITE};
+use sluice_benchmarks::suite::{self, Benchmark, Counts};
 use std::path::{Path, PathBuf};
 
 /// What is measured of a program, or of a variant of it.
@@ -169,15 +169,9 @@ fn draw(root: &Path, results: &str) -> Result<(), String> {
 }
 
 fn run(places: &Places<'_>, results: &str, names: &[String]) -> Result<(), String> {
-    let asked = |name: &str| names.is_empty() || names.iter().any(|n| n == name);
     let mut all = Vec::new();
-    for b in &SUITE {
-        let variants = b.peer.variant.iter().map(|(variant, _)| Some(*variant));
-        for variant in std::iter::once(None).chain(variants) {
-            if asked(variant.unwrap_or(b.name)) {
-                all.push(measure(places, b, variant)?);
-            }
-        }
+    for (b, variant) in suite::named(names)? {
+        all.push(measure(places, b, variant)?);
     }
     if !names.is_empty() {
         print!("{}", table(&all));

@@ -164,3 +164,32 @@ impl Counts {
         Counts { nodes: graph.nodes.len(), peeking: graph.nodes.iter().filter(peeks).count() }
     }
 }
+
+/// Those of the suite that are named, variants among them; all where none is. Or which name there is not.
+pub fn named(names: &[String]) -> Result<Vec<(&'static Benchmark, Option<&'static str>)>, String> {
+    let variants = |b: &'static Benchmark| [None].into_iter().chain(b.peer.variant.map(|(name, _)| Some(name)));
+    let all: Vec<_> = SUITE.iter().flat_map(|b| variants(b).map(move |variant| (b, variant))).collect();
+    let name = |(b, variant): &(&Benchmark, Option<&'static str>)| variant.unwrap_or(b.name).to_string();
+    if let Some(unknown) = names.iter().find(|n| !all.iter().any(|p| name(p) == **n)) {
+        let known: Vec<String> = all.iter().map(name).collect();
+        return Err(format!("there is no program `{unknown}`; there are {}", known.join(", ")));
+    }
+    Ok(all.into_iter().filter(|p| names.is_empty() || names.contains(&name(p))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_chosen_by_name() {
+        let of = |names: &[&str]| named(&names.iter().map(|n| n.to_string()).collect::<Vec<_>>());
+        let names = |all: Vec<(&Benchmark, Option<&'static str>)>| -> Vec<&str> {
+            all.iter().map(|(b, variant)| variant.unwrap_or(b.name)).collect()
+        };
+        assert!(of(&[]).unwrap().len() > SUITE.len(), "variants, too");
+        assert_eq!(names(of(&["fft", "des16", "dct"]).unwrap()), ["dct", "des16", "fft"]);
+        let why = of(&["fft", "ftt"]).err().unwrap();
+        assert!(why.contains("`ftt`") && why.contains("bitonic, "), "{why}");
+    }
+}
