@@ -16,12 +16,13 @@ use super::layout::Layout;
 use super::movers::Movers;
 use super::program::CodegenError;
 use super::sharing::{Lives, scalable};
+use super::straight::Straight;
 use super::types::c_type;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_schedule::judge::turns_at_once;
 use sluice_schedule::sequential::Step;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Turns of a loop that are one, at most and at least: few gain nothing, many leave the cache.
@@ -65,7 +66,7 @@ pub struct Steady<'a> {
 }
 
 /// How often a step that stands `times` times in a steady state is taken in `k` of them.
-fn scaled_by_k(times: u64) -> String {
+pub(super) fn scaled_by_k(times: u64) -> String {
     if times == 1 { "k".to_string() } else { format!("{times} * k") }
 }
 
@@ -109,7 +110,7 @@ impl Steady<'_> {
                     body,
                     "static void {name}_{i}(sl_ctx *restrict ctx, const int64_t k{parameters}) {{\n    {head}"
                 );
-                let straight = (self.straight(chunk), self.straight_out(chunk));
+                let straight = self.straight(chunk);
                 let mut at = 0;
                 while let Some(step) = chunk.get(at) {
                     match self.strip_from(i * CHUNK + at) {
@@ -151,76 +152,11 @@ impl Steady<'_> {
         scalable(self.graph, self.steps).is_some()
     }
 
-    /// Channels whose items are taken from where the host has put them: a reader's, on which nothing stays, to a filter or splitter that fires after it in the same function.
-    fn straight(&self, chunk: &[Step]) -> BTreeSet<ChannelId> {
-        let (mut read, mut straight) = (BTreeSet::<ChannelId>::new(), BTreeSet::<ChannelId>::new());
-        for step in chunk {
-            let Step::Fire { node, .. } = step else { continue };
-            let node = self.graph.node(*node);
-            match &node.kind {
-                NodeKind::Reader(_) => read.extend(node.outputs.first()),
-                NodeKind::Filter { .. } | NodeKind::SplitRoundRobin(_) => {
-                    straight.extend(node.inputs.iter().filter(|c| read.contains(c)));
-                }
-                _ => {}
-            }
-        }
-        let nothing_stays = |c: &ChannelId| self.fill.get(c.index()).is_none_or(|n| *n == 0);
-        straight.retain(|c| self.places.is_none() && nothing_stays(c));
-        straight
-    }
-
-    /// Channels whose items are put where the host wants them, each with the writer and its firings: from a filter or joiner to a writer that fires after it in the same function.
-    fn straight_out(&self, chunk: &[Step]) -> BTreeMap<ChannelId, (NodeId, u64)> {
-        let (mut made, mut straight) = (BTreeSet::<ChannelId>::new(), BTreeMap::new());
-        for step in chunk {
-            let Step::Fire { node: v, times } = step else { continue };
-            let node = self.graph.node(*v);
-            match (&node.kind, &node.inputs[..]) {
-                (NodeKind::Writer(_), [c]) if made.contains(c) => drop(straight.insert(*c, (*v, *times))),
-                (NodeKind::Filter { .. } | NodeKind::JoinRoundRobin(_), _) => made.extend(node.outputs.first()),
-                _ => {}
-            }
-        }
-        let nothing_stays = |c: &ChannelId| self.fill.get(c.index()).is_none_or(|n| *n == 0);
-        straight.retain(|c, _| self.places.is_none() && nothing_stays(c));
-        straight
-    }
-
-    /// Asks for the place where a channel's items are put straight, for a writer with its firings. Its name.
-    fn straight_place(&self, c: ChannelId, (writer, times): (NodeId, u64), out: &mut String) -> String {
-        let (ty, number) = (c_type(&self.graph.channel(c).ty), self.numbers[writer.index()]);
-        let (own, n) = (self.first_free(c), scaled_by_k(times));
-        let _ = writeln!(out, "    ctx->node = {};", self.known(writer));
-        let _ = writeln!(out, "    {ty} *out{} = sl_place(ctx, {number}, {own}, {n});", c.0);
-        format!("out{}", c.0)
-    }
-
-    /// The same of what comes to a chain of filters and goes from it, by channel.
-    fn straight_ends(
-        &self,
-        steps: &[Step],
-        (straight, straight_out): &(BTreeSet<ChannelId>, BTreeMap<ChannelId, (NodeId, u64)>),
-        out: &mut String,
-    ) -> BTreeMap<ChannelId, String> {
-        let node = |step: Option<&Step>| match step {
-            Some(Step::Fire { node, .. }) => Some(self.graph.node(*node)),
-            _ => None,
-        };
-        let mut ends = BTreeMap::new();
-        let from = node(steps.first()).and_then(|v| v.inputs.first()).filter(|c| straight.contains(c));
-        ends.extend(from.map(|c| (*c, format!("in{}", c.0))));
-        if let Some((c, to)) = node(steps.last()).and_then(|v| straight_out.get_key_value(v.outputs.first()?)) {
-            ends.insert(*c, self.straight_place(*c, *to, out));
-        }
-        ends
-    }
-
-    /// A top-level step, `k` times as often. What is taken and put straight ([`Steady::straight`], [`Steady::straight_out`]) has names of its own.
+    /// A top-level step, `k` times as often. What is taken and put straight has names of its own.
     fn scaled(
         &self,
         step: &Step,
-        (straight, straight_out): &(BTreeSet<ChannelId>, BTreeMap<ChannelId, (NodeId, u64)>),
+        straight: &Straight,
         out: &mut String,
         movers: &mut Movers,
     ) -> Result<(), CodegenError> {
@@ -228,9 +164,9 @@ impl Steady<'_> {
             Step::Fire { node, times } => {
                 let n = scaled_by_k(*times);
                 let ends = self.graph.node(*node);
-                let first_in = |c: &ChannelId| straight.contains(c).then(|| format!("in{}", c.0));
+                let first_in = |c: &ChannelId| straight.taken.contains(c).then(|| format!("in{}", c.0));
                 match (&ends.kind, &ends.inputs[..], &ends.outputs[..]) {
-                    (NodeKind::Reader(_), _, [c]) if straight.contains(c) => {
+                    (NodeKind::Reader(_), _, [c]) if straight.taken.contains(c) => {
                         let (ty, number) = (c_type(&self.graph.channel(*c).ty), self.numbers[node.index()]);
                         let _ = writeln!(out, "    const {ty} *in{} = sl_take(ctx, {number}, {n});", c.0);
                         if self.stats {
@@ -244,12 +180,12 @@ impl Steady<'_> {
                         to,
                     ) => {
                         let mut places = (from.first().and_then(first_in), None);
-                        if let Some((c, to)) = to.first().and_then(|c| straight_out.get_key_value(c)) {
+                        if let Some((c, to)) = to.first().and_then(|c| straight.put.get_key_value(c)) {
                             places.1 = Some(self.straight_place(*c, *to, out));
                         }
                         self.fire_between(*node, places, &n, &BTreeSet::new(), 1, out, movers)
                     }
-                    (NodeKind::Writer(_), [c], _) if straight_out.contains_key(c) => {
+                    (NodeKind::Writer(_), [c], _) if straight.put.contains_key(c) => {
                         let places = (Some(format!("out{}", c.0)), None);
                         self.fire_between(*node, places, &n, &BTreeSet::new(), 1, out, movers)
                     }
@@ -435,7 +371,7 @@ impl Steady<'_> {
     }
 
     /// Where a producer's first item of a batch goes.
-    fn first_free(&self, c: ChannelId) -> String {
+    pub(super) fn first_free(&self, c: ChannelId) -> String {
         let ty = c_type(&self.graph.channel(c).ty);
         if let Some(places) = self.places {
             return format!("({ty} *)(void *)({})", places[c.index()].1);
