@@ -191,7 +191,7 @@ pub fn run(
                     jitted::of(session, checked, code, front)?
                 } else {
                     let code = &tune::find::tuned(checked, code);
-                    // code made in memory stays exact; what is combined has other roundings
+                    // code made in memory is of the program before: linear filters that are combined have other roundings, branches in vectors want a C compiler
                     combined = as_c(session, checked, code)?;
                     let front = match &combined {
                         Some(combined) => compiled::front(session, combined, code)?,
