@@ -21,6 +21,7 @@ use super::program::ProgramInput;
 use super::steady::{CHUNK, is_table, nodes_of};
 use super::strips::{self, Strip};
 use super::twins::{self, Twins};
+use super::woven::{self, Trio};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_schedule::sequential::Step;
@@ -73,6 +74,8 @@ pub struct Lives {
     lanewise: Lanewise,
     /// Chains that fire in strips.
     strips: Vec<Strip>,
+    /// Filters that do the work of their joiners and splitters.
+    trios: Vec<Trio>,
 }
 
 impl Lives {
@@ -103,6 +106,17 @@ impl Lives {
                 let bytes = |c: ChannelId| Some(size_align(&graph.channel(c).ty, input.globals)?.0);
                 lives.strips = strips::find(graph, steps, CHUNK, &|v| !convolved(v), &bytes);
                 lives.through_strips(graph, steps);
+                let weaves = woven::weaves(input);
+                let may = |v: NodeId| match &graph.node(v).kind {
+                    NodeKind::Filter { code, .. } => weaves.get(code.index()).copied().unwrap_or(false),
+                    _ => false,
+                };
+                lives.trios = woven::trios(graph, steps, fill, CHUNK, &may);
+                let strips = &lives.strips;
+                lives
+                    .trios
+                    .retain(|t| strips.iter().all(|s| s.first + s.length <= t.first || t.first + t.length <= s.first));
+                lives.through_trios(graph);
             }
             // stages fire some filters more often than others
             let whole = regions.filter(|_| apart.is_none());
@@ -120,7 +134,14 @@ impl Lives {
             (fill[c.index()] == 0 && channel.from.0 != channel.to.0).then_some((first, last))
         };
         let (of, steps) = (vec![None; graph.channels.len()], BTreeMap::new());
-        let mut lives = Lives { of, steps, twins: Twins::new(), lanewise: Lanewise::default(), strips: Vec::new() };
+        let mut lives = Lives {
+            of,
+            steps,
+            twins: Twins::new(),
+            lanewise: Lanewise::default(),
+            strips: Vec::new(),
+            trios: Vec::new(),
+        };
         let mut nodes: Vec<(usize, NodeId)> = graph.node_ids().filter_map(|v| Some((at[v.index()]?, v))).collect();
         nodes.sort();
         // a splitter's input is known before its outputs: topological order, as far as steps tell; what they do not tell stays apart
@@ -162,6 +183,23 @@ impl Lives {
             };
             to.iter().chain(&from).for_each(&mut whole);
         }
+    }
+
+    /// What a filter takes instead of its joiner, and gives instead of its splitter, is there through the steps of all three.
+    fn through_trios(&mut self, graph: &SdfGraph) {
+        for trio in &self.trios {
+            for c in trio.moved(graph) {
+                let life = self.of[c.index()].and_then(|whose| self.steps.get_mut(&whose));
+                if let Some((first, last)) = life {
+                    (*first, *last) = ((*first).min(trio.first), (*last).max(trio.first + trio.length - 1));
+                }
+            }
+        }
+    }
+
+    /// Filters that do the work of their joiners and splitters.
+    pub fn trios(&self) -> &[Trio] {
+        &self.trios
     }
 
     /// Chains that fire in strips.
@@ -236,6 +274,7 @@ mod tests {
             twins: Twins::new(),
             lanewise: Lanewise::default(),
             strips: Vec::new(),
+            trios: Vec::new(),
         }
     }
 

@@ -113,17 +113,18 @@ impl Steady<'_> {
                 let straight = self.straight(chunk);
                 let mut at = 0;
                 while let Some(step) = chunk.get(at) {
-                    match self.strip_from(i * CHUNK + at) {
-                        Some(strip) => {
-                            let steps = &chunk[at..at + strip.length];
-                            let ends = self.straight_ends(steps, &straight, &mut body);
-                            self.strips(strip, steps, &ends, &mut body, movers)?;
-                            at += strip.length;
-                        }
-                        None => {
-                            self.scaled(step, &straight, &mut body, movers)?;
-                            at += 1;
-                        }
+                    if let Some(strip) = self.strip_from(i * CHUNK + at) {
+                        let steps = &chunk[at..at + strip.length];
+                        let ends = self.straight_ends(steps, &straight, &mut body);
+                        self.strips(strip, steps, &ends, &mut body, movers)?;
+                        at += strip.length;
+                    } else if let Some(trio) = self.trio_from(i * CHUNK + at) {
+                        let ends = self.straight_ends(&chunk[at..at + trio.length], &straight, &mut body);
+                        self.trio(trio, &ends, &mut body, &mut movers.woven)?;
+                        at += trio.length;
+                    } else {
+                        self.scaled(step, &straight, &mut body, movers)?;
+                        at += 1;
                     }
                 }
                 body.push_str("}\n\n");

@@ -1,7 +1,8 @@
 //! # woven
 //!
-//! Purpose: in a feedback loop whose turns are taken many at once, a filter between a joiner and a splitter takes its items where the joiner would have, and puts them where
-//! the splitter would have: what both move is in registers only. Input: a loop's body. Output: which of its filters, and C functions that fire them.
+//! Purpose: a filter between a joiner and a splitter takes its items where the joiner would have, and puts them where the splitter would have: what both move is in registers only.
+//! So it is in a feedback loop whose turns are taken many at once, and outside of loops where their steps follow one another. Input: a loop's body, or a schedule that is scaled step by step.
+//! Output: which filters ([`Weaves`], [`Trio`]), and C functions that fire them.
 //!
 //! ```text
 //! join(1, 1) 256 times, add 256 times   →   void sl_woven_0(ctx, st, in0, in1, out0, n) {
@@ -10,18 +11,18 @@
 //!
 //! What must hold: nothing stays between joiner, filter and splitter, and a firing of the filter takes and gives whole rounds of theirs. Joiners then do their work later than in the
 //! schedule, and splitters earlier: all buffers of a loop live as long as the loop ([`super::sharing`] goes by steps of the schedule), and grow only while its turns
-//! are taken, so that the items are still there, and the places already are.
+//! are taken, so that the items are still there, and the places already are. Outside of loops, buffers live through all steps of the filter and its movers.
 
 use super::print::MANY_CALLS;
 use super::program::{CodegenError, ProgramInput};
-use super::steady::Steady;
+use super::steady::{Steady, scaled_by_k};
 use super::types::c_type;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_kernel::passes::unroll::written_out_size;
 use sluice_kernel::share_code::first_alike;
 use sluice_schedule::sequential::Step;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Items of a firing, at most, and statements and operations of one: what they need should fit into the registers.
@@ -96,6 +97,17 @@ impl Side {
     }
 }
 
+/// A call of such a function as far as it is the same in loops and outside.
+struct Call {
+    /// Its name, the instance and the state.
+    head: String,
+    /// The channels whose places follow.
+    taken: Vec<ChannelId>,
+    given: Vec<ChannelId>,
+    from: Side,
+    to: Side,
+}
+
 /// The functions made so far.
 #[derive(Default)]
 pub(super) struct Woven {
@@ -144,7 +156,115 @@ impl Woven {
     }
 }
 
+/// Steps outside of loops that follow one another and become the firings of a filter: those of its joiner, its own, those of its splitter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trio {
+    /// The first of them, and how many.
+    pub first: usize,
+    /// See `first`.
+    pub length: usize,
+    /// The filter, and how often it fires in a steady state.
+    filter: (NodeId, u64),
+    weave: Weave,
+}
+
+impl Trio {
+    /// Its steps that move items: the channels that are read in the first of all, or written in the last, by who does not fire any more.
+    pub fn moved(&self, graph: &SdfGraph) -> Vec<ChannelId> {
+        let node = |mover: Option<(NodeId, u64)>| mover.map(|(u, _)| graph.node(u));
+        let inputs = node(self.weave.join).map_or(&[][..], |u| &u.inputs);
+        let outputs = node(self.weave.split).map_or(&[][..], |u| &u.outputs);
+        let own = graph.node(self.filter.0);
+        [inputs, outputs, &own.inputs, &own.outputs].concat()
+    }
+}
+
+/// Finds them in a schedule that is scaled step by step, none across two of the functions that so many steps each become. `may`, by filter: may it ([`weaves`])? `fill`, by channel: what
+/// stays on it.
+pub fn trios(
+    graph: &SdfGraph,
+    steps: &[Step],
+    fill: &[u64],
+    function: usize,
+    may: &dyn Fn(NodeId) -> bool,
+) -> Vec<Trio> {
+    let fires = |i: usize| match steps.get(i) {
+        Some(Step::Fire { node, times }) => Some((*node, *times)),
+        _ => None,
+    };
+    let fill = |c: ChannelId| fill.get(c.index()).copied();
+    let mut out = Vec::new();
+    for i in 0..steps.len() {
+        let Some((v, times)) = fires(i).filter(|(v, _)| may(*v)) else { continue };
+        let node = graph.node(v);
+        let (NodeKind::Filter { .. }, [from], [to]) = (&node.kind, &node.inputs[..], &node.outputs[..]) else {
+            continue;
+        };
+        // not a step that the filter before has taken
+        let free = out.last().is_none_or(|t: &Trio| t.first + t.length < i);
+        let before = i.checked_sub(1).filter(|_| free && !i.is_multiple_of(function)).and_then(fires);
+        let behind = fires(i + 1).filter(|_| !(i + 1).is_multiple_of(function));
+        let join =
+            before.filter(|u| u.0 == graph.channel(*from).from.0 && moves_for(graph, *u, (*from, times), true, &fill));
+        let split =
+            behind.filter(|u| u.0 == graph.channel(*to).to.0 && moves_for(graph, *u, (*to, times), false, &fill));
+        if join.is_some() || split.is_some() {
+            let first = i - usize::from(join.is_some());
+            let length = 1 + usize::from(join.is_some()) + usize::from(split.is_some());
+            out.push(Trio { first, length, filter: (v, times), weave: Weave { join, split } });
+        }
+    }
+    out
+}
+
 impl Steady<'_> {
+    /// The steps that begin with this one and become the firings of one filter.
+    pub(super) fn trio_from(&self, step: usize) -> Option<&Trio> {
+        self.lives?.trios().iter().find(|t| t.first == step && self.places.is_none() && !self.stats)
+    }
+
+    /// Fires it, `k` times as often. `straight`: where what comes to it, and goes from it, begins, where that is not in its channels' buffers.
+    pub(super) fn trio(
+        &self,
+        trio: &Trio,
+        straight: &BTreeMap<ChannelId, String>,
+        out: &mut String,
+        woven: &mut Woven,
+    ) -> Result<(), CodegenError> {
+        let (v, times) = trio.filter;
+        let nothing = BTreeSet::new();
+        let call = self.woven_call(v, trio.weave, woven)?;
+        let _ = writeln!(out, "    ctx->node = {};", self.known(v));
+        let _ = write!(out, "    {}", call.head);
+        for c in &call.taken {
+            let _ = write!(out, ", {}", straight.get(c).cloned().unwrap_or_else(|| self.input(*c, &nothing)));
+        }
+        for c in &call.given {
+            let _ = write!(out, ", {}", straight.get(c).cloned().unwrap_or_else(|| self.output(*c, &nothing)));
+        }
+        let _ = writeln!(out, ", (long)({}));", scaled_by_k(times));
+        Ok(())
+    }
+
+    /// What calls a filter that does its movers' work.
+    fn woven_call(&self, v: NodeId, weave: Weave, woven: &mut Woven) -> Result<Call, CodegenError> {
+        let (graph, node) = (self.graph, self.graph.node(v));
+        let (NodeKind::Filter { code, .. }, [from], [to]) = (&node.kind, &node.inputs[..], &node.outputs[..]) else {
+            return Err(CodegenError::Malformed(format!("{} lacks a channel", node.path)));
+        };
+        let (taken, given) = (parts(graph, weave.join, *from), parts(graph, weave.split, *to));
+        let side = |c: ChannelId, rate: u32, mover: Option<(NodeId, u64)>| Side {
+            item: c_type(&graph.channel(c).ty),
+            items: rate.into(),
+            weights: mover.map_or(Vec::new(), |(u, _)| weights(graph, u)),
+        };
+        let from = side(*from, graph.channel(*from).consume, weave.join);
+        let to = side(*to, graph.channel(*to).produce, weave.split);
+        let name = woven.name(code.0, &from, &to);
+        let head = format!("{name}(ctx, &s->code_{}[{}]", code.0, self.numbers[v.index()]);
+        Ok(Call { head, taken, given, from, to })
+    }
+
     /// The filters of a loop's body that do the work of their joiners and splitters. `runs`: its steps as they are fired.
     pub(super) fn woven(&self, body: &[Step], runs: &[&[Step]]) -> Weaves {
         let mut out = Weaves::new();
@@ -165,24 +285,15 @@ impl Steady<'_> {
                 continue;
             }
             let at = fires.get(v).map(|f| f.0);
-            // the mover fires as often as its items are those of the filter's firings, on its side of the filter
-            let mover = |u: NodeId, c: &ChannelId, rate: u32, before: bool| {
+            let fill = |c: ChannelId| self.fill.get(c.index()).copied();
+            let mover = |u: NodeId, c: ChannelId, before: bool| {
                 let (place, count) = *fires.get(&u)?;
-                let node = self.graph.node(u);
-                let (weights, parts) = match (&node.kind, before) {
-                    (NodeKind::JoinRoundRobin(w), true) => (w, &node.inputs),
-                    (NodeKind::SplitRoundRobin(w), false) => (w, &node.outputs),
-                    _ => return None,
-                };
-                let round: u64 = weights.iter().map(|w| u64::from(*w)).sum();
-                let whole = round > 0 && u64::from(rate) % round == 0 && u64::from(rate) <= MOST_ITEMS;
-                let fits = parts.len() == weights.len() && !weights.contains(&0) && (Some(place) < at) == before;
-                let nothing_stays = self.fill.get(c.index()).copied() == Some(0);
-                let balanced = count.checked_mul(round) == times.checked_mul(u64::from(rate));
-                (whole && fits && nothing_stays && balanced).then_some((u, count))
+                let fits =
+                    (Some(place) < at) == before && moves_for(self.graph, (u, count), (c, *times), before, &fill);
+                fits.then_some((u, count))
             };
-            let join = mover(self.graph.channel(*from).from.0, from, self.graph.channel(*from).consume, true);
-            let split = mover(self.graph.channel(*to).to.0, to, self.graph.channel(*to).produce, false);
+            let join = mover(self.graph.channel(*from).from.0, *from, true);
+            let split = mover(self.graph.channel(*to).to.0, *to, false);
             if join.is_some() || split.is_some() {
                 out.insert(*v, Weave { join, split });
             }
@@ -204,26 +315,15 @@ impl Steady<'_> {
             let done = |m: &Option<(NodeId, u64)>| m.is_some_and(|(u, _)| u == *v);
             return Ok(weaves.values().any(|w| done(&w.join) || done(&w.split)));
         };
-        let (graph, node) = (self.graph, self.graph.node(*v));
-        let (NodeKind::Filter { code, .. }, [from], [to]) = (&node.kind, &node.inputs[..], &node.outputs[..]) else {
-            return Err(CodegenError::Malformed(format!("{} lacks a channel", node.path)));
-        };
-        let (taken, given) = (parts(graph, weave.join, *from), parts(graph, weave.split, *to));
-        let side = |c: ChannelId, rate: u32, mover: Option<(NodeId, u64)>| Side {
-            item: c_type(&graph.channel(c).ty),
-            items: rate.into(),
-            weights: mover.map_or(Vec::new(), |(u, _)| weights(graph, u)),
-        };
-        let from = side(*from, graph.channel(*from).consume, weave.join);
-        let to = side(*to, graph.channel(*to).produce, weave.split);
-        let name = woven.name(code.0, &from, &to);
+        let call = self.woven_call(*v, *weave, woven)?;
+        let Call { taken, given, from, to, .. } = &call;
         let n = times.saturating_mul(at_once);
         let _ = writeln!(out, "        ctx->node = {};", self.known(*v));
-        let _ = write!(out, "        {name}(ctx, &s->code_{}[{}]", code.0, self.numbers[v.index()]);
-        for c in &taken {
+        let _ = write!(out, "        {}", call.head);
+        for c in taken {
             let _ = write!(out, ", in{}", c.0);
         }
-        for c in &given {
+        for c in given {
             let _ = write!(out, ", out{}", c.0);
         }
         let _ = writeln!(out, ", {n}L);");
@@ -235,6 +335,27 @@ impl Steady<'_> {
         }
         Ok(true)
     }
+}
+
+/// Is a node that fires so often the joiner before (or the splitter behind) a filter that fires so many `times`, on this channel of both, and are its firings' items those of the filter's, of
+/// which nothing stays between them?
+fn moves_for(
+    graph: &SdfGraph,
+    (u, count): (NodeId, u64),
+    (c, times): (ChannelId, u64),
+    before: bool,
+    fill: &dyn Fn(ChannelId) -> Option<u64>,
+) -> bool {
+    let (node, channel) = (graph.node(u), graph.channel(c));
+    let (weights, parts, rate) = match (&node.kind, before) {
+        (NodeKind::JoinRoundRobin(w), true) => (w, &node.inputs, channel.consume),
+        (NodeKind::SplitRoundRobin(w), false) => (w, &node.outputs, channel.produce),
+        _ => return false,
+    };
+    let round: u64 = weights.iter().map(|w| u64::from(*w)).sum();
+    let whole = round > 0 && u64::from(rate).is_multiple_of(round) && u64::from(rate) <= MOST_ITEMS;
+    let balanced = count.checked_mul(round) == times.checked_mul(u64::from(rate));
+    whole && parts.len() == weights.len() && !weights.contains(&0) && fill(c) == Some(0) && balanced
 }
 
 /// The channels whose items a filter takes or gives itself.

@@ -112,6 +112,15 @@ int->int pipeline Main {
 }
 ";
 
+/// The same outside of loops: between loops side by side stand filters with a joiner before them, a splitter behind them, or both, by one round or several in a firing. The buffers before and
+/// behind them may not be the same memory then.
+const WOVEN_BETWEEN: &str = "int->int splitjoin Echoes(int a, int b) { split roundrobin(a, b); add Echo(100, 3); add Echo(170, 5); join roundrobin(a, b); }
+int->int filter Long { int s; work pop 40 push 40 { for (int i = 0; i < 40; i++) { s = 3 * s + peek(39 - i); push(s); } for (int i = 0; i < 40; i++) pop(); } }
+int->int pipeline Main {
+    add Echoes(1, 1); add Twice; add Echoes(1, 1); add Add; add Three(40); add Mix; add Echoes(1, 2); add Long; add Echoes(1, 3); add Twice; add Echoes(2, 2);
+}
+";
+
 /// What duplicates and identities hand on, to filters, joiners and a writer, at several rates.
 const SHARED: &str = "int->int filter Less(int n) { work pop n push 1 { int s = 0; for (int i = 0; i < n; i++) s = 7 * s + pop(); push(s); } }
 int->int filter More(int n) { int last; work pop 1 push n { last = 5 * last + pop(); for (int i = 0; i < n; i++) push(last - i); } }
@@ -284,6 +293,21 @@ fn filters_of_loops_do_the_work_of_joiners_and_splitters() {
         done.text()
     );
     same(WOVEN, ints, &[0, 1, 2, 7, 130, 1000, 20_001]);
+}
+
+#[test]
+fn filters_between_loops_do_the_work_of_joiners_and_splitters() {
+    let (filters, _) = WOVEN.split_once("int->int pipeline Main").unwrap();
+    let program = format!("{filters}{WOVEN_BETWEEN}");
+    let place = Place::new().with("a.str", &program);
+    let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
+    // a step of the steady state itself stands four columns in; a firing of 40 items is none of them
+    assert_eq!(done.text().matches("\n    sl_woven_").count(), 4, "{}", done.text());
+    let twice = "const int32_t in[4] = {in0[i * 2 + 0], in1[i * 2 + 0], in0[i * 2 + 1], in1[i * 2 + 1]};";
+    assert!(done.text().contains(twice), "{}", done.text());
+    same(&program, ints, &[0, 1, 2, 7, 130, 1000, 20_001]);
+    let apart = place.run(&["run", "a.str", "--fuse=false", "--dump-after", "emit-c"]).ends(0);
+    assert!(!apart.text().contains("\n    sl_woven_"));
 }
 
 /// Ints whose bits are turned round by all numbers, joined in three ways, and what only looks like it; in lanes, and in a filter with state.
