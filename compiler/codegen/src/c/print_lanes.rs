@@ -4,8 +4,8 @@
 //! firings that are left over, [`super::print_rest`] says.
 //!
 //! ```text
-//! $s = ($s + (table0[$i] * in($i)))   →   s_0_0 = s_0_0 + (sl_vf_splat(h.v[i_1]) * sl_vf_load(phase + at[i_1] + f + 0 * SL_LANES));
-//!                                         s_0_1 = s_0_1 + (sl_vf_splat(h.v[i_1]) * sl_vf_load(phase + at[i_1] + f + 1 * SL_LANES));
+//! $s = ($s + (table0[$i] * in($i)))   →   s_0_0 = s_0_0 + (sl_vf_splat(h.v[i_1]) * sl_vf_load(phase + at[(long)i_1] + f + 0 * SL_LANES));
+//!                                         s_0_1 = s_0_1 + (sl_vf_splat(h.v[i_1]) * sl_vf_load(phase + at[(long)i_1] + f + 1 * SL_LANES));
 //! ```
 //!
 //! A varying variable is as many vectors as the kernel says (`unroll`), then one, for the rest of a block. The window of a block
@@ -33,7 +33,7 @@ pub(super) struct LaneLayout {
     /// Firings in a block, and words in a phase.
     block: u32,
     row: u32,
-    /// Positions come from a table.
+    /// Positions of items come from a table.
     positions: bool,
     /// Streams that take turns, and of one stream: items taken by a turn, and looked at.
     strands: u32,
@@ -82,7 +82,7 @@ impl LaneLayout {
             push,
             block,
             row: row * 16,
-            positions: *phases && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
+            positions: *phases && rates.pop > 1 && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
             strands,
             rates,
             ends,
@@ -110,6 +110,14 @@ impl LaneLayout {
     }
 }
 
+/// Which part of an item a path leads to.
+fn part_of(path: &[Proj]) -> u32 {
+    match path.first() {
+        Some(Proj::Component(i)) => u32::from(*i),
+        _ => 0,
+    }
+}
+
 impl Printer<'_> {
     /// The loops over lanes.
     pub(super) fn lanes(&mut self) {
@@ -123,9 +131,10 @@ impl Printer<'_> {
         let (turned_in, turned_out) = (lanes.phases && !layout.ends.taken, layout.push > 1 && !layout.ends.given);
         if turned_in {
             if layout.positions {
-                self.out.push_str("        static const int32_t at[] = {");
-                for i in 0..window {
-                    let _ = write!(self.out, "{}{}", if i == 0 { "" } else { ", " }, layout.position(i));
+                self.out.push_str("        static const int64_t at[] = {");
+                for i in 0..rates.peek {
+                    let at = layout.position(i * layout.width.0);
+                    let _ = write!(self.out, "{}{at}", if i == 0 { "" } else { ", " });
                 }
                 self.out.push_str("};\n");
             }
@@ -264,10 +273,7 @@ impl Printer<'_> {
 
     /// The word of an item's part, counted from the firing's first.
     fn word(&self, position: &Expr, path: &[Proj], width: u32) -> String {
-        let part = match path.first() {
-            Some(Proj::Component(i)) => u32::from(*i),
-            _ => 0,
-        };
+        let part = part_of(path);
         match position.as_int() {
             Some(i) => ((i as u32) * width + part).to_string(),
             None if width == 1 => self.operand(position),
@@ -292,11 +298,19 @@ impl Printer<'_> {
         }
         let at = match word.parse::<u32>() {
             Ok(w) => l.position(w).to_string(),
-            Err(_) if l.positions => format!("at[{word}]"),
-            // a firing looks at the items that it takes, and no others
-            Err(_) if l.rates.peek <= l.rates.pop => format!("{word} * {}", l.row),
-            Err(_) if l.strands > 1 => format!("({word} % {} * {} + {word} / {} * {})", l.pop, l.row, l.pop, l.strands),
-            Err(_) => format!("({word} % {} * {} + {word} / {})", l.pop, l.row, l.pop),
+            // sums of 64 bits, of which the compiler need not ask whether they wrap: the part of an item is a constant
+            Err(_) => {
+                let (item, part) = (format!("(long){}", self.operand(position)), part_of(path) * l.row);
+                let (of_item, pop) = (l.width.0 * l.row, l.rates.pop);
+                let at = match pop {
+                    1 => format!("{item} * {}", l.strands),
+                    _ if l.positions => format!("at[{item}]"),
+                    // a firing looks at the items that it takes, and no others
+                    _ if l.rates.peek <= pop => format!("{item} * {of_item}"),
+                    _ => format!("({item} % {pop} * {of_item} + {item} / {pop} * {})", l.strands),
+                };
+                if part == 0 { at } else { format!("{at} + {part}") }
+            }
         };
         format!("{load}((const {c} *)(const void *)phase + {at} + f + {u} * SL_LANES)")
     }
