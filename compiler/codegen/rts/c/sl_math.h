@@ -118,7 +118,6 @@ SL_LIBM1(acos)
 SL_LIBM1(acosh)
 SL_LIBM1(asin)
 SL_LIBM1(asinh)
-SL_LIBM1(atan)
 SL_LIBM1(atanh)
 SL_LIBM1(cos)
 SL_LIBM1(cosh)
@@ -130,9 +129,13 @@ SL_LIBM1(sin)
 SL_LIBM1(sinh)
 SL_LIBM1(tan)
 SL_LIBM1(tanh)
-SL_LIBM2(atan2)
 SL_LIBM2(fmod)
 SL_LIBM2(pow)
+/* those of floats are our own, which stand behind this header (sl_angle.h) */
+extern double sl_atan(double) SL_SYMBOL(atan) __attribute__((const, nothrow));
+extern double sl_atan2(double, double) SL_SYMBOL(atan2) __attribute__((const, nothrow));
+SL_FN float sl_atan2f(float y, float x);
+SL_FN float sl_atanf(float x);
 /* exact ones may be folded and inlined */
 #define sl_fabsf __builtin_fabsf
 #define sl_fabs __builtin_fabs
@@ -720,5 +723,7 @@ SL_FN void sl_join_ones(int32_t *restrict whole, const int32_t *const *restrict 
     for (; k < n; k++)
         for (long p = 0; p < parts; p++) whole[k * parts + p] = in[p][k];
 }
+
+#include "sl_angle.h"
 
 #endif

@@ -112,7 +112,6 @@ SL_LIBRARY1(acos)
 SL_LIBRARY1(acosh)
 SL_LIBRARY1(asin)
 SL_LIBRARY1(asinh)
-SL_LIBRARY1(atan)
 SL_LIBRARY1(atanh)
 SL_LIBRARY1(cos)
 SL_LIBRARY1(cosh)
@@ -124,9 +123,18 @@ SL_LIBRARY1(sin)
 SL_LIBRARY1(sinh)
 SL_LIBRARY1(tan)
 SL_LIBRARY1(tanh)
-SL_LIBRARY2(atan2)
 SL_LIBRARY2(fmod)
 SL_LIBRARY2(pow)
+/* angles: CUDA's, too; under emulation those of floats are Sluice's own, which stand behind this header (sl_angle.h) */
+#ifdef SL_EMULATE
+extern "C" double sl_atan(double) SL_SYMBOL(atan) __attribute__((const, nothrow));
+extern "C" double sl_atan2(double, double) SL_SYMBOL(atan2) __attribute__((const, nothrow));
+SL_DEVICE float sl_atan2f(float y, float x);
+SL_DEVICE float sl_atanf(float x);
+#else
+SL_LIBRARY1(atan)
+SL_LIBRARY2(atan2)
+#endif
 
 /* ---- complex ---- */
 

@@ -182,7 +182,7 @@ pub fn clean(place: &str, ty: &Ty, structs: &[StructType], pad: &str) -> String 
 pub fn callers(globals: &Globals, called: impl IntoIterator<Item = NativeId>) -> String {
     let (structs, natives) = (structs(globals), functions(globals, called));
     let mut out = String::from("/* Native functions for the interpreter: made by sluice. */\n");
-    rts::append(&mut out, rts::MATH, rts::Parts::default());
+    rts::MATH.iter().for_each(|text| rts::append(&mut out, text, rts::Parts::default()));
     let types: Vec<Ty> = natives.iter().flat_map(|n| n.params.iter().chain([&n.ret])).cloned().collect();
     out.push_str(&emit_types(&structs, &types));
     let mut checked = BTreeSet::new();

@@ -396,7 +396,7 @@ fn make(
     }
     let parts = rts::Parts { stats: options.stats, stages: staged.is_some(), kernels: device.is_some() };
     let append = |out: &mut String, text: &str| rts::append(out, text, parts);
-    append(&mut out, rts::MATH);
+    rts::MATH.iter().for_each(|text| append(&mut out, text));
     append(&mut out, rts::ABI);
     if staged.is_some() {
         append(&mut out, rts::STAGES[0]);
@@ -409,7 +409,8 @@ fn make(
         append(&mut out, rts::STATS[0]);
     }
     if filters.iter().flatten().chain(&region_texts).any(|t| rts::calls_functions(&t.functions)) {
-        append(&mut out, rts::FUNCTIONS);
+        let free = input.kernels.iter().any(|k| k.free);
+        append(&mut out, if free { rts::FUNCTIONS } else { rts::ANGLES });
     }
     if filters.iter().flatten().chain(&region_texts).any(|t| t.functions.contains("SL_WITHIN")) {
         append(&mut out, rts::WITHIN);
@@ -488,7 +489,7 @@ fn engine_apart(parts: rts::Parts) -> String {
         out.push_str("#define SL_KERNELS 1\n");
     }
     for text in
-        [rts::MATH, rts::ABI].into_iter().chain(parts.kernels.then_some(rts::DEVICE)).chain([rts::ENGINE_HEADER])
+        rts::MATH.into_iter().chain([rts::ABI]).chain(parts.kernels.then_some(rts::DEVICE)).chain([rts::ENGINE_HEADER])
     {
         rts::append(&mut out, text, parts);
     }

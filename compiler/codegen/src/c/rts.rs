@@ -1,7 +1,7 @@
 //! The run-time support: C source files, embedded as they are.
 
 /// Mathematics as the language defines it; what filters call.
-pub const MATH: &str = include_str!("../../rts/c/sl_math.h");
+pub const MATH: [&str; 2] = [include_str!("../../rts/c/sl_math.h"), ANGLE];
 /// The low-level interface, for hosts.
 pub const ABI: &str = include_str!("../../rts/c/sluice_abi.h");
 /// What generated code and engine share.
@@ -10,9 +10,13 @@ pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// Filters in the frequency domain; only in programs that have some.
 pub const CONVOLVE: &str = include_str!("../../rts/c/sl_convolve.h");
-/// Functions of floats in lanes; only in programs that have some.
+/// The functions of floats that are our own; a part of [`MATH`].
+pub const ANGLE: &str = include_str!("../../rts/c/sl_angle.h");
+/// The same in lanes, bit by bit; only in programs that have some.
+pub const ANGLES: &str = include_str!("../../rts/c/sl_angles.h");
+/// Functions of floats in lanes by the vector mathematical library; only in programs that have some, and leave to have other bytes.
 pub const FUNCTIONS: &str = include_str!("../../rts/c/sl_functions.h");
-/// Does text call one of [`FUNCTIONS`]?
+/// Does text call one of [`FUNCTIONS`] or [`ANGLES`]?
 pub fn calls_functions(text: &str) -> bool {
     text.split("sl_vf_").skip(1).any(|rest| rest.split_once('(').is_some_and(|(name, _)| OF_VECTORS.contains(&name)))
 }

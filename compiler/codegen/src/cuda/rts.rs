@@ -1,9 +1,12 @@
 //! The run-time support of devices: CUDA C++ files, embedded as they are, and the emulator that runs the same text on the CPU.
 
 /// What every device text begins with.
-pub const HEADERS: [&str; 4] = [
+pub const HEADERS: [&str; 7] = [
     include_str!("../../rts/cuda/sl_env.h"),
     include_str!("../../rts/cuda/sl_device_math.h"),
+    "#ifdef SL_EMULATE\n#define SL_FN SL_DEVICE",
+    crate::c::rts::ANGLE,
+    "#undef SL_FN\n#endif",
     include_str!("../../rts/cuda/sl_thread.h"),
     include_str!("../../rts/cuda/sl_channel.h"),
 ];

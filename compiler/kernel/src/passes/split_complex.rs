@@ -223,6 +223,10 @@ impl Splitter {
                 let sum = float(BinaryOp::Add, &float(BinaryOp::Mul, &a, &a), &float(BinaryOp::Mul, &b, &b));
                 ExprKind::Builtin(Builtin::Sqrt, vec![sum])
             }
+            ExprKind::Builtin(Builtin::Arg, args) => {
+                let (re, im) = self.operand(args.first()?)?;
+                ExprKind::Builtin(Builtin::Atan2, vec![im, re])
+            }
             ExprKind::Load(p) => ExprKind::Load(self.place(p)?),
             // what is evaluated only under a condition must not be moved before it
             ExprKind::Select(..) | ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..) => {
