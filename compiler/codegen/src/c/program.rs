@@ -411,6 +411,9 @@ fn make(
     if filters.iter().flatten().chain(&region_texts).any(|t| rts::calls_functions(&t.functions)) {
         append(&mut out, rts::FUNCTIONS);
     }
+    if filters.iter().flatten().chain(&region_texts).any(|t| t.functions.contains("sl_vi_lookup_")) {
+        append(&mut out, rts::LOOKUP);
+    }
     if filters.iter().flatten().chain(&region_texts).any(|t| t.functions.contains("SL_WITHIN")) {
         append(&mut out, rts::WITHIN);
     }
