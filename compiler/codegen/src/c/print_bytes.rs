@@ -204,3 +204,120 @@ impl Printer<'_> {
         Some(self.lookup_each((id, row), &at, group.wanted()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_frontend::ids::LocalId;
+
+    fn x(i: u32) -> Expr {
+        Expr::local(LocalId(i), Ty::Int)
+    }
+
+    fn op(op: BinaryOp, a: Expr, b: Expr) -> Expr {
+        Expr::binary(op, a, b, Ty::Int)
+    }
+
+    /// Bits of a variable from a place on.
+    fn bits(i: u32, from: i32, mask: i32) -> Expr {
+        op(BinaryOp::BitAnd, op(BinaryOp::Shr, x(i), Expr::int(from)), Expr::int(mask))
+    }
+
+    /// An element of a table, shifted.
+    fn of(table: u32, at: Expr, to: i32) -> Expr {
+        let place = Place { base: Base::Table(TableId(table)), path: vec![Proj::Index(at)] };
+        let e = Expr::load(place, Ty::Int);
+        if to == 0 { e } else { op(BinaryOp::Shl, e, Expr::int(to)) }
+    }
+
+    /// The words of places and their wanted bytes, and what is left. Table 9 is none of bytes.
+    fn found(e: &Expr) -> Option<(Vec<(Vec<(Expr, i32, u32)>, u32)>, Option<Expr>)> {
+        let ExprKind::Binary(op, a, b) = &e.kind else { return None };
+        let is_bytes = |p: &Place| !matches!(p.base, Base::Table(TableId(9)));
+        let (groups, rest) = together((*op, a, b), &is_bytes)?;
+        let parts = |g: &Group| g.places().into_iter().map(|p| (p.of.clone(), p.left, p.mask)).collect();
+        Some((groups.iter().map(|g| (parts(g), g.wanted())).collect(), rest))
+    }
+
+    /// The four bytes of a word, each where it was.
+    fn word(join: [BinaryOp; 3]) -> Expr {
+        let byte = |i: i32| of(0, bits(0, 8 * i, 255), 8 * i);
+        op(
+            join[2],
+            op(join[1], op(join[0], byte(3), byte(1)), byte(2)),
+            of(0, op(BinaryOp::BitAnd, Expr::int(255), x(0)), 0),
+        )
+    }
+
+    const JOINS: [BinaryOp; 3] = [BinaryOp::BitOr, BinaryOp::BitXor, BinaryOp::Add];
+
+    #[test]
+    fn bytes_in_their_places_are_the_word_itself() {
+        for a in JOINS {
+            for b in JOINS {
+                let all = Some((vec![(vec![(x(0), 0, u32::MAX)], u32::MAX)], None));
+                assert_eq!(found(&word([a, b, a])), all, "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_come_from_anywhere() {
+        let e = op(BinaryOp::BitOr, of(0, bits(0, 24, 255), 0), of(0, bits(1, 3, 63), 16));
+        let parts = vec![(x(0), -24, 255), (x(1), 13, 63 << 16)];
+        assert_eq!(found(&e), Some((vec![(parts, 0x00FF_00FF)], None)));
+        // no mask, no shift: a place is a byte as it is
+        let e = op(BinaryOp::Add, of(0, x(0), 8), of(0, op(BinaryOp::Shr, x(1), Expr::int(28)), 24));
+        assert_eq!(found(&e), Some((vec![(vec![(x(0), 8, 0xFF00), (x(1), -4, 0xFF00_0000)], 0xFF00_FF00)], None)));
+    }
+
+    #[test]
+    fn what_else_is_joined_stays() {
+        let pair = |n| op(BinaryOp::BitXor, of(n, x(0), 0), op(BinaryOp::BitXor, x(5), of(n, x(1), 8)));
+        let (groups, rest) = found(&pair(0)).unwrap();
+        assert_eq!((groups.len(), rest), (1, Some(x(5))));
+        // two tables, of each a pair
+        let (groups, rest) = found(&op(BinaryOp::BitXor, pair(0), pair(1))).unwrap();
+        assert_eq!((groups.len(), rest), (2, Some(op(BinaryOp::BitXor, x(5), x(5)))));
+        // a byte twice: once it stays
+        let three = op(BinaryOp::Add, op(BinaryOp::Add, of(0, x(0), 8), of(0, x(1), 8)), of(0, x(2), 0));
+        let (groups, rest) = found(&three).unwrap();
+        assert_eq!((groups[0].1, rest), (0xFFFF, Some(of(0, x(1), 8))));
+    }
+
+    #[test]
+    fn nothing_else_is_looked_up_at_once() {
+        use BinaryOp::*;
+        let (low, high) = (of(0, x(0), 0), of(0, x(1), 8));
+        assert!(found(&op(BitOr, low.clone(), high.clone())).is_some());
+        for other in [Sub, Mul, BitAnd, Shl] {
+            assert_eq!(found(&op(other, low.clone(), high.clone())), None, "{other:?}");
+        }
+        for (a, b, why) in [
+            (of(0, x(0), 8), of(0, x(1), 8), "the same byte"),
+            (of(0, x(0), 0), of(1, x(1), 8), "two tables"),
+            (of(9, x(0), 0), of(9, x(1), 8), "no bytes"),
+            (of(0, x(0), 0), of(0, x(1), 12), "between bytes"),
+            (of(0, x(0), 0), of(0, x(1), 32), "beyond the word"),
+            (of(0, x(0), 0), op(Mul, of(0, x(1), 0), Expr::int(256)), "no shift"),
+        ] {
+            assert_eq!(found(&op(BitXor, a, b)), None, "{why}");
+        }
+        // another operator between them is another value: x | 255 takes bits that a sum would carry
+        let inner = op(BitOr, of(0, x(0), 0), x(5));
+        assert_eq!(found(&op(BitXor, inner, of(0, x(1), 8))), None);
+        let inner = op(BitOr, of(9, x(0), 0), of(0, x(2), 16));
+        assert_eq!(found(&op(BitXor, inner, of(0, x(1), 8))), None);
+    }
+
+    #[test]
+    fn rows_must_be_the_same() {
+        let at = |row: i32, at: Expr, to: i32| {
+            let place =
+                Place { base: Base::Table(TableId(0)), path: vec![Proj::Index(Expr::int(row)), Proj::Index(at)] };
+            op(BinaryOp::Shl, Expr::load(place, Ty::Int), Expr::int(to))
+        };
+        assert!(found(&op(BinaryOp::BitOr, at(1, x(0), 8), at(1, x(1), 16))).is_some());
+        assert_eq!(found(&op(BinaryOp::BitOr, at(1, x(0), 8), at(2, x(1), 16))), None);
+    }
+}

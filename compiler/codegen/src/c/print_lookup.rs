@@ -22,7 +22,7 @@ use std::fmt::Write;
 const LONGEST: u32 = 256;
 /// Rows of a table with such a copy, at most.
 const MOST_ROWS: usize = 256;
-/// Bytes of a register: rows are padded to whole ones.
+/// Bytes of a register: rows are padded to one, two or four.
 const REGISTER: usize = 64;
 /// Bytes among which an instruction finds one, and elements that such instructions tell apart by the sign of a place.
 const STEP: usize = 16;
@@ -43,7 +43,7 @@ impl Printer<'_> {
         });
         for id in found {
             let Some(rows) = self.rows_of_bytes(id) else { continue };
-            let all = 2 * padded(rows[0].len());
+            let all = 3 * padded(rows[0].len());
             let _ = write!(
                 self.out,
                 "        static const _Alignas({REGISTER}) uint8_t bytes_{}[{}][{all}] SL_UNUSED = {{",
@@ -51,7 +51,7 @@ impl Printer<'_> {
                 rows.len()
             );
             for row in &rows {
-                let row: Vec<String> = twice(row).iter().map(u8::to_string).collect();
+                let row: Vec<String> = copies(row).iter().map(u8::to_string).collect();
                 let _ = write!(self.out, "{{{}}}, ", row.join(", "));
             }
             self.out.push_str("};\n");
@@ -113,16 +113,16 @@ impl Printer<'_> {
 
 /// Bytes of a row's copy, of so many elements.
 fn padded(n: usize) -> usize {
-    n.div_ceil(REGISTER) * REGISTER
+    n.next_power_of_two().max(REGISTER)
 }
 
-/// A row as it is, and as differences to the elements a step before, both padded (`sl_lookup.h`).
-fn twice(row: &[u8]) -> Vec<u8> {
+/// A row as it is, and as differences to the elements a step before, each step twice (`sl_lookup.h`).
+fn copies(row: &[u8]) -> Vec<u8> {
     let mut out = row.to_vec();
     out.resize(padded(row.len()), 0);
     let before = |i: usize| if i % HALF < STEP { 0 } else { out[i - STEP] };
     let differences: Vec<u8> = (0..out.len()).map(|i| out[i] ^ before(i)).collect();
-    out.extend(differences);
+    out.extend(differences.chunks(STEP).flat_map(|step| [step, step]).flatten());
     out
 }
 
@@ -161,14 +161,17 @@ mod tests {
     fn differences_add_up() {
         for n in [1, 15, 16, 17, 63, 64, 100, 128, 129, 200, 256] {
             let row: Vec<u8> = (0..n).map(|i| (i * 167 + i / 7) as u8).collect();
-            let both = twice(&row);
-            assert_eq!(both.len(), 2 * padded(n));
-            let (copy, differences) = both.split_at(padded(n));
+            let all = copies(&row);
+            assert_eq!(all.len(), 3 * padded(n));
+            let (copy, differences) = all.split_at(padded(n));
             assert_eq!(copy[..n], row);
             assert!(copy[n..].iter().all(|b| *b == 0));
             for (i, wanted) in row.iter().enumerate() {
-                let sum = (i / HALF * HALF..=i).filter(|at| at % STEP == i % STEP).fold(0, |sum, at| sum ^ differences[at]);
-                assert_eq!(sum, *wanted, "{i} of {n}");
+                let steps = (i / HALF * HALF / STEP)..=(i / STEP);
+                let side = |second: usize| {
+                    steps.clone().fold(0, |sum, s| sum ^ differences[(2 * s + second) * STEP + i % STEP])
+                };
+                assert_eq!((side(0), side(1)), (*wanted, *wanted), "{i} of {n}");
             }
         }
     }
