@@ -338,29 +338,6 @@ SL_FN __attribute__((always_inline)) sl_vf sl_vf_lookup(const float *table, cons
     return sl_is_registers(n) ? (sl_vf)sl_vi_lookup((const int32_t *)(const void *)table, n, at) : sl_vf_gather(table, at);
 }
 
-/* The same in a table of at most 256 small numbers, which are in `bytes` once more, padded to whole registers. */
-#if defined(__AVX512VBMI__) && defined(__GNUC__) && !defined(__clang__)
-typedef uint8_t sl_vb __attribute__((vector_size(64)));
-SL_FN sl_vb sl_vb_load(const uint8_t *p) { sl_vb v; memcpy(&v, p, sizeof v); return v; }
-SL_FN __attribute__((always_inline)) sl_vi sl_vi_lookup_bytes(const uint8_t *bytes, const int32_t *table, const long n, sl_vi at)
-{
-    (void)table;
-    const sl_vb which = (sl_vb)at;
-    if (n <= 64) return (sl_vi)__builtin_shuffle(sl_vb_load(bytes), which) & 255;
-    const sl_vb second = sl_vb_load(bytes + 64);
-    const sl_vi low = (sl_vi)__builtin_shuffle(sl_vb_load(bytes), second, which);
-    if (n <= 128) return low & 255;
-    const sl_vb last = sl_vb_load(bytes + (n <= 192 ? 128 : 192));
-    const sl_vi high = (sl_vi)__builtin_shuffle(sl_vb_load(bytes + 128), last, which);
-    return sl_vi_select((at & 128) != 0, high, low) & 255;
-}
-#else
-SL_FN sl_vi sl_vi_lookup_bytes(const uint8_t *bytes, const int32_t *table, const long n, sl_vi at)
-{
-    return (void)bytes, sl_vi_lookup(table, n, at);
-}
-#endif
-
 /* Bit i is whether item i is not 0, of n items, 32 at most: the comparisons of a vector are bits of a register. */
 SL_FN __attribute__((always_inline)) int32_t sl_bits(const int32_t *p, const long n)
 {

@@ -19,6 +19,7 @@ pub mod natives;
 pub mod print;
 mod print_arrays;
 mod print_bits;
+mod print_bytes;
 pub(crate) mod print_device;
 mod print_expr;
 mod print_function;

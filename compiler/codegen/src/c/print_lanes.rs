@@ -213,7 +213,7 @@ impl Printer<'_> {
         self.unroll > 0 && self.kernel.lanes.as_ref().is_some_and(|l| l.varying[id.index()])
     }
 
-    fn gathers(&self, p: &Place) -> bool {
+    pub(super) fn gathers(&self, p: &Place) -> bool {
         self.kernel.lanes.as_ref().is_some_and(|l| gathers(p, &l.varying))
     }
 
@@ -316,7 +316,7 @@ impl Printer<'_> {
     }
 
     /// A value of vector `u`, as an operand.
-    fn lane(&self, e: &Expr, u: usize) -> String {
+    pub(super) fn lane(&self, e: &Expr, u: usize) -> String {
         if !self.varies(e) {
             return self.splat(e);
         }
@@ -374,6 +374,9 @@ impl Printer<'_> {
         use BinaryOp::*;
         if let Some((x, n)) = turned(op, a, b) {
             return format!("sl_vi_rotl({}, {n})", self.lane(x, u));
+        }
+        if let Some(text) = self.lane_bytes((op, a, b), u) {
+            return text;
         }
         let (x, y) = (self.lane(a, u), self.lane(b, u));
         match op {

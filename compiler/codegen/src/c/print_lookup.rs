@@ -1,13 +1,13 @@
 //! # print-lookup
 //!
-//! Purpose: elements of a table at an index that differs between lanes. Input: the kernel's tables. Output: a call for each look-up, and a copy in bytes of each small table of
-//! bytes.
+//! Purpose: elements of a table at an index that differs between lanes. Input: the kernel's tables. Output: a call for each look-up, or for several ([`super::print_bytes`]), and a copy in
+//! bytes of each small table of bytes.
 //!
 //! ```text
 //! table0[3][$x]   →   sl_vi_lookup_bytes(bytes_0[3], sl_table_7_0_S.v[3].v, 64, x_0)
 //! ```
 //!
-//! Small tables are permutations of registers to a processor that has such instructions (`sl_math.h`); others fetch an element for each lane.
+//! Small tables are permutations of registers to a processor that has such instructions (`sl_math.h`, `sl_lookup.h`); others fetch an element for each lane.
 
 use super::print_function::Printer;
 use sluice_frontend::constant::Const;
@@ -22,8 +22,11 @@ use std::fmt::Write;
 const LONGEST: u32 = 256;
 /// Rows of a table with such a copy, at most.
 const MOST_ROWS: usize = 256;
-/// Bytes of a register: rows are padded to whole ones.
+/// Bytes of a register: rows are padded to one, two or four.
 const REGISTER: usize = 64;
+/// Bytes among which an instruction finds one, and elements that such instructions tell apart by the sign of a place.
+const STEP: usize = 16;
+const HALF: usize = 128;
 
 impl Printer<'_> {
     /// Declares the copies in bytes of the tables that the lanes' function looks up in.
@@ -40,15 +43,15 @@ impl Printer<'_> {
         });
         for id in found {
             let Some(rows) = self.rows_of_bytes(id) else { continue };
-            let padded = rows[0].len().div_ceil(REGISTER) * REGISTER;
+            let all = 3 * padded(rows[0].len());
             let _ = write!(
                 self.out,
-                "        static const uint8_t bytes_{}[{}][{padded}] SL_UNUSED = {{",
+                "        static const _Alignas({REGISTER}) uint8_t bytes_{}[{}][{all}] SL_UNUSED = {{",
                 id.0,
                 rows.len()
             );
             for row in &rows {
-                let row: Vec<String> = row.iter().map(u8::to_string).collect();
+                let row: Vec<String> = copies(row).iter().map(u8::to_string).collect();
                 let _ = write!(self.out, "{{{}}}, ", row.join(", "));
             }
             self.out.push_str("};\n");
@@ -67,8 +70,33 @@ impl Printer<'_> {
         Some(out)
     }
 
+    /// Is this an element of a row that has a copy in bytes, at an index that differs between lanes?
+    pub(super) fn is_of_bytes(&self, p: &Place) -> bool {
+        matches!(p.base, Base::Table(id) if self.gathers(p) && self.rows_of_bytes(id).is_some())
+    }
+
     /// The elements of a table at the indices of a vector, the last of the place's.
     pub(super) fn lookup(&self, (id, path): (TableId, &[Proj]), at: &str) -> String {
+        let (from, row, ty) = self.row(id, path);
+        let n = ty.known_len().unwrap_or(0);
+        match ty.element() {
+            Some(Ty::Float) => format!("sl_vf_lookup({from}.v, {n}, {at})"),
+            _ if self.rows_of_bytes(id).is_some() => {
+                format!("sl_vi_lookup_bytes(bytes_{}[{row}], {from}.v, {n}, {at})", id.0)
+            }
+            _ => format!("sl_vi_lookup({from}.v, {n}, {at})"),
+        }
+    }
+
+    /// Elements of a table of bytes at the bytes of a vector; those `wanted` are indices.
+    pub(super) fn lookup_each(&self, (id, path): (TableId, &[Proj]), at: &str, wanted: u32) -> String {
+        let (from, row, ty) = self.row(id, path);
+        let n = ty.known_len().unwrap_or(0);
+        format!("sl_vi_lookup_each(bytes_{}[{row}], {from}.v, {n}, {at}, {})", id.0, wanted as i32)
+    }
+
+    /// A row of a table, its number among all rows, and its type.
+    fn row(&self, id: TableId, path: &[Proj]) -> (String, String, &Ty) {
         let table = &self.kernel.tables[id.index()];
         let (mut from, mut row, mut ty) = (self.table_name(id), String::from("0"), &table.ty);
         for step in path {
@@ -79,15 +107,23 @@ impl Printer<'_> {
                 ty = element;
             }
         }
-        let n = ty.known_len().unwrap_or(0);
-        match ty.element() {
-            Some(Ty::Float) => format!("sl_vf_lookup({from}.v, {n}, {at})"),
-            _ if self.rows_of_bytes(id).is_some() => {
-                format!("sl_vi_lookup_bytes(bytes_{}[{row}], {from}.v, {n}, {at})", id.0)
-            }
-            _ => format!("sl_vi_lookup({from}.v, {n}, {at})"),
-        }
+        (from, row, ty)
     }
+}
+
+/// Bytes of a row's copy, of so many elements.
+fn padded(n: usize) -> usize {
+    n.next_power_of_two().max(REGISTER)
+}
+
+/// A row as it is, and as differences to the elements a step before, each step twice (`sl_lookup.h`).
+fn copies(row: &[u8]) -> Vec<u8> {
+    let mut out = row.to_vec();
+    out.resize(padded(row.len()), 0);
+    let before = |i: usize| if i % HALF < STEP { 0 } else { out[i - STEP] };
+    let differences: Vec<u8> = (0..out.len()).map(|i| out[i] ^ before(i)).collect();
+    out.extend(differences.chunks(STEP).flat_map(|step| [step, step]).flatten());
+    out
 }
 
 /// How many rows an array of ints has, and how long they are.
@@ -114,4 +150,29 @@ fn collect(value: &Const, ty: &Ty, out: &mut Vec<Vec<u8>>) -> Option<()> {
         return Some(());
     }
     elements.iter().try_for_each(|e| collect(e, ty.element()?, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `sl_lookup.h` adds up.
+    #[test]
+    fn differences_add_up() {
+        for n in [1, 15, 16, 17, 63, 64, 100, 128, 129, 200, 256] {
+            let row: Vec<u8> = (0..n).map(|i| (i * 167 + i / 7) as u8).collect();
+            let all = copies(&row);
+            assert_eq!(all.len(), 3 * padded(n));
+            let (copy, differences) = all.split_at(padded(n));
+            assert_eq!(copy[..n], row);
+            assert!(copy[n..].iter().all(|b| *b == 0));
+            for (i, wanted) in row.iter().enumerate() {
+                let steps = (i / HALF * HALF / STEP)..=(i / STEP);
+                let side = |second: usize| {
+                    steps.clone().fold(0, |sum, s| sum ^ differences[(2 * s + second) * STEP + i % STEP])
+                };
+                assert_eq!((side(0), side(1)), (*wanted, *wanted), "{i} of {n}");
+            }
+        }
+    }
 }

@@ -11,6 +11,7 @@
 //! What must hold: both shifts are of the same value by constants of 32 bits together, and the mask is as many ones as the shift to the right leaves. The parts have no bit in
 //! common then: it is the same whether they are joined by `|`, `^` or `+`.
 
+use super::print_bytes::by_constant;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
 
@@ -26,19 +27,6 @@ fn halves<'e>(high: &'e Expr, low: &'e Expr) -> Option<(&'e Expr, i32)> {
     let (y, right) = by_constant(shifted, BinaryOp::Shr)?;
     let fits = (1..32).contains(&left) && right == 32 - left && mask as u32 == (1u32 << left) - 1;
     (fits && x == y).then_some((x, left))
-}
-
-/// The operand and the constant of an operation; of one whose operands may change places, whichever is constant.
-fn by_constant(e: &Expr, wanted: BinaryOp) -> Option<(&Expr, i32)> {
-    let ExprKind::Binary(op, a, b) = &e.kind else { return None };
-    if *op != wanted || a.ty != Ty::Int {
-        return None;
-    }
-    match (a.as_int(), b.as_int()) {
-        (None, Some(n)) => Some((a, n)),
-        (Some(n), None) if wanted == BinaryOp::BitAnd => Some((b, n)),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

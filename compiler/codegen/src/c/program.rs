@@ -412,6 +412,9 @@ fn make(
         let free = input.kernels.iter().any(|k| k.free);
         append(&mut out, if free { rts::FUNCTIONS } else { rts::ANGLES });
     }
+    if filters.iter().flatten().chain(&region_texts).any(|t| t.functions.contains("sl_vi_lookup_")) {
+        append(&mut out, rts::LOOKUP);
+    }
     if filters.iter().flatten().chain(&region_texts).any(|t| t.functions.contains("SL_WITHIN")) {
         append(&mut out, rts::WITHIN);
     }

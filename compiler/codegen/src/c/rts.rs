@@ -27,6 +27,8 @@ const OF_VECTORS: [&str; 18] = [
     "sin", "sinh", "tan", "tanh",
 ];
 
+/// Elements of tables of bytes; only in programs that have such tables in lanes.
+pub const LOOKUP: &str = include_str!("../../rts/c/sl_lookup.h");
 /// Firings in vectors of their items; only in programs that have some.
 pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
 /// The engine.

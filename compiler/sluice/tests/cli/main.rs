@@ -17,6 +17,7 @@ mod language;
 mod level;
 mod libraries;
 mod linear;
+mod lookup;
 mod loops;
 mod lsp;
 mod makespan;
