@@ -371,6 +371,19 @@ SL_FN __attribute__((always_inline)) int32_t sl_bits(const int32_t *p, const lon
 #endif
 #if defined(__AVX2__) && defined(__GNUC__)
     typedef int32_t sl_eight __attribute__((vector_size(32)));
+#if !defined(__AVX512F__) && !defined(__clang__)
+    /* what is not 0 stays so when it becomes a byte: then a single comparison does for all 32. Bytes come in fours out of each half by turns */
+    typedef char sl_bytes __attribute__((vector_size(32)));
+    const sl_eight fours = {0, 4, 1, 5, 2, 6, 3, 7};
+    for (; i + 32 <= n; i += 32) {
+        sl_eight v[4];
+#pragma GCC unroll 4
+        for (int of = 0; of < 4; of++) memcpy(&v[of], p + i + 8 * of, sizeof v[of]);
+        const sl_eight all = (sl_eight)__builtin_ia32_packsswb256(__builtin_ia32_packssdw256(v[0], v[1]), __builtin_ia32_packssdw256(v[2], v[3]));
+        const sl_bytes none = (sl_bytes)__builtin_shuffle(all, fours) == 0;
+        bits |= ~(uint32_t)__builtin_ia32_pmovmskb256(none) << i;
+    }
+#endif
     typedef float sl_signs __attribute__((vector_size(32)));
     for (; i + 8 <= n; i += 8) {
         sl_eight v;
@@ -405,6 +418,10 @@ SL_FN __attribute__((always_inline)) sl_vi sl_vi_shuffle(sl_vi a, sl_vi b, sl_vi
 #if SL_LANES == 8 && defined(__AVX__) && defined(__GNUC__) && !defined(__clang__)
 /* One instruction changes places within the halves of two vectors. What must cross from half to half does so as it is loaded or stored, at no cost. clang finds all of this. */
 #define SL_BY_FOURS
+#ifdef __AVX2__
+/* Words of arrays that are worth to be registers: all there are. Some are on the stack then, but nothing is copied (measured). */
+#define SL_IN_REGISTERS 128
+#endif
 typedef float sl_vf_four __attribute__((vector_size(16)));
 /* Squares of 4 x 4 words, one in the lower halves and one in the upper ones, turned round. */
 SL_FN __attribute__((always_inline)) void sl_turn_fours(sl_vi v[4])
@@ -459,6 +476,20 @@ SL_FN __attribute__((always_inline)) void sl_four_rows(const int32_t *restrict f
 }
 #endif
 
+/* Every second lane of the lanes of a, and behind them of b: the first ones, or with `odd` the others. even[l] is 2 * l, of AVX-512 a place in a register. */
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_second(sl_vi a, sl_vi b, sl_vi even, const int odd)
+{
+#if defined(SL_BY_FOURS) && defined(__AVX2__)
+    /* within halves, then their quarters into place: one that crosses them instead of two */
+    typedef int64_t sl_vl __attribute__((vector_size(32)));
+    const sl_vi within = {0, 2, 8, 10, 4, 6, 12, 14};
+    const sl_vi v = odd ? __builtin_shuffle(a, b, within + 1) : __builtin_shuffle(a, b, within);
+    return (void)even, (sl_vi)__builtin_shuffle((sl_vl)v, (sl_vl){0, 2, 1, 3});
+#else
+    return sl_vi_shuffle(a, b, even + odd);
+#endif
+}
+
 /* Columns become rows: w[i][j] = v[j][i]. Half of the lanes change places with those of another vector, then a quarter, and so on. */
 SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
 {
@@ -493,8 +524,8 @@ SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
 }
 
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-/* Registers enough for arrays of a few vectors. */
-#define SL_IN_REGISTERS
+/* Words of arrays for which there are registers: half of all. */
+#define SL_IN_REGISTERS 256
 /* Halves of a vector: to memory and from it they are a single instruction, which gcc does not find. clang finds all of this. */
 #define SL_HALVES
 typedef float sl_vf_half __attribute__((vector_size(2 * SL_LANES)));
