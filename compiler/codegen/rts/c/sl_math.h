@@ -351,6 +351,19 @@ SL_FN __attribute__((always_inline)) int32_t sl_bits(const int32_t *p, const lon
 #endif
 #if defined(__AVX2__) && defined(__GNUC__)
     typedef int32_t sl_eight __attribute__((vector_size(32)));
+#if !defined(__AVX512F__) && !defined(__clang__)
+    /* what is not 0 stays so when it becomes a byte: then a single comparison does for all 32. Bytes come in fours out of each half by turns */
+    typedef char sl_bytes __attribute__((vector_size(32)));
+    const sl_eight fours = {0, 4, 1, 5, 2, 6, 3, 7};
+    for (; i + 32 <= n; i += 32) {
+        sl_eight v[4];
+#pragma GCC unroll 4
+        for (int of = 0; of < 4; of++) memcpy(&v[of], p + i + 8 * of, sizeof v[of]);
+        const sl_eight all = (sl_eight)__builtin_ia32_packsswb256(__builtin_ia32_packssdw256(v[0], v[1]), __builtin_ia32_packssdw256(v[2], v[3]));
+        const sl_bytes none = (sl_bytes)__builtin_shuffle(all, fours) == 0;
+        bits |= ~(uint32_t)__builtin_ia32_pmovmskb256(none) << i;
+    }
+#endif
     typedef float sl_signs __attribute__((vector_size(32)));
     for (; i + 8 <= n; i += 8) {
         sl_eight v;
@@ -382,9 +395,95 @@ SL_FN __attribute__((always_inline)) sl_vi sl_vi_shuffle(sl_vi a, sl_vi b, sl_vi
 #endif
 }
 
+#if SL_LANES == 8 && defined(__AVX__) && defined(__GNUC__) && !defined(__clang__)
+/* One instruction changes places within the halves of two vectors. What must cross from half to half does so as it is loaded or stored, at no cost. clang finds all of this. */
+#define SL_BY_FOURS
+#ifdef __AVX2__
+/* Words of arrays that are worth to be registers: all there are. Some are on the stack then, but nothing is copied (measured). */
+#define SL_IN_REGISTERS 128
+#endif
+typedef float sl_vf_four __attribute__((vector_size(16)));
+/* Squares of 4 x 4 words, one in the lower halves and one in the upper ones, turned round. */
+SL_FN __attribute__((always_inline)) void sl_turn_fours(sl_vi v[4])
+{
+    const sl_vi ones = {0, 8, 1, 9, 4, 12, 5, 13}, twos = {0, 1, 8, 9, 4, 5, 12, 13};
+    const sl_vi a = __builtin_shuffle(v[0], v[1], ones), b = __builtin_shuffle(v[0], v[1], ones + 2);
+    const sl_vi c = __builtin_shuffle(v[2], v[3], ones), d = __builtin_shuffle(v[2], v[3], ones + 2);
+    v[0] = __builtin_shuffle(a, c, twos);
+    v[1] = __builtin_shuffle(a, c, twos + 2);
+    v[2] = __builtin_shuffle(b, d, twos);
+    v[3] = __builtin_shuffle(b, d, twos + 2);
+}
+/* Four words at p, and four at q. */
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_halves(const int32_t *p, const int32_t *q)
+{
+    sl_vf_four a, b;
+    memcpy(&a, p, sizeof a);
+    memcpy(&b, q, sizeof b);
+    return (sl_vi)__builtin_ia32_vinsertf128_ps256(__builtin_ia32_ps256_ps(a), b, 1);
+}
+/* Four words of each of 8 rows that lie so far apart become 4 rows of 8. */
+SL_FN __attribute__((always_inline)) void sl_four_columns(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row)
+{
+    sl_vi v[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) v[i] = sl_vi_halves(from + i * from_row, from + (4 + i) * from_row);
+    sl_turn_fours(v);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) sl_vi_store(to + i * to_row, v[i]);
+}
+/* The reverse. */
+SL_FN __attribute__((always_inline)) void sl_four_rows(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row)
+{
+    sl_vi v[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) v[i] = sl_vi_load(from + i * from_row);
+    sl_turn_fours(v);
+    if (to_row == 4) {
+        /* the rows are neighbours: whole vectors of two */
+        const sl_vi lower = {0, 1, 2, 3, 8, 9, 10, 11};
+        sl_vi_store(to, __builtin_shuffle(v[0], v[1], lower));
+        sl_vi_store(to + 8, __builtin_shuffle(v[2], v[3], lower));
+        sl_vi_store(to + 16, __builtin_shuffle(v[0], v[1], lower + 4));
+        sl_vi_store(to + 24, __builtin_shuffle(v[2], v[3], lower + 4));
+        return;
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        memcpy(to + i * to_row, &v[i], 16);
+        memcpy(to + (4 + i) * to_row, (const char *)&v[i] + 16, 16);
+    }
+}
+#endif
+
+/* Every second lane of the lanes of a, and behind them of b: the first ones, or with `odd` the others. even[l] is 2 * l, of AVX-512 a place in a register. */
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_second(sl_vi a, sl_vi b, sl_vi even, const int odd)
+{
+#if defined(SL_BY_FOURS) && defined(__AVX2__)
+    /* within halves, then their quarters into place: one that crosses them instead of two */
+    typedef int64_t sl_vl __attribute__((vector_size(32)));
+    const sl_vi within = {0, 2, 8, 10, 4, 6, 12, 14};
+    const sl_vi v = odd ? __builtin_shuffle(a, b, within + 1) : __builtin_shuffle(a, b, within);
+    return (void)even, (sl_vi)__builtin_shuffle((sl_vl)v, (sl_vl){0, 2, 1, 3});
+#else
+    return sl_vi_shuffle(a, b, even + odd);
+#endif
+}
+
 /* Columns become rows: w[i][j] = v[j][i]. Half of the lanes change places with those of another vector, then a quarter, and so on. */
 SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
 {
+#ifdef SL_BY_FOURS
+    const sl_vi lower = {0, 1, 2, 3, 8, 9, 10, 11};
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const sl_vi a = v[i], b = v[i + 4];
+        v[i] = __builtin_shuffle(a, b, lower);
+        v[i + 4] = __builtin_shuffle(a, b, lower + 4);
+    }
+    sl_turn_fours(v);
+    sl_turn_fours(v + 4);
+#else
     sl_vi lane;
     for (int l = 0; l < SL_LANES; l++) lane[l] = l;
 #pragma GCC unroll 8
@@ -401,11 +500,12 @@ SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
             }
         }
     }
+#endif
 }
 
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-/* Registers enough for arrays of a few vectors. */
-#define SL_IN_REGISTERS
+/* Words of arrays for which there are registers: half of all. */
+#define SL_IN_REGISTERS 256
 /* Halves of a vector: to memory and from it they are a single instruction, which gcc does not find. clang finds all of this. */
 #define SL_HALVES
 typedef float sl_vf_half __attribute__((vector_size(2 * SL_LANES)));
@@ -483,13 +583,22 @@ SL_FN __attribute__((always_inline)) void sl_eight_rows(const int32_t *restrict 
 }
 #endif
 
-/* A square of items, of rows that lie so far apart, turned round. */
-SL_FN __attribute__((always_inline)) void sl_square(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row)
+/* A square of items, of rows that lie so far apart, turned round. What has `just` been stored is loaded as it was stored: parts of it would have to wait. */
+SL_FN __attribute__((always_inline)) void sl_square(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row, const int just)
 {
 #ifdef SL_HALVES
+    (void)just;
     sl_eight_columns(from, from_row, to, to_row);
     sl_eight_columns(from + 8, from_row, to + 8 * to_row, to_row);
 #else
+#ifdef SL_BY_FOURS
+    if (!just) {
+        sl_four_columns(from, from_row, to, to_row);
+        sl_four_columns(from + 4, from_row, to + 4 * to_row, to_row);
+        return;
+    }
+#endif
+    (void)just;
     sl_vi v[SL_LANES];
     for (int i = 0; i < SL_LANES; i++) v[i] = sl_vi_load(from + i * from_row);
     sl_transpose(v);
@@ -560,6 +669,12 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
         sl_eight_columns(in + k * pop + pop - 8, pop, to + (pop - 8) * row + k, row);
     }
 #endif
+#ifdef SL_BY_FOURS
+    for (; pop >= 4 && pop < SL_LANES && k + SL_LANES <= rows; k += SL_LANES) {
+        sl_four_columns(in + k * pop, pop, to + k, row);
+        if (pop > 4) sl_four_columns(in + k * pop + pop - 4, pop, to + (pop - 4) * row + k, row);
+    }
+#endif
     if (pop <= SL_LANES * 3 / 4 && (pop & (pop - 1)) != 0) {
         sl_vi lane;
         for (int l = 0; l < SL_LANES; l++) lane[l] = l;
@@ -593,7 +708,7 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
             for (long p = 0; p < pop;) {
                 /* the last square overlaps the one before */
                 long q = p + SL_LANES <= pop ? p : pop - SL_LANES;
-                sl_square(in + k * pop + q, pop, to + q * row + k, row);
+                sl_square(in + k * pop + q, pop, to + q * row + k, row, 0);
                 p = q + SL_LANES;
             }
         }
@@ -620,6 +735,12 @@ SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict 
 {
     long k = 0;
 #if defined(__GNUC__) && !defined(__clang__)
+#ifdef SL_BY_FOURS
+    for (; push >= 4 && push < SL_LANES && k + SL_LANES <= rows; k += SL_LANES) {
+        sl_four_rows(from + k, row, out + k * push, push);
+        if (push > 4) sl_four_rows(from + (push - 4) * row + k, row, out + k * push + push - 4, push);
+    }
+#endif
     if (push > 1 && push < SL_LANES && (push & (push - 1)) == 0) {
         for (; k + SL_LANES <= rows; k += SL_LANES) {
             sl_vi v[SL_LANES];
@@ -657,7 +778,7 @@ SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict 
         for (; k + SL_LANES <= rows; k += SL_LANES) {
             for (long p = 0; p < push;) {
                 long q = p + SL_LANES <= push ? p : push - SL_LANES;
-                sl_square(from + q * row + k, row, out + k * push + q, push);
+                sl_square(from + q * row + k, row, out + k * push + q, push, push <= 2 * SL_LANES);
                 p = q + SL_LANES;
             }
         }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! state cost int[64]; for $j = 0 < 32 { $a = (cost[(2 * $j)] + in($j))  next[$j] = min($a, …) }  cost = next
-//!   →   sl_vi cost[64 / SL_LANES];  a = sl_vi_shuffle(cost[2 * v], cost[2 * v + 1], even) + sl_vi_load(in + v * SL_LANES);  next[v] = sl_vi_min(a, …);
+//!   →   sl_vi cost[64 / SL_LANES];  a = sl_vi_second(cost[2 * v], cost[2 * v + 1], even, 0) + sl_vi_load(in + v * SL_LANES);  next[v] = sl_vi_min(a, …);
 //! ```
 //!
 //! What must hold: a firing is loops of known numbers of turns, a multiple of all lanes, and copies of whole arrays; a loop reads an array or writes it, writes nothing twice, and
@@ -23,7 +23,7 @@ use std::fmt::Write;
 
 /// Lanes of the widest vectors.
 const WIDEST: u32 = 16;
-/// Elements of all arrays together, at most: half of the widest machine's registers.
+/// Elements of all arrays together, at most: half of the widest machine's registers. Other machines hold less (`SL_IN_REGISTERS`).
 const MOST: u32 = 16 * WIDEST;
 
 /// An array that is in registers.
@@ -202,7 +202,7 @@ impl Printer<'_> {
     pub(super) fn in_registers(&mut self) {
         let Some(held) = arrays(self.kernel) else { return };
         let (pop, push) = (self.kernel.work.rates.pop, self.kernel.work.rates.push);
-        self.out.push_str("#ifdef SL_IN_REGISTERS\n    {\n");
+        let _ = write!(self.out, "#if SL_IN_REGISTERS >= {}\n    {{\n", held.lengths.values().sum::<u32>());
         for (array, n) in &held.lengths {
             let _ = writeln!(self.out, "        sl_vi {}[{n} / SL_LANES];", self.held(*array));
         }
@@ -320,7 +320,7 @@ impl Printer<'_> {
             Some(Row { stride: 2, from }) => {
                 let (odd, from) = (from % 2, from - from % 2);
                 let (low, high) = (format!("2 * v * SL_LANES + {from}"), format!("(2 * v + 1) * SL_LANES + {from}"));
-                format!("sl_vi_shuffle({}, {}, even + {odd})", whole(&low), whole(&high))
+                format!("sl_vi_second({}, {}, even, {odd})", whole(&low), whole(&high))
             }
             Some(Row { from, .. }) => whole(&format!("v * SL_LANES + {from}")),
             None => String::new(),
