@@ -2,7 +2,7 @@
 //! arithmetic of device code is that of native code.
 #![allow(clippy::disallowed_methods)] // texts are compiled and run, on files
 
-use sluice_codegen::c::rts::{CC_FLAGS, MATH, Parts, append};
+use sluice_codegen::c::rts::{self, CC_FLAGS, MATH, Parts};
 use sluice_codegen::cuda::rts::{EMULATION_FLAGS, EMULATOR, HEADERS, append};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -348,7 +348,7 @@ fn arithmetic_is_that_of_native_code() {
     let at = folder.path();
     let check = include_str!("cuda/math.c");
     let mut text = String::new();
-    MATH.iter().for_each(|part| append(&mut text, part, Parts::default()));
+    MATH.iter().for_each(|part| rts::append(&mut text, part, Parts::default()));
     compile("cc", &CC_FLAGS, &format!("{text}\n{check}"), &at.join("math.c"), &at.join("native"));
     let want = output(&at.join("native"), &[]);
     assert_eq!(want.lines().count(), 98);

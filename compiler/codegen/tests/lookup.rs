@@ -76,7 +76,7 @@ const PROCESSORS: [(&[&str], &str, &[&str]); 6] = [
 
 fn text() -> String {
     let mut out = String::new();
-    for part in [rts::MATH, rts::LOOKUP] {
+    for part in rts::MATH.into_iter().chain([rts::LOOKUP]) {
         rts::append(&mut out, part, rts::Parts::default());
     }
     out + MAIN

@@ -230,8 +230,11 @@ mod tests {
         if to == 0 { e } else { op(BinaryOp::Shl, e, Expr::int(to)) }
     }
 
-    /// The words of places and their wanted bytes, and what is left. Table 9 is none of bytes.
-    fn found(e: &Expr) -> Option<(Vec<(Vec<(Expr, i32, u32)>, u32)>, Option<Expr>)> {
+    /// The parts of a word of places, and its wanted bytes.
+    type Word = (Vec<(Expr, i32, u32)>, u32);
+
+    /// The words of places, and what is left. Table 9 is none of bytes.
+    fn found(e: &Expr) -> Option<(Vec<Word>, Option<Expr>)> {
         let ExprKind::Binary(op, a, b) = &e.kind else { return None };
         let is_bytes = |p: &Place| !matches!(p.base, Base::Table(TableId(9)));
         let (groups, rest) = together((*op, a, b), &is_bytes)?;
