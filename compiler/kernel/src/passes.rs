@@ -12,6 +12,7 @@ pub mod jam;
 pub mod known_loops;
 pub mod lanes;
 pub mod lower_channels;
+pub mod names;
 pub mod pack_bits;
 pub mod privatise;
 pub mod prove_checks;

@@ -21,7 +21,7 @@ mod view;
 
 use crate::ir::*;
 use crate::passes::unroll::{self, Rule};
-use crate::passes::{clean, fold, jam, lanes, prove_checks, scalars};
+use crate::passes::{clean, direct_outputs, fold, jam, lanes, prove_checks, scalars};
 use crate::verify::debug_verify;
 use body::Refused;
 use movers::Mover;
@@ -33,7 +33,8 @@ use sluice_frontend::steady_state::gcd;
 use std::collections::BTreeSet;
 
 /// Loops of a region are written out where so much becomes of them: their indices are known then.
-const WRITTEN_OUT: Rule = Rule { turns: 256, size: 16384, recurrences: false, arrays: true, factor: 1 };
+const WRITTEN_OUT: Rule =
+    Rule { turns: 256, size: 16384, recurrences: false, arrays: true, around: 256, factor: 1 };
 /// Statements and operations of all regions' kernels, at most.
 const MOST: usize = 60_000;
 
@@ -211,6 +212,8 @@ const PASSES: &[crate::passes::Pass] = &[
     ("scalars", scalars::run),
     ("fold", fold::run),
     ("clean", clean::run),
+    // what the last filter only moves is made where it goes
+    ("direct-outputs", direct_outputs::run),
     ("jam", jam::run),
     ("clean", clean::run),
     ("lanes", lanes::run),

@@ -9,8 +9,8 @@
 //!   →  for $k = 0 < 8 step 1 { out($k) = (in($k) + in(($k + 8)))  out(($k + 8)) = (in($k) - in(($k + 8))) }
 //! ```
 //!
-//! What must hold: nothing else reads the array; every element is written once before it is pushed, and pushed once, all the same distance from where it was; nothing
-//! jumps. That is seen by running through the statements in question with the numbers of their loops: other numbers, and what data decide, are unknown, and an index that
+//! What must hold: nothing else reads the array; every element is written once before it is pushed, and pushed once, all the same distance from where it was, or, where all indices of
+//! writes are constants, in any order; nothing jumps. That is seen by running through the statements in question with the numbers of their loops: other numbers, and what data decide, are unknown, and an index that
 //! is not known leaves the array as it is.
 
 use super::clean::{self, trip};
@@ -56,8 +56,8 @@ struct Found {
     zeroed: Option<usize>,
     /// The statement that pushes it.
     pushes: usize,
-    /// The position of its first element.
-    first: i32,
+    /// The positions of its elements; of the first one only, where the others follow.
+    to: Vec<i32>,
     /// What the variables that count pushes are after these.
     after: Vec<(LocalId, i32)>,
 }
@@ -93,9 +93,16 @@ fn find(body: &[Stmt], id: LocalId, length: u32) -> Option<Found> {
     })?;
     let first = run.seen[0]?;
     let same = run.seen.iter().all(|s| *s == Some(first));
+    let to: Vec<i32> = if same {
+        vec![i32::try_from(first).ok()?]
+    } else {
+        let to = run.seen.iter().enumerate().map(|(at, s)| i32::try_from((*s)? + at as i64).ok());
+        to.collect::<Option<_>>()?
+    };
     let known = run.known.iter().map(|(id, n)| i32::try_from(*n).ok().map(|n| (*id, n)));
-    same.then_some(())?;
-    Some(Found { zeroed, pushes: *pushes, first: i32::try_from(first).ok()?, after: known.collect::<Option<_>>()? })
+    let constant = stores.iter().all(|i| writes_constants(&body[*i..=*i], id));
+    (same || constant).then_some(())?;
+    Some(Found { zeroed, pushes: *pushes, to, after: known.collect::<Option<_>>()? })
 }
 
 fn uses(body: &[Stmt], id: LocalId) -> bool {
@@ -128,6 +135,15 @@ fn only_written(body: &[Stmt], id: LocalId) -> bool {
         };
     });
     only
+}
+
+/// Are the indices of the elements that are written constants?
+fn writes_constants(body: &[Stmt], id: LocalId) -> bool {
+    let mut constant = true;
+    walk::each_stmt(body, &mut |s| {
+        constant &= s.kind.targets().iter().all(|p| element(p, id).is_none_or(|i| i.as_int().is_some()));
+    });
+    constant
 }
 
 /// Are these loops of pushes of elements, and nothing else?
@@ -235,7 +251,11 @@ fn rewrite(body: &mut Vec<Stmt>, id: LocalId, found: Found) {
             && *of == id
             && let Some(Proj::Index(i)) = p.path.pop()
         {
-            p.base = Base::Out(Box::new(Expr::add(i, Expr::int(found.first))));
+            let to = match (found.to.as_slice(), i.as_int()) {
+                ([first], _) => Expr::add(i, Expr::int(*first)),
+                (all, at) => Expr::int(at.and_then(|at| all.get(at as usize)).copied().unwrap_or(0)),
+            };
+            p.base = Base::Out(Box::new(to));
         }
     });
     let span = body[found.pushes].span;

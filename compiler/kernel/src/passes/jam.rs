@@ -10,8 +10,12 @@
 //!
 //! Statements of one list change places only where neither writes what the other reads or writes; no operation changes, and with them no bit. A list in
 //! which something can stop the program, or be seen from outside before its end, is left as it is.
+//!
+//! Sums that take turns in one variable get one each ([`mod@super::names`]) where more loops become one then; of these only such as read an item together: of the products of two rows with
+//! three columns, three share a row, and all that they need stays in registers. (Others gain nothing: with a variable each, fewer vectors go abreast in lanes.)
 
 use super::clean::trip;
+use super::names;
 use super::unroll::jumps;
 use crate::ir::*;
 use crate::walk;
@@ -38,13 +42,73 @@ pub fn run(kernel: &mut Kernel) {
     let lanes = kernel.lanes.as_ref().map(|l| l.function);
     for (i, f) in kernel.functions.iter_mut().enumerate() {
         if lanes != Some(FuncId::from(i)) {
-            walk::each_body_mut(&mut f.body, &mut |list| {
-                if let Some(new) = joined(list) {
+            let mut body = std::mem::take(&mut f.body);
+            walk::each_body_mut(&mut body, &mut |list| {
+                if let Some(new) = list_joined(f, list) {
                     *list = new;
                 }
             });
+            f.body = body;
         }
     }
+}
+
+/// A list of the function joined, with as many variables as that takes.
+fn list_joined(f: &mut Function, list: &[Stmt]) -> Option<Vec<Stmt>> {
+    let as_it_is = joined(list);
+    let before = f.locals.len();
+    let loops: Vec<&For> = list
+        .iter()
+        .filter(|s| shape(s).is_some())
+        .filter_map(|s| if let StmtKind::For(l) = &s.kind { Some(&**l) } else { None })
+        .collect();
+    if loops.len() < 2 || list.len() > LONGEST || !list.iter().all(quiet) {
+        return as_it_is;
+    }
+    let renewed = names::renewed(f, list, &loops).and_then(|list| joined_by(&list, true));
+    let count = |list: &[Stmt]| list.iter().filter(|s| matches!(s.kind, StmtKind::For(_))).count();
+    match renewed {
+        Some(new) if count(&new) < count(as_it_is.as_deref().unwrap_or(list)) => Some(new),
+        _ => {
+            f.locals.truncate(before);
+            as_it_is
+        }
+    }
+}
+
+/// What a loop reads of the input and of arrays in each turn, by whatever variable it counts.
+fn items(s: &Stmt) -> BTreeSet<String> {
+    let StmtKind::For(l) = &s.kind else { return BTreeSet::new() };
+    let mut body = l.body.clone();
+    walk::each_local_mut(&mut body, &mut |id| {
+        if *id == l.var {
+            *id = LocalId(u32::MAX);
+        }
+    });
+    let mut out = BTreeSet::new();
+    walk::each_expr(&body, &mut |e| {
+        if let ExprKind::Load(p) = &e.kind
+            && (matches!(p.base, Base::In(_)) || matches!((&p.base, &p.path[..]), (Base::Local(_), [Proj::Index(_), ..])))
+        {
+            out.insert(format!("{p:?}"));
+        }
+    });
+    out
+}
+
+/// Of loops that could be one, those that read an item together with the first of them.
+fn together(list: &[Stmt], ready: &[usize]) -> Vec<usize> {
+    let Some((first, others)) = ready.split_first() else { return Vec::new() };
+    let mut common = items(&list[*first]);
+    let mut group = vec![*first];
+    for i in others {
+        let both: BTreeSet<String> = common.intersection(&items(&list[*i])).cloned().collect();
+        if !both.is_empty() {
+            common = both;
+            group.push(*i);
+        }
+    }
+    group
 }
 
 /// What two loops must have in common to become one.
@@ -59,6 +123,11 @@ fn shape(s: &Stmt) -> Option<Shape> {
 
 /// The statements with their loops joined; `None` where no two can be.
 pub(super) fn joined(list: &[Stmt]) -> Option<Vec<Stmt>> {
+    joined_by(list, false)
+}
+
+/// The same; `shared`: only loops that read an item together.
+fn joined_by(list: &[Stmt], shared: bool) -> Option<Vec<Stmt>> {
     let shapes: Vec<_> = list.iter().map(shape).collect();
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
     shapes.iter().flatten().for_each(|(from, to, step, ..)| *counts.entry((from, to, step)).or_default() += 1);
@@ -79,7 +148,12 @@ pub(super) fn joined(list: &[Stmt]) -> Option<Vec<Stmt>> {
         let next = ready.iter().copied().find(|i| shapes[*i].is_none()).unwrap_or(first);
         let group: Vec<usize> = match shapes[next] {
             None => vec![next],
-            Some(s) => ready.iter().copied().filter(|i| shapes[*i] == Some(s)).take(MOST).collect(),
+            Some(s) => {
+                let all: Vec<usize> = ready.iter().copied().filter(|i| shapes[*i] == Some(s)).collect();
+                let mut group = if shared { together(list, &all) } else { all };
+                group.truncate(MOST);
+                group
+            }
         };
         for i in &group {
             ready.remove(i);
@@ -212,5 +286,33 @@ mod tests {
              $4 = ($4 + ($3 * in($1))) @0:0-1\n  }\n  out(0) = $4 @0:0-1\n  out(1) = $4 @0:0-1\n",
         );
         assert_eq!(got.matches("for ").count(), 2, "{got}");
+    }
+
+    /// Four sums in one variable, two of items of one row and two of another.
+    const ROWS: &str = "  $3 = 0f @0:0-1\n  for $0 = 0 < 4 step 1 @0:0-1 {\n    $3 = ($3 + (in($0) * in(($0 + 9)))) @0:0-1\n  }\n  $4 = $3 @0:0-1\n  \
+        $3 = 0f @0:0-1\n  for $0 = 0 < 4 step 1 @0:0-1 {\n    $3 = ($3 + (in(($0 + 1)) * in(($0 + 8)))) @0:0-1\n  }\n  $5 = $3 @0:0-1\n  \
+        $3 = 0f @0:0-1\n  for $0 = 0 < 4 step 1 @0:0-1 {\n    $3 = ($3 + (in($0) * in(($0 + 7)))) @0:0-1\n  }\n  out(0) = ($3 + $4) @0:0-1\n  out(1) = ($3 + $5) @0:0-1\n";
+
+    #[test]
+    fn sums_that_take_turns_in_a_variable_get_one_each() {
+        let got = jammed(ROWS);
+        // the first and the third read a row together, the second neither with them
+        assert_eq!(got.matches("for ").count(), 2, "{got}");
+        let one = &got[got.find("for ").unwrap()..got.find('}').unwrap()];
+        assert!(one.contains("in(($0 + 9))") || one.contains("+ 9))"), "{got}");
+        assert!(one.contains("+ 7))") && !one.contains("+ 8))"), "{got}");
+        // what is set last keeps its name
+        assert!(got.contains("out(1) = ($3 + $5)"), "{got}");
+    }
+
+    #[test]
+    fn what_reads_itself_is_not_set_anew() {
+        let sums = ROWS.replace("$3 = 0f", "$3 = ($3 * 2f)");
+        let got = jammed(&format!("  $3 = 1f @0:0-1\n{sums}"));
+        assert_eq!(got.matches("for ").count(), 3, "{got}");
+        // nor what an outer list sets, and a condition may not
+        let sums = ROWS.replace("$3 = 0f @0:0-1", "if ($4 < $5) @0:0-1 {\n    $3 = 0f @0:0-1\n  }");
+        let got = jammed(&format!("  $3 = 1f @0:0-1\n  $4 = in(0) @0:0-1\n  $5 = in(1) @0:0-1\n{sums}"));
+        assert_eq!(got.matches("for ").count(), 3, "{got}");
     }
 }

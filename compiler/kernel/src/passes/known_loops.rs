@@ -38,7 +38,7 @@ const MOST_STEPS: usize = 1 << 16;
 const ROUNDS: usize = 3;
 
 /// What follows where turns have become statements: loops that fill and read the same arrays.
-const BESIDE: Rule = Rule { turns: 256, size: 4096, recurrences: false, arrays: true, factor: 1 };
+const BESIDE: Rule = Rule { turns: 256, size: 4096, recurrences: false, arrays: true, around: usize::MAX, factor: 1 };
 
 /// Writes out the known loops of all functions.
 pub fn run(kernel: &mut Kernel) {

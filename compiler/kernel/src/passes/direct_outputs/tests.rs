@@ -49,6 +49,17 @@ fn by_nests_in_any_order_with_numbers_on_the_way_and_further_on() {
 }
 
 #[test]
+fn elements_that_are_written_one_by_one_go_in_any_order() {
+    let fill = "$2[0] = in(0); $2[1] = in(1); $2[2] = in(2); $2[3] = in(3);";
+    let pushes = "for $1 = 0 < 2 step 1; { out(($1 * 2)) = $2[(2 + $1)]; out((($1 * 2) + 1)) = $2[$1]; }";
+    assert_eq!(after(&format!("{fill} {pushes}")), "out(1) = in(0); out(3) = in(1); out(0) = in(2); out(2) = in(3);");
+    // one of them twice, and one never
+    stays(fill, "for $1 = 0 < 4 step 1; { out($1) = $2[($1 & 1)]; }");
+    // one is written in a loop
+    stays("$2[0] = in(0); for $0 = 1 < 4 step 1; { $2[$0] = in($0); }", pushes);
+}
+
+#[test]
 fn what_counts_pushes_has_its_value_after_them() {
     let fill = "for $0 = 0 < 4 step 1; { $2[$0] = in($0); }";
     let now = after(&format!("{fill} {PUSHES} out($1) = in(0);"));

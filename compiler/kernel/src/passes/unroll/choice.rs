@@ -16,16 +16,20 @@ pub struct Rule {
     pub recurrences: bool,
     /// Only loops that index an array (a variable of the function, or state) that the function writes.
     pub arrays: bool,
+    /// Statements and operations of a turn, at most, where a loop stays within it: with what that does, its time is in the loop, and more of the same text
+    /// only has to be fetched. Where something may be shown of what is checked, a turn may be larger.
+    pub around: usize,
     /// Turns to a turn of the other innermost loops; 1 leaves them as they are.
     pub factor: u32,
 }
 
 impl Rule {
     /// All that is short, four to a turn of the rest.
-    pub const ALL: Rule = Rule { turns: 64, size: 1024, recurrences: false, arrays: false, factor: 4 };
+    pub const ALL: Rule = Rule { turns: 64, size: 1024, recurrences: false, arrays: false, around: usize::MAX, factor: 4 };
 
     /// What measures faster than without.
-    pub const AUTO: Rule = Rule { turns: 256, size: 4096, recurrences: true, arrays: true, factor: 1 };
+    pub const AUTO: Rule =
+        Rule { turns: 256, size: 4096, recurrences: true, arrays: true, around: usize::MAX, factor: 1 };
 }
 
 /// How many turns of a loop become one: all of them, or a factor; `None` where it stays as it is. `written` is what [`written_arrays`] gives.
@@ -65,6 +69,7 @@ pub(super) fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
     let wanted = fits
         && !(rule.recurrences && along(l).is_some_and(|a| a.count >= LONG))
         && !breaks(&l.body, 0)
+        && !(l.body.iter().any(has_loop) && size(&l.body) > rule.around && !checks(&l.body))
         && (!rule.arrays || indexes_any(l, written))
         && (!rule.recurrences || carries(&l.body));
     wanted.then_some(n)
@@ -83,6 +88,12 @@ pub(super) fn several(l: &For, rule: Rule) -> Option<u64> {
 
 fn has_loop(s: &Stmt) -> bool {
     matches!(s.kind, StmtKind::For(_) | StmtKind::Loop(_)) || s.kind.bodies().iter().any(|b| b.iter().any(has_loop))
+}
+
+fn checks(body: &[Stmt]) -> bool {
+    let mut found = false;
+    walk::each_stmt(body, &mut |s| found |= matches!(s.kind, StmtKind::Check(_)));
+    found
 }
 
 /// Does a break leave the construct `depth` around the statements?
