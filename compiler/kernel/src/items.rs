@@ -24,7 +24,8 @@ use std::collections::BTreeMap;
 const ROUNDS: usize = 12;
 
 /// Loops that are written out to prove something.
-const WRITTEN_OUT: Rule = Rule { turns: 64, size: 2048, recurrences: false, arrays: false, around: usize::MAX, factor: 1 };
+const WRITTEN_OUT: Rule =
+    Rule { turns: 64, size: 2048, recurrences: false, arrays: false, around: usize::MAX, factor: 1 };
 
 /// The range of the ints on each channel, by channel: `None` where nothing ever comes.
 pub fn ranges(graph: &SdfGraph, kernels: &[Kernel]) -> Vec<Option<Range>> {

@@ -33,8 +33,7 @@ use sluice_frontend::steady_state::gcd;
 use std::collections::BTreeSet;
 
 /// Loops of a region are written out where so much becomes of them: their indices are known then.
-const WRITTEN_OUT: Rule =
-    Rule { turns: 256, size: 16384, recurrences: false, arrays: true, around: 256, factor: 1 };
+const WRITTEN_OUT: Rule = Rule { turns: 256, size: 16384, recurrences: false, arrays: true, around: 256, factor: 1 };
 /// Statements and operations of all regions' kernels, at most.
 const MOST: usize = 60_000;
 

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 /// Items that a firing gives, at most.
 const MOST: u32 = 2048;
 /// The loops of a mover are written out here to be seen through, nowhere else.
-const THROUGH: Rule = Rule { turns: MOST as u64, size: 8192, recurrences: false, arrays: false, around: usize::MAX, factor: 1 };
+const THROUGH: Rule =
+    Rule { turns: MOST as u64, size: 8192, recurrences: false, arrays: false, around: usize::MAX, factor: 1 };
 
 /// What a firing moves.
 #[derive(Clone, Debug, PartialEq, Eq)]

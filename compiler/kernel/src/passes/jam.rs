@@ -88,7 +88,8 @@ fn items(s: &Stmt) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     walk::each_expr(&body, &mut |e| {
         if let ExprKind::Load(p) = &e.kind
-            && (matches!(p.base, Base::In(_)) || matches!((&p.base, &p.path[..]), (Base::Local(_), [Proj::Index(_), ..])))
+            && (matches!(p.base, Base::In(_))
+                || matches!((&p.base, &p.path[..]), (Base::Local(_), [Proj::Index(_), ..])))
         {
             out.insert(format!("{p:?}"));
         }

@@ -25,7 +25,8 @@ pub struct Rule {
 
 impl Rule {
     /// All that is short, four to a turn of the rest.
-    pub const ALL: Rule = Rule { turns: 64, size: 1024, recurrences: false, arrays: false, around: usize::MAX, factor: 4 };
+    pub const ALL: Rule =
+        Rule { turns: 64, size: 1024, recurrences: false, arrays: false, around: usize::MAX, factor: 4 };
 
     /// What measures faster than without.
     pub const AUTO: Rule =
