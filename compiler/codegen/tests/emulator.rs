@@ -27,7 +27,7 @@ const SANITIZED: [&str; 3] = ["-O0", "-fsanitize=undefined", "-fsanitize-undefin
 /// A device text with these kernels.
 fn text(kernels: &str) -> String {
     let mut out = String::new();
-    HEADERS[..2].iter().for_each(|t| append(&mut out, t));
+    HEADERS[..5].iter().for_each(|t| append(&mut out, t));
     append(&mut out, kernels);
     out.push_str("#ifdef SL_EMULATE\n");
     EMULATOR.iter().for_each(|t| append(&mut out, t));
@@ -353,7 +353,7 @@ fn arithmetic_is_that_of_native_code() {
     let want = output(&at.join("native"), &[]);
     assert_eq!(want.lines().count(), 98);
     let mut text = String::new();
-    HEADERS[..2].iter().for_each(|t| append(&mut text, t));
+    HEADERS[..5].iter().for_each(|t| append(&mut text, t));
     append(&mut text, check);
     let common: Vec<&str> = EMULATION_FLAGS.into_iter().filter(|f| *f != "-shared" && *f != "-fPIC").collect();
     let mut variants = vec![vec!["-O0"], vec!["-O1"], vec!["-O3"]];
