@@ -2,8 +2,8 @@
 //! arithmetic of device code is that of native code.
 #![allow(clippy::disallowed_methods)] // texts are compiled and run, on files
 
-use sluice_codegen::c::rts::{self, CC_FLAGS, MATH, Parts};
-use sluice_codegen::cuda::rts::{EMULATION_FLAGS, EMULATOR, HEADERS, append};
+use sluice_codegen::c::rts as native;
+use sluice_codegen::cuda::rts::{EMULATION_FLAGS, EMULATOR, MATH, append};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -27,7 +27,7 @@ const SANITIZED: [&str; 3] = ["-O0", "-fsanitize=undefined", "-fsanitize-undefin
 /// A device text with these kernels.
 fn text(kernels: &str) -> String {
     let mut out = String::new();
-    HEADERS[..5].iter().for_each(|t| append(&mut out, t));
+    MATH.iter().for_each(|t| append(&mut out, t));
     append(&mut out, kernels);
     out.push_str("#ifdef SL_EMULATE\n");
     EMULATOR.iter().for_each(|t| append(&mut out, t));
@@ -348,12 +348,12 @@ fn arithmetic_is_that_of_native_code() {
     let at = folder.path();
     let check = include_str!("cuda/math.c");
     let mut text = String::new();
-    MATH.iter().for_each(|part| rts::append(&mut text, part, Parts::default()));
-    compile("cc", &CC_FLAGS, &format!("{text}\n{check}"), &at.join("math.c"), &at.join("native"));
+    native::MATH.iter().for_each(|part| native::append(&mut text, part, native::Parts::default()));
+    compile("cc", &native::CC_FLAGS, &format!("{text}\n{check}"), &at.join("math.c"), &at.join("native"));
     let want = output(&at.join("native"), &[]);
     assert_eq!(want.lines().count(), 98);
     let mut text = String::new();
-    HEADERS[..5].iter().for_each(|t| append(&mut text, t));
+    MATH.iter().for_each(|t| append(&mut text, t));
     append(&mut text, check);
     let common: Vec<&str> = EMULATION_FLAGS.into_iter().filter(|f| *f != "-shared" && *f != "-fPIC").collect();
     let mut variants = vec![vec!["-O0"], vec!["-O1"], vec!["-O3"]];

@@ -66,7 +66,7 @@ const ANGLE: [f64; 7] = [
     f64::from_bits(0xbfa3_6f68_687f_8577),
 ];
 
-/// The angle of the point (x, y), from -pi to pi, with the signs of zeros and what becomes of infinite numbers as ISO C says (annex F): within 0.500 01 units of the last place.
+/// The angle of the point (x, y), from -pi to pi, with the signs of zeros and what becomes of infinite numbers as ISO C says (annex F): within 0.500 02 units of the last place (half of one, 2^-40 of the angle for the polynomial, and the rounding of doubles).
 pub fn atan2f(y: f32, x: f32) -> f32 {
     // 2^300: beside it every finite float vanishes
     let most = f64::from_bits(0x52b0_0000_0000_0000);
@@ -136,7 +136,7 @@ mod tests {
             let (ours, exact) = (f64::from(atanf(y)), atan(f64::from(y)));
             assert!((ours - exact).abs() <= (f64::from(exact as f32) - exact).abs() * 1.0001 || y == 0.0, "{y:e}");
         }
-        assert!(all > 300_000 && others < 20, "{others} of {all}");
+        assert!(all > 300_000 && others <= 3, "{others} of {all}");
     }
 
     #[test]

@@ -206,15 +206,17 @@ impl Printer<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use sluice_frontend::ids::LocalId;
 
-    fn x(i: u32) -> Expr {
+    /// A variable.
+    pub fn x(i: u32) -> Expr {
         Expr::local(LocalId(i), Ty::Int)
     }
 
-    fn op(op: BinaryOp, a: Expr, b: Expr) -> Expr {
+    /// An operation on ints.
+    pub fn op(op: BinaryOp, a: Expr, b: Expr) -> Expr {
         Expr::binary(op, a, b, Ty::Int)
     }
 

@@ -31,16 +31,8 @@ fn halves<'e>(high: &'e Expr, low: &'e Expr) -> Option<(&'e Expr, i32)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::print_bytes::tests::{op, x};
     use super::*;
-    use sluice_frontend::ids::LocalId;
-
-    fn x(i: u32) -> Expr {
-        Expr::local(LocalId(i), Ty::Int)
-    }
-
-    fn op(op: BinaryOp, a: Expr, b: Expr) -> Expr {
-        Expr::binary(op, a, b, Ty::Int)
-    }
 
     fn parts(left: i32, right: i32, mask: i32) -> (Expr, Expr) {
         let high = op(BinaryOp::Shl, x(0), Expr::int(left));

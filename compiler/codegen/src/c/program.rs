@@ -408,16 +408,9 @@ fn make(
     if options.stats {
         append(&mut out, rts::STATS[0]);
     }
-    if filters.iter().flatten().chain(&region_texts).any(|t| rts::calls_functions(&t.functions)) {
-        let free = input.kernels.iter().any(|k| k.free);
-        append(&mut out, if free { rts::FUNCTIONS } else { rts::ANGLES });
-    }
-    if filters.iter().flatten().chain(&region_texts).any(|t| t.functions.contains("sl_vi_lookup_")) {
-        append(&mut out, rts::LOOKUP);
-    }
-    if filters.iter().flatten().chain(&region_texts).any(|t| t.functions.contains("SL_WITHIN")) {
-        append(&mut out, rts::WITHIN);
-    }
+    let texts: Vec<&str> = filters.iter().flatten().chain(&region_texts).map(|t| t.functions.as_str()).collect();
+    let free = input.kernels.iter().any(|k| k.free);
+    rts::called(&texts, free).into_iter().for_each(|text| append(&mut out, text));
     out.push_str(&declarations(input, filters, (regions, &region_texts)));
     out.push_str(&convolution::filters(input, filters));
     for text in &region_texts {

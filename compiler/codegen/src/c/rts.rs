@@ -16,11 +16,6 @@ pub const ANGLE: &str = include_str!("../../rts/c/sl_angle.h");
 pub const ANGLES: &str = include_str!("../../rts/c/sl_angles.h");
 /// Functions of floats in lanes by the vector mathematical library; only in programs that have some, and leave to have other bytes.
 pub const FUNCTIONS: &str = include_str!("../../rts/c/sl_functions.h");
-/// Does text call one of [`FUNCTIONS`] or [`ANGLES`]?
-pub fn calls_functions(text: &str) -> bool {
-    text.split("sl_vf_").skip(1).any(|rest| rest.split_once('(').is_some_and(|(name, _)| OF_VECTORS.contains(&name)))
-}
-
 /// What they are called, behind `sl_vf_`.
 const OF_VECTORS: [&str; 18] = [
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "exp", "expm1", "log", "log10", "pow",
@@ -31,6 +26,20 @@ const OF_VECTORS: [&str; 18] = [
 pub const LOOKUP: &str = include_str!("../../rts/c/sl_lookup.h");
 /// Firings in vectors of their items; only in programs that have some.
 pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
+/// Which of those that not all programs have these functions of filters call. `free`: have they leave to have other bytes ([`FUNCTIONS`])?
+pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
+    let any = |name: &str| texts.iter().any(|t| t.contains(name));
+    let functions = texts.iter().any(|t| calls_functions(t)).then_some(if free { FUNCTIONS } else { ANGLES });
+    let lookup = any("sl_vi_lookup_").then_some(LOOKUP);
+    let within = any("SL_WITHIN").then_some(WITHIN);
+    [functions, lookup, within].into_iter().flatten().collect()
+}
+
+/// Does text call one of [`FUNCTIONS`] or [`ANGLES`]?
+fn calls_functions(text: &str) -> bool {
+    text.split("sl_vf_").skip(1).any(|rest| rest.split_once('(').is_some_and(|(name, _)| OF_VECTORS.contains(&name)))
+}
+
 /// The engine.
 pub const ENGINE: [&str; 9] = [
     include_str!("../../rts/c/sl_print.c"),
@@ -112,5 +121,10 @@ mod tests {
         }
         assert_eq!(FUNCTIONS.matches("\nSL_FUNCTION").count(), OF_VECTORS.len());
         assert!(!calls_functions("sl_vf_abs(a) sl_vf_sine(a) sl_vf_sin"));
+        // exact ones have no others but angles
+        assert_eq!(called(&["", "sl_vf_atan2(a, b)"], false), [ANGLES]);
+        assert!(ANGLES.contains(" sl_vf_atan2(") && ANGLES.contains(" sl_vf_atan("));
+        assert_eq!(called(&["sl_vf_atan2(a, b)", "sl_vi_lookup_bytes(t, u, 9, a)"], true), [FUNCTIONS, LOOKUP]);
+        assert!(called(&["sl_vi_lookup(t, 9, a)"], true).is_empty());
     }
 }

@@ -169,7 +169,7 @@ pub struct Trio {
 }
 
 impl Trio {
-    /// Its steps that move items: the channels that are read in the first of all, or written in the last, by who does not fire any more.
+    /// The channels whose items must be where they are through all of its steps: its filter's, its joiner's inputs, and its splitter's outputs.
     pub fn moved(&self, graph: &SdfGraph) -> Vec<ChannelId> {
         let node = |mover: Option<(NodeId, u64)>| mover.map(|(u, _)| graph.node(u));
         let inputs = node(self.weave.join).map_or(&[][..], |u| &u.inputs);

@@ -1,15 +1,16 @@
 //! The run-time support of devices: CUDA C++ files, embedded as they are, and the emulator that runs the same text on the CPU.
 
-/// What every device text begins with.
-pub const HEADERS: [&str; 7] = [
+/// Mathematics as the language defines it, with what it needs. Angles are CUDA's own on a device (`sl_angle.h` is the emulator's).
+pub const MATH: [&str; 5] = [
     include_str!("../../rts/cuda/sl_env.h"),
     include_str!("../../rts/cuda/sl_device_math.h"),
     "#ifdef SL_EMULATE\n#define SL_FN SL_DEVICE",
     crate::c::rts::ANGLE,
     "#undef SL_FN\n#endif",
-    include_str!("../../rts/cuda/sl_thread.h"),
-    include_str!("../../rts/cuda/sl_channel.h"),
 ];
+/// What every device text has behind it.
+pub const HEADERS: [&str; 2] =
+    [include_str!("../../rts/cuda/sl_thread.h"), include_str!("../../rts/cuda/sl_channel.h")];
 /// What it ends with for the emulator, behind its tables, between `#ifdef SL_EMULATE` and `#endif`.
 pub const EMULATOR: [&str; 6] = [
     include_str!("../../rts/cuda/sl_launch.h"),

@@ -42,6 +42,21 @@ fn short_loops_are_written_out() {
 }
 
 #[test]
+fn large_turns_around_a_loop_that_stays_are_not_written_out() {
+    let around = |around: usize, more: &str| {
+        let text = format!(
+            "for $0 = 0 < 3 step 1 @0:0-1 {{ for $1 = 0 < 100 step 1 @0:0-1 {{ $2 = ($2 + in(($0 + $1))) @0:0-1 }} {more} out($0) = $2 @0:0-1 }}"
+        );
+        unrolled(&text, Rule { around, factor: 1, ..Rule::ALL }).matches("for ").count()
+    };
+    // the inner loop is too long; its turn is 7 statements and operations, that of the outer one some more
+    assert_eq!((around(usize::MAX, ""), around(64, "")), (3, 3));
+    assert_eq!(around(4, ""), 2);
+    // where something is checked, positions that are known may show that it holds
+    assert_eq!(around(4, "check ($0 < 9) @0:0-1"), 3);
+}
+
+#[test]
 fn a_rule_may_want_recurrences_over_written_arrays() {
     let rule = Rule { recurrences: true, arrays: true, factor: 1, ..Rule::ALL };
     let sum = "$2 = ($2 + $4[$0]) @0:0-1";

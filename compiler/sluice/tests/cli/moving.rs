@@ -331,6 +331,25 @@ int->int pipeline Main { for (int n = 1; n < 31; n++) { add Turn(n); add Sum(n);
     same(text, ints, &[0, 1, 15, 16, 17, 700]);
 }
 
+/// Where a firing takes one complex number, the parts of its window are at distances that are sums; where it takes several, a table has those of the items.
+#[test]
+fn windows_of_parts_of_items() {
+    for (pop, table) in [(1, false), (2, true), (3, true)] {
+        let text = format!(
+            "complex->complex filter F {{ work pop {pop} peek 24 push 1 {{ complex s = 0; for (int i = 0; i < 24; i++) s += (i - 9) * peek(i) * peek(23 - i);
+    push(s); for (int i = 0; i < {pop}; i++) pop(); }} }}\n"
+        );
+        let place = Place::new().with("a.str", &text);
+        let done = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0);
+        let lanes = done.text().split_once("void sl_lanes_0(").expect("no lanes").1;
+        assert_eq!(lanes.contains("at[(long)"), table, "{pop}");
+        assert_eq!(lanes.contains("static const int64_t at[] = {"), table, "{pop}");
+        let floats =
+            |n: usize| (0..2 * n).flat_map(|i| ((i * 7919 % 997) as f32 / 300.0 - 1.5).to_le_bytes()).collect();
+        same(&text, floats, &[0, 23, 24, 3000]);
+    }
+}
+
 /// Firings of few items, of all numbers of them that are brought side by side in registers, and some more.
 #[test]
 fn few_items_of_a_firing_are_brought_side_by_side() {
