@@ -53,7 +53,7 @@ fn large_turns_around_a_loop_that_stays_are_not_written_out() {
     assert_eq!((around(usize::MAX, ""), around(64, "")), (3, 3));
     assert_eq!(around(4, ""), 2);
     // where something is checked, positions that are known may show that it holds
-    assert_eq!(around(4, "check ($0 < 9) @0:0-1"), 3);
+    assert_eq!(around(4, "check index $0 9 @0:0-1"), 3);
 }
 
 #[test]
