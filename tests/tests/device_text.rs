@@ -1,6 +1,6 @@
 //! CUDA's compilers take the run-time support of device code: the kernels of the emulator's tests, and one that uses all there is.
 
-use sluice_codegen::cuda::rts::{HEADERS, append};
+use sluice_codegen::cuda::rts::{append, head};
 use sluice_driver::cuda::arch::TESTED;
 use sluice_driver::cuda::check;
 
@@ -14,7 +14,7 @@ fn the_run_time_support_is_compiled_for_gpus() {
     let Some(nvrtc) = check::nvrtc("the_run_time_support_is_compiled_for_gpus") else { return };
     for (name, kernels) in TEXTS {
         let mut text = String::new();
-        HEADERS.iter().for_each(|t| append(&mut text, t));
+        head(&mut text);
         append(&mut text, kernels);
         for arch in TESTED {
             let needs = check::needs(&nvrtc, &text, arch).unwrap_or_else(|e| panic!("{name}, {arch}: {e:?}"));

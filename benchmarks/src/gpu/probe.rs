@@ -36,7 +36,7 @@ fn job(arena: u64, n: u64, m: u64) -> Vec<u8> {
 /// The device text.
 pub fn text() -> String {
     let mut out = String::new();
-    rts::HEADERS[..2].iter().for_each(|t| rts::append(&mut out, t));
+    rts::MATH.iter().for_each(|t| rts::append(&mut out, t));
     rts::append(&mut out, KERNELS);
     out.push_str("#ifdef SL_EMULATE\nstatic sl_kernel_fn *const sl_kernel_table[] = {");
     names().iter().for_each(|n| out.push_str(&format!("{n}, ")));

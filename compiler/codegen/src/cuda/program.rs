@@ -328,7 +328,7 @@ impl<'a> Making<'a> {
         if let Some(registers) = input.options.registers {
             let _ = writeln!(out, "#define SL_REGISTERS {registers}");
         }
-        rts::MATH.iter().chain(&rts::HEADERS).for_each(|text| rts::append(&mut out, text));
+        rts::head(&mut out);
         out.push_str(PROGRAM_MARK);
         out.push_str(&self.declarations(filters));
         for text in filters.iter().flatten() {

@@ -8,9 +8,8 @@ pub const MATH: [&str; 5] = [
     crate::c::rts::ANGLE,
     "#undef SL_FN\n#endif",
 ];
-/// What every device text has behind it.
-pub const HEADERS: [&str; 2] =
-    [include_str!("../../rts/cuda/sl_thread.h"), include_str!("../../rts/cuda/sl_channel.h")];
+/// What a program has behind it.
+const PARTS: [&str; 2] = [include_str!("../../rts/cuda/sl_thread.h"), include_str!("../../rts/cuda/sl_channel.h")];
 /// What it ends with for the emulator, behind its tables, between `#ifdef SL_EMULATE` and `#endif`.
 pub const EMULATOR: [&str; 6] = [
     include_str!("../../rts/cuda/sl_launch.h"),
@@ -39,6 +38,11 @@ pub const EMULATION_FLAGS: [&str; 11] = [
     "-fPIC",
     "-shared",
 ];
+
+/// What every program for a device begins with.
+pub fn head(out: &mut String) {
+    MATH.iter().chain(&PARTS).for_each(|text| append(out, text));
+}
 
 /// Appends a file without its `#include "..."` lines: all are in one text.
 pub fn append(out: &mut String, text: &str) {
