@@ -1,10 +1,14 @@
-//! The C library's mathematical functions, and two of our own.
+//! The C library's mathematical functions, and some of our own.
 //!
 //! Takes and gives numbers; no state. Rust's own `f32::sinh` and others are other formulas than C's, so that generated C code and
-//! the interpreter would differ in the last bit; these are the very functions that generated code links. [`atan2f`] and [`atanf`] are the formula of `sl_angle.h`, operation by operation:
-//! the same bits with every C library, and in every lane of a vector. The one module of this crate with unsafe code.
+//! the interpreter would differ in the last bit; these are the very functions that generated code links. [`atan2f`] and [`atanf`] are the formula of `sl_angle.h`, operation by operation,
+//! and those of [`sine`] that of `sl_sine.h`: the same bits with every C library, and in every lane of a vector. The one module of this crate with unsafe code.
 
 #![allow(unsafe_code)]
+
+mod sine;
+
+pub use sine::{cosf, sinf, tanf};
 
 macro_rules! unary {
     ($($name:ident: $t:ty),* $(,)?) => {
@@ -42,8 +46,8 @@ macro_rules! binary {
 }
 
 unary! {
-    acosf: f32, acoshf: f32, asinf: f32, asinhf: f32, atanhf: f32, cosf: f32, coshf: f32, expf: f32, expm1f: f32,
-    logf: f32, log10f: f32, sinf: f32, sinhf: f32, tanf: f32, tanhf: f32,
+    acosf: f32, acoshf: f32, asinf: f32, asinhf: f32, atanhf: f32, coshf: f32, expf: f32, expm1f: f32,
+    logf: f32, log10f: f32, sinhf: f32, tanhf: f32,
     acos: f64, acosh: f64, asin: f64, asinh: f64, atan: f64, atanh: f64, cos: f64, cosh: f64, exp: f64, expm1: f64,
     log: f64, log10: f64, sin: f64, sinh: f64, tan: f64, tanh: f64,
 }

@@ -119,23 +119,26 @@ SL_LIBM1(acosh)
 SL_LIBM1(asin)
 SL_LIBM1(asinh)
 SL_LIBM1(atanh)
-SL_LIBM1(cos)
 SL_LIBM1(cosh)
 SL_LIBM1(exp)
 SL_LIBM1(expm1)
 SL_LIBM1(log)
 SL_LIBM1(log10)
-SL_LIBM1(sin)
 SL_LIBM1(sinh)
-SL_LIBM1(tan)
 SL_LIBM1(tanh)
 SL_LIBM2(fmod)
 SL_LIBM2(pow)
-/* those of floats are our own, which stand behind this header (sl_angle.h) */
+/* those of floats are our own, which stand behind this header (sl_angle.h, sl_sine.h) */
 extern double sl_atan(double) SL_SYMBOL(atan) __attribute__((const, nothrow));
 extern double sl_atan2(double, double) SL_SYMBOL(atan2) __attribute__((const, nothrow));
 SL_FN float sl_atan2f(float y, float x);
+extern double sl_cos(double) SL_SYMBOL(cos) __attribute__((const, nothrow));
+extern double sl_sin(double) SL_SYMBOL(sin) __attribute__((const, nothrow));
+extern double sl_tan(double) SL_SYMBOL(tan) __attribute__((const, nothrow));
 SL_FN float sl_atanf(float x);
+SL_FN float sl_cosf(float x);
+SL_FN float sl_sinf(float x);
+SL_FN float sl_tanf(float x);
 /* exact ones may be folded and inlined */
 #define sl_fabsf __builtin_fabsf
 #define sl_fabs __builtin_fabs
@@ -823,5 +826,6 @@ SL_FN void sl_join_ones(int32_t *restrict whole, const int32_t *const *restrict 
 }
 
 #include "sl_angle.h"
+#include "sl_sine.h"
 
 #endif

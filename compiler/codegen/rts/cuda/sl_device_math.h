@@ -113,26 +113,32 @@ SL_LIBRARY1(acosh)
 SL_LIBRARY1(asin)
 SL_LIBRARY1(asinh)
 SL_LIBRARY1(atanh)
-SL_LIBRARY1(cos)
 SL_LIBRARY1(cosh)
 SL_LIBRARY1(exp)
 SL_LIBRARY1(expm1)
 SL_LIBRARY1(log)
 SL_LIBRARY1(log10)
-SL_LIBRARY1(sin)
 SL_LIBRARY1(sinh)
-SL_LIBRARY1(tan)
 SL_LIBRARY1(tanh)
 SL_LIBRARY2(fmod)
 SL_LIBRARY2(pow)
-/* angles: CUDA's, too; under emulation those of floats are Sluice's own, which stand behind this header (sl_angle.h) */
+/* these are CUDA's, too; under emulation those of floats are Sluice's own, which stand behind this header (sl_angle.h, sl_sine.h) */
 #ifdef SL_EMULATE
 extern "C" double sl_atan(double) SL_SYMBOL(atan) __attribute__((const, nothrow));
 extern "C" double sl_atan2(double, double) SL_SYMBOL(atan2) __attribute__((const, nothrow));
 SL_DEVICE float sl_atan2f(float y, float x);
+extern "C" double sl_cos(double) SL_SYMBOL(cos) __attribute__((const, nothrow));
+extern "C" double sl_sin(double) SL_SYMBOL(sin) __attribute__((const, nothrow));
+extern "C" double sl_tan(double) SL_SYMBOL(tan) __attribute__((const, nothrow));
 SL_DEVICE float sl_atanf(float x);
+SL_DEVICE float sl_cosf(float x);
+SL_DEVICE float sl_sinf(float x);
+SL_DEVICE float sl_tanf(float x);
 #else
 SL_LIBRARY1(atan)
+SL_LIBRARY1(cos)
+SL_LIBRARY1(sin)
+SL_LIBRARY1(tan)
 SL_LIBRARY2(atan2)
 #endif
 

@@ -1,7 +1,7 @@
 //! The run-time support: C source files, embedded as they are.
 
 /// Mathematics as the language defines it; what filters call.
-pub const MATH: [&str; 2] = [include_str!("../../rts/c/sl_math.h"), ANGLE];
+pub const MATH: [&str; 3] = [include_str!("../../rts/c/sl_math.h"), ANGLE, SINE];
 /// The low-level interface, for hosts.
 pub const ABI: &str = include_str!("../../rts/c/sluice_abi.h");
 /// What generated code and engine share.
@@ -10,17 +10,26 @@ pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// Filters in the frequency domain; only in programs that have some.
 pub const CONVOLVE: &str = include_str!("../../rts/c/sl_convolve.h");
-/// The functions of floats that are our own; a part of [`MATH`].
+/// Functions of floats that are our own; a part of [`MATH`].
 pub const ANGLE: &str = include_str!("../../rts/c/sl_angle.h");
+/// Likewise.
+pub const SINE: &str = include_str!("../../rts/c/sl_sine.h");
 /// The same in lanes, bit by bit; only in programs that have some.
-pub const ANGLES: &str = include_str!("../../rts/c/sl_angles.h");
+const OURS: [&str; 3] = [
+    include_str!("../../rts/c/sl_wide.h"),
+    include_str!("../../rts/c/sl_angles.h"),
+    include_str!("../../rts/c/sl_sines.h"),
+];
 /// Functions of floats in lanes by the vector mathematical library; only in programs that have some, and leave to have other bytes.
-pub const FUNCTIONS: &str = include_str!("../../rts/c/sl_functions.h");
+const FUNCTIONS: &str = include_str!("../../rts/c/sl_functions.h");
 /// What they are called, behind `sl_vf_`.
 const OF_VECTORS: [&str; 18] = [
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "exp", "expm1", "log", "log10", "pow",
     "sin", "sinh", "tan", "tanh",
 ];
+
+/// Those of ours that gcc does not make vectors of by itself, as loops call them.
+const OF_TURNS: [&str; 3] = ["sl_cosf(", "sl_sinf(", "sl_tanf("];
 
 /// Elements of tables of bytes; only in programs that have such tables in lanes.
 pub const LOOKUP: &str = include_str!("../../rts/c/sl_lookup.h");
@@ -29,13 +38,19 @@ pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
 /// Which of those that not all programs have these functions of filters call. `free`: have they leave to have other bytes ([`FUNCTIONS`])?
 pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
     let any = |name: &str| texts.iter().any(|t| t.contains(name));
-    let functions = texts.iter().any(|t| calls_functions(t)).then_some(if free { FUNCTIONS } else { ANGLES });
+    let functions: &[&str] = if free && texts.iter().any(|t| calls_functions(t)) {
+        &[FUNCTIONS]
+    } else if !free && (texts.iter().any(|t| calls_functions(t)) || OF_TURNS.iter().any(|name| any(name))) {
+        &OURS
+    } else {
+        &[]
+    };
     let lookup = any("sl_vi_lookup_").then_some(LOOKUP);
     let within = any("SL_WITHIN").then_some(WITHIN);
-    [functions, lookup, within].into_iter().flatten().collect()
+    functions.iter().copied().chain(lookup).chain(within).collect()
 }
 
-/// Does text call one of [`FUNCTIONS`] or [`ANGLES`]?
+/// Does text call one of [`FUNCTIONS`] or [`OURS`]?
 fn calls_functions(text: &str) -> bool {
     text.split("sl_vf_").skip(1).any(|rest| rest.split_once('(').is_some_and(|(name, _)| OF_VECTORS.contains(&name)))
 }
@@ -121,9 +136,17 @@ mod tests {
         }
         assert_eq!(FUNCTIONS.matches("\nSL_FUNCTION").count(), OF_VECTORS.len());
         assert!(!calls_functions("sl_vf_abs(a) sl_vf_sine(a) sl_vf_sin"));
-        // exact ones have no others but angles
-        assert_eq!(called(&["", "sl_vf_atan2(a, b)"], false), [ANGLES]);
-        assert!(ANGLES.contains(" sl_vf_atan2(") && ANGLES.contains(" sl_vf_atan("));
+        // exact ones have no others but these
+        assert_eq!(called(&["", "sl_vf_atan2(a, b)"], false), OURS);
+        for name in ["atan", "atan2", "cos", "sin", "tan"] {
+            assert!(
+                OURS.iter().any(|t| t.contains(&format!("sl_vf_{name}(")))
+                    || OURS[2].contains(&format!("(sl_vf_{name},")),
+                "{name}"
+            );
+        }
+        assert_eq!(called(&["x = sl_cosf(a);"], false), OURS);
+        assert!(called(&["x = sl_cosf(a);"], true).is_empty() && called(&["x = sl_coshf(a);"], false).is_empty());
         assert_eq!(called(&["sl_vf_atan2(a, b)", "sl_vi_lookup_bytes(t, u, 9, a)"], true), [FUNCTIONS, LOOKUP]);
         assert!(called(&["sl_vi_lookup(t, 9, a)"], true).is_empty());
     }

@@ -110,7 +110,7 @@ impl Steady<'_> {
                     body,
                     "static void {name}_{i}(sl_ctx *restrict ctx, const int64_t k{parameters}) {{\n    {head}"
                 );
-                let straight = self.straight(chunk);
+                let straight = self.straight(chunk, i * CHUNK);
                 let mut at = 0;
                 while let Some(step) = chunk.get(at) {
                     if let Some(strip) = self.strip_from(i * CHUNK + at) {
@@ -175,8 +175,26 @@ impl Steady<'_> {
                         }
                         Ok(())
                     }
+                    (NodeKind::Reader(_), _, [c]) if straight.ahead.contains_key(c) => {
+                        self.take_ahead(*node, *c, &straight.ahead[c], &n, out);
+                        if self.stats {
+                            let _ = writeln!(out, "    sl_tick(ctx, {}, {n});", node.0);
+                        }
+                        Ok(())
+                    }
+                    (NodeKind::Filter { .. }, [c], to) if straight.ahead.contains_key(c) => {
+                        let to = to.first().map(|o| match straight.put.get_key_value(o) {
+                            Some((o, to)) => self.straight_place(*o, *to, out),
+                            None => self.output(*o, &BTreeSet::new()),
+                        });
+                        self.fire_ahead(*node, *c, &straight.ahead[c], (to.as_deref(), &n), out);
+                        Ok(())
+                    }
                     (
-                        NodeKind::Filter { .. } | NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_),
+                        NodeKind::Filter { .. }
+                        | NodeKind::SplitRoundRobin(_)
+                        | NodeKind::JoinRoundRobin(_)
+                        | NodeKind::Duplicate,
                         from,
                         to,
                     ) => {

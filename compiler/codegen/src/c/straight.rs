@@ -8,7 +8,16 @@
 //! ```
 //!
 //! What must hold: nothing stays on the channel, and both of its ends fire in the same function.
+//!
+//! Where something stays, because the filter that takes the items looks ahead, its first firings alone need the buffer: what stayed, and as many items behind it as they look at. The others read
+//! from where the host has put them; and what stays this time goes where it would lie behind all the items, from where it is moved to the front as ever.
+//!
+//! ```text
+//! reader × 5·k, A (takes 5, looks at 64) × k, 59 stay
+//!   →   in0 = sl_take(…);  80 items to the buffer;  A × 16 from there;  A × (k - 16) from in0 + 21;  the last 59 to where they are kept
+//! ```
 
+use super::layout::WIDEST;
 use super::steady::{Steady, scaled_by_k};
 use super::types::c_type;
 use sluice_frontend::graph::NodeKind;
@@ -21,17 +30,137 @@ use std::fmt::Write;
 pub(super) struct Straight {
     /// From a reader.
     pub(super) taken: BTreeSet<ChannelId>,
+    /// From a reader but for the first items of a batch, by channel.
+    pub(super) ahead: BTreeMap<ChannelId, Ahead>,
     /// To a writer, with the writer and its firings.
     pub(super) put: BTreeMap<ChannelId, (NodeId, u64)>,
 }
 
+/// A filter that looks ahead and takes its items straight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ahead {
+    /// Firings that read from the buffer: whole vectors of them.
+    first: u64,
+    /// Items that are copied there for them.
+    copied: u64,
+    /// Items that stay.
+    stay: u64,
+    /// Steady states from which on it is done so; fewer go through the buffer.
+    least: u64,
+}
+
+/// How a filter takes its items straight that fires so many times in each of at most `batch` steady states; `None` where most of a batch goes through the buffer anyway.
+fn ahead((consume, peek): (u64, u64), stay: u64, times: u64, batch: u64) -> Option<Ahead> {
+    if stay == 0 || consume == 0 || times == 0 {
+        return None;
+    }
+    let first = stay.div_ceil(consume).checked_next_multiple_of(WIDEST)?;
+    let copied = (first - 1).checked_mul(consume)?.checked_add(peek)?.checked_sub(stay)?;
+    // what is copied and what stays have come in this time
+    let items = copied.max(stay);
+    let least = items.div_ceil(times.checked_mul(consume)?).max(first.checked_mul(2)?.div_ceil(times));
+    (least <= batch / 4).then_some(Ahead { first, copied, stay, least })
+}
+
 impl Steady<'_> {
-    /// What goes straight among these steps.
-    pub(super) fn straight(&self, chunk: &[Step]) -> Straight {
-        Straight { taken: self.taken_straight(chunk), put: self.put_straight(chunk) }
+    /// What goes straight among these steps, the first of which is that of this number.
+    pub(super) fn straight(&self, chunk: &[Step], number: usize) -> Straight {
+        Straight {
+            taken: self.taken_straight(chunk),
+            ahead: self.taken_ahead(chunk, number),
+            put: self.put_straight(chunk),
+        }
     }
 
-    /// Channels whose items are taken from where the host has put them: a reader's, on which nothing stays, to a filter or splitter that fires after it in the same function.
+    /// Steps that are taken one by one, rather than in strips or woven.
+    fn alone<'s>(&self, chunk: &'s [Step], number: usize) -> Vec<&'s Step> {
+        let (mut alone, mut at) = (Vec::new(), 0);
+        while let Some(step) = chunk.get(at) {
+            let strip = self.strip_from(number + at).map(|s| s.length);
+            let together = strip.or_else(|| self.trio_from(number + at).map(|t| t.length));
+            if together.is_none() {
+                alone.push(step);
+            }
+            at += together.unwrap_or(1);
+        }
+        alone
+    }
+
+    /// Channels from a reader to a filter that looks ahead and fires after it in the same function, once in a steady state's schedule and by itself.
+    fn taken_ahead(&self, chunk: &[Step], number: usize) -> BTreeMap<ChannelId, Ahead> {
+        let (mut read, mut straight) = (BTreeSet::<ChannelId>::new(), BTreeMap::new());
+        for step in self.alone(chunk, number) {
+            let Step::Fire { node: v, times } = step else { continue };
+            let node = self.graph.node(*v);
+            match (&node.kind, &node.inputs[..]) {
+                (NodeKind::Reader(_), _) => read.extend(node.outputs.first()),
+                (NodeKind::Filter { code, .. }, [c]) if read.contains(c) && !self.receives[code.index()] => {
+                    let channel = self.graph.channel(*c);
+                    let (rates, stay) =
+                        ((u64::from(channel.consume), u64::from(channel.peek)), self.fill.get(c.index()).copied());
+                    let own = self.places.is_none() && !self.lives.is_some_and(|l| l.elsewhere(*c));
+                    let how = ahead(rates, stay.unwrap_or(0), *times, self.layout.batch).filter(|_| own);
+                    straight.extend(how.map(|how| (*c, how)));
+                }
+                _ => {}
+            }
+        }
+        straight
+    }
+
+    /// What a reader does for a filter that looks ahead.
+    pub(super) fn take_ahead(&self, reader: NodeId, c: ChannelId, how: &Ahead, n: &str, out: &mut String) {
+        let (ty, number) = (c_type(&self.graph.channel(c).ty), self.numbers[reader.index()]);
+        let _ = writeln!(out, "    const {ty} *in{} = sl_take(ctx, {number}, {n});", c.0);
+        let _ = writeln!(
+            out,
+            "    memcpy({}, in{}, (size_t)(k >= {} ? {} : {n}) * sizeof({ty}));",
+            self.first_free(c),
+            c.0,
+            how.least,
+            how.copied
+        );
+    }
+
+    /// Its firings, `n` of them; each of its outputs begins at `to`.
+    pub(super) fn fire_ahead(
+        &self,
+        v: NodeId,
+        c: ChannelId,
+        how: &Ahead,
+        (to, n): (Option<&str>, &str),
+        out: &mut String,
+    ) {
+        let Ahead { first, stay, least, .. } = *how;
+        let (node, channel) = (self.graph.node(v), self.graph.channel(c));
+        let NodeKind::Filter { code, .. } = &node.kind else { return };
+        let (ty, k, number) = (c_type(&channel.ty), code.0, self.numbers[v.index()]);
+        let from = self.input(c, &BTreeSet::new());
+        let consume = u64::from(channel.consume);
+        let of = |made: u64| match (to, node.outputs.first()) {
+            (Some(to), Some(o)) if made > 0 => format!("{to} + {}", made * u64::from(self.graph.channel(*o).produce)),
+            (to, _) => to.unwrap_or("NULL").to_string(),
+        };
+        let (all, rest) = (of(0), of(first));
+        let call = format!("sl_fire_{k}(ctx, &s->code_{k}[{number}]");
+        let _ = writeln!(out, "    ctx->node = {};", self.known(v));
+        let _ = writeln!(out, "    {call}, {from}, {all}, k >= {least} ? {first}L : (long)({n}));");
+        let _ = writeln!(out, "    if (k >= {least}) {{");
+        let _ =
+            writeln!(out, "        {call}, in{} + {}, {rest}, (long)({n} - {first}));", c.0, first * consume - stay);
+        let _ = writeln!(
+            out,
+            "        memcpy(({ty} *)(void *)({}) + {n} * {consume}, in{} + ({n} * {consume} - {stay}), {stay} * sizeof({ty}));",
+            self.base(c),
+            c.0
+        );
+        out.push_str("    }\n");
+        if self.stats {
+            let _ = writeln!(out, "    sl_tick(ctx, {}, {n});", v.0);
+        }
+    }
+
+    /// Channels whose items are taken from where the host has put them: a reader's, on which nothing stays, to a filter or splitter that copies them, which fires after it in the same function.
     fn taken_straight(&self, chunk: &[Step]) -> BTreeSet<ChannelId> {
         let (mut read, mut straight) = (BTreeSet::<ChannelId>::new(), BTreeSet::<ChannelId>::new());
         for step in chunk {
@@ -41,6 +170,11 @@ impl Steady<'_> {
                 NodeKind::Reader(_) => read.extend(node.outputs.first()),
                 NodeKind::Filter { .. } | NodeKind::SplitRoundRobin(_) => {
                     straight.extend(node.inputs.iter().filter(|c| read.contains(c)));
+                }
+                NodeKind::Duplicate => {
+                    let in_place =
+                        |c: &ChannelId| self.lives.is_some_and(|l| node.outputs.iter().any(|o| l.same(*c, *o)));
+                    straight.extend(node.inputs.iter().filter(|c| read.contains(c) && !in_place(c)));
                 }
                 _ => {}
             }
@@ -94,5 +228,23 @@ impl Steady<'_> {
             ends.insert(*c, self.straight_place(*c, *to, out));
         }
         ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_firings_see_what_stayed() {
+        // 5 taken, 64 looked at, 59 stay: firings 0 to 11 look at what stayed; a vector of them, and what they look at behind it
+        assert_eq!(ahead((5, 64), 59, 1, 2600), Some(Ahead { first: 16, copied: 80, stay: 59, least: 32 }));
+        // several firings in a steady state
+        assert_eq!(ahead((2, 34), 32, 96, 26), Some(Ahead { first: 16, copied: 32, stay: 32, least: 1 }));
+        // more stays than a firing needs
+        assert_eq!(ahead((4, 8), 20, 1, 1000), Some(Ahead { first: 16, copied: 48, stay: 20, least: 32 }));
+        for (rates, stay, times, batch) in [((1, 1), 0, 1, 1000), ((1, 64), 63, 1, 400), ((0, 4), 4, 1, 1000)] {
+            assert_eq!(ahead(rates, stay, times, batch), None, "{rates:?}");
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! The run-time support of devices: CUDA C++ files, embedded as they are, and the emulator that runs the same text on the CPU.
 
-/// Mathematics as the language defines it, with what it needs. Angles are CUDA's own on a device (`sl_angle.h` is the emulator's).
-pub const MATH: [&str; 5] = [
+/// Mathematics as the language defines it, with what it needs. Angles and sines are CUDA's own on a device (`sl_angle.h` and `sl_sine.h` are the emulator's).
+pub const MATH: [&str; 6] = [
     include_str!("../../rts/cuda/sl_env.h"),
     include_str!("../../rts/cuda/sl_device_math.h"),
     "#ifdef SL_EMULATE\n#define SL_FN SL_DEVICE",
     crate::c::rts::ANGLE,
+    crate::c::rts::SINE,
     "#undef SL_FN\n#endif",
 ];
 /// What a program has behind it.

@@ -9,7 +9,7 @@
 //!   →  the same, read as: $s a vector, in(..) one item of each firing, table0[$i] and $i the same in all lanes
 //! ```
 //!
-//! A filter qualifies where its firing has no state, `iter()`, checks, calls or prints, no functions such as `sin` but with `--fast-math` (except for angles of floats, which lanes have to the last bit), takes and gives floats, ints or complex numbers,
+//! A filter qualifies where its firing has no state, `iter()`, checks, calls or prints, no functions such as `sin` but with `--fast-math` (except for angles and sines of floats, which lanes have to the last bit), takes and gives floats, ints or complex numbers,
 //! its control flow does not depend on data, and it does not only move items or consist of loops over neighbouring items; a condition that does, over assignments that may be executed in vain, becomes
 //! selections. Complex values are split first.
 
@@ -111,7 +111,7 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
     }
     let cost = cost::firing(kernel);
     // a library function whose every byte counts is called for each lane: nothing is gained, and splitting the rest off costs
-    if cost.function > 0 && !kernel.free && !only_angles(kernel.function(kernel.work.function))
+    if cost.function > 0 && !kernel.free && !only_ours(kernel.function(kernel.work.function))
         || cost.function == 0 && cost.arithmetic() < worthwhile
     {
         return None;
@@ -251,7 +251,7 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<
                 convert::harmless(b, f, kernel.work.rates)
             }
             ExprKind::Builtin(b, _) => {
-                is_of_vectors(*b) || e.ty == Ty::Float && (is_angle(*b) || kernel.free && may_be_of_vectors(*b))
+                is_of_vectors(*b) || e.ty == Ty::Float && (is_ours(*b) || kernel.free && may_be_of_vectors(*b))
             }
             _ => true,
         };
@@ -268,18 +268,19 @@ fn is_of_vectors(b: Builtin) -> bool {
     matches!(b, Abs | Min | Max | Sqrt | Floor | Ceil | Rint | Round)
 }
 
-/// Is it one of our own functions, of floats, which lanes have to the last bit (`sl_angles.h`)?
-fn is_angle(b: Builtin) -> bool {
-    matches!(b, Builtin::Atan | Builtin::Atan2)
+/// Is it one of our own functions, of floats, which lanes have to the last bit (`sl_angles.h`, `sl_sines.h`)?
+fn is_ours(b: Builtin) -> bool {
+    use Builtin::*;
+    matches!(b, Atan | Atan2 | Cos | Sin | Tan)
 }
 
 /// Does the function call no library function but those?
-fn only_angles(f: &Function) -> bool {
+fn only_ours(f: &Function) -> bool {
     let mut ok = true;
     walk::each_expr(&f.body, &mut |e| {
         if let ExprKind::Builtin(b, _) = &e.kind {
             // the angle of a complex number becomes one of its parts
-            ok &= is_of_vectors(*b) || e.ty == Ty::Float && (is_angle(*b) || *b == Builtin::Arg);
+            ok &= is_of_vectors(*b) || e.ty == Ty::Float && (is_ours(*b) || *b == Builtin::Arg);
         }
     });
     ok

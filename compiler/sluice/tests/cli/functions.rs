@@ -1,4 +1,4 @@
-//! Functions of floats in lanes: angles always, others with `--fast-math`.
+//! Functions of floats in lanes: angles and sines always, others with `--fast-math`.
 
 use crate::support::*;
 
@@ -58,7 +58,7 @@ fn fast_math_has_functions_in_lanes() {
         assert!(text(&["--fast-math"]), "{function} is in no lanes");
         assert_eq!(
             text(&[]),
-            function.starts_with("atan") && function != "atanh",
+            ["atan", "atan2", "cos", "sin", "tan"].contains(&function),
             "{function} in lanes, where all bytes count"
         );
         let (exact, free) = (run(&["--interpret"]), run(&["--fast-math"]));
@@ -70,9 +70,9 @@ fn fast_math_has_functions_in_lanes() {
     }
 }
 
-/// Angles of all quadrants, of zeros, infinite numbers and none, whose signs and bytes lanes, single firings, code made in memory and the interpreter agree on; those of complex numbers, too.
+/// Angles of all quadrants and sines of angles of all sizes, of zeros, infinite numbers and none, whose signs and bytes lanes, single firings, code made in memory and the interpreter agree on; angles of complex numbers, too.
 #[test]
-fn angles_are_the_same_bytes_in_lanes() {
+fn our_own_are_the_same_bytes_in_lanes() {
     let special = [
         0.0f32,
         -0.0,
@@ -98,19 +98,34 @@ fn angles_are_the_same_bytes_in_lanes() {
     input.extend((0..2000).map(|_| f32::from_bits(next())).map(|x| if x.is_nan() { 0.5 } else { x }));
     input.extend((0..2003).map(|_| next() as i32 as f32 * 1e-9));
     let bytes: Vec<u8> = input.iter().flat_map(|x| x.to_ne_bytes()).collect();
-    for (ty, body) in [
+    for (ty, body, called) in [
         (
             "float",
             "float y = pop(); float x = pop(); push(atan2(y, x)); push(atan(y)); push(3 * atan2(-x, 2 * y) + 1);",
+            "sl_vf_atan2",
         ),
-        ("complex", "complex z = pop(); push(arg(z)); push(arg(z * z) - 0.5 * z.real); push(atan(z.imag));"),
+        (
+            "complex",
+            "complex z = pop(); push(arg(z)); push(arg(z * z) - 0.5 * z.real); push(atan(z.imag));",
+            "sl_vf_atan2",
+        ),
+        (
+            "float",
+            "float y = pop(); float x = pop(); push(sin(y)); push(cos(x) + 2 * sin(x)); push(tan(y));",
+            "sl_vf_sin",
+        ),
+        (
+            "float",
+            "float y = 1e-6 * pop(); float x = pop() / 3e32; push(cos(y)); push(tan(x) - sin(x)); push(cos(x));",
+            "sl_vf_cos",
+        ),
     ] {
         let pop = if ty == "float" { 2 } else { 1 };
         let place = Place::new()
             .with("a.str", format!("{ty}->float filter F {{\n    work pop {pop} push 3 {{ {body} }}\n}}\n"))
             .with("in.raw", &bytes);
         let done = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0);
-        assert!(done.text().contains(" sl_vf_atan2("), "{ty}: no lanes");
+        assert!(done.text().contains(&format!(" {called}(")), "{ty}: no lanes");
         let run = |more: &[&str]| {
             place.run(&[&["run", "a.str", "--input", "in.raw", "--output", "out.raw"], more].concat()).ends(0);
             std::fs::read(place.path("out.raw")).unwrap()

@@ -62,15 +62,48 @@ int->int pipeline Main { add Last; }";
     }
 }
 
+/// Filters that look ahead read from the user's memory, but for a batch's first firings: up to its last item, and no further.
+#[test]
+fn what_looks_ahead_takes_its_items_where_they_lie() {
+    let fir = |taps: usize, pop: usize, ty: &str| {
+        let body = format!("{ty} s = 0; for (int i = 0; i < {taps}; i++) s += peek(i) * (i % 7 - 2); push(s);");
+        format!(
+            "{ty}->{ty} filter Fir{taps} {{ work peek {taps} pop {pop} push 1 {{ {body} for (int i = 0; i < {pop}; i++) pop(); }} }}\n"
+        )
+    };
+    let banks = "splitjoin Main { split duplicate; add Fir64; add Fir9; join roundrobin(1, 1); }";
+    let sum = "int->int filter Sum { int s; work peek 17 pop 1 push 1 { s = 3 * s + peek(16) - pop(); push(s); } }\n";
+    for (program, straight) in [
+        (format!("{}float->float pipeline Main {{ add Fir64; }}", fir(64, 1, "float")), true),
+        (format!("{}float->float pipeline Main {{ add Fir60; }}", fir(60, 5, "float")), true),
+        (format!("{}float->float pipeline Main {{ add Fir512; }}", fir(512, 3, "float")), true),
+        (format!("{sum}int->int pipeline Main {{ add Sum; }}"), true),
+        (format!("{}{}float->float {banks}", fir(64, 1, "float"), fir(9, 1, "float")), false),
+    ] {
+        let place = Place::new().with("a.str", &program);
+        let text = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
+        assert_eq!(text.contains("k >= ") && text.contains(" = sl_take("), straight, "{text}");
+        let ty = &program[..program.find("->").expect("a type")].replace("int", "int32_t");
+        for pieces in ["7", "3000", "70000"] {
+            assert_eq!(used(&program, ty, ty, pieces), "the same\n", "{program} in pieces of up to {pieces}");
+        }
+    }
+}
+
 /// What comes before a fault comes out, also where the items of the batch that failed lie in the user's memory.
 #[test]
 fn a_fault_within_what_is_lent() {
     const FAULT: &str = "int->int filter Inverse { work pop 1 push 1 { push(1000000 / (pop() - 20000)); } }
 int->int pipeline Main { add Inverse; }";
-    for pieces in ["7", "3000", "70000"] {
-        let told = used(FAULT, "int32_t", "int32_t", pieces);
-        assert!(told.starts_with("failed after 20000 items: Main.Inverse"), "{told}");
-        assert!(told.contains("firing 20001: division by zero"), "{told}");
+    const AHEAD: &str =
+        "int->int filter Inverse { work peek 9 pop 1 push 1 { push(1000000 / (peek(8) - 20000)); pop(); } }
+int->int pipeline Main { add Inverse; }";
+    for (program, items) in [(FAULT, 20000), (AHEAD, 19992)] {
+        for pieces in ["7", "3000", "70000"] {
+            let told = used(program, "int32_t", "int32_t", pieces);
+            assert!(told.starts_with(&format!("failed after {items} items: Main.Inverse")), "{told}");
+            assert!(told.contains(&format!("firing {}: division by zero", items + 1)), "{told}");
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { ALL = 200000, ROOM = 3 * ALL };
 
@@ -40,6 +42,17 @@ static size_t slowly(const char **error) {
     return n;
 }
 
+/* The end of memory for all items, behind which nothing may be looked at. */
+static char *fence(void) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (ALL * sizeof(TAKEN) + page - 1) / page * page;
+    char *memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory + bytes, page, PROT_NONE) != 0) {
+        perror("no memory with a fence");
+        exit(1);
+    }
+    return memory + bytes;
+}
+
 int main(int argc, char **argv) {
     const size_t most = argc > 1 ? (size_t)atoi(argv[1]) : 1;
     for (size_t i = 0; i < ALL; i++) {
@@ -50,6 +63,7 @@ int main(int argc, char **argv) {
     p *other = p_create();
     /* where C would not put an item of this type, now and then */
     static char shifted[(ALL + 1) * sizeof(TAKEN)];
+    char *const end = fence();
     size_t at = 0, n = 0;
     int64_t got = 0;
     while (got >= 0) {
@@ -79,10 +93,11 @@ int main(int argc, char **argv) {
         }
         default: {
             /* what has been taken is not looked at again */
-            TAKEN *copy = malloc(some * sizeof(TAKEN) + 1);
-            memcpy(copy, in + at, some * sizeof(TAKEN));
+            const size_t bytes = some * sizeof(TAKEN);
+            TAKEN *copy = (TAKEN *)(void *)(end - bytes);
+            memcpy(copy, in + at, bytes);
             got = p_process(other, copy, &some, second + n, room);
-            free(copy);
+            memset(copy, 0xff, bytes);
             at += some;
         }
         }
