@@ -33,6 +33,8 @@ pub(super) struct LaneLayout {
     /// Firings in a block, and words in a phase.
     block: u32,
     row: u32,
+    /// Is a block the machine's own lanes, however few, and a phase a word for each of them, rather than what is said here?
+    narrow: bool,
     /// Positions of items come from a table.
     positions: bool,
     /// Streams that take turns, and of one stream: items taken by a turn, and looked at.
@@ -69,6 +71,8 @@ impl LaneLayout {
         let even = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
         let near = *phases && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
         let block = if near && words > 0 { LEAST_BLOCK * unroll.max(&1) } else { block };
+        // what the blocks of the widest machine would hold leaves the first cache no room for the items themselves (measured)
+        let narrow = near && *unroll <= 1 && words * LEAST_BLOCK > BUFFER / 4 * 3;
         let row = if near || strands == 1 && block == LEAST_BLOCK && rates.peek == rates.pop {
             block / 16
         } else {
@@ -82,6 +86,7 @@ impl LaneLayout {
             push,
             block,
             row: row * 16,
+            narrow,
             positions: *phases && rates.pop > 1 && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
             strands,
             rates,
@@ -93,9 +98,19 @@ impl LaneLayout {
         word % self.pop * self.row + word / self.pop * self.strands
     }
 
+    /// So many phases, in words.
+    fn rows(&self, n: u32) -> String {
+        if self.narrow { format!("{n} * SL_LANES") } else { (n * self.row).to_string() }
+    }
+
+    /// Firings in a block.
+    fn firings(&self) -> String {
+        if self.narrow { "SL_LANES".to_string() } else { self.block.to_string() }
+    }
+
     /// Brings a block into phase order, where its items are words of `window` words for each firing.
     fn phases(&self, window: u32) -> String {
-        let (pop, row, n) = (self.pop, self.row, self.strands);
+        let (pop, row, n) = (self.pop, self.rows(1), self.strands);
         let (from, of) = ("(const int32_t *)(const void *)in", self.rates.pop);
         match n {
             1 => format!("sl_phases({from}, {pop}, (block - 1) * {pop} + {window}, {row}, phase);"),
@@ -138,11 +153,11 @@ impl Printer<'_> {
                 }
                 self.out.push_str("};\n");
             }
-            let words = layout.pop * layout.row;
+            let words = layout.rows(layout.pop);
             let _ = writeln!(self.out, "        _Alignas(64) int32_t phase[{words}];");
         }
         if turned_out {
-            let _ = writeln!(self.out, "        _Alignas(64) int32_t result[{}];", layout.push * layout.block);
+            let _ = writeln!(self.out, "        _Alignas(64) int32_t result[{} * {}];", layout.push, layout.firings());
         }
         self.byte_tables();
         if strands > 1 {
@@ -151,7 +166,8 @@ impl Printer<'_> {
         self.out.push_str("        while (n >= SL_LANES) {\n");
         match layout.block {
             0 => self.out.push_str("            const long block = n / SL_LANES * SL_LANES;\n"),
-            b => {
+            _ => {
+                let b = layout.firings();
                 let _ = writeln!(self.out, "            const long block = n < {b} ? n / SL_LANES * SL_LANES : {b};");
             }
         }
@@ -179,7 +195,8 @@ impl Printer<'_> {
                 let _ = writeln!(
                     self.out,
                     "            sl_interleave(result, {}, {}, block, (int32_t *)(void *)out);",
-                    l.block, l.push
+                    l.firings(),
+                    l.push
                 );
             }
             let _ = writeln!(
@@ -268,7 +285,7 @@ impl Printer<'_> {
         if l.ends.given {
             return format!("({c} *)(void *)out + (f + {u} * SL_LANES) * {} + {word} * SL_LANES", l.push);
         }
-        format!("({c} *)result + {word} * {} + f + {u} * SL_LANES", l.block)
+        format!("({c} *)result + {word} * {} + f + {u} * SL_LANES", l.firings())
     }
 
     /// The word of an item's part, counted from the firing's first.
@@ -297,11 +314,12 @@ impl Printer<'_> {
             return format!("{load}((const {c} *)(const void *)in + {of_firing} + {word} * SL_LANES)");
         }
         let at = match word.parse::<u32>() {
+            Ok(w) if l.narrow => l.rows(w),
             Ok(w) => l.position(w).to_string(),
             // sums of 64 bits, of which the compiler need not ask whether they wrap: the part of an item is a constant
             Err(_) => {
-                let (item, part) = (format!("(long){}", self.operand(position)), part_of(path) * l.row);
-                let (of_item, pop) = (l.width.0 * l.row, l.rates.pop);
+                let (item, part) = (format!("(long){}", self.operand(position)), part_of(path));
+                let (of_item, pop) = (l.rows(l.width.0), l.rates.pop);
                 let at = match pop {
                     1 => format!("{item} * {}", l.strands),
                     _ if l.positions => format!("at[{item}]"),
@@ -309,7 +327,7 @@ impl Printer<'_> {
                     _ if l.rates.peek <= pop => format!("{item} * {of_item}"),
                     _ => format!("({item} % {pop} * {of_item} + {item} / {pop} * {})", l.strands),
                 };
-                if part == 0 { at } else { format!("{at} + {part}") }
+                if part == 0 { at } else { format!("{at} + {}", l.rows(part)) }
             }
         };
         format!("{load}((const {c} *)(const void *)phase + {at} + f + {u} * SL_LANES)")
