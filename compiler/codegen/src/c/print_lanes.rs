@@ -72,7 +72,7 @@ impl LaneLayout {
         let near = *phases && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
         let block = if near && words > 0 { LEAST_BLOCK * unroll.max(&1) } else { block };
         // what the blocks of the widest machine would hold leaves the first cache no room for the items themselves (measured)
-        let narrow = near && *unroll <= 1 && words * LEAST_BLOCK > BUFFER / 4 * 3;
+        let narrow = near && *unroll <= 1 && words > BUFFER / 4 * 3 / LEAST_BLOCK;
         let row = if near || strands == 1 && block == LEAST_BLOCK && rates.peek == rates.pop {
             block / 16
         } else {

@@ -41,7 +41,7 @@ const MAX_WINDOW: u32 = 1 << 16;
 
 /// Finds the lanes of the work function.
 pub fn run(kernel: &mut Kernel) {
-    if let Some((one, n)) = strands::of(kernel).filter(|_| !straight::straight(kernel))
+    if let Some((one, n)) = strands::of(kernel).filter(|_| !straight::plain(kernel))
         // even what is little to do: its items are neighbours as they are
         && let Some((f, lanes)) = find(&one, 0, false).filter(|(f, l)| !straight::moves_only(f, &l.varying))
     {

@@ -8,8 +8,11 @@
 //! for $i = 0 < 32 step 1 { $word = ($word | (in($i) << $i)) }
 //! ```
 //!
-//! In lanes, the items of several firings would have to be brought side by side first, and the results back. Sums of ints may be taken in any order, those of floats
-//! may not.
+//! In lanes, the items of several firings would have to be brought side by side first, and the results back; and arrays of the firing would be as many as there are lanes. Sums of ints may be
+//! taken in any order, those of floats may not.
+
+#[cfg(test)]
+mod tests;
 
 use super::is_varying;
 use crate::ir::*;
@@ -27,11 +30,24 @@ const LANES: u64 = 16;
 const FIRST_CACHE: u64 = 32 << 10;
 const FEW: u64 = 4;
 
+/// Turns of a loop within a turn, at most: it is written out before the C compiler looks for vectors.
+const WRITTEN_OUT: u64 = 16;
+
 /// How much more is in the loops than beside them.
 const MOSTLY: usize = 8;
 
 /// Is nearly all of a firing in loops over neighbouring items whose turns need nothing of each other?
 pub(super) fn straight(kernel: &Kernel) -> bool {
+    mostly_loops(kernel, true)
+}
+
+/// And have these loops no others within, and no arrays? Of others, streams that take turns make the better vectors.
+pub(super) fn plain(kernel: &Kernel) -> bool {
+    mostly_loops(kernel, false)
+}
+
+/// `more`: may the loops have others within them, and arrays?
+fn mostly_loops(kernel: &Kernel, more: bool) -> bool {
     let scalar = |ty: &Ty| matches!(ty, Ty::Int | Ty::Float);
     let rates = kernel.work.rates;
     // one item is where its neighbours are
@@ -42,7 +58,7 @@ pub(super) fn straight(kernel: &Kernel) -> bool {
     for s in &kernel.function(kernel.work.function).body {
         match &s.kind {
             // where windows overlap, an item is brought once and looked at often
-            StmtKind::For(l) => match turns(l, rates.peek == rates.pop) {
+            StmtKind::For(l) => match turns(l, rates.peek == rates.pop, more) {
                 Some(n) => inside = inside.saturating_add(size(&l.body).saturating_mul(n as usize)),
                 None => return false,
             },
@@ -168,32 +184,13 @@ pub(super) fn moves_only(f: &Function, varying: &[bool]) -> bool {
     !computes
 }
 
-/// How often such a loop turns. `sums`: may it take sums of ints?
-fn turns(l: &For, sums: bool) -> Option<u64> {
+/// How often such a loop turns. `sums`: may it take sums of ints? `more`: may it have loops and arrays?
+fn turns(l: &For, sums: bool, more: bool) -> Option<u64> {
     let (n, _) = trip(l).filter(|(n, _)| *n >= LONG && l.step == 1)?;
     let mut written = Vec::new();
     walk::each_written(&l.body, &mut |id| written.push(id));
-    let mut assigned: Vec<LocalId> = Vec::new();
-    for s in &l.body {
-        let StmtKind::Assign(p, e) = &s.kind else { return None };
-        let known = |id: LocalId| !written.contains(&id) || assigned.contains(&id);
-        if let Some((sum, more)) = sum(p, e).filter(|_| sums) {
-            if written.iter().filter(|id| **id == sum).count() > 1 || !vector(more, l.var, &known) {
-                return None;
-            }
-            continue;
-        }
-        if !vector(e, l.var, &known) {
-            return None;
-        }
-        match &p.base {
-            Base::Local(id) if p.path.is_empty() && matches!(e.ty, Ty::Int | Ty::Float | Ty::Bool) => {
-                assigned.push(*id)
-            }
-            Base::Out(at) if p.path.is_empty() && neighbours(at, l.var) => {}
-            _ => return None,
-        }
-    }
+    let mut turn = Turn { more, along: vec![l.var], same: Vec::new(), written: &written, assigned: Vec::new() };
+    turn.body(&l.body, sums)?;
     Some(n)
 }
 
@@ -210,55 +207,126 @@ fn sum<'a>(p: &Place, e: &'a Expr) -> Option<(LocalId, &'a Expr)> {
     }
 }
 
-/// Is the value one of a vector? `known`: is a variable the turn's own, or the same in all turns?
-fn vector(e: &Expr, var: LocalId, known: &dyn Fn(LocalId) -> bool) -> bool {
-    let here = match &e.kind {
-        ExprKind::Const(_) => true,
-        ExprKind::Load(Place { base: Base::Local(id), path }) => path.is_empty() && known(*id),
-        // positions need not be values of a vector
-        ExprKind::Load(p) => return near(p, var),
-        ExprKind::Unary(..) => true,
-        ExprKind::Binary(op, ..) => match op {
-            BinaryOp::And | BinaryOp::Or => false,
-            BinaryOp::Div | BinaryOp::Rem => e.ty == Ty::Float,
-            _ => true,
-        },
-        ExprKind::Select(_, a, b) => ![a, b].into_iter().any(|e| e.any(&mut loads_items)),
-        ExprKind::Convert(a) => matches!((&a.ty, &e.ty), (Ty::Int | Ty::Bool, Ty::Int | Ty::Float)),
-        ExprKind::Builtin(b, _) => matches!(b, Builtin::Abs | Builtin::Min | Builtin::Max),
-        _ => false,
-    };
-    let mut all = here;
-    e.each_operand(&mut |o| all &= vector(o, var, known));
-    all
+/// What is known of a turn, up to one of its statements.
+struct Turn<'a> {
+    /// May there be loops within it, and arrays?
+    more: bool,
+    /// The loop's variable, and what the turn has set to that and a constant.
+    along: Vec<LocalId>,
+    /// Variables of loops within a turn: the same in all turns.
+    same: Vec<LocalId>,
+    /// What the turns write.
+    written: &'a [LocalId],
+    /// What this turn has written.
+    assigned: Vec<LocalId>,
+}
+
+impl Turn<'_> {
+    /// Goes through statements of the turn; `None` where it is none of a vector.
+    fn body(&mut self, body: &[Stmt], sums: bool) -> Option<()> {
+        for s in body {
+            match &s.kind {
+                StmtKind::Assign(p, e) => self.set(p, e, sums)?,
+                // which is written out later
+                StmtKind::For(l) if self.more => {
+                    trip(l).filter(|(n, _)| *n <= WRITTEN_OUT)?;
+                    self.same.push(l.var);
+                    self.body(&l.body, false)?;
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    fn set(&mut self, p: &Place, e: &Expr, sums: bool) -> Option<()> {
+        if let Some((sum, more)) = sum(p, e).filter(|_| sums) {
+            let alone = self.written.iter().filter(|id| **id == sum).count() == 1;
+            return (alone && self.vector(more)).then_some(());
+        }
+        if !self.vector(e) {
+            return None;
+        }
+        let number = matches!(e.ty, Ty::Int | Ty::Float);
+        match (&p.base, p.path.as_slice()) {
+            (Base::Local(id), []) if number || e.ty == Ty::Bool => self.assign(*id, e),
+            (Base::Local(_), [Proj::Index(at)]) if self.more && number && self.neighbours(at) => {}
+            (Base::Out(at), []) if self.neighbours(at) => {}
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn assign(&mut self, id: LocalId, e: &Expr) {
+        let along = self.neighbours(e);
+        self.along.retain(|other| *other != id);
+        if along {
+            self.along.push(id);
+        }
+        self.assigned.push(id);
+    }
+
+    /// Is the value one of a vector: of the turn's own variables, of those that are the same in all turns, and of neighbours?
+    fn vector(&self, e: &Expr) -> bool {
+        let here = match &e.kind {
+            ExprKind::Const(_) => true,
+            ExprKind::Load(Place { base: Base::Local(id), path }) if path.is_empty() => {
+                !self.written.contains(id) || self.assigned.contains(id) || self.same.contains(id)
+            }
+            // positions need not be values of a vector
+            ExprKind::Load(p) => return self.near(p),
+            ExprKind::Unary(..) => true,
+            ExprKind::Binary(op, ..) => match op {
+                BinaryOp::And | BinaryOp::Or => false,
+                BinaryOp::Div | BinaryOp::Rem => e.ty == Ty::Float,
+                _ => true,
+            },
+            ExprKind::Select(_, a, b) => ![a, b].into_iter().any(|e| e.any(&mut loads_items)),
+            ExprKind::Convert(a) => matches!((&a.ty, &e.ty), (Ty::Int | Ty::Bool, Ty::Int | Ty::Float)),
+            ExprKind::Builtin(b, _) => matches!(b, Builtin::Abs | Builtin::Min | Builtin::Max),
+            _ => false,
+        };
+        let mut all = here;
+        e.each_operand(&mut |o| all &= self.vector(o));
+        all
+    }
+
+    /// Are the loads of one turn and the next of neighbours, or of the same? Arrays that turns write are not looked at.
+    fn near(&self, p: &Place) -> bool {
+        let goes = |at: &Expr| self.neighbours(at) || !self.reads(at);
+        match (&p.base, p.path.as_slice()) {
+            (Base::In(at), []) => goes(at),
+            (Base::Local(id), [Proj::Index(at)]) => {
+                self.more && !self.written.contains(id) && goes(at) && !at.any(&mut loads_items)
+            }
+            (Base::Table(_), [before @ .., Proj::Index(last)]) => {
+                let fixed = |step: &Proj| matches!(step, Proj::Index(e) if !self.reads(e) && !e.any(&mut loads_items));
+                before.iter().all(fixed) && goes(last) && !last.any(&mut loads_items)
+            }
+            _ => false,
+        }
+    }
+
+    /// Does it depend on the turn?
+    fn reads(&self, e: &Expr) -> bool {
+        let own = |id: &LocalId| self.along.contains(id) || self.written.contains(id) && !self.same.contains(id);
+        e.any(&mut |e| match &e.kind {
+            ExprKind::Load(Place { base: Base::Local(id), .. }) => own(id),
+            _ => loads_items(e),
+        })
+    }
+
+    /// The variable, or that and what is the same in all turns.
+    fn neighbours(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) if !self.reads(b) => self.neighbours(a),
+            ExprKind::Binary(BinaryOp::Add, a, b) if !self.reads(a) => self.neighbours(b),
+            ExprKind::Load(p) => p.as_local().is_some_and(|id| self.along.contains(&id)),
+            _ => false,
+        }
+    }
 }
 
 fn loads_items(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Load(p) if !matches!(p.base, Base::Local(_)))
-}
-
-/// Are the loads of one turn and the next of neighbours, or of the same?
-fn near(p: &Place, var: LocalId) -> bool {
-    match (&p.base, p.path.as_slice()) {
-        (Base::In(at), []) => neighbours(at, var) || !reads(at, var),
-        (Base::Table(_), [before @ .., Proj::Index(last)]) => {
-            let fixed = |step: &Proj| matches!(step, Proj::Index(e) if !reads(e, var) && !e.any(&mut loads_items));
-            before.iter().all(fixed) && (neighbours(last, var) || !reads(last, var)) && !last.any(&mut loads_items)
-        }
-        _ => false,
-    }
-}
-
-fn reads(e: &Expr, var: LocalId) -> bool {
-    e.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if p.base == Base::Local(var) || loads_items(e)))
-}
-
-/// The variable, or that and a constant.
-fn neighbours(e: &Expr, var: LocalId) -> bool {
-    let is_var = |e: &Expr| matches!(&e.kind, ExprKind::Load(p) if p.as_local() == Some(var));
-    match &e.kind {
-        ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) if b.as_int().is_some() => is_var(a),
-        ExprKind::Binary(BinaryOp::Add, a, b) if a.as_int().is_some() => is_var(b),
-        _ => is_var(e),
-    }
 }
