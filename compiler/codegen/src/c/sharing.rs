@@ -14,6 +14,7 @@
 //! Only the fast way shares. Firing by firing, every channel has a buffer of its own, for one steady state. Stages ([`super::stages`]) fire their nodes in the order of the whole, each for the
 //! whole batch, so that what lives at different times in the whole does so in them; what goes from stage to stage, and what brings older items along, has a buffer of its own.
 
+use super::alike::{self, Alike};
 use super::fused::FusedProgram;
 use super::lanewise::Lanewise;
 use super::layout::size_align;
@@ -76,6 +77,8 @@ pub struct Lives {
     strips: Vec<Strip>,
     /// Filters that do the work of their joiners and splitters.
     trios: Vec<Trio>,
+    /// Equal branches that fire as one filter.
+    alike: Vec<Alike>,
 }
 
 impl Lives {
@@ -112,11 +115,15 @@ impl Lives {
                     _ => false,
                 };
                 lives.trios = woven::trios(graph, steps, fill, CHUNK, &may);
-                let strips = &lives.strips;
-                lives
-                    .trios
-                    .retain(|t| strips.iter().all(|s| s.first + s.length <= t.first || t.first + t.length <= s.first));
+                lives.alike = alike::find(graph, steps, fill, CHUNK, &alike::plain(input, regions));
+                let strips = lives.strips.iter().map(|s| (s.first, s.length));
+                let others: Vec<_> = strips.chain(lives.alike.iter().map(|a| (a.first, a.length))).collect();
+                lives.trios.retain(|t| others.iter().all(|(at, n)| at + n <= t.first || t.first + t.length <= *at));
                 lives.through_trios(graph);
+                // what comes to the splitter is there until the joiner's step, what goes from the joiner from the splitter's on
+                for a in lives.alike.clone() {
+                    lives.through([a.ends.0, a.ends.1], (a.first, a.first + a.length - 1));
+                }
             }
             // stages fire some filters more often than others
             let whole = regions.filter(|_| apart.is_none());
@@ -141,6 +148,7 @@ impl Lives {
             lanewise: Lanewise::default(),
             strips: Vec::new(),
             trios: Vec::new(),
+            alike: Vec::new(),
         };
         let mut nodes: Vec<(usize, NodeId)> = graph.node_ids().filter_map(|v| Some((at[v.index()]?, v))).collect();
         nodes.sort();
@@ -173,28 +181,32 @@ impl Lives {
 
     /// What comes to a chain of strips is there to its last step, what goes from it from its first on.
     fn through_strips(&mut self, graph: &SdfGraph, steps: &[Step]) {
-        for strip in &self.strips {
+        for strip in self.strips.clone() {
             let (to, from) = strip.ends(graph, steps);
-            let mut whole = |c: &ChannelId| {
-                let life = self.of[c.index()].and_then(|whose| self.steps.get_mut(&whose));
-                if let Some((first, last)) = life {
-                    (*first, *last) = ((*first).min(strip.first), (*last).max(strip.first + strip.length - 1));
-                }
-            };
-            to.iter().chain(&from).for_each(&mut whole);
+            self.through(to.into_iter().chain(from), (strip.first, strip.first + strip.length - 1));
         }
     }
 
     /// What a filter takes instead of its joiner, and gives instead of its splitter, is there through the steps of all three.
     fn through_trios(&mut self, graph: &SdfGraph) {
-        for trio in &self.trios {
-            for c in trio.moved(graph) {
-                let life = self.of[c.index()].and_then(|whose| self.steps.get_mut(&whose));
-                if let Some((first, last)) = life {
-                    (*first, *last) = ((*first).min(trio.first), (*last).max(trio.first + trio.length - 1));
-                }
+        for trio in self.trios.clone() {
+            self.through(trio.moved(graph), (trio.first, trio.first + trio.length - 1));
+        }
+    }
+
+    /// Channels that live through these steps.
+    fn through(&mut self, channels: impl IntoIterator<Item = ChannelId>, (from, to): (usize, usize)) {
+        for c in channels {
+            let life = self.of[c.index()].and_then(|whose| self.steps.get_mut(&whose));
+            if let Some((first, last)) = life {
+                (*first, *last) = ((*first).min(from), (*last).max(to));
             }
         }
+    }
+
+    /// Equal branches that fire as one filter.
+    pub fn alike(&self) -> &[Alike] {
+        &self.alike
     }
 
     /// Filters that do the work of their joiners and splitters.
@@ -275,6 +287,7 @@ mod tests {
             lanewise: Lanewise::default(),
             strips: Vec::new(),
             trios: Vec::new(),
+            alike: Vec::new(),
         }
     }
 

@@ -118,6 +118,10 @@ impl Steady<'_> {
                         let ends = self.straight_ends(steps, &straight, &mut body);
                         self.strips(strip, steps, &ends, &mut body, movers)?;
                         at += strip.length;
+                    } else if let Some(alike) = self.alike_from(i * CHUNK + at) {
+                        let ends = self.straight_ends(&chunk[at..at + alike.length], &straight, &mut body);
+                        self.alike(alike, &ends, &mut body);
+                        at += alike.length;
                     } else if let Some(trio) = self.trio_from(i * CHUNK + at) {
                         let ends = self.straight_ends(&chunk[at..at + trio.length], &straight, &mut body);
                         self.trio(trio, &ends, &mut body, &mut movers.woven)?;

@@ -77,7 +77,8 @@ impl Steady<'_> {
         let (mut alone, mut at) = (Vec::new(), 0);
         while let Some(step) = chunk.get(at) {
             let strip = self.strip_from(number + at).map(|s| s.length);
-            let together = strip.or_else(|| self.trio_from(number + at).map(|t| t.length));
+            let alike = || self.alike_from(number + at).map(|a| a.length);
+            let together = strip.or_else(alike).or_else(|| self.trio_from(number + at).map(|t| t.length));
             if together.is_none() {
                 alone.push(step);
             }
