@@ -182,7 +182,7 @@ SL_ENGINE void *sl_place(sl_ctx *ctx, uint32_t writer, void *own, int64_t n) {
     return there ? there : own;
 }
 
-SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
+SL_ENGINE void sl_put_seen(sl_ctx *ctx, uint32_t writer, void *items, int64_t n, int nan) {
     const sl_end *end = &ctx->program->writers[writer];
     const uint64_t bytes = ctx->program->abi->writers[writer].bytes;
     sl_stage_of_end *s = &ctx->written[writer];
@@ -192,7 +192,9 @@ SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
     from += (uint64_t)out * end->type->size;
     n -= out;
     sl_turn(ctx, (int32_t)writer);
-    sl_canonical(end->type, from, n);
+    if (nan) {
+        sl_canonical(end->type, from, n);
+    }
     if (end->flat && n >= (int64_t)end->capacity / 2) {
         sl_hand_over(ctx, (int32_t)writer);
         if (n > 0 && ctx->host.write(ctx->host.user, writer, from, n) != 0) {
@@ -218,6 +220,8 @@ SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) {
         }
     }
 }
+
+SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) { sl_put_seen(ctx, writer, items, n, 1); }
 
 /* How many more items a writer can take now. */
 static int64_t sl_space(sl_ctx *ctx, uint32_t writer) {

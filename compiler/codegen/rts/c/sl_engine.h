@@ -370,6 +370,19 @@ SL_ENGINE void sl_print_float4(sl_ctx *ctx, sl_float4 value) SL_UNUSED;
 SL_ENGINE const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) SL_UNUSED;
 /* Gives `n` items in memory form to a writer; their NaNs are changed in place. */
 SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_UNUSED;
+/* The same where the caller has looked at them as they were made: is there a NaN (sl_nans)? */
+SL_ENGINE void sl_put_seen(sl_ctx *ctx, uint32_t writer, void *items, int64_t n, int nan) SL_UNUSED;
+/* Is one of n floats a NaN? */
+static SL_UNUSED int sl_nans(const void *floats, long n) {
+    const char *at = floats;
+    int32_t any = 0;
+    for (long i = 0; i < n; i++) {
+        int32_t b;
+        memcpy(&b, at + i * 4, 4);
+        any |= 0x7f800000 - (b & 0x7fffffff);
+    }
+    return any < 0;
+}
 /* Where to put `n` items for a writer before they are put there for good: in the host's memory, or at `own`. */
 SL_ENGINE void *sl_place(sl_ctx *ctx, uint32_t writer, void *own, int64_t n) SL_UNUSED;
 /* `n` firings of a node by its tables, with the cursors in `ctx->at`; the items are there. */

@@ -105,19 +105,19 @@ SL_FN uint32_t sl_sine_sign(float x)
 }
 SL_FN float sl_sinf(float x)
 {
-    if (SL_UNLIKELY(sl_is_no_angle(x))) return x - x;
+    if (SL_UNLIKELY(sl_is_no_angle(x))) return __builtin_nanf("");
     const sl_sines of = sl_sines_of(x);
     return sl_sine_signed(sl_sine_odd(of.quarters, of.cosine, of.sine), (uint32_t)of.quarters >> 1 ^ sl_sine_sign(x));
 }
 SL_FN float sl_cosf(float x)
 {
-    if (SL_UNLIKELY(sl_is_no_angle(x))) return x - x;
+    if (SL_UNLIKELY(sl_is_no_angle(x))) return __builtin_nanf("");
     const sl_sines of = sl_sines_of(x);
     return sl_sine_signed(sl_sine_odd(of.quarters, of.sine, of.cosine), (uint32_t)(of.quarters + 1) >> 1);
 }
 SL_FN float sl_tanf(float x)
 {
-    if (SL_UNLIKELY(sl_is_no_angle(x))) return x - x;
+    if (SL_UNLIKELY(sl_is_no_angle(x))) return __builtin_nanf("");
     const sl_sines of = sl_sines_of(x);
     const double size = sl_sine_odd(of.quarters, of.cosine, of.sine) / sl_sine_odd(of.quarters, of.sine, of.cosine);
     return sl_sine_signed(size, (uint32_t)of.quarters ^ sl_sine_sign(x));

@@ -14,6 +14,7 @@
 use super::fused::FusedProgram;
 use super::program::ProgramInput;
 use super::steady::{Steady, scaled_by_k};
+use super::straight::Straight;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, NodeId};
 use sluice_schedule::sequential::Step;
@@ -97,6 +98,13 @@ fn from(graph: &SdfGraph, steps: &[Step], fill: &[u64], first: usize, plain: &[b
     Some(Alike { first, length: n + 2, branches, code, times, ends })
 }
 
+impl Alike {
+    /// One of the branches.
+    pub fn filter(&self) -> NodeId {
+        self.branches.first().copied().unwrap_or(NodeId(0))
+    }
+}
+
 impl Steady<'_> {
     /// The equal branches that begin with this step.
     pub(super) fn alike_from(&self, step: usize) -> Option<&Alike> {
@@ -104,8 +112,13 @@ impl Steady<'_> {
     }
 
     /// Fires them, `k` times as often.
-    pub(super) fn alike(&self, a: &Alike, straight: &BTreeMap<ChannelId, String>, out: &mut String) {
-        let place = |c: ChannelId, own: String| straight.get(&c).cloned().unwrap_or(own);
+    pub(super) fn alike(
+        &self,
+        a: &Alike,
+        (places, straight): (&BTreeMap<ChannelId, String>, &Straight),
+        out: &mut String,
+    ) {
+        let place = |c: ChannelId, own: String| places.get(&c).cloned().unwrap_or(own);
         let nothing = BTreeSet::new();
         let from = place(a.ends.0, self.input(a.ends.0, &nothing));
         let to = place(a.ends.1, self.output(a.ends.1, &nothing));
@@ -113,7 +126,11 @@ impl Steady<'_> {
         let Some((first, others)) = a.branches.split_first() else { return };
         let _ = writeln!(out, "    ctx->node = {};", self.known(*first));
         let all = scaled_by_k(a.times.saturating_mul(a.branches.len() as u64));
-        let _ = writeln!(out, "    sl_fire_{k}(ctx, &s->code_{k}[{}], {from}, {to}, (long)({all}));", number(first));
+        let call = format!("sl_fire_{k}(ctx, &s->code_{k}[{}]", number(first));
+        match straight.seen.get(&a.ends.1) {
+            Some(at_once) => self.fire_seen(*first, a.ends.1, *at_once, (&call, &from, &to, &all), out),
+            None => drop(writeln!(out, "    {call}, {from}, {to}, (long)({all}));")),
+        }
         // each has fired as often as ever
         let (own, more) = (scaled_by_k(a.times), scaled_by_k(a.times.saturating_mul(others.len() as u64)));
         let _ = writeln!(out, "    s->code_{k}[{}].iter -= {more};", number(first));

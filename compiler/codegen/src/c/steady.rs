@@ -120,7 +120,7 @@ impl Steady<'_> {
                         at += strip.length;
                     } else if let Some(alike) = self.alike_from(i * CHUNK + at) {
                         let ends = self.straight_ends(&chunk[at..at + alike.length], &straight, &mut body);
-                        self.alike(alike, &ends, &mut body);
+                        self.alike(alike, (&ends, &straight), &mut body);
                         at += alike.length;
                     } else if let Some(trio) = self.trio_from(i * CHUNK + at) {
                         let ends = self.straight_ends(&chunk[at..at + trio.length], &straight, &mut body);
@@ -204,9 +204,26 @@ impl Steady<'_> {
                     ) => {
                         let mut places = (from.first().and_then(first_in), None);
                         if let Some((c, to)) = to.first().and_then(|c| straight.put.get_key_value(c)) {
-                            places.1 = Some(self.straight_place(*c, *to, out));
+                            let place = self.straight_place(*c, *to, out);
+                            if let (Some(at_once), NodeKind::Filter { code, .. }, [input]) =
+                                (straight.seen.get(c), &ends.kind, from)
+                            {
+                                let (k, number) = (code.0, self.numbers[node.index()]);
+                                let call = format!("sl_fire_{k}(ctx, &s->code_{k}[{number}]");
+                                let from = places.0.unwrap_or_else(|| self.input(*input, &BTreeSet::new()));
+                                let _ = writeln!(out, "    ctx->node = {};", self.known(*node));
+                                self.fire_seen(*node, *c, *at_once, (&call, &from, &place, &n), out);
+                                return Ok(());
+                            }
+                            places.1 = Some(place);
                         }
                         self.fire_between(*node, places, &n, &BTreeSet::new(), 1, out, movers)
+                    }
+                    (NodeKind::Writer(_), [c], _) if straight.seen.contains_key(c) => {
+                        let _ = writeln!(out, "    ctx->node = {};", self.known(*node));
+                        let number = self.numbers[node.index()];
+                        let _ = writeln!(out, "    sl_put_seen(ctx, {number}, out{0}, {n}, nan{0});", c.0);
+                        Ok(())
                     }
                     (NodeKind::Writer(_), [c], _) if straight.put.contains_key(c) => {
                         let places = (Some(format!("out{}", c.0)), None);

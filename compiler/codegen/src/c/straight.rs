@@ -22,6 +22,7 @@ use super::steady::{Steady, scaled_by_k};
 use super::types::c_type;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::ty::Ty;
 use sluice_schedule::sequential::Step;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -34,6 +35,17 @@ pub(super) struct Straight {
     pub(super) ahead: BTreeMap<ChannelId, Ahead>,
     /// To a writer, with the writer and its firings.
     pub(super) put: BTreeMap<ChannelId, (NodeId, u64)>,
+    /// Of those, the ones whose items are looked through for NaNs as they are made: firings after which that is done.
+    pub(super) seen: BTreeMap<ChannelId, u64>,
+}
+
+/// Bytes that a filter takes and gives until what it gave is looked at: part of the first cache.
+const FRESH: u64 = 24 << 10;
+
+/// Firings of so many bytes after which their items are looked at: whole vectors of them, and of vectors a power of two; `None` where these are too long.
+fn fresh(bytes: u64) -> Option<u64> {
+    let most = FRESH.checked_div(bytes)?;
+    [64, 32, 16].map(|n| n * WIDEST / 16).into_iter().find(|n| *n <= most)
 }
 
 /// A filter that looks ahead and takes its items straight.
@@ -68,8 +80,58 @@ impl Steady<'_> {
         Straight {
             taken: self.taken_straight(chunk),
             ahead: self.taken_ahead(chunk, number),
+            seen: self.put_seen(chunk, number),
             put: self.put_straight(chunk),
         }
+    }
+
+    /// Channels of floats put straight by filters that fire by themselves, or as one with their like, and look at nothing that stays.
+    fn put_seen(&self, chunk: &[Step], number: usize) -> BTreeMap<ChannelId, u64> {
+        let put = self.put_straight(chunk);
+        let (alone, ahead) = (self.alone(chunk, number), self.taken_ahead(chunk, number));
+        let alike = (0..chunk.len()).filter_map(|i| self.alike_from(number + i)).map(|a| (a.filter(), a.ends));
+        let alone = alone.into_iter().filter_map(|s| match s {
+            Step::Fire { node, .. } => {
+                match (&self.graph.node(*node).inputs[..], &self.graph.node(*node).outputs[..]) {
+                    ([c], [d]) if !ahead.contains_key(c) => Some((*node, (*c, *d))),
+                    _ => None,
+                }
+            }
+            Step::Loop { .. } => None,
+        });
+        let bytes = |c: ChannelId, rate: u32| match self.graph.channel(c).ty {
+            Ty::Float | Ty::Int => Some(4 * u64::from(rate)),
+            Ty::Complex => Some(8 * u64::from(rate)),
+            _ => None,
+        };
+        let one = |(v, (c, d)): (NodeId, (ChannelId, ChannelId))| {
+            let NodeKind::Filter { rates, code, .. } = &self.graph.node(v).kind else { return None };
+            let floats = matches!(self.graph.channel(d).ty, Ty::Float | Ty::Complex);
+            let usual = floats && put.contains_key(&d) && !self.stats && !self.receives[code.index()];
+            let firing = bytes(c, rates.pop)?.checked_add(bytes(d, rates.push)?)?;
+            usual.then(|| fresh(firing)).flatten().map(|n| (d, n))
+        };
+        alone.chain(alike).filter_map(one).collect()
+    }
+
+    /// So many firings of a filter from one place to another, after some of which at a time their items, of channel `c`, are looked at. `call`: the call up to its places.
+    pub(super) fn fire_seen(
+        &self,
+        v: NodeId,
+        c: ChannelId,
+        at_once: u64,
+        (call, from, to, n): (&str, &str, &str, &str),
+        out: &mut String,
+    ) {
+        let NodeKind::Filter { rates, .. } = &self.graph.node(v).kind else { return };
+        let words = if self.graph.channel(c).ty == Ty::Complex { 2 } else { 1 };
+        let (pop, push) = (rates.pop, rates.push);
+        let _ = writeln!(out, "    int nan{} = 0;", c.0);
+        let _ = writeln!(out, "    for (int64_t t = 0, all = {n}; t < all; t += {at_once}) {{");
+        let _ = writeln!(out, "        const long m = all - t < {at_once} ? all - t : {at_once};");
+        let _ = writeln!(out, "        {call}, {from} + t * {pop}, {to} + t * {push}, m);");
+        let _ = writeln!(out, "        nan{} |= sl_nans({to} + t * {push}, m * {});", c.0, u64::from(push) * words);
+        out.push_str("    }\n");
     }
 
     /// Steps that are taken one by one, rather than in strips or woven.

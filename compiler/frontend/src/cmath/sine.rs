@@ -67,7 +67,7 @@ fn sines(x: f32) -> (u8, f64, f64) {
 /// The sine of x radians; not a number where x is infinite or none.
 pub fn sinf(x: f32) -> f32 {
     if !x.is_finite() {
-        return x - x;
+        return f32::NAN;
     }
     let (quarters, sine, cosine) = sines(x);
     let size = if quarters & 1 == 1 { cosine } else { sine };
@@ -77,7 +77,7 @@ pub fn sinf(x: f32) -> f32 {
 /// The cosine of x radians; not a number where x is infinite or none.
 pub fn cosf(x: f32) -> f32 {
     if !x.is_finite() {
-        return x - x;
+        return f32::NAN;
     }
     let (quarters, sine, cosine) = sines(x);
     let size = if quarters & 1 == 1 { sine } else { cosine };
@@ -87,7 +87,7 @@ pub fn cosf(x: f32) -> f32 {
 /// The tangent of x radians; not a number where x is infinite or none.
 pub fn tanf(x: f32) -> f32 {
     if !x.is_finite() {
-        return x - x;
+        return f32::NAN;
     }
     let (quarters, sine, cosine) = sines(x);
     let odd = quarters & 1 == 1;

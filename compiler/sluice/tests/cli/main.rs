@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods)] // tests start processes and write files
 
+mod alike;
 mod chains;
 mod cslow;
 mod cuda;
