@@ -47,17 +47,6 @@ static const char *sl_unpack(const sl_type *type, const char *from, char *value)
 /* Floats that are looked at before any of them is written: a few lines of the cache. */
 enum { SL_LOOKED_AT = 256 };
 
-/* Is one of SL_LOOKED_AT floats a NaN? */
-static SL_HOT int sl_any_nan(const char *value) {
-    int32_t any = 0;
-    for (int64_t i = 0; i < SL_LOOKED_AT; i++) {
-        int32_t b;
-        memcpy(&b, value + i * 4, 4);
-        any |= 0x7f800000 - (b & 0x7fffffff);
-    }
-    return any < 0;
-}
-
 static SL_HOT void sl_canonical_floats(char *value, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         uint32_t b;
@@ -78,7 +67,7 @@ static SL_HOT void sl_canonical(const sl_type *type, char *value, int64_t n) {
         int64_t i = 0;
         /* NaNs are rare: what is only looked at need not go back to memory */
         for (; i + SL_LOOKED_AT <= n; i += SL_LOOKED_AT) {
-            if (SL_UNLIKELY(sl_any_nan(value + i * 4))) sl_canonical_floats(value + i * 4, SL_LOOKED_AT);
+            if (SL_UNLIKELY(sl_nans(value + i * 4, SL_LOOKED_AT))) sl_canonical_floats(value + i * 4, SL_LOOKED_AT);
         }
         sl_canonical_floats(value + i * 4, n - i);
     } else if (type->kind == SLUICE_DOUBLE) {

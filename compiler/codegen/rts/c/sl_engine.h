@@ -373,7 +373,7 @@ SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_U
 /* The same where the caller has looked at them as they were made: is there a NaN (sl_nans)? */
 SL_ENGINE void sl_put_seen(sl_ctx *ctx, uint32_t writer, void *items, int64_t n, int nan) SL_UNUSED;
 /* Is one of n floats a NaN? */
-static SL_UNUSED int sl_nans(const void *floats, long n) {
+static SL_HOT SL_UNUSED int sl_nans(const void *floats, long n) {
     const char *at = floats;
     int32_t any = 0;
     for (long i = 0; i < n; i++) {

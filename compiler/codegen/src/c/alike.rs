@@ -16,7 +16,7 @@ use super::program::ProgramInput;
 use super::steady::{Steady, scaled_by_k};
 use super::straight::Straight;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
-use sluice_frontend::ids::{ChannelId, CodeId, NodeId};
+use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_schedule::sequential::Step;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -28,9 +28,9 @@ pub struct Alike {
     pub first: usize,
     /// See `first`.
     pub length: usize,
-    /// The branches, in order; all have this code.
-    branches: Vec<NodeId>,
-    code: CodeId,
+    /// The first branch, and the others in order.
+    pub filter: NodeId,
+    others: Vec<NodeId>,
     /// Firings of one of them in a steady state.
     times: u64,
     /// What comes to the splitter, and goes from the joiner.
@@ -43,7 +43,7 @@ pub fn plain(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> Vec
         let rates = k.work.rates;
         let nothing_else =
             k.prework.is_none() && k.work.dynamic.is_none() && k.handlers.is_empty() && k.natives.is_empty();
-        k.is_stateless() && !k.uses_iter() && nothing_else && rates.pop > 0 && rates.push > 0 && rates.peek <= rates.pop
+        k.is_stateless() && nothing_else && rates.pop > 0 && rates.push > 0 && rates.peek <= rates.pop
     };
     input.kernels.iter().chain(regions.map_or(&[][..], |f| &f.program.kernels)).map(one).collect()
 }
@@ -93,16 +93,10 @@ fn from(graph: &SdfGraph, steps: &[Step], fill: &[u64], first: usize, plain: &[b
         }
         branches.push(v);
     }
-    let (code, times) = same.filter(|(code, _)| plain.get(code.index()) == Some(&true))?;
+    let (_, times) = same.filter(|(code, _)| plain.get(code.index()) == Some(&true))?;
+    let filter = branches.remove(0);
     let ends = (*graph.node(split).inputs.first()?, *graph.node(join).outputs.first()?);
-    Some(Alike { first, length: n + 2, branches, code, times, ends })
-}
-
-impl Alike {
-    /// One of the branches.
-    pub fn filter(&self) -> NodeId {
-        self.branches.first().copied().unwrap_or(NodeId(0))
-    }
+    Some(Alike { first, length: n + 2, filter, others: branches, times, ends })
 }
 
 impl Steady<'_> {
@@ -122,20 +116,18 @@ impl Steady<'_> {
         let nothing = BTreeSet::new();
         let from = place(a.ends.0, self.input(a.ends.0, &nothing));
         let to = place(a.ends.1, self.output(a.ends.1, &nothing));
-        let (k, number) = (a.code.0, |v: &NodeId| self.numbers[v.index()]);
-        let Some((first, others)) = a.branches.split_first() else { return };
-        let _ = writeln!(out, "    ctx->node = {};", self.known(*first));
-        let all = scaled_by_k(a.times.saturating_mul(a.branches.len() as u64));
-        let call = format!("sl_fire_{k}(ctx, &s->code_{k}[{}]", number(first));
+        let others = a.others.len() as u64;
+        let _ = writeln!(out, "    ctx->node = {};", self.known(a.filter));
+        let all = scaled_by_k(a.times.saturating_mul(others + 1));
         match straight.seen.get(&a.ends.1) {
-            Some(at_once) => self.fire_seen(*first, a.ends.1, *at_once, (&call, &from, &to, &all), out),
-            None => drop(writeln!(out, "    {call}, {from}, {to}, (long)({all}));")),
+            Some(at_once) => self.fire_seen(a.filter, a.ends.1, *at_once, (&from, &to, &all), out),
+            None => drop(writeln!(out, "    {}, {from}, {to}, (long)({all}));", self.call(a.filter))),
         }
         // each has fired as often as ever
-        let (own, more) = (scaled_by_k(a.times), scaled_by_k(a.times.saturating_mul(others.len() as u64)));
-        let _ = writeln!(out, "    s->code_{k}[{}].iter -= {more};", number(first));
-        for v in others {
-            let _ = writeln!(out, "    s->code_{k}[{}].iter += {own};", number(v));
+        let (own, more) = (scaled_by_k(a.times), scaled_by_k(a.times.saturating_mul(others)));
+        let _ = writeln!(out, "    {}.iter -= {more};", self.state(a.filter));
+        for v in &a.others {
+            let _ = writeln!(out, "    {}.iter += {own};", self.state(*v));
         }
     }
 }

@@ -16,6 +16,7 @@ use super::layout::Layout;
 use super::movers::Movers;
 use super::program::CodegenError;
 use super::sharing::{Lives, scalable};
+use super::step_table::is_table;
 use super::straight::Straight;
 use super::types::c_type;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
@@ -205,14 +206,10 @@ impl Steady<'_> {
                         let mut places = (from.first().and_then(first_in), None);
                         if let Some((c, to)) = to.first().and_then(|c| straight.put.get_key_value(c)) {
                             let place = self.straight_place(*c, *to, out);
-                            if let (Some(at_once), NodeKind::Filter { code, .. }, [input]) =
-                                (straight.seen.get(c), &ends.kind, from)
-                            {
-                                let (k, number) = (code.0, self.numbers[node.index()]);
-                                let call = format!("sl_fire_{k}(ctx, &s->code_{k}[{number}]");
+                            if let (Some(at_once), [input]) = (straight.seen.get(c), from) {
                                 let from = places.0.unwrap_or_else(|| self.input(*input, &BTreeSet::new()));
                                 let _ = writeln!(out, "    ctx->node = {};", self.known(*node));
-                                self.fire_seen(*node, *c, *at_once, (&call, &from, &place, &n), out);
+                                self.fire_seen(*node, *c, *at_once, (&from, &place, &n), out);
                                 return Ok(());
                             }
                             places.1 = Some(place);
@@ -399,6 +396,25 @@ impl Steady<'_> {
         }
     }
 
+    /// The state of a filter.
+    pub(super) fn state(&self, v: NodeId) -> String {
+        match &self.graph.node(v).kind {
+            NodeKind::Filter { code, .. } => format!("s->code_{}[{}]", code.0, self.numbers[v.index()]),
+            _ => String::new(),
+        }
+    }
+
+    /// A call that fires a filter, up to its places.
+    pub(super) fn call(&self, v: NodeId) -> String {
+        match &self.graph.node(v).kind {
+            NodeKind::Filter { code, .. } => {
+                let mail = if self.receives[code.index()] { "mail_" } else { "" };
+                format!("sl_fire_{mail}{}(ctx, &{}", code.0, self.state(v))
+            }
+            _ => String::new(),
+        }
+    }
+
     pub(super) fn known(&self, v: NodeId) -> u32 {
         self.known.map_or(v.0, |known| known[v.index()])
     }
@@ -470,13 +486,10 @@ impl Steady<'_> {
         let number = self.numbers[v.index()];
         let item = |list: &[ChannelId]| list.first().map(|c| c_type(&self.graph.channel(*c).ty)).ok_or_else(bad);
         match &node.kind {
-            NodeKind::Filter { code, .. } => {
+            NodeKind::Filter { .. } => {
                 let (from, to) = (first_in.unwrap_or("NULL".into()), first_out.unwrap_or("NULL".into()));
                 let _ = writeln!(out, "{pad}ctx->node = {};", self.known(v));
-                let k = code.0;
-                let mail = if self.receives[code.index()] { "mail_" } else { "" };
-                let _ =
-                    writeln!(out, "{pad}sl_fire_{mail}{k}(ctx, &s->code_{k}[{number}], {from}, {to}, (long)({n}));");
+                let _ = writeln!(out, "{pad}{}, {from}, {to}, (long)({n}));", self.call(v));
             }
             NodeKind::Identity | NodeKind::Duplicate => {
                 let (from, item) = (first_in.ok_or_else(bad)?, item(&node.inputs)?);
@@ -523,77 +536,6 @@ impl Steady<'_> {
         }
         Ok(())
     }
-
-    /// Is a schedule that is a table run with each of its steps `k` times as often, rather than `k` times?
-    pub fn table_is_scaled(&self) -> bool {
-        self.scalable() && !self.graph.channels.iter().any(|c| c.from.0 == c.to.0)
-    }
-
-    /// The schedule as a table, loops before their bodies.
-    pub fn table_rows(&self) -> Vec<Row> {
-        let mut rows = Vec::new();
-        self.rows_of(self.steps, &mut rows);
-        rows
-    }
-
-    fn rows_of(&self, steps: &[Step], rows: &mut Vec<Row>) {
-        for step in steps {
-            match step {
-                Step::Fire { node, times } => {
-                    // a node that feeds itself needs what it has just made
-                    let channels = &self.graph.node(*node).outputs;
-                    if *times > 1 && channels.iter().any(|c| self.graph.channel(*c).to.0 == *node) {
-                        rows.push(Row { times: *times, node: None, length: 1 });
-                        rows.push(Row { times: 1, node: Some(*node), length: 0 });
-                    } else {
-                        rows.push(Row { times: *times, node: Some(*node), length: 0 });
-                    }
-                }
-                Step::Loop { times, body } => {
-                    let at = rows.len();
-                    rows.push(Row { times: *times, node: None, length: 0 });
-                    self.rows_of(body, rows);
-                    rows[at].length = (rows.len() - at - 1) as u32;
-                }
-            }
-        }
-    }
-
-    /// The schedule as a table, in C.
-    fn table(&self, scalable: bool) -> String {
-        let rows = self.table_rows();
-        let count = rows.len();
-        let text = |r: &Row| match r.node {
-            Some(v) => format!("{{{}, {}, 0}}", r.times, v.0),
-            None => format!("{{{}, UINT32_MAX, {}}}", r.times, r.length),
-        };
-        let rows: Vec<String> = rows.iter().map(text).collect();
-        let rows = if rows.is_empty() { "{1, UINT32_MAX, 0}".to_string() } else { rows.join(",\n    ") };
-        let run = if scalable { "sl_run_scaled" } else { "sl_run_steps" };
-        format!(
-            "static const sl_step sl_steps[] = {{\n    {rows}}};\n\nstatic void sl_steady(sl_ctx *ctx, int64_t k) {{ {run}(ctx, sl_steps, {count}, k); }}\n"
-        )
-    }
-}
-
-/// A row of a schedule that is a table (`sl_step`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// Firings, or turns of a loop.
-    pub times: u64,
-    /// Which node fires; none for a loop.
-    pub node: Option<NodeId>,
-    /// Rows in the loop.
-    pub length: u32,
-}
-
-/// Is the schedule one that becomes a table?
-pub fn is_table(graph: &SdfGraph, steps: &[Step], above: usize) -> bool {
-    count(steps) > above || graph.channels.iter().any(|c| c.from.0 == c.to.0)
-}
-
-fn count(steps: &[Step]) -> usize {
-    steps.iter().map(|s| if let Step::Loop { body, .. } = s { 1 + count(body) } else { 1 }).sum()
 }
 
 /// The nodes that a step fires.

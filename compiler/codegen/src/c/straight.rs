@@ -17,6 +17,7 @@
 //!   →   in0 = sl_take(…);  80 items to the buffer;  A × 16 from there;  A × (k - 16) from in0 + 21;  the last 59 to where they are kept
 //! ```
 
+use super::alike::Alike;
 use super::layout::WIDEST;
 use super::steady::{Steady, scaled_by_k};
 use super::types::c_type;
@@ -45,7 +46,7 @@ const FRESH: u64 = 24 << 10;
 /// Firings of so many bytes after which their items are looked at: whole vectors of them, and of vectors a power of two; `None` where these are too long.
 fn fresh(bytes: u64) -> Option<u64> {
     let most = FRESH.checked_div(bytes)?;
-    [64, 32, 16].map(|n| n * WIDEST / 16).into_iter().find(|n| *n <= most)
+    [4 * WIDEST, 2 * WIDEST, WIDEST].into_iter().find(|n| *n <= most)
 }
 
 /// A filter that looks ahead and takes its items straight.
@@ -77,20 +78,22 @@ fn ahead((consume, peek): (u64, u64), stay: u64, times: u64, batch: u64) -> Opti
 impl Steady<'_> {
     /// What goes straight among these steps, the first of which is that of this number.
     pub(super) fn straight(&self, chunk: &[Step], number: usize) -> Straight {
-        Straight {
-            taken: self.taken_straight(chunk),
-            ahead: self.taken_ahead(chunk, number),
-            seen: self.put_seen(chunk, number),
-            put: self.put_straight(chunk),
-        }
+        let alone = self.alone(chunk, number);
+        let (ahead, put) = (self.taken_ahead(&alone), self.put_straight(chunk));
+        let alike: Vec<&Alike> = (0..chunk.len()).filter_map(|i| self.alike_from(number + i)).collect();
+        let seen = self.put_seen((&alone, &alike), &ahead, &put);
+        Straight { taken: self.taken_straight(chunk), ahead, seen, put }
     }
 
     /// Channels of floats put straight by filters that fire by themselves, or as one with their like, and look at nothing that stays.
-    fn put_seen(&self, chunk: &[Step], number: usize) -> BTreeMap<ChannelId, u64> {
-        let put = self.put_straight(chunk);
-        let (alone, ahead) = (self.alone(chunk, number), self.taken_ahead(chunk, number));
-        let alike = (0..chunk.len()).filter_map(|i| self.alike_from(number + i)).map(|a| (a.filter(), a.ends));
-        let alone = alone.into_iter().filter_map(|s| match s {
+    fn put_seen(
+        &self,
+        (alone, alike): (&[&Step], &[&Alike]),
+        ahead: &BTreeMap<ChannelId, Ahead>,
+        put: &BTreeMap<ChannelId, (NodeId, u64)>,
+    ) -> BTreeMap<ChannelId, u64> {
+        let alike = alike.iter().map(|a| (a.filter, a.ends));
+        let alone = alone.iter().filter_map(|s| match s {
             Step::Fire { node, .. } => {
                 match (&self.graph.node(*node).inputs[..], &self.graph.node(*node).outputs[..]) {
                     ([c], [d]) if !ahead.contains_key(c) => Some((*node, (*c, *d))),
@@ -114,18 +117,18 @@ impl Steady<'_> {
         alone.chain(alike).filter_map(one).collect()
     }
 
-    /// So many firings of a filter from one place to another, after some of which at a time their items, of channel `c`, are looked at. `call`: the call up to its places.
+    /// So many firings of a filter from one place to another, after some of which at a time their items, of channel `c`, are looked at.
     pub(super) fn fire_seen(
         &self,
         v: NodeId,
         c: ChannelId,
         at_once: u64,
-        (call, from, to, n): (&str, &str, &str, &str),
+        (from, to, n): (&str, &str, &str),
         out: &mut String,
     ) {
         let NodeKind::Filter { rates, .. } = &self.graph.node(v).kind else { return };
         let words = if self.graph.channel(c).ty == Ty::Complex { 2 } else { 1 };
-        let (pop, push) = (rates.pop, rates.push);
+        let (pop, push, call) = (rates.pop, rates.push, self.call(v));
         let _ = writeln!(out, "    int nan{} = 0;", c.0);
         let _ = writeln!(out, "    for (int64_t t = 0, all = {n}; t < all; t += {at_once}) {{");
         let _ = writeln!(out, "        const long m = all - t < {at_once} ? all - t : {at_once};");
@@ -150,9 +153,9 @@ impl Steady<'_> {
     }
 
     /// Channels from a reader to a filter that looks ahead and fires after it in the same function, once in a steady state's schedule and by itself.
-    fn taken_ahead(&self, chunk: &[Step], number: usize) -> BTreeMap<ChannelId, Ahead> {
+    fn taken_ahead(&self, alone: &[&Step]) -> BTreeMap<ChannelId, Ahead> {
         let (mut read, mut straight) = (BTreeSet::<ChannelId>::new(), BTreeMap::new());
-        for step in self.alone(chunk, number) {
+        for step in alone {
             let Step::Fire { node: v, times } = step else { continue };
             let node = self.graph.node(*v);
             match (&node.kind, &node.inputs[..]) {
@@ -196,8 +199,7 @@ impl Steady<'_> {
     ) {
         let Ahead { first, stay, least, .. } = *how;
         let (node, channel) = (self.graph.node(v), self.graph.channel(c));
-        let NodeKind::Filter { code, .. } = &node.kind else { return };
-        let (ty, k, number) = (c_type(&channel.ty), code.0, self.numbers[v.index()]);
+        let ty = c_type(&channel.ty);
         let from = self.input(c, &BTreeSet::new());
         let consume = u64::from(channel.consume);
         let of = |made: u64| match (to, node.outputs.first()) {
@@ -205,7 +207,7 @@ impl Steady<'_> {
             (to, _) => to.unwrap_or("NULL").to_string(),
         };
         let (all, rest) = (of(0), of(first));
-        let call = format!("sl_fire_{k}(ctx, &s->code_{k}[{number}]");
+        let call = self.call(v);
         let _ = writeln!(out, "    ctx->node = {};", self.known(v));
         let _ = writeln!(out, "    {call}, {from}, {all}, k >= {least} ? {first}L : (long)({n}));");
         let _ = writeln!(out, "    if (k >= {least}) {{");

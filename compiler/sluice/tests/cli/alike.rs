@@ -21,8 +21,12 @@ int->int splitjoin Main {{ split roundrobin({taken}); {}join roundrobin({given})
 
 fn fires_as_one(program: &str) -> bool {
     let place = Place::new().with("a.str", program);
-    let done = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0);
-    done.text().contains("].iter -= ")
+    let by = |way: &[&str]| {
+        let done = place.run(&[&["build", "--emit", "c", "a.str", "-o", "-"], way].concat()).ends(0);
+        done.text().contains("].iter -= ")
+    };
+    assert!(!by(&["--fuse=false"]), "{program}");
+    by(&[])
 }
 
 #[test]
@@ -38,6 +42,14 @@ fn branches_that_are_one_stream() {
         let round = weights.0 as usize * count;
         same(&program, ints, &[0, round - 1, round, 7 * round + rates.0 as usize + 3, 40_000]);
     }
+}
+
+/// The example of docs/fusion.md: each branch is a pipeline that has become one filter.
+#[test]
+fn pipelines_that_are_one_stream() {
+    let blocks =
+        "complex->complex splitjoin Blocks { split roundrobin(64); add FFT(64); add FFT(64); join roundrobin(64); }";
+    assert!(fires_as_one(blocks));
 }
 
 #[test]
