@@ -137,3 +137,70 @@ fn our_own_are_the_same_bytes_in_lanes() {
         }
     }
 }
+
+/// Sines of a loop within a firing, of all sizes and none, with leftovers: single ones, and those that gcc makes vectors of, of floats and beside doubles (which are half as many).
+#[test]
+fn sines_in_loops_are_the_same_bytes() {
+    let mut seed = 7u32;
+    let mut next = || {
+        seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+        seed
+    };
+    let near = |x: u32| x as i32 as f32 * 1e-8;
+    let mut input: Vec<f32> = (0..61 * 40).map(|_| near(next())).collect();
+    // firings whose vectors have large ones, infinite ones and none among them
+    for i in (0..61 * 20).step_by(7) {
+        input[i] = [f32::from_bits(next()), f32::INFINITY, f32::NAN, 1e30, -0.0, 1_048_576.0][i % 6];
+    }
+    let bytes: Vec<u8> = input.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    // what is kept keeps firings out of lanes
+    let program = "float->float filter F { int kept; work pop 61 push 244 {
+    for (int i = 0; i < 61; i++) push(sin(peek(i)));
+    for (int i = 0; i < 61; i++) push(2 * cos(peek(i)) + peek(60 - i));
+    for (int i = 0; i < 61; i++) push(tan(peek(i)));
+    for (int i = 0; i < 61; i++) push((float)((double)sin(peek(i)) * (double)0.1 + (double)peek(i)));
+    kept++;
+    for (int i = 0; i < 61; i++) pop();
+} }\n";
+    let place = Place::new().with("a.str", program).with("in.raw", &bytes);
+    let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
+    assert!(!text.contains(" sl_lanes_0(") && text.contains("= sl_sinf("), "{text}");
+    let run = |way: &[&str]| {
+        place.run(&[&["run", "a.str", "--input", "in.raw", "--output", "out.raw"], way].concat()).ends(0);
+        std::fs::read(place.path("out.raw")).unwrap()
+    };
+    let want = run(&["--interpret"]);
+    assert_eq!(want.len(), 4 * bytes.len());
+    for way in [&["--back-end", "cc"][..], &["--back-end", "jit"], &["--back-end", "cc", "-O", "0"]] {
+        assert!(run(way) == want, "{way:?}");
+    }
+    // gcc calls the forms for vectors
+    let gcc = std::process::Command::new("gcc").arg("--version").output().is_ok_and(|o| o.status.success());
+    if !gcc || !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        return sluice_skipped::skipped("no gcc for x86-64: loops with sines are not vectors");
+    }
+    std::fs::write(place.path("a.c"), &text).unwrap();
+    let flags = [
+        "-std=gnu11",
+        "-O3",
+        "-w",
+        "-ffp-contract=off",
+        "-fwrapv",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-fPIC",
+        "-S",
+        "a.c",
+        "-o",
+        "-",
+    ];
+    for (more, name) in [("-march=x86-64", "_ZGVbN4v_sl_own_"), ("-mavx2", "_ZGVdN8v_sl_own_")] {
+        let out =
+            std::process::Command::new("gcc").arg(more).args(flags).current_dir(place.path(".")).output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let code = String::from_utf8_lossy(&out.stdout).into_owned();
+        for function in ["sin", "cos", "tan"] {
+            assert!(code.contains(&format!("call\t{name}{function}")), "{more}: {function}");
+        }
+    }
+}
