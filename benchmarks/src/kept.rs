@@ -183,18 +183,30 @@ pub fn programs_chart(kept: &Kept) -> String {
     })
 }
 
-/// What all kept figures of the suite in a folder say, by date: the mean over the programs that were measured then.
+/// What all kept figures of the suite in a folder say, by date and machine: the mean over the programs that were measured then. Figures of two machines are no progress.
 pub fn history(folder: &Path) -> Result<String, String> {
+    let all: Vec<(PathBuf, Kept)> = files(folder, PROGRAMS)?
+        .into_iter()
+        .map(|p| Ok((p.clone(), Kept::read(&p)?)))
+        .collect::<Result<_, String>>()?;
+    let mut machines: Vec<String> = Vec::new();
+    for (_, kept) in &all {
+        if !machines.contains(&kept.processor) {
+            machines.push(kept.processor.clone());
+        }
+    }
     let mut groups = Vec::new();
-    for path in files(folder, PROGRAMS)? {
-        let ratios: Vec<f64> = Kept::read(&path)?.rows.iter().filter_map(|row| row.times_as_fast()[0]).collect();
+    for (path, kept) in &all {
+        let ratios: Vec<f64> = kept.rows.iter().filter_map(|row| row.times_as_fast()[0]).collect();
         let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().replace(PROGRAMS, ""));
-        groups.push((format!("{name} ({})", ratios.len()), vec![mean(&ratios)]));
+        let bars = machines.iter().map(|m| mean(&ratios).filter(|_| *m == kept.processor));
+        groups.push((format!("{name} ({})", ratios.len()), bars.collect()));
     }
     Ok(bars_svg::svg(&Bars {
-        title: "Geometric mean over the programs, by date".into(),
+        title: "Beside C by hand: geometric mean over the programs, by date and machine".into(),
         unit: "times as fast".into(),
-        series: vec!["C by hand".into()],
+        absent: "not measured on that machine then".into(),
+        series: machines,
         groups,
         ..Bars::default()
     }))
