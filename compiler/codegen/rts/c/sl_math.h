@@ -242,6 +242,12 @@ SL_FN sl_vi sl_vi_load(const int32_t *p) { sl_vi v; memcpy(&v, p, sizeof v); ret
 SL_FN void sl_vf_store(float *p, sl_vf v) { memcpy(p, &v, sizeof v); }
 SL_FN void sl_vi_store(int32_t *p, sl_vi v) { memcpy(p, &v, sizeof v); }
 SL_FN __attribute__((always_inline)) sl_vi sl_vi_rotl(sl_vi a, const int32_t n) { return (sl_vi)((sl_vu)a << n | (sl_vu)a >> (32 - n)); }
+/* a vector that is used several times, in a register: gcc would load it anew for each */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define SL_KEPT(x) __asm__("" : "+v"(x))
+#else
+#define SL_KEPT(x) ((void)0)
+#endif
 /* a word of each of SL_LANES rows */
 SL_FN sl_vf sl_vf_across(const float *p, const long row)
 {

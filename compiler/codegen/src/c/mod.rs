@@ -28,6 +28,7 @@ mod print_lanes;
 mod print_lookup;
 mod print_rest;
 mod print_scope;
+mod print_skewed;
 mod print_sure;
 mod print_turn;
 mod print_within;

@@ -8,12 +8,13 @@
 //!                                         s_0_1 = s_0_1 + (sl_vf_splat(h.v[i_1]) * sl_vf_load(phase + at[(long)i_1] + f + 1 * SL_LANES));
 //! ```
 //!
-//! A varying variable is as many vectors as the kernel says (`unroll`), then one, for the rest of a block. The window of a block
+//! A varying variable is as many vectors as the kernel says (`unroll`), or more, where those share what they load ([`super::print_skewed`]); then one, for the rest of a block. The window of a block
 //! of firings is brought into phase order first where a firing pops more than one word: then lanes are neighbours in memory. Where it pops thousands, each lane's word is loaded
 //! from where it is. Items that are as vectors have them already ([`super::lanewise`]) are loaded and stored where they are.
 
 use super::lanewise::Ends;
 use super::print_function::Printer;
+use super::print_skewed::Way;
 use super::print_turn::turned;
 use super::types::c_type;
 use sluice_frontend::constant::Const;
@@ -176,20 +177,21 @@ impl Printer<'_> {
         }
         self.out.push_str("            long f = 0;\n");
         self.layout = Some(layout);
-        let mut unroll = lanes.unroll as usize;
-        loop {
-            self.unroll = unroll;
+        for Way { vectors, sharing, widest } in self.ways(lanes) {
+            (self.unroll, self.sharing) = (vectors, sharing);
+            if widest {
+                self.out.push_str("#if SL_LANES == 16\n");
+            }
             let _ =
-                writeln!(self.out, "            for (; f + {unroll} * SL_LANES <= block; f += {unroll} * SL_LANES) {{");
+                writeln!(self.out, "            for (; f + {vectors} * SL_LANES <= block; f += {vectors} * SL_LANES) {{");
             self.declare_varying(&lanes.varying);
             self.body(&self.function().body, 4);
             self.out.push_str("            }\n");
-            if unroll == 1 {
-                break;
+            if widest {
+                self.out.push_str("#endif\n");
             }
-            unroll = 1;
         }
-        self.unroll = 0;
+        (self.unroll, self.sharing) = (0, 1);
         if let Some(l) = self.layout.take() {
             if turned_out {
                 let _ = writeln!(
@@ -243,7 +245,7 @@ impl Printer<'_> {
         if self.unroll == 0 {
             return false;
         }
-        for u in 0..self.unroll {
+        for u in (0..self.unroll).filter(|u| self.is_printed(*u)).collect::<Vec<_>>() {
             match &p.base {
                 Base::Local(id) if self.is_vector(*id) => {
                     let name = format!("{}_{u}", self.local(*id));
@@ -335,6 +337,9 @@ impl Printer<'_> {
 
     /// A value of vector `u`, as an operand.
     pub(super) fn lane(&self, e: &Expr, u: usize) -> String {
+        if let Some(name) = self.seen(e, u) {
+            return name;
+        }
         if !self.varies(e) {
             return self.splat(e);
         }

@@ -223,7 +223,7 @@ impl Turns<'_> {
     fn turns(&mut self, s: &Stmt) -> Option<Flow> {
         match &s.kind {
             StmtKind::Loop(b) => loop {
-                match self.body(b)? {
+                match self.turn(b)? {
                     Flow::Next | Flow::Continue(0) => {}
                     other => {
                         self.went = true;
@@ -237,7 +237,7 @@ impl Turns<'_> {
                 for k in 0..n {
                     let value = from.wrapping_add((k as i32).wrapping_mul(l.step));
                     self.learn(l.var, Some(Const::Int(value)));
-                    match self.body(&l.body)? {
+                    match self.turn(&l.body)? {
                         Flow::Next | Flow::Continue(0) => {}
                         other => return Some(other.outward()),
                     }
@@ -247,6 +247,12 @@ impl Turns<'_> {
             }
             _ => None,
         }
+    }
+
+    /// One turn, which is a step of its own: there may be nothing in it.
+    fn turn(&mut self, body: &[Stmt]) -> Option<Flow> {
+        self.steps = self.steps.checked_sub(1)?;
+        self.body(body)
     }
 
     fn body(&mut self, body: &[Stmt]) -> Option<Flow> {

@@ -535,6 +535,7 @@ fn ctrl_c_ends_the_runs() {
     while !started() && std::time::Instant::now() < limit {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
+    assert!(started(), "the program was not compiled in a minute");
     assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let done = child.wait_with_output().unwrap();
     assert_eq!(done.status.code(), Some(3), "{}", String::from_utf8_lossy(&done.stderr));

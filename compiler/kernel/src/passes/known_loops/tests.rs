@@ -48,6 +48,10 @@ fn what_data_decide_stays() {
         ("loop @ { if ($1 >= 9) @ { break 0 @ } $2 = ($2 + in($1)) @ $1 = ($1 * 2) @ } out(0) = $2 @", 1),
         // it does not end
         ("$1 = 1 @ loop @ { out($1) = 1.0f @ $1 = (5 - $1) @ }", 1),
+        ("loop @ { }", 1),
+        ("$1 = 1 @ loop @ { if ($1 < 1) @ { break 0 @ } }", 1),
+        // its turns are too many, though there is nothing in them
+        ("loop @ { for $0 = 0 < 2000000000 step 1 @ { for $1 = 0 < 2000000000 step 1 @ { } } }", 3),
         // a loop of data in one that is counted
         ("for $0 = 0 < 4 step 1 @ { loop @ { if ($2 > 1.0f) @ { break 0 @ } $2 = ($2 + in($0)) @ } }", 2),
     ] {
