@@ -17,8 +17,8 @@ mod statements;
 
 use super::print::{FilterOptions, FilterText, Send, Site};
 use super::print_lanes::LaneLayout;
-use super::print_skewed::Sharing;
 use super::print_scope::Scopes;
+use super::print_skewed::{Sharing, Way};
 use super::print_sure::Row;
 use super::types::{c_type, field_name, fills_line, initializer, static_name, table};
 use sluice_frontend::ids::LocalId;
@@ -52,8 +52,8 @@ pub(super) struct Printer<'a> {
     /// While lanes are printed: how their buffers are laid out, and vectors for each varying value (otherwise 0).
     pub(super) layout: Option<LaneLayout>,
     pub(super) unroll: usize,
-    /// So many of them share what loops over windows load (1: none), and how, while such a loop is printed.
-    pub(super) sharing: usize,
+    /// How they share what loops over windows load, and what is shared while such a loop is printed.
+    pub(super) way: Option<Way>,
     pub(super) shares: Option<Sharing>,
     /// Fields that are variables while several firings are printed.
     pub(super) kept: BTreeSet<StateId>,
@@ -86,7 +86,7 @@ impl<'a> Printer<'a> {
             serial: 0,
             layout: None,
             unroll: 0,
-            sharing: 1,
+            way: None,
             shares: None,
             kept: BTreeSet::new(),
             row: None,

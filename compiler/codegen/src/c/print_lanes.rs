@@ -41,6 +41,8 @@ pub(super) struct LaneLayout {
     /// Streams that take turns, and of one stream: items taken by a turn, and looked at.
     strands: u32,
     rates: Rates,
+    /// So many firings that follow one another are one here, in a lane.
+    in_lane: u32,
     /// Which ends are as vectors have them.
     ends: Ends,
 }
@@ -55,11 +57,12 @@ const LEAST_BLOCK: u32 = 16;
 const MAX_POSITIONS: u32 = 4096;
 
 impl LaneLayout {
-    fn of(kernel: &Kernel, Lanes { phases, unroll, strands, .. }: &Lanes, ends: Ends) -> LaneLayout {
+    fn of(kernel: &Kernel, Lanes { phases, unroll, strands, .. }: &Lanes, (ends, in_lane): (Ends, u32)) -> LaneLayout {
         let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
         let (wi, wo) = (width(&kernel.input), width(&kernel.output));
         let (all, strands) = (kernel.work.rates, *strands);
-        let rates = Rates { peek: all.peek / strands, pop: all.pop / strands, push: all.push / strands };
+        let (pop, push) = (all.pop / strands * in_lane, all.push / strands * in_lane);
+        let rates = Rates { peek: all.peek / strands + pop - pop / in_lane, pop, push };
         let (pop, push) = (rates.pop * wi, rates.push * wo);
         let words = if *phases && !ends.taken { pop } else { 0 } + if push > 1 && !ends.given { push } else { 0 };
         let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).min(1024));
@@ -91,6 +94,7 @@ impl LaneLayout {
             positions: *phases && rates.pop > 1 && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
             strands,
             rates,
+            in_lane,
             ends,
         }
     }
@@ -138,11 +142,36 @@ impl Printer<'_> {
     /// The loops over lanes.
     pub(super) fn lanes(&mut self) {
         let Some(lanes) = &self.kernel.lanes else { return };
-        let layout = LaneLayout::of(self.kernel, lanes, self.options.lanewise);
-        let (rates, strands) = (layout.rates, lanes.strands);
-        let window = rates.peek * layout.width.0;
+        let ends = self.options.lanewise;
         self.start(lanes.function);
+        let (in_lane, others) = self.ways(lanes, ends);
         let within = self.within_firings();
+        if lanes.strands > 1 {
+            let _ = writeln!(self.out, "    n *= {};", lanes.strands);
+        }
+        for way in in_lane {
+            let layout = LaneLayout::of(self.kernel, lanes, (ends, way.sharing as u32));
+            if layout.block >= (way.vectors / way.sharing) as u32 * LEAST_BLOCK {
+                self.blocks(lanes, layout, &[way]);
+            }
+        }
+        self.blocks(lanes, LaneLayout::of(self.kernel, lanes, (ends, 1)), &others);
+        if within {
+            self.out.push_str("#endif\n");
+        }
+    }
+
+    /// Blocks of firings, as long as enough are left.
+    fn blocks(&mut self, lanes: &Lanes, layout: LaneLayout, ways: &[Way]) {
+        let (rates, in_lane) = (layout.rates, layout.in_lane);
+        let window = rates.peek * layout.width.0;
+        // all vectors of what only they can do
+        let vectors = if in_lane > 1 { ways.iter().map(|w| w.vectors).sum::<usize>() as u32 / in_lane } else { 1 };
+        let whole = if vectors > 1 { format!("({vectors} * SL_LANES)") } else { "SL_LANES".into() };
+        let widest = in_lane > 1 && ways.iter().any(|w| w.widest);
+        if widest {
+            self.out.push_str("#if SL_LANES == 16\n");
+        }
         self.out.push_str("    {\n");
         let (turned_in, turned_out) = (lanes.phases && !layout.ends.taken, layout.push > 1 && !layout.ends.given);
         if turned_in {
@@ -161,15 +190,15 @@ impl Printer<'_> {
             let _ = writeln!(self.out, "        _Alignas(64) int32_t result[{} * {}];", layout.push, layout.firings());
         }
         self.byte_tables();
-        if strands > 1 {
-            let _ = writeln!(self.out, "        n *= {strands};");
-        }
-        self.out.push_str("        while (n >= SL_LANES) {\n");
+        let n = if in_lane > 1 { format!("n / {in_lane}") } else { "n".into() };
+        let _ = writeln!(self.out, "        while ({n} >= {whole}) {{");
         match layout.block {
-            0 => self.out.push_str("            const long block = n / SL_LANES * SL_LANES;\n"),
+            0 => {
+                let _ = writeln!(self.out, "            const long block = {n} / {whole} * {whole};");
+            }
             _ => {
                 let b = layout.firings();
-                let _ = writeln!(self.out, "            const long block = n < {b} ? n / SL_LANES * SL_LANES : {b};");
+                let _ = writeln!(self.out, "            const long block = {n} < {b} ? {n} / {whole} * {whole} : {b};");
             }
         }
         if turned_in {
@@ -177,21 +206,21 @@ impl Printer<'_> {
         }
         self.out.push_str("            long f = 0;\n");
         self.layout = Some(layout);
-        for Way { vectors, sharing, widest } in self.ways(lanes) {
-            (self.unroll, self.sharing) = (vectors, sharing);
-            if widest {
+        for way in ways {
+            (self.unroll, self.way) = (way.vectors, Some(*way));
+            if way.widest && !widest {
                 self.out.push_str("#if SL_LANES == 16\n");
             }
-            let _ =
-                writeln!(self.out, "            for (; f + {vectors} * SL_LANES <= block; f += {vectors} * SL_LANES) {{");
+            let wide = way.vectors / in_lane as usize;
+            let _ = writeln!(self.out, "            for (; f + {wide} * SL_LANES <= block; f += {wide} * SL_LANES) {{");
             self.declare_varying(&lanes.varying);
             self.body(&self.function().body, 4);
             self.out.push_str("            }\n");
-            if widest {
+            if way.widest && !widest {
                 self.out.push_str("#endif\n");
             }
         }
-        (self.unroll, self.sharing) = (0, 1);
+        (self.unroll, self.way) = (0, None);
         if let Some(l) = self.layout.take() {
             if turned_out {
                 let _ = writeln!(
@@ -201,14 +230,15 @@ impl Printer<'_> {
                     l.push
                 );
             }
+            let times = if in_lane > 1 { format!("block * {in_lane}") } else { "block".into() };
             let _ = writeln!(
                 self.out,
-                "            in += block * {}, out += block * {}, n -= block;",
+                "            in += block * {}, out += block * {}, n -= {times};",
                 rates.pop, rates.push
             );
         }
         self.out.push_str("        }\n    }\n");
-        if within {
+        if widest {
             self.out.push_str("#endif\n");
         }
     }
@@ -280,10 +310,14 @@ impl Printer<'_> {
 
     fn out_address(&self, position: &Expr, path: &[Proj], c: &str, u: usize) -> String {
         let Some(l) = &self.layout else { return String::new() };
+        let (firing, u) = (u as u32 % l.in_lane, u as u32 / l.in_lane);
         if l.push == 1 {
             return format!("({c} *)out + f + {u} * SL_LANES");
         }
-        let word = self.word(position, path, l.width.1);
+        let mut word = self.word(position, path, l.width.1);
+        if firing > 0 {
+            word = format!("({word} + {})", l.push / l.in_lane * firing);
+        }
         if l.ends.given {
             return format!("({c} *)(void *)out + (f + {u} * SL_LANES) * {} + {word} * SL_LANES", l.push);
         }
@@ -303,6 +337,7 @@ impl Printer<'_> {
     fn load(&self, position: &Expr, path: &[Proj], ty: &Ty, u: usize) -> String {
         let Some(l) = &self.layout else { return String::new() };
         let (load, c) = if *ty == Ty::Int { ("sl_vi_load", "int32_t") } else { ("sl_vf_load", "float") };
+        let (before, u) = (u as u32 % l.in_lane * (l.rates.pop / l.in_lane), u as u32 / l.in_lane);
         let word = self.word(position, path, l.width.0);
         if !self.kernel.lanes.as_ref().is_some_and(|l| l.phases) {
             return match l.rates.pop {
@@ -317,10 +352,13 @@ impl Printer<'_> {
         }
         let at = match word.parse::<u32>() {
             Ok(w) if l.narrow => l.rows(w),
-            Ok(w) => l.position(w).to_string(),
+            Ok(w) => l.position(w + before * l.width.0).to_string(),
             // sums of 64 bits, of which the compiler need not ask whether they wrap: the part of an item is a constant
             Err(_) => {
-                let (item, part) = (format!("(long){}", self.operand(position)), part_of(path));
+                let (mut item, part) = (format!("(long){}", self.operand(position)), part_of(path));
+                if before > 0 {
+                    item = format!("({item} + {before})");
+                }
                 let (of_item, pop) = (l.rows(l.width.0), l.rates.pop);
                 let at = match pop {
                     1 => format!("{item} * {}", l.strands),

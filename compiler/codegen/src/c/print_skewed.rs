@@ -15,6 +15,7 @@
 //!
 //! What must hold: a firing takes one item, which are neighbours in memory then, and the firings are not those of streams that take turns. Each vector does its turns in their order.
 
+use super::lanewise::Ends;
 use super::print_function::Printer;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
@@ -23,16 +24,21 @@ use sluice_kernel::passes::lanes::is_varying;
 use sluice_kernel::walk;
 use std::fmt::Write;
 
-/// Turns of the shortest loop in which two vectors are worth it, and four of them on machines with the widest ones.
-const LEAST_TURNS: i64 = 24;
-const LEAST_FOR_FOUR: i64 = 48;
+/// Turns of the shortest loop in which sharing is worth it.
+const LEAST_TURNS: u32 = 24;
+
+/// Lanes of the widest machine.
+const WIDEST: u32 = 16;
 
 /// How many vectors the lanes of a function are at once.
+#[derive(Clone, Copy)]
 pub(super) struct Way {
     /// So many.
     pub(super) vectors: usize,
-    /// So many neighbours share what they load: each is a vector's lanes of turns behind another. 1: none.
+    /// So many neighbours share what they load. 1: none.
     pub(super) sharing: usize,
+    /// Those are firings that follow one another in a lane, rather than in neighbouring lanes.
+    pub(super) in_lane: bool,
     /// Only for machines with the widest vectors.
     pub(super) widest: bool,
 }
@@ -44,95 +50,141 @@ struct Shared {
     /// Later turns look at earlier items.
     backwards: bool,
     /// First turn, and the one after the last.
-    turns: (i64, i64),
+    from: u32,
+    to: u32,
     /// Variables that it assigns.
     sums: usize,
+}
+
+impl Shared {
+    /// Can so many vectors share, each so many turns behind another? All are at work for some turns, or at least half of all is shared.
+    fn fits(&self, of: u32, distance: u32) -> bool {
+        let (turns, wait) = (self.to - self.from, (of - 1) * distance);
+        turns >= LEAST_TURNS && turns >= if of == 2 { wait * 3 / 2 } else { wait }
+    }
 }
 
 /// What is being printed of such a loop.
 pub(super) struct Sharing {
     seen: Vec<Expr>,
-    /// Vectors that share, and which of them is meant, by the turns that it is behind.
+    /// Vectors that share, and which of them is meant, by how far it is behind.
     of: usize,
     behind: usize,
     backwards: bool,
 }
 
 impl Sharing {
-    /// Is it this vector's turn?
-    fn is(&self, vector: usize) -> bool {
-        let place = vector % self.of;
-        self.behind == if self.backwards { self.of - 1 - place } else { place }
+    /// Which of the vectors that share?
+    fn place(&self) -> usize {
+        if self.backwards { self.of - 1 - self.behind } else { self.behind }
     }
 }
 
 impl Printer<'_> {
-    /// How many vectors at once, the most first.
-    pub(super) fn ways(&self, lanes: &Lanes) -> Vec<Way> {
-        let mut loops = Vec::new();
+    /// How many vectors at once: firings that follow one another in a lane, which are a block of their own, and others, the most first.
+    pub(super) fn ways(&self, lanes: &Lanes, ends: Ends) -> (Vec<Way>, Vec<Way>) {
+        let mut loops: Vec<Shared> = Vec::new();
         walk::each_stmt(&self.function().body, &mut |s| {
             if let StmtKind::For(l) = &s.kind {
                 loops.extend(self.shared(l));
             }
         });
-        let mut out = Vec::new();
+        let (mut in_lane, mut others) = (Vec::new(), Vec::new());
         let sums = loops.iter().map(|l| l.sums).max().unwrap_or(usize::MAX);
-        let turns = loops.iter().map(|l| l.turns.1 - l.turns.0).max().unwrap_or(0);
+        let fit = |of: u32, distance: u32| loops.iter().any(|l| l.fits(of, distance));
+        let (pop, taken) = (self.kernel.work.rates.pop / lanes.strands, ends.taken || ends.given);
         // a register for each sum, and some for what is multiplied; more variables would not leave as many
-        if lanes.unroll == 4 && sums <= 4 {
+        if lanes.unroll > 1 && sums <= 4 {
             let vectors = 8 / sums.next_power_of_two();
-            if turns >= LEAST_FOR_FOUR {
-                out.push(Way { vectors: 2 * vectors, sharing: 4, widest: true });
+            if let Some(distance) = self.distance(WIDEST).filter(|_| !taken) {
+                if fit(4, distance) {
+                    others.push(Way { vectors: 2 * vectors, sharing: 4, in_lane: false, widest: true });
+                }
+                if fit(2, distance) {
+                    others.push(Way { vectors, sharing: 2, in_lane: false, widest: false });
+                }
             }
-            out.push(Way { vectors, sharing: 2, widest: false });
+            if others.is_empty() && lanes.strands == 1 && lanes.phases && !taken {
+                for (vectors, widest) in [(2 * vectors, true), (vectors, false)] {
+                    let of = vectors.min(4);
+                    if fit(of as u32, pop) {
+                        in_lane.push(Way { vectors, sharing: of, in_lane: true, widest });
+                    }
+                }
+            }
         }
         for vectors in [lanes.unroll as usize, 1] {
-            if out.last().is_none_or(|w: &Way| w.vectors > vectors || w.sharing > 1 && vectors > 1) {
-                out.push(Way { vectors, sharing: 1, widest: false });
+            if others.last().is_none_or(|w| w.vectors > vectors || w.sharing > 1 && vectors > 1) {
+                others.push(Way { vectors, sharing: 1, in_lane: false, widest: false });
             }
         }
-        out
+        (in_lane, others)
+    }
+
+    /// By how many turns vectors beside each other look at the same, of so many lanes.
+    fn distance(&self, lanes: u32) -> Option<u32> {
+        let strands = self.kernel.lanes.as_ref()?.strands;
+        let pop = self.kernel.work.rates.pop / strands;
+        // of streams that take turns, lanes are whole turns on every machine
+        matches!(strands, 1 | 2 | 4).then(|| lanes / strands * pop)
     }
 
     /// Prints a loop whose vectors share what they load. False where it is none, or nobody shares.
     pub(super) fn skewed(&mut self, s: &Stmt, l: &For, depth: usize) -> bool {
-        let sharing = self.sharing;
-        if sharing < 2 || self.unroll < sharing || !self.scopes.declares(s, l.var) {
+        let Some(Way { sharing, in_lane, .. }) = self.way.filter(|w| w.sharing > 1) else { return false };
+        let Some(Lanes { strands, .. }) = self.kernel.lanes else { return false };
+        if !self.scopes.declares(s, l.var) {
             return false;
         }
-        let Some(Shared { seen, backwards, turns: (from, to), .. }) = self.shared(l) else { return false };
-        let of = sharing.min(if to - from >= LEAST_FOR_FOUR { 4 } else { 2 });
-        if !self.unroll.is_multiple_of(of) {
+        let Some(shared) = self.shared(l) else { return false };
+        let pop = self.kernel.work.rates.pop / strands;
+        let (widest, distance) = match (in_lane, self.distance(WIDEST)) {
+            (true, _) => (pop, pop.to_string()),
+            (_, Some(widest)) if strands * pop == 1 => (widest, "SL_LANES".into()),
+            (_, Some(widest)) => (widest, format!("SL_LANES / {strands} * {pop}")),
+            _ => return false,
+        };
+        // firings in a lane are what they are; of neighbouring vectors fewer may share
+        let of = if shared.fits(sharing as u32, widest) || in_lane { sharing } else { 2 };
+        if !shared.fits(of as u32, widest) {
             return false;
         }
+        let Shared { seen, backwards, from, to, .. } = shared;
         self.serial += 1;
         let (pad, var, turn) = ("    ".repeat(depth), self.local(l.var), format!("turn_{}_", self.serial));
-        let loads = seen.clone();
         // the first vectors begin, all are at work, the last ones end
         let last = of - 1;
-        let bound = |turn: i64, k: usize| if k == 0 { turn.to_string() } else { format!("{turn} + {k} * SL_LANES") };
+        let bound =
+            |turn: u32, k: usize| if k == 0 { turn.to_string() } else { format!("{turn} + {k} * ({distance})") };
         let parts = (0..last)
             .map(|r| (bound(from, r), bound(from, r + 1), 0..r + 1))
             .chain([(bound(from, last), to.to_string(), 0..of)])
             .chain((1..of).map(|r| (bound(to, r - 1), bound(to, r), r..of)));
+        let groups = self.unroll / of;
         for (first, end, active) in parts {
             let _ = writeln!(self.out, "{pad}for (int32_t {turn} = {first}; {turn} < {end}; {turn}++) {{");
-            for (k, e) in loads.iter().enumerate() {
-                let names: Vec<String> = (0..self.unroll / of).map(|p| format!("seen_{k}_{p}")).collect();
+            for (k, e) in seen.iter().enumerate() {
+                let names: Vec<String> = (0..groups).map(|p| format!("seen_{k}_{p}")).collect();
                 let _ = writeln!(self.out, "{pad}    {} {};", super::print_lanes::vector(&e.ty), names.join(", "));
             }
-            let _ = writeln!(self.out, "{pad}    {{\n{pad}        const int32_t {var} = {turn};");
-            for (k, e) in loads.iter().enumerate() {
-                for p in 0..self.unroll / of {
-                    let value = self.lane(e, p * of + if backwards { last } else { 0 });
-                    let _ = writeln!(self.out, "{pad}        seen_{k}_{p} = {value};");
-                    let _ = writeln!(self.out, "{pad}        SL_KEPT(seen_{k}_{p});");
+            for behind in active.clone() {
+                let sharing = Sharing { seen: seen.clone(), of, behind, backwards };
+                let place = sharing.place();
+                let is = if behind == 0 { turn.clone() } else { format!("{turn} - {behind} * ({distance})") };
+                let _ = writeln!(self.out, "{pad}    {{\n{pad}        const int32_t {var} = {is};");
+                if behind == active.start {
+                    // one that is at work loads for all
+                    for (k, e) in seen.iter().enumerate() {
+                        for p in 0..groups {
+                            let value = self.lane(e, p * of + place);
+                            let _ = writeln!(
+                                self.out,
+                                "{pad}        seen_{k}_{p} = {value};\n{pad}        SL_KEPT(seen_{k}_{p});"
+                            );
+                        }
+                    }
                 }
-            }
-            let _ = writeln!(self.out, "{pad}    }}");
-            for behind in active {
-                let _ = writeln!(self.out, "{pad}    {{\n{pad}        const int32_t {var} = {turn} - {behind} * SL_LANES;");
-                self.shares = Some(Sharing { seen: seen.clone(), of, behind, backwards });
+                self.shares = Some(sharing);
                 self.body(&l.body, depth + 2);
                 self.shares = None;
                 let _ = writeln!(self.out, "{pad}    }}");
@@ -144,7 +196,7 @@ impl Printer<'_> {
 
     /// Is a vector among those that are being printed?
     pub(super) fn is_printed(&self, vector: usize) -> bool {
-        self.shares.as_ref().is_none_or(|s| s.is(vector))
+        self.shares.as_ref().is_none_or(|s| s.place() == vector % s.of)
     }
 
     /// The name of a value that several vectors see.
@@ -154,17 +206,15 @@ impl Printer<'_> {
         Some(format!("seen_{k}_{}", vector / shares.of))
     }
 
-    /// What neighbouring vectors could share in a loop.
+    /// What vectors could share in a loop.
     fn shared(&self, l: &For) -> Option<Shared> {
         let lanes = self.kernel.lanes.as_ref()?;
-        if self.kernel.work.rates.pop != 1 || lanes.strands != 1 || l.step != 1 || l.cmp != BinaryOp::Lt {
+        if l.step != 1 || l.cmp != BinaryOp::Lt {
             return None;
         }
-        let (from, to) = (i64::from(l.from.as_int()?), i64::from(l.to.as_int()?));
         // turns are counted beyond the last one
-        if to - from < LEAST_TURNS || from < 0 || to > i64::from(i32::MAX / 2) {
-            return None;
-        }
+        let bound = |e: &Expr| e.as_int().and_then(|n| u32::try_from(n).ok()).filter(|n| *n <= 1 << 24);
+        let (from, to) = (bound(&l.from)?, bound(&l.to)?);
         let mut assigned = Vec::new();
         for s in &l.body {
             let StmtKind::Assign(p, e) = &s.kind else { return None };
@@ -172,7 +222,8 @@ impl Printer<'_> {
             (e.ty == Ty::Float && self.function().locals[id.index()].ty == Ty::Float).then_some(())?;
             assigned.push(id);
         }
-        let mut look = Look { var: l.var, varying: &lanes.varying, seen: Vec::new(), signs: [false; 2], good: true };
+        let mut look =
+            Look { var: l.var, varying: &lanes.varying, seen: Vec::new(), signs: [false; 2], good: from < to };
         for s in &l.body {
             if let StmtKind::Assign(_, e) = &s.kind {
                 look.at(e);
@@ -180,7 +231,7 @@ impl Printer<'_> {
         }
         let sums = assigned.len();
         let good = look.good && !look.seen.is_empty() && look.signs != [true; 2];
-        good.then_some(Shared { seen: look.seen, backwards: look.signs[1], turns: (from, to), sums })
+        good.then_some(Shared { seen: look.seen, backwards: look.signs[1], from, to, sums })
     }
 }
 

@@ -40,4 +40,5 @@ mod testing;
 mod threads;
 mod tune;
 mod watching;
+mod windows;
 mod within;

@@ -1,0 +1,119 @@
+//! Sums over windows in lanes, whose vectors share what they load: the same bytes as the interpreter's, whatever the window, how far firings are apart, and how wide vectors are.
+
+use crate::support::*;
+
+/// Sums of a window of `taps` items, of which a firing takes `pop` and gives what `push` says.
+fn filter(taps: usize, pop: usize, of: &str, body: &str) -> String {
+    let taken: String = (0..pop).map(|_| "pop(); ").collect();
+    let rates = format!("peek {} pop {pop} push {}", taps.max(pop), body.matches("push(").count());
+    format!(
+        "{of}->float filter F {{ float[{taps}] h; float[{taps}] g;
+    init {{ for (int i = 0; i < {taps}; i++) {{ h[i] = (i % 7 - 3) / 5.0; g[i] = (i % 5 - 2) / 3.0; }} }}
+    work {rates} {{ {} {taken}}} }}",
+        body.replace("TAPS", &taps.to_string())
+    )
+}
+
+const FORWARDS: &str = "float s = 0; for (int i = 0; i < TAPS; i++) s += h[i] * peek(i); push(s);";
+const BACKWARDS: &str = "float s = 1; for (int i = 0; i < TAPS; i++) s += h[i] * peek(TAPS - 1 - i); push(s);";
+/// What the items are made to be is shared, too; two sums; something beside the sums, before and behind the loop.
+const TWO: &str = "float a = peek(1); float b = 0; for (int i = 2; i < TAPS; i++) { a += h[i] * abs(peek(i - 1)); b = g[i] * peek(i) - b; } push(a * peek(0) + b); push(b);";
+/// Two loops, of which one is short, and a sum that reads the other.
+const LOOPS: &str = "float s = 0; float t = 0; for (int i = 0; i < TAPS; i++) s = h[i] * peek(i) - s; for (int i = 0; i < 24; i++) { t += s; s += g[i] * peek(23 - i); } push(s + t);";
+const COMPLEX: &str = "float re = 0; float im = 0; for (int i = 0; i < TAPS; i++) { re += h[i] * peek(i).real; im -= h[i] * peek(i).imag; } push(re); push(im);";
+
+/// Does the C compiler make code for this machine's processor, and it runs it?
+fn wide() -> Vec<&'static str> {
+    let mut out = vec!["", "-march=x86-64"];
+    #[cfg(target_arch = "x86_64")]
+    for (has, flag) in [
+        (std::arch::is_x86_feature_detected!("avx2"), "-march=x86-64-v3"),
+        (std::arch::is_x86_feature_detected!("avx512vl"), "-march=skylake-avx512"),
+    ] {
+        if has {
+            out.push(flag);
+        }
+    }
+    out
+}
+
+/// The same bytes from the interpreter and from C, for vectors of all widths that this machine has. `loops` of the program's text have vectors that share.
+fn same(program: &str, words: usize, lengths: &[usize], loops: bool) {
+    let place = Place::new().with("a.str", program);
+    let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
+    assert_eq!(text.contains("for (int32_t turn_"), loops, "{program}");
+    let inputs: Vec<Vec<u8>> = lengths
+        .iter()
+        .map(|n| (0..n * words).flat_map(|i| ((i as f32 * 0.37).sin() * 3.0).to_le_bytes()).collect())
+        .collect();
+    let wanted: Vec<_> =
+        inputs.iter().map(|i| place.run_with(&["run", "a.str", "--interpret"], i).ends(0).stdout).collect();
+    for flag in wide() {
+        let compiler = place.path(&format!("cc{flag}.sh"));
+        std::fs::write(&compiler, format!("#!/bin/sh\nexec cc \"$@\" {flag}\n")).unwrap();
+        let run = std::process::Command::new("chmod").arg("+x").arg(&compiler).status().unwrap();
+        assert!(run.success());
+        for (input, wanted) in inputs.iter().zip(&wanted) {
+            let mut command = place.command(&["run", "a.str", "--back-end", "cc"]);
+            command.env("CC", &compiler);
+            assert!(finish(command, input).ends(0).stdout == *wanted, "{flag} {} bytes: {program}", input.len());
+        }
+    }
+}
+
+/// Filters one after another, of which no two become one.
+fn chain(of: &str, filters: &[String]) -> String {
+    let mut text = String::new();
+    for (i, f) in filters.iter().enumerate() {
+        text.push_str(&f.replace("filter F ", &format!("filter F{i} ")));
+        text.push('\n');
+    }
+    let adds: String = (0..filters.len()).map(|i| format!("add F{i}; ")).collect();
+    format!("{text}{of}->float pipeline Main {{ {adds}}}")
+}
+
+/// From none, by less than one vector, to several blocks and what is left of them.
+const LENGTHS: [usize; 4] = [0, 700, 4000, 21_003];
+
+#[test]
+fn one_item_at_a_time() {
+    let filters: Vec<String> =
+        [24, 31, 48, 64, 130].iter().flat_map(|n| [FORWARDS, BACKWARDS].map(|b| filter(*n, 1, "float", b))).collect();
+    same(&chain("float", &filters), 1, &LENGTHS, true);
+    same(&filter(23, 1, "float", FORWARDS), 1, &[5000], false);
+}
+
+#[test]
+fn several_sums() {
+    let filters: Vec<String> = [40, 129].iter().flat_map(|n| [TWO, LOOPS].map(|b| filter(*n, 1, "float", b))).collect();
+    same(&chain("float", &filters), 1, &LENGTHS, true);
+    let filters = [filter(40, 1, "complex", COMPLEX), filter(33, 1, "float", FORWARDS)];
+    same(&chain("complex", &filters), 2, &LENGTHS, true);
+}
+
+#[test]
+fn several_items_at_a_time() {
+    let filters: Vec<String> = [(24, 2), (64, 3)]
+        .iter()
+        .flat_map(|(n, pop)| [FORWARDS, BACKWARDS, TWO].map(|b| filter(*n, *pop, "float", b)))
+        .collect();
+    same(&chain("float", &filters), 1, &[0, 5000, 300_007], true);
+    let filters: Vec<String> =
+        [(64, 5), (200, 17)].iter().flat_map(|(n, pop)| [TWO, LOOPS].map(|b| filter(*n, *pop, "float", b))).collect();
+    same(&chain("float", &filters), 1, &[0, 5000, 300_007], true);
+    same(&filter(64, 5, "complex", COMPLEX), 2, &[0, 1000, 30_007], true);
+    // windows that share too little
+    same(&chain("float", &[40, 64].map(|pop| filter(64, pop, "float", FORWARDS))), 1, &[50_000], false);
+}
+
+/// Streams that take turns: neighbouring lanes are other streams.
+#[test]
+fn streams_by_turns() {
+    for (streams, pop) in [(2, 1), (2, 6), (4, 3), (16, 2)] {
+        let program = format!(
+            "{} float->float splitjoin Main {{ split roundrobin(1); for (int i = 0; i < {streams}; i++) add F; join roundrobin(1); }}",
+            filter(192, pop, "float", FORWARDS)
+        );
+        same(&program, 1, &[1000, 40_009], matches!(streams, 2 | 4));
+    }
+}
