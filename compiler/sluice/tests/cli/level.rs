@@ -74,7 +74,7 @@ fn branches_go_side_by_side() {
     // two samples to a turn of eight; the windows of four beams, of which a turn takes one sample
     let calls = |text: &str| text.matches("sl_phases_of_strands((const").count();
     assert_eq!((calls(&text(&[])), calls(&text(&["--fold=false"]))), (1, 0));
-    assert_eq!(text(&[]).matches("        n *= 4;").count(), 2, "{}", text(&[]));
+    assert_eq!(text(&[]).matches("\n    n *= 4;").count(), 2, "{}", text(&[]));
     let stats = place.run_with(&["run", "a.str", "--stats"], &complex(4000)).ends(0).says("anonymous_pipeline.Beam");
     assert_eq!(stats.stdout, place.run_with(&["run", "a.str", "--interpret"], &complex(4000)).ends(0).stdout);
 }
