@@ -57,7 +57,7 @@ const LEAST_BLOCK: u32 = 16;
 const MAX_POSITIONS: u32 = 4096;
 
 impl LaneLayout {
-    fn of(kernel: &Kernel, Lanes { phases, unroll, strands, .. }: &Lanes, (ends, in_lane): (Ends, u32)) -> LaneLayout {
+    fn of(kernel: &Kernel, Lanes { phases, unroll, strands, .. }: &Lanes, ends: Ends, in_lane: u32) -> LaneLayout {
         let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
         let (wi, wo) = (width(&kernel.input), width(&kernel.output));
         let (all, strands) = (kernel.work.rates, *strands);
@@ -150,12 +150,12 @@ impl Printer<'_> {
             let _ = writeln!(self.out, "    n *= {};", lanes.strands);
         }
         for way in in_lane {
-            let layout = LaneLayout::of(self.kernel, lanes, (ends, way.sharing as u32));
+            let layout = LaneLayout::of(self.kernel, lanes, ends, way.sharing as u32);
             if layout.block >= (way.vectors / way.sharing) as u32 * LEAST_BLOCK {
                 self.blocks(lanes, layout, &[way]);
             }
         }
-        self.blocks(lanes, LaneLayout::of(self.kernel, lanes, (ends, 1)), &others);
+        self.blocks(lanes, LaneLayout::of(self.kernel, lanes, ends, 1), &others);
         if within {
             self.out.push_str("#endif\n");
         }
@@ -165,9 +165,11 @@ impl Printer<'_> {
     fn blocks(&mut self, lanes: &Lanes, layout: LaneLayout, ways: &[Way]) {
         let (rates, in_lane) = (layout.rates, layout.in_lane);
         let window = rates.peek * layout.width.0;
-        // all vectors of what only they can do
-        let vectors = if in_lane > 1 { ways.iter().map(|w| w.vectors).sum::<usize>() as u32 / in_lane } else { 1 };
-        let whole = if vectors > 1 { format!("({vectors} * SL_LANES)") } else { "SL_LANES".into() };
+        // the last way does what the others leave
+        let whole = match ways.last().map_or(1, |w| w.vectors / in_lane as usize) {
+            1 => "SL_LANES".into(),
+            vectors => format!("({vectors} * SL_LANES)"),
+        };
         let widest = in_lane > 1 && ways.iter().any(|w| w.widest);
         if widest {
             self.out.push_str("#if SL_LANES == 16\n");
@@ -275,7 +277,10 @@ impl Printer<'_> {
         if self.unroll == 0 {
             return false;
         }
-        for u in (0..self.unroll).filter(|u| self.is_printed(*u)).collect::<Vec<_>>() {
+        for u in 0..self.unroll {
+            if !self.is_printed(u) {
+                continue;
+            }
             match &p.base {
                 Base::Local(id) if self.is_vector(*id) => {
                     let name = format!("{}_{u}", self.local(*id));

@@ -13,7 +13,10 @@
 //! A processor that adds and multiplies two vectors in a cycle loads two in it, and of those that begin within a line of its cache rather than with it, one: sums that load an item
 //! for each product wait for loads. 64 taps take 0.59 ns so and 1.03 ns otherwise with vectors of 16 floats, 1.07 and 1.57 with 8 (AMD EPYC, Zen 5).
 //!
-//! What must hold: a firing takes one item, which are neighbours in memory then, and the firings are not those of streams that take turns. Each vector does its turns in their order.
+//! So it is where a firing takes one item, of one stream or of 2 or 4 that take turns. Firings that take several items look at the same ones a few turns later when they follow one
+//! another: these are a lane's then, in blocks of their own (`in_lane`), whose items and results are turned round for all of them.
+//!
+//! What must hold: each vector does its turns in their order, whoever loads for it. Sums are all that the loop assigns, and each turn's items lie as far apart as those of the turn before.
 
 use super::lanewise::Ends;
 use super::print_function::Printer;
@@ -114,7 +117,7 @@ impl Printer<'_> {
             }
         }
         for vectors in [lanes.unroll as usize, 1] {
-            if others.last().is_none_or(|w| w.vectors > vectors || w.sharing > 1 && vectors > 1) {
+            if others.last().is_none_or(|w| w.vectors > vectors) {
                 others.push(Way { vectors, sharing: 1, in_lane: false, widest: false });
             }
         }

@@ -22,11 +22,12 @@ const TWO: &str = "float a = peek(1); float b = 0; for (int i = 2; i < TAPS; i++
 const LOOPS: &str = "float s = 0; float t = 0; for (int i = 0; i < TAPS; i++) s = h[i] * peek(i) - s; for (int i = 0; i < 24; i++) { t += s; s += g[i] * peek(23 - i); } push(s + t);";
 const COMPLEX: &str = "float re = 0; float im = 0; for (int i = 0; i < TAPS; i++) { re += h[i] * peek(i).real; im -= h[i] * peek(i).imag; } push(re); push(im);";
 
-/// Does the C compiler make code for this machine's processor, and it runs it?
-fn wide() -> Vec<&'static str> {
-    let mut out = vec!["", "-march=x86-64"];
+/// Flags of the C compiler, for vectors of each width that this machine's processor has.
+fn widths() -> Vec<&'static str> {
+    let mut out = vec![""];
     #[cfg(target_arch = "x86_64")]
     for (has, flag) in [
+        (true, "-march=x86-64"),
         (std::arch::is_x86_feature_detected!("avx2"), "-march=x86-64-v3"),
         (std::arch::is_x86_feature_detected!("avx512vl"), "-march=skylake-avx512"),
     ] {
@@ -37,18 +38,25 @@ fn wide() -> Vec<&'static str> {
     out
 }
 
-/// The same bytes from the interpreter and from C, for vectors of all widths that this machine has. `loops` of the program's text have vectors that share.
-fn same(program: &str, words: usize, lengths: &[usize], loops: bool) {
+/// The same bytes from the interpreter and from C, for vectors of all widths that this machine has. In its text, so many of the program's filters have vectors that share, of
+/// neighbouring lanes and of firings in a lane.
+fn same(program: &str, words: usize, lengths: &[usize], wanted_ways: (usize, usize)) {
     let place = Place::new().with("a.str", program);
     let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
-    assert_eq!(text.contains("for (int32_t turn_"), loops, "{program}");
+    let (mut besides, mut in_lane) = (0, 0);
+    for f in text.split(" void sl_lanes_").skip(1) {
+        let of_filter = &f[..f.find("\n}\n").unwrap_or(f.len())];
+        in_lane += usize::from(of_filter.contains("while (n / "));
+        besides += usize::from(of_filter.contains("for (int32_t turn_") && !of_filter.contains("while (n / "));
+    }
+    assert_eq!((besides, in_lane), wanted_ways, "{program}");
     let inputs: Vec<Vec<u8>> = lengths
         .iter()
         .map(|n| (0..n * words).flat_map(|i| ((i as f32 * 0.37).sin() * 3.0).to_le_bytes()).collect())
         .collect();
     let wanted: Vec<_> =
         inputs.iter().map(|i| place.run_with(&["run", "a.str", "--interpret"], i).ends(0).stdout).collect();
-    for flag in wide() {
+    for flag in widths() {
         let compiler = place.path(&format!("cc{flag}.sh"));
         std::fs::write(&compiler, format!("#!/bin/sh\nexec cc \"$@\" {flag}\n")).unwrap();
         let run = std::process::Command::new("chmod").arg("+x").arg(&compiler).status().unwrap();
@@ -79,31 +87,31 @@ const LENGTHS: [usize; 4] = [0, 700, 4000, 21_003];
 fn one_item_at_a_time() {
     let filters: Vec<String> =
         [24, 31, 48, 64, 130].iter().flat_map(|n| [FORWARDS, BACKWARDS].map(|b| filter(*n, 1, "float", b))).collect();
-    same(&chain("float", &filters), 1, &LENGTHS, true);
-    same(&filter(23, 1, "float", FORWARDS), 1, &[5000], false);
+    same(&chain("float", &filters), 1, &LENGTHS, (10, 0));
+    same(&filter(23, 1, "float", FORWARDS), 1, &[5000], (0, 0));
 }
 
 #[test]
 fn several_sums() {
     let filters: Vec<String> = [40, 129].iter().flat_map(|n| [TWO, LOOPS].map(|b| filter(*n, 1, "float", b))).collect();
-    same(&chain("float", &filters), 1, &LENGTHS, true);
+    same(&chain("float", &filters), 1, &LENGTHS, (4, 0));
     let filters = [filter(40, 1, "complex", COMPLEX), filter(33, 1, "float", FORWARDS)];
-    same(&chain("complex", &filters), 2, &LENGTHS, true);
+    same(&chain("complex", &filters), 2, &LENGTHS, (2, 0));
 }
 
 #[test]
 fn several_items_at_a_time() {
-    let filters: Vec<String> = [(24, 2), (64, 3)]
+    let filters: Vec<String> = [(26, 2), (64, 3)]
         .iter()
         .flat_map(|(n, pop)| [FORWARDS, BACKWARDS, TWO].map(|b| filter(*n, *pop, "float", b)))
         .collect();
-    same(&chain("float", &filters), 1, &[0, 5000, 300_007], true);
+    same(&chain("float", &filters), 1, &[0, 5000, 300_007], (0, 6));
     let filters: Vec<String> =
         [(64, 5), (200, 17)].iter().flat_map(|(n, pop)| [TWO, LOOPS].map(|b| filter(*n, *pop, "float", b))).collect();
-    same(&chain("float", &filters), 1, &[0, 5000, 300_007], true);
-    same(&filter(64, 5, "complex", COMPLEX), 2, &[0, 1000, 30_007], true);
+    same(&chain("float", &filters), 1, &[0, 5000, 300_007], (0, 4));
+    same(&filter(64, 5, "complex", COMPLEX), 2, &[0, 1000, 30_007], (0, 1));
     // windows that share too little
-    same(&chain("float", &[40, 64].map(|pop| filter(64, pop, "float", FORWARDS))), 1, &[50_000], false);
+    same(&chain("float", &[40, 64].map(|pop| filter(64, pop, "float", FORWARDS))), 1, &[50_000], (0, 0));
 }
 
 /// Streams that take turns: neighbouring lanes are other streams.
@@ -114,6 +122,6 @@ fn streams_by_turns() {
             "{} float->float splitjoin Main {{ split roundrobin(1); for (int i = 0; i < {streams}; i++) add F; join roundrobin(1); }}",
             filter(192, pop, "float", FORWARDS)
         );
-        same(&program, 1, &[1000, 40_009], matches!(streams, 2 | 4));
+        same(&program, 1, &[1000, 40_009], (usize::from(streams <= 4), 0));
     }
 }
