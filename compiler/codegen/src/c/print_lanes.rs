@@ -53,6 +53,9 @@ const BUFFER: u32 = 6144;
 /// Firings of the smallest block: the lanes of the widest machine, a multiple of those of others.
 const LEAST_BLOCK: u32 = 16;
 
+/// Firings of the smallest block in which several that follow one another are a lane's: at least as many vectors as any way has.
+const LEAST_IN_LANE: u32 = 4 * LEAST_BLOCK;
+
 /// The longest table of positions.
 const MAX_POSITIONS: u32 = 4096;
 
@@ -151,7 +154,8 @@ impl Printer<'_> {
         }
         for way in in_lane {
             let layout = LaneLayout::of(self.kernel, lanes, ends, way.sharing as u32);
-            if layout.block >= (way.vectors / way.sharing) as u32 * LEAST_BLOCK {
+            // shorter ones do not hold all vectors, or their items are too many for the first cache, and for the stack
+            if layout.block >= LEAST_IN_LANE {
                 self.blocks(lanes, layout, &[way]);
             }
         }

@@ -110,6 +110,8 @@ fn several_items_at_a_time() {
         [(64, 5), (200, 17)].iter().flat_map(|(n, pop)| [TWO, LOOPS].map(|b| filter(*n, *pop, "float", b))).collect();
     same(&chain("float", &filters), 1, &[0, 5000, 300_007], (0, 4));
     same(&filter(64, 5, "complex", COMPLEX), 2, &[0, 1000, 30_007], (0, 1));
+    // items of several firings that the first cache does not hold
+    same(&filter(400, 100, "float", TWO), 1, &[0, 300_007], (0, 0));
     // windows that share too little
     same(&chain("float", &[40, 64].map(|pop| filter(64, pop, "float", FORWARDS))), 1, &[50_000], (0, 0));
 }
