@@ -42,11 +42,25 @@ fn first_line(command: &str, args: &[&str]) -> String {
     out.map(|o| String::from_utf8_lossy(&o.stdout).lines().next().unwrap_or("?").to_string()).unwrap_or("?".into())
 }
 
-/// The processor's name.
+/// The processor's name, and which of those that have it: a virtual machine's "AMD EPYC" may have vectors of 256 bits or of 512, and figures of two
+/// such are no progress.
 pub fn processor() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text.lines().find_map(|l| l.strip_prefix("model name")?.split(": ").nth(1).map(String::from));
-    name.unwrap_or("unknown processor".into())
+    named(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
+}
+
+/// The same of what Linux tells.
+fn named(told: &str) -> String {
+    let field = |name: &str| {
+        told.lines()
+            .find_map(|l| l.split_once(':').filter(|(key, _)| key.trim() == name))
+            .map(|(_, value)| value.trim())
+    };
+    let flags: Vec<&str> = field("flags").unwrap_or_default().split_whitespace().collect();
+    let vectors = [("avx512f", "AVX-512"), ("avx2", "AVX2")].into_iter().find(|(flag, _)| flags.contains(flag));
+    let name = field("model name").unwrap_or("unknown processor").to_string();
+    let which = [("family", field("cpu family")), ("model", field("model")), ("with", vectors.map(|(_, name)| name))];
+    let which: Vec<String> = which.into_iter().filter_map(|(what, value)| Some(format!("{what} {}", value?))).collect();
+    if which.is_empty() { name } else { format!("{name} ({})", which.join(" ")) }
 }
 
 /// What the figures depend on, and when they were taken.
@@ -91,4 +105,22 @@ pub fn keep(results: &str, sluice: &str, table: &str, figures: Value) -> Result<
     write("json", &format!("{document:#}\n"))?;
     println!("written to {results}.md and {results}.json");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn processors_of_one_name_are_told_apart() {
+        let told = |family: u32, flags: &str| {
+            named(&format!(
+                "processor\t: 0\ncpu family\t: {family}\nmodel\t\t: 2\nmodel name\t: AMD EPYC\nflags\t\t: fpu sse2 {flags}\n"
+            ))
+        };
+        assert_eq!(told(25, "avx avx2"), "AMD EPYC (family 25 model 2 with AVX2)");
+        assert_eq!(told(26, "avx avx2 avx512f avx512vl"), "AMD EPYC (family 26 model 2 with AVX-512)");
+        assert_eq!(named("model name : Z\n"), "Z");
+        assert_eq!(named(""), "unknown processor");
+    }
 }
