@@ -119,6 +119,7 @@ fn build(
         tables: Vec::new(),
         seen: BTreeMap::new(),
         side_by_side: BTreeMap::new(),
+        filled: BTreeSet::new(),
     };
     b.arrange(bundles)?;
     let mut out = Vec::new();
@@ -201,8 +202,10 @@ pub(super) struct Builder<'a> {
     pub(super) tables: Vec<Table>,
     /// Filters without state that read the input, by code, firings and what they see first: where they put what they give.
     seen: BTreeMap<(CodeId, u64, u64), ChannelId>,
-    /// Channels whose items are side by side with those of other members of a bundle: the first of these channels, which one this is, and how many.
+    /// Channels whose items are side by side with those of other members of a bundle: the first of these channels, which one this is, and the lanes.
     pub(super) side_by_side: BTreeMap<ChannelId, (ChannelId, usize, usize)>,
+    /// The first channels of bundles that fill all lanes of what they give ([`super::pad`]).
+    pub(super) filled: BTreeSet<ChannelId>,
 }
 
 impl Builder<'_> {

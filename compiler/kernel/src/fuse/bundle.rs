@@ -4,13 +4,14 @@
 //! 8 × (s = b · x + s)   →   for $l = 0 < 8 { $s[$l] = table[$l] · x + $s[$l] }
 //! ```
 //!
-//! A *bundle* is a set of filters with state whose kernels are equal but for floats in them, at one depth of a region: none needs an item of another. Their states become arrays with an
-//! element for each, their constants tables; the loop over them is for a vector ([`For::abreast`]). What passes from bundle to bundle has the members' items side by side.
+//! A *bundle* is a set of filters whose kernels are equal but for floats in them, at one depth of a region: none needs an item of another. They have state, or take their items from
+//! members of a bundle, or give theirs to such. Their states become arrays with an element for each, their constants tables; the loop over them is for a vector ([`For::abreast`]).
+//! What passes from bundle to bundle has the members' items side by side.
 
-use super::StateOf;
 use super::affine::Affine;
 use super::body::{Builder, Stop, counted, kernel_of};
 use super::view::Store;
+use super::{StateOf, pad};
 use crate::ir::*;
 use crate::share_code::{self, constants};
 use crate::walk;
@@ -21,11 +22,13 @@ use sluice_frontend::ty::Ty;
 use std::collections::BTreeMap;
 
 /// Members of the smallest bundle.
-pub(super) const FEWEST: usize = 4;
+pub(super) const FEWEST: usize = 3;
+/// The same of those whose loop has no more turns than that ([`pad`]).
+const FEWEST_UNFILLED: usize = 4;
 
 /// By code: a number that it shares with those that it can be in a bundle with.
 pub(super) fn classes(kernels: &[Kernel]) -> Vec<Option<usize>> {
-    share_code::classes(kernels, &|k| !k.state.is_empty() && bundles(k))
+    share_code::classes(kernels, &bundles)
 }
 
 /// Finds the bundles of a region's members (in topological order), and brings the members into an order in which those of a bundle follow one another. `classes` are those of
@@ -36,10 +39,11 @@ pub(super) fn find(
     members: &mut [(NodeId, u64)],
 ) -> Vec<Vec<NodeId>> {
     let class_of = |v: NodeId| match &graph.node(v).kind {
-        NodeKind::Filter { code, stateful: true, .. } if !apart[v.index()] => *classes.get(code.index())?,
+        NodeKind::Filter { code, .. } if !apart[v.index()] => *classes.get(code.index())?,
         _ => None,
     };
-    if members.iter().filter(|(v, _)| class_of(*v).is_some()).count() < FEWEST {
+    let stateful = |v: NodeId| matches!(&graph.node(v).kind, NodeKind::Filter { stateful: true, .. });
+    if members.iter().filter(|(v, _)| stateful(*v) && class_of(*v).is_some()).count() < FEWEST {
         return Vec::new();
     }
     let mut depth: BTreeMap<NodeId, usize> = BTreeMap::new();
@@ -57,11 +61,38 @@ pub(super) fn find(
         groups[group].push(*v);
     }
     groups.retain(|g| g.len() >= FEWEST);
+    let groups = beside_states(graph, groups, &stateful);
     if !groups.is_empty() {
         let group = bundle_of(&groups);
         members.sort_by_key(|(v, _)| (depth[v], group.get(v).copied().unwrap_or(usize::MAX), *v));
     }
     groups
+}
+
+/// The groups with state, and those beside them: filters without, which lanes across firings would serve as well, gain only where their items lie side by side as it is.
+fn beside_states(graph: &SdfGraph, groups: Vec<Vec<NodeId>>, stateful: &dyn Fn(NodeId) -> bool) -> Vec<Vec<NodeId>> {
+    let of = bundle_of(&groups);
+    let before = |v: &NodeId| graph.node(*v).inputs.first().and_then(|c| of.get(&graph.channel(*c).from.0).copied());
+    let after = |v: &NodeId| graph.node(*v).outputs.first().and_then(|c| of.get(&graph.channel(*c).to.0).copied());
+    let one = |group: &[NodeId], side: &dyn Fn(&NodeId) -> Option<usize>| {
+        let first = side(group.first()?)?;
+        group.iter().all(|v| side(v) == Some(first)).then_some(first)
+    };
+    let mut kept: Vec<bool> = groups.iter().map(|g| stateful(g[0])).collect();
+    // what is beside one that is kept is kept: forwards and backwards, until nothing more is
+    loop {
+        let more: Vec<usize> = (0..groups.len())
+            .filter(|i| !kept[*i])
+            .filter(|i| {
+                one(&groups[*i], &before).is_some_and(|n| kept[n]) || one(&groups[*i], &after).is_some_and(|n| kept[n])
+            })
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        more.into_iter().for_each(|i| kept[i] = true);
+    }
+    groups.into_iter().zip(kept).filter_map(|(g, kept)| kept.then_some(g)).collect()
 }
 
 /// By member of a bundle: the bundle's number.
@@ -92,7 +123,7 @@ impl Builder<'_> {
                     .is_some_and(|(store, _)| store == Store::Array(*c))
             };
             if outputs.iter().all(own) {
-                let (first, n) = (outputs[0], outputs.len());
+                let (first, n) = (outputs[0], pad::lanes(outputs.len()));
                 self.side_by_side.extend(outputs.into_iter().enumerate().map(|(l, c)| (c, (first, l, n))));
             }
         }
@@ -111,6 +142,12 @@ impl Builder<'_> {
         let own: Option<Vec<&Kernel>> = members.iter().map(|v| kernel_of(graph, kernels, *v)).collect();
         let own = own.ok_or(Stop::Never)?;
         let (kernel, count) = (own[0], members.len());
+        // a lane without a member has what the last one has
+        let wide = pad::lanes(count);
+        let filled = |mut all: Vec<Const>| {
+            all.extend(vec![all.last().cloned(); wide.saturating_sub(all.len())].into_iter().flatten());
+            Const::Array(all.into())
+        };
         let source = kernel.function(kernel.work.function);
         let lane = self.local("branch", Ty::Int);
         let at_lane = || Proj::Index(Expr::local(lane, Ty::Int));
@@ -118,9 +155,9 @@ impl Builder<'_> {
         self.f.locals.extend(source.locals.iter().cloned());
         let first_state = self.state.len() as u32;
         for (i, s) in kernel.state.iter().enumerate() {
-            let initial = own.iter().map(|k| k.state[i].initial.clone()).collect();
-            let ty = s.ty.clone().array(count as u32);
-            self.state.push(StateField { name: s.name.clone(), ty, initial: Const::Array(initial) });
+            let initial = filled(own.iter().map(|k| k.state[i].initial.clone()).collect());
+            let ty = s.ty.clone().array(wide as u32);
+            self.state.push(StateField { name: s.name.clone(), ty, initial });
             self.states.push(StateOf::Elements(members.iter().map(|v| (*v, StateId::from(i))).collect()));
         }
         let mut body = source.body.clone();
@@ -130,8 +167,8 @@ impl Builder<'_> {
         let mut tables = |value: Vec<Const>, ty: Ty, name: &str| {
             self.tables.push(Table {
                 name: name.into(),
-                ty: ty.array(count as u32),
-                value: Const::Array(value.into()),
+                ty: ty.array(wide as u32),
+                value: filled(value),
                 shared: None,
             });
             TableId::from(self.tables.len() - 1)
@@ -181,7 +218,13 @@ impl Builder<'_> {
             bodies.push(one);
         }
         let common = common(&bodies, lane).ok_or(Stop::Apart(number))?;
-        let mut side_by_side = counted(lane, count as i64, common, source.span);
+        let (inputs, outputs): (Vec<_>, Vec<_>) = members.iter().map(sides).unzip();
+        let inputs: Vec<ChannelId> = inputs.into_iter().flatten().collect();
+        let turns = self.turns(&common, (lane, count), (&inputs, outputs[0]));
+        if turns < FEWEST_UNFILLED {
+            return Err(Stop::Apart(number));
+        }
+        let mut side_by_side = counted(lane, turns as i64, common, source.span);
         if let StmtKind::For(l) = &mut side_by_side.kind {
             l.abreast = true;
         }

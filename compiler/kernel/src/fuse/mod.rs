@@ -16,6 +16,7 @@ mod body;
 mod bundle;
 mod copies;
 mod movers;
+mod pad;
 mod regions;
 mod view;
 
@@ -25,7 +26,7 @@ use crate::passes::{clean, direct_outputs, fold, jam, lanes, prove_checks, scala
 use crate::verify::debug_verify;
 use body::Refused;
 use movers::Mover;
-use regions::Lost;
+use regions::{Group, Lost};
 use sluice_frontend::graph::{Channel, Node, NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, CodeId, HierId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
@@ -109,8 +110,9 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
     let movers: Vec<Option<Mover>> = kernels.iter().map(movers::of).collect();
     let made = loop {
         let (mut made, mut left, mut hopes) = (Vec::new(), MOST, false);
-        for nodes in regions::regions(graph, steady, (kernels, &classes), rules, &lost) {
-            match make(graph, steady, (kernels, &movers), (&classes, &lost.apart), &nodes) {
+        for group in regions::regions(graph, steady, (kernels, &classes), rules, &lost) {
+            let nodes = &group.nodes;
+            match make(graph, steady, (kernels, &movers), (&classes, &lost.apart), &group) {
                 Ok(m) => {
                     let known = made.iter().any(|n: &Made| alike(&n.kernel, &m.kernel));
                     let size: usize = m.kernel.functions.iter().map(|f| unroll::size(&f.body)).sum();
@@ -123,7 +125,7 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
                 }
                 // what was hoped to be proved and was not makes its filters serial
                 Err(Refused::Never) => {
-                    for v in &nodes {
+                    for v in nodes {
                         if let NodeKind::Filter { code, .. } = &graph.node(*v).kind
                             && kernels[code.index()].has_checks()
                         {
@@ -161,8 +163,9 @@ fn make(
     steady: &SteadyState,
     (kernels, movers): (&[Kernel], &[Option<Mover>]),
     bundling: (&[Option<usize>], &[bool]),
-    nodes: &[NodeId],
+    group: &Group,
 ) -> Result<Made, Refused> {
+    let nodes = &group.nodes;
     let rate = nodes.iter().map(|v| steady.repetitions[v.index()]).fold(0, gcd);
     let mut members: Vec<(NodeId, u64)> = nodes.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
     let bundles = bundle::find(graph, bundling, &mut members);
@@ -183,6 +186,10 @@ fn make(
     for (name, pass) in PASSES {
         pass(&mut kernel);
         debug_verify(&kernel, name);
+    }
+    if group.lifted && kernel.lanes.is_none() {
+        lanes::run_behind_vectors(&mut kernel);
+        debug_verify(&kernel, "lanes");
     }
     let any = |is: fn(&Kernel) -> bool| {
         members.iter().any(|(v, _)| match &graph.node(*v).kind {

@@ -74,7 +74,15 @@ struct Part {
     written_out: u64,
     /// Is there something to prove, which may need all indices to be known?
     checks: bool,
-    /// Where it is nothing but filters of bundles one after another: their classes, and how often each fires.
+    /// Has one of its filters state?
+    stateful: bool,
+    /// Do its items come as vectors: from a bundle, through a joiner at most?
+    vectors: bool,
+    /// Is it a filter whose firings would go in lanes behind such a part?
+    lifts: bool,
+    /// Has it such a filter, behind such a part?
+    lifted: bool,
+    /// Where it is nothing but filters that can be in bundles, one after another: their classes, and how often each fires.
     chain: Option<Vec<(usize, u64)>>,
 }
 
@@ -96,6 +104,10 @@ impl Part {
             size: parts.iter().map(|p| p.size).sum(),
             written_out: parts.iter().fold(0, |sum, p| sum.saturating_add(p.written_out)),
             checks: parts.iter().any(|p| p.checks),
+            stateful: parts.iter().any(|p| p.stateful),
+            vectors: parts.last()?.vectors,
+            lifts: matches!(parts, [one] if one.lifts),
+            lifted: parts.iter().any(|p| p.lifted),
             chain: chain.map(|c| c.concat()),
         };
         let fits = all.written_out / all.rate.max(1) <= WRITTEN_OUT || all.size <= MOST && !all.checks;
@@ -110,6 +122,17 @@ struct Filter {
     size: u64,
     written_out: u64,
     checks: bool,
+    /// Would its firings go in lanes if its items came as vectors?
+    lifts: bool,
+}
+
+/// Nodes that become one kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// In program order.
+    pub(super) nodes: Vec<NodeId>,
+    /// Is it in lanes because its items come as vectors?
+    pub(super) lifted: bool,
 }
 
 /// What was hoped of nodes, and did not come true.
@@ -128,7 +151,7 @@ pub(super) fn regions(
     (kernels, classes): (&[Kernel], &[Option<usize>]),
     rules: Rules<'_>,
     lost: &Lost,
-) -> Vec<Vec<NodeId>> {
+) -> Vec<Group> {
     let kinds = kernels.iter().map(|k| [false, true].map(|serial| kind(k, rules.may_fail, serial))).collect();
     let mut loops = vec![false; graph.nodes.len()];
     components(graph).iter().filter(|c| c.len() > 1).flatten().for_each(|v| loops[v.index()] = true);
@@ -189,6 +212,7 @@ fn kind(kernel: &Kernel, may_fail: bool, serial: bool) -> Option<Filter> {
         size: unroll::size(&work.body) as u64,
         written_out: unroll::written_out_size(&work.body),
         checks,
+        lifts: kind == Kind::Light && kernel.work.rates.pop > 1 && lanes::pays_behind_vectors(kernel),
     })
 }
 
@@ -203,7 +227,7 @@ struct Finder<'a> {
     lost: &'a Lost,
     /// By node: is it in a feedback loop?
     loops: Vec<bool>,
-    found: Vec<Vec<NodeId>>,
+    found: Vec<Group>,
 }
 
 impl Finder<'_> {
@@ -215,11 +239,12 @@ impl Finder<'_> {
             return None;
         }
         let rate = self.steady.repetitions[v.index()];
-        let mover = Filter { kind: Kind::Light, size: 2, written_out: 2, checks: false };
-        let mut chain = None;
+        let mover = Filter { kind: Kind::Light, size: 2, written_out: 2, checks: false, lifts: false };
+        let (mut chain, mut state) = (None, false);
         let (filter, filters) = match &node.kind {
             NodeKind::Filter { code, prints: false, dynamic: false, stateful, .. } => {
-                let class = self.classes[code.index()].filter(|_| *stateful && !self.lost.apart[v.index()]);
+                let class = self.classes[code.index()].filter(|_| !self.lost.apart[v.index()]);
+                state = *stateful;
                 chain = class.map(|class| vec![(class, rate)]);
                 (self.kinds.get(code.index())?[usize::from(self.lost.serial[v.index()])]?, 1)
             }
@@ -228,7 +253,7 @@ impl Finder<'_> {
             NodeKind::JoinRoundRobin(w) if w.len() == node.inputs.len() && node.outputs.len() == 1 => (mover, 0),
             _ => return None,
         };
-        let Filter { kind, size, written_out, checks } = filter;
+        let Filter { kind, size, written_out, checks, lifts } = filter;
         let most = if filters > 0 { rate } else { 0 };
         Some(Part {
             nodes: vec![v],
@@ -239,6 +264,11 @@ impl Finder<'_> {
             size,
             written_out: written_out.saturating_mul(rate),
             checks,
+            stateful: state,
+            vectors: false,
+            // in a loop, few firings follow one another
+            lifts: lifts && !self.loops[v.index()],
+            lifted: false,
             chain,
         })
     }
@@ -298,10 +328,12 @@ impl Finder<'_> {
     }
 
     fn keep(&mut self, mut part: Part) {
-        if part.filters > 0 && part.nodes.len() > 1 {
+        let lifted = part.lifted;
+        if part.filters > 0 && (part.nodes.len() > 1 || lifted) {
             part.nodes.sort();
             let links = self.links(&part).unwrap_or_else(|| vec![part.nodes]);
-            self.found.extend(links.into_iter().filter(|l| l.len() > 1));
+            let links = links.into_iter().filter(|l| l.len() > 1 || lifted);
+            self.found.extend(links.map(|nodes| Group { nodes, lifted }));
         }
     }
 
@@ -330,18 +362,19 @@ impl Finder<'_> {
         good.then(|| links.iter().map(|link| link.iter().flat_map(|p| &p.nodes).copied().collect()).collect())
     }
 
-    /// Branches of a splitter as they are in a region: of those that are a bundle, one is written out.
-    fn branches(&self, mut branches: Vec<Part>) -> Vec<Part> {
+    /// Branches of a splitter as they are in a region: of those that are a bundle, one is written out. And are all of them one?
+    fn branches(&self, mut branches: Vec<Part>) -> (Vec<Part>, bool) {
         let mut equal: BTreeMap<Vec<(usize, u64)>, Vec<usize>> = BTreeMap::new();
         for (i, b) in branches.iter().enumerate() {
-            if let Some(chain) = &b.chain {
+            if let (Some(chain), true) = (&b.chain, b.stateful) {
                 equal.entry(chain.clone()).or_default().push(i);
             }
         }
         for others in equal.values().filter(|all| all.len() >= bundle::FEWEST).flat_map(|all| &all[1..]) {
             (branches[*others].size, branches[*others].written_out) = (0, 0);
         }
-        branches
+        let bundle = branches.len() >= bundle::FEWEST && equal.values().any(|all| all.len() == branches.len());
+        (branches, bundle)
     }
 
     /// The part that is all of a stream, where it can be one; else, what can be of it is kept.
@@ -357,11 +390,12 @@ impl Finder<'_> {
                 let own: Option<Vec<Part>> = hier.nodes.iter().map(|v| self.node(*v)).collect();
                 let all: Option<Vec<Part>> = children.iter().cloned().collect();
                 let whole = own.zip(all).and_then(|(own, all)| {
-                    let branches = self.branches(all);
-                    Part::of(&own.iter().chain(&branches).collect::<Vec<_>>())
+                    let (branches, vectors) = self.branches(all);
+                    let whole = Part::of(&own.iter().chain(&branches).collect::<Vec<_>>())?;
+                    Some(Part { chain: None, vectors, ..whole })
                 });
                 if let Some(whole) = whole.filter(|w| self.closed(w)) {
-                    return Some(Part { chain: None, ..whole });
+                    return Some(whole);
                 }
                 children.into_iter().flatten().for_each(|p| self.keep(p));
                 None
@@ -379,14 +413,20 @@ impl Finder<'_> {
                     };
                     run = Some(match run.take() {
                         None => child,
-                        Some(r) => match r.with(&child).filter(|both| self.closed(both)) {
-                            Some(both) => both,
-                            None => {
-                                broken = true;
-                                self.keep(r);
-                                child
+                        Some(r) => {
+                            let child = match r.vectors && child.lifts {
+                                true => Part { kind: Kind::Lanes, lifted: true, ..child },
+                                false => child,
+                            };
+                            match r.with(&child).filter(|both| self.closed(both)) {
+                                Some(both) => both,
+                                None => {
+                                    broken = true;
+                                    self.keep(r);
+                                    child
+                                }
                             }
-                        },
+                        }
                     });
                 }
                 let run = run?;

@@ -27,6 +27,9 @@ use sluice_frontend::ty::Ty;
 /// A filter with fewer operations per firing is left to the C compiler.
 const WORTHWHILE: u64 = 12;
 
+/// The same of one whose items come as vectors: one by one, each had to be taken out of its vector first.
+const FEW: u64 = 4;
+
 /// The longest row of phases: more would need too much memory.
 const MAX_PHASES: u32 = 1024;
 
@@ -49,10 +52,26 @@ pub fn run(kernel: &mut Kernel) {
         kernel.lanes = Some(Lanes { strands: n, ..lanes });
         return;
     }
+    across(kernel, WORTHWHILE);
+}
+
+/// Finds the lanes of a work function whose items come as vectors, so that even what is little to do pays ([`pays_behind_vectors`]).
+pub fn run_behind_vectors(kernel: &mut Kernel) {
+    across(kernel, FEW);
+}
+
+/// Would the firings of this filter go in lanes if its items came as vectors, and otherwise not?
+pub fn pays_behind_vectors(kernel: &Kernel) -> bool {
+    let mut alone = kernel.clone();
+    run_behind_vectors(&mut alone);
+    kernel.lanes.is_none() && alone.lanes.is_some()
+}
+
+fn across(kernel: &mut Kernel, worthwhile: u64) {
     if straight::straight(kernel) || straight::wide(kernel) {
         return;
     }
-    if let Some((f, lanes)) = find(kernel, WORTHWHILE, false).filter(|(f, l)| !straight::moves_only(f, &l.varying)) {
+    if let Some((f, lanes)) = find(kernel, worthwhile, false).filter(|(f, l)| !straight::moves_only(f, &l.varying)) {
         kernel.functions.push(f);
         kernel.lanes = Some(lanes);
     }

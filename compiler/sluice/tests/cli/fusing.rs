@@ -175,11 +175,74 @@ fn what_waits_behind_duplicates_is_the_input_again() {
 fn branches_that_differ_in_numbers_go_side_by_side() {
     let place = Place::new().with("a.str", BANK);
     let (found, text) = nodes(&place, &[]);
-    assert_eq!(found.len(), 3, "{text}");
-    // two fields for each filter of a branch, and a loop
-    let wide = |l: &&str| l.starts_with("state") && l.contains("float[5]");
+    // what sums them up goes side by side, too, in firings
+    assert_eq!(found.len(), 4, "{text}");
+    assert!(text.contains("kernel \"Sum\"") && text.lines().any(|l| l.starts_with("lanes func")), "{text}");
+    // two fields for each filter of a branch, and a loop, with lanes that no branch needs
+    let wide = |l: &&str| l.starts_with("state") && l.contains("float[8]");
     assert_eq!(text.lines().filter(wide).count(), 4, "{text}");
-    assert_eq!(text.matches(" < 5 step 1 ").count(), 2, "{text}");
+    // the second loop gives to the region's output, which has no room for more
+    let turns = |n: u32| text.matches(&format!(" < {n} step 1 abreast")).count();
+    assert_eq!((turns(8), turns(5)), (1, 1), "{text}");
+}
+
+/// Filters without state beside those with: before them, behind them, by themselves; and where each branch has items of its own.
+fn bank(branches: usize, split: &str, branch: &str, behind: &str) -> String {
+    format!(
+        "float->float filter Section(float a, float b) {{ float s; float u; work pop 1 push 1 {{ float x = pop(); float y = a * x + s; s = u - b * y; u = x - a * u; push(y); }} }}
+float->float filter Gain(float g) {{ work pop 1 push 1 {{ push(g * pop()); }} }}
+float->float filter Clip(float g) {{ work pop 1 push 1 {{ float x = pop(); push(x > g ? g : x); }} }}
+float->float filter Twice(float g) {{ float s; work pop 1 push 2 {{ float x = pop(); push(s); push(g * s + x); s = x; }} }}
+float->float filter Pair(float g) {{ work pop 2 push 1 {{ push(g * pop() - pop()); }} }}
+float->float filter Sum(int n) {{ work pop n push 1 {{ float s = 0; for (int i = 0; i < n; i++) s += pop(); push(s); }} }}
+float->float filter Smooth(float g) {{ float s; work pop 1 push 1 {{ s = g * s + pop(); push(s); }} }}
+float->float pipeline Branch(int i) {{ {branch} }}
+float->float pipeline Main {{
+    add splitjoin {{ split {split}; for (int i = 1; i <= {branches}; i++) add Branch(i); join roundrobin(1); }}
+    {behind}
+}}
+"
+    )
+}
+
+/// Numbers of branches beside the widths of vectors; where lanes without a branch must not read or write: items that a splitter deals out, and the region's output.
+#[test]
+fn lanes_without_a_branch_tell_nothing() {
+    let gains = "add Gain(0.5 * i); add Section(0.25 / i, 0.0625); add Clip(0.75 * i); add Section(0.125, 0.03125 * i); add Gain(i);";
+    for n in [2, 3, 5, 7, 8, 11] {
+        same(&bank(n, "duplicate", gains, &format!("add Sum({n});")), reals, &[0, 1, 33, 1001]);
+    }
+    for n in [3, 7] {
+        let pairs = "add Twice(0.5 * i); add Pair(0.25 * i); add Section(0.5 / i, 0.125);";
+        same(&bank(n, "roundrobin", gains, "add Smooth(0.5);"), reals, &[0, n, 1000]);
+        same(&bank(n, "duplicate", pairs, &format!("add Sum({n}); add Smooth(0.5);")), reals, &[0, 1, 17, 2000]);
+        same(&bank(n, "duplicate", pairs, ""), reals, &[0, 1, 1003]);
+    }
+}
+
+#[test]
+fn filters_without_state_are_beside_those_with() {
+    let shown = |program: &str| {
+        let (found, text) = nodes(&Place::new().with("a.str", program), &[]);
+        (found.len(), text.matches(" step 1 abreast").count(), text.matches(" < 8 step 1 abreast").count(), text)
+    };
+    // five loops of filters, and of the firings of those that fire twice
+    let (nodes, all, filled, text) = shown(&bank(
+        7,
+        "duplicate",
+        "add Gain(0.5 * i); add Section(0.25, 0.5 / i); add Gain(0.25 * i); add Section(0.5, 0.5);",
+        "add Sum(7);",
+    ));
+    assert_eq!((nodes, all, filled), (4, 4, 3), "{text}");
+    // without any with state, they are lanes of firings
+    let (_, all, _, text) = shown(&bank(7, "duplicate", "add Gain(0.5 * i); add Clip(0.25 * i);", "add Sum(7);"));
+    assert_eq!(all, 0, "{text}");
+    // three branches that cannot be filled up are no loop
+    let (_, all, _, text) = shown(&bank(3, "roundrobin", "add Section(0.25, 0.5 / i);", "add Sum(3);"));
+    assert_eq!(all, 0, "{text}");
+    let (_, all, filled, text) =
+        shown(&bank(3, "duplicate", "add Section(0.25, 0.5 / i); add Section(0.5 / i, 0.125);", "add Smooth(0.5);"));
+    assert_eq!((all, filled, text.matches(" < 4 step 1 abreast").count()), (1, 0, 1), "{text}");
 }
 
 #[test]
