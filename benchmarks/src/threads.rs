@@ -1,5 +1,8 @@
 //! What several threads gain: `sluice run --threads N` against `--threads 1`, in turns, as ratios. Called by scripts/bench.
 //!
+//! Beside it stands what the machine itself gains: N runs of one thread each, at once, that have nothing to do with each other. Processors that share a core, a cache, memory or the
+//! power for their clocks do not work N times as fast together as one does alone, whoever divides the work.
+//!
 //! ```text
 //! threads SLUICE WORK RESULTS     the sluice command, a folder for input and output, and the start of the name of the files to write (.md, .json)
 //! ```
@@ -10,7 +13,7 @@ use serde_json::json;
 use sluice_benchmarks::command;
 use sluice_benchmarks::measure::{keep, spread};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const TURNS: usize = 7;
@@ -26,6 +29,25 @@ struct Case {
     arguments: Vec<String>,
     /// Does it have an output, or does it only print?
     writes: bool,
+}
+
+/// What so many runs of one thread take that begin at once, from the first's start to the last's end; their output goes nowhere.
+fn at_once(sluice: &str, case: &Case, runs: usize) -> Result<f64, String> {
+    let fault = |e: std::io::Error| format!("{sluice}: {e}");
+    let start = Instant::now();
+    let mut children = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        let mut command = Command::new(sluice);
+        command.arg("run").args(&case.arguments).args(["--threads", "1"]).stdout(Stdio::null());
+        if case.writes {
+            command.args(["--output", "/dev/null"]);
+        }
+        children.push(command.spawn().map_err(fault)?);
+    }
+    // all are waited for, whatever becomes of one of them
+    let ends: Vec<bool> = children.iter_mut().map(|child| child.wait().is_ok_and(|status| status.success())).collect();
+    let time = start.elapsed().as_secs_f64();
+    if ends.iter().all(|well| *well) { Ok(time) } else { Err(format!("{}: a run failed", case.name)) }
 }
 
 /// What a run takes, whose output goes there: to a file, or nowhere, since what a disk takes is not what is measured.
@@ -77,11 +99,14 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
         cases.push(Case { name, arguments, writes: true });
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut table = String::from("| program | threads | time of one thread / time | same bytes |\n|---|---|---|---|\n");
+    let mut table = String::from(
+        "| program | threads | time of one thread / time | as many runs at once | same bytes |\n|---|---|---|---|---|\n",
+    );
     let mut rows = Vec::new();
     for case in &cases {
         let counts: Vec<usize> = [2, 4].into_iter().filter(|n| *n <= cores.max(2)).collect();
         let mut times: Vec<Vec<f64>> = vec![Vec::new(); counts.len() + 1];
+        let mut beside: Vec<Vec<f64>> = vec![Vec::new(); counts.len()];
         let mut same = true;
         let mut wanted = Vec::new();
         for turn in 0..=TURNS {
@@ -96,17 +121,28 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
                     times[i].push(time);
                 }
             }
+            for (threads, times) in counts.iter().zip(&mut beside).filter(|_| turn > 0) {
+                times.push(at_once(sluice, case, *threads)?);
+            }
         }
         let one = spread(times[0].clone()).median;
-        for (threads, times) in counts.iter().zip(&times[1..]) {
+        for ((threads, times), beside) in counts.iter().zip(&times[1..]).zip(beside) {
             let gain = one / spread(times.clone()).median;
-            let row = format!("| {} | {threads} | {gain:.2} | {} |\n", case.name, if same { "yes" } else { "NO" });
+            let machine = *threads as f64 * one / spread(beside).median;
+            let row = format!(
+                "| {} | {threads} | {gain:.2} | {machine:.2} | {} |\n",
+                case.name,
+                if same { "yes" } else { "NO" }
+            );
             table.push_str(&row);
-            rows.push(json!({ "program": case.name, "threads": threads, "ratio": gain, "same": same }));
+            rows.push(
+                json!({ "program": case.name, "threads": threads, "ratio": gain, "machine": machine, "same": same }),
+            );
         }
     }
     table.push_str(&format!(
-        "\nOn {cores} processors; medians of {TURNS} turns; the start of the command is in all times, and output goes nowhere.\n"
+        "\nOn {cores} processors; medians of {TURNS} turns; the start of the command is in all times, and output goes nowhere. *As many runs at once*: how many times as \
+         much as one run by itself so many runs of one thread do in the same time, that have nothing to do with each other: what the machine's processors gain where nothing has to be divided.\n"
     ));
     keep(results, sluice, &table, json!({ "rows": rows }))
 }

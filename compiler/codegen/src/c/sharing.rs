@@ -100,7 +100,16 @@ impl Lives {
         let lives = if repeats { None } else { Lives::of(graph, steps, fill) };
         let may = |c: ChannelId| apart.is_none_or(|a| !a.crosses[c.index()]);
         lives.map(|mut lives| {
-            if apart.is_none() && input.messages.links.is_empty() && input.options.strips {
+            let plain = input.messages.links.is_empty() && input.options.strips;
+            if plain {
+                let weaves = woven::weaves(input);
+                let may = |v: NodeId| match &graph.node(v).kind {
+                    NodeKind::Filter { code, .. } => weaves.get(code.index()).copied().unwrap_or(false),
+                    _ => false,
+                };
+                lives.trios = woven::trios(graph, steps, fill, CHUNK, &may);
+            }
+            if apart.is_none() && plain {
                 let convolved = |v: NodeId| match &graph.node(v).kind {
                     NodeKind::Filter { code, .. } => {
                         input.codes.get(code.index()).is_some_and(|c| c.convolution.is_some())
@@ -110,22 +119,16 @@ impl Lives {
                 let bytes = |c: ChannelId| Some(size_align(&graph.channel(c).ty, input.globals)?.0);
                 lives.strips = strips::find(graph, steps, CHUNK, &|v| !convolved(v), &bytes);
                 lives.through_strips(graph, steps);
-                let weaves = woven::weaves(input);
-                let may = |v: NodeId| match &graph.node(v).kind {
-                    NodeKind::Filter { code, .. } => weaves.get(code.index()).copied().unwrap_or(false),
-                    _ => false,
-                };
-                lives.trios = woven::trios(graph, steps, fill, CHUNK, &may);
                 lives.alike = alike::find(graph, steps, fill, CHUNK, &alike::plain(input, regions));
                 let strips = lives.strips.iter().map(|s| (s.first, s.length));
                 let others: Vec<_> = strips.chain(lives.alike.iter().map(|a| (a.first, a.length))).collect();
                 lives.trios.retain(|t| others.iter().all(|(at, n)| at + n <= t.first || t.first + t.length <= *at));
-                lives.through_trios(graph);
                 // what comes to the splitter is there until the joiner's step, what goes from the joiner from the splitter's on
                 for a in lives.alike.clone() {
                     lives.through([a.ends.0, a.ends.1], (a.first, a.first + a.length - 1));
                 }
             }
+            lives.through_trios(graph);
             // stages fire some filters more often than others
             let whole = regions.filter(|_| apart.is_none());
             let lanewise = whole.map(|r| Lanewise::of(r, input.kernels.len(), &|c| lives.shares(c)));

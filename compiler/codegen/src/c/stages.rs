@@ -263,12 +263,25 @@ fn replicated(
          struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)a;\n    (void)s;\n    (void)again;\n"
     );
     let part = Steady { places: Some(places), stats: false, ..*steady };
-    for (v, times, again) in nodes {
-        let n = match again {
-            0 => format!("{times} * k"),
-            _ => format!("{times} * k + {again} * again"),
-        };
-        part.fire(*v, &n, &BTreeSet::new(), 1, &mut out, movers)?;
+    let often = |times: u64, again: u64| match again {
+        0 => format!("{times} * k"),
+        _ => format!("{times} * k + {again} * again"),
+    };
+    let numbers: BTreeMap<NodeId, (u64, u64)> = nodes.iter().map(|(v, times, again)| (*v, (*times, *again))).collect();
+    let again = |v: NodeId| numbers.get(&v).map(|(_, again)| *again);
+    let mut done: BTreeSet<NodeId> = BTreeSet::new();
+    for (v, times, more) in nodes {
+        if done.contains(v) {
+            continue;
+        }
+        let mut trios = part.lives.map_or(&[][..], |l| l.trios()).iter();
+        if let Some((trio, all)) = trios.find_map(|t| Some((t, t.from_node(*v, &again)?))) {
+            let (times, more) = numbers[&all[0]];
+            part.fire_trio(trio, &often(times, more), &BTreeMap::new(), &mut out, &mut movers.woven)?;
+            done.extend(all);
+            continue;
+        }
+        part.fire(*v, &often(*times, *more), &BTreeSet::new(), 1, &mut out, movers)?;
     }
     out.push_str("}\n\n");
     Ok(out)

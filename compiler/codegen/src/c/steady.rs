@@ -123,7 +123,7 @@ impl Steady<'_> {
                         let ends = self.straight_ends(&chunk[at..at + alike.length], &straight, &mut body);
                         self.alike(alike, (&ends, &straight), &mut body);
                         at += alike.length;
-                    } else if let Some(trio) = self.trio_from(i * CHUNK + at) {
+                    } else if let Some(trio) = self.trio_from(i * CHUNK + at, &chunk[at..]) {
                         let ends = self.straight_ends(&chunk[at..at + trio.length], &straight, &mut body);
                         self.trio(trio, &ends, &mut body, &mut movers.woven)?;
                         at += trio.length;

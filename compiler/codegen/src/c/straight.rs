@@ -143,7 +143,7 @@ impl Steady<'_> {
         while let Some(step) = chunk.get(at) {
             let strip = self.strip_from(number + at).map(|s| s.length);
             let alike = || self.alike_from(number + at).map(|a| a.length);
-            let together = strip.or_else(alike).or_else(|| self.trio_from(number + at).map(|t| t.length));
+            let together = strip.or_else(alike).or_else(|| self.trio_from(number + at, &chunk[at..]).map(|t| t.length));
             if together.is_none() {
                 alone.push(step);
             }

@@ -169,6 +169,33 @@ pub struct Trio {
 }
 
 impl Trio {
+    /// Do these steps begin with it?
+    fn begins(&self, steps: &[Step]) -> bool {
+        let Weave { join, split } = self.weave;
+        let own = [join, Some(self.filter), split].into_iter().flatten();
+        let fires = |(s, (v, _)): (&Step, (NodeId, u64))| matches!(s, Step::Fire { node, .. } if *node == v);
+        steps.len() >= self.length && steps.iter().zip(own).all(fires)
+    }
+
+    /// The nodes that it fires, where that begins with this one and all of them do so in the same proportion beyond what they do in a steady state: `again`, by node, once more. The filter
+    /// is given first.
+    pub(super) fn from_node(&self, v: NodeId, again: &dyn Fn(NodeId) -> Option<u64>) -> Option<Vec<NodeId>> {
+        let Weave { join, split } = self.weave;
+        let (filter, times) = self.filter;
+        if join.map_or(filter, |(u, _)| u) != v {
+            return None;
+        }
+        let more = again(filter)?;
+        let mut nodes = vec![filter];
+        for (u, count) in [join, split].into_iter().flatten() {
+            if again(u)?.checked_mul(times)? != more.checked_mul(count)? {
+                return None;
+            }
+            nodes.push(u);
+        }
+        Some(nodes)
+    }
+
     /// The channels whose items must be where they are through all of its steps: its filter's, its joiner's inputs, and its splitter's outputs.
     pub fn moved(&self, graph: &SdfGraph) -> Vec<ChannelId> {
         let node = |mover: Option<(NodeId, u64)>| mover.map(|(u, _)| graph.node(u));
@@ -218,9 +245,10 @@ pub fn trios(
 }
 
 impl Steady<'_> {
-    /// The steps that begin with this one and become the firings of one filter.
-    pub(super) fn trio_from(&self, step: usize) -> Option<&Trio> {
-        self.lives?.trios().iter().find(|t| t.first == step && self.places.is_none() && !self.stats)
+    /// The steps that begin with this one and become the firings of one filter. Of a part of a program, whose steps have other numbers, `steps` are those from this one on.
+    pub(super) fn trio_from(&self, step: usize, steps: &[Step]) -> Option<&Trio> {
+        let trios = self.lives.filter(|_| !self.stats)?.trios();
+        trios.iter().find(|t| if self.places.is_none() { t.first == step } else { t.begins(steps) })
     }
 
     /// Fires it, `k` times as often. `straight`: where what comes to it, and goes from it, begins, where that is not in its channels' buffers.
@@ -231,7 +259,20 @@ impl Steady<'_> {
         out: &mut String,
         woven: &mut Woven,
     ) -> Result<(), CodegenError> {
-        let (v, times) = trio.filter;
+        let n = scaled_by_k(trio.filter.1);
+        self.fire_trio(trio, &n, straight, out, woven)
+    }
+
+    /// Fires it so often.
+    pub(super) fn fire_trio(
+        &self,
+        trio: &Trio,
+        n: &str,
+        straight: &BTreeMap<ChannelId, String>,
+        out: &mut String,
+        woven: &mut Woven,
+    ) -> Result<(), CodegenError> {
+        let (v, _) = trio.filter;
         let nothing = BTreeSet::new();
         let call = self.woven_call(v, trio.weave, woven)?;
         let _ = writeln!(out, "    ctx->node = {};", self.known(v));
@@ -242,7 +283,7 @@ impl Steady<'_> {
         for c in &call.given {
             let _ = write!(out, ", {}", straight.get(c).cloned().unwrap_or_else(|| self.output(*c, &nothing)));
         }
-        let _ = writeln!(out, ", (long)({}));", scaled_by_k(times));
+        let _ = writeln!(out, ", (long)({n}));");
         Ok(())
     }
 

@@ -142,7 +142,7 @@ pub fn plan(
     // what the threads share for the most part is as good as anything can be
     let even = plan.total as f64 / problem.threads as f64;
     for made in partition::spread(&problem).into_iter().chain(solved) {
-        if best.as_ref().is_some_and(|b| b.doubtful <= BETTER * even) {
+        if best.as_ref().is_some_and(|b| b.doubtful <= ENOUGH * even) {
             break;
         }
         if seen.iter().any(|old| old.partition() == made.partition()) {
@@ -201,6 +201,9 @@ const DOUBT: f64 = 1.25;
 
 /// How many times less one must be than another to be better.
 const BETTER: f64 = 1.03;
+
+/// How near to an even share of the work is near enough to look no further: the search takes as long as some hundredths of a second of running would gain.
+const ENOUGH: f64 = 1.05;
 
 /// A thread's cycles, the same with [`DOUBT`], and what it runs.
 type Seat = (f64, f64, Vec<(usize, usize)>);
