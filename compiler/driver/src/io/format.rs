@@ -155,29 +155,6 @@ impl Number {
         }
     }
 
-    /// Numbers for float items, many at once: what [`Number::get`] gives, without asking each time what kind they are.
-    pub fn get_floats(self, bytes: &[u8], out: &mut [u8]) {
-        let put = |to: &mut [u8], value: f64| to.copy_from_slice(&(value as f32).to_le_bytes());
-        match self {
-            Number::U8 | Number::Wav8 | Number::Rtl => {
-                let table: [[u8; 4]; 256] = std::array::from_fn(|i| (self.get(&[i as u8], true) as f32).to_le_bytes());
-                for (from, to) in bytes.iter().zip(out.chunks_exact_mut(4)) {
-                    to.copy_from_slice(&table[usize::from(*from)]);
-                }
-            }
-            Number::Signed(2, scale) => {
-                for (from, to) in bytes.chunks_exact(2).zip(out.chunks_exact_mut(4)) {
-                    put(to, f64::from(i16::from_le_bytes([from[0], from[1]])) * scale);
-                }
-            }
-            _ => {
-                for (from, to) in bytes.chunks_exact(self.bytes()).zip(out.chunks_exact_mut(4)) {
-                    put(to, self.get(from, true));
-                }
-            }
-        }
-    }
-
     /// Appends a number; integers are rounded to the nearest (halves away from zero) and limited to their range.
     pub fn put(self, value: f64, real: bool, out: &mut Vec<u8>) {
         match self {
@@ -280,23 +257,6 @@ mod tests {
         assert_eq!(Format::of_extension(Path::new("x/y.IQ")), Some(Format::Rtl));
         assert_eq!(Format::of_extension(Path::new("y.wav")), Some(Format::Wav(WavSample::I16)));
         assert_eq!(Format::of_extension(Path::new("y")), None);
-    }
-
-    #[test]
-    fn many_numbers_are_what_one_is() {
-        let bytes: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
-        let wav16 = Number::Signed(2, 1.0 / 32768.0);
-        for number in
-            [Number::U8, Number::Wav8, Number::Rtl, wav16, Number::Signed(3, 0.5), Number::Signed(4, 1.0), Number::F64]
-        {
-            let n = bytes.len() / number.bytes();
-            let mut out = vec![0; 4 * n];
-            number.get_floats(&bytes, &mut out);
-            for i in 0..n {
-                let one = number.get(&bytes[i * number.bytes()..], true) as f32;
-                assert_eq!(out[4 * i..4 * i + 4], one.to_le_bytes(), "{number:?} {i}");
-            }
-        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Input and output: one set of readers and writers for the interpreter and for native runs.
 
 pub mod bytes;
+mod floats;
 pub mod format;
 pub mod host;
 pub mod item;

@@ -1,6 +1,7 @@
 //! Items from outside: any format, any source, in blocks of what is there.
 
 use super::bytes::{Bytes, More};
+use super::floats;
 use super::format::{self, Format, Number};
 use super::item::{ItemType, Scalar};
 use super::text::{self, Words};
@@ -183,8 +184,10 @@ impl Reader {
             Decode::Raw => {
                 let n = (held.len() / size).min(room);
                 out[..n * size].copy_from_slice(&held[..n * size]);
-                for one in out[..n * size].chunks_exact_mut(size) {
-                    for at in &self.item.flags {
+                let flags = &self.item.flags;
+                // most items have none, and are not looked at
+                for one in out[..n * size].chunks_exact_mut(size).take(if flags.is_empty() { 0 } else { n }) {
+                    for at in flags {
                         one[*at] = u8::from(one[*at] != 0);
                     }
                 }
@@ -205,7 +208,7 @@ impl Reader {
                 let n = (held.len() / (wide * self.item.scalars)).min(room);
                 let used = n * wide * self.item.scalars;
                 if *scalar == Scalar::F32 {
-                    number.get_floats(&held[..used], out);
+                    floats::put(*number, &held[..used], out);
                 } else {
                     for (from, to) in held[..used].chunks_exact(wide).zip(out.chunks_exact_mut(narrow)) {
                         let value = number.get(from, real);
