@@ -18,10 +18,10 @@ use std::time::Instant;
 
 const TURNS: usize = 7;
 /// Bytes of input, and floats: so many that the start of a command, which is in its time, is little of it.
-const BYTES: u64 = 512_000_000;
-const FLOATS: u64 = 256_000_000;
+const BYTES: u64 = 1_024_000_000;
+const FLOATS: u64 = 512_000_000;
 /// Steady states of a program that takes a hundred times as long for each item.
-const FEWER: &str = "800000";
+const FEWER: &str = "1600000";
 
 /// A program with what it is run with.
 struct Case {
@@ -86,7 +86,7 @@ fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
         Case { name: "FM receiver, from bytes to sound", arguments: text(&fm), writes: true },
         Case {
             name: "low-pass with arc tangents, nearly all in one filter",
-            arguments: text(&["benchmarks/threads/lowpass.str", "-n", "150000"]),
+            arguments: text(&["benchmarks/threads/lowpass.str", "-n", "300000"]),
             writes: false,
         },
     ];

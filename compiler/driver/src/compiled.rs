@@ -18,7 +18,6 @@ use crate::threads::plan::{self, Plan};
 use sluice_codegen::c::beside;
 use sluice_codegen::c::fused::FusedProgram;
 use sluice_codegen::c::layout::size_align;
-use sluice_codegen::c::program;
 use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program, emit_stages};
 use sluice_frontend::graph::{Node, NodeKind};
 use sluice_frontend::ids::NodeId;
@@ -103,7 +102,7 @@ fn emit_by(
         let found = find::in_cache(checked).and_then(Result::ok);
         let input = input(checked, name, &kernels, &verified, &options);
         // what the plan is for must be what the code has
-        let batch = threads.batch.map_or_else(|| program::batch(&input), Ok).map_err(|e| no_code(&e))?;
+        let batch = threads.batch.map_or_else(|| plan::batch(&input), Ok).map_err(|e| no_code(&e))?;
         let mut fuse = |partition: Option<&partition::Verified>| regions(checked, code, &kernels, partition);
         let made = plan::plan(&input, threads.threads, batch, found.as_ref(), &mut fuse);
         if made.partition.is_some() {
@@ -138,7 +137,7 @@ fn emit_by(
     };
     let planned = options;
     if let (Some(batch), None) = (planned.batch, threads.and_then(|t| t.batch)) {
-        options.batch = Some(batch.max(program::batch(&with_regions(&planned)).map_err(|e| no_code(&e))?));
+        options.batch = Some(batch.max(plan::batch(&with_regions(&planned)).map_err(|e| no_code(&e))?));
     }
     let input = with_regions(&options);
     let emitted = session.pass("emit-c", || match partition {

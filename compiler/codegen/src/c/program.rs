@@ -241,11 +241,11 @@ struct Extra<'a> {
     device: Option<&'a OnDevice>,
 }
 
-/// Steady states that stages of a program run at once, where that is not asked for. What lies between the filters of a region takes no room, and what shares takes it once.
-pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
+/// Steady states that stages of a program run at once, where that is not asked for. What lies between the filters of a region takes no room, and what shares takes it once. `longer`: with twice
+/// as much room as one thread's buffers take.
+pub fn batch(input: &ProgramInput<'_>, longer: bool) -> Result<u64, CodegenError> {
     let limits = limits(input);
-    // twice as much as one thread's buffers would take: what is done for each batch is more than what memory farther away costs (measured on the programs of the benchmark of threads)
-    let limits = Limits { batch: None, target: limits.target.saturating_mul(2), ..limits };
+    let limits = Limits { batch: None, target: limits.target.saturating_mul(1 + u64::from(longer)), ..limits };
     let regions = fused::of(input);
     let lives = if input.steady.islands.is_none() { Lives::of_program(input, regions, None) } else { None };
     let laid_out = |limits: Limits| {
@@ -253,10 +253,11 @@ pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
     };
     let made = laid_out(limits)?;
     // less than a vector of firings costs as much as one, and what replicas do again is done for each batch; stages have the caches of several cores
-    let target = limits.target.saturating_mul(2);
-    let longer = [2 * WIDEST, WIDEST].into_iter().filter(|n| *n > made.batch);
-    let mut longer = longer.filter_map(|n| laid_out(Limits { batch: Some(n), ..limits }).ok());
-    Ok(longer.find(|l| l.channel_bytes <= target).unwrap_or(made).batch)
+    let target = limits.target.saturating_mul(4);
+    let vectors = [4 * WIDEST, 2 * WIDEST, WIDEST].into_iter().skip(usize::from(!longer));
+    let mut vectors =
+        vectors.filter(|n| *n > made.batch).filter_map(|n| laid_out(Limits { batch: Some(n), ..limits }).ok());
+    Ok(vectors.find(|l| l.channel_bytes <= target).unwrap_or(made).batch)
 }
 
 /// What bounds a program's buffers.

@@ -10,7 +10,8 @@
 use super::crew::Seats;
 use crate::profile::find::Found;
 use sluice_codegen::ProgramInput;
-use sluice_codegen::c::{layout, stages};
+use sluice_codegen::c::program::CodegenError;
+use sluice_codegen::c::{layout, program, stages};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_kernel::cost::{self, Cost};
@@ -62,6 +63,22 @@ pub struct Planned {
     pub nodes: Vec<String>,
     /// Cycles in a steady state.
     pub cycles: u64,
+}
+
+/// Cycles of a batch, as far as the numbers go, up to which it is as long as memory allows: what is done for each batch, and for the threads to meet, is a few thousand. A longer one would keep short
+/// runs on one thread.
+const LONG: u64 = 12_000_000;
+
+/// Steady states of a batch, where that is not asked for: those that stages have room for, or twice as many where they do little.
+pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
+    let longer = program::batch(input, true)?;
+    let core = machine::shipped("cpu").map_or_else(Cost::default, |m| m.cycles);
+    let one = |v: NodeId| {
+        let all = cycles(input.graph, &|k| input.kernels.get(k), v, &core);
+        all.saturating_mul(input.steady.repetitions[v.index()])
+    };
+    let all = input.graph.node_ids().fold(0u64, |sum, v| sum.saturating_add(one(v)));
+    if all.saturating_mul(longer) <= LONG { Ok(longer) } else { program::batch(input, false) }
 }
 
 /// Makes a plan. `batch`: steady states of a batch; `found`: what firings of this very program were measured to take; `fuse`: the program with regions, within the stages of a

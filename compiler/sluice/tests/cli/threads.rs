@@ -271,17 +271,22 @@ void->void stateful filter Main { int n; work { n++; for (int i = 0; i < 100; i+
 /// Of few firings as many as a vector has, where the caches of several cores hold them.
 #[test]
 fn stages_run_a_vector_of_firings() {
-    let said = |items: u32| {
+    let said = |items: u32, turns: u32, work: &str| {
         let program = format!(
             "float->float filter Work(float a) {{ work pop {items} push {items} {{ for (int i = 0; i < {items}; i++) {{
-                float x = pop(); for (int k = 0; k < 20; k++) x = sin(x * a); push(x); }} }} }}
+                float x = pop(); for (int k = 0; k < {turns}; k++) x = {work}; push(x); }} }} }}
             float->float pipeline Main {{ add Work(1.5); add Work(2.5); }}"
         );
         let place = Place::new().with("a.str", &program);
         place.run_with(&["run", "-O0", "a.str", "--threads", "2", "--threads-report"], &[0; 4096]).ends(0).stderr
     };
     for (items, batch) in [(3000, 32), (6000, 16), (9000, 3)] {
-        let said = said(items);
+        let said = said(items, 20, "sin(x * a)");
+        assert!(said.contains(&format!("batches of at most {batch} steady states")), "{items}: {said}");
+    }
+    // those that do little run longer batches: what is done for each is more of it
+    for (items, batch) in [(3000, 64), (6000, 32), (9000, 16)] {
+        let said = said(items, 2, "x * a + 1");
         assert!(said.contains(&format!("batches of at most {batch} steady states")), "{items}: {said}");
     }
 }
@@ -344,5 +349,20 @@ fn stages_have_one_buffer_for_windows_behind_a_splitter() {
     // and what comes out is what one thread gives
     let input: Vec<u8> = (0..300_000u32).flat_map(|i| ((i * 7919 % 1000) as f32 / 500.0 - 1.0).to_le_bytes()).collect();
     all(&place, &["a.str", "--fuse=false"], &input);
+    all(&place, &["a.str"], &input);
+}
+
+/// A sum behind a joiner of branches that are several regions: it takes its items where the joiner would have, for a batch and for what replicas do again.
+#[test]
+fn stages_weave_joiners_into_small_filters() {
+    let program =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks/filterbank/filterbank.str"));
+    let place = Place::new().with("a.str", &program.unwrap());
+    let input: Vec<u8> = (0..400_000u32).flat_map(|i| ((i * 7919 % 1000) as f32 / 500.0 - 1.0).to_le_bytes()).collect();
+    let said = place.run_with(&["run", "-O0", "a.str", "--threads", "2", "--dump-after", "emit-c"], &input).ends(0);
+    let stage =
+        said.text().split("static void sl_stage_1_regions(").nth(1).and_then(|s| s.split("\n}").next()).unwrap();
+    assert_eq!((stage.matches("sl_woven_").count(), stage.matches("sl_join_").count()), (1, 0), "{stage}");
+    assert!(stage.contains("* again"), "{stage}");
     all(&place, &["a.str"], &input);
 }
