@@ -12,6 +12,7 @@
 use serde_json::json;
 use sluice_benchmarks::command;
 use sluice_benchmarks::measure::{keep, spread};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -69,14 +70,24 @@ fn seconds(sluice: &str, case: &Case, threads: usize, output: &Path) -> Result<f
     Ok(time)
 }
 
+/// Writes a file, and waits until it is on the disk: who brings it there later works beside what is measured.
+fn written(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let write = || {
+        let mut file = std::fs::File::create(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|e| format!("{}: {e}", path.display()))
+}
+
 fn run(sluice: &str, work: &Path, results: &str) -> Result<(), String> {
     let input = work.join("threads.iq");
     let bytes: Vec<u8> = (0..BYTES).map(|i| (i.wrapping_mul(6364136223846793005) >> 56) as u8).collect();
-    std::fs::write(&input, bytes).map_err(|e| e.to_string())?;
+    written(&input, &bytes)?;
     let floats = work.join("threads.f32");
     let bytes: Vec<u8> =
         (0..FLOATS).flat_map(|i| ((i.wrapping_mul(7919) % 1000) as f32 / 500.0 - 1.0).to_le_bytes()).collect();
-    std::fs::write(&floats, bytes).map_err(|e| e.to_string())?;
+    written(&floats, &bytes)?;
     let floats = floats.display().to_string();
     let output = work.join("threads.out");
     let text = |parts: &[&str]| parts.iter().map(|p| p.to_string()).collect::<Vec<_>>();
