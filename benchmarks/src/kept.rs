@@ -135,8 +135,22 @@ pub fn files(folder: &Path, end: &str) -> Result<Vec<PathBuf>, String> {
 /// Where the table of README.md begins and ends.
 const MARKS: (&str, &str) = ("<!-- figures: made by `make bench` -->\n", "<!-- end of figures -->\n");
 
-/// README.md with the table of these figures: what hand-written C and libraries take, by what sluice takes.
-pub fn readme(page: &str, kept: &Kept) -> Result<String, String> {
+/// The latest figures of each other machine that has some in a folder: its name, the file's, and the mean of what C by hand takes, by what sluice takes, both exact.
+pub fn elsewhere(folder: &Path, here: &Kept) -> Result<Vec<(String, String, f64)>, String> {
+    let mut found: Vec<(String, String, f64)> = Vec::new();
+    for path in files(folder, PROGRAMS)? {
+        let kept = Kept::read(&path)?;
+        let ratios: Vec<f64> = kept.rows.iter().filter_map(|row| row.by_hand(Arithmetic::Exact)).collect();
+        let Some(mean) = mean(&ratios).filter(|_| kept.processor != here.processor) else { continue };
+        let file = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().replace(".json", ".md"));
+        found.retain(|(machine, ..)| *machine != kept.processor);
+        found.push((kept.processor, file, mean));
+    }
+    Ok(found)
+}
+
+/// README.md with the table of these figures: what hand-written C and libraries take, by what sluice takes; and the means on other machines.
+pub fn readme(page: &str, kept: &Kept, elsewhere: &[(String, String, f64)]) -> Result<String, String> {
     let (before, rest) = page.split_once(MARKS.0).ok_or("README.md has no place for the figures")?;
     let (_, after) = rest.split_once(MARKS.1).ok_or("README.md has no end of the figures")?;
     let mut text = String::from(
@@ -160,10 +174,20 @@ pub fn readme(page: &str, kept: &Kept) -> Result<String, String> {
         );
     }
     let [exact, untuned, usual, free] = ratios.map(|all| mean(&all).map_or(String::new(), |m| format!("{m:.2}")));
+    let others: Vec<String> = elsewhere
+        .iter()
+        .map(|(machine, file, mean)| format!("{machine} [{mean:.2}](benchmarks/results/{file})"))
+        .collect();
+    let others = match &others[..] {
+        [] => String::new(),
+        all => {
+            format!(" On other machines the mean, both exact, was {}, when it was last measured there.", all.join(", "))
+        }
+    };
     Ok(format!(
         "{before}{}{text}| geometric mean | | {exact} | {untuned} | {usual} | {free} | |\n\nOne core of {}; from memory to memory; compiled in the way that [`sluice tune`](docs/tune.md) has found, but for the column *not tuned*; C by hand with `-O3 -march=native` by gcc and by clang, the faster of the \
          two; the best of {TURNS} turns. *Both exact*: operation by operation as the program says (C with `{}`). *C as usual*: sluice's code is exact, C compilers may join a product and a sum. *Both \
-         free*: `--fast-math` on both sides. Ints have one arithmetic.\n{}{after}",
+         free*: `--fast-math` on both sides. Ints have one arithmetic.{others}\n{}{after}",
         MARKS.0,
         kept.processor,
         Arithmetic::Exact.flags_text(),

@@ -163,7 +163,7 @@ fn draw(root: &Path, results: &str) -> Result<(), String> {
     if kept::files(folder, kept::PROGRAMS)?.last().is_none_or(|latest| *latest == file) {
         let path = root.join("README.md");
         let page = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        write(&path, kept::readme(&page, &kept)?)?;
+        write(&path, kept::readme(&page, &kept, &kept::elsewhere(folder, &kept)?)?)?;
     }
     Ok(())
 }
