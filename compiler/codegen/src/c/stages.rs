@@ -275,7 +275,7 @@ fn replicated(
             continue;
         }
         let mut trios = part.lives.map_or(&[][..], |l| l.trios()).iter();
-        if let Some((trio, all)) = trios.find_map(|t| Some((t, t.from_node(*v, &again)?))) {
+        if let Some((trio, all)) = trios.find_map(|t| Some((t, t.begun_by(*v, &again)?))) {
             let (times, more) = numbers[&all[0]];
             part.fire_trio(trio, &often(times, more), &BTreeMap::new(), &mut out, &mut movers.woven)?;
             done.extend(all);

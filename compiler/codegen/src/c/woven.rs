@@ -179,7 +179,7 @@ impl Trio {
 
     /// The nodes that it fires, where that begins with this one and all of them do so in the same proportion beyond what they do in a steady state: `again`, by node, once more. The filter
     /// is given first.
-    pub(super) fn from_node(&self, v: NodeId, again: &dyn Fn(NodeId) -> Option<u64>) -> Option<Vec<NodeId>> {
+    pub(super) fn begun_by(&self, v: NodeId, again: &dyn Fn(NodeId) -> Option<u64>) -> Option<Vec<NodeId>> {
         let Weave { join, split } = self.weave;
         let (filter, times) = self.filter;
         if join.map_or(filter, |(u, _)| u) != v {

@@ -357,7 +357,7 @@ fn stages_have_one_buffer_for_windows_behind_a_splitter() {
 fn stages_weave_joiners_into_small_filters() {
     let program =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks/filterbank/filterbank.str"));
-    let place = Place::new().with("a.str", &program.unwrap());
+    let place = Place::new().with("a.str", program.unwrap());
     let input: Vec<u8> = (0..400_000u32).flat_map(|i| ((i * 7919 % 1000) as f32 / 500.0 - 1.0).to_le_bytes()).collect();
     let said = place.run_with(&["run", "-O0", "a.str", "--threads", "2", "--dump-after", "emit-c"], &input).ends(0);
     let stage =
