@@ -141,7 +141,10 @@ pub fn elsewhere(folder: &Path, here: &Kept) -> Result<Vec<(String, String, f64)
     for path in files(folder, PROGRAMS)? {
         let kept = Kept::read(&path)?;
         let ratios: Vec<f64> = kept.rows.iter().filter_map(|row| row.by_hand(Arithmetic::Exact)).collect();
-        let Some(mean) = mean(&ratios).filter(|_| kept.processor != here.processor) else { continue };
+        let Some(mean) = mean(&ratios) else { continue };
+        if kept.processor == here.processor {
+            continue;
+        }
         let file = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().replace(".json", ".md"));
         found.retain(|(machine, ..)| *machine != kept.processor);
         found.push((kept.processor, file, mean));
@@ -176,12 +179,15 @@ pub fn readme(page: &str, kept: &Kept, elsewhere: &[(String, String, f64)]) -> R
     let [exact, untuned, usual, free] = ratios.map(|all| mean(&all).map_or(String::new(), |m| format!("{m:.2}")));
     let others: Vec<String> = elsewhere
         .iter()
-        .map(|(machine, file, mean)| format!("{machine} [{mean:.2}](benchmarks/results/{file})"))
+        .map(|(machine, file, mean)| format!("[{mean:.2}](benchmarks/results/{file}) ({machine})"))
         .collect();
     let others = match &others[..] {
         [] => String::new(),
         all => {
-            format!(" On other machines the mean, both exact, was {}, when it was last measured there.", all.join(", "))
+            format!(
+                " The mean, both exact, on other machines, with the version that was last measured there: {}.",
+                all.join(", ")
+            )
         }
     };
     Ok(format!(

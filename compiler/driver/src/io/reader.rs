@@ -185,10 +185,10 @@ impl Reader {
                 let n = (held.len() / size).min(room);
                 out[..n * size].copy_from_slice(&held[..n * size]);
                 let flags = &self.item.flags;
-                // most items have none, and are not looked at
-                for one in out[..n * size].chunks_exact_mut(size).take(if flags.is_empty() { 0 } else { n }) {
-                    for at in flags {
-                        one[*at] = u8::from(one[*at] != 0);
+                // most items have none, and are not gone through
+                if !flags.is_empty() {
+                    for one in out[..n * size].chunks_exact_mut(size) {
+                        flags.iter().for_each(|at| one[*at] = u8::from(one[*at] != 0));
                     }
                 }
                 (n, n * size)

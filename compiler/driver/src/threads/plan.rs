@@ -219,7 +219,7 @@ const DOUBT: f64 = 1.25;
 /// How many times less one must be than another to be better.
 const BETTER: f64 = 1.03;
 
-/// How near to an even share of the work is near enough to look no further: the search takes as long as some hundredths of a second of running would gain.
+/// How near to an even share of the work is near enough to look no further. The search for what is left took 13 ms of the start of a filter bank's run, and nothing runs meanwhile.
 const ENOUGH: f64 = 1.05;
 
 /// A thread's cycles, the same with [`DOUBT`], and what it runs.

@@ -145,7 +145,9 @@ impl Builder<'_> {
         // a lane without a member has what the last one has
         let wide = pad::lanes(count);
         let filled = |mut all: Vec<Const>| {
-            all.extend(vec![all.last().cloned(); wide.saturating_sub(all.len())].into_iter().flatten());
+            if let Some(last) = all.last().cloned() {
+                all.resize(wide, last);
+            }
             Const::Array(all.into())
         };
         let source = kernel.function(kernel.work.function);

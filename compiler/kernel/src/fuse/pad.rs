@@ -32,12 +32,21 @@ impl Builder<'_> {
     ) -> usize {
         let wide = lanes(members);
         let given = output.and_then(|c| self.side_by_side.get(&c)).map(|(first, ..)| *first);
+        if wide > members && self.chooses(turn, lane, (inputs, given)) {
+            return members;
+        }
+        self.filled.extend(given);
+        wide
+    }
+
+    /// Does the lane choose anything but what every lane has of its own: states, tables, what is `given`, and what a bundle before has filled all lanes of?
+    fn chooses(&mut self, turn: &[Stmt], lane: LocalId, (inputs, given): (&[ChannelId], Option<ChannelId>)) -> bool {
+        let wide = lanes(inputs.len());
         let in_order = inputs.iter().enumerate().all(|(l, c)| {
             self.side_by_side.get(c).is_some_and(|(first, at, n)| *at == l && *n == wide && self.filled.contains(first))
         });
         let taken = inputs.first().filter(|_| in_order).copied();
         let own: Vec<LocalId> = [taken, given].into_iter().flatten().filter_map(|c| self.array(c).ok()).collect();
-        // the lane chooses among what every lane has of its own, and nothing else
         let mut rest = turn.to_vec();
         walk::each_place_mut(&mut rest, &mut |p| {
             let has = match &p.base {
@@ -53,10 +62,6 @@ impl Builder<'_> {
         walk::each_expr(&rest, &mut |e| {
             chooses |= matches!(&e.kind, ExprKind::Load(p) if p.as_local() == Some(lane));
         });
-        if wide > members && chooses {
-            return members;
-        }
-        self.filled.extend(given);
-        wide
+        chooses
     }
 }
