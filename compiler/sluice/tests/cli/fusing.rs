@@ -239,8 +239,8 @@ fn filters_without_state_are_beside_those_with() {
     assert_eq!(all, 0, "{text}");
     // where branches have items of their own, no lane without a branch has any: neither in the first loop, nor behind it
     let (_, all, filled, text) =
-        shown(&bank(7, "roundrobin", "add Section(0.25, 0.5 / i); add Section(0.5, 0.5 / i);", "add Smooth(0.5);"));
-    assert_eq!((all, filled), (2, 0), "{text}");
+        shown(&bank(7, "roundrobin", &"add Section(0.25, 0.5 / i);".repeat(3), "add Smooth(0.5);"));
+    assert_eq!((all, filled), (3, 0), "{text}");
     // three branches that cannot be filled up are no loop
     let (_, all, _, text) = shown(&bank(3, "roundrobin", "add Section(0.25, 0.5 / i);", "add Sum(3);"));
     assert_eq!(all, 0, "{text}");
