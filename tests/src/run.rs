@@ -187,17 +187,18 @@ pub fn compile_in_memory(checked: &Checked, make: Make) -> Result<Compiled, Stri
     made().map_err(in_short)
 }
 
-/// Compiles a checked program for up to so many threads, with regions or without. `None` where one must do everything.
+/// Compiles a checked program for up to so many threads, with regions or without; `batch`: the steady states that run at once, and how many times as many make up a batch. `None` where one must do
+/// everything.
 pub fn compile_threads(
     checked: &Checked,
     (threads, fuse): (usize, bool),
-    batch: Option<u64>,
+    (batch, turns): (Option<u64>, u64),
 ) -> Result<Option<Compiled>, String> {
     let made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let cc = CcOptions { level: 0, ..CcOptions::default() };
         let code = CodeOptions { cc, privatise: true, fuse, ..Default::default() };
-        let threads = ThreadsOptions { threads, batch, report: false };
+        let threads = ThreadsOptions { threads, batch, turns: Some(turns), report: false };
         let front = compiled::front(&mut session, checked, &code)?;
         let (c, plan) = compiled::emit_plugin(&mut session, checked, &code, Some(&threads), front)?;
         let Some(plan) = plan.filter(|p| p.partition.is_some()) else { return Ok(None) };

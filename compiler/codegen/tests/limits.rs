@@ -76,8 +76,8 @@ fn the_batch_fits_the_target() {
     let nodes = [b.reader(), b.filter("Scale"), b.writer()];
     b.chain(&nodes);
     b.options.buffer_target = 64 << 10;
-    // twice the target where buffers share: two channels of ints, and the distances between them
-    assert_eq!(b.emit().batch, 16368);
+    // twice the target where buffers share: two channels of ints, and the distances between them; in vectors
+    assert_eq!(b.emit().batch, 16320);
     assert_eq!(b.emit().source, b.emit().source);
 }
 

@@ -136,8 +136,14 @@ fn emit_by(
         }
     };
     let planned = options;
-    if let (Some(batch), None) = (planned.batch, threads.and_then(|t| t.batch)) {
-        options.batch = Some(batch.max(plan::batch(&with_regions(&planned)).map_err(|e| no_code(&e))?));
+    if let (Some(batch), Some(plan), Some(threads)) = (planned.batch, &plan, threads) {
+        let fits = plan::batch(&with_regions(&planned)).map_err(|e| no_code(&e))?;
+        let (batch, turns) = match (threads.batch, threads.turns) {
+            (_, Some(turns)) => (batch, turns),
+            (Some(all), None) => plan::divided(all, fits),
+            (None, None) => (batch.max(fits), plan.turns(batch.max(fits))),
+        };
+        (options.batch, options.turns) = (Some(batch), turns);
     }
     let input = with_regions(&options);
     let emitted = session.pass("emit-c", || match partition {
@@ -147,7 +153,7 @@ fn emit_by(
     let c = emitted.map_err(|e| no_code(&e))?;
     dump(session, "emit-c", || c.source.clone())?;
     if let (Some(plan), Some(batch)) = (&mut plan, options.batch) {
-        plan.batch = batch;
+        plan.batch = batch.saturating_mul(options.turns);
     }
     Ok((c, plan))
 }

@@ -254,6 +254,8 @@ pub struct ThreadsOptions {
     pub threads: usize,
     /// Steady states of a batch, where that is not to be chosen.
     pub batch: Option<u64>,
+    /// So many times as many steady states make up a batch, each time `batch` run at once; where that is not to be chosen. (No flag says so: it changes nothing but time.)
+    pub turns: Option<u64>,
     /// Say how the program was cut into stages, and how that went.
     pub report: bool,
 }

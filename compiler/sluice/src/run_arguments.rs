@@ -110,6 +110,6 @@ impl ThreadsArgs {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => usize::from(n),
         };
-        Some(ThreadsOptions { threads, batch: self.threads_batch, report: self.threads_report })
+        Some(ThreadsOptions { threads, batch: self.threads_batch, turns: None, report: self.threads_report })
     }
 }

@@ -284,7 +284,7 @@ struct sl_ctx {
     struct sl_stats *stats;
 #endif
 #ifdef SL_STAGES
-    char *const *block; /* by crossing, of a part */
+    char **block;       /* by crossing, of a part */
     sluice_crew *crew;  /* of the whole */
     void *crew_user;
     sl_back *back;      /* by reader */
@@ -368,6 +368,14 @@ SL_ENGINE void sl_print_float4(sl_ctx *ctx, sl_float4 value) SL_UNUSED;
 
 /* The next `n` items of a reader, which are there; in memory form, valid until the next read. */
 SL_ENGINE const void *sl_take(sl_ctx *ctx, uint32_t reader, int64_t n) SL_UNUSED;
+#ifdef SL_STAGES
+/* Brings items to a place where they may be already. */
+static inline SL_UNUSED void sl_bring(void *to, const void *from, size_t bytes) {
+    if (to != from) {
+        memcpy(to, from, bytes);
+    }
+}
+#endif
 /* Gives `n` items in memory form to a writer; their NaNs are changed in place. */
 SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_UNUSED;
 /* The same where the caller has looked at them as they were made: is there a NaN (sl_nans)? */

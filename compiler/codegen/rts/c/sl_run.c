@@ -94,6 +94,7 @@ static int32_t sl_make(const sl_program *p, const sluice_host *host, sl_ctx **in
     const uint64_t states = sl_part(&at, p->state_bytes);
 #ifdef SL_STAGES
     const uint64_t backs = sl_part(&at, p->abi->reader_count * sizeof(sl_back));
+    const uint64_t blocks = sl_part(&at, SL_CROSSINGS * sizeof(char *));
 #endif
     const uint64_t arena = sl_part(&at, p->arena_bytes);
     sl_part(&at, 0);
@@ -134,6 +135,7 @@ static int32_t sl_make(const sl_program *p, const sluice_host *host, sl_ctx **in
     }
 #ifdef SL_STAGES
     ctx->back = (sl_back *)(void *)(block + backs);
+    ctx->block = (char **)(void *)(block + blocks);
 #endif
     ctx->read = (sl_stage_of_end *)(void *)(block + stages);
     ctx->written = ctx->read + p->abi->reader_count;
@@ -255,20 +257,20 @@ static void sl_pace(sl_ctx *ctx, int64_t k, int64_t milliseconds) {
 }
 
 #ifdef SL_STAGES
-/* Lets the crew run as many batches as there are. Gives false where it is not called or does nothing. */
+/* Lets the crew run as many batches as there are, each SL_TURNS times as long as what runs at once. Gives false where it is not called or does nothing. */
 static int sl_call_crew(sl_ctx *ctx, int64_t k, int64_t until, int32_t *code) {
     const sl_program *p = ctx->program;
-    const int64_t most = ((until < 0 ? INT64_MAX / 2 : until) - ctx->epoch) / k;
+    const int64_t some = k * SL_TURNS, most = ((until < 0 ? INT64_MAX / 2 : until) - ctx->epoch) / some;
     int64_t done = 0;
     *code = SLUICE_DONE;
-    if (!ctx->crew || !ctx->settled || k != ctx->pace || k < (int64_t)SL_LEAST_BATCH || most < 2) {
+    if (!ctx->crew || !ctx->settled || k != ctx->pace || some < (int64_t)SL_LEAST_BATCH || most < 2) {
         return 0;
     }
     sl_flush(ctx);
-    *code = ctx->crew(ctx->crew_user, k, most, &done);
-    ctx->epoch += done * k;
+    *code = ctx->crew(ctx->crew_user, some, most, &done);
+    ctx->epoch += done * some;
     for (uint32_t v = 0; v < p->node_count; v++) {
-        ctx->fired[v] += done * k * (int64_t)p->nodes[v].repetitions;
+        ctx->fired[v] += done * some * (int64_t)p->nodes[v].repetitions;
     }
     if (*code < 0) {
         longjmp(ctx->escape, 1);

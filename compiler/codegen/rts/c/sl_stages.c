@@ -1,5 +1,5 @@
-/* The stages of a program that runs on several threads: what a part does around its batches. All buffers of a part lie as those of the
- * whole. Items that stay on a channel between batches rest at the start of its buffer in the part that consumes them; where that one has
+/* The stages of a program that runs on several threads: what a part does around its batches. A batch is SL_TURNS times as long as what runs at once: that fits a core's nearest caches, and a batch
+ * is what threads meet for. All buffers of a part lie as those of the whole. Items that stay on a channel between batches rest at the start of its buffer in the part that consumes them; where that one has
  * replicas, the producer keeps them too (and those that are brought along) and puts them in front of each block. The tables it reads
  * (`sl_the_stages` and its like) come before this text. */
 #include "sl_engine.h"
@@ -101,6 +101,7 @@ static void sl_begin_part(sl_ctx *part, sl_ctx *whole, uint32_t stage) {
         sl_stage_of_end *from = &whole->read[r], *to = &part->read[r];
         memcpy(part->arena + end->stage, whole->arena + end->stage + (uint64_t)from->head * end->type->size,
                (uint64_t)(from->tail - from->head) * end->type->size);
+        to->lent = NULL;
         to->head = 0;
         to->tail = from->tail - from->head;
         to->ended = from->ended;
@@ -129,13 +130,31 @@ static uint64_t sl_input_bytes(uint32_t stage, int64_t k) {
     return bytes;
 }
 
+/* The items of a reader that have not been used. */
+static const char *sl_unused(const sl_ctx *part, uint32_t r) {
+    const sl_end *end = &part->program->readers[r];
+    const sl_stage_of_end *s = &part->read[r];
+    return (s->lent ? s->lent : part->arena + end->stage) + (uint64_t)s->head * end->type->size;
+}
+
+/* Items that were read to a block, which will not be used from there, go where they would have gone. */
+static void sl_take_from_block(sl_ctx *part, uint32_t r) {
+    const sl_end *end = &part->program->readers[r];
+    sl_stage_of_end *s = &part->read[r];
+    if (s->lent) {
+        memcpy(part->arena + end->stage, sl_unused(part, r), (uint64_t)(s->tail - s->head) * end->type->size);
+        s->tail -= s->head;
+        s->head = 0;
+        s->lent = NULL;
+    }
+}
+
 static void sl_copy_input(const sl_ctx *part, uint32_t stage, int64_t k, void *copy) {
     const sl_program *p = part->program;
     char *to = copy;
     for (uint32_t r = 0; sl_the_stages[stage].reads && r < p->abi->reader_count; r++) {
-        const sl_end *end = &p->readers[r];
-        const uint64_t bytes = (uint64_t)k * sl_each(p, r) * end->type->size;
-        memcpy(to, part->arena + end->stage + (uint64_t)part->read[r].head * end->type->size, bytes);
+        const uint64_t bytes = (uint64_t)k * sl_each(p, r) * p->readers[r].type->size;
+        memcpy(to, sl_unused(part, r), bytes);
         to += bytes;
     }
 }
@@ -151,7 +170,7 @@ static int32_t sl_finish_part(sl_ctx *part, sl_ctx *whole, uint32_t stage, int64
         const sl_end *end = &p->readers[r];
         const uint64_t size = end->type->size, each = (uint64_t)k * sl_each(p, r) * size;
         sl_stage_of_end *from = &part->read[r], *to = &whole->read[r];
-        const char *rest = part->arena + end->stage + (uint64_t)from->head * size;
+        const char *rest = sl_unused(part, r);
         const uint64_t left = (uint64_t)(from->tail - from->head) * size;
         to->ended = from->ended;
         if (count == 0) {
@@ -199,17 +218,57 @@ static void sl_fail_part(const sl_ctx *part, sl_ctx *whole) {
 
 /* ---- batches ---- */
 
-static int32_t sl_admit(sl_ctx *part, uint32_t stage, int64_t k) {
+/* Reads a batch's items of a reader to where its block has them, if nothing has been read of them yet and all are there: they are lent from there then. Gives whether they are. */
+static int sl_fetch_to(sl_ctx *part, uint32_t r, int64_t want, char *to) {
+    const sl_end *end = &part->program->readers[r];
+    sl_stage_of_end *s = &part->read[r];
+    const uint64_t size = end->type->size;
+    int64_t have = 0;
+    if (s->head < s->tail || s->ended || !end->flat || !sl_are_numbers(end->type)) {
+        return 0;
+    }
+    while (have < want) {
+        const int64_t got = part->host.read(part->host.user, r, to + (uint64_t)have * size, want - have, 0);
+        if (got == SLUICE_END) {
+            s->ended = 1;
+            break;
+        }
+        if (got < 0 || got > want - have) {
+            sl_stop_run(part, SLUICE_HOST, "items could not be read");
+        }
+        if (got == 0) {
+            break;
+        }
+        have += got;
+    }
+    s->lent = to;
+    s->head = 0;
+    s->tail = have;
+    if (have < want) {
+        sl_take_from_block(part, r);
+    }
+    return have == want;
+}
+
+static int32_t sl_admit(sl_ctx *part, uint32_t stage, int64_t k, char *const *blocks) {
     const sl_program *p = part->program;
+    const uint32_t readers = sl_the_stages[stage].reads ? p->abi->reader_count : 0;
     int32_t answer = 1;
     if (setjmp(part->escape) != 0) {
         return part->error.code;
     }
-    for (uint32_t r = 0; sl_the_stages[stage].reads && r < p->abi->reader_count; r++) {
-        int64_t want = k * (int64_t)sl_each(p, r);
-        if (want > 0 && sl_fetch(part, r, want, 0) < want) {
+    for (uint32_t r = 0; r < readers; r++) {
+        const int64_t want = k * (int64_t)sl_each(p, r);
+        const uint32_t x = sl_read_to[r], c = x == UINT32_MAX ? 0 : sl_the_crossings[x].channel;
+        if (want == 0 || (x != UINT32_MAX && blocks[x] && sl_fetch_to(part, r, want, blocks[x] + sl_before[c] * p->channels[c].item))) {
+            continue;
+        }
+        if (sl_fetch(part, r, want, 0) < want) {
             answer = part->read[r].ended ? 2 : answer == 2 ? 2 : 0;
         }
+    }
+    for (uint32_t r = 0; answer != 1 && r < readers; r++) {
+        sl_take_from_block(part, r);
     }
     return answer;
 }
@@ -221,7 +280,8 @@ static void sl_stay(sl_ctx *ctx, uint32_t c, const char *block, int64_t k) {
             ch->fill * ch->item);
 }
 
-static void sl_batch(sl_ctx *ctx, uint32_t stage, int64_t epoch, int64_t k, int32_t first) {
+/* `k` steady states of a batch, where its blocks are; `first` where the part itself has run those before. */
+static void sl_turn_of_batch(sl_ctx *ctx, uint32_t stage, int64_t epoch, int64_t k, int32_t first) {
     const sl_program *p = ctx->program;
     const sl_stage *s = &sl_the_stages[stage];
     const int replicated = s->replicas > 1;
@@ -274,11 +334,23 @@ static void sl_batch(sl_ctx *ctx, uint32_t stage, int64_t epoch, int64_t k, int3
     ctx->node = -1;
 }
 
+static void sl_batch(sl_ctx *ctx, uint32_t stage, int64_t epoch, int64_t k, int32_t first, char *const *blocks) {
+    const sl_stage *s = &sl_the_stages[stage];
+    const int64_t some = k / SL_TURNS;
+    for (int64_t done = 0; done < k; done += some) {
+        for (uint32_t i = 0; i < s->ins + s->outs; i++) {
+            const uint32_t n = i < s->ins ? sl_stage_ins[s->first_in + i] : sl_stage_outs[s->first_out + i - s->ins];
+            const sl_channel *ch = &ctx->program->channels[sl_the_crossings[n].channel];
+            ctx->block[n] = blocks[n] + (uint64_t)done * ch->consumed * ch->item;
+        }
+        sl_turn_of_batch(ctx, stage, epoch + done, some, first || done > 0);
+    }
+}
+
 static int32_t sl_fire_part(sl_ctx *part, uint32_t stage, int64_t epoch, int64_t k, int32_t first, char *const *blocks) {
     const sl_program *p = part->program;
     const uint32_t readers = sl_the_stages[stage].reads ? p->abi->reader_count : 0;
     part->base = (uintptr_t)__builtin_frame_address(0);
-    part->block = blocks;
     for (uint32_t r = 0; part->saved && r < readers; r++) {
         part->again[r] = part->read[r].head;
     }
@@ -287,10 +359,13 @@ static int32_t sl_fire_part(sl_ctx *part, uint32_t stage, int64_t epoch, int64_t
         for (uint32_t r = 0; part->saved && r < readers; r++) {
             part->read[r].head = part->again[r];
         }
+        for (uint32_t r = 0; r < readers; r++) {
+            sl_take_from_block(part, r);
+        }
         return part->error.code;
     }
     sl_breathe(part);
-    sl_batch(part, stage, epoch, k, first);
+    sl_batch(part, stage, epoch, k, first, blocks);
     return SLUICE_DONE;
 }
 

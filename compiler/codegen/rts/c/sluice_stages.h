@@ -10,7 +10,7 @@
 #define SLUICE_STAGES_H
 
 /* Number of this interface. */
-#define SLUICE_STAGES_VERSION 1
+#define SLUICE_STAGES_VERSION 2
 
 /* Runs at most `most` batches of `k` steady states each, and says how many are complete in all stages; the states of the stages and what
  * they left are back in the whole then. SLUICE_DONE: go on without the crew; SLUICE_STOPPED; or what `fail` was told. */
@@ -47,8 +47,9 @@ typedef struct sluice_stages {
     void (*give)(sl_ctx *to, uint32_t stage, const void *image);
     /* Before the first batch of a part, when it has been given its image. */
     void (*begin)(sl_ctx *part, sl_ctx *whole, uint32_t stage);
-    /* Is there input for another batch? 1 yes, 0 not now, 2 there will be none, or a negative code. */
-    int32_t (*admit)(sl_ctx *part, uint32_t stage, int64_t k);
+    /* Is there input for another batch? 1 yes, 0 not now, 2 there will be none, or a negative code. `blocks` as `fire` is given them, which comes next after a yes: some of the input may be
+     * in those that lead away then. They are NULL where something else may come first. */
+    int32_t (*admit)(sl_ctx *part, uint32_t stage, int64_t k, char *const *blocks);
     /* The input of the next batch, which was admitted: bytes, and a copy. */
     uint64_t (*input_bytes)(uint32_t stage, int64_t k);
     void (*input)(const sl_ctx *part, uint32_t stage, int64_t k, void *copy);

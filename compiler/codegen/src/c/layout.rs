@@ -74,6 +74,8 @@ pub struct Limits {
     pub limit: u64,
     /// For programs whose steady states run on a device: so many of them pass the ends at once, but channels hold one at a time.
     pub stages: Option<u64>,
+    /// So many times as many steady states as run at once come from a reader at once.
+    pub turns: u64,
 }
 
 impl Layout {
@@ -182,7 +184,7 @@ pub fn lay_out(
             .filter(|l| l.bytes <= limits.limit)
             .ok_or_else(|| too_large(graph, steady, &sizes, 1, limits.limit));
     }
-    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch), besides);
+    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch.checked_mul(limits.turns)?), besides);
     let Some(least) = place(unit).filter(|l| l.bytes <= limits.limit) else {
         return Err(too_large(graph, steady, &sizes, unit, limits.limit));
     };
@@ -214,8 +216,9 @@ pub fn lay_out(
     let whole = whole.filter(|n| *n < 4 * WIDEST);
     let wider = whole.and_then(place).filter(|l| l.bytes <= limits.limit);
     // or those of fewer vectors, rather than of vectors and a few
-    let fewer = batch - batch % WIDEST;
-    let batch = if (WIDEST..4 * WIDEST).contains(&batch) && fewer.is_multiple_of(unit) { fewer } else { batch };
+    let some = if batch < 16 * WIDEST { WIDEST } else { 4 * WIDEST };
+    let fewer = batch - batch % some;
+    let batch = if fewer > 0 && fewer.is_multiple_of(unit) { fewer } else { batch };
     Ok(wider.or_else(|| place(batch)).unwrap_or(least))
 }
 
@@ -355,7 +358,7 @@ mod tests {
     fn laid_out(text: String) -> Layout {
         let input = SourceInput { name: "a.str".into(), text };
         let program = analyse(vec![input], &Options::default(), &mut NoImports).program.unwrap();
-        let limits = Limits { unit: 1, batch: None, target: 1 << 17, limit: 1 << 30, stages: None };
+        let limits = Limits { unit: 1, batch: None, target: 1 << 17, limit: 1 << 30, stages: None, turns: 1 };
         lay_out(&program.graph, &program.steady, &program.globals, limits, (None, None, None)).unwrap()
     }
 

@@ -88,6 +88,8 @@ pub struct ProgramOptions {
     pub buffer_target: u64,
     /// Steady states that run at once, where they are not to be chosen.
     pub batch: Option<u64>,
+    /// Of a program in stages: so many times as many are handed from stage to stage at once. At least 1.
+    pub turns: u64,
     /// Steps of a schedule beyond which it becomes a table.
     pub table_above: usize,
     /// Count firings and measure time, for `sluice run --stats`. Without, the text has no trace of it.
@@ -108,6 +110,7 @@ impl Default for ProgramOptions {
             buffer_limit: 1 << 30,
             buffer_target: 256 << 10,
             batch: None,
+            turns: 1,
             table_above: 3000,
             stats: false,
             channel_limit: 1 << 24,
@@ -269,6 +272,7 @@ pub fn limits(input: &ProgramInput<'_>) -> Limits {
         target: options.buffer_target,
         limit: options.buffer_limit,
         stages: None,
+        turns: options.turns.max(1),
     }
 }
 

@@ -12,7 +12,7 @@
 //! its other replicas; `again` is 0 in the first batch of all, when the whole has given it everything.
 
 use super::fused::{self, FusedProgram};
-use super::layout::Layout;
+use super::layout::{self, Layout};
 use super::movers::Movers;
 use super::moves::MovesText;
 use super::program::{CodegenError, ProgramInput};
@@ -182,7 +182,12 @@ pub fn emit(
     }
     let told = Told { input, partition, again, fused, lives, crossings: &crossings };
     Ok(StagesText {
-        defines: format!("#define SL_STAGES 1\n#define SL_LEAST_BATCH {}\n", told.least()),
+        defines: format!(
+            "#define SL_STAGES 1\n#define SL_LEAST_BATCH {}\n#define SL_CROSSINGS {}\n#define SL_TURNS {}\n",
+            told.least(),
+            crossings.len().max(1),
+            input.options.turns.max(1)
+        ),
         functions,
         tables: told.tables(),
         interface: told.interface(),
@@ -416,6 +421,12 @@ impl Told<'_> {
             rows.push("{0, 0}".into());
         }
         let _ = writeln!(out, "static const sl_crossing sl_the_crossings[] = {{{}}};", rows.join(", "));
+        // what is read can go to the block at once
+        let direct = layout::ends(graph).0.into_iter().map(|v| {
+            let to = graph.node(v).outputs.first().and_then(|c| crossings.binary_search(c).ok());
+            to.map_or(u64::from(u32::MAX), |n| n as u64)
+        });
+        list(&mut out, "uint32_t", "sl_read_to", direct);
         out
     }
 

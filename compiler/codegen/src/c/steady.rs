@@ -517,8 +517,10 @@ impl Steady<'_> {
             NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_) => {}
             NodeKind::Reader(_) => {
                 let (to, item) = (first_out.ok_or_else(bad)?, item(&node.outputs)?);
-                let _ =
-                    writeln!(out, "{pad}memcpy({to}, sl_take(ctx, {number}, {n}), (size_t)({n}) * sizeof({item}));");
+                let (take, bytes) = (format!("sl_take(ctx, {number}, {n})"), format!("(size_t)({n}) * sizeof({item})"));
+                // those of a stage may be where they belong
+                let copy = if self.places.is_some() { "sl_bring" } else { "memcpy" };
+                let _ = writeln!(out, "{pad}{copy}({to}, {take}, {bytes});");
             }
             NodeKind::Writer(_) => {
                 let c = *node.inputs.first().ok_or_else(bad)?;

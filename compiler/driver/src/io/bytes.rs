@@ -1,5 +1,5 @@
 //! Bytes from a file, a pipe or a terminal: big reads for files, what is there for the others, never waiting longer than
-//! needed and giving way to Ctrl-C.
+//! needed and giving way to Ctrl-C. A file's bytes can pass the buffer by ([`Bytes::straight`]).
 
 use crate::exit::Fault;
 use crate::interrupt;
@@ -9,8 +9,8 @@ use std::io::{Read, Stdin};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-/// Bytes asked of a regular file at once.
-const FILE_BLOCK: usize = 1 << 20;
+/// Bytes asked of a regular file at once: few enough to stay in a core's cache until they have been used.
+pub const FILE_BLOCK: usize = 1 << 17;
 /// Bytes asked of a pipe at once.
 const PIPE_BLOCK: usize = 1 << 16;
 
@@ -41,8 +41,10 @@ pub struct Bytes {
     /// The name for messages.
     pub name: String,
     regular: bool,
+    /// Those from `at` to `end` hold bytes that have been read and not used.
     buffer: Vec<u8>,
     at: usize,
+    end: usize,
     ended: bool,
 }
 
@@ -66,7 +68,7 @@ impl Bytes {
     }
 
     fn new(from: From, name: &str, regular: bool) -> Bytes {
-        Bytes { from, name: name.to_string(), regular, buffer: Vec::new(), at: 0, ended: false }
+        Bytes { from, name: name.to_string(), regular, buffer: Vec::new(), at: 0, end: 0, ended: false }
     }
 
     /// A source that gives these parts, one for each read.
@@ -87,12 +89,12 @@ impl Bytes {
 
     /// The bytes in the buffer.
     pub fn buffered(&self) -> &[u8] {
-        &self.buffer[self.at..]
+        &self.buffer[self.at..self.end]
     }
 
     /// Takes bytes off the buffer's front.
     pub fn consume(&mut self, n: usize) {
-        self.at = (self.at + n).min(self.buffer.len());
+        self.at = (self.at + n).min(self.end);
     }
 
     /// Can [`Bytes::more`] be called without waiting?
@@ -133,13 +135,45 @@ impl Bytes {
             return Ok(More::End);
         }
         if self.at > 0 {
-            self.buffer.drain(..self.at);
-            self.at = 0;
+            self.buffer.copy_within(self.at..self.end, 0);
+            (self.at, self.end) = (0, self.end - self.at);
         }
-        let held = self.buffer.len();
-        self.buffer.resize(held + if self.regular { FILE_BLOCK } else { PIPE_BLOCK }, 0);
-        let got = loop {
-            let space = &mut self.buffer[held..];
+        let room = self.end + if self.regular { FILE_BLOCK } else { PIPE_BLOCK };
+        if self.buffer.len() < room {
+            self.buffer.resize(room, 0);
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let got = self.read_once(&mut buffer[self.end..room]);
+        self.buffer = buffer;
+        let n = got?;
+        self.end += n;
+        self.ended = n == 0;
+        Ok(if n == 0 { More::End } else { More::Some })
+    }
+
+    /// Bytes of a regular file, read to where they are wanted: as many as one read gives. `None` where they must go through the buffer: it holds some, others could have to wait, or the end
+    /// has come.
+    pub fn straight(&mut self, out: &mut [u8]) -> Result<Option<usize>, Fault> {
+        if !self.regular || self.ended || !self.buffered().is_empty() {
+            return Ok(None);
+        }
+        let n = self.read_once(out)?;
+        self.ended = n == 0;
+        Ok(Some(n).filter(|n| *n > 0))
+    }
+
+    /// Puts bytes that [`Bytes::straight`] gave, and that are not of use yet, in the buffer, which is empty.
+    pub fn keep(&mut self, bytes: &[u8]) {
+        if self.buffer.len() < bytes.len() {
+            self.buffer.resize(bytes.len(), 0);
+        }
+        self.buffer[..bytes.len()].copy_from_slice(bytes);
+        (self.at, self.end) = (0, bytes.len());
+    }
+
+    /// One read.
+    fn read_once(&mut self, space: &mut [u8]) -> Result<usize, Fault> {
+        loop {
             let read = match &mut self.from {
                 From::File(f) => f.read(space),
                 // One read of the file descriptor: the library's own buffer is smaller and is passed by.
@@ -158,16 +192,8 @@ impl Bytes {
             };
             match read {
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-                other => break other,
+                other => return other.map_err(|e| Fault::file("read", &self.name, &e)),
             }
-        };
-        let n = *got.as_ref().unwrap_or(&0);
-        self.buffer.truncate(held + n);
-        self.ended = n == 0;
-        match got {
-            Ok(0) => Ok(More::End),
-            Ok(_) => Ok(More::Some),
-            Err(e) => Err(Fault::file("read", &self.name, &e)),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Items from outside: any format, any source, in blocks of what is there.
 
-use super::bytes::{Bytes, More};
+use super::bytes::{Bytes, FILE_BLOCK, More};
 use super::floats;
 use super::format::{self, Format, Number};
 use super::item::{ItemType, Scalar};
 use super::text::{self, Words};
 use super::wav::{self, WavHeader};
 use crate::exit::Fault;
+use std::cell::RefCell;
 
 /// What a read gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,14 @@ pub enum Got {
     NoneYet,
     /// There will be no further item.
     End,
+}
+
+/// Fewer bytes than this are not asked of the system: more are, and wait in the buffer.
+const FEWEST_STRAIGHT: usize = 1 << 14;
+
+thread_local! {
+    /// Bytes that become floats. Whichever thread reads has its own: they need not go from core to core.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// How bytes become items.
@@ -124,7 +133,10 @@ impl Reader {
             if let Some(fault) = self.fault.take() {
                 return Err(fault);
             }
-            let n = self.decode(out, room)?;
+            let n = match self.straight(out, room)? {
+                0 => self.decode(out, room)?,
+                n => n,
+            };
             if n > 0 {
                 self.count += n as u64;
                 return Ok(Got::Items(n));
@@ -142,6 +154,43 @@ impl Reader {
                 More::End => self.finish()?,
             }
         }
+    }
+
+    /// Items of a file that pass the buffer by: their bytes are read to where they are wanted, or to a place that this thread's core has in its cache and makes floats from there. 0 where that
+    /// is not possible.
+    fn straight(&mut self, out: &mut [u8], room: usize) -> Result<usize, Fault> {
+        let (wide, number) = match &self.decode {
+            Decode::Raw if self.item.flags.is_empty() => (self.item.bytes, None),
+            Decode::Numbers { number, scalar: Scalar::F32 } => (number.bytes() * self.item.scalars, Some(*number)),
+            _ => return Ok(0),
+        };
+        let room = room.min(self.left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX) / wide));
+        if room.saturating_mul(wide) < FEWEST_STRAIGHT {
+            return Ok(0);
+        }
+        let Reader { bytes, item, .. } = self;
+        let mut take = |space: &mut [u8]| -> Result<usize, Fault> {
+            let got = bytes.straight(space)?.unwrap_or(0);
+            let whole = got - got % wide;
+            if whole < got {
+                bytes.keep(&space[whole..got]);
+            }
+            Ok(whole / wide)
+        };
+        let n = match number {
+            None => take(&mut out[..room * item.bytes])?,
+            Some(number) => SCRATCH.with_borrow_mut(|scratch| {
+                scratch.resize(FILE_BLOCK, 0);
+                let space = room.min(scratch.len() / wide) * wide;
+                let n = take(&mut scratch[..space])?;
+                floats::put(number, &scratch[..n * wide], out);
+                Ok(n)
+            })?,
+        };
+        if let Some(left) = &mut self.left {
+            *left -= (n * wide) as u64;
+        }
+        Ok(n)
     }
 
     /// The end of the bytes: what is left is not a whole item.

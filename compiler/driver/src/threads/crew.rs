@@ -12,12 +12,11 @@
 //! what it has just read, is still in its cache. Where it can do nothing there, it takes a turn at the desks of others that nobody sits at: those of single threads beside replicas at
 //! once, so that whoever has time reads and writes; any other after a while, since what that desk works on is in another core's cache.
 //!
-//! A queue is two rings (crate rtrb: single producer, single consumer, lock-free): full blocks one way, empty ones back. With replicas each
-//! pair of threads that hand each other batches has a queue of its own; batch b is that of replica b mod n at either end, so that the order
-//! of items follows from where they are taken. A producer that finds no empty block waits: that is the back-pressure.
+//! A queue ([`queue`](super::queue)) hands full blocks one way and empty ones back. With replicas each pair of threads that hand each other batches has a queue of its own; batch b is that of
+//! replica b mod n at either end, so that the order of items follows from where they are taken. A producer that finds no empty block waits: that is the back-pressure.
 
 use super::gate::{Begin, Gate};
-use rtrb::{Consumer, Producer, RingBuffer};
+use super::queue::{self, Sink, Source};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
@@ -26,7 +25,7 @@ use std::time::{Duration, Instant};
 pub const BLOCKS: usize = 4;
 /// Looks before a thread lets others have the processor, and before it sleeps.
 const SPINS: u32 = 64;
-const YIELDS: u32 = 16;
+const YIELDS: u32 = 256;
 
 /// Is there another batch?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +51,8 @@ pub enum Trouble {
 pub trait Part: Send {
     /// What goes through queues.
     type Block: Send;
-    /// Is there input for another batch? Only asked of the part that reads.
-    fn admit(&mut self) -> Result<Admission, Trouble>;
+    /// Is there input for another batch? Only asked of the part that reads. `outs`: the blocks that `fire` is given, which comes next where there is; or none of them, where it may be a while.
+    fn admit(&mut self, outs: &mut [Self::Block]) -> Result<Admission, Trouble>;
     /// Runs a batch: blocks from each stage before it, in the order of the shape's links, and empty ones for those behind it.
     fn fire(&mut self, batch: u64, ins: &mut [Self::Block], outs: &mut [Self::Block]) -> Result<(), Trouble>;
     /// While it has nothing to do: lets out what someone may be watching.
@@ -113,8 +112,8 @@ pub struct Worker<P> {
     pub busy: Duration,
 }
 
-/// The ends of queues at one side of a link, by the replica at the other end.
-type Ends<B> = Vec<Option<(Consumer<B>, Producer<B>)>>;
+/// The ends of queues at one side of a link, by the replica at the other end: where blocks for a batch come from, and where they go after it.
+type Ends<B> = Vec<Option<(Source<B>, Sink<B>)>>;
 
 struct Desk<P: Part> {
     /// Its number, by stage and replica.
@@ -188,13 +187,9 @@ pub fn run<P: Part>(shape: &Shape, parts: Vec<P>, mut block: impl FnMut(usize) -
         for b in 0..makers * users {
             let (i, j) = (b % makers, b % users);
             if at_makers[i][j].is_none() {
-                let (full_in, full_out) = RingBuffer::new(BLOCKS);
-                let (mut empty_in, empty_out) = RingBuffer::new(BLOCKS);
-                (0..BLOCKS).for_each(|_| {
-                    let _ = empty_in.push(block(link));
-                });
-                at_makers[i][j] = Some((empty_out, full_in));
-                at_users[j][i] = Some((full_out, empty_in));
+                let blocks = (0..BLOCKS).map(|_| block(link)).collect();
+                let (maker, user) = queue::new(blocks);
+                (at_makers[i][j], at_users[j][i]) = (Some(maker), Some(user));
             }
         }
         for (i, ends) in at_makers.into_iter().enumerate() {
@@ -332,14 +327,20 @@ impl<P: Part> Thread<'_, P> {
         }
     }
 
-    /// Gives desks a turn: its own, and where that brings nothing the first that does of those that are everybody's, or of all. Did any do something?
+    /// Gives desks a turn: its own, and where that brings nothing the first that does of those that are everybody's, or of all. What is everybody's comes right behind what it takes on, and
+    /// before a thread's own only where that waits for it: so a thread reads what it works on next, and writes what it has just made. Did any do something?
     fn round(&self, all: bool) -> bool {
+        let may = |p: &&Place<P>| self.here || !p.bound;
         let mut any = false;
-        for p in self.own {
-            any |= self.turn(&self.places[*p]);
+        for p in self.own.iter().filter(|p| !self.places[**p].shared) {
+            if self.turn(&self.places[*p]) {
+                any = true;
+                for later in self.places[*p..].iter().rev().filter(|p| p.shared).filter(may) {
+                    self.turn(later);
+                }
+            }
         }
-        let others = || self.places.iter().rev().filter(|p| self.here || !p.bound);
-        any || others().any(|p| (p.shared || all) && self.turn(p))
+        any || self.places.iter().rev().filter(may).any(|p| (p.shared || all) && self.turn(p))
     }
 
     /// Gives a desk a turn, if nobody else does. Did it do something?
@@ -371,7 +372,9 @@ impl<P: Part> Desk<P> {
         if gate.is_over(batch) {
             return Turn::Over;
         }
-        if !self.begun {
+        // what is read goes to its blocks; but what comes from other stages comes only when the batch has been admitted
+        let reads_first = self.admits && self.ins.is_empty();
+        if !self.begun && !reads_first {
             match self.begin(gate) {
                 Begin::Yes => self.begun = true,
                 Begin::Wait => return Turn::Waits,
@@ -381,10 +384,17 @@ impl<P: Part> Desk<P> {
         for (queues, got) in [(&mut self.ins, &mut self.got.0), (&mut self.outs, &mut self.got.1)] {
             while let Some(ends) = queues.get_mut(got.len()) {
                 let n = ends.len() as u64;
-                match ends[(batch % n) as usize].as_mut().and_then(|(from, _)| from.pop().ok()) {
+                match ends[(batch % n) as usize].as_mut().and_then(|(from, _)| from.take()) {
                     Some(block) => got.push(block),
                     None => return Turn::Waits,
                 }
+            }
+        }
+        if reads_first {
+            match self.begin(gate) {
+                Begin::Yes => {}
+                Begin::Wait => return Turn::Waits,
+                Begin::Never => return Turn::Over,
             }
         }
         let start = Instant::now();
@@ -405,9 +415,8 @@ impl<P: Part> Desk<P> {
         for (queues, got) in [(&mut self.ins, &mut self.got.0), (&mut self.outs, &mut self.got.1)] {
             for (ends, block) in queues.iter_mut().zip(got.drain(..)) {
                 let n = ends.len() as u64;
-                // as many as there are fit
                 if let Some((_, to)) = &mut ends[(batch % n) as usize] {
-                    let _ = to.push(block);
+                    to.put(block);
                 }
             }
         }
@@ -426,7 +435,7 @@ impl<P: Part> Desk<P> {
         if !gate.is_open() || gate.is_far_ahead(batch) {
             return Begin::Wait;
         }
-        match self.worker.part.admit() {
+        match self.worker.part.admit(&mut self.got.1) {
             Ok(Admission::Yes) => {
                 gate.admit(batch + 1);
                 return Begin::Yes;

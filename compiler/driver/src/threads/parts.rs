@@ -16,7 +16,7 @@ use crate::native::{Bridge, RawAbi, RawHost, RawInstance};
 use std::ffi::{c_char, c_void};
 
 /// `SLUICE_STAGES_VERSION`
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const DONE: i32 = 0;
 const STOPPED: i32 = 2;
 const FAILED: i32 = -1;
@@ -58,7 +58,7 @@ pub struct RawStages {
     take: extern "C" fn(*const RawInstance, u32, *mut c_void),
     give: extern "C" fn(*mut RawInstance, u32, *const c_void),
     begin: extern "C" fn(*mut RawInstance, *mut RawInstance, u32),
-    admit: extern "C" fn(*mut RawInstance, u32, i64) -> i32,
+    admit: extern "C" fn(*mut RawInstance, u32, i64, *const *mut c_char) -> i32,
     input_bytes: extern "C" fn(u32, i64) -> u64,
     input: extern "C" fn(*const RawInstance, u32, i64, *mut c_void),
     fire: extern "C" fn(*mut RawInstance, u32, i64, i64, i32, *const *mut c_char) -> i32,
@@ -89,12 +89,24 @@ impl RawStages {
 }
 
 /// A line of the cache: blocks begin at one.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-struct Line([u8; 64]);
+const LINE: usize = 64;
 
 /// Items of all channels between two stages, for one batch.
-pub struct Block(Vec<Line>);
+pub struct Block(Vec<u8>);
+
+impl Block {
+    /// An empty one. It takes memory when it is first used.
+    fn new(bytes: usize) -> Block {
+        Block(vec![0; bytes + LINE])
+    }
+
+    /// Where its items begin.
+    fn items(&mut self) -> *mut u8 {
+        let start = self.0.as_mut_ptr();
+        // never moves it beyond the line that it has more than it needs
+        start.wrapping_add(start.align_offset(LINE) % LINE)
+    }
+}
 
 /// An instance and what its host functions work on; both go with it.
 struct Instance<'h> {
@@ -176,6 +188,17 @@ impl Stage<'_> {
         &self.after[((batch / self.replicas) % self.after.len() as u64) as usize]
     }
 
+    /// Notes where the items of each crossing are in these blocks.
+    fn place(&mut self, ins: &mut [Block], outs: &mut [Block]) {
+        for (channels, block) in (self.ins.iter().zip(ins)).chain(self.outs.iter().zip(outs)) {
+            for (crossing, offset) in channels {
+                let bytes = block.items().cast::<c_char>();
+                // SAFETY: blocks of a link have room for all its channels one after the other.
+                self.places[*crossing] = unsafe { bytes.add(*offset) };
+            }
+        }
+    }
+
     fn trouble(&mut self, code: i32) -> Trouble {
         self.code = code;
         if code == FAILED { Trouble::Fault } else { Trouble::Stop }
@@ -189,8 +212,10 @@ impl Stage<'_> {
 impl Part for &mut Stage<'_> {
     type Block = Block;
 
-    fn admit(&mut self) -> Result<Admission, Trouble> {
-        match (self.stages.admit)(self.instance.raw, self.number, self.k) {
+    fn admit(&mut self, outs: &mut [Block]) -> Result<Admission, Trouble> {
+        self.places.fill(std::ptr::null_mut());
+        self.place(&mut [], outs);
+        match (self.stages.admit)(self.instance.raw, self.number, self.k, self.places.as_ptr()) {
             1 => Ok(Admission::Yes),
             0 => Ok(Admission::NotNow),
             2 => Ok(Admission::Never),
@@ -200,13 +225,7 @@ impl Part for &mut Stage<'_> {
 
     fn fire(&mut self, batch: u64, ins: &mut [Block], outs: &mut [Block]) -> Result<(), Trouble> {
         let s = &mut **self;
-        for (channels, block) in (s.ins.iter().zip(ins)).chain(s.outs.iter().zip(outs)) {
-            for (crossing, offset) in channels {
-                let bytes = block.0.as_mut_ptr().cast::<c_char>();
-                // SAFETY: blocks of a link have room for all its channels one after the other.
-                s.places[*crossing] = unsafe { bytes.add(*offset) };
-            }
-        }
+        s.place(ins, outs);
         if s.undoable() {
             let bytes = (s.stages.input_bytes)(s.number, s.k);
             if bytes > 0 {
@@ -405,7 +424,7 @@ impl<'h> Crew<'h> {
             batches: most.unsigned_abs(),
         };
         let bytes = &self.bytes;
-        let block = |link: usize| Block(vec![Line([0; 64]); bytes[link].div_ceil(64)]);
+        let block = |link: usize| Block::new(bytes[link]);
         let (workers, ended) = crew::run(&shape, self.parts.iter_mut().collect(), block);
         self.tally.add(&workers, ended);
         let ends: Vec<(usize, u64, bool)> = workers.iter().map(|w| (w.stage, w.next, w.faulty)).collect();

@@ -81,6 +81,28 @@ pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
     if all.saturating_mul(longer) <= LONG { Ok(longer) } else { program::batch(input, false) }
 }
 
+/// Cycles of a batch for which threads meet, as far as the numbers go, which is several times what it takes where vectors are full; and bytes of its blocks, all together, beyond which they do not
+/// stay in the caches. What is done for each batch takes some thousands of cycles, what replicas do again some more, and a thread that has to wait for another loses a part of one.
+const MEET: u64 = 8_000_000;
+const BLOCKS: u64 = 1 << 20;
+/// The most turns.
+const TURNS: u64 = 16;
+
+impl Plan {
+    /// How many times as many steady states as run at once (`batch`) threads hand each other at once.
+    pub fn turns(&self, batch: u64) -> u64 {
+        let bytes: u64 = self.crossings.iter().map(|(_, _, n)| *n).sum();
+        let fit = BLOCKS / bytes.saturating_mul(batch).max(1);
+        MEET.div_ceil(self.total.saturating_mul(batch).max(1)).min(fit).clamp(1, TURNS)
+    }
+}
+
+/// A batch of so many steady states, of which `fits` can run at once: how many do, and in how many turns.
+pub fn divided(all: u64, fits: u64) -> (u64, u64) {
+    let turns = (1..=TURNS).find(|n| all.is_multiple_of(*n) && all / n <= fits).unwrap_or(1);
+    (all / turns, turns)
+}
+
 /// Makes a plan. `batch`: steady states of a batch; `found`: what firings of this very program were measured to take; `fuse`: the program with regions, within the stages of a
 /// partition where there is one.
 pub fn plan(

@@ -35,7 +35,7 @@ struct Adder<'a> {
 impl Part for Adder<'_> {
     type Block = (u64, u64);
 
-    fn admit(&mut self) -> Result<Admission, Trouble> {
+    fn admit(&mut self, _: &mut [(u64, u64)]) -> Result<Admission, Trouble> {
         if self.pauses > 0 && self.dice.roll(4) == 0 {
             self.pauses -= 1;
             // as a pipe that has nothing just now, while others work
@@ -254,7 +254,7 @@ struct Waiter<'a> {
 impl Part for Waiter<'_> {
     type Block = ();
 
-    fn admit(&mut self) -> Result<Admission, Trouble> {
+    fn admit(&mut self, _: &mut [()]) -> Result<Admission, Trouble> {
         Ok(Admission::Yes)
     }
 
