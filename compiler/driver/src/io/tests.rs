@@ -143,3 +143,51 @@ fn a_failed_output_leaves_nothing() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert!(Writer::open(folder.path().to_str().unwrap(), None, item(Ty::Float), WAV, &out).is_err());
 }
+
+/// Large pieces of a file pass the buffer by: what comes is what comes of small ones, in whatever order large and small ones are asked for.
+#[test]
+fn a_file_in_large_pieces() {
+    let noise: Vec<u8> = (0..400_001u32).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
+    let stereo = WavOptions { rate: 8000, channels: 2 };
+    let mut wav = written("w.wav", Some(Format::Wav(WavSample::I16)), Ty::Float, stereo, &[&floats(&[0.25; 70_000])]);
+    // what comes behind the samples is not of them
+    wav.extend_from_slice(&[7; 90_000]);
+    let cut = wav[..wav.len() - 100_001].to_vec();
+    let cases = [
+        (&noise, Format::Raw, Ty::Float),
+        (&noise, Format::Raw, Ty::Bool),
+        (&noise, Format::Rtl, Ty::Complex),
+        (&noise, Format::I16, Ty::Float),
+        (&noise, Format::I16, Ty::Int),
+        (&wav, Format::Wav(WavSample::I16), Ty::Complex),
+        (&cut, Format::Wav(WavSample::I16), Ty::Float),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in");
+    for (bytes, format, ty) in cases {
+        std::fs::write(&path, bytes).unwrap();
+        let parts: Vec<&[u8]> = bytes.chunks(50_000).collect();
+        let (want, remark) = read(&parts, format, ty.clone()).unwrap();
+        // the name in front
+        let rest = |r: Option<String>| r.map(|r| r.split_once(' ').unwrap().1.to_string());
+        let remark = rest(remark);
+        for pieces in [&[1 << 20][..], &[150_000], &[10, 100_000, 3, 20_000], &[30_000, 8]] {
+            let size = item(ty.clone()).bytes;
+            let mut reader = Reader::open(path.to_str().unwrap(), Some(format), item(ty.clone())).unwrap();
+            let (mut all, mut space) = (Vec::new(), vec![0; 8 << 20]);
+            for piece in pieces.iter().cycle() {
+                match reader.read(&mut space[..piece * size.min(8)], true).unwrap() {
+                    Got::Items(n) => all.extend_from_slice(&space[..n * size]),
+                    Got::NoneYet => panic!("a file has an item or ends"),
+                    Got::End => break,
+                }
+            }
+            assert!(all == want, "{format:?}, {}, {pieces:?}: {} of {} bytes", ty_name(&ty), all.len(), want.len());
+            assert_eq!(rest(reader.leftover().map(str::to_string)), remark, "{format:?}, {pieces:?}");
+        }
+    }
+}
+
+fn ty_name(ty: &Ty) -> String {
+    item(ty.clone()).name
+}
