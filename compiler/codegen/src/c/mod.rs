@@ -21,6 +21,7 @@ pub mod print;
 mod print_arrays;
 mod print_bits;
 mod print_bytes;
+mod print_columns;
 pub(crate) mod print_device;
 mod print_expr;
 mod print_function;

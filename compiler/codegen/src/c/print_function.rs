@@ -16,6 +16,7 @@
 mod statements;
 
 use super::print::{FilterOptions, FilterText, Send, Site};
+use super::print_columns::Columns;
 use super::print_lanes::LaneLayout;
 use super::print_scope::Scopes;
 use super::print_skewed::{Sharing, Way};
@@ -55,6 +56,8 @@ pub(super) struct Printer<'a> {
     /// How they share what loops over windows load, and what is shared while such a loop is printed.
     pub(super) way: Option<Way>,
     pub(super) shares: Option<Sharing>,
+    /// Squares of items, while a loop over them is printed.
+    pub(super) columns: Option<Columns>,
     /// Fields that are variables while several firings are printed.
     pub(super) kept: BTreeSet<StateId>,
     /// While attempts in a row are printed.
@@ -88,6 +91,7 @@ impl<'a> Printer<'a> {
             unroll: 0,
             way: None,
             shares: None,
+            columns: None,
             kept: BTreeSet::new(),
             row: None,
         }

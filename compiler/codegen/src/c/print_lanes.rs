@@ -10,7 +10,7 @@
 //!
 //! A varying variable is as many vectors as the kernel says (`unroll`), or more, where those share what they load ([`super::print_skewed`]); then one, for the rest of a block. The window of a block
 //! of firings is brought into phase order first where a firing pops more than one word: then lanes are neighbours in memory. Where it pops thousands, each lane's word is loaded
-//! from where it is. Items that are as vectors have them already ([`super::lanewise`]) are loaded and stored where they are.
+//! from where it is, by squares in loops ([`super::print_columns`]). Items that are as vectors have them already ([`super::lanewise`]) are loaded and stored where they are.
 
 use super::lanewise::Ends;
 use super::print_function::Printer;
@@ -352,6 +352,9 @@ impl Printer<'_> {
             return match l.rates.pop {
                 1 if l.strands > 1 => format!("{load}((const {c} *)in + {word} * {} + f + {u} * SL_LANES)", l.strands),
                 1 => format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)"),
+                _ if let Some(at) = self.columns.as_ref().and_then(|c| c.place(position, u as usize)) => {
+                    format!("{load}((const {c} *)(const void *)({at}))")
+                }
                 pop => format!("sl_vf_across((const {c} *)in + {word} + (f + {u} * SL_LANES) * {pop}, {pop})"),
             };
         }

@@ -50,6 +50,11 @@ fn same(program: &str, words: usize, lengths: &[usize], wanted_ways: (usize, usi
         besides += usize::from(of_filter.contains("for (int32_t turn_") && !of_filter.contains("while (n / "));
     }
     assert_eq!((besides, in_lane), wanted_ways, "{program}");
+    at_all_widths(&place, program, words, lengths);
+}
+
+/// The program in `a.str` gives by vectors of all widths that this processor has what the interpreter gives.
+fn at_all_widths(place: &Place, program: &str, words: usize, lengths: &[usize]) {
     let inputs: Vec<Vec<u8>> = lengths
         .iter()
         .map(|n| (0..n * words).flat_map(|i| ((i as f32 * 0.37).sin() * 3.0).to_le_bytes()).collect())
@@ -125,5 +130,31 @@ fn streams_by_turns() {
             filter(192, pop, "float", FORWARDS)
         );
         same(&program, 1, &[1000, 40_009], (usize::from(streams <= 4), 0));
+    }
+}
+
+/// Firings that take thousands of items: loops that take one item after another bring them side by side in squares, others take each from where it is.
+#[test]
+fn firings_that_take_thousands() {
+    let squares = |text: &str| text.matches("sl_square((const int32_t *)").count();
+    for (body, wanted) in [
+        ("float s = 0; for (int i = 0; i < n; i++) { float x = pop(); s += x * x; } push(s);", 1),
+        ("float s = 0; for (int i = 3; i < n / 2 - 1; i++) s += peek(i) * peek(i + n / 2); for (int i = 0; i < n; i++) pop(); push(s);", 2),
+        ("float m = peek(0); for (int i = 0; i < n; i++) m = max(m, pop()); push(m); push(-m);", 1),
+        // two loops
+        ("float s = 0; float p = 1; for (int i = 0; i < 700; i++) s += pop(); for (int i = 700; i < n; i++) p = p * 0.5 + pop(); push(s + p);", 2),
+        // backwards, every other one, or where the condition says so
+        ("float s = 0; for (int i = 0; i < n; i++) s += peek(n - 1 - i); for (int i = 0; i < n; i++) pop(); push(s);", 0),
+        ("float s = 0; for (int i = 0; i < n; i++) { if (i % 3 == 0) s += peek(i); else s -= 1; } for (int i = 0; i < n; i++) pop(); push(s);", 0),
+    ] {
+        for n in [1025, 1100, 3001] {
+            let pushes = body.matches("push(").count();
+            let program = format!("float->float filter Main {{ int n = {n}; work pop {n} push {pushes} {{ {body} }} }}\n");
+            let place = Place::new().with("a.str", &program);
+            let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
+            // by four vectors at once, and by one
+            assert_eq!(squares(&text), wanted * 5, "{program}");
+            at_all_widths(&place, &program, 1, &[n * 15, n * 16 + 7, n * 83]);
+        }
     }
 }
