@@ -1,6 +1,6 @@
 //! # print-columns
 //!
-//! Purpose: loops over the items of firings that take thousands, in lanes: items that follow one another in each lane's row are brought side by side a square at a time. Input: a loop of a lanes
+//! Purpose: loops over the items of firings that take many, in lanes: items that follow one another in each lane's row are brought side by side a square at a time. Input: a loop of a lanes
 //! function whose items are loaded from where they are. Output: its text, where it is such a loop.
 //!
 //! ```text
@@ -20,6 +20,14 @@ use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
 use sluice_kernel::walk;
 use std::fmt::Write;
+
+/// A firing that takes so many items takes many, and one that gives so many times less gives few; a loop of so many turns is long.
+const MANY: u32 = 64;
+const FEW_OF: u32 = 16;
+const LONG: i64 = 32;
+
+/// Rows of so many words begin at the same few places of the first cache, which has no room for the lines of all lanes (512 items: 0.084 ns, 0.058 from a buffer).
+const SAME_PLACE: u32 = 512;
 
 /// The most items of a turn: a square is a kilobyte for each vector of lanes.
 const MOST: usize = 2;
@@ -44,11 +52,13 @@ impl Columns {
 impl Printer<'_> {
     /// Prints a loop over such items. False where it is none.
     pub(super) fn columns(&mut self, s: &Stmt, l: &For, depth: usize) -> bool {
-        let Some(lanes) = self.kernel.lanes.as_ref().filter(|_| self.layout.is_some()) else { return false };
-        let pop = self.kernel.work.rates.pop;
-        if lanes.phases || lanes.strands != 1 || pop == 1 || self.kernel.input != Ty::Float || self.columns.is_some() {
+        if !self.layout.as_ref().is_some_and(|l| l.by_columns)
+            || self.kernel.input != Ty::Float
+            || self.columns.is_some()
+        {
             return false;
         }
+        let pop = self.kernel.work.rates.pop;
         let (Some(from), Some(to)) = (l.from.as_int(), l.to.as_int()) else { return false };
         let Some(positions) = positions(l).filter(|p| !p.is_empty() && p.len() <= MOST) else { return false };
         self.serial += 1;
@@ -68,21 +78,51 @@ impl Printer<'_> {
             }
         }
         let column = format!("column_{serial}");
-        let _ = writeln!(
-            self.out,
-            "{pad}        for (int32_t {column} = 0; {column} < SL_LANES; {column}++, {var}++) {{"
-        );
+        let _ =
+            writeln!(self.out, "{pad}        for (int32_t {column} = 0; {column} < SL_LANES; {column}++, {var}++) {{");
         self.columns = Some(Columns { positions, serial, column });
         self.body(&l.body, depth + 3);
         self.columns = None;
-        let _ = writeln!(
-            self.out,
-            "{pad}        }}\n{pad}    }}\n{pad}    for (; {var} < {to}; {var}++) {{"
-        );
+        let _ = writeln!(self.out, "{pad}        }}\n{pad}    }}\n{pad}    for (; {var} < {to}; {var}++) {{");
         self.body(&l.body, depth + 2);
         let _ = writeln!(self.out, "{pad}    }}\n{pad}}}");
         true
     }
+}
+
+/// Are items of a firing that takes many and gives few, and looks at no others, loaded in such loops only? All at once they would be brought to a buffer first.
+pub(super) fn only(kernel: &Kernel) -> bool {
+    let (rates, Some(lanes)) = (kernel.work.rates, &kernel.lanes) else { return false };
+    if rates.pop.is_multiple_of(SAME_PLACE) {
+        return false;
+    }
+    if lanes.strands != 1
+        || kernel.input != Ty::Float
+        || rates.pop < MANY
+        || rates.peek > rates.pop
+        || rates.push > rates.pop / FEW_OF
+    {
+        return false;
+    }
+    let body = &kernel.function(lanes.function).body;
+    let loads = |body: &[Stmt]| {
+        let mut n = 0;
+        walk::each_expr(body, &mut |e| {
+            n += usize::from(matches!(&e.kind, ExprKind::Load(p) if matches!(p.base, Base::In(_))))
+        });
+        n
+    };
+    let mut within = 0;
+    walk::each_stmt(body, &mut |s| {
+        if let StmtKind::For(l) = &s.kind
+            && let (Some(from), Some(to)) = (l.from.as_int(), l.to.as_int())
+            && i64::from(to) - i64::from(from) >= LONG
+            && positions(l).is_some_and(|p| p.len() <= MOST)
+        {
+            within += loads(&l.body);
+        }
+    });
+    within > 0 && within == loads(body)
 }
 
 /// The positions of the items of a turn, each once; `None` where the loop is of another kind.
@@ -107,9 +147,7 @@ fn positions(l: &For) -> Option<Vec<Expr>> {
 fn follows(position: &Expr, var: LocalId) -> bool {
     let is_var = |e: &Expr| matches!(&e.kind, ExprKind::Load(p) if p.as_local() == Some(var));
     match &position.kind {
-        ExprKind::Binary(BinaryOp::Add, a, b) => {
-            is_var(a) && b.as_int().is_some() || is_var(b) && a.as_int().is_some()
-        }
+        ExprKind::Binary(BinaryOp::Add, a, b) => is_var(a) && b.as_int().is_some() || is_var(b) && a.as_int().is_some(),
         _ => is_var(position),
     }
 }

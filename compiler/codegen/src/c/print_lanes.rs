@@ -9,10 +9,11 @@
 //! ```
 //!
 //! A varying variable is as many vectors as the kernel says (`unroll`), or more, where those share what they load ([`super::print_skewed`]); then one, for the rest of a block. The window of a block
-//! of firings is brought into phase order first where a firing pops more than one word: then lanes are neighbours in memory. Where it pops thousands, each lane's word is loaded
+//! of firings is brought into phase order first where a firing pops more than one word: then lanes are neighbours in memory. Where it pops many, each lane's word is loaded
 //! from where it is, by squares in loops ([`super::print_columns`]). Items that are as vectors have them already ([`super::lanewise`]) are loaded and stored where they are.
 
 use super::lanewise::Ends;
+use super::print_columns;
 use super::print_function::Printer;
 use super::print_skewed::Way;
 use super::print_turn::turned;
@@ -45,6 +46,8 @@ pub(super) struct LaneLayout {
     in_lane: u32,
     /// Which ends are as vectors have them.
     ends: Ends,
+    /// Items are loaded from where they are, by squares in loops ([`super::print_columns`]).
+    pub(super) by_columns: bool,
 }
 
 /// Buffers of a block should fit into the first-level cache with room to spare, in words.
@@ -67,7 +70,9 @@ impl LaneLayout {
         let (pop, push) = (all.pop / strands * in_lane, all.push / strands * in_lane);
         let rates = Rates { peek: all.peek / strands + pop - pop / in_lane, pop, push };
         let (pop, push) = (rates.pop * wi, rates.push * wo);
-        let words = if *phases && !ends.taken { pop } else { 0 } + if push > 1 && !ends.given { push } else { 0 };
+        let by_columns = !*phases && pop > 1 || !ends.taken && in_lane == 1 && print_columns::only(kernel);
+        let words = if !by_columns && !ends.taken && *phases { pop } else { 0 }
+            + if push > 1 && !ends.given { push } else { 0 };
         let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).min(1024));
         // where an item of each phase fills the buffer, one vector of each
         let block = if block == 0 && words > 0 { LEAST_BLOCK } else { block };
@@ -76,7 +81,7 @@ impl LaneLayout {
         let block = if strands > 1 && rates.pop > 1 { (block / whole).max(1) * whole } else { block };
         // where windows do not overlap, nothing is brought twice, and what was just brought is used while it is near (measured)
         let even = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
-        let near = *phases && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
+        let near = *phases && !by_columns && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
         let block = if near && words > 0 { LEAST_BLOCK * unroll.max(&1) } else { block };
         // what the blocks of the widest machine would hold leaves the first cache no room for the items themselves (measured)
         let narrow = near && *unroll <= 1 && words > BUFFER / 4 * 3 / LEAST_BLOCK;
@@ -99,6 +104,7 @@ impl LaneLayout {
             rates,
             in_lane,
             ends,
+            by_columns,
         }
     }
 
@@ -179,7 +185,8 @@ impl Printer<'_> {
             self.out.push_str("#if SL_LANES == 16\n");
         }
         self.out.push_str("    {\n");
-        let (turned_in, turned_out) = (lanes.phases && !layout.ends.taken, layout.push > 1 && !layout.ends.given);
+        let (turned_in, turned_out) =
+            (lanes.phases && !layout.by_columns && !layout.ends.taken, layout.push > 1 && !layout.ends.given);
         if turned_in {
             if layout.positions {
                 self.out.push_str("        static const int64_t at[] = {");
@@ -348,7 +355,7 @@ impl Printer<'_> {
         let (load, c) = if *ty == Ty::Int { ("sl_vi_load", "int32_t") } else { ("sl_vf_load", "float") };
         let (before, u) = (u as u32 % l.in_lane * (l.rates.pop / l.in_lane), u as u32 / l.in_lane);
         let word = self.word(position, path, l.width.0);
-        if !self.kernel.lanes.as_ref().is_some_and(|l| l.phases) {
+        if l.by_columns || !self.kernel.lanes.as_ref().is_some_and(|l| l.phases) {
             return match l.rates.pop {
                 1 if l.strands > 1 => format!("{load}((const {c} *)in + {word} * {} + f + {u} * SL_LANES)", l.strands),
                 1 => format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)"),

@@ -145,7 +145,11 @@ impl Printer<'_> {
 
     fn for_loop(&mut self, s: &Stmt, l: &For, depth: usize) {
         let pad = "    ".repeat(depth);
-        if self.moves_along(s, l, &pad) || self.bits(s, l, &pad) || self.skewed(s, l, depth) || self.columns(s, l, depth) {
+        if self.moves_along(s, l, &pad)
+            || self.bits(s, l, &pad)
+            || self.skewed(s, l, depth)
+            || self.columns(s, l, depth)
+        {
             return;
         }
         let var = self.local(l.var);
