@@ -1,7 +1,9 @@
 //! Structs, function groups, and static blocks.
 //!
-//! Order: struct fields, signatures, statics' types and values in source order (their initialisers may call helpers), helper
-//! bodies. Statics are evaluated before any stream is elaborated.
+//! Order: struct fields, statics' types, signatures, helper bodies, statics' values in source order (their initialisers may call helpers). Statics are evaluated before any stream is elaborated.
+//!
+//! The code of helpers, and types, contain values of statics (sizes, case labels), and those may come from such code. So all is checked again with the values that came out, until the same come
+//! out: what is known of a static when code is checked is what it is worth in the end.
 
 use super::stmt::{assigned_names, falls_through};
 use super::{Checker, Place};
@@ -13,16 +15,57 @@ use crate::typed::*;
 use crate::world::World;
 use sluice_grammar::ast;
 use sluice_grammar::diagnostic::Diagnostic;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Checks and evaluates all that is global.
 pub fn globals(w: &mut World) {
-    // types of statics may be sized by earlier statics, and struct fields by statics: statics first where they can be
+    if w.static_blocks.is_empty() {
+        once(w, None);
+        return;
+    }
+    let before = w.clone();
+    let mut known: Option<Vec<StaticVar>> = None;
+    for round in 0..=ROUNDS {
+        let changed = once(w, known.as_deref());
+        // what is wrong at first may be a name, or a value, that is not known yet
+        if changed.is_none() && (known.is_some() || w.reports == before.reports) {
+            break;
+        }
+        if let (Some(id), ROUNDS) = (changed, round) {
+            let s = &w.globals.statics[id.index()];
+            let title = format!("what `{}` is worth depends on itself", s.name);
+            let label = "it decides a size or a case of code that it is computed by";
+            let d = Diagnostic::error("E0403", title, s.span, label);
+            w.report(d.help("compute it without what it decides"));
+            break;
+        }
+        // helpers are known, too, to whoever calls them in a size
+        let found = std::mem::take(&mut w.globals.statics);
+        let (helpers, groups) = (std::mem::take(&mut w.globals.helpers), std::mem::take(&mut w.groups));
+        *w = before.clone();
+        (w.globals.helpers, w.groups) = (helpers, groups);
+        known = Some(found);
+    }
+}
+
+/// How often all is checked again, at most. A chain of sizes that decide each other takes a round for each.
+const ROUNDS: u32 = 16;
+
+/// Checks and evaluates all that is global, where statics are known by what an earlier round found. Gives the first of them that came out otherwise, if one did.
+fn once(w: &mut World, known: Option<&[StaticVar]>) -> Option<StaticId> {
+    for (i, s) in known.unwrap_or_default().iter().enumerate() {
+        w.globals.statics.push(s.clone());
+        w.statics.insert(s.name.clone(), StaticId::from(i));
+    }
     structs(w);
-    statics_declared(w);
+    let fresh = statics_declared(w, known.is_some());
+    w.globals.helpers.clear();
     signatures(w);
     helpers(w);
+    let known = std::mem::replace(&mut w.globals.statics, fresh);
     statics_evaluated(w);
+    let differs = |(a, b): &(&StaticVar, &StaticVar)| a.ty != b.ty || a.value != b.value;
+    w.globals.statics.iter().zip(&known).position(|pair| differs(&pair)).map(StaticId::from)
 }
 
 fn structs(w: &mut World) {
@@ -208,7 +251,9 @@ impl Checker<'_> {
     }
 }
 
-fn statics_declared(w: &mut World) {
+/// Declares them: those that are `known` from an earlier round keep their values. Gives them as they are before anything is evaluated: what calls no function has its value, the others are zero.
+fn statics_declared(w: &mut World, known: bool) -> Vec<StaticVar> {
+    let (mut fresh, mut names): (Vec<StaticVar>, HashMap<Name, StaticId>) = Default::default();
     for block in w.static_blocks.clone() {
         for d in &block.fields {
             let mut c = Checker::new(w, Place::Static, None, false);
@@ -218,8 +263,8 @@ fn statics_declared(w: &mut World) {
                 c.error("E0208", format!("a static cannot be {t}"), d.ty.at.0, "not a value");
             }
             for (name, init) in &d.vars {
-                if let Some(first) = w.statics.get(&name.name) {
-                    let first = w.globals.statics[first.index()].span;
+                if let Some(first) = names.get(&name.name) {
+                    let first = fresh[first.index()].span;
                     let mut c = Checker::new(w, Place::Static, None, false);
                     c.declared_twice(&name.name, name.span(), first);
                     continue;
@@ -229,16 +274,33 @@ fn statics_declared(w: &mut World) {
                     Checker::new(w, Place::Static, None, false).too_large(&ty, d.ty.at.0);
                 }
                 let value = zero.unwrap_or(Const::Int(0));
-                let id = StaticId::from(w.globals.statics.len());
-                w.globals.statics.push(StaticVar { name: name.name.clone(), ty: ty.clone(), value, span: name.span() });
-                w.statics.insert(name.name.clone(), id);
+                let id = StaticId::from(fresh.len());
+                fresh.push(StaticVar { name: name.name.clone(), ty: ty.clone(), value, span: name.span() });
+                names.insert(name.name.clone(), id);
+                if !known {
+                    w.globals.statics.push(fresh[id.index()].clone());
+                    w.statics.insert(name.name.clone(), id);
+                } else if let Some(s) = w.globals.statics.get_mut(id.index()).filter(|s| s.ty != ty) {
+                    *s = fresh[id.index()].clone();
+                }
                 // plain constants are needed by the sizes of later ones; those that call helpers are set again below
                 if let Some(e) = init {
+                    // with what has been declared, whatever is known besides
+                    let mut swap = |w: &mut World| {
+                        std::mem::swap(&mut w.globals.statics, &mut fresh);
+                        std::mem::swap(&mut w.statics, &mut names);
+                    };
+                    swap(w);
                     set_if_simple(w, id, e, &ty);
+                    swap(w);
+                    if !known {
+                        w.globals.statics[id.index()].value = fresh[id.index()].value.clone();
+                    }
                 }
             }
         }
     }
+    fresh
 }
 
 /// Evaluates an initialiser that needs no function, without reporting: it is checked properly later.
