@@ -12,13 +12,14 @@ use crate::{Program, Refusal, steady};
 use cranelift_codegen::ir::{InstBuilder, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::FuncId;
+use sluice_codegen::c::batch;
 use sluice_codegen::c::check;
 use sluice_codegen::c::ends;
 use sluice_codegen::c::fills::Fills;
 use sluice_codegen::c::layout::{self, Layout};
 use sluice_codegen::c::messages;
 use sluice_codegen::c::print::Site;
-use sluice_codegen::c::program;
+
 use sluice_codegen::c::rest;
 use sluice_codegen::c::steady::Steady;
 use sluice_codegen::c::tables::Facts;
@@ -71,7 +72,7 @@ impl Keep {
 pub fn make(input: &ProgramInput<'_>, show: bool) -> Result<Program, Refusal> {
     check::check(input, |_| true)?;
     let facts = Facts::of(input.graph, input.kernels.len());
-    let layout = layout::lay_out(input.graph, input.steady, input.globals, program::limits(input), (None, None, None))?;
+    let layout = layout::lay_out(input.graph, input.steady, input.globals, batch::limits(input), (None, None, None))?;
     let mut machine = Machine::new(input.options.stats, show)?;
     let made = code(input, &facts, &layout, &mut machine);
     match made {

@@ -1,8 +1,9 @@
-//! The C back end, in the order of the flow: `layout` places the buffers, `sharing` says which lie in the same memory, `twins` which are read from another's, `lanewise` which have items as vectors have them, `strips` what stays in the first cache, `alike` which branches fire as one filter, `print` makes the filters, `tables` the graph, `movers`, `beside`, `woven` and
+//! The C back end, in the order of the flow: `layout` places the buffers, `batch` says how many steady states they are for, `sharing` says which lie in the same memory, `twins` which are read from another's, `lanewise` which have items as vectors have them, `strips` what stays in the first cache, `alike` which branches fire as one filter, `print` makes the filters, `tables` the graph, `movers`, `beside`, `woven` and
 //! `steady` the steady state (`step_table` one too long for text), `straight` what goes past the buffers, `moves` what regions fetch and put back, `stages` what threads run, `ends` what the host is told, `rest` how few items can wait, `header` the library's header; `convolution` is filters in the frequency domain; `natives` are functions of C, `native_header` declares them for their
 //! authors; `program` puts all together.
 
 pub mod alike;
+pub mod batch;
 pub mod beside;
 pub mod check;
 mod convolution;

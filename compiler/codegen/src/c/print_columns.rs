@@ -9,7 +9,7 @@
 //!      the turns that are left:               s_0 += a word of each of SL_LANES rows
 //! ```
 //!
-//! A word of each row is a load for each lane: 0.34 ns an item, where a square takes 0.12 (AMD EPYC, Zen 5, vectors of 16).
+//! A word of each row is a load for each lane: 0.34 ns an item, where a square takes 0.06 (AMD EPYC, Zen 5, vectors of 16).
 //!
 //! What must hold: the loop does nothing but assign variables, so that each of its turns loads all of its items; and those of a turn lie one behind those of the turn before. So a square holds
 //! nothing that the loop does not load.

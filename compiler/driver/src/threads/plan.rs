@@ -11,7 +11,7 @@ use super::crew::Seats;
 use crate::profile::find::Found;
 use sluice_codegen::ProgramInput;
 use sluice_codegen::c::program::CodegenError;
-use sluice_codegen::c::{layout, program, stages};
+use sluice_codegen::c::{batch, layout, stages};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_kernel::cost::{self, Cost};
@@ -71,14 +71,14 @@ const LONG: u64 = 12_000_000;
 
 /// Steady states of a batch, where that is not asked for: those that stages have room for, or twice as many where they do little.
 pub fn batch(input: &ProgramInput<'_>) -> Result<u64, CodegenError> {
-    let longer = program::batch(input, true)?;
+    let longer = batch::of_stages(input, true)?;
     let core = machine::shipped("cpu").map_or_else(Cost::default, |m| m.cycles);
     let one = |v: NodeId| {
         let all = cycles(input.graph, &|k| input.kernels.get(k), v, &core);
         all.saturating_mul(input.steady.repetitions[v.index()])
     };
     let all = input.graph.node_ids().fold(0u64, |sum, v| sum.saturating_add(one(v)));
-    if all.saturating_mul(longer) <= LONG { Ok(longer) } else { program::batch(input, false) }
+    if all.saturating_mul(longer) <= LONG { Ok(longer) } else { batch::of_stages(input, false) }
 }
 
 /// Cycles of a batch for which threads meet, as far as the numbers go, which is several times what it takes where vectors are full; and bytes of its blocks, all together, beyond which they do not
@@ -358,5 +358,20 @@ fn why_not(input: &ProgramInput<'_>, problem: &Problem<'_>) -> String {
             format!("{percent:.0} % of the work is in {path}{and}, which one thread must do")
         }
         _ => "handing items from thread to thread would cost more than it gains".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::divided;
+
+    #[test]
+    fn a_batch_that_is_asked_for_is_divided_into_what_fits() {
+        assert_eq!(divided(40, 860), (40, 1));
+        assert_eq!(divided(3440, 860), (860, 4));
+        assert_eq!(divided(1000, 860), (500, 2));
+        // no part of it fits, or it has none: it is taken as it is
+        assert_eq!(divided(1_000_000, 860), (1_000_000, 1));
+        assert_eq!(divided(1009, 860), (1009, 1));
     }
 }
