@@ -71,7 +71,8 @@ impl CcOptions {
             flags.extend(FAST_MATH.map(String::from));
         }
         match product {
-            Product::Shared => flags.extend(["-shared", "-fPIC"].map(String::from)),
+            // bound when it is loaded: the first call of a host that must keep time does not look for symbols
+            Product::Shared => flags.extend(["-shared", "-fPIC", "-Wl,-z,now"].map(String::from)),
             Product::Object => flags.extend(["-c", "-fPIC"].map(String::from)),
             Product::Executable => {}
         }

@@ -95,7 +95,7 @@ const uint64_t JIT(places)[] = {
 extern const uint64_t JIT(sizes)[];
 const uint64_t JIT(sizes)[] = {
     sizeof(sl_code), offsetof(sl_code, attempt), sizeof(sl_node), offsetof(sl_node, loose), sizeof(sl_link), offsetof(sl_link, next),
-    sizeof(sl_wait), offsetof(sl_wait, before), sizeof(sl_channel), offsetof(sl_channel, consumed), sizeof(sl_type),
+    sizeof(sl_wait), offsetof(sl_wait, before), sizeof(sl_channel), offsetof(sl_channel, slides), sizeof(sl_type),
     offsetof(sl_type, parts), sizeof(sl_field), sizeof(sl_end), offsetof(sl_end, flat), sizeof(sl_site), sizeof(sl_program),
     offsetof(sl_program, abi), sizeof(sl_step), sizeof(sluice_end), offsetof(sluice_end, complex), sizeof(sluice_abi),
     offsetof(sluice_abi, kernels),

@@ -98,6 +98,7 @@ pub struct RawChannel {
     pub consume: u32,
     pub peek: u32,
     pub consumed: u64,
+    pub slides: u32,
 }
 
 /// `sl_type`
@@ -175,6 +176,7 @@ pub struct RawProgram {
     pub steady: Code,
     pub batch: u64,
     pub unit: u64,
+    pub begin: u64,
     pub rest: u64,
     pub abi: *const RawAbi,
 }
@@ -300,7 +302,7 @@ pub fn check() -> Result<(), String> {
         ("sl_wait", size_of::<RawWait>()),
         ("sl_wait.before", offset_of!(RawWait, before)),
         ("sl_channel", size_of::<RawChannel>()),
-        ("sl_channel.consumed", offset_of!(RawChannel, consumed)),
+        ("sl_channel.slides", offset_of!(RawChannel, slides)),
         ("sl_type", size_of::<RawType>()),
         ("sl_type.parts", offset_of!(RawType, parts)),
         ("sl_field", size_of::<RawField>()),

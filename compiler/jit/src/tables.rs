@@ -279,6 +279,7 @@ fn assemble(
             consume: c.consume,
             peek: c.peek,
             consumed: steady.repetitions[c.to.0.index()].saturating_mul(u64::from(c.consume)),
+            slides: u32::from(layout.slides[i].is_some()),
         });
     }
 
@@ -395,6 +396,7 @@ fn assemble(
         steady: machine.address(made.steady),
         batch: layout.batch,
         unit,
+        begin: batch::begin(input, layout.batch),
         rest: rest::items_until_seen(input),
         abi,
     };

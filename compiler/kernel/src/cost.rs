@@ -93,13 +93,29 @@ pub fn firing(kernel: &Kernel) -> Cost {
 
 /// What a call of a function costs.
 pub fn function(kernel: &Kernel, id: FuncId) -> Cost {
-    Estimate { kernel, active: vec![id] }.body(&kernel.function(id).body)
+    Estimate::of(kernel, id).body(&kernel.function(id).body)
+}
+
+/// What a firing of work costs, where that is known to be no more: no loop is of unknown length, nothing calls itself or a native function.
+pub fn bounded(kernel: &Kernel) -> Option<Cost> {
+    let id = kernel.work.function;
+    let mut estimate = Estimate::of(kernel, id);
+    let cost = estimate.body(&kernel.function(id).body);
+    (!estimate.unknown).then_some(cost)
 }
 
 struct Estimate<'a> {
     kernel: &'a Kernel,
     /// Functions being estimated, for recursion.
     active: Vec<FuncId>,
+    /// Was there something that may take as long as it likes?
+    unknown: bool,
+}
+
+impl<'a> Estimate<'a> {
+    fn of(kernel: &'a Kernel, id: FuncId) -> Estimate<'a> {
+        Estimate { kernel, active: vec![id], unknown: false }
+    }
 }
 
 impl Estimate<'_> {
@@ -127,11 +143,14 @@ impl Estimate<'_> {
             StmtKind::For(l) => {
                 let mut turn = self.body(&l.body);
                 turn.branch += 1;
-                own.plus(turn.times(trip(l).map_or(UNKNOWN_TRIPS, |(n, _)| n)))
+                let trips = trip(l);
+                self.unknown |= trips.is_none();
+                own.plus(turn.times(trips.map_or(UNKNOWN_TRIPS, |(n, _)| n)))
             }
             StmtKind::Loop(b) => {
                 let mut turn = self.body(b);
                 turn.branch += 1;
+                self.unknown = true;
                 own.plus(turn.times(UNKNOWN_TRIPS))
             }
             StmtKind::Block(b) => own.plus(self.body(b)),
@@ -144,7 +163,10 @@ impl Estimate<'_> {
                         self.active.pop();
                         own.plus(inner)
                     }
-                    _ => own,
+                    _ => {
+                        self.unknown = true;
+                        own
+                    }
                 }
             }
             StmtKind::Check(_) => Cost { branch: own.branch + 1, ..own },
@@ -201,6 +223,14 @@ fn arithmetic<'c>(c: &'c mut Cost, ty: &Ty) -> &'c mut u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_take_long_is_not_bounded() {
+        let cost = |body: &str| bounded(&crate::loops::tests::kernel(body));
+        let turns = cost("for $0 = 0 < 10 step 1 @0:0-1 { $2 = ($2 * $3) @0:0-1 }");
+        assert_eq!(turns.map(|c| c.float), Some(10));
+        assert_eq!(cost("for $0 = 0 < $1 step 1 @0:0-1 { $2 = ($2 * $3) @0:0-1 }"), None);
+    }
 
     #[test]
     fn a_weighted_sum() {

@@ -118,6 +118,7 @@ typedef struct sl_channel {
     uint32_t item;     /* bytes */
     uint32_t produce, consume, peek;
     uint64_t consumed; /* items taken off in a steady state */
+    uint32_t slides;   /* after a batch the items left stay where they are, until there is no room behind them */
 } sl_channel;
 
 /* The layout of a type in memory, for ends. Kinds below SL_ARRAY are those of sluice_end.scalar. */
@@ -189,6 +190,7 @@ typedef struct sl_program {
     /* `k` steady states, a multiple of `unit` and at most `batch`; from boundary to boundary. */
     void (*steady)(sl_ctx *ctx, int64_t k);
     uint64_t batch, unit;
+    uint64_t begin; /* steady states at once in the beginning, a multiple of `unit` and at most `batch` */
     uint64_t rest; /* fewer items of the only reader than this are not seen at a boundary; 0: not known */
     const sluice_abi *abi;
 #ifdef SL_KERNELS
@@ -466,7 +468,7 @@ typedef struct sl_step {
 SL_ENGINE void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) SL_UNUSED;
 /* Runs a schedule that is a table, `k` times. */
 SL_ENGINE void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) SL_UNUSED;
-/* After `k` steady states whose cursors were constants: brings the items left to the starts of their buffers. */
+/* After `k` steady states whose cursors did not run: brings the items left to the starts of their buffers, or goes on to them where channels slide. */
 SL_ENGINE void sl_keep(sl_ctx *ctx, int64_t k) SL_UNUSED;
 
 #endif

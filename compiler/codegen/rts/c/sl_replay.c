@@ -19,7 +19,7 @@ static uint64_t sl_saved_bytes(const sl_program *p) {
     return bytes <= SL_SAVE_MOST ? bytes + 1 : 0;
 }
 
-/* At a boundary: before a batch. */
+/* At a boundary: before a batch. Of a channel that slides, where its items are. */
 static void sl_save(sl_ctx *ctx) {
     const sl_program *p = ctx->program;
     char *to = ctx->saved;
@@ -30,6 +30,12 @@ static void sl_save(sl_ctx *ctx) {
     to += p->state_bytes;
     for (uint32_t i = 0; i < p->kept_count; i++) {
         const sl_channel *ch = &p->channels[p->kept[i]];
+        if (ch->slides) {
+            /* a batch writes behind the items only */
+            memcpy(to, &ctx->at[p->kept[i]].head, sizeof(int64_t));
+            to += sizeof(int64_t);
+            continue;
+        }
         memcpy(to, ctx->arena + ch->offset, ch->fill * ch->item);
         to += ch->fill * ch->item;
     }
@@ -55,6 +61,13 @@ static int32_t sl_restore(sl_ctx *ctx) {
     }
     for (uint32_t i = 0; i < p->kept_count; i++) {
         const sl_channel *ch = &p->channels[p->kept[i]];
+        if (ch->slides) {
+            sl_cursor *at = &ctx->at[p->kept[i]];
+            memcpy(&at->head, from, sizeof(int64_t));
+            at->tail = at->head + (int64_t)ch->fill;
+            from += sizeof(int64_t);
+            continue;
+        }
         memcpy(ctx->arena + ch->offset, from, ch->fill * ch->item);
         from += ch->fill * ch->item;
     }

@@ -150,7 +150,7 @@ static int32_t sl_make(const sl_program *p, const sluice_host *host, sl_ctx **in
     /* without a device there is no fast way */
     ctx->ordered |= ctx->host.device == NULL;
 #endif
-    ctx->pace = (int64_t)p->unit;
+    ctx->pace = (int64_t)p->begin;
     ctx->node = -1;
     ctx->last_end = -2;
     ctx->error.node = ctx->error.site = -1;
@@ -211,10 +211,24 @@ SL_ENGINE void sl_destroy(sl_ctx *ctx) {
 
 /* ---- running ---- */
 
-/* Brings the items left to the starts of their buffers. */
+/* Brings the items left to the starts of their buffers, but for channels that slide. */
 static void sl_settle(sl_ctx *ctx) {
     for (uint32_t c = 0; c < ctx->program->channel_count; c++) {
-        sl_compact(ctx, c);
+        if (!ctx->program->channels[c].slides) {
+            sl_compact(ctx, c);
+        }
+    }
+}
+
+/* Before `k` steady states at once: room for them behind what is on channels that slide. */
+static void sl_make_way(sl_ctx *ctx, int64_t k) {
+    const sl_program *p = ctx->program;
+    for (uint32_t i = 0; i < p->kept_count; i++) {
+        const sl_channel *ch = &p->channels[p->kept[i]];
+        const uint64_t tail = (uint64_t)ctx->at[p->kept[i]].head + ch->fill;
+        if (ch->slides && tail + (uint64_t)k * ch->consumed > ch->capacity) {
+            sl_compact(ctx, p->kept[i]);
+        }
     }
 }
 
@@ -267,6 +281,9 @@ static int sl_call_crew(sl_ctx *ctx, int64_t k, int64_t until, int32_t *code) {
         return 0;
     }
     sl_flush(ctx);
+    for (uint32_t i = 0; i < p->kept_count; i++) {
+        sl_compact(ctx, p->kept[i]);
+    }
     *code = ctx->crew(ctx->crew_user, some, most, &done);
     ctx->epoch += done * some;
     for (uint32_t v = 0; v < p->node_count; v++) {
@@ -339,6 +356,7 @@ static int32_t sl_go(sl_ctx *ctx, int64_t until) {
                         sl_pace(ctx, k, sl_now() - before);
                         continue;
                     }
+                    sl_make_way(ctx, k);
                     sl_save(ctx);
 #ifdef SL_STATS
                     sl_stamp(ctx);
@@ -459,6 +477,12 @@ SL_ENGINE void sl_keep(sl_ctx *ctx, int64_t k) {
     const sl_program *p = ctx->program;
     for (uint32_t i = 0; i < p->kept_count; i++) {
         const sl_channel *ch = &p->channels[p->kept[i]];
+        sl_cursor *at = &ctx->at[p->kept[i]];
+        if (ch->slides) {
+            at->head += k * (int64_t)ch->consumed;
+            at->tail = at->head + (int64_t)ch->fill;
+            continue;
+        }
         char *buffer = ctx->arena + ch->offset;
         memmove(buffer, buffer + (uint64_t)k * ch->consumed * ch->item, ch->fill * ch->item);
     }

@@ -449,7 +449,9 @@ static void sl_begin_epoch(sl_ctx *ctx, int64_t epoch) {
     ctx->boundary = 0;
     ctx->moved = 0;
     for (uint32_t c = 0; !p->dynamic && c < p->channel_count; c++) {
-        sl_compact(ctx, c);
+        if (!p->channels[c].slides) {
+            sl_compact(ctx, c);
+        }
     }
     while (ctx->path_length > 0) {
         ctx->on_path[ctx->path[--ctx->path_length]] = 0;

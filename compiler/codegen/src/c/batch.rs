@@ -1,11 +1,14 @@
 //! # batch
 //!
-//! Purpose: how many steady states of a program run at once, and what bounds that. Input: the program. Output: [`Limits`] for [`layout`], and the number for stages, by trying layouts.
+//! Purpose: how many steady states of a program run at once, and what bounds that. Input: the program. Output: [`Limits`] for [`layout`]; the number for stages, by trying layouts; and with how many
+//! a run begins ([`begin`]), before it is known how long they take.
 
 use super::fused;
 use super::layout::{self, Limits, WIDEST};
 use super::program::{CodegenError, ProgramInput};
 use super::sharing::Lives;
+use sluice_frontend::graph::NodeKind;
+use sluice_kernel::cost::bounded;
 
 /// Steady states that stages of a program run at once, where that is not asked for. What lies between the filters of a region takes no room, and what shares takes it once. `longer`: with twice
 /// as much room as one thread's buffers take.
@@ -24,6 +27,35 @@ pub fn of_stages(input: &ProgramInput<'_>, longer: bool) -> Result<u64, CodegenE
     let mut vectors =
         vectors.filter(|n| *n > made.batch).filter_map(|n| laid_out(Limits { batch: Some(n), ..limits }).ok());
     Ok(vectors.find(|l| l.channel_bytes <= target).unwrap_or(made).batch)
+}
+
+/// Operations of the steady states that a run begins with: some tens of microseconds.
+const BEGIN: u64 = 1 << 18;
+
+/// How many steady states, of at most `batch`, run at once in the beginning: so many as their operations are few, where those can be counted, else those of one run of the schedule. Fewer than there
+/// are lanes cost several times as much as more, and an input may be no longer than that.
+pub fn begin(input: &ProgramInput<'_>, batch: u64) -> u64 {
+    let unit = input.schedule.schedule().batch.max(1);
+    if input.steady.islands.is_some() {
+        return unit;
+    }
+    let mut cost = 0u64;
+    for v in input.graph.node_ids() {
+        let node = input.graph.node(v);
+        let firing = match &node.kind {
+            NodeKind::Filter { code, .. } => match input.kernels.get(code.index()).and_then(bounded) {
+                Some(cost) => cost.cycles(),
+                None => return unit,
+            },
+            _ => node.inputs.iter().chain(&node.outputs).fold(0, |sum: u64, c| {
+                let channel = input.graph.channel(*c);
+                sum.saturating_add(u64::from(if channel.to.0 == v { channel.consume } else { channel.produce }))
+            }),
+        };
+        cost = cost.saturating_add(firing.saturating_mul(input.steady.repetitions[v.index()]));
+    }
+    let some = (BEGIN / cost.max(1)).min(batch);
+    (some - some % unit).max(unit)
 }
 
 /// What bounds a program's buffers.

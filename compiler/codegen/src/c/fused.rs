@@ -114,8 +114,11 @@ pub fn made(input: &ProgramInput<'_>, fused: FusedProgram<'_>, (layout, facts): 
             (None, _) => 0,
         })
         .collect();
-    let mut places =
-        Layout { channels: program.channels.iter().map(|c| layout.channels[c.index()]).collect(), ..layout.clone() };
+    let mut places = Layout {
+        channels: program.channels.iter().map(|c| layout.channels[c.index()]).collect(),
+        slides: program.channels.iter().map(|c| layout.slides[c.index()]).collect(),
+        ..layout.clone()
+    };
     for (h, place) in program.histories.iter().zip(&layout.histories) {
         places.channels[h.channel.index()] = *place;
     }

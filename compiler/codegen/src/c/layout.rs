@@ -4,8 +4,9 @@
 //!
 //! All buffers of an instance lie in one block (the arena), each aligned to 64 bytes, at offsets known when the program is compiled.
 //! The batch K is the greatest for which all of them together fit the target (part of a cache), at least one steady state. What stays on channels
-//! from one batch to the next, such as a long window, is moved once in each: where it is more than the target, a batch takes in as much again, so that an
-//! item is moved a few times at most, and the buffers are at most twice as large as they must be. Of thousands of channels each has a few hundred bytes in the mean, whatever
+//! from one batch to the next is moved to the buffer's start after each, if it is short. A long window *slides*: it stays where it is, and the next batch goes on from there, until the buffer's end;
+//! then it is moved. Its buffer has room for as much again at least, so that an item is moved once, however short the batches are (a program may be given 64 samples at a time), and the buffers are at
+//! most twice as large as they must be. Of thousands of channels each has a few hundred bytes in the mean, whatever
 //! the target: a call for a few firings costs more than memory that is farther away. The
 //! capacity of a channel is that of [`SteadyState::capacity`]: enough for any order of firings within an epoch. Channels on which nothing stays share memory while steady states
 //! run at once ([`super::sharing`]); their own buffers hold one steady state then.
@@ -30,6 +31,8 @@ const FIRINGS_OF_A_NODE: u64 = 64;
 /// many bytes that come from farther away. Together they take a part of a larger cache.
 const OF_A_CHANNEL: u64 = 256;
 const OF_ALL_CHANNELS: u64 = 4 << 20;
+/// Bytes that stay on a channel from which on it slides: fewer are moved as fast as a cursor is kept.
+const SLIDES: u64 = 1 << 10;
 /// Lanes of the widest vectors: a batch of few firings is a multiple of so many.
 pub const WIDEST: u64 = 16;
 
@@ -46,7 +49,9 @@ pub struct Layout {
     pub stages: Vec<Place>,
     /// By channel of the graph that steady states run on (of regions, where there are some): the offset of its buffer there, where that is not the channel's own.
     pub shared: Vec<Option<u64>>,
-    /// Bytes of channels and histories that steady states use.
+    /// By channel that slides: the program's channel whose cursor says how far.
+    pub slides: Vec<Option<ChannelId>>,
+    /// Bytes of channels and histories that steady states use in a batch.
     pub channel_bytes: u64,
     /// Bytes of the arena.
     pub bytes: u64,
@@ -169,7 +174,17 @@ pub fn lay_out(
             None => graph.channel_ids().for_each(|c| inner[c.index()] |= lives.elsewhere(c)),
         }
     }
-    let besides = Besides { before, inner: &inner, fused, lives };
+    let mut slides = vec![limits.stages.is_none() && steady.islands.is_none(); graph.channels.len()];
+    for c in graph.channel_ids() {
+        let bytes = steady.boundary_fill[c.index()]
+            .saturating_mul(size_align(&graph.channel(c).ty, globals).map_or(0, |(size, _)| size));
+        slides[c.index()] &= bytes >= SLIDES && !inner[c.index()];
+    }
+    // what is read from another's buffer is that one's
+    lives.iter().flat_map(|l| l.twins()).for_each(|(_, (longer, _))| {
+        slides[fused.map_or(*longer, |f| f.program.channels[longer.index()]).index()] = false;
+    });
+    let besides = Besides { before, inner: &inner, slides: &slides, fused, lives };
     let unit = limits.unit.max(1);
     let sizes: Vec<(u64, u64)> = graph
         .channels
@@ -184,7 +199,14 @@ pub fn lay_out(
             .filter(|l| l.bytes <= limits.limit)
             .ok_or_else(|| too_large(graph, steady, &sizes, 1, limits.limit));
     }
-    let place = |batch: u64| place(graph, steady, &sizes, (batch, batch.checked_mul(limits.turns)?), besides);
+    let mut besides = besides;
+    let at = |batch: u64, besides| place(graph, steady, &sizes, (batch, batch.checked_mul(limits.turns)?), besides);
+    let nothing = vec![false; graph.channels.len()];
+    if at(unit, besides).is_none_or(|l| l.bytes > limits.limit) {
+        // there may be room for what must be
+        besides.slides = &nothing;
+    }
+    let place = |batch: u64| at(batch, besides);
     let Some(least) = place(unit).filter(|l| l.bytes <= limits.limit) else {
         return Err(too_large(graph, steady, &sizes, unit, limits.limit));
     };
@@ -200,8 +222,7 @@ pub fn lay_out(
     let channels = fused.map_or(graph, |f| &f.program.graph).channels.len() as u64;
     let many = channels.saturating_mul(OF_A_CHANNEL).min(OF_ALL_CHANNELS);
     let target = limits.target.max(many).max(least.channel_bytes.saturating_add(stays)).min(limits.limit);
-    // an item of a very long window is moved a few times, too: words that stay, a quarter of them
-    let most = FIRINGS.max((graph.nodes.len() as u64).saturating_mul(FIRINGS_OF_A_NODE)).max(stays / 4 / 4);
+    let most = FIRINGS.max((graph.nodes.len() as u64).saturating_mul(FIRINGS_OF_A_NODE));
     let (mut fits, mut fails) = (1, (most / firings / unit).max(1) + 1);
     while fails - fits > 1 {
         let middle = fits + (fails - fits) / 2;
@@ -229,6 +250,8 @@ struct Besides<'a> {
     before: Option<&'a [u64]>,
     /// By channel: does its own buffer hold no more than one steady state?
     inner: &'a [bool],
+    /// By channel: does it slide?
+    slides: &'a [bool],
     fused: Option<FusedProgram<'a>>,
     lives: Option<&'a Lives>,
 }
@@ -253,7 +276,7 @@ fn place(
     steady: &SteadyState,
     sizes: &[(u64, u64)],
     (batch, at_ends): (u64, u64),
-    Besides { before, inner, fused, lives }: Besides<'_>,
+    Besides { before, inner, slides, fused, lives }: Besides<'_>,
 ) -> Option<Layout> {
     let mut at = 0u64;
     let mut take = |capacity: u64, bytes: u64| {
@@ -269,12 +292,13 @@ fn place(
         let capacity = steady.capacity(graph, c, batch)?.max(graph.channel(c).initial.len() as u64).max(1);
         let more = before.map_or(0, |b| b[c.index()].saturating_sub(steady.boundary_fill[c.index()]));
         let capacity = capacity.checked_add(more)?;
-        let bytes = capacity.checked_mul(sizes[c.index()].0)?;
-        // what steady states do not touch takes no room in the cache
+        // what steady states do not touch takes no room in the cache, nor does that over which a window has slid or will slide
         if !inner[c.index()] || lives.is_none() {
-            channel_bytes = channel_bytes.saturating_add(bytes);
+            channel_bytes = channel_bytes.saturating_add(capacity.checked_mul(sizes[c.index()].0)?);
         }
-        channels.push(take(capacity, bytes)?);
+        let twice = if slides[c.index()] { steady.boundary_fill[c.index()].checked_mul(2)? } else { 0 };
+        let capacity = capacity.max(twice);
+        channels.push(take(capacity, capacity.checked_mul(sizes[c.index()].0)?)?);
     }
     let mut shared = Vec::new();
     if let Some(lives) = lives {
@@ -321,7 +345,8 @@ fn place(
             stages.push(take(capacity, capacity.checked_mul(size)?.checked_add(extra)?)?);
         }
     }
-    (at < 1 << 62).then_some(Layout { batch, channels, histories, stages, shared, channel_bytes, bytes: at })
+    let slides = graph.channel_ids().map(|c| slides[c.index()].then_some(c)).collect();
+    (at < 1 << 62).then_some(Layout { batch, channels, histories, stages, shared, slides, channel_bytes, bytes: at })
 }
 
 /// Says which channel is the largest.
@@ -349,16 +374,17 @@ mod tests {
     use sluice_frontend::{NoImports, Options, SourceInput};
 
     /// How a filter that looks so far ahead is laid out.
-    fn window(items: u64) -> Layout {
-        laid_out(format!(
+    fn window_of(items: u64) -> String {
+        format!(
             "float->float filter Main {{ work pop 1 push 1 peek {items} {{ push(peek(0) + peek({items} - 1)); pop(); }} }}"
-        ))
+        )
     }
 
-    fn laid_out(text: String) -> Layout {
+    const LIMITS: Limits = Limits { unit: 1, batch: None, target: 1 << 17, limit: 1 << 30, stages: None, turns: 1 };
+
+    fn laid_out(text: String, limits: Limits) -> Layout {
         let input = SourceInput { name: "a.str".into(), text };
         let program = analyse(vec![input], &Options::default(), &mut NoImports).program.unwrap();
-        let limits = Limits { unit: 1, batch: None, target: 1 << 17, limit: 1 << 30, stages: None, turns: 1 };
         lay_out(&program.graph, &program.steady, &program.globals, limits, (None, None, None)).unwrap()
     }
 
@@ -366,10 +392,13 @@ mod tests {
     #[test]
     fn many_filters_have_long_batches() {
         let chain = |n: u64| {
-            laid_out(format!(
-                "float->float filter F {{ float s; work pop 1 push 1 {{ s += pop(); push(s); }} }}
+            laid_out(
+                format!(
+                    "float->float filter F {{ float s; work pop 1 push 1 {{ s += pop(); push(s); }} }}
                  float->float pipeline Main {{ for (int i = 0; i < {n}; i++) add F; }}"
-            ))
+                ),
+                LIMITS,
+            )
         };
         for n in [100, 1000, 5000, 20_000] {
             let layout = chain(n);
@@ -379,35 +408,35 @@ mod tests {
         }
         // 128 KiB hold 13 rows of 2500 words
         let wide = |n: u64| {
-            laid_out(format!(
-                "float->float filter Main {{ work pop {n} push 1 {{ float s = 0; for (int i = 0; i < {n}; i++) s += pop(); push(s); }} }}"
-            ))
+            laid_out(
+                format!(
+                    "float->float filter Main {{ work pop {n} push 1 {{ float s = 0; for (int i = 0; i < {n}; i++) s += pop(); push(s); }} }}"
+                ),
+                LIMITS,
+            )
         };
         assert_eq!(wide(2500).batch, 16);
         assert_eq!(wide(3000).batch, 10, "no more than a quarter is added");
         assert_eq!(wide(1800).batch, 16, "18 would be a vector and two");
     }
 
-    /// What is moved for an item stays the same, however long the window is, and the buffers are what they must be twice at most.
+    /// An item is moved once at most, however long the window is and however short the batches are, and the buffers are what they must be twice at most.
     #[test]
-    fn long_windows_are_not_moved_for_each_item() {
-        for items in [10, 1000, 10_000, 30_000, 40_000] {
-            let layout = window(items);
-            assert!(items <= 4 * layout.batch, "{items} items are moved for {} that come in", layout.batch);
-            assert!(
-                layout.channel_bytes <= (2 * 4 * items).max(1 << 17) + 8,
-                "{items}: {} bytes",
-                layout.channel_bytes
-            );
+    fn long_windows_slide() {
+        for items in [10, 200, 1000, 10_000, 30_000, 40_000, 1_000_000, 10_000_000] {
+            let layout = laid_out(window_of(items), LIMITS);
+            let (window, output) = (0, 1);
+            let (fill, capacity) = (items - 1, layout.channels[window].capacity);
+            let slides = 4 * fill >= SLIDES;
+            assert_eq!(layout.slides, [slides.then_some(ChannelId(0)), None]);
+            assert!(capacity >= if slides { 2 * fill } else { fill + layout.batch }, "{items}: {capacity}");
+            assert!(layout.channel_bytes <= (2 * 4 * items).max(1 << 17) + 8, "{items}: {}", layout.channel_bytes);
+            assert!(layout.batch >= (items / 4).min(4096), "{items}: {}", layout.batch);
+            assert_eq!(layout.channels[output].capacity, layout.batch);
         }
-        // beyond a number of firings, batches do not grow but with the window
-        for items in [1_000_000, 10_000_000] {
-            let layout = window(items);
-            assert!(
-                (FIRINGS / 4).max(items / 16) <= layout.batch && layout.batch <= FIRINGS.max(items / 4),
-                "{items}: {}",
-                layout.batch
-            );
-        }
+        // what has room as it is, but not twice
+        let limits = Limits { limit: 64 << 20, ..LIMITS };
+        let tight = laid_out(window_of(10_000_000), limits);
+        assert!(tight.slides == [None, None] && tight.bytes <= 64 << 20, "{} bytes", tight.bytes);
     }
 }

@@ -527,7 +527,7 @@ fn descriptor(
     let _ = write!(
         out,
         "SL_ENGINE const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, {}, &sl_abi{}}};\n\n",
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, {}, {}, &sl_abi{}}};\n\n",
         // receivers look for messages even where it turned out that none is ever sent
         if input.messages.links.is_empty() { 0 } else { mail.links.max(1) },
         // with dynamic rates, when a message takes effect can depend on the order of firings
@@ -539,6 +539,7 @@ fn descriptor(
         layout.bytes,
         device.map_or(layout.batch, |d| d.batch),
         device.map_or(input.schedule.schedule().batch, |d| d.unit),
+        device.map_or_else(|| super::batch::begin(input, layout.batch), |d| d.unit),
         rest::items_until_seen(input),
         if device.is_some() { ", &sl_the_kernels" } else { "" },
     );

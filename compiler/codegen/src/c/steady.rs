@@ -66,6 +66,24 @@ pub struct Steady<'a> {
     pub lives: Option<&'a Lives>,
 }
 
+/// So many turns of a loop that are one: a number, or `m` of them in C.
+#[derive(Clone, Copy)]
+pub(super) enum Turns {
+    These(u64),
+    Rest,
+}
+
+impl Turns {
+    /// How often they fire a node that fires so many times in each.
+    pub(super) fn of(self, times: u64) -> String {
+        match (self, times) {
+            (Turns::These(turns), _) => format!("{}L", times.saturating_mul(turns)),
+            (Turns::Rest, 1) => "m".into(),
+            (Turns::Rest, _) => format!("{times} * m"),
+        }
+    }
+}
+
 /// How often a step that stands `times` times in a steady state is taken in `k` of them.
 pub(super) fn scaled_by_k(times: u64) -> String {
     if times == 1 { "k".to_string() } else { format!("{times} * k") }
@@ -239,15 +257,22 @@ impl Steady<'_> {
                 let at_once =
                     if self.places.is_none() { turns_at_once(self.graph, self.fill, body, MOST_TURNS) } else { 1 };
                 if at_once >= FEWEST_TURNS {
-                    let _ = writeln!(out, "    for (; t + {at_once} <= {times} * k; t += {at_once}) {{");
                     let runs = self.alternating(body);
                     let weaves = self.woven(body, &runs);
-                    for run in runs {
-                        if !self.fire_woven(&weaves, run, at_once, out, &mut movers.woven)? {
-                            self.fire_run(run, at_once, &nodes, out, movers)?;
+                    // what is left is fewer turns than may be one
+                    let rest = format!("if (t < {times} * k) {{\n        const long m = (long)({times} * k - t);");
+                    let whole = format!("for (; t + {at_once} <= {times} * k; t += {at_once}) {{");
+                    for (head, turns) in [(whole, Turns::These(at_once)), (rest, Turns::Rest)] {
+                        let _ = writeln!(out, "    {head}");
+                        for run in &runs {
+                            if !self.fire_woven(&weaves, run, turns, out, &mut movers.woven)? {
+                                self.fire_run(run, turns, &nodes, out, movers)?;
+                            }
                         }
+                        out.push_str("    }\n");
                     }
                     out.push_str("    }\n");
+                    return Ok(());
                 }
                 let _ = writeln!(out, "    for (; t < {times} * k; t++) {{");
                 for step in body {
@@ -297,15 +322,14 @@ impl Steady<'_> {
     fn fire_run(
         &self,
         run: &[Step],
-        at_once: u64,
+        turns: Turns,
         running: &BTreeSet<NodeId>,
         out: &mut String,
         movers: &mut Movers,
     ) -> Result<(), CodegenError> {
         let fires =
             run.iter().filter_map(|s| if let Step::Fire { node, times } = s { Some((*node, *times)) } else { None });
-        let fires: Vec<(NodeId, String)> =
-            fires.map(|(v, times)| (v, format!("{}L", times.saturating_mul(at_once)))).collect();
+        let fires: Vec<(NodeId, String)> = fires.map(|(v, times)| (v, turns.of(times))).collect();
         if let [(v, n)] = &fires[..] {
             return self.fire(*v, n, running, 2, out, movers);
         }
@@ -423,7 +447,13 @@ impl Steady<'_> {
         if let Some(places) = self.places {
             return places[c.index()].0.clone();
         }
-        format!("a + {}", self.layout.fast(c))
+        match self.layout.slides[c.index()] {
+            Some(own) => {
+                let item = c_type(&self.graph.channel(c).ty);
+                format!("a + {} + (size_t)ctx->at[{}].head * sizeof({item})", self.layout.fast(c), own.0)
+            }
+            None => format!("a + {}", self.layout.fast(c)),
+        }
     }
 
     /// Where a producer's first item of a batch goes.

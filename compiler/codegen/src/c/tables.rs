@@ -196,7 +196,7 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
         }
         let consumed = steady.repetitions[c.to.0.index()].saturating_mul(u64::from(c.consume));
         channels.push(format!(
-            "{{{}, {}, {fill}, {initial}, {}, {}, {}, sizeof({}), {}, {}, {}, {consumed}}}",
+            "{{{}, {}, {fill}, {initial}, {}, {}, {}, sizeof({}), {}, {}, {}, {consumed}, {}}}",
             layout.channels[i].offset,
             layout.channels[i].capacity,
             c.initial.len(),
@@ -206,6 +206,7 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
             c.produce,
             c.consume,
             c.peek,
+            u8::from(layout.slides[i].is_some()),
         ));
     }
     let mut first_rates: Vec<Rates> = vec![Rates::default(); facts.instances.len()];

@@ -70,13 +70,19 @@ fn same(input: &ProgramInput<'_>, c: ChannelId, longer: ChannelId) -> bool {
     last(&a.initial).is_some_and(|items| last(&b.initial) == Some(items))
 }
 
-/// C that brings what waits to the beginnings of the buffers of a graph, after `k` steady states.
+/// C that brings what waits to the beginnings of the buffers of a graph, after `k` steady states, or goes on to it where channels slide.
 pub fn keep(graph: &SdfGraph, steady: &SteadyState, places: &Layout, lives: Option<&Lives>) -> String {
     let (mut first, mut then) = (String::new(), String::new());
     for c in graph.channel_ids().filter(|c| steady.boundary_fill[c.index()] > 0) {
         let (channel, fill) = (graph.channel(c), steady.boundary_fill[c.index()]);
         let (at, from, item) = (places.channels[c.index()].offset, places.fast(c), c_type(&channel.ty));
         let taken = steady.repetitions[channel.to.0.index()].saturating_mul(channel.consume.into());
+        if let Some(own) = places.slides[c.index()] {
+            let n = own.0;
+            let _ =
+                writeln!(then, "    ctx->at[{n}].head += k * {taken}, ctx->at[{n}].tail = ctx->at[{n}].head + {fill};");
+            continue;
+        }
         // what others hold goes before they move it
         let out = if lives.is_some_and(|l| l.twin(c)) { &mut first } else { &mut then };
         let _ = writeln!(

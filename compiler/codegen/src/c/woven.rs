@@ -15,7 +15,7 @@
 
 use super::print::MANY_CALLS;
 use super::program::{CodegenError, ProgramInput};
-use super::steady::{Steady, scaled_by_k};
+use super::steady::{Steady, Turns, scaled_by_k};
 use super::types::c_type;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
@@ -347,7 +347,7 @@ impl Steady<'_> {
         &self,
         weaves: &Weaves,
         run: &[Step],
-        at_once: u64,
+        turns: Turns,
         out: &mut String,
         woven: &mut Woven,
     ) -> Result<bool, CodegenError> {
@@ -358,7 +358,7 @@ impl Steady<'_> {
         };
         let call = self.woven_call(*v, *weave, woven)?;
         let Call { taken, given, from, to, .. } = &call;
-        let n = times.saturating_mul(at_once);
+        let n = turns.of(*times);
         let _ = writeln!(out, "        ctx->node = {};", self.known(*v));
         let _ = write!(out, "        {}", call.head);
         for c in taken {
@@ -367,12 +367,12 @@ impl Steady<'_> {
         for c in given {
             let _ = write!(out, ", out{}", c.0);
         }
-        let _ = writeln!(out, ", {n}L);");
+        let _ = writeln!(out, ", {n});");
         for (i, c) in taken.iter().enumerate() {
-            let _ = writeln!(out, "        in{} += {n}L * {};", c.0, from.step(i));
+            let _ = writeln!(out, "        in{} += {n} * {};", c.0, from.step(i));
         }
         for (i, c) in given.iter().enumerate() {
-            let _ = writeln!(out, "        out{} += {n}L * {};", c.0, to.step(i));
+            let _ = writeln!(out, "        out{} += {n} * {};", c.0, to.step(i));
         }
         Ok(true)
     }

@@ -159,8 +159,11 @@ impl Natives {
         })?;
         let given = !(options.files.is_empty() && options.libraries.is_empty());
         // C as the compiler has it by default, but for what arithmetic means
-        let mut flags: Vec<String> =
-            cc.flags(Product::Shared).into_iter().filter(|f| f != "-shared" && !f.starts_with("-std=")).collect();
+        let mut flags: Vec<String> = cc
+            .flags(Product::Shared)
+            .into_iter()
+            .filter(|f| !f.starts_with("-Wl,") && f != "-shared" && !f.starts_with("-std="))
+            .collect();
         let macros = type_macros(&program.globals);
         flags.extend(
             called.keys().filter_map(|id| macros.get(id.index())).map(|(name, value)| format!("-D{name}={value}")),

@@ -7,7 +7,7 @@ use std::process::Command;
 const USER: &str = include_str!("process.c");
 
 /// What the user of the library of a program of `taken` to `given` says.
-fn used(program: &str, taken: &str, given: &str, pieces: &str) -> String {
+pub fn used(program: &str, taken: &str, given: &str, pieces: &str) -> String {
     let place = Place::new().with("p.str", program).with("user.c", USER);
     place.run(&["build", "--lib", "p.str", "-o", "libp.so"]).ends(0);
     let run = |program: &str, arguments: &[&str]| {

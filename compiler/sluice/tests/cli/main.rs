@@ -35,6 +35,7 @@ mod projects;
 mod ranges;
 mod running;
 mod scheduling;
+mod sliding;
 mod support;
 mod testing;
 mod threads;
