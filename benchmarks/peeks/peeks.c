@@ -1,5 +1,5 @@
-/* Buffers of a filter that looks ahead, three ways: what stays after a batch is moved to the front (shifted), a ring whose reader masks its positions (masked), and a
- * ring that is mapped twice in a row, so that every window is straight (mapped).
+/* Buffers of a filter that looks ahead, four ways: what stays after a batch is moved to the front (shifted), or only when there is no room behind it any more, in a buffer of twice the window at
+ * least (slid), a ring whose reader masks its positions (masked), and a ring that is mapped twice in a row, so that every window is straight (mapped).
  *
  *   peeks WINDOW BATCH TAPS ITEMS TURNS
  *
@@ -95,18 +95,20 @@ int main(int count, char **words)
     while (ring < stays + batch)
         ring *= 2;
     float *in = malloc(batch * sizeof *in), *out = malloc(batch * sizeof *out);
-    float *shifted = malloc((stays + batch) * sizeof *shifted), *masked = malloc(ring * sizeof *masked), *mapped = twice(ring * sizeof *mapped);
-    if (!in || !out || !shifted || !masked || !mapped)
+    const size_t room = stays + batch > 2 * stays ? stays + batch : 2 * stays;
+    float *slid = malloc(room * sizeof *slid), *shifted = malloc((stays + batch) * sizeof *shifted), *masked = malloc(ring * sizeof *masked), *mapped = twice(ring * sizeof *mapped);
+    if (!in || !out || !slid || !shifted || !masked || !mapped)
         return 3;
     for (size_t i = 0; i < batch; i++)
         in[i] = (float)(i * 7919 % 1000) / 500 - 1;
-    double best[3] = {1e300, 1e300, 1e300}, sums[3] = {0, 0, 0};
+    double best[4] = {1e300, 1e300, 1e300, 1e300}, sums[4] = {0, 0, 0, 0};
     for (size_t turn = 0; turn < turns; turn++) {
-        for (int way = 0; way < 3; way++) {
+        for (int way = 0; way < 4; way++) {
             memset(shifted, 0, stays * sizeof *shifted);
+            memset(slid, 0, room * sizeof *slid);
             memset(masked, 0, ring * sizeof *masked);
             memset(mapped, 0, ring * sizeof *mapped);
-            size_t head = 0, tail = stays;
+            size_t head = 0, tail = stays, from = 0;
             double sum = 0;
             const double begin = now();
             for (size_t b = 0; b < batches; b++) {
@@ -116,7 +118,16 @@ int main(int count, char **words)
                     fire(shifted, out, batch, step, taps);
                     memmove(shifted, shifted + batch, stays * sizeof *shifted);
                     break;
-                case 1: {
+                case 1:
+                    if (from + stays + batch > room) {
+                        memmove(slid, slid + from, stays * sizeof *slid);
+                        from = 0;
+                    }
+                    produce(slid + from + stays, in, batch);
+                    fire(slid + from, out, batch, step, taps);
+                    from += batch;
+                    break;
+                case 2: {
                     const size_t first = ring - tail < batch ? ring - tail : batch;
                     produce(masked + tail, in, first);
                     produce(masked, in + first, batch - first);
@@ -137,6 +148,7 @@ int main(int count, char **words)
             sums[way] = sum;
         }
     }
-    printf("%.4f %.4f %.4f %s\n", best[0], best[1], best[2], sums[0] == sums[1] && sums[0] == sums[2] ? "same" : "different");
+    const int same = sums[0] == sums[1] && sums[0] == sums[2] && sums[0] == sums[3];
+    printf("%.4f %.4f %.4f %.4f %s\n", best[0], best[1], best[2], best[3], same ? "same" : "different");
     return 0;
 }

@@ -136,7 +136,27 @@ pub(crate) fn check_char(text: &str, offset: usize, faults: &mut Vec<Fault>) {
 
 /// The value of a string literal; its text includes the quotes.
 pub fn string_value(text: &str) -> String {
-    pieces(text).0.into_iter().filter_map(|piece| piece.value).collect()
+    let pieces = pieces(text).0;
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < pieces.len() {
+        // bytes that are escaped one by one may be a character together, as in C
+        let byte = |p: &&Piece| match p.value {
+            Some(c) if p.end - p.start > 1 => u8::try_from(u32::from(c)).ok().filter(|b| *b >= 128),
+            _ => None,
+        };
+        let bytes: Vec<u8> = pieces[at..].iter().map_while(|p| byte(&p)).take(4).collect();
+        let together = (2..=bytes.len()).find_map(|n| {
+            let text = std::str::from_utf8(&bytes[..n]).ok()?;
+            Some((n, text.chars().next()?))
+        });
+        let (n, value) = together.unwrap_or((1, pieces[at].value.unwrap_or('\0')));
+        if together.is_some() || pieces[at].value.is_some() {
+            out.push(value);
+        }
+        at += n;
+    }
+    out
 }
 
 /// The value of a character literal; its text includes the quotes.

@@ -163,8 +163,57 @@ impl<'s> State<'s> {
         let new_line = self.source(end, next.start).contains('\n');
         if self.is_news(next.start, 0, if new_line { QUIET_AFTER_LINE } else { QUIET_AFTER_GUESS }) {
             let here = self.span(end, end);
+            let word = if new_line { None } else { self.word_before(end) };
             let diagnostic = Diagnostic::error("E0009", "expected `;`", here, "expected `;` here");
-            self.diagnostics.push(diagnostic.fix(Fix::safe("add `;`", here, ";")));
+            self.diagnostics.push(match word {
+                None => diagnostic.fix(Fix::safe("add `;`", here, ";")),
+                Some((text, at)) => match other_languages(text) {
+                    Some(help) => {
+                        let title = format!("there is no `{text}` in this language");
+                        Diagnostic::error("E0009", title, at, "read as a name").help(help)
+                    }
+                    None => diagnostic.label(at, "a name by itself does nothing"),
+                },
+            });
         }
     }
+
+    /// The word that a statement which ends at `end` begins with, if it is a name by itself, or looks like a call of something that other languages have: a `;` behind it is hardly what was meant.
+    fn word_before(&self, end: u32) -> Option<(&'s str, Span)> {
+        let last = self.token_index(end).checked_sub(1)?;
+        let (mut at, mut open) = (last, 0);
+        while self.tokens[last].token == Token::RParen {
+            match self.tokens[at].token {
+                Token::RParen => open += 1,
+                Token::LParen => open -= 1,
+                _ => {}
+            }
+            at = at.checked_sub(1)?;
+            if open == 0 {
+                break;
+            }
+        }
+        let word = self.tokens[at];
+        let text = self.source(word.start, word.end);
+        let begins = at.checked_sub(1).is_none_or(|before| {
+            use Token::{Else, LBrace, LBraceTop, RBrace, RParen, Semi};
+            matches!(self.tokens[before].token, Else | LBrace | LBraceTop | RBrace | RParen | Semi)
+        });
+        let alone = at == last && begins || other_languages(text).is_some();
+        (matches!(word.token, Token::Ident(_)) && alone).then(|| (text, self.span(word.start, word.end)))
+    }
+}
+
+/// What to write for a word that begins statements and declarations in other languages.
+fn other_languages(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "const" | "constexpr" | "final" | "register" | "volatile" | "let" | "var" | "auto" => {
+            "leave it out: a variable is declared by its type and its name"
+        }
+        "unsigned" | "signed" | "long" | "short" | "char" => "an `int` has 32 bits and a sign; there are no other ints",
+        "then" => "leave it out: what follows the condition is what is done",
+        "elif" | "elsif" | "elseif" => "write `else if`",
+        "new" => "nothing is made with `new`; a portal is declared, as in `portal<Name> p;`",
+        _ => return None,
+    })
 }

@@ -28,7 +28,7 @@ pub const BUDGET: u64 = 50_000;
 /// What is known of a firing.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Every firing pops at most the declared rate and pushes exactly the declared rate.
+    /// Every firing pops at most the declared rate and pushes exactly the declared rate; one that does not end does no more of either.
     pub counts_proved: bool,
     /// Every pop and peek stays within the declared peek rate (and none is negative).
     pub peeks_proved: bool,
@@ -92,7 +92,8 @@ pub fn analyse(code: &FilterCode, def: &WorkDef, globals: &Globals) -> Facts {
     let Some(end) = end else { return facts };
     (facts.pops, facts.pushes, facts.looked) = (Some(end.pops), Some(end.pushes), Some(end.looked));
     facts.counts_proved = dynamic == DynamicRates::default()
-        && end.pops.hi <= rates.pop.into()
+        && watch.popped.max(end.pops.hi) <= rates.pop.into()
+        && watch.pushed <= rates.push.into()
         && end.pushes == Count::exactly(rates.push.into());
     let mut found = |kind, declared: u32, (actual, count): (u64, Count), span| {
         facts.findings.push(Finding { kind, declared, actual, exact: count.lo == count.hi, span });

@@ -230,6 +230,29 @@ fn unknown_branches_are_joined() {
     assert!(f.counts_proved && !f.peeks_proved);
 }
 
+/// What a way does that never ends counts as well: nobody stops it but the check.
+#[test]
+fn what_does_not_end_is_not_proved() {
+    let proved = |rates: &str, body: &str| {
+        let (_, f) = facts(rates, body);
+        assert!(f.findings.is_empty(), "{body}");
+        (f.counts_proved, f.peeks_proved)
+    };
+    let one = "pop 1 push 1";
+    assert_eq!(proved(one, "if (peek(0) > 0) while (true) push(2); push(pop());"), (false, true));
+    assert_eq!(proved(one, "if (peek(0) > 0) while (true) pop(); push(pop());"), (false, false));
+    assert_eq!(proved(one, "int i = 0; if (peek(0) > 0) push(pop()); else while (i < 4) push(i);"), (false, true));
+    assert_eq!(proved(one, "switch (peek(0)) { case 1: for (;;) push(1); default: push(pop()); }"), (false, true));
+    // within a loop of unknown length
+    let within =
+        |forever: &str| format!("for (int i = 0; i < peek(0); i++) if (i > 5) while (true) {forever}; push(pop());");
+    assert_eq!(proved(one, &within("push(1)")), (false, true));
+    assert_eq!(proved(one, &within("pop()")), (false, false));
+    assert_eq!(proved(one, &within("i = i & 7")), (true, true));
+    // before it comes to that, once
+    assert_eq!(proved(one, "push(pop()); if (iter() > 5) while (true) { }"), (true, true));
+}
+
 #[test]
 fn what_is_certainly_wrong() {
     let wrong = |rates: &str, body: &str| -> Vec<(FindingKind, String)> {

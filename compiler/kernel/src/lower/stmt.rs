@@ -155,6 +155,7 @@ impl FunctionLowering<'_, '_> {
             }
             T::Call(callee, args) => self.call(*callee, args, None, e),
             T::IncDec { place, inc, .. } => self.inc_dec(place, *inc, None).map(|_| ()),
+            _ if e.ty == Ty::Str => self.unprinted(e),
             _ => self.expr(e).map(|_| ()),
         }
     }

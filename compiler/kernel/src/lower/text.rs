@@ -47,6 +47,11 @@ impl FunctionLowering<'_, '_> {
         Ok(())
     }
 
+    /// A text as a statement: its parts are evaluated, and that is all.
+    pub(super) fn unprinted(&mut self, e: &typed::Expr) -> Lowered<()> {
+        self.parts(e, &mut Vec::new())
+    }
+
     fn parts(&mut self, e: &typed::Expr, out: &mut Vec<Part>) -> Lowered<()> {
         match &e.kind {
             T::Const(Const::Str(s)) => out.push(Part::Text(s.to_string())),

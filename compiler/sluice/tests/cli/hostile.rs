@@ -75,3 +75,31 @@ fn what_would_take_all_memory_in_a_run() {
     place.run(&["run", "--interpret", "--iterations", "1", "p.str"]).ends(1).says("more items wait on channels");
     place.run(&["run", "--iterations", "1", "p.str"]).ends(1).says("buffers");
 }
+
+/// A firing that pushes or pops without end is stopped where it goes beyond its rate, by every back end, also where only one way through it never ends.
+#[test]
+fn endless_pushes_and_pops_are_stopped() {
+    let ends =
+        "int->void filter P { work pop 1 { println(pop()); } } void->void pipeline Main { add S; add Q; add P; }";
+    let count = "void->int filter S { work push 1 { push(iter()); } }\n";
+    let same = "int->int filter Q { work pop 1 push 1 { push(pop()); } }\n";
+    let source = |work: &str| format!("void->int filter S {{ int[4] a; work push 1 {{ {work} }} }}\n{same}{ends}");
+    let between = |work: &str| format!("{count}int->int filter Q {{ work pop 1 push 1 {{ {work} }} }}\n{ends}");
+    for (program, code) in [
+        (source("if (iter() < 3) push(1); else while (true) push(2);"), "E0954"),
+        (source("if (iter() < 3) push(1); else for (int i = 0; i < 4; i) push(i);"), "E0954"),
+        (source("int i; if (iter() < 3) push(a[3]); else while (true) { push(2); a[i++] = 1; }"), "E0954"),
+        (source("for (int i = 0; i < iter(); i++) if (i > 1) while (true) push(3); push(4);"), "E0954"),
+        (between("int s; int i; if (iter() < 3) s = pop(); else while (i < 1) s += pop(); push(s);"), "E0953"),
+    ] {
+        let place = Place::new().with("a.str", &program);
+        let by = |way: &[&str]| place.run(&[&["run", "a.str", "--iterations", "7"], way].concat()).ends(1).says(code);
+        let wanted = by(&["--interpret"]);
+        assert_eq!(wanted.text().lines().count(), 3, "{program}");
+        for way in
+            [&["--back-end", "jit"][..], &["--back-end", "cc"], &["--back-end", "cc", "-O0"], &["--threads", "2"]]
+        {
+            assert!(by(way).stdout == wanted.stdout, "{way:?}: {program}");
+        }
+    }
+}

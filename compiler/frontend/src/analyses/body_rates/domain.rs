@@ -60,6 +60,10 @@ pub struct Jumps<'a> {
 pub struct Watch {
     /// The most items looked at anywhere; [`u64::MAX`] is without bound.
     pub looked: u64,
+    /// The most items popped anywhere, also where the firing does not end.
+    pub popped: u64,
+    /// The most items pushed anywhere, also where the firing does not end.
+    pub pushed: u64,
     /// Fields, by number, that a firing may read before it has filled them.
     pub exposed: BTreeSet<usize>,
     /// Ints that become floats by themselves: the expressions' places, with all values that they can have.

@@ -420,7 +420,7 @@ impl<'a> Walk<'a> {
         any(&mut st.pops);
         any(&mut st.pushes);
         any(&mut st.looked);
-        self.watch.looked = u64::MAX;
+        (self.watch.looked, self.watch.popped, self.watch.pushed) = (u64::MAX, u64::MAX, u64::MAX);
         self.reads_anything(st);
         self.forget_fields(st);
     }
@@ -440,6 +440,8 @@ impl<'a> Walk<'a> {
         }
         let w = &mut self.watch;
         w.looked = w.looked.max(st.looked.hi);
+        w.popped = w.popped.max(st.pops.hi);
+        w.pushed = w.pushed.max(st.pushes.hi);
         let above = |n: Count, most: Option<u32>| most.is_some_and(|m| n.lo > u64::from(m));
         if w.pop.is_none() && above(st.pops, self.bounds.pop.1) {
             w.pop = Some(span);

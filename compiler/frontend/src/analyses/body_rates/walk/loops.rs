@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
         // the most that one turn does, however it ends
         let most = [end, inner.breaks, returns, Some(after_cond)].into_iter().fold(None, join);
         let mut result = start;
-        if let Some(m) = most {
+        if let Some(m) = &most {
             let open = |before: Count, turn: Count| Count {
                 lo: before.lo,
                 hi: if turn.hi == 0 { before.hi } else { u64::MAX },
@@ -124,6 +124,13 @@ impl<'a> Walk<'a> {
             };
         }
         self.notice(&result, span);
+        let ends = breaks || exits_by_return || known != Some(true);
+        if let (false, Some(m)) = (ends, &most) {
+            // no way leads on from here: what the turns do counts for no state, not even that of a loop around this one
+            let w = &mut self.watch;
+            let counts = [(&mut w.looked, m.looked), (&mut w.popped, m.pops), (&mut w.pushed, m.pushes)];
+            counts.into_iter().filter(|(_, turn)| turn.hi > 0).for_each(|(most, _)| *most = u64::MAX);
+        }
         if exits_by_return {
             let mut returned = result.clone();
             returned.result = Known::Nothing;
