@@ -156,7 +156,8 @@ pub(super) fn regions(making: &Making<'_>, cut: &BTreeSet<ChannelId>, apart: &BT
 /// The groups of a region's nodes, which are in topological order.
 fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], region: usize) -> Vec<Group> {
     let (graph, steady) = (making.input.host.graph, making.input.host.steady);
-    let mut group_of: BTreeMap<NodeId, usize> = members.iter().enumerate().map(|(i, v)| (*v, i)).collect();
+    let mut group_of = vec![0; graph.nodes.len()];
+    members.iter().enumerate().for_each(|(i, v)| group_of[v.index()] = i);
     let mut groups: Vec<Vec<NodeId>> = members.iter().map(|v| vec![*v]).collect();
     let ends = |v: NodeId| matches!(graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
     let whole = |c: ChannelId| {
@@ -181,10 +182,11 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
         }
     };
     if members.len() <= MOST_GROUPED {
+        let mut ways = Ways::of(graph, &members, &inner);
         // along the channels in topological order of their consumers, so that chains grow from their starts
         for v in &members {
             for c in graph.node(*v).inputs.iter().filter(|c| inner(c)) {
-                let (a, b) = (group_of[&graph.channel(*c).from.0], group_of[v]);
+                let (a, b) = (group_of[graph.channel(*c).from.0.index()], group_of[v.index()]);
                 if a == b || !whole(*c) || !in_step(*c) {
                     continue;
                 }
@@ -208,13 +210,13 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
                     .sum();
                 if !channels.iter().all(|c| whole(*c) && in_step(*c))
                     || words > GROUP_WORDS
-                    || leaves(making, &both, (&groups, &group_of), &inner)
+                    || ways.leave(&both, (&groups, &group_of))
                 {
                     continue;
                 }
                 let moved = std::mem::take(&mut groups[b]);
                 moved.iter().for_each(|u| {
-                    group_of.insert(*u, a);
+                    group_of[u.index()] = a;
                 });
                 groups[a].extend(moved);
             }
@@ -236,32 +238,52 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
     in_order(graph, finished, &inner)
 }
 
-/// Does a way lead out of a set of nodes and back into it? A way that comes to a group goes on from all its members.
-fn leaves(
-    making: &Making<'_>,
-    set: &[NodeId],
-    (groups, group_of): (&[Vec<NodeId>], &BTreeMap<NodeId, usize>),
-    inner: &dyn Fn(&ChannelId) -> bool,
-) -> bool {
-    let graph = making.input.host.graph;
-    let members: BTreeSet<NodeId> = set.iter().copied().collect();
-    let next = |v: NodeId| {
-        graph.node(v).outputs.iter().filter(|c| inner(c)).map(|c| graph.channel(*c).to.0).collect::<Vec<_>>()
-    };
-    let outside = |v: &NodeId| !members.contains(v);
-    let mut open: Vec<usize> = set.iter().flat_map(|v| next(*v)).filter(outside).map(|v| group_of[&v]).collect();
-    let mut seen: BTreeSet<usize> = open.iter().copied().collect();
-    while let Some(g) = open.pop() {
-        for w in groups[g].iter().flat_map(|v| next(*v)) {
-            if members.contains(&w) {
-                return true;
+/// Where items go from a region's nodes, and what a search along these ways has seen.
+struct Ways {
+    /// By node: those that take its items.
+    next: Vec<Vec<NodeId>>,
+    /// By node: the last search whose set it was in; by group: the last search that came to it. A region of thousands of nodes asks for thousands of them.
+    member: Vec<u32>,
+    seen: Vec<u32>,
+    search: u32,
+}
+
+impl Ways {
+    fn of(graph: &SdfGraph, members: &[NodeId], inner: &dyn Fn(&ChannelId) -> bool) -> Ways {
+        let mut next = vec![Vec::new(); graph.nodes.len()];
+        for v in members {
+            let outputs = graph.node(*v).outputs.iter().filter(|c| inner(c));
+            next[v.index()] = outputs.map(|c| graph.channel(*c).to.0).collect();
+        }
+        Ways { next, member: vec![0; graph.nodes.len()], seen: vec![0; members.len()], search: 0 }
+    }
+
+    /// Does a way lead out of a set of nodes and back into it? A way that comes to a group goes on from all its members.
+    fn leave(&mut self, set: &[NodeId], (groups, group_of): (&[Vec<NodeId>], &[usize])) -> bool {
+        let Ways { next, member, seen, search } = self;
+        *search += 1;
+        set.iter().for_each(|v| member[v.index()] = *search);
+        let mut open: Vec<usize> = Vec::new();
+        let mut come = |v: &NodeId, open: &mut Vec<usize>| {
+            let g = group_of[v.index()];
+            if seen[g] != *search {
+                seen[g] = *search;
+                open.push(g);
             }
-            if seen.insert(group_of[&w]) {
-                open.push(group_of[&w]);
+        };
+        for w in set.iter().flat_map(|v| &next[v.index()]).filter(|w| member[w.index()] != *search) {
+            come(w, &mut open);
+        }
+        while let Some(g) = open.pop() {
+            for w in groups[g].iter().flat_map(|v| &next[v.index()]) {
+                if member[w.index()] == *search {
+                    return true;
+                }
+                come(w, &mut open);
             }
         }
+        false
     }
-    false
 }
 
 /// Each group after those that it takes items from.
@@ -279,11 +301,20 @@ fn in_order(graph: &SdfGraph, groups: Vec<Group>, inner: &dyn Fn(&ChannelId) -> 
             }
         }
     }
+    let mut next: Vec<Vec<usize>> = vec![Vec::new(); groups.len()];
+    waits.iter().enumerate().for_each(|(i, from)| from.iter().for_each(|g| next[*g].push(i)));
+    let mut waits: Vec<usize> = waits.iter().map(BTreeSet::len).collect();
+    // of those that wait for nothing, the first
+    let mut ready: BTreeSet<usize> = (0..groups.len()).filter(|i| waits[*i] == 0).collect();
     let mut order: Vec<usize> = Vec::new();
-    let mut done = vec![false; groups.len()];
-    while let Some(i) = (0..groups.len()).find(|i| !done[*i] && waits[*i].iter().all(|w| done[*w])) {
-        done[i] = true;
+    while let Some(i) = ready.pop_first() {
         order.push(i);
+        for g in &next[i] {
+            waits[*g] -= 1;
+            if waits[*g] == 0 {
+                ready.insert(*g);
+            }
+        }
     }
     let mut groups: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
     order.into_iter().filter_map(|i| groups[i].take()).collect()

@@ -120,13 +120,13 @@ const BANKS: u64 = 32;
 /// Where a channel's tile has gaps. Threads side by side fire side by side, so they are as many items apart as a firing of the group moves: where that is a multiple of a power of
 /// two, that many of them meet in a bank. A gap after as many items as one end moves keeps its threads apart, and the places of its items are known once that of the first is;
 /// the other end has to find each. Without gaps both know them.
-fn gap(making: &Making<'_>, region: &Region, c: ChannelId) -> u64 {
+fn gap(making: &Making<'_>, (region, group_of): (&Region, &BTreeMap<NodeId, usize>), c: ChannelId) -> u64 {
     let ends = making.input.host.graph.channel(c);
     let item = making.item_bytes(c);
     // by end: items apart, accesses
     let mut both: Vec<(u64, u64)> = Vec::new();
     for (v, taking) in [(ends.from.0, false), (ends.to.0, true)] {
-        let Some(group) = region.groups.iter().find(|g| g.members.iter().any(|(u, _)| *u == v)) else { continue };
+        let Some(group) = group_of.get(&v).and_then(|g| region.groups.get(*g)) else { continue };
         // readers and writers move neighbours
         if matches!(making.input.host.graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_)) {
             continue;
@@ -181,7 +181,7 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
             let (low, high) = (of.low * t.items, (of.high - 1) * t.items + t.window);
             widen(GroupRange { low: (low - m).div_euclid(p), high: -(-(high - m)).div_euclid(p) });
             let (of, further) = copies.get(c).copied().unwrap_or((*c, 0));
-            let new = Tile::new(low + further, high + further, gap(making, region, *c));
+            let new = Tile::new(low + further, high + further, gap(making, (region, &group_of), *c));
             let tile = tiles.entry(of).or_insert(new);
             let (seen, seen_end) = (tile.seen.min(new.seen), tile.seen_end.max(new.seen_end));
             *tile = Tile::new(seen, seen_end, tile.gap.max(new.gap));
@@ -197,13 +197,13 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
         for c in inputs(making, group).into_iter().filter(|c| !held(*c)) {
             let t = taken(making, group, c);
             let (low, high) = (r.low * t.items, (r.high - 1) * t.items + t.window);
-            let tile = Tile::new(low, high, gap(making, region, c));
+            let tile = Tile::new(low, high, gap(making, (region, &group_of), c));
             tiles.insert(c, Tile { items: (high - low) as u64, ..tile });
         }
         for c in outputs(making, group).into_iter().filter(|c| !copies.contains_key(c)) {
             let (p, m) = (given(making, group, c).items, fill(c));
             let (low, high) = (m + r.low * p, m + r.high * p);
-            let tile = tiles.entry(c).or_insert_with(|| Tile::new(low, high, gap(making, region, c)));
+            let tile = tiles.entry(c).or_insert_with(|| Tile::new(low, high, gap(making, (region, &group_of), c)));
             tile.low = tile.seen.min(low);
             tile.items = (tile.seen_end.max(high) - tile.low) as u64;
         }
