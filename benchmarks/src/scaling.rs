@@ -32,6 +32,18 @@ pub struct Scaling {
     pub filters: Vec<Filters>,
     /// Over buffers.
     pub buffers: Vec<Buffers>,
+    /// Over the items of a call.
+    #[serde(default)]
+    pub blocks: Vec<Blocks>,
+}
+
+/// A library over the number of items that it is given at once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Blocks {
+    /// The program's name.
+    pub program: String,
+    /// Items of a call, and processor seconds for an item.
+    pub points: Vec<(u64, f64)>,
 }
 
 /// A program over the number of items of its input.
@@ -148,10 +160,11 @@ impl Scaling {
         let (load, processors) = self.load;
         format!(
             "# How cost and memory grow\n\nTimes are processor seconds of processes and of all that they start, and least times of many turns: what else the machine does adds little to them. \
-             While they were taken, {load:.1} processes ran or waited on {processors} processors{}. The system counts {} MiB of memory for a process that does nothing; MiB are 2^20 bytes.\n\n{}{}{}",
+             While they were taken, {load:.1} processes ran or waited on {processors} processors{}. The system counts {} MiB of memory for a process that does nothing; MiB are 2^20 bytes.\n\n{}{}{}{}",
             if load > 1.5 { ": **a busy machine**" } else { "" },
             mega(self.floor),
             self.of_items(),
+            self.of_blocks(),
             self.of_filters(),
             self.of_buffers()
         )
@@ -160,7 +173,7 @@ impl Scaling {
     fn of_items(&self) -> String {
         let mut text = format!(
             "## Items\n\nNanoseconds of native code for an item of input, by the number of items. *Alone*: as a library, from memory to memory, in blocks of 65,536 items at most, from its \
-             first item, the best turn; creating it is not counted. *Process*: the program that `sluice build` makes, its start included, which reads a pipe and writes to nowhere. \
+             first item, the best turn; creating it is not counted, nor what reading the clock takes. *Process*: the program that `sluice build` makes, its start included, which reads a pipe and writes to nowhere. \
              Costs are flat where the greatest is at most {FLAT} times the least; memory does not grow where no input takes more than {} MiB more than the shortest.\n\n\
              | program | items | alone, ns | process, ns | process without its start, ns | peak memory, MiB |\n|---|--:|--:|--:|--:|--:|\n",
             mega(GROWTH)
@@ -199,6 +212,20 @@ impl Scaling {
                 mega(bound),
                 says(most <= bound)
             );
+        }
+        text + "\n"
+    }
+
+    fn of_blocks(&self) -> String {
+        let Some(first) = self.blocks.first() else { return String::new() };
+        let cells = |of: &dyn Fn(&(u64, f64)) -> String, all: &[(u64, f64)]| all.iter().map(of).collect::<String>();
+        let mut text = format!(
+            "## Items at once\n\nNanoseconds of native code for an item, as a library, by the number of items that each call gives it, such as a block of samples.\n\n| program |{}\n|---|{}\n",
+            cells(&|(n, _)| format!(" {n} |"), &first.points),
+            cells(&|_| "--:|".into(), &first.points)
+        );
+        for b in &self.blocks {
+            text += &format!("| {} |{}\n", b.program, cells(&|(_, each)| format!(" {} |", nano(*each)), &b.points));
         }
         text + "\n"
     }
@@ -391,6 +418,7 @@ mod tests {
             items: vec![Items { program: "fir".into(), compile: 1.0, start: 0.001, buffers: 4, points }],
             filters: vec![filters(10, Some(1e-9)), filters(100, Some(1.5e-9)), filters(1000, Some(1e-9))],
             buffers: vec![buffers(4000, 3 << 20, 1e-9), buffers(40 << 20, 95 << 20, 1e-9)],
+            blocks: vec![Blocks { program: "echo".into(), points: vec![(16, 9e-9), (65_536, 0.25e-9)] }],
             ..Scaling::default()
         }
     }
@@ -400,6 +428,11 @@ mod tests {
         let holds = good();
         assert_eq!(holds.broken(), Vec::<String>::new());
         assert!(!holds.page().contains("busy"), "{}", holds.page());
+        assert!(
+            holds.page().contains("| program | 16 | 65536 |\n|---|--:|--:|\n| echo | 9.00 | 0.25 |\n"),
+            "{}",
+            holds.page()
+        );
         let broken = |change: &dyn Fn(&mut Scaling)| {
             let mut other = good();
             change(&mut other);

@@ -6,7 +6,7 @@
 //! scaling --draw RESULTS                                      writes page and charts of figures that are kept anew
 //! ```
 //!
-//! Libraries run in processes of their own, which it starts as `scaling --alone LIBRARY NAME ITEMS TURNS`: the system counts this process' memory into that of
+//! Libraries run in processes of their own, which it starts as `scaling --alone LIBRARY NAME ITEMS TURNS BLOCK`: the system counts this process' memory into that of
 //! what it starts, so that it has to stay small.
 
 #![allow(clippy::disallowed_methods)] // it starts sluice, reads the command line and writes its results
@@ -16,7 +16,7 @@ use sluice_benchmarks::beside::{Compiled, Program, bytes};
 use sluice_benchmarks::child::{Ended, Feed, ended, thread_seconds};
 use sluice_benchmarks::command;
 use sluice_benchmarks::measure::{keep, page};
-use sluice_benchmarks::scaling::{Buffers, Filters, Items, Point, Scaling};
+use sluice_benchmarks::scaling::{Blocks, Buffers, Filters, Items, Point, Scaling};
 use sluice_benchmarks::suite::Signal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,6 +35,12 @@ const PROGRAMS: [(&str, &str); 3] = [
     ("iirbank", "benchmarks/iirbank/iirbank.str"),
     ("dct", "benchmarks/dct/dct.str"),
 ];
+
+/// An echo a second later: what is delayed waits on a channel.
+const ECHO: &str = "float->float filter Later(int n) { prework push n { for (int i = 0; i < n; i++) push(0); } work pop 1 push 1 { push(pop()); } }
+float->float filter Mix { work pop 2 push 1 { float x = pop(); push(x + 0.5 * pop()); } }
+float->float pipeline Echo { add splitjoin { split duplicate; add Identity<float>; add Later(48000); join roundrobin; }; add Mix; }
+";
 
 /// Where things are.
 struct Places<'a> {
@@ -90,27 +96,54 @@ fn least(turns: u64, mut turn: impl FnMut() -> Result<f64, String>) -> Result<f6
     (0..turns.max(1)).try_fold(f64::INFINITY, |least, _| Ok(turn()?.min(least)))
 }
 
-/// The best turn of a library that takes so many items, from its first, in processor seconds.
-fn alone(library: &Path, name: &str, items: u64, turns: u64) -> Result<f64, String> {
+/// The best turn of a library that takes so many items, `block` at a time, from its first, in processor seconds.
+fn alone(library: &Path, name: &str, (items, turns, block): (u64, u64, u64)) -> Result<f64, String> {
     let words = Signal::Noise.words(BLOCK);
+    let clock = least(100, || {
+        let start = thread_seconds();
+        Ok(thread_seconds() - start)
+    })?;
     let mut out = Vec::with_capacity(2 * BLOCK + (1 << 14));
     least(turns, || {
         let mut code = Compiled::open(library, name, (1, 1))?;
         let start = thread_seconds();
         let mut left = items;
         while left > 0 {
-            let n = left.min(BLOCK as u64);
+            let n = left.min(block);
             out.clear();
             code.run(&words[..n as usize], &mut out)?;
             left -= n;
         }
-        Ok(thread_seconds() - start)
+        Ok(thread_seconds() - start - clock)
     })
+}
+
+/// The same in a process of its own.
+fn apart(places: &Places<'_>, library: &Path, name: &str, numbers: [u64; 3]) -> Result<f64, String> {
+    let mut command = Command::new(std::env::current_exe().map_err(|e| e.to_string())?);
+    command.arg("--alone").arg(library).arg(name).args(numbers.map(|n| n.to_string()));
+    let said = ended(&mut command, None, places.limit)?.well()?.said;
+    said.trim().parse().map_err(|_| format!("{name}: {said}"))
+}
+
+/// What a call costs: libraries that are given so many items at a time.
+fn over_blocks(places: &Places<'_>) -> Result<Vec<Blocks>, String> {
+    let echo = places.write("echo.str", ECHO)?;
+    let mut all = Vec::new();
+    for (name, file) in [("fir", Path::new(PROGRAMS[0].1)), ("iirbank", Path::new(PROGRAMS[1].1)), ("echo", &echo)] {
+        eprintln!("{name} by blocks");
+        let library = places.work.join(format!("lib{name}.so"));
+        places.build(file, &library, &["--lib"])?;
+        let items = TURNS / 10;
+        let cost = |block: u64| Ok((block, apart(places, &library, name, [items, 5, block])? / items as f64));
+        let points: Result<_, String> = [16, 64, 256, 1024, 4096, 16_384, 65_536].into_iter().map(cost).collect();
+        all.push(Blocks { program: name.into(), points: points? });
+    }
+    Ok(all)
 }
 
 fn over_items(places: &Places<'_>, most: u64) -> Result<Vec<Items>, String> {
     let mut all = Vec::new();
-    let myself = std::env::current_exe().map_err(|e| e.to_string())?;
     let block = bytes(&Signal::Noise.words(BLOCK));
     for (name, file) in PROGRAMS {
         eprintln!("{name}");
@@ -122,11 +155,7 @@ fn over_items(places: &Places<'_>, most: u64) -> Result<Vec<Items>, String> {
         let start = least(9, || Ok(process(0)?.cpu))?;
         let mut points = Vec::new();
         for items in (4..).map(|e| 10u64.pow(e)).take_while(|n| *n <= most) {
-            let numbers = [items, (TURNS / items).clamp(1, 50)].map(|n| n.to_string());
-            let mut command = Command::new(&myself);
-            command.arg("--alone").arg(&library).arg(name).args(numbers);
-            let said = ended(&mut command, None, places.limit)?.well()?.said;
-            let alone = said.trim().parse().map_err(|_| format!("{name}: {said}"))?;
+            let alone = apart(places, &library, name, [items, (TURNS / items).clamp(1, 50), BLOCK as u64])?;
             let mut peak = 0;
             let process = least((TURNS / items).min(9), || {
                 let ended = process(items)?;
@@ -281,6 +310,7 @@ fn run(places: &Places<'_>, results: &str, (items, filters): (u64, u64)) -> Resu
         filters: over_filters(places, filters)?,
         buffers: over_buffers(places, 10_000_000)?,
         items: over_items(places, items)?,
+        blocks: over_blocks(places)?,
         ..Scaling::default()
     };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -309,10 +339,14 @@ fn main() {
     let done = match (&args[..], number(3, 1_000_000_000), number(4, 10_000), number(5, 120)) {
         ([draws, results], ..) if draws == "--draw" => draw(results),
         // what it says is on standard error
-        ([call, library, name, items, turns], ..) if call == "--alone" => match (items.parse(), turns.parse()) {
-            (Ok(items), Ok(turns)) => alone(Path::new(library), name, items, turns).map(|time| eprintln!("{time:e}")),
-            _ => Err(format!("{items} and {turns} are not both numbers")),
-        },
+        ([call, library, name, items, turns, block], ..) if call == "--alone" => {
+            match (items.parse(), turns.parse(), block.parse()) {
+                (Ok(items), Ok(turns), Ok(block)) => {
+                    alone(Path::new(library), name, (items, turns, block)).map(|time| eprintln!("{time:e}"))
+                }
+                _ => Err(format!("{items}, {turns} and {block} are not all numbers")),
+            }
+        }
         ([sluice, work, results, ..], Some(items), Some(filters), Some(limit)) if args.len() <= 6 => {
             let work = Path::new(work).join("scaling");
             run(&Places { sluice, work: &work, limit: Duration::from_secs(limit) }, results, (items, filters))

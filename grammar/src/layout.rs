@@ -512,9 +512,12 @@ impl<'s> Layout<'s, '_> {
         if !self.named.contains(&at.token) {
             self.named.push(at.token);
             let title = format!("`{name}` is a keyword and cannot be a name");
+            let function = self.text[..at.start as usize].trim_end().ends_with("void");
+            let help = crate::stumble::head_of(name).filter(|_| function);
+            let other = || format!("choose another name, such as `{name}_` or `my_{name}`");
             self.tell(
                 Diagnostic::error("E0011", title, self.span(at.start, at.end), "a name is expected here")
-                    .help(format!("choose another name, such as `{name}_` or `my_{name}`")),
+                    .help(help.map_or_else(other, String::from)),
             );
         }
         self.emit(Token::Ident(name), at.start, at.end);

@@ -24,6 +24,16 @@ pub(crate) struct Stumble<'s, 'e> {
     pub place: Place,
 }
 
+/// How what a filter does begins, of which other languages would make a function.
+pub(crate) fn head_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "init" => "write `init { ... }`, without a type and parentheses",
+        "work" => "write `work pop 1 push 1 { ... }` with its rates, without a type and parentheses",
+        "prework" => "write `prework push 1 { ... }` with its rates, without a type and parentheses",
+        _ => return None,
+    })
+}
+
 impl Stumble<'_, '_> {
     /// What to tell.
     pub fn diagnostic(self) -> Diagnostic {
@@ -150,6 +160,10 @@ impl Stumble<'_, '_> {
     fn keyword_as_name(self, token: Token) -> Diagnostic {
         let title = format!("`{token}` is a keyword and cannot be a name");
         let diagnostic = Diagnostic::error("E0011", title, self.at, "a name is expected here");
+        let diagnostic = match head_of(&token.to_string()) {
+            Some(help) if matches!(self.before, Some(Token::Void)) => return diagnostic.help(help),
+            _ => diagnostic,
+        };
         match self.before {
             // `wrk push 1` reads as a field of type `wrk`.
             Some(Token::Ident(name)) => match closest(name, ["work", "prework", "init", "handler", "filter"]) {

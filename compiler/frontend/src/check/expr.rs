@@ -156,6 +156,8 @@ impl Checker<'_> {
             .chain(self.w.statics.keys().map(|n| &**n));
         if let Some(n) = self.w.nearest(&name.name, known) {
             d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), span, n));
+        } else if matches!(&*name.name, "print" | "println") {
+            d = d.help(format!("what is printed stands between parentheses: `{}(x);`", name.name));
         } else if self.w.streams.contains_key(&name.name) {
             d = d.help("a stream of that name exists, but streams are no values: use `add`");
         }
@@ -418,7 +420,8 @@ impl Checker<'_> {
                 if !param {
                     self.f.locals[id.index()].written = true;
                 }
-                param.then(|| ("a parameter of a stream is a constant".to_string(), self.f.locals[id.index()].span))
+                let what = "what comes to a stream from outside, as its parameters do, is a constant";
+                param.then(|| (what.to_string(), self.f.locals[id.index()].span))
             }
             ExprKind::Field(id) => {
                 let f = &self.fields[id.index()];

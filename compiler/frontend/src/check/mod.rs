@@ -273,7 +273,10 @@ impl<'w> Checker<'w> {
 
     /// A type for people.
     pub fn show(&self, ty: &Ty) -> String {
-        show_type(&self.w.globals, ty)
+        match ty {
+            Ty::Portal(stream) => format!("portal<{}>", self.w.decl(*stream).name),
+            _ => show_type(&self.w.globals, ty),
+        }
     }
 
     /// The zero of a scalar type, for constants.

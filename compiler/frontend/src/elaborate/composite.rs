@@ -329,6 +329,12 @@ impl Elaborator<'_> {
             {
                 let (a, b) = (self.show(&previous.io.1), self.show(&child.io.0));
                 let (pn, cn, at) = (previous.display.clone(), child.display.clone(), previous.added);
+                let help = match (&previous.io.1, &child.io.0) {
+                    (Ty::Void, _) | (_, Ty::Void) => {
+                        "streams of a pipeline hand their items on: one that takes void begins it, one that gives void ends it"
+                    }
+                    _ => "items do not change their type on a channel: put a filter between them that converts",
+                };
                 self.report(
                     Diagnostic::error(
                         "E0404",
@@ -337,7 +343,7 @@ impl Elaborator<'_> {
                         format!("takes {b}"),
                     )
                     .label(at, format!("gives {a}"))
-                    .help("items do not change their type on a channel: put a filter between them that converts"),
+                    .help(help),
                 );
                 failed = true;
             }
