@@ -201,6 +201,10 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         }
         owner.push((before, w.diagnostics.len(), id));
     }
+    if broken {
+        // a statement without effect beside a syntax error is a piece of one that was meant otherwise
+        w.diagnostics.retain(|d| d.code != "W0201");
+    }
     if broken || options.no_entry || w.diagnostics[..mark].iter().any(Diagnostic::is_error) {
         if !w.diagnostics.iter().any(Diagnostic::is_error) {
             lint_all(&mut w, &trees, None, None, &options.levels);
