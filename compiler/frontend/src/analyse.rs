@@ -222,8 +222,12 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     if let Some(memo) = w.memo.as_ref().filter(|_| inst.is_some()) {
         memo.instantiated();
     }
-    // streams the program never instantiates: their faults are warnings
-    let used: HashSet<DeclId> = used.into_iter().collect();
+    // streams the program never instantiates: their faults are warnings. Where elaboration stopped at an error, who knows what it would have come to: what it
+    // can come to by the names that are added counts as instantiated
+    let mut used: HashSet<DeclId> = used.into_iter().collect();
+    if inst.is_none() {
+        used.extend(entry::reached(&w, top));
+    }
     owner.retain(|(_, _, id)| !used.contains(id));
     let mut unused = vec![false; w.diagnostics.len()];
     owner.iter().for_each(|(from, to, _)| unused[*from..*to].fill(true));
