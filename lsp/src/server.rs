@@ -25,6 +25,7 @@ use tower_lsp::{Client, ClientSocket, LanguageServer, LspService};
 const AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// The server.
+#[derive(Clone)]
 pub struct Server {
     client: Client,
     world: Arc<World>,
@@ -221,6 +222,17 @@ impl Server {
         }
     }
 
+    /// Takes settings, if there are any.
+    async fn configure(&self, value: &Value) {
+        if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) {
+            return;
+        }
+        let (settings, wrong) = Settings::read(value);
+        *self.can.hints_off.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.world.set(settings);
+        self.complain(wrong).await;
+    }
+
     async fn complain(&self, wrong: Vec<String>) {
         for text in wrong {
             self.client.log_message(MessageType::WARNING, format!("settings: {text}")).await;
@@ -281,7 +293,9 @@ impl LanguageServer for Server {
                 method: "workspace/didChangeWatchedFiles".into(),
                 register_options: serde_json::to_value(options).ok(),
             };
-            let _ = self.client.register_capability(vec![registration]).await;
+            // nothing waits for the answer of a client that may be gone
+            let client = self.client.clone();
+            tokio::spawn(async move { client.register_capability(vec![registration]).await });
         }
     }
 
@@ -323,21 +337,17 @@ impl LanguageServer for Server {
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
-        // a client that sends nothing wants to be asked
-        let asked = || ConfigurationItem { scope_uri: None, section: Some("sluice".into()) };
-        let value = match params.settings {
-            Value::Null => {
-                self.client.configuration(vec![asked()]).await.ok().and_then(|mut v| v.pop()).unwrap_or(Value::Null)
-            }
-            value => value,
-        };
-        if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) {
-            return;
+        // a client that sends nothing wants to be asked; it may be gone before it answers
+        if params.settings.is_null() {
+            let server = self.clone();
+            tokio::spawn(async move {
+                let item = ConfigurationItem { scope_uri: None, section: Some("sluice".into()) };
+                let answer = server.client.configuration(vec![item]).await;
+                server.configure(&answer.ok().and_then(|mut v| v.pop()).unwrap_or(Value::Null)).await;
+            });
+        } else {
+            self.configure(&params.settings).await;
         }
-        let (settings, wrong) = Settings::read(&value);
-        *self.can.hints_off.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.world.set(settings);
-        self.complain(wrong).await;
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
