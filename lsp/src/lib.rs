@@ -7,6 +7,7 @@ mod capabilities;
 pub mod convert;
 mod farewell;
 pub mod feature;
+mod news;
 pub mod server;
 pub mod world;
 

@@ -7,9 +7,10 @@ use crate::capabilities::capabilities;
 use crate::convert::{Encoding, name};
 use crate::feature::selection_range::selection;
 use crate::feature::*;
+use crate::news::News;
 use crate::world::settings::Settings;
 use crate::world::view::View;
-use crate::world::{Listener, World};
+use crate::world::World;
 use serde_json::{Value, json};
 use sluice_schedule::method::Method;
 use std::collections::BTreeSet;
@@ -34,89 +35,12 @@ pub struct Server {
 
 /// What the client can do.
 #[derive(Default)]
-struct Can {
+pub(crate) struct Can {
     snippets: AtomicBool,
-    refresh_hints: AtomicBool,
-    refresh_lenses: AtomicBool,
+    pub refresh_hints: AtomicBool,
+    pub refresh_lenses: AtomicBool,
     watch: AtomicBool,
     hints_off: Mutex<Option<Settings>>,
-}
-
-/// Tells the client what threads find out.
-struct News {
-    client: Client,
-    runtime: Handle,
-    can: Arc<Can>,
-    world: Arc<OnceLock<std::sync::Weak<World>>>,
-    /// Files that have diagnostics, by program.
-    shown: Mutex<std::collections::BTreeMap<String, BTreeSet<Url>>>,
-    order: Arc<tokio::sync::Mutex<()>>,
-}
-
-impl News {
-    fn refresh(&self) {
-        let (client, can) = (self.client.clone(), self.can.clone());
-        self.runtime.spawn(async move {
-            if can.refresh_hints.load(Ordering::Relaxed) {
-                let _ = client.inlay_hint_refresh().await;
-            }
-            if can.refresh_lenses.load(Ordering::Relaxed) {
-                let _ = client.code_lens_refresh().await;
-            }
-        });
-    }
-}
-
-impl Listener for News {
-    fn analysed(&self, program: &str, view: &View) {
-        let world = self.world.get().and_then(std::sync::Weak::upgrade);
-        let mut sent: Vec<(Url, Vec<Diagnostic>, Option<i32>)> = Vec::new();
-        for (file, list) in diagnostics::diagnostics(view) {
-            let document = world.as_ref().and_then(|w| w.document(&view.syntax.file(file).name));
-            if document.as_ref().is_some_and(|(text, _)| !text.is_same(view.syntax.text(file))) {
-                // it has just been changed: there will be newer ones
-                return;
-            }
-            let version = document.map(|(_, version)| version);
-            if let Some(uri) = diagnostics::uri_of(view, file) {
-                sent.push((uri, list, version));
-            }
-        }
-        let now: BTreeSet<Url> = sent.iter().map(|(uri, ..)| uri.clone()).collect();
-        {
-            let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = shown.insert(program.to_string(), now.clone()).unwrap_or_default();
-            let others: BTreeSet<&Url> = shown.values().flatten().collect();
-            // what is no part of it any more has no diagnostics of it
-            sent.extend(before.difference(&now).filter(|u| !others.contains(u)).map(|u| (u.clone(), Vec::new(), None)));
-        }
-        let (client, order) = (self.client.clone(), self.order.clone());
-        self.runtime.spawn(async move {
-            let _in_order = order.lock().await;
-            for (uri, list, version) in sent {
-                client.publish_diagnostics(uri, list, version).await;
-            }
-        });
-        self.refresh();
-    }
-
-    fn scheduled(&self, _program: &str) {
-        self.refresh();
-    }
-
-    fn manifest(&self, name: &str, faults: Vec<Diagnostic>) {
-        let Some(uri) = crate::convert::uri(name) else { return };
-        let (client, order) = (self.client.clone(), self.order.clone());
-        self.runtime.spawn(async move {
-            let _in_order = order.lock().await;
-            client.publish_diagnostics(uri, faults, None).await;
-        });
-    }
-
-    fn failed(&self, what: &str) {
-        let (client, what) = (self.client.clone(), what.to_string());
-        self.runtime.spawn(async move { client.log_message(MessageType::ERROR, what).await });
-    }
 }
 
 /// The service and its way to the client, within a runtime.
@@ -129,7 +53,7 @@ pub fn service() -> (LspService<Server>, ClientSocket) {
             runtime: Handle::current(),
             can: can.clone(),
             world: place.clone(),
-            shown: Mutex::default(),
+            shown: Arc::default(),
             order: Arc::default(),
         };
         let world = World::new(Box::new(news));
@@ -326,8 +250,8 @@ impl LanguageServer for Server {
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        // its program has no diagnostics any more once the world has let go of it; one that is still open may have the file
         self.world.close(&name(&params.text_document.uri));
-        self.client.publish_diagnostics(params.text_document.uri, Vec::new(), None).await;
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
