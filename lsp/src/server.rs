@@ -8,9 +8,9 @@ use crate::convert::{Encoding, name};
 use crate::feature::selection_range::selection;
 use crate::feature::*;
 use crate::news::News;
+use crate::world::World;
 use crate::world::settings::Settings;
 use crate::world::view::View;
-use crate::world::World;
 use serde_json::{Value, json};
 use sluice_schedule::method::Method;
 use std::collections::BTreeSet;
@@ -40,6 +40,8 @@ pub(crate) struct Can {
     pub refresh_hints: AtomicBool,
     pub refresh_lenses: AtomicBool,
     watch: AtomicBool,
+    plain_hovers: AtomicBool,
+    nested_symbols: AtomicBool,
     hints_off: Mutex<Option<Settings>>,
 }
 
@@ -188,6 +190,12 @@ impl LanguageServer for Server {
         self.can.refresh_hints.store(hints().unwrap_or(false), Ordering::Relaxed);
         self.can.refresh_lenses.store(lenses().unwrap_or(false), Ordering::Relaxed);
         self.can.watch.store(watch().unwrap_or(false), Ordering::Relaxed);
+        let nested = || document?.document_symbol.as_ref()?.hierarchical_document_symbol_support;
+        self.can.nested_symbols.store(nested().unwrap_or(false), Ordering::Relaxed);
+        // one that does not say takes what there is
+        let formats = || document?.hover.as_ref()?.content_format.as_ref();
+        let plain = formats().is_some_and(|f| !f.is_empty() && !f.contains(&MarkupKind::Markdown));
+        self.can.plain_hovers.store(plain, Ordering::Relaxed);
         let path = |uri: &Url| uri.to_file_path().ok();
         #[allow(deprecated)] // older clients have no folders
         let folders: Vec<PathBuf> = match &params.workspace_folders {
@@ -275,7 +283,8 @@ impl LanguageServer for Server {
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
-        self.at(&params.text_document_position_params, hover::hover).await
+        let plain = self.can.plain_hovers.load(Ordering::Relaxed);
+        self.at(&params.text_document_position_params, move |v, o| hover::hover(v, o, plain)).await
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
@@ -341,8 +350,12 @@ impl LanguageServer for Server {
     }
 
     async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
-        let found = self.about(&params.text_document.uri, |v| Some(symbols::outline(v))).await?;
-        Ok(found.map(DocumentSymbolResponse::Nested))
+        let uri = params.text_document.uri;
+        let found = self.about(&uri, |v| Some(symbols::outline(v))).await?;
+        Ok(found.map(|all| match self.can.nested_symbols.load(Ordering::Relaxed) {
+            true => DocumentSymbolResponse::Nested(all),
+            false => DocumentSymbolResponse::Flat(symbols::flat(&uri, all)),
+        }))
     }
 
     async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<Vec<SymbolInformation>>> {

@@ -21,10 +21,14 @@ use tower_lsp::lsp_types::*;
 /// Instances that are listed, at most.
 const LISTED: usize = 8;
 
-/// The hover at a byte.
-pub fn hover(view: &View, offset: u32) -> Option<Hover> {
+/// The hover at a byte; `plain`: the client shows text as it is.
+pub fn hover(view: &View, offset: u32, plain: bool) -> Option<Hover> {
     let (span, value) = content(view, offset)?;
-    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+    let markup = match plain {
+        true => MarkupContent { kind: MarkupKind::PlainText, value: plain_text(&value) },
+        false => MarkupContent { kind: MarkupKind::Markdown, value },
+    };
+    let contents = HoverContents::Markup(markup);
     Some(Hover { contents, range: Some(view.text().range(span)) })
 }
 
@@ -33,6 +37,38 @@ fn content(view: &View, offset: u32) -> Option<(Span, String)> {
         return Some((u.span, of_symbol(view, u)));
     }
     of_statement(view, offset)
+}
+
+/// Our Markdown without its marks: fences, rules, quotes of code, links.
+fn plain_text(markdown: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut code = false;
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            code = !code;
+            continue;
+        }
+        let mut line = line.to_string();
+        if !code {
+            line.retain(|c| c != '`');
+            while let Some(middle) = line.find("](")
+                && let Some(open) = line[..middle].rfind('[')
+                && let Some(close) = line[middle..].find(')')
+            {
+                line = format!("{}{}{}", &line[..open], &line[open + 1..middle], &line[middle + close + 1..]);
+            }
+            if let Some(inner) = line.strip_prefix('*').and_then(|l| l.strip_suffix('*')) {
+                line = inner.to_string();
+            }
+        }
+        let empty = line.is_empty() || !code && line == "---";
+        if !empty {
+            lines.push(line);
+        } else if lines.last().is_some_and(|l| !l.is_empty()) {
+            lines.push(String::new());
+        }
+    }
+    lines.join("\n").trim_end().to_string()
 }
 
 fn of_symbol(view: &View, u: &Use) -> String {
