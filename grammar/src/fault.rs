@@ -119,12 +119,14 @@ impl Fault {
                 let diagnostic = error("E0006", "this number is too large for an int", "an int ends at 2147483647");
                 let value = literal::int_value(source);
                 let real = format!("{source}.0");
-                let diagnostic = diagnostic.fix(Fix::new(format!("for a real number write `{real}`"), at, real));
+                // no fix: whether a real number fits here is not known yet
+                let real = format!("for a real number write `{real}`");
                 if value <= u64::from(u32::MAX) {
                     let bits = format!("0x{value:X}");
-                    diagnostic.fix(Fix::new(format!("for the bit pattern write `{bits}`"), at, bits))
+                    let help = format!("{real}, for the bit pattern `{bits}`");
+                    diagnostic.help(help).fix(Fix::new(format!("for the bit pattern write `{bits}`"), at, bits))
                 } else {
-                    diagnostic
+                    diagnostic.help(real)
                 }
             }
             FaultKind::RealTooLarge => {

@@ -76,6 +76,8 @@ struct Layout<'s, 't> {
     /// Keywords already reported as names.
     named: Vec<Token<'s>>,
     too_deep: bool,
+    /// Where texts and characters begin that their line's end has closed.
+    open_literals: Vec<u32>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -97,6 +99,7 @@ pub(crate) fn layout<'s>(
         suspect: None,
         named: Vec::new(),
         too_deep: false,
+        open_literals: diagnostics.iter().filter(|d| d.code == "E0003").map(|d| d.span().start).collect(),
         diagnostics: Vec::new(),
     };
     let mut i = 0;
@@ -136,6 +139,10 @@ impl<'s> Layout<'s, '_> {
             }
             Token::Ident("import") if self.is_import(i) => self.emit(Token::Import, at.start, at.end),
             Token::Ident(_) => self.emit(at.token, at.start, at.end),
+            Token::Str(_) | Token::Char(_) if self.open_literals.binary_search(&at.start).is_ok() => {
+                self.emit(at.token, at.start, at.end);
+                self.swallowed(i);
+            }
             token if token.is_keyword() && self.stands_as_name(i) => self.keyword_name(at),
             token => {
                 self.stream_head |= token.is_stream_kind();
@@ -241,6 +248,29 @@ impl<'s> Layout<'s, '_> {
         };
         self.stream_head = false;
         self.open(i, kind, if kind == Kind::Top { Token::LBraceTop } else { Token::LBrace })
+    }
+
+    /// A text that is not closed has the rest of its line in it: what was opened on the line is closed there, and the statement ends, unless the next line goes on with it. The one fault has been told.
+    fn swallowed(&mut self, i: usize) {
+        use Token::*;
+        let goes_on = |token: Token| !(token.is_keyword() || matches!(token, Ident(_) | LBrace | RBrace));
+        if self.next(i).is_some_and(goes_on) {
+            return;
+        }
+        let start = self.input[i].start;
+        let mut closed = false;
+        while let Some(open) = self.stack.last().copied() {
+            let same_line = !self.text[open.start as usize..start as usize].contains('\n');
+            if !matches!(open.kind, Kind::Paren | Kind::Bracket) || !same_line {
+                break;
+            }
+            self.stack.pop();
+            self.insert(open.kind.closer());
+            closed = true;
+        }
+        if closed && self.stack.last().is_some_and(|open| matches!(open.kind, Kind::Block | Kind::Stream)) {
+            self.insert(Semi);
+        }
     }
 
     /// A closing parenthesis or bracket.

@@ -1,11 +1,13 @@
-//! How a client leaves, which the protocol's library takes too literally: a `shutdown` whose parameters are null is one without parameters, and after `exit` the server ends at once, whether or not
-//! its input does.
+//! What the protocol's library does not do as clients and the protocol want it. A `shutdown` whose parameters are null is one without parameters; after `exit` the server ends at once, whether or not
+//! its input does; when its input ends, the client is gone, and it ends, too, whatever is not answered yet; a request `$/...` that nobody knows is answered, only a notification is passed over.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Notify;
-use tower_lsp::jsonrpc::{Request, Response};
+use tower_lsp::jsonrpc::{Error, Request, Response};
 use tower_service::Service;
 
 /// What the client has said.
@@ -13,6 +15,7 @@ use tower_service::Service;
 pub struct Farewell {
     shut_down: AtomicBool,
     exit: Notify,
+    closed: Notify,
 }
 
 impl Farewell {
@@ -21,9 +24,39 @@ impl Farewell {
         self.exit.notified().await;
     }
 
+    /// Waits for the end of the input.
+    pub async fn closed(&self) {
+        self.closed.notified().await;
+    }
+
     /// Was there a `shutdown`? An `exit` without one is an error of the client's.
     pub fn is_orderly(&self) -> bool {
         self.shut_down.load(Ordering::Relaxed)
+    }
+}
+
+/// The input, watched for its end.
+pub struct Watched<R> {
+    /// What is read.
+    pub input: R,
+    /// Who is told.
+    pub farewell: Arc<Farewell>,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = buffer.filled().len();
+        let found = Pin::new(&mut self.input).poll_read(context, buffer);
+        if let Poll::Ready(read) = &found
+            && (read.is_err() || buffer.filled().len() == before && buffer.remaining() > 0)
+        {
+            self.farewell.closed.notify_one();
+        }
+        found
     }
 }
 
@@ -35,16 +68,25 @@ pub struct Listening<S> {
     pub farewell: Arc<Farewell>,
 }
 
-impl<S: Service<Request, Response = Option<Response>>> Service<Request> for Listening<S> {
+impl<S> Service<Request> for Listening<S>
+where
+    S: Service<Request, Response = Option<Response>>,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+{
     type Response = S::Response;
     type Error = S::Error;
-    type Future = S::Future;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.service.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request) -> S::Future {
+    fn call(&mut self, request: Request) -> Self::Future {
+        if let (Some(id), true) = (request.id(), request.method().starts_with("$/")) {
+            let answer = Response::from_error(id.clone(), Error::method_not_found());
+            return Box::pin(async move { Ok(Some(answer)) });
+        }
         let request = match request.method() {
             "shutdown" => {
                 self.farewell.shut_down.store(true, Ordering::Relaxed);
@@ -56,7 +98,7 @@ impl<S: Service<Request, Response = Option<Response>>> Service<Request> for List
             }
             _ => request,
         };
-        self.service.call(request)
+        Box::pin(self.service.call(request))
     }
 }
 

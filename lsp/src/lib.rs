@@ -7,10 +7,11 @@ mod capabilities;
 pub mod convert;
 mod farewell;
 pub mod feature;
+mod news;
 pub mod server;
 pub mod world;
 
-use farewell::{Farewell, Listening};
+use farewell::{Farewell, Listening, Watched};
 use std::sync::Arc;
 use std::time::Duration;
 use tower_lsp::Server;
@@ -24,26 +25,39 @@ const STACK: usize = 64 << 20;
 /// What is on its way to the client when it says `exit` has so long to get there.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
+/// What the client has asked for before it closed the server's input is answered within so long, or not at all.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
 /// Serves a client over standard input and output, until it says `exit` or is gone. `false`: it said `exit` without `shutdown`.
 pub fn serve() -> std::io::Result<bool> {
     let runtime = runtime()?;
     let farewell = Arc::new(Farewell::default());
     let orderly = runtime.block_on(async {
         let (service, socket) = server::service();
-        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        let input = Watched { input: tokio::io::stdin(), farewell: farewell.clone() };
+        let output = tokio::io::stdout();
         let listening = Listening { service, farewell: farewell.clone() };
         let server = Server::new(input, output, socket).concurrency_level(REQUESTS).serve(listening);
         tokio::select! {
-            () = server => true,
+            biased;
             () = farewell.exit() => {
                 tokio::time::sleep(LAST_WORDS).await;
                 farewell.is_orderly()
             }
+            () = server => true,
+            // the library goes on until all is said, and what nobody reads never is
+            () = given_up(&farewell) => true,
         }
     });
     // a read of standard input may never end
     runtime.shutdown_background();
     Ok(orderly)
+}
+
+/// Waits until the input has been at its end for a while.
+async fn given_up(farewell: &Farewell) {
+    farewell.closed().await;
+    tokio::time::sleep(LAST_ANSWERS).await;
 }
 
 /// What the server runs in.

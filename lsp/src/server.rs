@@ -7,9 +7,10 @@ use crate::capabilities::capabilities;
 use crate::convert::{Encoding, name};
 use crate::feature::selection_range::selection;
 use crate::feature::*;
+use crate::news::News;
+use crate::world::World;
 use crate::world::settings::Settings;
 use crate::world::view::View;
-use crate::world::{Listener, World};
 use serde_json::{Value, json};
 use sluice_schedule::method::Method;
 use std::collections::BTreeSet;
@@ -25,6 +26,7 @@ use tower_lsp::{Client, ClientSocket, LanguageServer, LspService};
 const AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// The server.
+#[derive(Clone)]
 pub struct Server {
     client: Client,
     world: Arc<World>,
@@ -33,89 +35,14 @@ pub struct Server {
 
 /// What the client can do.
 #[derive(Default)]
-struct Can {
+pub(crate) struct Can {
     snippets: AtomicBool,
-    refresh_hints: AtomicBool,
-    refresh_lenses: AtomicBool,
+    pub refresh_hints: AtomicBool,
+    pub refresh_lenses: AtomicBool,
     watch: AtomicBool,
+    plain_hovers: AtomicBool,
+    nested_symbols: AtomicBool,
     hints_off: Mutex<Option<Settings>>,
-}
-
-/// Tells the client what threads find out.
-struct News {
-    client: Client,
-    runtime: Handle,
-    can: Arc<Can>,
-    world: Arc<OnceLock<std::sync::Weak<World>>>,
-    /// Files that have diagnostics, by program.
-    shown: Mutex<std::collections::BTreeMap<String, BTreeSet<Url>>>,
-    order: Arc<tokio::sync::Mutex<()>>,
-}
-
-impl News {
-    fn refresh(&self) {
-        let (client, can) = (self.client.clone(), self.can.clone());
-        self.runtime.spawn(async move {
-            if can.refresh_hints.load(Ordering::Relaxed) {
-                let _ = client.inlay_hint_refresh().await;
-            }
-            if can.refresh_lenses.load(Ordering::Relaxed) {
-                let _ = client.code_lens_refresh().await;
-            }
-        });
-    }
-}
-
-impl Listener for News {
-    fn analysed(&self, program: &str, view: &View) {
-        let world = self.world.get().and_then(std::sync::Weak::upgrade);
-        let mut sent: Vec<(Url, Vec<Diagnostic>, Option<i32>)> = Vec::new();
-        for (file, list) in diagnostics::diagnostics(view) {
-            let document = world.as_ref().and_then(|w| w.document(&view.syntax.file(file).name));
-            if document.as_ref().is_some_and(|(text, _)| !text.is_same(view.syntax.text(file))) {
-                // it has just been changed: there will be newer ones
-                return;
-            }
-            let version = document.map(|(_, version)| version);
-            if let Some(uri) = diagnostics::uri_of(view, file) {
-                sent.push((uri, list, version));
-            }
-        }
-        let now: BTreeSet<Url> = sent.iter().map(|(uri, ..)| uri.clone()).collect();
-        {
-            let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = shown.insert(program.to_string(), now.clone()).unwrap_or_default();
-            let others: BTreeSet<&Url> = shown.values().flatten().collect();
-            // what is no part of it any more has no diagnostics of it
-            sent.extend(before.difference(&now).filter(|u| !others.contains(u)).map(|u| (u.clone(), Vec::new(), None)));
-        }
-        let (client, order) = (self.client.clone(), self.order.clone());
-        self.runtime.spawn(async move {
-            let _in_order = order.lock().await;
-            for (uri, list, version) in sent {
-                client.publish_diagnostics(uri, list, version).await;
-            }
-        });
-        self.refresh();
-    }
-
-    fn scheduled(&self, _program: &str) {
-        self.refresh();
-    }
-
-    fn manifest(&self, name: &str, faults: Vec<Diagnostic>) {
-        let Some(uri) = crate::convert::uri(name) else { return };
-        let (client, order) = (self.client.clone(), self.order.clone());
-        self.runtime.spawn(async move {
-            let _in_order = order.lock().await;
-            client.publish_diagnostics(uri, faults, None).await;
-        });
-    }
-
-    fn failed(&self, what: &str) {
-        let (client, what) = (self.client.clone(), what.to_string());
-        self.runtime.spawn(async move { client.log_message(MessageType::ERROR, what).await });
-    }
 }
 
 /// The service and its way to the client, within a runtime.
@@ -128,7 +55,7 @@ pub fn service() -> (LspService<Server>, ClientSocket) {
             runtime: Handle::current(),
             can: can.clone(),
             world: place.clone(),
-            shown: Mutex::default(),
+            shown: Arc::default(),
             order: Arc::default(),
         };
         let world = World::new(Box::new(news));
@@ -221,6 +148,17 @@ impl Server {
         }
     }
 
+    /// Takes settings, if there are any.
+    async fn configure(&self, value: &Value) {
+        if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) {
+            return;
+        }
+        let (settings, wrong) = Settings::read(value);
+        *self.can.hints_off.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.world.set(settings);
+        self.complain(wrong).await;
+    }
+
     async fn complain(&self, wrong: Vec<String>) {
         for text in wrong {
             self.client.log_message(MessageType::WARNING, format!("settings: {text}")).await;
@@ -252,6 +190,12 @@ impl LanguageServer for Server {
         self.can.refresh_hints.store(hints().unwrap_or(false), Ordering::Relaxed);
         self.can.refresh_lenses.store(lenses().unwrap_or(false), Ordering::Relaxed);
         self.can.watch.store(watch().unwrap_or(false), Ordering::Relaxed);
+        let nested = || document?.document_symbol.as_ref()?.hierarchical_document_symbol_support;
+        self.can.nested_symbols.store(nested().unwrap_or(false), Ordering::Relaxed);
+        // one that does not say takes what there is
+        let formats = || document?.hover.as_ref()?.content_format.as_ref();
+        let plain = formats().is_some_and(|f| !f.is_empty() && !f.contains(&MarkupKind::Markdown));
+        self.can.plain_hovers.store(plain, Ordering::Relaxed);
         let path = |uri: &Url| uri.to_file_path().ok();
         #[allow(deprecated)] // older clients have no folders
         let folders: Vec<PathBuf> = match &params.workspace_folders {
@@ -281,7 +225,9 @@ impl LanguageServer for Server {
                 method: "workspace/didChangeWatchedFiles".into(),
                 register_options: serde_json::to_value(options).ok(),
             };
-            let _ = self.client.register_capability(vec![registration]).await;
+            // nothing waits for the answer of a client that may be gone
+            let client = self.client.clone();
+            tokio::spawn(async move { client.register_capability(vec![registration]).await });
         }
     }
 
@@ -312,8 +258,8 @@ impl LanguageServer for Server {
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        // its program has no diagnostics any more once the world has let go of it; one that is still open may have the file
         self.world.close(&name(&params.text_document.uri));
-        self.client.publish_diagnostics(params.text_document.uri, Vec::new(), None).await;
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
@@ -323,25 +269,22 @@ impl LanguageServer for Server {
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
-        // a client that sends nothing wants to be asked
-        let asked = || ConfigurationItem { scope_uri: None, section: Some("sluice".into()) };
-        let value = match params.settings {
-            Value::Null => {
-                self.client.configuration(vec![asked()]).await.ok().and_then(|mut v| v.pop()).unwrap_or(Value::Null)
-            }
-            value => value,
-        };
-        if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) {
-            return;
+        // a client that sends nothing wants to be asked; it may be gone before it answers
+        if params.settings.is_null() {
+            let server = self.clone();
+            tokio::spawn(async move {
+                let item = ConfigurationItem { scope_uri: None, section: Some("sluice".into()) };
+                let answer = server.client.configuration(vec![item]).await;
+                server.configure(&answer.ok().and_then(|mut v| v.pop()).unwrap_or(Value::Null)).await;
+            });
+        } else {
+            self.configure(&params.settings).await;
         }
-        let (settings, wrong) = Settings::read(&value);
-        *self.can.hints_off.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.world.set(settings);
-        self.complain(wrong).await;
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
-        self.at(&params.text_document_position_params, hover::hover).await
+        let plain = self.can.plain_hovers.load(Ordering::Relaxed);
+        self.at(&params.text_document_position_params, move |v, o| hover::hover(v, o, plain)).await
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
@@ -407,8 +350,12 @@ impl LanguageServer for Server {
     }
 
     async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
-        let found = self.about(&params.text_document.uri, |v| Some(symbols::outline(v))).await?;
-        Ok(found.map(DocumentSymbolResponse::Nested))
+        let uri = params.text_document.uri;
+        let found = self.about(&uri, |v| Some(symbols::outline(v))).await?;
+        Ok(found.map(|all| match self.can.nested_symbols.load(Ordering::Relaxed) {
+            true => DocumentSymbolResponse::Nested(all),
+            false => DocumentSymbolResponse::Flat(symbols::flat(&uri, all)),
+        }))
     }
 
     async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<Vec<SymbolInformation>>> {

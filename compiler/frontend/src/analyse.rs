@@ -201,6 +201,10 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         }
         owner.push((before, w.diagnostics.len(), id));
     }
+    if broken {
+        // a statement without effect beside a syntax error is a piece of one that was meant otherwise
+        w.diagnostics.retain(|d| d.code != "W0201");
+    }
     if broken || options.no_entry || w.diagnostics[..mark].iter().any(Diagnostic::is_error) {
         if !w.diagnostics.iter().any(Diagnostic::is_error) {
             lint_all(&mut w, &trees, None, None, &options.levels);
@@ -218,8 +222,12 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
     if let Some(memo) = w.memo.as_ref().filter(|_| inst.is_some()) {
         memo.instantiated();
     }
-    // streams the program never instantiates: their faults are warnings
-    let used: HashSet<DeclId> = used.into_iter().collect();
+    // streams the program never instantiates: their faults are warnings. Where elaboration stopped at an error, who knows what it would have come to: what it
+    // can come to by the names that are added counts as instantiated
+    let mut used: HashSet<DeclId> = used.into_iter().collect();
+    if inst.is_none() {
+        used.extend(entry::reached(&w, top));
+    }
     owner.retain(|(_, _, id)| !used.contains(id));
     let mut unused = vec![false; w.diagnostics.len()];
     owner.iter().for_each(|(from, to, _)| unused[*from..*to].fill(true));

@@ -5,7 +5,7 @@ use crate::world::World;
 use sluice_grammar::ast::{self, BaseType, StmtKind as S, StreamBody};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::{FileId, Span};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Finds the entry, or reports why there is none. `top` is the name given on the command line.
 pub fn entry(w: &mut World, top: Option<&str>) -> Option<DeclId> {
@@ -95,6 +95,32 @@ fn free(w: &World) -> Vec<DeclId> {
             !d.shipped && d.parent.is_none() && d.ast.params.is_empty() && !added.contains(&*d.name)
         })
         .collect()
+}
+
+/// The user's streams that one leads to by the names that are added, whatever the conditions; those without names inside them, too.
+pub fn reached(w: &World, top: DeclId) -> HashSet<DeclId> {
+    let mut names = HashSet::new();
+    let mut queue = vec![w.decl(top).name.to_string()];
+    let mut added: HashMap<&str, HashSet<String>> = HashMap::new();
+    for d in w.decls.iter().filter(|d| !d.shipped && d.parent.is_none()) {
+        let of = added.entry(&d.name).or_default();
+        if let StreamBody::Composite(b) = &d.ast.body {
+            b.stmts.iter().for_each(|s| names_added(s, of));
+        }
+    }
+    while let Some(name) = queue.pop() {
+        if names.insert(name.clone()) {
+            queue.extend(added.get(&*name).into_iter().flatten().cloned());
+        }
+    }
+    let outermost = |mut id: DeclId| {
+        while let Some(parent) = w.decl(id).parent {
+            id = parent;
+        }
+        id
+    };
+    let all = (0..w.decls.len()).map(DeclId::from).filter(|id| !w.decl(*id).shipped);
+    all.filter(|id| names.contains(&*w.decl(outermost(*id)).name)).collect()
 }
 
 /// Those of them that are `void->void`.

@@ -20,7 +20,7 @@ const TYPES: &[&str] = &["int", "float", "double", "boolean", "bit", "complex", 
 pub fn completion(view: &View, offset: u32, snippets: bool) -> Vec<CompletionItem> {
     let text = view.text().as_str();
     let c = context(text, offset);
-    if c.verbatim {
+    if c.verbatim || c.number {
         return Vec::new();
     }
     let mut items = Items { view, snippets, all: Vec::new() };

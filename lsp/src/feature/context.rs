@@ -1,6 +1,7 @@
 //! What stands before the cursor, by tokens alone: the tree of a line that is being written tells little.
 
 use sluice_grammar::ast::StreamKind;
+use sluice_grammar::fault::FaultKind;
 use sluice_grammar::token::{Spanned, Token, lex_all};
 
 /// What the braces around a place are.
@@ -36,6 +37,8 @@ pub struct Context<'t> {
     pub rates: bool,
     /// In a comment, or in text?
     pub verbatim: bool,
+    /// In a number, or behind its last digit?
+    pub number: bool,
 }
 
 /// Looks at the text before a byte.
@@ -49,10 +52,20 @@ pub fn context(text: &str, offset: u32) -> Context<'_> {
         // behind the last character of a line comment one is still in it
         let line = matches!(c.token, Token::LineComment(_));
         c.start < offset && (offset < c.end || line && offset == c.end)
-    }) || lexed
-        .tokens
-        .iter()
-        .any(|t| matches!(t.token, Token::Str(_) | Token::Char(_)) && t.start < offset && offset < t.end);
+    }) || lexed.tokens.iter().any(|t| {
+        // and behind that of a text without an end
+        let open = || {
+            let ends = |k| matches!(k, FaultKind::OpenString | FaultKind::OpenChar);
+            lexed.faults.iter().any(|f| ends(f.kind) && f.start == t.start as usize)
+        };
+        matches!(t.token, Token::Str(_) | Token::Char(_))
+            && t.start < offset
+            && (offset < t.end || offset == t.end && open())
+    });
+    let number = lexed.tokens.iter().any(|t| {
+        let is_number = matches!(t.token, Token::Int(_) | Token::Real(_) | Token::Imaginary(_));
+        is_number && t.start < offset && offset <= t.end
+    });
     let before: Vec<Spanned> = lexed.tokens.into_iter().take_while(|t| t.end <= start).collect();
     let mut stack = vec![Around::Top];
     let mut from = 0;
@@ -76,7 +89,7 @@ pub fn context(text: &str, offset: u32) -> Context<'_> {
     let around = stack.last().copied().unwrap_or(Around::Top);
     let head = &before[from.min(before.len())..];
     let rates = around == Around::Filter && head.iter().any(|t| matches!(t.token, Token::Work | Token::Prework));
-    Context { before, start, around, rates, verbatim }
+    Context { before, start, around, rates, verbatim, number }
 }
 
 fn floor(text: &str, offset: u32) -> usize {

@@ -26,8 +26,13 @@ pub const MOST: usize = 1_000;
 pub fn diagnostics(view: &View) -> Vec<(FileId, Vec<Diagnostic>)> {
     let mut all: Vec<(FileId, Vec<Diagnostic>)> = view.syntax.own_files().map(|f| (f, Vec::new())).collect();
     let Some(known) = &view.latest else { return all };
+    // where nothing is written yet, nothing can be wrong
+    let blank = view.syntax.own_files().all(|f| view.syntax.tree(f).items.is_empty());
     let mut links = HashMap::new();
     for d in &known.of.analysis.diagnostics {
+        if blank && d.code == "E0111" {
+            continue;
+        }
         let full = |file: FileId| all.iter().any(|(f, list)| *f == file && list.len() >= MOST);
         if known.now(d.span()).is_some_and(|s| full(s.file)) {
             continue;

@@ -169,6 +169,29 @@ pub fn common(texts: impl Iterator<Item = String>) -> String {
     }
 }
 
+/// The arguments in an instance's name for people, `Fir(6, 2)`; `None` where there are not so many.
+pub fn arguments<'d>(display: &'d str, name: &str, count: usize) -> Option<Vec<&'d str>> {
+    let inside = display.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')?;
+    let (mut all, mut from, mut depth, mut text, mut escaped) = (Vec::new(), 0, 0, false, false);
+    for (i, c) in inside.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if text => escaped = true,
+            '"' => text = !text,
+            _ if text => {}
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => {
+                all.push(inside[from..i].trim());
+                from = i + 1;
+            }
+            _ => {}
+        }
+    }
+    all.push(inside[from..].trim());
+    (all.len() == count).then_some(all)
+}
+
 /// Items in and out of instances in a steady state.
 pub fn flow(known: &Known, of: &[HierId]) -> String {
     let flow = &known.of.facts().flow;

@@ -4,7 +4,7 @@ use crate::convert::Text;
 use crate::world::view::View;
 use sluice_grammar::diagnostic::Edit;
 use sluice_grammar::format;
-use sluice_grammar::span::FileId;
+use sluice_grammar::span::{FileId, Span};
 use sluice_grammar::token::{Token, lex};
 use std::ops::Range;
 use tower_lsp::lsp_types::TextEdit;
@@ -20,20 +20,56 @@ pub fn lines(text: &Text, range: Range<u32>) -> Vec<TextEdit> {
     edits(text, format::format_range(FileId(0), text.as_str(), range).unwrap_or_default())
 }
 
-/// The edits after a character was typed: behind a brace, all up to its partner; behind a semicolon or a line end, the line.
+/// The edits after a character was typed: behind a brace, all up to its partner; behind a semicolon, the line; behind a line end, the line above and how far the new one is indented.
 pub fn typed(view: &View, offset: u32, typed: &str) -> Vec<TextEdit> {
     let text = view.text();
     let start = match typed {
         "}" => partner(text.as_str(), offset).unwrap_or(offset),
-        "\n" => text.line_bounds(text.line(offset).saturating_sub(1)).0,
+        "\n" => return entered(text, offset),
         _ => text.line_bounds(text.line(offset)).0,
     };
-    let until = if typed == "\n" { text.line_bounds(text.line(offset).saturating_sub(1)).1 } else { offset };
     // what lies behind the cursor stays as it is
     let cursor = text.position(offset);
-    let mut found = lines(text, start..until.max(start));
+    let mut found = lines(text, start..offset.max(start));
     found.retain(|e| e.range.end <= cursor || e.range.end.line <= cursor.line + 1 && e.range.end.character == 0);
     found
+}
+
+/// The edits after a line end was typed. To the formatter an empty line may be one too many, and a line that is not full may go on in the next: here all lines stay.
+fn entered(text: &Text, offset: u32) -> Vec<TextEdit> {
+    let line = text.line(offset);
+    let Some(above) = line.checked_sub(1) else { return Vec::new() };
+    let range = text.line_bounds(above).0 as usize..text.line_bounds(line).1 as usize;
+    let found = format::format_range(FileId(0), text.as_str(), range).unwrap_or_default();
+    let mut all = Vec::new();
+    for (n, new) in found.iter().filter_map(|e| line_by_line(text, e)).flatten() {
+        let (start, mut end) = text.line_bounds(n);
+        let mut new = new.to_string();
+        if n == line {
+            let space = |s: &str| s.len() - s.trim_start().len();
+            end = start + space(&text.as_str()[start as usize..end as usize]) as u32;
+            new.truncate(space(&new));
+        }
+        let span = Span { file: FileId(0), start, end };
+        if (n == above || n == line) && text.as_str()[start as usize..end as usize] != new {
+            all.push(Edit { span, text: new });
+        }
+    }
+    edits(text, all)
+}
+
+/// The lines of an edit that are not empty, by their numbers, and what becomes of them; `None` where a line would become several, or several one.
+fn line_by_line<'e>(text: &Text, edit: &'e Edit) -> Option<Vec<(u32, &'e str)>> {
+    let letters = |s: &str| s.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let old = |n: &u32| {
+        let (start, end) = text.line_bounds(*n);
+        letters(&text.as_str()[start as usize..end as usize])
+    };
+    let last = text.line(edit.span.end.saturating_sub(1).max(edit.span.start));
+    let numbers: Vec<u32> = (text.line(edit.span.start)..=last).filter(|n| !old(n).is_empty()).collect();
+    let new: Vec<&str> = edit.text.lines().filter(|l| !l.trim().is_empty()).collect();
+    let same = numbers.len() == new.len() && numbers.iter().zip(&new).all(|(n, l)| old(n) == letters(l));
+    same.then(|| numbers.into_iter().zip(new).collect())
 }
 
 fn partner(text: &str, offset: u32) -> Option<u32> {

@@ -1,8 +1,10 @@
 //! # hover
 //!
 //! Purpose: what is known of what the cursor is on. Input: a view, a byte. Output: Markdown and the range that it is about. For a stream: rates and how
-//! they came about, repetitions, work and its share, state and why, buffers, where it runs, its documentation; for an `add` in a loop the instances.
+//! they came about, repetitions, work and its share, state and why, buffers, where it runs, its documentation; for an `add` in a loop the instances. For a variable: its type, its value
+//! where that is known.
 
+use super::builtins;
 use super::diagnostics::location;
 use super::facts::{self, addings, buffer, declared, hier, instances, leaf, spread, streams};
 use crate::world::scheduled::Schedule;
@@ -20,11 +22,17 @@ use tower_lsp::lsp_types::*;
 
 /// Instances that are listed, at most.
 const LISTED: usize = 8;
+/// Values of a parameter that are listed, at most.
+const VALUES: usize = 4;
 
-/// The hover at a byte.
-pub fn hover(view: &View, offset: u32) -> Option<Hover> {
+/// The hover at a byte; `plain`: the client shows text as it is.
+pub fn hover(view: &View, offset: u32, plain: bool) -> Option<Hover> {
     let (span, value) = content(view, offset)?;
-    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+    let markup = match plain {
+        true => MarkupContent { kind: MarkupKind::PlainText, value: plain_text(&value) },
+        false => MarkupContent { kind: MarkupKind::Markdown, value },
+    };
+    let contents = HoverContents::Markup(markup);
     Some(Hover { contents, range: Some(view.text().range(span)) })
 }
 
@@ -32,7 +40,39 @@ fn content(view: &View, offset: u32) -> Option<(Span, String)> {
     if let Some(u) = view.syntax.index().at(view.file, offset) {
         return Some((u.span, of_symbol(view, u)));
     }
-    of_statement(view, offset)
+    of_statement(view, offset).or_else(|| builtins::hover(view, offset))
+}
+
+/// Our Markdown without its marks: fences, rules, quotes of code, links.
+fn plain_text(markdown: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut code = false;
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            code = !code;
+            continue;
+        }
+        let mut line = line.to_string();
+        if !code {
+            line.retain(|c| c != '`');
+            while let Some(middle) = line.find("](")
+                && let Some(open) = line[..middle].rfind('[')
+                && let Some(close) = line[middle..].find(')')
+            {
+                line = format!("{}{}{}", &line[..open], &line[open + 1..middle], &line[middle + close + 1..]);
+            }
+            if let Some(inner) = line.strip_prefix('*').and_then(|l| l.strip_suffix('*')) {
+                line = inner.to_string();
+            }
+        }
+        let empty = line.is_empty() || !code && line == "---";
+        if !empty {
+            lines.push(line);
+        } else if lines.last().is_some_and(|l| !l.is_empty()) {
+            lines.push(String::new());
+        }
+    }
+    lines.join("\n").trim_end().to_string()
 }
 
 fn of_symbol(view: &View, u: &Use) -> String {
@@ -67,6 +107,11 @@ fn of_symbol(view: &View, u: &Use) -> String {
         }
         kind => {
             let _ = writeln!(out, "\n{}", kind.noun());
+            if kind == SymbolKind::StreamParam
+                && let Some(text) = parameter(view, u.symbol)
+            {
+                let _ = writeln!(out, "\n{text}");
+            }
         }
     }
     out
@@ -93,6 +138,32 @@ pub fn signature(view: &View, id: SymbolId) -> String {
             format!("{} {}", joined(ty), symbol.name)
         }
     }
+}
+
+/// The values of a stream's parameter in its instances.
+fn parameter(view: &View, id: SymbolId) -> Option<String> {
+    let index = view.syntax.index();
+    let stream = index.symbol(index.symbol(id).parent?);
+    let at = stream.params.iter().position(|p| *p == id)?;
+    let known = view.good.as_ref()?;
+    let program = known.program()?;
+    let of = declared(known, stream.header);
+    let mut values: Vec<String> = Vec::new();
+    for h in of {
+        let h = hier(program, *h);
+        let value = (*facts::arguments(&h.display, &h.name, stream.params.len())?.get(at)?).to_string();
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    let shown: Vec<String> = values.iter().take(VALUES).map(|v| format!("`{v}`")).collect();
+    let shown = shown.join(", ");
+    Some(match values.len().saturating_sub(VALUES) {
+        0 if values.is_empty() => return None,
+        0 if values.len() == 1 => format!("its value is {shown}"),
+        0 => format!("its values are {shown}"),
+        more => format!("its values are {shown} and {more} more"),
+    })
 }
 
 /// Is a field constant, and what is its value?

@@ -1,5 +1,6 @@
 //! What the server can do, a file for each: functions of a view and a place, so that they need no server.
 
+pub mod builtins;
 pub mod call_hierarchy;
 pub mod code_action;
 pub mod code_lens;

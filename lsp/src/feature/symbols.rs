@@ -56,6 +56,28 @@ fn entry(
     }
 }
 
+/// The same as a list, for clients that know no outline: each with the name of what it is in.
+pub fn flat(uri: &Url, outline: Vec<DocumentSymbol>) -> Vec<SymbolInformation> {
+    let mut all = Vec::new();
+    listed(uri, outline, None, &mut all);
+    all
+}
+
+fn listed(uri: &Url, outline: Vec<DocumentSymbol>, container: Option<&str>, all: &mut Vec<SymbolInformation>) {
+    for s in outline {
+        #[allow(deprecated)] // the field must be given
+        all.push(SymbolInformation {
+            name: s.name.clone(),
+            kind: s.kind,
+            tags: None,
+            deprecated: None,
+            location: Location { uri: uri.clone(), range: s.range },
+            container_name: container.map(str::to_string),
+        });
+        listed(uri, s.children.unwrap_or_default(), Some(&s.name), all);
+    }
+}
+
 /// Symbols found, at most.
 pub const MOST: usize = 500;
 

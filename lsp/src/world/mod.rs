@@ -54,6 +54,8 @@ const QUIET: Duration = Duration::from_millis(300);
 pub trait Listener: Send + Sync {
     /// A program has been analysed, its texts still being the present ones.
     fn analysed(&self, program: &str, view: &View);
+    /// A program is none any more: no open document belongs to it.
+    fn gone(&self, program: &str);
     /// A schedule is ready, or is being made, or cannot be made.
     fn scheduled(&self, program: &str);
     /// What is wrong with a manifest now; nothing, where there was something.
@@ -289,12 +291,16 @@ impl World {
         let mut state = self.state();
         state.documents.remove(name);
         self.disk.forget(Path::new(name));
-        if let Ok(text) = self.disk.read(Path::new(name)) {
-            state.imports.insert(name.into(), imports(name, &sluice_grammar::parse(FileId(0), &text).0));
-        } else {
-            state.imports.remove(name);
-        }
+        let known = self.disk.read(Path::new(name)).ok();
+        let known = known.map(|text| imports(name, &sluice_grammar::parse(FileId(0), &text).0));
+        let others = known != state.imports.remove(name);
+        state.imports.extend(known.map(|k| (name.into(), k)));
         state.generation += 1;
+        if others {
+            // what the document has imported may belong to another program now
+            let open: Vec<String> = state.documents.keys().cloned().collect();
+            open.iter().for_each(|name| touched(&mut state, name));
+        }
         touched(&mut state, name);
         self.wake(&mut state);
     }
@@ -545,7 +551,7 @@ fn touched(state: &mut State, name: &str) {
     let holds =
         |p: &Program| p.latest.as_ref().is_some_and(|l| l.analysis.sources.files().any(|(_, f)| f.name == name));
     let mut all: Vec<String> = state.programs.iter().filter(|(_, p)| holds(p)).map(|(n, _)| n.clone()).collect();
-    if state.documents.contains_key(name) {
+    if state.documents.contains_key(name) || state.programs.contains_key(&program) {
         all.push(program);
     }
     for program in all {

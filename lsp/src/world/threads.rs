@@ -23,6 +23,8 @@ impl World {
         let Some(name) = waits.min_by_key(|(_, p)| p.changed).map(|(name, _)| name.clone()) else { return false };
         let Some(document) = state.documents.keys().find(|d| root(&state, d) == name).cloned() else {
             state.programs.remove(&name);
+            drop(state);
+            self.listener.gone(&name);
             return true;
         };
         let generation = state.generation;

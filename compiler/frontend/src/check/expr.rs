@@ -28,7 +28,8 @@ impl Checker<'_> {
                             span,
                             "the largest int is 2147483647",
                         )
-                        .fix(Fix::new(format!("for a real number write `{text}.0`"), span, format!("{text}.0")))
+                        // no fix: where an int is wanted, it would only be another error
+                        .help(format!("for a real number write `{text}.0`, for the bit pattern `0x{value:X}`"))
                         .fix(Fix::new(
                             format!("for the bit pattern write `0x{value:X}`"),
                             span,

@@ -50,7 +50,8 @@ impl Session {
     }
 
     fn begin(&mut self) -> Value {
-        let capabilities = json!({ "general": { "positionEncodings": ["utf-8"] } });
+        let watch = json!({ "didChangeWatchedFiles": { "dynamicRegistration": true } });
+        let capabilities = json!({ "general": { "positionEncodings": ["utf-8"] }, "workspace": watch });
         let options = json!({ "docs": "https://docs.example/" });
         self.say(json!({ "id": 1, "method": "initialize", "params": { "capabilities": capabilities, "initializationOptions": options } }));
         let answer = self.hear(|m| m["id"] == 1);
@@ -114,5 +115,23 @@ fn exit_ends_it_and_null_is_no_parameter() {
 fn an_editor_that_is_gone_leaves_no_server() {
     let mut s = Session::new(&["lsp", "--stdio"]);
     s.begin();
+    // what the server asks is never answered
+    s.hear(|m| m["method"] == "client/registerCapability");
+    s.say(json!({ "method": "workspace/didChangeConfiguration", "params": { "settings": null } }));
+    s.hear(|m| m["method"] == "workspace/configuration");
+    drop(s.input.take());
+    assert_eq!(ends_by_itself(s), 0);
+}
+
+#[test]
+fn an_unknown_request_is_answered() {
+    let mut s = Session::new(&["lsp"]);
+    s.begin();
+    s.say(json!({ "method": "$/nothing" }));
+    for (id, method) in [(2, "$/nothing"), (3, "sluice/nothing")] {
+        s.say(json!({ "id": id, "method": method, "params": {} }));
+        let answer = s.hear(|m| m.get("method").is_none());
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!(-32601)), "{answer}");
+    }
     assert_eq!(s.end(), 0);
 }
