@@ -288,6 +288,9 @@ static int64_t sl_file_read(sl_files *files, sl_file *f, char *items, int64_t ma
             if (f->left != UINT64_MAX && f->left < f->end->bytes) {
                 held = held < f->left ? held : f->left;
             }
+            if (f->ended && held > 0 && sl_wav_ends_in_pad(f, f->items * f->end->scalars * 3 + held)) {
+                held--;
+            }
             f->leftover = f->format.kind == SL_FORMAT_TEXT ? f->parts : f->end->scalar == SLUICE_BIT && f->format.kind == SL_FORMAT_RAW ? 0 : held;
             if (f->ended || f->format.kind != SL_FORMAT_WAV || f->left == 0 || held >= f->left) {
                 return SLUICE_END;

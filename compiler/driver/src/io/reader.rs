@@ -204,12 +204,16 @@ impl Reader {
             self.leftover = Some(format!("{} ends {missing} bytes before its header says", self.name()));
             return Ok(());
         }
-        let n = match self.decode {
+        let mut n = match self.decode {
             Decode::Raw | Decode::Numbers { .. } => {
                 self.bytes.buffered().len().min(self.left.unwrap_or(u64::MAX) as usize)
             }
             Decode::Bits { .. } | Decode::Text { .. } => 0,
         };
+        if let (Decode::Numbers { number, .. }, Some(header)) = (&self.decode, &self.wav) {
+            let before = self.count * (number.bytes() * self.item.scalars) as u64;
+            n -= usize::from(n > 0 && wav::ends_in_pad(header, before + n as u64));
+        }
         if n > 0 {
             self.leftover = Some(self.describe_leftover(n, "byte"));
         }

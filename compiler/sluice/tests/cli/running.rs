@@ -60,6 +60,47 @@ fn hound_like_wav(samples: &[i16], channels: u16, rate: u32) -> Vec<u8> {
     wav
 }
 
+/// What goes into a pipe has a header without a length: it is read to its end, whoever reads it.
+#[test]
+fn wav_through_a_pipe() {
+    let place = Place::new().with("a.str", TWICE);
+    place.run(&["build", "a.str", "-o", "a"]).ends(0);
+    let built = |arguments: &[&str], input: &[u8]| {
+        let mut command = std::process::Command::new(place.path("a"));
+        command.args(arguments).stdin(std::process::Stdio::piped());
+        finish(command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()), input)
+    };
+    let numbers = |n: usize| (0..n).map(|i| format!("{}\n", i as f32 / 64.0)).collect::<String>();
+    for format in ["wav", "wav24", "wav32", "wavf"] {
+        for channels in 1..=3 {
+            let (count, of) = (5 * channels, channels.to_string());
+            let text = numbers(count);
+            let line = ["run", "a.str", "--input-format", "text", "--output-format", format, "--channels", &of];
+            let wav = place.run_with(&line, text.as_bytes()).ends(0).stdout;
+            let read = ["--input-format", "wav", "--output-format", "text"];
+            let wanted: String = (0..count).map(|i| format!("{:?}\n", i as f32 / 16.0)).collect();
+            for done in [both(&place, &[&["a.str"][..], &read].concat(), &wav), built(&read, &wav)] {
+                let done = done.ends(0);
+                assert_eq!((done.text(), done.stderr.as_str()), (&wanted[..], ""), "{format}, {channels} channels");
+            }
+        }
+    }
+    // both refuse the same headers
+    let mut wav = hound_like_wav(&[1, 2, 3], 1, 8000);
+    for bits in [7, 0, 12, 24] {
+        wav[34] = bits;
+        let says = format!("WAV samples of {bits} bits in 2 bytes are not supported");
+        both(&place, &["a.str", "--input-format", "wav"], &wav).ends(3).says(&says);
+        built(&["--input-format", "wav"], &wav).ends(3).says(&says);
+    }
+    // and take the same: a length that is no multiple of a sample's, or of a frame's
+    let mut wav = hound_like_wav(&[1, 2, 3], 2, 8000);
+    wav[40] = 5;
+    let done = both(&place, &["a.str", "--input-format", "wav"], &wav).ends(0).says("1 byte left over after 2 items");
+    let by_itself = built(&["--input-format", "wav"], &wav).ends(0).says("1 byte left over after 2 items");
+    assert_eq!(done.stdout, by_itself.stdout);
+}
+
 #[test]
 fn leftover_bytes_are_reported() {
     let place = Place::new().with("a.str", TWICE);
