@@ -299,8 +299,11 @@ pub fn build(
                 let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
-                let header = Path::new(&output).with_file_name(format!("{name}.h"));
-                write(&header.display().to_string(), &c.header.unwrap_or_default())?;
+                // beside a device there is no place for a header
+                if !is_device(&output) {
+                    let header = Path::new(&output).with_file_name(format!("{name}.h"));
+                    write(&header.display().to_string(), &c.header.unwrap_or_default())?;
+                }
             }
         }
         Ok(Exit::Ok)
@@ -325,6 +328,11 @@ pub fn write(path: &str, text: &str) -> Result<(), Fault> {
         return session::print(text);
     }
     sink::write_file(Path::new(path), text.as_bytes()).map_err(|e| Fault::file("write", path, &e))
+}
+
+fn is_device(path: &str) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::metadata(path).is_ok_and(|m| m.file_type().is_char_device())
 }
 
 /// What `build` writes where nobody says: the project's or the first source's name, in the current folder.
