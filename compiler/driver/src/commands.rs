@@ -11,6 +11,7 @@ use crate::cuda::{stand_alone, texts};
 use crate::document;
 use crate::exit::{Exit, Fault};
 use crate::fix;
+use crate::guard;
 use crate::io::sink;
 use crate::makespan::programs::{self, How, OfProgram};
 use crate::makespan::{self, MakespanOptions};
@@ -109,6 +110,7 @@ pub fn schedule(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit {
     with_session(options, false, |session| {
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        guard::outputs(&checked, options, &NativeOptions::default(), schedule.output.as_deref())?;
         scheduling::schedule(session, &checked, schedule)
     })
 }
@@ -118,6 +120,7 @@ pub fn report_page(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit
     with_session(options, false, |session| {
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        guard::outputs(&checked, options, &NativeOptions::default(), schedule.output.as_deref())?;
         scheduling::page(session, &checked, schedule)
     })
 }
@@ -139,7 +142,9 @@ pub fn profile(
             manifest.fill_run(&mut run, open, false);
             (profile.bindings, profile.iterations) = (run.bindings, run.iterations);
         }
-        take::take(session, &checked, &code.options(options), &natives.over(options), &profile)
+        let natives = natives.over(options);
+        guard::outputs(&checked, options, &natives, profile.output.as_deref())?;
+        take::take(session, &checked, &code.options(options), &natives, &profile)
     })
 }
 
@@ -157,6 +162,7 @@ pub fn profile_gpu(options: &ProgramOptions, code: CodeChoices, profile: &GpuPro
     with_session(options, false, |session| {
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        guard::outputs(&checked, options, &NativeOptions::default(), profile.output.as_deref())?;
         profiling::take(session, &checked, &code.options(options), profile)
     })
 }
@@ -221,6 +227,7 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
         };
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        guard::outputs(&checked, options, &NativeOptions::default(), [output])?;
         let native = CodeOptions { fold: folded, privatise: folded, ..CodeOptions::default() };
         let folded = as_run(session, &checked, &native)?;
         let program = &folded.as_ref().unwrap_or(&checked).program;
@@ -255,6 +262,8 @@ pub fn build(
                 .help("name a file with -o")
                 .into());
         }
+        let header = (product == BuildProduct::Library && !is_device(&output)).then(|| header_of(&output));
+        guard::outputs(&checked, options, natives, [output.as_str()].into_iter().chain(header.as_deref()))?;
         if product == BuildProduct::NativeHeader {
             write(&output, &native_header(&checked, &output, options)?)?;
             return Ok(Exit::Ok);
@@ -299,10 +308,8 @@ pub fn build(
                 let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
-                // beside a device there is no place for a header
-                if !is_device(&output) {
-                    let header = Path::new(&output).with_file_name(format!("{name}.h"));
-                    write(&header.display().to_string(), &c.header.unwrap_or_default())?;
+                if let Some(header) = header {
+                    write(&header, &c.header.unwrap_or_default())?;
                 }
             }
         }
@@ -328,6 +335,11 @@ pub fn write(path: &str, text: &str) -> Result<(), Fault> {
         return session::print(text);
     }
     sink::write_file(Path::new(path), text.as_bytes()).map_err(|e| Fault::file("write", path, &e))
+}
+
+/// Where a library's header goes: beside the library, but not beside a device.
+fn header_of(output: &str) -> String {
+    Path::new(output).with_file_name(format!("{}.h", library_name(output))).display().to_string()
 }
 
 fn is_device(path: &str) -> bool {
@@ -375,7 +387,17 @@ pub fn run(options: &ProgramOptions, code: CodeChoices, natives: &NativeOptions,
             let output = open(|k| matches!(k, NodeKind::Writer(Endpoint::Open)));
             manifest.fill_run(&mut run, input, output);
         }
-        pipeline::run(session, &checked, &code.options(options), &run, &natives.over(options))
+        let natives = natives.over(options);
+        let trace = run.trace.as_ref().and_then(|t| t.output.as_deref());
+        let stats = run.stats.as_ref().and_then(|s| s.output.as_deref());
+        let asked = [run.bindings.output.as_deref(), trace, stats];
+        guard::outputs(&checked, options, &natives, asked.into_iter().flatten())?;
+        let named = checked.program.graph.nodes.iter().filter_map(|n| match &n.kind {
+            NodeKind::Writer(Endpoint::File(path)) => Some(path.as_str()),
+            _ => None,
+        });
+        guard::named(&checked, options, &natives, named)?;
+        pipeline::run(session, &checked, &code.options(options), &run, &natives)
     })
 }
 

@@ -20,6 +20,7 @@ pub mod explain;
 pub mod fix;
 pub mod fmt;
 pub mod folding;
+pub mod guard;
 pub mod interpreted;
 pub mod interrupt;
 pub mod io;

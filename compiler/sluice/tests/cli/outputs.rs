@@ -58,3 +58,51 @@ fn links_are_followed() {
         place.run(&[line, &["round"]].concat()).ends(3).says("cannot write round");
     }
 }
+
+/// What a program is made of is never overwritten, by whatever name; and nothing is written then.
+#[test]
+fn sources_are_not_overwritten() {
+    let place = Place::new()
+        .with("h.str", "import \"sub/i.str\";\nfloat->float pipeline Main { add Twice; }\n")
+        .with("sub/i.str", TWICE)
+        .with("n.c", "int zero(void) { return 0; }\n");
+    symlink("h.str", place.path("link")).unwrap();
+    std::fs::hard_link(place.path("h.str"), place.path("hard")).unwrap();
+    let whole = place.path("sub/i.str").display().to_string();
+    let before = place.files();
+    let lines: [&[&str]; 11] = [
+        &["build", "-o"],
+        &["build", "--emit", "c", "-o"],
+        &["build", "--emit", "native-header", "-o"],
+        &["build", "--lib", "-o"],
+        &["graph", "-o"],
+        &["report", "-o"],
+        &["schedule", "-o"],
+        &["profile", "-n", "1", "-o"],
+        &["run", "-n", "0", "-o"],
+        &["run", "-n", "0", "--trace", "--trace-output"],
+        &["run", "-n", "0", "--stats", "--stats-output"],
+    ];
+    for line in lines {
+        for (path, source) in
+            [("h.str", "h.str"), ("./h.str", "h.str"), ("link", "h.str"), ("hard", "h.str"), (&whole[..], "sub/i.str")]
+        {
+            let done = place.run(&[&[line[0], "h.str"], &line[1..], &[path]].concat());
+            done.ends(2).says(&format!("{path} would overwrite {source}, of which the program is made"));
+        }
+    }
+    place.run(&["build", "h.str", "--native", "n.c", "--emit", "c", "-o", "./n.c"]).ends(2).says("would overwrite n.c");
+    assert!(place.read("h.str").starts_with("import") && place.read("sub/i.str") == TWICE);
+    assert_eq!(place.files(), before);
+    // the header of a library, too
+    let place = Place::new().with("h.h", TWICE);
+    place.run(&["build", "h.h", "--lib", "-o", "libh.so"]).ends(2).says("h.h would overwrite h.h");
+    // a project's manifest
+    let place = Place::new().with("sluice.toml", "[program]\nname = \"p\"\n").with("p.str", TWICE);
+    place.run(&["graph", "-o", "sluice.toml"]).ends(2).says("would overwrite sluice.toml");
+    // files that the program names are its own fault
+    let program = "void->void pipeline Main { add FileReader<int>(\"in.bin\"); add FileWriter<int>(\"./a.str\"); }";
+    let place = Place::new().with("a.str", program).with("in.bin", [1, 2, 3, 4]);
+    place.run(&["run", "a.str"]).ends(1).says("./a.str would overwrite a.str");
+    assert_eq!(place.read("a.str"), program);
+}
