@@ -3,7 +3,7 @@
 use crate::as_c::as_c;
 use crate::as_run::as_run;
 use crate::cache::Cache;
-use crate::cc::Product;
+use crate::cc::{Compiler, Product};
 use crate::compiled;
 use crate::cslow::{self, CslowOptions};
 use crate::cuda::profiling::{self, GpuProfileOptions};
@@ -13,6 +13,7 @@ use crate::exit::{Exit, Fault};
 use crate::fix;
 use crate::guard;
 use crate::io::sink;
+use crate::library;
 use crate::makespan::programs::{self, How, OfProgram};
 use crate::makespan::{self, MakespanOptions};
 use crate::natives::{Natives, sources};
@@ -262,7 +263,7 @@ pub fn build(
                 .help("name a file with -o")
                 .into());
         }
-        let header = (product == BuildProduct::Library && !is_device(&output)).then(|| header_of(&output));
+        let header = if product == BuildProduct::Library { library::header(&output)? } else { None };
         guard::outputs(&checked, options, natives, [output.as_str()].into_iter().chain(header.as_deref()))?;
         if product == BuildProduct::NativeHeader {
             write(&output, &native_header(&checked, &output, options)?)?;
@@ -274,7 +275,7 @@ pub fn build(
         if product != BuildProduct::Cuda {
             checked = as_c(session, &checked, code)?.unwrap_or(checked);
         }
-        let name = library_name(&output);
+        let name = library::name(&output);
         let makespan = options.manifest.as_deref().map(|m| &m.makespan);
         if let Some((makespan, deadline)) = makespan.and_then(|m| Some((m, m.deadline.as_ref()?))) {
             if product == BuildProduct::Cuda {
@@ -306,6 +307,9 @@ pub fn build(
             }
             BuildProduct::Library => {
                 let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
+                let compiler = Compiler::of(code.cc.way.compiler)?;
+                let text = c.header.as_deref().unwrap_or_default();
+                session.pass("name", || library::check_name(&compiler, &name, text))?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
                 if let Some(header) = header {
@@ -337,16 +341,6 @@ pub fn write(path: &str, text: &str) -> Result<(), Fault> {
     sink::write_file(Path::new(path), text.as_bytes()).map_err(|e| Fault::file("write", path, &e))
 }
 
-/// Where a library's header goes: beside the library, but not beside a device.
-fn header_of(output: &str) -> String {
-    Path::new(output).with_file_name(format!("{}.h", library_name(output))).display().to_string()
-}
-
-fn is_device(path: &str) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    std::fs::metadata(path).is_ok_and(|m| m.file_type().is_char_device())
-}
-
 /// What `build` writes where nobody says: the project's or the first source's name, in the current folder.
 fn default_output(options: &ProgramOptions, product: BuildProduct) -> String {
     let first = options.files.first().filter(|f| *f != "-").map_or("program.str", |f| f.as_str());
@@ -362,17 +356,6 @@ fn default_output(options: &ProgramOptions, product: BuildProduct) -> String {
         BuildProduct::NativeHeader => format!("{stem}-native.h"),
         BuildProduct::Cuda => format!("{stem}.cu"),
     }
-}
-
-/// What a library's functions start with: the file's name without `lib` and extension, as an identifier of C.
-fn library_name(output: &str) -> String {
-    let stem = Path::new(output).file_stem().and_then(|s| s.to_str()).unwrap_or("program");
-    let stem = stem.strip_prefix("lib").filter(|s| !s.is_empty()).unwrap_or(stem);
-    let mut name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-        name.insert(0, '_');
-    }
-    name
 }
 
 /// `sluice run`
@@ -471,8 +454,5 @@ mod tests {
         assert_eq!(output("a/radio.str", BuildProduct::Library), "libradio.so");
         assert_eq!(output("radio", BuildProduct::Executable), "radio.out");
         assert_eq!(output("-", BuildProduct::Executable), "program");
-        assert_eq!(library_name("x/libfm-radio.so"), "fm_radio");
-        assert_eq!(library_name("2x.so"), "_2x");
-        assert_eq!(library_name("lib.so"), "lib");
     }
 }

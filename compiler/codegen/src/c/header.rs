@@ -114,18 +114,25 @@ fn element_type(ty: &Ty, kind: u32) -> String {
     .to_string()
 }
 
-/// Could C use it as a name, and does it stay clear of ours?
+/// Could C and C++ use it as a name, and does it stay clear of ours? Names of the system's headers are the C compiler's to know.
 fn is_identifier(name: &str) -> bool {
-    const WORDS: [&str; 37] = [
-        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
-        "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
-        "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "main",
-        "asm", "typeof",
+    const WORDS: [&str; 104] = [
+        "alignas", "alignof", "and", "and_eq", "asm", "atomic", "auto", "bitand", "bitor", "bool", "break", "case",
+        "catch", "char", "char8_t", "char16_t", "char32_t", "class", "co_await", "co_return", "co_yield", "compl",
+        "complex", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype",
+        "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false",
+        "float", "for", "friend", "goto", "if", "imaginary", "inline", "int", "long", "main", "mutable", "namespace",
+        "new", "noexcept", "noreturn", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected",
+        "public", "register", "reinterpret_cast", "requires", "restrict", "return", "short", "signed", "sizeof",
+        "static", "static_assert", "static_cast", "std", "struct", "switch", "template", "this", "thread_local",
+        "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "typeof_unqual", "union", "unsigned",
+        "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "linux", "unix", "I",
     ];
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic())
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with("sl_")
+        && !name.starts_with("sluice_")
         && !WORDS.contains(&name)
 }
 
