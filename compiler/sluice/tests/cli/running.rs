@@ -157,6 +157,29 @@ fn without_a_c_compiler_only_its_own_way_is_missing() {
     }
 }
 
+/// A C compiler that compiles nothing is the system's fault, not that of the text it was given.
+#[test]
+fn a_c_compiler_that_does_not_work() {
+    let native = "native C { int zero(); } void->int filter Zero { work push 1 { push(zero()); } }\nint->void filter Show { work pop 1 { println(pop()); } }\nvoid->void pipeline Main { add Zero; add Show; }";
+    let place = Place::new().with("a.str", COUNT).with("b.str", native);
+    let place = place.with("zero.c", "int zero(void) { return 0; }\n");
+    for (cc, says) in [("/bin/false", "it says nothing"), ("cc -bogus", "bogus")] {
+        let lines: [&[&str]; 4] = [
+            &["run", "a.str", "-n", "1", "--back-end", "cc"],
+            &["build", "a.str", "-o", "a"],
+            &["build", "a.str", "--lib", "-o", "liba.so"],
+            &["run", "b.str", "-n", "1", "--native", "zero.c"],
+        ];
+        for line in lines {
+            let mut command = place.command(line);
+            command.env("CC", cc);
+            let named = format!("the C compiler named by CC, `{cc}`, cannot compile a trivial program");
+            finish(command, b"").ends(3).says(&named).says(says);
+        }
+    }
+    assert_eq!(place.files(), ["a.str", "b.str", "zero.c"]);
+}
+
 #[test]
 fn a_pipe_waits_for_no_more_than_it_needs() {
     for extra in [&[][..], &["--interpret"]] {
