@@ -68,7 +68,8 @@ fn wav_through_a_pipe() {
     let built = |arguments: &[&str], input: &[u8]| {
         let mut command = std::process::Command::new(place.path("a"));
         command.args(arguments).stdin(std::process::Stdio::piped());
-        finish(command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()), input)
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        finish(command, input)
     };
     let numbers = |n: usize| (0..n).map(|i| format!("{}\n", i as f32 / 64.0)).collect::<String>();
     for format in ["wav", "wav24", "wav32", "wavf"] {
