@@ -97,10 +97,54 @@ static int sl_file_open_read(sl_files *files, sl_file *f, const sluice_end *end,
     return sl_file_check(files, f, 1);
 }
 
+/* The text of a folder and of a name in it; NULL where there is no folder. */
+static char *sl_file_in(const char *folder, const char *name) {
+    size_t length = folder ? strlen(folder) + strlen(name) + 2 : 0;
+    char *path = folder ? malloc(length) : NULL;
+    if (path) {
+        snprintf(path, length, "%s/%s", folder, name);
+    }
+    return path;
+}
+
+/* Where a path leads, through links, also to a file that is not there yet; NULL where it leads nowhere. */
+static char *sl_file_target(const char *path) {
+    char *at = strdup(path);
+    for (int links = 0; at && links < 40; links++) {
+        char to[4096], *real = realpath(at, NULL);
+        if (real) {
+            free(at);
+            return real;
+        }
+        const ssize_t length = readlink(at, to, sizeof to - 1);
+        char *slash = strrchr(at, '/');
+        char *name = slash ? slash + 1 : at;
+        char *next;
+        if (length < 0) {
+            char *folder = realpath(slash == at ? "/" : slash ? (*slash = 0, at) : ".", NULL);
+            next = sl_file_in(folder, name);
+            free(folder);
+            free(at);
+            return next;
+        }
+        to[length] = 0;
+        if (to[0] == '/' || !slash) {
+            next = strdup(to);
+        } else {
+            *slash = 0;
+            next = sl_file_in(at, to);
+        }
+        free(at);
+        at = next;
+    }
+    free(at);
+    errno = ELOOP;
+    return NULL;
+}
+
 /* A new file beside the one that it will replace. */
 static int sl_file_beside(sl_file *f, const char *path) {
-    char *real = realpath(path, NULL);
-    f->target = real ? real : strdup(path);
+    f->target = sl_file_target(path);
     if (!f->target) {
         return -1;
     }

@@ -281,6 +281,11 @@ static int sl_open_ends(sl_files *files, const sl_options *o, uint32_t *stdout_w
         if (sl_file_open_write(files, f, end, path, format) != 0) {
             return -1;
         }
+        for (uint32_t w = 0; w < i; w++) {
+            if (f->target && files->write[w].target && strcmp(f->target, files->write[w].target) == 0) {
+                return sl_fault(files, SL_EXIT_PROGRAM, "two ends of the program would write %s, which is %s", path, files->write[w].name);
+            }
+        }
         *stdout_writers += (uint32_t)sl_is_stdout(f);
     }
     if (!open_in && (o->input || o->input_format)) {

@@ -3,6 +3,7 @@
 use super::bytes::Bytes;
 use super::format::Format;
 use super::item::ItemType;
+use super::place;
 use super::progress::Progress;
 use super::reader::{Got, Reader};
 use super::sink::{Out, SharedOut, locked};
@@ -259,10 +260,10 @@ pub fn check_bindings(readers: &[End], writers: &[End], bindings: &Bindings) -> 
     if inputs.iter().filter(|p| *p == "-").count() > 1 {
         return Err(Fault::usage("two ends of the program would read standard input"));
     }
-    let mut outputs: Vec<String> = writers.iter().map(|e| path(e, &bindings.output)).collect();
-    outputs.sort();
-    if let Some(w) = outputs.windows(2).find(|w| w[0] == w[1] && !w[0].starts_with("/dev/")) {
-        return Err(Fault::program(format!("two ends of the program would write {}", w[0])));
+    let outputs: Vec<String> = writers.iter().map(|e| path(e, &bindings.output)).collect();
+    if let Some((output, earlier)) = place::clash(outputs.iter().map(String::as_str)) {
+        let also = if output == earlier { String::new() } else { format!(", which is {earlier}") };
+        return Err(Fault::program(format!("two ends of the program would write {output}{also}")));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Where an output's path leads: through links, to a file that is there or not yet. Two paths that lead to one place are the same output,
 //! however they are written.
 
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -32,7 +33,7 @@ fn folder(path: &Path) -> &Path {
 }
 
 /// What two paths share where they lead to one place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Identity {
     /// Something that is there: its device and its number there.
     There(u64, u64),
@@ -40,7 +41,7 @@ pub enum Identity {
     Absent(PathBuf),
 }
 
-/// What a path leads to; `None` where two outputs may lead to it (standard output, devices), or nothing can be written.
+/// What a path leads to; `None` where two outputs may lead to it: standard output, devices.
 pub fn identity(path: &str) -> Option<Identity> {
     if path == "-" || path.starts_with("/dev/") {
         return None;
@@ -48,8 +49,18 @@ pub fn identity(path: &str) -> Option<Identity> {
     match std::fs::metadata(path) {
         Ok(m) if m.file_type().is_char_device() => None,
         Ok(m) => Some(Identity::There(m.dev(), m.ino())),
-        Err(_) => target(Path::new(path)).ok().map(Identity::Absent),
+        Err(_) => Some(Identity::Absent(target(Path::new(path)).unwrap_or_else(|_| path.into()))),
     }
+}
+
+/// Of some outputs, the first that leads to the place of an earlier one, and that one.
+pub fn clash<'a>(outputs: impl IntoIterator<Item = &'a str>) -> Option<(&'a str, &'a str)> {
+    let mut taken: BTreeMap<Identity, &str> = BTreeMap::new();
+    outputs.into_iter().find_map(|output| {
+        // several can write to standard output, but not items of several ends
+        let found = if output == "-" { Some(Identity::Absent("-".into())) } else { identity(output) };
+        taken.insert(found?, output).map(|earlier| (output, earlier))
+    })
 }
 
 /// Who may do what with a file that is there.
@@ -90,5 +101,8 @@ mod tests {
         assert_eq!(identity("-"), None);
         std::fs::hard_link(root.join("there"), root.join("also")).unwrap();
         assert_eq!(of("also"), of("there"));
+        assert_eq!(clash(["-", "x", "/dev/null", "/dev/null", "./y"]), None);
+        assert_eq!(clash(["x", "y", "./y", "./x"]), Some(("./y", "y")));
+        assert_eq!(clash(["-", "none/x", "-"]), Some(("-", "-")));
     }
 }

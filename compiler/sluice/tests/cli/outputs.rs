@@ -106,3 +106,36 @@ fn sources_are_not_overwritten() {
     place.run(&["run", "a.str"]).ends(1).says("./a.str would overwrite a.str");
     assert_eq!(place.read("a.str"), program);
 }
+
+/// Outputs of one run are different files, whatever they are called.
+#[test]
+fn outputs_are_different_files() {
+    let program = |first: &str, second: &str| {
+        format!("void->void pipeline Main {{ add FileReader<int>(\"in\"); add splitjoin {{ split duplicate; add Identity<int>; add Identity<int>; join roundrobin(1, 1); }};
+add Out; }}
+int->void splitjoin Out {{ split roundrobin(1, 1); add FileWriter<int>(\"{first}\"); add FileWriter<int>(\"{second}\"); join roundrobin(0, 0); }}")
+    };
+    let place = Place::new().with("in", [1, 2, 3, 4]).with("twice.str", TWICE).with("there.bin", "x");
+    symlink("o.bin", place.path("link")).unwrap();
+    let whole = place.path("o.bin").display().to_string();
+    for (first, second) in
+        [("o.bin", "./o.bin"), ("o.bin", &whole[..]), ("link", "o.bin"), ("there.bin", "./there.bin"), ("o.bin", "o.bin")]
+    {
+        std::fs::write(place.path("a.str"), program(first, second)).unwrap();
+        let says = format!("two ends of the program would write {second}");
+        place.run(&["run", "a.str"]).ends(1).says(&says);
+        place.run(&["build", "a.str", "-o", "a"]).ends(0);
+        let built = Command::new(place.path("a")).current_dir(place.path(".")).output().unwrap();
+        let said = String::from_utf8_lossy(&built.stderr).into_owned();
+        assert!(built.status.code() == Some(1) && said.contains(&says), "{said}");
+        assert!(!place.path("o.bin").exists() && place.read("there.bin") == "x");
+    }
+    std::fs::write(place.path("a.str"), program("o.bin", "p.bin")).unwrap();
+    place.run(&["run", "a.str"]).ends(0);
+    for (option, what) in [("--trace", "--trace-output"), ("--stats", "--stats-output")] {
+        let line = ["run", "twice.str", "-o", "q.f32", option, what, "./q.f32"];
+        place.run(&line).ends(2).says(&format!("{what} would write ./q.f32, and so would another output"));
+    }
+    let both = ["run", "twice.str", "--trace", "--trace-output", "t", "--stats", "--stats-output", "./t"];
+    place.run(&both).ends(2).says("--stats-output would write ./t");
+}
