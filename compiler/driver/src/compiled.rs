@@ -557,7 +557,7 @@ pub fn product(
     let (mut remarks, mut parked) = (Vec::new(), None);
     let made = session.pass("compile-c", || {
         natives.build(&job, &temporary, &mut remarks).map_err(|f| f.park(&mut parked))?;
-        sink::install(&temporary, &target).map_err(|e| Fault::file("write", path, &e))
+        sink::install(&temporary, &target, product == Product::Executable).map_err(|e| Fault::file("write", path, &e))
     });
     if made.is_err() {
         let _ = std::fs::remove_file(&temporary);

@@ -167,6 +167,10 @@ static int sl_file_beside(sl_file *f, const char *path) {
         f->temporary = NULL;
         return -1;
     }
+    struct stat there;
+    if (stat(f->target, &there) == 0) {
+        (void)fchmod(f->fd, there.st_mode & 0777);
+    }
     return 0;
 }
 

@@ -5,6 +5,7 @@ use crate::exit::Fault;
 use crate::interrupt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -164,6 +165,7 @@ impl Pending {
             _ => {}
         }
         let (file, temporary) = create_beside(&target).map_err(|e| fault(&e))?;
+        place::keep_mode(&file, &target);
         interrupt::add_temporary(&temporary);
         Ok(Pending { file, name: path.into(), rename: Some((target, temporary)), held: Vec::new(), broken: false })
     }
@@ -255,6 +257,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         _ => {}
     }
     let (mut file, temporary) = create_beside(&target)?;
+    place::keep_mode(&file, &target);
     let done = file.write_all(bytes).and_then(|()| std::fs::rename(&temporary, &target));
     if done.is_err() {
         let _ = std::fs::remove_file(&temporary);
@@ -270,14 +273,21 @@ fn pour(target: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Puts what a tool has made in `temporary` where an output's path leads ([`place::target`]): in the place of a file, or into a device or a pipe.
-pub fn install(temporary: &Path, target: &Path) -> io::Result<()> {
+/// Puts what a tool has made in `temporary` where an output's path leads ([`place::target`]): in the place of a file, with its
+/// permissions, or into a device or a pipe. What `runs` may be run by who may read it.
+pub fn install(temporary: &Path, target: &Path, runs: bool) -> io::Result<()> {
     match std::fs::metadata(target) {
         Ok(m) if !m.is_file() => {
             pour(target, &std::fs::read(temporary)?)?;
             std::fs::remove_file(temporary)
         }
-        _ => std::fs::rename(temporary, target),
+        Ok(m) => {
+            let mode = place::mode(&m);
+            let mode = if runs { mode | (mode & 0o444) >> 2 } else { mode };
+            std::fs::set_permissions(temporary, std::fs::Permissions::from_mode(mode))?;
+            std::fs::rename(temporary, target)
+        }
+        Err(_) => std::fs::rename(temporary, target),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files that commands write: where they go, what they replace, and what must not be replaced.
 
 use crate::support::*;
-use std::os::unix::fs::{FileTypeExt, symlink};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::process::Command;
 
 /// A device that takes everything, of the test's own; `None` where the system lets nobody make one.
@@ -138,4 +138,34 @@ int->void splitjoin Out {{ split roundrobin(1, 1); add FileWriter<int>(\"{first}
     }
     let both = ["run", "twice.str", "--trace", "--trace-output", "t", "--stats", "--stats-output", "./t"];
     place.run(&both).ends(2).says("--stats-output would write ./t");
+}
+
+/// Who may use a file may use what replaces it; programs can be run.
+#[test]
+fn permissions_stay() {
+    let place = Place::new().with("a.str", TWICE);
+    let set = |name: &str, mode: u32| {
+        std::fs::write(place.path(name), "old").unwrap();
+        std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mode = |name: &str| std::fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o777;
+    for line in WRITERS {
+        set("out", 0o640);
+        place.run(&[line, &["out"]].concat()).ends(0);
+        assert_ne!(std::fs::read(place.path("out")).unwrap(), b"old", "{line:?}");
+        assert_eq!(mode("out"), if line.len() == 3 && line[0] == "build" { 0o750 } else { 0o640 }, "{line:?}");
+    }
+    set("a", 0o604);
+    place.run(&["build", "a.str", "-o", "a"]).ends(0);
+    assert_eq!(mode("a"), 0o705);
+    set("out", 0o620);
+    let mut built = Command::new(place.path("a"));
+    built.args(["-o", "out"]).stdin(std::process::Stdio::null()).current_dir(place.path("."));
+    assert!(built.status().unwrap().success());
+    assert_eq!((mode("out"), place.read("out")), (0o620, String::new()));
+    // what a program writes goes through links, too
+    symlink("later", place.path("link")).unwrap();
+    built.args(["-o", "link"]);
+    assert!(built.status().unwrap().success());
+    assert!(place.path("link").is_symlink() && place.path("later").exists());
 }
