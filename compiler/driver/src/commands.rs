@@ -255,8 +255,9 @@ pub fn build(
         if product == BuildProduct::Cuda {
             output.map_or(Ok(()), stand_alone::check_name)?;
         }
-        let checked = pipeline::check(session, options)?;
         let (code, natives) = (&code.options(options), &natives.over(options));
+        sources::check_files(natives)?;
+        let checked = pipeline::check(session, options)?;
         let output = output.map_or_else(|| default_output(options, product), str::to_string);
         if output == "-" && !matches!(product, BuildProduct::C | BuildProduct::NativeHeader | BuildProduct::Cuda) {
             return Err(Fault::usage("only C and CUDA can be written to standard output")
@@ -362,6 +363,8 @@ fn default_output(options: &ProgramOptions, product: BuildProduct) -> String {
 pub fn run(options: &ProgramOptions, code: CodeChoices, natives: &NativeOptions, mut run: RunOptions) -> Exit {
     with_session(options, false, |session| {
         let options = &project::resolve(session, options)?;
+        let natives = natives.over(options);
+        sources::check_files(&natives)?;
         let checked = pipeline::check(session, options)?;
         if let Some(manifest) = &options.manifest {
             let graph = &checked.program.graph;
@@ -370,7 +373,6 @@ pub fn run(options: &ProgramOptions, code: CodeChoices, natives: &NativeOptions,
             let output = open(|k| matches!(k, NodeKind::Writer(Endpoint::Open)));
             manifest.fill_run(&mut run, input, output);
         }
-        let natives = natives.over(options);
         let trace = run.trace.as_ref().and_then(|t| t.output.as_deref());
         let stats = run.stats.as_ref().and_then(|s| s.output.as_deref());
         let asked = [run.bindings.output.as_deref(), trace, stats];
