@@ -126,20 +126,21 @@ static int32_t sl_main_stop(void *user) {
     static int64_t shown;
     sl_files *files = user;
     int64_t now = sl_now();
+    int broken = files->out.broken;
     if (now - shown >= 100) {
         shown = now;
-        (void)sl_file_flush(files, &files->out);
+        broken |= sl_file_flush(files, &files->out) != 0;
         for (uint32_t w = 0; w < files->writers; w++) {
             if (!files->write[w].temporary) {
-                (void)sl_file_flush(files, &files->write[w]);
+                broken |= sl_file_flush(files, &files->write[w]) != 0;
             }
         }
     }
-    int broken = files->out.broken;
     for (uint32_t w = 0; w < files->writers; w++) {
         broken |= files->write[w].broken;
     }
-    return sl_interrupted || broken || files->exit != 0;
+    /* a fault of an input is told when what came before it has been used */
+    return sl_interrupted || broken;
 }
 
 /* What the command line says. */

@@ -137,6 +137,39 @@ fn bad_text_is_the_inputs_fault() {
     assert_eq!(place.files(), ["a.str", "in.txt"]);
 }
 
+/// What comes before a number that is none comes out, in all ways of running.
+#[test]
+fn what_comes_before_bad_text_comes_out() {
+    let show = "int->void filter Show { work pop 1 { println(pop()); } }\n";
+    let third = "int->int filter Third { work pop 3 push 1 { push(pop() + pop() + pop()); } }\n";
+    let tell = "int->int filter Tell { work pop 1 push 1 { println(-peek(0)); push(pop()); } }\n";
+    let whole = format!("{third}{tell}{show}int->void pipeline Main {{ add Tell; add Third; add Show; }}");
+    for program in [TWICE, &whole] {
+        let place = Place::new().with("a.str", program);
+        place.run(&["build", "a.str", "-o", "a"]).ends(0);
+        for (text, formats) in [
+            ("1 2 x 4", &["--output-format", "text"][..]),
+            ("1 2 3 4 5 6 7 x", &["--output-format", "text"]),
+            (&("1 ".repeat(20_000) + "x"), &["--output-format", "text"]),
+        ] {
+            let formats = if program == TWICE { formats } else { &[] };
+            let rest = [&["--input-format", "text"], formats].concat();
+            let wanted = both(&place, &[&["a.str"], &rest[..]].concat(), text.as_bytes()).ends(3).says("`x` is not");
+            assert!(!wanted.stdout.is_empty());
+            for way in [&["--back-end", "cc"][..], &["--back-end", "jit"], &["--threads", "2"]] {
+                let line = [&["run", "a.str"], &rest[..], way].concat();
+                let done = place.run_with(&line, text.as_bytes()).ends(3).says("`x` is not");
+                assert!(done.stdout == wanted.stdout, "{way:?}: {} and {}", done.text(), wanted.text());
+            }
+            let mut built = std::process::Command::new(place.path("a"));
+            built.args(&rest).stdin(std::process::Stdio::piped());
+            built.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+            let done = finish(built, text.as_bytes()).ends(3).says("`x` is not");
+            assert!(done.stdout == wanted.stdout, "{} and {}", done.text(), wanted.text());
+        }
+    }
+}
+
 #[test]
 fn options_for_ends_that_are_closed_are_refused() {
     let place = Place::new().with("a.str", COUNT);
