@@ -310,6 +310,18 @@ static void sl_remarks(const char *program, const sl_files *files) {
     }
 }
 
+/* What came before a fault comes out, but for files, which stay as they were. */
+static void sl_come_out(sl_files *files) {
+    const int code = files->exit;
+    (void)sl_file_flush(files, &files->out);
+    for (uint32_t w = 0; files->write && w < files->writers; w++) {
+        if (files->write[w].fd >= 0 && !files->write[w].temporary) {
+            (void)sl_file_flush(files, &files->write[w]);
+        }
+    }
+    files->exit = code;
+}
+
 int main(int argc, char **argv) {
     const sluice_abi *abi = sluice_abi_v1();
     const char *program = argc > 0 ? argv[0] : abi->name;
@@ -366,7 +378,6 @@ int main(int argc, char **argv) {
 #endif
         } else if (result < 0) {
             const int code = result == SLUICE_INTERNAL ? SL_EXIT_INTERNAL : result == SLUICE_MEMORY ? SL_EXIT_INPUT : SL_EXIT_PROGRAM;
-            (void)sl_file_flush(files, &files->out);
             failed = sl_fault(files, code, "%s", abi->error(ctx)->message);
         } else {
             failed = files->exit != 0 ? -1 : sl_files_finish(files);
@@ -375,6 +386,7 @@ int main(int argc, char **argv) {
     }
     if (failed) {
         fprintf(stderr, "%s: error: %s\n", program, files->message);
+        sl_come_out(files);
     }
     abi->destroy(ctx);
 #ifdef SL_KERNELS

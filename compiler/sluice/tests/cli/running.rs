@@ -194,7 +194,7 @@ fn without_a_c_compiler_only_its_own_way_is_missing() {
 /// A C compiler that compiles nothing is the system's fault, not that of the text it was given.
 #[test]
 fn a_c_compiler_that_does_not_work() {
-    let native = "native C { int zero(); } void->int filter Zero { work push 1 { push(zero()); } }\nint->void filter Show { work pop 1 { println(pop()); } }\nvoid->void pipeline Main { add Zero; add Show; }";
+    let native = "native C { int zero(); } void->int filter Zero { work push 1 { push(C.zero()); } }\nint->void filter Show { work pop 1 { println(pop()); } }\nvoid->void pipeline Main { add Zero; add Show; }";
     let place = Place::new().with("a.str", COUNT).with("b.str", native);
     let place = place.with("zero.c", "int zero(void) { return 0; }\n");
     for (cc, says) in [("/bin/false", "it says nothing"), ("cc -bogus", "bogus")] {
