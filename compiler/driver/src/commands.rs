@@ -29,7 +29,7 @@ use crate::testing::{self, TestOptions};
 use crate::tune;
 use crate::tune::take::TuneOptions;
 use sluice_codegen::Flavour;
-use sluice_frontend::graph::{Endpoint, NodeKind};
+use sluice_frontend::graph::{Endpoint, Node, NodeKind};
 use std::path::Path;
 
 /// Opens a session, does the work, says how it ended.
@@ -143,6 +143,7 @@ pub fn profile(
             manifest.fill_run(&mut run, open, false);
             (profile.bindings, profile.iterations) = (run.bindings, run.iterations);
         }
+        code.explain(session, options);
         let natives = natives.over(options);
         guard::outputs(&checked, options, &natives, profile.output.as_deref())?;
         take::take(session, &checked, &code.options(options), &natives, &profile)
@@ -154,6 +155,7 @@ pub fn tune(options: &ProgramOptions, code: CodeChoices, tune: &TuneOptions) -> 
     with_session(options, tune.json, |session| {
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        code.explain(session, options);
         tune::take::take(session, &checked, &code.options(options), tune)
     })
 }
@@ -255,7 +257,7 @@ pub fn build(
         if product == BuildProduct::Cuda {
             output.map_or(Ok(()), stand_alone::check_name)?;
         }
-        let (code, natives) = (&code.options(options), &natives.over(options));
+        let (said, code, natives) = (code, &code.options(options), &natives.over(options));
         sources::check_files(natives)?;
         let checked = pipeline::check(session, options)?;
         let output = output.map_or_else(|| default_output(options, product), str::to_string);
@@ -276,6 +278,7 @@ pub fn build(
         if product != BuildProduct::Cuda {
             checked = as_c(session, &checked, code)?.unwrap_or(checked);
         }
+        said.explain(session, options);
         let name = library::name(&output);
         let makespan = options.manifest.as_deref().map(|m| &m.makespan);
         if let Some((makespan, deadline)) = makespan.and_then(|m| Some((m, m.deadline.as_ref()?))) {
@@ -366,6 +369,7 @@ pub fn run(options: &ProgramOptions, code: CodeChoices, natives: &NativeOptions,
         let natives = natives.over(options);
         sources::check_files(&natives)?;
         let checked = pipeline::check(session, options)?;
+        let about_wav = run.bindings.rate.map(|_| "--rate").or(run.bindings.channels.map(|_| "--channels"));
         if let Some(manifest) = &options.manifest {
             let graph = &checked.program.graph;
             let open = |is: fn(&NodeKind) -> bool| graph.nodes.iter().any(|n| is(&n.kind));
@@ -373,6 +377,16 @@ pub fn run(options: &ProgramOptions, code: CodeChoices, natives: &NativeOptions,
             let output = open(|k| matches!(k, NodeKind::Writer(Endpoint::Open)));
             manifest.fill_run(&mut run, input, output);
         }
+        let open = |n: &Node| n.kind == NodeKind::Writer(Endpoint::Open);
+        if let Some(option) = about_wav
+            && checked.program.graph.nodes.iter().any(open)
+            && !run.bindings.writes_wav()
+        {
+            return Err(Fault::usage(format!("{option} has a meaning only for a WAV output"))
+                .help("name the output FILE.wav, or give --output-format wav")
+                .into());
+        }
+        code.explain(session, options);
         let trace = run.trace.as_ref().and_then(|t| t.output.as_deref());
         let stats = run.stats.as_ref().and_then(|s| s.output.as_deref());
         let asked = [run.bindings.output.as_deref(), trace, stats];

@@ -287,6 +287,9 @@ static int sl_open_ends(sl_files *files, const sl_options *o, uint32_t *stdout_w
                 return sl_fault(files, SL_EXIT_PROGRAM, "two ends of the program would write %s, which is %s", path, files->write[w].name);
             }
         }
+        if (!end->file && f->format.kind != SL_FORMAT_WAV && (o->rate > 0 || o->channels > 0)) {
+            return sl_fault(files, SL_EXIT_USAGE, "%s has a meaning only for a WAV output", o->rate > 0 ? "--rate" : "--channels");
+        }
         *stdout_writers += (uint32_t)sl_is_stdout(f);
     }
     if (!open_in && (o->input || o->input_format)) {

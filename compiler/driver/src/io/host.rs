@@ -13,7 +13,7 @@ use crate::interrupt;
 use sluice_frontend::graph::{Endpoint, NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::Globals;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,6 +37,14 @@ pub struct Bindings {
     pub data: Option<Arc<[u8]>>,
     /// A folder for what FileWriters write, instead of their own paths: the files are numbered like the writers.
     pub written: Option<PathBuf>,
+}
+
+impl Bindings {
+    /// Is the open output a WAV file?
+    pub fn writes_wav(&self) -> bool {
+        let named = || self.output.as_deref().and_then(|path| Format::of_extension(Path::new(path)));
+        matches!(self.output_format.or_else(named), Some(Format::Wav(_)))
+    }
 }
 
 /// One end of a program.

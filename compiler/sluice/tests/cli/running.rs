@@ -177,6 +177,33 @@ fn options_for_ends_that_are_closed_are_refused() {
     both(&place, &["a.str", "--rate", "8000"], b"").ends(2).says("no open output");
 }
 
+/// Options without an effect are not passed over.
+#[test]
+fn options_without_an_effect_are_told() {
+    let place = Place::new().with("a.str", TWICE);
+    place.run(&["build", "a.str", "-o", "a"]).ends(0);
+    for (option, value) in [("--rate", "8000"), ("--channels", "2")] {
+        let says = format!("{option} has a meaning only for a WAV output");
+        for output in ["-", "o.f32", "o"] {
+            both(&place, &["a.str", option, value, "-o", output], b"").ends(2).says(&says);
+        }
+        both(&place, &["a.str", option, value, "-o", "o.wav", "--output-format", "raw"], b"").ends(2).says(&says);
+        both(&place, &["a.str", option, value, "--output-format", "wav"], b"").ends(0);
+        let built = std::process::Command::new(place.path("a")).args([option, value]).output().unwrap();
+        let said = String::from_utf8_lossy(&built.stderr).into_owned();
+        assert!(built.status.code() == Some(2) && said.contains(&says), "{said}");
+    }
+    let says = "--linear direct has a meaning only with --fast-math";
+    place.run(&["run", "a.str", "--linear", "direct"]).ends(0).says(says);
+    place.run(&["build", "a.str", "--linear", "direct", "-o", "a"]).ends(0).says(says);
+    place.run(&["profile", "a.str", "-n", "1", "--linear", "direct", "-o", "p"]).ends(0).says(says);
+    assert!(!place.run(&["run", "a.str", "--linear", "off"]).ends(0).stderr.contains("--fast-math"));
+    assert!(!place.run(&["run", "a.str", "--linear", "direct", "--fast-math"]).ends(0).stderr.contains("meaning"));
+    // what a manifest says is meant for when it has an effect
+    let place = place.with("sluice.toml", "[program]\nname = \"p\"\nsources = [\"a.str\"]\n[run]\nrate = 8000\n");
+    place.run(&["run", "-o", "o.f32"]).ends(0);
+}
+
 #[test]
 fn without_a_c_compiler_only_its_own_way_is_missing() {
     let place = Place::new().with("a.str", COUNT);
