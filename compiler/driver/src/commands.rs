@@ -345,8 +345,13 @@ pub fn write(path: &str, text: &str) -> Result<(), Fault> {
     sink::write_file(Path::new(path), text.as_bytes()).map_err(|e| Fault::file("write", path, &e))
 }
 
-/// What `build` writes where nobody says: the project's or the first source's name, in the current folder.
+/// What `build` writes where nobody says: the project's name in its folder, or the first source's name in the current one.
 fn default_output(options: &ProgramOptions, product: BuildProduct) -> String {
+    let name = default_name(options, product);
+    options.manifest.as_ref().map_or(name.clone(), |m| m.root.join(&name).display().to_string())
+}
+
+fn default_name(options: &ProgramOptions, product: BuildProduct) -> String {
     let first = options.files.first().filter(|f| *f != "-").map_or("program.str", |f| f.as_str());
     let stem = match &options.manifest {
         Some(manifest) => &manifest.name,

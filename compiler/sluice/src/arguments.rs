@@ -40,7 +40,7 @@ Examples:
   sluice new radio                              a project; in its folder no files need to be named
   sluice test                                   the project's tests
   sluice fmt .                                  format every .str file here and below
-  sluice explain E0123                          what a message means
+  sluice explain E0104                          what a message means
   sluice lsp                                    the language server, which editors start
 
 Exit codes: 0 all is well, 1 the program is at fault, 2 the command line, 3 the input or the system, 4 sluice itself.
@@ -278,7 +278,7 @@ enum Command {
     },
     /// Explain the code of a message
     Explain {
-        /// Such as E0123
+        /// Such as E0104
         code: String,
     },
     /// Empty the cache of compiled programs
