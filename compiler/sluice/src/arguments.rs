@@ -131,6 +131,7 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: RatesArg,
     },
+    #[command(override_usage = "sluice report [OPTIONS] --output <FILE> [FILE]...")]
     /// Write a page that shows a program's graph, schedule, bounds, rates and source together
     Report {
         #[command(flatten)]
@@ -164,6 +165,7 @@ enum Command {
         #[command(flatten)]
         makespan: MakespanArgs,
     },
+    #[command(override_usage = "sluice graph [OPTIONS] --output <FILE> [FILE]...")]
     /// Draw the stream graph
     Graph {
         #[command(flatten)]

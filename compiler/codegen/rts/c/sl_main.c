@@ -152,7 +152,10 @@ typedef struct sl_options {
 
 static void sl_help(const char *program) {
     const sluice_abi *abi = sl_the_program.abi;
-    printf("%s: a stream program compiled by sluice\n\nusage: %s [options]\n\n", abi->name, program);
+    printf("%s: a stream program compiled by sluice\n\nusage: %s [options]\n", abi->name, program);
+    if (abi->reader_count + abi->writer_count > 0) {
+        fputs("\n", stdout);
+    }
     for (uint32_t i = 0; i < abi->reader_count; i++) {
         printf("  takes items of type %s from %s\n", abi->readers[i].type, abi->readers[i].file ? abi->readers[i].file : "its input");
     }

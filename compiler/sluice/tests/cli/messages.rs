@@ -138,3 +138,20 @@ float->float filter Reverse {
     assert_ne!(unix, program);
     assert_eq!(fixed(&program.replace('\n', "\r\n")), unix.replace('\n', "\r\n"));
 }
+
+/// What usage lines and tips say can be typed.
+#[test]
+fn usage_and_tips_are_right() {
+    let place = Place::new().with("a.str", COUNT);
+    for command in ["graph", "report"] {
+        place.run(&[command, "a.str"]).ends(2).says(&format!("Usage: sluice {command} [OPTIONS] --output <FILE> [FILE]..."));
+    }
+    let done = place.run(&["run", "a.str", "-n", "-1"]).ends(2).says("as in '--option=-1'");
+    assert!(!done.stderr.contains("-- -1"), "{}", done.stderr);
+    place.run(&["run", "a.str", "--iterations=-1"]).ends(2).says("invalid value '-1'");
+    place.run(&["run", "a.str", "--nothing"]).ends(2).says("unexpected argument '--nothing'");
+    place.run(&["build", "a.str", "-o", "a"]).ends(0);
+    let help = std::process::Command::new(place.path("a")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    assert!(help.contains("[options]\n\n  --input") && !help.contains("\n\n\n"), "{help}");
+}
