@@ -268,7 +268,11 @@ static int64_t sl_file_decode_text(sl_files *files, sl_file *f, char *items, int
         size_t length = end - at < sizeof word - 1 ? end - at : sizeof word - 1;
         memcpy(word, f->bytes + at, length);
         word[length] = 0;
-        if (length == 0 || length > 300 || !sl_scalar_parse(f->end->scalar, word, f->part + f->parts * wide)) {
+        const int bad = length == 0 || length > 300 || !sl_scalar_parse(f->end->scalar, word, f->part + f->parts * wide);
+        if (bad && n > 0) {
+            return n; /* those before it come first */
+        }
+        if (bad) {
             sl_fault(files, SL_EXIT_INPUT, "%s, line %llu: `%.40s` is not a number that items of type %s can hold", f->name,
                      (unsigned long long)f->line, word, f->end->type);
             return -1;
@@ -315,6 +319,11 @@ static int64_t sl_file_decode(sl_files *files, sl_file *f, char *items, int64_t 
         for (uint64_t i = 0; i < n * f->end->scalars; i++) {
             double value = sl_number_get(f, f->bytes + f->at + i * wide, real);
             if (!sl_scalar_put(scalar, value, items + i * narrow)) {
+                if (i >= f->end->scalars) {
+                    n = i / f->end->scalars; /* those before it come first */
+                    used = n * wide * f->end->scalars;
+                    break;
+                }
                 return sl_fault(files, SL_EXIT_INPUT, "%s: %g is not a bit; a bit is 0 or 1", f->name, value);
             }
         }

@@ -258,14 +258,21 @@ impl Reader {
             }
             Decode::Numbers { number, scalar } => {
                 let (wide, narrow, real) = (number.bytes(), scalar.bytes(), scalar.is_real());
-                let n = (held.len() / (wide * self.item.scalars)).min(room);
-                let used = n * wide * self.item.scalars;
+                let mut n = (held.len() / (wide * self.item.scalars)).min(room);
+                let mut used = n * wide * self.item.scalars;
                 if *scalar == Scalar::F32 {
                     floats::put(*number, &held[..used], out);
                 } else {
-                    for (from, to) in held[..used].chunks_exact(wide).zip(out.chunks_exact_mut(narrow)) {
+                    let numbers = held[..used].chunks_exact(wide).zip(out.chunks_exact_mut(narrow));
+                    for (i, (from, to)) in numbers.enumerate() {
                         let value = number.get(from, real);
                         if format::put_scalar(*scalar, value, to).is_none() {
+                            // those before it come first
+                            if i >= self.item.scalars {
+                                n = i / self.item.scalars;
+                                used = n * wide * self.item.scalars;
+                                break;
+                            }
                             let end = &self.bytes.name;
                             return Err(Fault::input(format!("{end}: {value} is not a bit; a bit is 0 or 1")));
                         }

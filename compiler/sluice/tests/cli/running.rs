@@ -170,6 +170,21 @@ fn what_comes_before_bad_text_comes_out() {
     }
 }
 
+/// The same for bytes that are no bits.
+#[test]
+fn what_comes_before_a_byte_that_is_no_bit_comes_out() {
+    let place = Place::new().with("a.str", "bit->int filter Main { work pop 1 push 1 { push((int)pop()); } }");
+    place.run(&["build", "a.str", "-o", "a"]).ends(0);
+    let formats = ["--input-format", "u8", "--output-format", "text"];
+    let done = both(&place, &[&["a.str"][..], &formats].concat(), &[0, 1, 1, 7, 1]).ends(3).says("7 is not a bit");
+    assert_eq!(done.text(), "0\n1\n1\n");
+    let mut built = std::process::Command::new(place.path("a"));
+    built.args(formats).stdin(std::process::Stdio::piped());
+    built.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let done = finish(built, &[0, 1, 1, 7, 1]).ends(3).says("7 is not a bit");
+    assert_eq!(done.text(), "0\n1\n1\n");
+}
+
 #[test]
 fn options_for_ends_that_are_closed_are_refused() {
     let place = Place::new().with("a.str", COUNT);
