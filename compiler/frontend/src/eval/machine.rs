@@ -278,7 +278,8 @@ impl<'a> Machine<'a> {
             self.stack_start = stack_position();
         }
         if self.depth >= self.limits.depth || self.stack_start.abs_diff(stack_position()) > self.limits.stack {
-            return Err(EvalError::new(EvalErrorKind::RecursionTooDeep, span));
+            // native code, which looks when it is inside, knows no caller
+            return Err(EvalError::new(EvalErrorKind::RecursionTooDeep, f.span));
         }
         self.stack.resize(base + f.locals.len(), Value::Void);
         let frame = std::mem::replace(&mut self.frame, Frame { base, function: Some(f) });
