@@ -272,7 +272,7 @@ impl<'a> Machine<'a> {
 
     /// Calls a function whose arguments lie on the stack already, from `base` on.
     #[inline(never)]
-    pub(super) fn enter(&mut self, f: &'a Function, base: usize, span: Span, host: &mut dyn Host) -> Eval<Value> {
+    pub(super) fn enter(&mut self, f: &'a Function, base: usize, host: &mut dyn Host) -> Eval<Value> {
         // a call in an expression that stands outside of any function
         if self.depth == 0 {
             self.stack_start = stack_position();
