@@ -144,7 +144,10 @@ float->float filter Reverse {
 fn usage_and_tips_are_right() {
     let place = Place::new().with("a.str", COUNT);
     for command in ["graph", "report"] {
-        place.run(&[command, "a.str"]).ends(2).says(&format!("Usage: sluice {command} [OPTIONS] --output <FILE> [FILE]..."));
+        place
+            .run(&[command, "a.str"])
+            .ends(2)
+            .says(&format!("Usage: sluice {command} [OPTIONS] --output <FILE> [FILE]..."));
     }
     let done = place.run(&["run", "a.str", "-n", "-1"]).ends(2).says("as in '--option=-1'");
     assert!(!done.stderr.contains("-- -1"), "{}", done.stderr);

@@ -118,9 +118,13 @@ int->void splitjoin Out {{ split roundrobin(1, 1); add FileWriter<int>(\"{first}
     let place = Place::new().with("in", [1, 2, 3, 4]).with("twice.str", TWICE).with("there.bin", "x");
     symlink("o.bin", place.path("link")).unwrap();
     let whole = place.path("o.bin").display().to_string();
-    for (first, second) in
-        [("o.bin", "./o.bin"), ("o.bin", &whole[..]), ("link", "o.bin"), ("there.bin", "./there.bin"), ("o.bin", "o.bin")]
-    {
+    for (first, second) in [
+        ("o.bin", "./o.bin"),
+        ("o.bin", &whole[..]),
+        ("link", "o.bin"),
+        ("there.bin", "./there.bin"),
+        ("o.bin", "o.bin"),
+    ] {
         std::fs::write(place.path("a.str"), program(first, second)).unwrap();
         let says = format!("two ends of the program would write {second}");
         place.run(&["run", "a.str"]).ends(1).says(&says);

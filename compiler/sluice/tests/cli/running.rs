@@ -327,7 +327,7 @@ fn endless_recursion_is_reported() {
         "void f(int n) { f(n + 1); } work { f(0); }",
     ] {
         let program = format!("struct S {{ float[300] a; int n; }}\nvoid->void filter Main {{ {body} }}");
-        let place = Place::new().with("a.str", program);
+        let place = Place::new().with("a.str", &program);
         let native = both(&place, &["a.str", "-n", "1"], b"").ends(1).says("E0955");
         let interpreted = place.run(&["run", "a.str", "-n", "1", "--interpret"]);
         // of two that call each other, either may be the one too many
