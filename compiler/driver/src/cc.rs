@@ -208,9 +208,49 @@ impl Compiler {
         self.translate(source, target, options, product, &[])?.map_err(|said| self.refused(&said))
     }
 
-    /// The compiler does not take C text of our own.
+    /// The compiler does not take C text of our own: that is our fault, if it takes any.
     pub fn refused(&self, said: &str) -> Fault {
-        Fault::internal(format!("{} refused the generated C:\n{}", self.program(), first_lines(said, 20)))
+        let ours = format!("{} refused the generated C:\n{}", self.program(), first_lines(said, 20));
+        self.blame(Fault::internal(ours))
+    }
+
+    /// Why something was not compiled: `fault`, unless this compiler makes nothing at all.
+    pub fn blame(&self, fault: Fault) -> Fault {
+        match self.tried() {
+            Ok(Ok(())) => fault,
+            Ok(Err(said)) => {
+                let said = if said.trim().is_empty() { "it says nothing".into() } else { first_lines(&said, 20) };
+                let command = self.command.join(" ");
+                let named = if std::env::var("CC").is_ok_and(|cc| cc.split_whitespace().eq(&self.command)) {
+                    format!("named by CC, `{command}`,")
+                } else {
+                    format!("`{command}`")
+                };
+                Fault::input(format!("the C compiler {named} cannot compile a trivial program:\n{said}"))
+                    .help("name one that works in CC; `sluice run --back-end jit` works without")
+            }
+            Err(other) => other,
+        }
+    }
+
+    /// Compiles and links next to nothing. What the compiler says where it cannot.
+    fn tried(&self) -> Result<Result<(), String>, Fault> {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("sluice-trivial-{}-{n}", std::process::id()));
+        let (source, target) = (folder.join("trivial.c"), folder.join("trivial.so"));
+        let result = std::fs::create_dir(&folder)
+            .and_then(|()| std::fs::write(&source, "int sluice_trivial(void) { return 0; }\n"))
+            .map_err(|e| Fault::file("write", source.display(), &e))
+            .and_then(|()| {
+                let flags = ["-shared", "-fPIC", "-o"].map(OsStr::new);
+                self.call(flags.into_iter().chain([target.as_os_str(), source.as_os_str()]))
+            });
+        let _ = std::fs::remove_dir_all(&folder);
+        let result = result?;
+        let done = result.status.success();
+        Ok(if done { Ok(()) } else { Err(String::from_utf8_lossy(&result.stderr).into_owned()) })
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::as_c::as_c;
 use crate::as_run::as_run;
 use crate::cache::Cache;
-use crate::cc::Product;
+use crate::cc::{Compiler, Product};
 use crate::compiled;
 use crate::cslow::{self, CslowOptions};
 use crate::cuda::profiling::{self, GpuProfileOptions};
@@ -11,7 +11,9 @@ use crate::cuda::{stand_alone, texts};
 use crate::document;
 use crate::exit::{Exit, Fault};
 use crate::fix;
+use crate::guard;
 use crate::io::sink;
+use crate::library;
 use crate::makespan::programs::{self, How, OfProgram};
 use crate::makespan::{self, MakespanOptions};
 use crate::natives::{Natives, sources};
@@ -27,7 +29,7 @@ use crate::testing::{self, TestOptions};
 use crate::tune;
 use crate::tune::take::TuneOptions;
 use sluice_codegen::Flavour;
-use sluice_frontend::graph::{Endpoint, NodeKind};
+use sluice_frontend::graph::{Endpoint, Node, NodeKind};
 use std::path::Path;
 
 /// Opens a session, does the work, says how it ended.
@@ -109,6 +111,7 @@ pub fn schedule(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit {
     with_session(options, false, |session| {
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        guard::outputs(&checked, options, &NativeOptions::default(), schedule.output.as_deref())?;
         scheduling::schedule(session, &checked, schedule)
     })
 }
@@ -118,6 +121,7 @@ pub fn report_page(options: &ProgramOptions, schedule: &ScheduleOptions) -> Exit
     with_session(options, false, |session| {
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        guard::outputs(&checked, options, &NativeOptions::default(), schedule.output.as_deref())?;
         scheduling::page(session, &checked, schedule)
     })
 }
@@ -139,7 +143,10 @@ pub fn profile(
             manifest.fill_run(&mut run, open, false);
             (profile.bindings, profile.iterations) = (run.bindings, run.iterations);
         }
-        take::take(session, &checked, &code.options(options), &natives.over(options), &profile)
+        code.explain(session, options);
+        let natives = natives.over(options);
+        guard::outputs(&checked, options, &natives, profile.output.as_deref())?;
+        take::take(session, &checked, &code.options(options), &natives, &profile)
     })
 }
 
@@ -148,6 +155,7 @@ pub fn tune(options: &ProgramOptions, code: CodeChoices, tune: &TuneOptions) -> 
     with_session(options, tune.json, |session| {
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        code.explain(session, options);
         tune::take::take(session, &checked, &code.options(options), tune)
     })
 }
@@ -157,6 +165,7 @@ pub fn profile_gpu(options: &ProgramOptions, code: CodeChoices, profile: &GpuPro
     with_session(options, false, |session| {
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        guard::outputs(&checked, options, &NativeOptions::default(), profile.output.as_deref())?;
         profiling::take(session, &checked, &code.options(options), profile)
     })
 }
@@ -221,6 +230,7 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
         };
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
+        guard::outputs(&checked, options, &NativeOptions::default(), [output])?;
         let native = CodeOptions { fold: folded, privatise: folded, ..CodeOptions::default() };
         let folded = as_run(session, &checked, &native)?;
         let program = &folded.as_ref().unwrap_or(&checked).program;
@@ -247,14 +257,17 @@ pub fn build(
         if product == BuildProduct::Cuda {
             output.map_or(Ok(()), stand_alone::check_name)?;
         }
+        let (said, code, natives) = (code, &code.options(options), &natives.over(options));
+        sources::check_files(natives)?;
         let checked = pipeline::check(session, options)?;
-        let (code, natives) = (&code.options(options), &natives.over(options));
         let output = output.map_or_else(|| default_output(options, product), str::to_string);
         if output == "-" && !matches!(product, BuildProduct::C | BuildProduct::NativeHeader | BuildProduct::Cuda) {
             return Err(Fault::usage("only C and CUDA can be written to standard output")
                 .help("name a file with -o")
                 .into());
         }
+        let header = if product == BuildProduct::Library { library::header(&output)? } else { None };
+        guard::outputs(&checked, options, natives, [output.as_str()].into_iter().chain(header.as_deref()))?;
         if product == BuildProduct::NativeHeader {
             write(&output, &native_header(&checked, &output, options)?)?;
             return Ok(Exit::Ok);
@@ -265,7 +278,8 @@ pub fn build(
         if product != BuildProduct::Cuda {
             checked = as_c(session, &checked, code)?.unwrap_or(checked);
         }
-        let name = library_name(&output);
+        said.explain(session, options);
+        let name = library::name(&output);
         let makespan = options.manifest.as_deref().map(|m| &m.makespan);
         if let Some((makespan, deadline)) = makespan.and_then(|m| Some((m, m.deadline.as_ref()?))) {
             if product == BuildProduct::Cuda {
@@ -297,10 +311,14 @@ pub fn build(
             }
             BuildProduct::Library => {
                 let c = compiled::emit(session, &checked, code, Flavour::Library, &name)?;
+                let compiler = Compiler::of(code.cc.way.compiler)?;
+                let text = c.header.as_deref().unwrap_or_default();
+                session.pass("name", || library::check_name(&compiler, &name, text))?;
                 let natives = Natives::prepare(session, &checked, natives, &code.cc)?;
                 compiled::product(session, &checked, &c, code, &natives, Product::Shared, &output)?;
-                let header = Path::new(&output).with_file_name(format!("{name}.h"));
-                write(&header.display().to_string(), &c.header.unwrap_or_default())?;
+                if let Some(header) = header {
+                    write(&header, &c.header.unwrap_or_default())?;
+                }
             }
         }
         Ok(Exit::Ok)
@@ -327,8 +345,13 @@ pub fn write(path: &str, text: &str) -> Result<(), Fault> {
     sink::write_file(Path::new(path), text.as_bytes()).map_err(|e| Fault::file("write", path, &e))
 }
 
-/// What `build` writes where nobody says: the project's or the first source's name, in the current folder.
+/// What `build` writes where nobody says: the project's name in its folder, or the first source's name in the current one.
 fn default_output(options: &ProgramOptions, product: BuildProduct) -> String {
+    let name = default_name(options, product);
+    options.manifest.as_ref().map_or(name.clone(), |m| m.root.join(&name).display().to_string())
+}
+
+fn default_name(options: &ProgramOptions, product: BuildProduct) -> String {
     let first = options.files.first().filter(|f| *f != "-").map_or("program.str", |f| f.as_str());
     let stem = match &options.manifest {
         Some(manifest) => &manifest.name,
@@ -344,22 +367,14 @@ fn default_output(options: &ProgramOptions, product: BuildProduct) -> String {
     }
 }
 
-/// What a library's functions start with: the file's name without `lib` and extension, as an identifier of C.
-fn library_name(output: &str) -> String {
-    let stem = Path::new(output).file_stem().and_then(|s| s.to_str()).unwrap_or("program");
-    let stem = stem.strip_prefix("lib").filter(|s| !s.is_empty()).unwrap_or(stem);
-    let mut name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-        name.insert(0, '_');
-    }
-    name
-}
-
 /// `sluice run`
 pub fn run(options: &ProgramOptions, code: CodeChoices, natives: &NativeOptions, mut run: RunOptions) -> Exit {
     with_session(options, false, |session| {
         let options = &project::resolve(session, options)?;
+        let natives = natives.over(options);
+        sources::check_files(&natives)?;
         let checked = pipeline::check(session, options)?;
+        let about_wav = run.bindings.rate.map(|_| "--rate").or(run.bindings.channels.map(|_| "--channels"));
         if let Some(manifest) = &options.manifest {
             let graph = &checked.program.graph;
             let open = |is: fn(&NodeKind) -> bool| graph.nodes.iter().any(|n| is(&n.kind));
@@ -367,7 +382,26 @@ pub fn run(options: &ProgramOptions, code: CodeChoices, natives: &NativeOptions,
             let output = open(|k| matches!(k, NodeKind::Writer(Endpoint::Open)));
             manifest.fill_run(&mut run, input, output);
         }
-        pipeline::run(session, &checked, &code.options(options), &run, &natives.over(options))
+        let open = |n: &Node| n.kind == NodeKind::Writer(Endpoint::Open);
+        if let Some(option) = about_wav
+            && checked.program.graph.nodes.iter().any(open)
+            && !run.bindings.writes_wav()
+        {
+            return Err(Fault::usage(format!("{option} has a meaning only for a WAV output"))
+                .help("name the output FILE.wav, or give --output-format wav")
+                .into());
+        }
+        code.explain(session, options);
+        let trace = run.trace.as_ref().and_then(|t| t.output.as_deref());
+        let stats = run.stats.as_ref().and_then(|s| s.output.as_deref());
+        let asked = [run.bindings.output.as_deref(), trace, stats];
+        guard::outputs(&checked, options, &natives, asked.into_iter().flatten())?;
+        let named = checked.program.graph.nodes.iter().filter_map(|n| match &n.kind {
+            NodeKind::Writer(Endpoint::File(path)) => Some(path.as_str()),
+            _ => None,
+        });
+        guard::named(&checked, options, &natives, named)?;
+        pipeline::run(session, &checked, &code.options(options), &run, &natives)
     })
 }
 
@@ -441,8 +475,5 @@ mod tests {
         assert_eq!(output("a/radio.str", BuildProduct::Library), "libradio.so");
         assert_eq!(output("radio", BuildProduct::Executable), "radio.out");
         assert_eq!(output("-", BuildProduct::Executable), "program");
-        assert_eq!(library_name("x/libfm-radio.so"), "fm_radio");
-        assert_eq!(library_name("2x.so"), "_2x");
-        assert_eq!(library_name("lib.so"), "lib");
     }
 }

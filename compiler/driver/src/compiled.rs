@@ -6,7 +6,7 @@ use crate::cache::{self, Cache};
 use crate::cc::{CcOptions, Compiler, Product};
 use crate::dumps;
 use crate::exit::{Exit, Fault};
-use crate::io::sink;
+use crate::io::{place, sink};
 use crate::native::Native;
 use crate::natives::Natives;
 use crate::natives::sources::{self, Failure, Job};
@@ -37,7 +37,7 @@ use sluice_schedule::minimum_latency::{self, minimum_latency};
 use sluice_schedule::partition;
 use sluice_schedule::sequential::SequentialSchedule;
 use sluice_schedule::single_appearance::{self, single_appearance};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Schedules, lowers and prints a program as C.
 pub fn emit(
@@ -545,17 +545,19 @@ pub fn product(
     let flags = code.cc.flags(product).join(" ");
     shown(session, &compiler, &flags, natives, (path, ""))?;
     let cache = Cache::open()?;
-    let target = PathBuf::from(path);
-    if target.is_dir() {
-        return Err(Fault::input(format!("cannot write {path}: it is a folder")).into());
-    }
-    let (_, temporary) = sink::create_beside(&target).map_err(|e| Fault::file("write", path, &e))?;
+    let target = place::target(Path::new(path)).map_err(|e| Fault::file("write", path, &e))?;
+    let temporary = match std::fs::metadata(&target) {
+        Ok(m) if m.is_dir() => return Err(Fault::input(format!("cannot write {path}: it is a folder")).into()),
+        // the C compiler would put a file in the place of a device or a pipe
+        Ok(m) if !m.is_file() => cache.temporary(&cache::key(&[&c.source]), "out"),
+        _ => sink::create_beside(&target).map_err(|e| Fault::file("write", path, &e))?.1,
+    };
     crate::interrupt::add_temporary(&temporary);
     let job = Job { cache: &cache, compiler: &compiler, text: &c.source, engine: None, code, product };
     let (mut remarks, mut parked) = (Vec::new(), None);
     let made = session.pass("compile-c", || {
         natives.build(&job, &temporary, &mut remarks).map_err(|f| f.park(&mut parked))?;
-        std::fs::rename(&temporary, &target).map_err(|e| Fault::file("write", path, &e))
+        sink::install(&temporary, &target, product == Product::Executable).map_err(|e| Fault::file("write", path, &e))
     });
     if made.is_err() {
         let _ = std::fs::remove_file(&temporary);

@@ -46,7 +46,7 @@ fn is_code(text: &str) -> bool {
 fn unknown(wanted: &str) -> Fault {
     if !is_code(wanted) {
         return Fault::usage(format!("`{wanted}` is not the code of a message"))
-            .help("a code is a letter and four digits, such as E0123");
+            .help("a code is a letter and four digits, such as E0104");
     }
     Fault::usage(format!("there is no message with the code {wanted}")).help("docs/errors.md lists all codes")
 }

@@ -5,6 +5,7 @@ use crate::cuda::arch::Arch;
 use crate::io::host::Bindings;
 use crate::pipeline::Confinement;
 use crate::project::Manifest;
+use crate::session::Session;
 use crate::stats::StatsOptions;
 use crate::trace::TraceOptions;
 use serde::{Deserialize, Serialize};
@@ -170,6 +171,20 @@ impl CodeChoices {
             inner: all.inner.unwrap_or_default(),
             linear: all.linear.unwrap_or_default(),
             stats: false,
+        }
+    }
+}
+
+impl CodeChoices {
+    /// Tells of what was chosen in vain.
+    pub fn explain(self, session: &Session, program: &ProgramOptions) {
+        if let Some(linear @ (Linear::Direct | Linear::Frequency)) = self.linear
+            && !self.options(program).cc.fast_math
+        {
+            session.remark(&format!(
+                "--linear {} has a meaning only with --fast-math: linear filters stay as they are",
+                linear.name()
+            ));
         }
     }
 }

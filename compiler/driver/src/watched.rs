@@ -6,6 +6,7 @@
 use crate::exit::Fault;
 use crate::interpreted;
 use crate::io::host::{End, Host};
+use crate::io::place;
 use crate::io::sink::SharedOut;
 use crate::native::{Native, NativeEnd};
 use crate::natives::foreign::Foreign;
@@ -33,10 +34,13 @@ pub fn check_outputs(writers: &[End], options: &RunOptions) -> Result<(), Fault>
     let stats = options.stats.as_ref().and_then(|s| s.output.as_deref());
     for (path, what) in [(trace, "--trace-output"), (stats, "--stats-output")] {
         let Some(path) = path else { continue };
-        if taken.contains(&path) && path != "-" && !path.starts_with("/dev/") {
-            return Err(Fault::usage(format!("{what} would write {path}, and so would another output of this run")));
+        if path == "-" {
+            continue;
         }
         taken.push(path);
+        if place::clash(taken.iter().copied()).is_some() {
+            return Err(Fault::usage(format!("{what} would write {path}, and so would another output of this run")));
+        }
     }
     Ok(())
 }

@@ -351,8 +351,20 @@ fn finish(
     w.diagnostics.retain(|d| !matches!(d.code, "E0102" | "E0104") || !words.contains(&d.span()));
     levels::apply(&mut w, &trees, told);
     w.diagnostics.sort_by_key(|d| (d.span().file, d.span().start, d.code));
+    end_lines(&mut w);
     let failed = w.diagnostics.iter().any(Diagnostic::is_error);
     Analysis { sources: w.sources, diagnostics: w.diagnostics, program: program.filter(|_| !failed), trees }
+}
+
+/// Lets the lines of fixes end like those of their file (`\n` or `\r\n`, whichever there are more of).
+fn end_lines(w: &mut World) {
+    let fixes = w.diagnostics.iter_mut().flat_map(|d| &mut d.fixes);
+    for edit in fixes.flat_map(|f| &mut f.edits).filter(|e| e.text.contains('\n')) {
+        let text = &w.sources.file(edit.span.file).text;
+        if 2 * text.matches("\r\n").count() > text.matches('\n').count() {
+            edit.text = edit.text.replace("\r\n", "\n").replace('\n', "\r\n");
+        }
+    }
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ Examples:
   sluice new radio                              a project; in its folder no files need to be named
   sluice test                                   the project's tests
   sluice fmt .                                  format every .str file here and below
-  sluice explain E0123                          what a message means
+  sluice explain E0104                          what a message means
   sluice lsp                                    the language server, which editors start
 
 Exit codes: 0 all is well, 1 the program is at fault, 2 the command line, 3 the input or the system, 4 sluice itself.
@@ -131,6 +131,7 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: RatesArg,
     },
+    #[command(override_usage = "sluice report [OPTIONS] --output <FILE> [FILE]...")]
     /// Write a page that shows a program's graph, schedule, bounds, rates and source together
     Report {
         #[command(flatten)]
@@ -164,6 +165,7 @@ enum Command {
         #[command(flatten)]
         makespan: MakespanArgs,
     },
+    #[command(override_usage = "sluice graph [OPTIONS] --output <FILE> [FILE]...")]
     /// Draw the stream graph
     Graph {
         #[command(flatten)]
@@ -278,7 +280,7 @@ enum Command {
     },
     /// Explain the code of a message
     Explain {
-        /// Such as E0123
+        /// Such as E0104
         code: String,
     },
     /// Empty the cache of compiled programs

@@ -13,15 +13,29 @@ mod watch_arguments;
 
 use arguments::Arguments;
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use std::process::ExitCode;
 
 /// Deeply nested programs need a deep stack.
 const STACK: usize = 512 << 20;
 
+/// A number below zero is taken for an option: how an option gets one is not what the library says.
+fn about_negative_numbers(e: &mut clap::Error) {
+    let Some(ContextValue::String(number)) = e.get(ContextKind::InvalidArg) else { return };
+    if !number.starts_with('-') || number.parse::<f64>().is_err() {
+        return;
+    }
+    let tip = format!("an option and a number below zero are written together, as in '--option={number}'");
+    if e.remove(ContextKind::Suggested).is_some() {
+        e.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(e) => {
+        Err(mut e) => {
+            about_negative_numbers(&mut e);
             // Help and version are no errors; a reader that has gone is none either.
             let _ = e.print();
             return ExitCode::from(if e.use_stderr() { 2 } else { 0 });

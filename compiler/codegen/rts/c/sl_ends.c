@@ -280,7 +280,9 @@ static int64_t sl_fetch(sl_ctx *ctx, uint32_t reader, int64_t want, int32_t wait
         }
         int64_t got = ctx->host.read(ctx->host.user, reader, raw, room, wait);
         if (got == SLUICE_END) {
-            s->ended = 1;
+            s->ended = SL_ENDED;
+        } else if (got == SLUICE_ERROR) {
+            s->ended = SL_BROKEN;
         } else if (got < 0 || got > room) {
             sl_stop_run(ctx, SLUICE_HOST, "items could not be read");
         } else if (got == 0) {

@@ -203,6 +203,9 @@ typedef struct sl_cursor {
     int64_t head, tail;
 } sl_cursor;
 
+/* Of a reader: there are no further items; there would be, but they cannot be read, which is told when all before have been used. */
+enum { SL_ENDED = 1, SL_BROKEN = 2 };
+
 /* Items between the host and the program: read and not used yet, or written and not handed over. */
 typedef struct sl_stage_of_end {
     const char *lent; /* a reader's: where its items are while they are in the host's memory, else NULL */

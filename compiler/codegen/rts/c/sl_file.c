@@ -97,10 +97,54 @@ static int sl_file_open_read(sl_files *files, sl_file *f, const sluice_end *end,
     return sl_file_check(files, f, 1);
 }
 
+/* The text of a folder and of a name in it; NULL where there is no folder. */
+static char *sl_file_in(const char *folder, const char *name) {
+    size_t length = folder ? strlen(folder) + strlen(name) + 2 : 0;
+    char *path = folder ? malloc(length) : NULL;
+    if (path) {
+        snprintf(path, length, "%s/%s", folder, name);
+    }
+    return path;
+}
+
+/* Where a path leads, through links, also to a file that is not there yet; NULL where it leads nowhere. */
+static char *sl_file_target(const char *path) {
+    char *at = strdup(path);
+    for (int links = 0; at && links < 40; links++) {
+        char to[4096], *real = realpath(at, NULL);
+        if (real) {
+            free(at);
+            return real;
+        }
+        const ssize_t length = readlink(at, to, sizeof to - 1);
+        char *slash = strrchr(at, '/');
+        char *name = slash ? slash + 1 : at;
+        char *next;
+        if (length < 0) {
+            char *folder = realpath(slash == at ? "/" : slash ? (*slash = 0, at) : ".", NULL);
+            next = sl_file_in(folder, name);
+            free(folder);
+            free(at);
+            return next;
+        }
+        to[length] = 0;
+        if (to[0] == '/' || !slash) {
+            next = strdup(to);
+        } else {
+            *slash = 0;
+            next = sl_file_in(at, to);
+        }
+        free(at);
+        at = next;
+    }
+    free(at);
+    errno = ELOOP;
+    return NULL;
+}
+
 /* A new file beside the one that it will replace. */
 static int sl_file_beside(sl_file *f, const char *path) {
-    char *real = realpath(path, NULL);
-    f->target = real ? real : strdup(path);
+    f->target = sl_file_target(path);
     if (!f->target) {
         return -1;
     }
@@ -122,6 +166,10 @@ static int sl_file_beside(sl_file *f, const char *path) {
         free(f->temporary);
         f->temporary = NULL;
         return -1;
+    }
+    struct stat there;
+    if (stat(f->target, &there) == 0) {
+        (void)fchmod(f->fd, there.st_mode & 0777);
     }
     return 0;
 }
@@ -220,7 +268,11 @@ static int64_t sl_file_decode_text(sl_files *files, sl_file *f, char *items, int
         size_t length = end - at < sizeof word - 1 ? end - at : sizeof word - 1;
         memcpy(word, f->bytes + at, length);
         word[length] = 0;
-        if (length == 0 || length > 300 || !sl_scalar_parse(f->end->scalar, word, f->part + f->parts * wide)) {
+        const int bad = length == 0 || length > 300 || !sl_scalar_parse(f->end->scalar, word, f->part + f->parts * wide);
+        if (bad && n > 0) {
+            return n; /* those before it come first */
+        }
+        if (bad) {
             sl_fault(files, SL_EXIT_INPUT, "%s, line %llu: `%.40s` is not a number that items of type %s can hold", f->name,
                      (unsigned long long)f->line, word, f->end->type);
             return -1;
@@ -267,6 +319,11 @@ static int64_t sl_file_decode(sl_files *files, sl_file *f, char *items, int64_t 
         for (uint64_t i = 0; i < n * f->end->scalars; i++) {
             double value = sl_number_get(f, f->bytes + f->at + i * wide, real);
             if (!sl_scalar_put(scalar, value, items + i * narrow)) {
+                if (i >= f->end->scalars) {
+                    n = i / f->end->scalars; /* those before it come first */
+                    used = n * wide * f->end->scalars;
+                    break;
+                }
                 return sl_fault(files, SL_EXIT_INPUT, "%s: %g is not a bit; a bit is 0 or 1", f->name, value);
             }
         }
@@ -287,6 +344,9 @@ static int64_t sl_file_read(sl_files *files, sl_file *f, char *items, int64_t ma
         if (f->ended || f->left < f->end->bytes) {
             if (f->left != UINT64_MAX && f->left < f->end->bytes) {
                 held = held < f->left ? held : f->left;
+            }
+            if (f->ended && held > 0 && sl_wav_ends_in_pad(f, f->items * f->end->scalars * 3 + held)) {
+                held--;
             }
             f->leftover = f->format.kind == SL_FORMAT_TEXT ? f->parts : f->end->scalar == SLUICE_BIT && f->format.kind == SL_FORMAT_RAW ? 0 : held;
             if (f->ended || f->format.kind != SL_FORMAT_WAV || f->left == 0 || held >= f->left) {

@@ -106,6 +106,7 @@ static int sl_wav_read_header(sl_files *files, sl_file *f) SL_UNUSED;
 /* Gathers a WAV header for an unknown length; after the samples, fills up the last frame and mends the lengths. */
 static void sl_wav_write_header(sl_file *f) SL_UNUSED;
 static int sl_wav_finish(sl_files *files, sl_file *f) SL_UNUSED;
+static int sl_wav_ends_in_pad(const sl_file *f, uint64_t bytes) SL_UNUSED;
 /* At least one byte more in the buffer: 1; nothing yet: 0; the end: -1; a fault: -2. */
 static int sl_file_more(sl_files *files, sl_file *f, int wait) SL_UNUSED;
 /* Writes what is gathered where less than `room` is left. */

@@ -126,20 +126,21 @@ static int32_t sl_main_stop(void *user) {
     static int64_t shown;
     sl_files *files = user;
     int64_t now = sl_now();
+    int broken = files->out.broken;
     if (now - shown >= 100) {
         shown = now;
-        (void)sl_file_flush(files, &files->out);
+        broken |= sl_file_flush(files, &files->out) != 0;
         for (uint32_t w = 0; w < files->writers; w++) {
             if (!files->write[w].temporary) {
-                (void)sl_file_flush(files, &files->write[w]);
+                broken |= sl_file_flush(files, &files->write[w]) != 0;
             }
         }
     }
-    int broken = files->out.broken;
     for (uint32_t w = 0; w < files->writers; w++) {
         broken |= files->write[w].broken;
     }
-    return sl_interrupted || broken || files->exit != 0;
+    /* a fault of an input is told when what came before it has been used */
+    return sl_interrupted || broken;
 }
 
 /* What the command line says. */
@@ -151,7 +152,10 @@ typedef struct sl_options {
 
 static void sl_help(const char *program) {
     const sluice_abi *abi = sl_the_program.abi;
-    printf("%s: a stream program compiled by sluice\n\nusage: %s [options]\n\n", abi->name, program);
+    printf("%s: a stream program compiled by sluice\n\nusage: %s [options]\n", abi->name, program);
+    if (abi->reader_count + abi->writer_count > 0) {
+        fputs("\n", stdout);
+    }
     for (uint32_t i = 0; i < abi->reader_count; i++) {
         printf("  takes items of type %s from %s\n", abi->readers[i].type, abi->readers[i].file ? abi->readers[i].file : "its input");
     }
@@ -281,6 +285,14 @@ static int sl_open_ends(sl_files *files, const sl_options *o, uint32_t *stdout_w
         if (sl_file_open_write(files, f, end, path, format) != 0) {
             return -1;
         }
+        for (uint32_t w = 0; w < i; w++) {
+            if (f->target && files->write[w].target && strcmp(f->target, files->write[w].target) == 0) {
+                return sl_fault(files, SL_EXIT_PROGRAM, "two ends of the program would write %s, which is %s", path, files->write[w].name);
+            }
+        }
+        if (!end->file && f->format.kind != SL_FORMAT_WAV && (o->rate > 0 || o->channels > 0)) {
+            return sl_fault(files, SL_EXIT_USAGE, "%s has a meaning only for a WAV output", o->rate > 0 ? "--rate" : "--channels");
+        }
         *stdout_writers += (uint32_t)sl_is_stdout(f);
     }
     if (!open_in && (o->input || o->input_format)) {
@@ -302,6 +314,18 @@ static void sl_remarks(const char *program, const sl_files *files) {
                     f->leftover == 1 ? "" : "s", (unsigned long long)f->items);
         }
     }
+}
+
+/* What came before a fault comes out, but for files, which stay as they were. */
+static void sl_come_out(sl_files *files) {
+    const int code = files->exit;
+    (void)sl_file_flush(files, &files->out);
+    for (uint32_t w = 0; files->write && w < files->writers; w++) {
+        if (files->write[w].fd >= 0 && !files->write[w].temporary) {
+            (void)sl_file_flush(files, &files->write[w]);
+        }
+    }
+    files->exit = code;
 }
 
 int main(int argc, char **argv) {
@@ -360,7 +384,6 @@ int main(int argc, char **argv) {
 #endif
         } else if (result < 0) {
             const int code = result == SLUICE_INTERNAL ? SL_EXIT_INTERNAL : result == SLUICE_MEMORY ? SL_EXIT_INPUT : SL_EXIT_PROGRAM;
-            (void)sl_file_flush(files, &files->out);
             failed = sl_fault(files, code, "%s", abi->error(ctx)->message);
         } else {
             failed = files->exit != 0 ? -1 : sl_files_finish(files);
@@ -369,6 +392,7 @@ int main(int argc, char **argv) {
     }
     if (failed) {
         fprintf(stderr, "%s: error: %s\n", program, files->message);
+        sl_come_out(files);
     }
     abi->destroy(ctx);
 #ifdef SL_KERNELS

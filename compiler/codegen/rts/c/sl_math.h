@@ -95,10 +95,10 @@ SL_FN double sl_zero_minus(double x) { return 0.0 - x; }
 
 /* ---- min, max: a NaN gives the other operand, of two zeros the first ---- */
 
-SL_FN float sl_minf(float a, float b) { return (b < a) | (a != a) ? b : a; }
-SL_FN float sl_maxf(float a, float b) { return (b > a) | (a != a) ? b : a; }
-SL_FN double sl_min(double a, double b) { return (b < a) | (a != a) ? b : a; }
-SL_FN double sl_max(double a, double b) { return (b > a) | (a != a) ? b : a; }
+SL_FN float sl_minf(float a, float b) { return ((b < a) | (a != a)) ? b : a; }
+SL_FN float sl_maxf(float a, float b) { return ((b > a) | (a != a)) ? b : a; }
+SL_FN double sl_min(double a, double b) { return ((b < a) | (a != a)) ? b : a; }
+SL_FN double sl_max(double a, double b) { return ((b > a) | (a != a)) ? b : a; }
 
 /* ---- the C library's functions, by other names: compilers know sinf and fold sinf(0.5f) to a value that may differ from the
  * library's in the last bit; a function they do not know they call ---- */

@@ -555,6 +555,10 @@ static int32_t sl_slow_epoch(sl_ctx *ctx) {
                 return SLUICE_BLOCKED;
             }
             if (ctx->read[n->what].head == ctx->read[n->what].tail) {
+                if (ctx->read[n->what].ended == SL_BROKEN) {
+                    sl_flush(ctx);
+                    sl_stop_run(ctx, SLUICE_HOST, "items could not be read");
+                }
                 sl_die(ctx, (uint32_t)source);
                 goto die;
             }

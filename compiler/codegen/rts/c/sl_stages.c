@@ -229,8 +229,8 @@ static int sl_fetch_to(sl_ctx *part, uint32_t r, int64_t want, char *to) {
     }
     while (have < want) {
         const int64_t got = part->host.read(part->host.user, r, to + (uint64_t)have * size, want - have, 0);
-        if (got == SLUICE_END) {
-            s->ended = 1;
+        if (got == SLUICE_END || got == SLUICE_ERROR) {
+            s->ended = got == SLUICE_END ? SL_ENDED : SL_BROKEN;
             break;
         }
         if (got < 0 || got > want - have) {

@@ -51,8 +51,11 @@ static int sl_wav_read_header(sl_files *files, sl_file *f) {
         }
         if (is_format) {
             size_t take = size < 40 ? (size_t)size : 40;
-            if (take < 16 || sl_wav_need(files, f, take) != 0) {
-                return take < 16 ? sl_fault(files, SL_EXIT_INPUT, "%s is not a WAV file that can be read", f->name) : -1;
+            if (take < 16) {
+                return sl_fault(files, SL_EXIT_INPUT, "%s is not a WAV file that can be read: its format is too short", f->name);
+            }
+            if (sl_wav_need(files, f, take) != 0) {
+                return -1;
             }
             const unsigned char *b = f->bytes + f->at;
             uint32_t tag = sl_le(b, 2), block = sl_le(b + 12, 2), bits = sl_le(b + 14, 2);
@@ -67,11 +70,12 @@ static int sl_wav_read_header(sl_files *files, sl_file *f) {
                 f->format.number = SL_F32;
             } else if (tag == 3 && width == 8) {
                 f->format.number = SL_F64;
-            } else if (tag == 1 && width >= 1 && width <= 4 && bits >= 1 && bits <= 8 * width) {
+            } else if (tag == 1 && width >= 1 && width <= 4 && bits >= 1 && bits % 8 == 0 && bits <= 8 * width) {
                 f->format.number = numbers[width];
                 f->scale = ldexp(1.0, 1 - (int)bits);
             } else {
-                return sl_fault(files, SL_EXIT_INPUT, "%s: WAV samples of %u bits in %u bytes are not supported", f->name, bits, width);
+                return sl_fault(files, SL_EXIT_INPUT, "%s: WAV samples of %u bits in %u bytes are not supported (integers of 8, 16, 24 and 32 bits, floats of 32 and 64)",
+                                f->name, bits, width);
             }
             seen = 1;
         }
@@ -86,6 +90,11 @@ static int sl_wav_read_header(sl_files *files, sl_file *f) {
             skip -= some;
         }
     }
+}
+
+/* Does a stream of so many bytes, whose header does not say how many are samples, end with the byte that makes them an even number? */
+static int sl_wav_ends_in_pad(const sl_file *f, uint64_t bytes) {
+    return f->format.kind == SL_FORMAT_WAV && f->left == UINT64_MAX && sl_number_bytes(f->format.number) == 3 && bytes % 3 == 1 && bytes % 2 == 0;
 }
 
 static void sl_wav_put(sl_file *f, uint32_t value, int bytes) {

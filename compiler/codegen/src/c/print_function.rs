@@ -188,12 +188,9 @@ impl<'a> Printer<'a> {
         let _ = writeln!(out, "{} SL_UNUSED{once};", self.fire_head("sl_fire"));
         if self.kernel.lanes.is_some() {
             let ends = self.options.lanewise;
-            let names = if ends.taken || ends.given {
-                &["sl_lanes", "sl_some"][..]
-            } else {
-                &["sl_lanes", "sl_some", "sl_rest"]
-            };
-            for name in names {
+            let single = !(ends.taken || ends.given);
+            let names = [("sl_lanes", true), ("sl_some", !single || self.has_some()), ("sl_rest", single)];
+            for (name, _) in names.iter().filter(|(_, printed)| *printed) {
                 let _ = writeln!(out, "{} SL_UNUSED;", self.fire_head(name));
             }
         }

@@ -266,7 +266,8 @@ impl Printer<'_> {
                 })
                 .collect();
             let element = l.ty.element().unwrap_or(&l.ty);
-            let _ = writeln!(self.out, "                {} {};", vector(element), names.join(", "));
+            // one that the loops before have taken apart is not used
+            let _ = writeln!(self.out, "                SL_UNUSED {} {};", vector(element), names.join(", "));
         }
     }
 

@@ -36,7 +36,7 @@ impl Printer<'_> {
         self.lanes();
         self.out.push_str("}\n\n");
         let strands = self.kernel.lanes.as_ref().map_or(1, |l| l.strands);
-        let several = strands == 1 && several(self.kernel);
+        let several = self.has_some();
         if several {
             self.some();
         }
@@ -68,6 +68,11 @@ impl Printer<'_> {
             self.fire_head("sl_rest").replacen("static void", &format!("static __attribute__(({attribute})) void"), 1);
         let _ = writeln!(self.out, "{rest}\n{{\n    (void)ctx, (void)st, (void)in, (void)out;");
         true
+    }
+
+    /// Is there an `sl_some`?
+    pub(super) fn has_some(&self) -> bool {
+        self.kernel.lanes.as_ref().map_or(1, |l| l.strands) == 1 && several(self.kernel)
     }
 
     /// `sl_some`: fewer firings than a vector has lanes, but more than a few.

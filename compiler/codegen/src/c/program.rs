@@ -185,7 +185,7 @@ impl fmt::Display for CodegenError {
             }
             CodegenError::Malformed(what) => write!(f, "{what}"),
             CodegenError::Name(name) => {
-                write!(f, "`{name}` cannot be the name of a library: it is not an identifier of C")
+                write!(f, "`{name}` cannot be the name of a library: it is not an identifier of C and C++")
             }
             CodegenError::NotOnDevice { what, .. } => write!(f, "{what}, which does not run on a device"),
             CodegenError::DeviceMemory { bytes: u64::MAX, .. } => {

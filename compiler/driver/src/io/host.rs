@@ -3,6 +3,7 @@
 use super::bytes::Bytes;
 use super::format::Format;
 use super::item::ItemType;
+use super::place;
 use super::progress::Progress;
 use super::reader::{Got, Reader};
 use super::sink::{Out, SharedOut, locked};
@@ -12,7 +13,7 @@ use crate::interrupt;
 use sluice_frontend::graph::{Endpoint, NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::Globals;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,6 +37,14 @@ pub struct Bindings {
     pub data: Option<Arc<[u8]>>,
     /// A folder for what FileWriters write, instead of their own paths: the files are numbered like the writers.
     pub written: Option<PathBuf>,
+}
+
+impl Bindings {
+    /// Is the open output a WAV file?
+    pub fn writes_wav(&self) -> bool {
+        let named = || self.output.as_deref().and_then(|path| Format::of_extension(Path::new(path)));
+        matches!(self.output_format.or_else(named), Some(Format::Wav(_)))
+    }
 }
 
 /// One end of a program.
@@ -259,10 +268,10 @@ pub fn check_bindings(readers: &[End], writers: &[End], bindings: &Bindings) -> 
     if inputs.iter().filter(|p| *p == "-").count() > 1 {
         return Err(Fault::usage("two ends of the program would read standard input"));
     }
-    let mut outputs: Vec<String> = writers.iter().map(|e| path(e, &bindings.output)).collect();
-    outputs.sort();
-    if let Some(w) = outputs.windows(2).find(|w| w[0] == w[1] && !w[0].starts_with("/dev/")) {
-        return Err(Fault::program(format!("two ends of the program would write {}", w[0])));
+    let outputs: Vec<String> = writers.iter().map(|e| path(e, &bindings.output)).collect();
+    if let Some((output, earlier)) = place::clash(outputs.iter().map(String::as_str)) {
+        let also = if output == earlier { String::new() } else { format!(", which is {earlier}") };
+        return Err(Fault::program(format!("two ends of the program would write {output}{also}")));
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ mod floats;
 pub mod format;
 pub mod host;
 pub mod item;
+pub mod place;
 pub mod progress;
 pub mod reader;
 pub mod sink;

@@ -204,12 +204,16 @@ impl Reader {
             self.leftover = Some(format!("{} ends {missing} bytes before its header says", self.name()));
             return Ok(());
         }
-        let n = match self.decode {
+        let mut n = match self.decode {
             Decode::Raw | Decode::Numbers { .. } => {
                 self.bytes.buffered().len().min(self.left.unwrap_or(u64::MAX) as usize)
             }
             Decode::Bits { .. } | Decode::Text { .. } => 0,
         };
+        if let (Decode::Numbers { number, .. }, Some(header)) = (&self.decode, &self.wav) {
+            let before = self.count * (number.bytes() * self.item.scalars) as u64;
+            n -= usize::from(n > 0 && wav::ends_in_pad(header, before + n as u64));
+        }
         if n > 0 {
             self.leftover = Some(self.describe_leftover(n, "byte"));
         }
@@ -254,14 +258,21 @@ impl Reader {
             }
             Decode::Numbers { number, scalar } => {
                 let (wide, narrow, real) = (number.bytes(), scalar.bytes(), scalar.is_real());
-                let n = (held.len() / (wide * self.item.scalars)).min(room);
-                let used = n * wide * self.item.scalars;
+                let mut n = (held.len() / (wide * self.item.scalars)).min(room);
+                let mut used = n * wide * self.item.scalars;
                 if *scalar == Scalar::F32 {
                     floats::put(*number, &held[..used], out);
                 } else {
-                    for (from, to) in held[..used].chunks_exact(wide).zip(out.chunks_exact_mut(narrow)) {
+                    let numbers = held[..used].chunks_exact(wide).zip(out.chunks_exact_mut(narrow));
+                    for (i, (from, to)) in numbers.enumerate() {
                         let value = number.get(from, real);
                         if format::put_scalar(*scalar, value, to).is_none() {
+                            // those before it come first
+                            if i >= self.item.scalars {
+                                n = i / self.item.scalars;
+                                used = n * wide * self.item.scalars;
+                                break;
+                            }
                             let end = &self.bytes.name;
                             return Err(Fault::input(format!("{end}: {value} is not a bit; a bit is 0 or 1")));
                         }

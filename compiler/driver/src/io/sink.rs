@@ -1,9 +1,11 @@
 //! Where output bytes go: standard output, shared with what the program prints, or a file that is complete or absent.
 
+use super::place;
 use crate::exit::Fault;
 use crate::interrupt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -153,7 +155,7 @@ impl Pending {
     fn create(path: &str) -> Result<Pending, Fault> {
         let fault = |e: &io::Error| Fault::file("write", path, e);
         // Through a link: the file it points to is the one to replace.
-        let target = std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+        let target = place::target(Path::new(path)).map_err(|e| fault(&e))?;
         match std::fs::metadata(&target) {
             Ok(m) if m.is_dir() => return Err(Fault::input(format!("cannot write {path}: it is a folder"))),
             Ok(m) if !m.is_file() => {
@@ -163,6 +165,7 @@ impl Pending {
             _ => {}
         }
         let (file, temporary) = create_beside(&target).map_err(|e| fault(&e))?;
+        place::keep_mode(&file, &target);
         interrupt::add_temporary(&temporary);
         Ok(Pending { file, name: path.into(), rename: Some((target, temporary)), held: Vec::new(), broken: false })
     }
@@ -245,18 +248,47 @@ pub fn write_files(files: &[(PathBuf, Vec<u8>)]) -> Result<(), (PathBuf, io::Err
     done
 }
 
-/// Writes a whole file, complete or not at all.
+/// Writes a whole file, complete or not at all; into a device or a pipe as it is.
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if std::fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        return std::fs::write(&target, bytes);
+    let target = place::target(path)?;
+    match std::fs::metadata(&target) {
+        Ok(m) if m.is_dir() => return Err(io::Error::other("it is a folder")),
+        Ok(m) if !m.is_file() => return pour(&target, bytes),
+        _ => {}
     }
     let (mut file, temporary) = create_beside(&target)?;
+    place::keep_mode(&file, &target);
     let done = file.write_all(bytes).and_then(|()| std::fs::rename(&temporary, &target));
     if done.is_err() {
         let _ = std::fs::remove_file(&temporary);
     }
     done
+}
+
+/// Writes into a device or a pipe; a reader that has gone is no error.
+fn pour(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    match OpenOptions::new().write(true).open(target)?.write_all(bytes) {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
+}
+
+/// Puts what a tool has made in `temporary` where an output's path leads ([`place::target`]): in the place of a file, with its
+/// permissions, or into a device or a pipe. What `runs` may be run by who may read it.
+pub fn install(temporary: &Path, target: &Path, runs: bool) -> io::Result<()> {
+    match std::fs::metadata(target) {
+        Ok(m) if !m.is_file() => {
+            pour(target, &std::fs::read(temporary)?)?;
+            std::fs::remove_file(temporary)
+        }
+        Ok(m) => {
+            let mode = place::mode(&m);
+            let mode = if runs { mode | (mode & 0o444) >> 2 } else { mode };
+            std::fs::set_permissions(temporary, std::fs::Permissions::from_mode(mode))?;
+            std::fs::rename(temporary, target)
+        }
+        Err(_) => std::fs::rename(temporary, target),
+    }
 }
 
 /// Replaces a file that exists, complete or not at all. One that may not be written stays, whatever its folder allows.

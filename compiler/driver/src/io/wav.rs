@@ -1,10 +1,9 @@
-//! WAV: headers read and written with hound, samples as [`Number`]s like those of any raw file.
+//! WAV: headers, read here and written with hound, samples as [`Number`]s like those of any raw file.
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, More};
 use super::format::{Number, WavSample};
 use crate::exit::Fault;
-use hound::{SampleFormat, WavReader, WavSpec};
-use std::io::Read;
+use hound::{SampleFormat, WavSpec};
 
 /// What a WAV file's header says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,53 +18,93 @@ pub struct WavHeader {
     pub data: Option<u64>,
 }
 
-/// Keeps the bytes of the header, for what hound does not tell.
-struct Recorder<'a> {
-    bytes: &'a mut Bytes,
-    seen: Vec<u8>,
+/// The next `n` bytes, few, are in the buffer.
+fn need(bytes: &mut Bytes, n: usize) -> Result<(), Fault> {
+    while bytes.buffered().len() < n {
+        if bytes.more(true)? == More::End {
+            return Err(none(&bytes.name, "it ends in its header"));
+        }
+    }
+    Ok(())
 }
 
-impl Read for Recorder<'_> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let n = self.bytes.read(out)?;
-        if self.seen.len() < 1 << 16 {
-            self.seen.extend_from_slice(&out[..n]);
+fn none(name: &str, why: &str) -> Fault {
+    Fault::input(format!("{name} is not a WAV file that can be read: {why}"))
+        .help("for bytes without a header give the format, such as --input-format i16")
+}
+
+/// A number at a place in a header: little-endian, of so many bytes.
+fn number(bytes: &[u8], at: usize, wide: usize) -> u32 {
+    bytes[at..at + wide].iter().rev().fold(0, |x, b| x << 8 | u32::from(*b))
+}
+
+/// Reads the header; the samples are what follows in `bytes`. Programs of their own take and refuse the same (rts/c/sl_wav.c).
+pub fn read_header(bytes: &mut Bytes) -> Result<WavHeader, Fault> {
+    let name = bytes.name.clone();
+    need(bytes, 12)?;
+    if !bytes.buffered().starts_with(b"RIFF") || bytes.buffered()[8..12] != *b"WAVE" {
+        return Err(none(&name, "no RIFF header"));
+    }
+    bytes.consume(12);
+    let mut found = None;
+    loop {
+        need(bytes, 8)?;
+        let size = u64::from(number(bytes.buffered(), 4, 4));
+        let (is_format, is_data) = (bytes.buffered().starts_with(b"fmt "), bytes.buffered().starts_with(b"data"));
+        bytes.consume(8);
+        if is_data {
+            let header: WavHeader = found.ok_or_else(|| none(&name, "no format"))?;
+            // A stream that was written without going back to its header says 0 or all ones.
+            let open = size == 0 && bytes.can_wait() || size >= 0xffff_ff00;
+            return Ok(WavHeader { data: (!open).then_some(size), ..header });
         }
-        Ok(n)
+        if is_format {
+            let take = size.min(40) as usize;
+            if take < 16 {
+                return Err(none(&name, "its format is too short"));
+            }
+            need(bytes, take)?;
+            found = Some(read_format(&name, &bytes.buffered()[..take])?);
+        }
+        // chunks have even lengths
+        let mut skip = size + size % 2;
+        while skip > 0 {
+            need(bytes, 1)?;
+            let some = (bytes.buffered().len() as u64).min(skip);
+            bytes.consume(some as usize);
+            skip -= some;
+        }
     }
 }
 
-/// Reads the header; the samples are what follows in `bytes`.
-pub fn read_header(bytes: &mut Bytes) -> Result<WavHeader, Fault> {
-    let name = bytes.name.clone();
-    let mut recorder = Recorder { bytes, seen: Vec::new() };
-    let (spec, samples) = match WavReader::new(&mut recorder) {
-        Ok(reader) => (reader.spec(), reader.len()),
-        Err(e) => {
-            return Err(Fault::input(format!("{name} is not a WAV file that can be read: {e}"))
-                .help("for bytes without a header give the format, such as --input-format i16"));
-        }
-    };
-    let seen = recorder.seen;
+/// What a format chunk of 16 to 40 bytes says.
+fn read_format(name: &str, chunk: &[u8]) -> Result<WavHeader, Fault> {
+    let (mut tag, channels, rate) = (number(chunk, 0, 2), number(chunk, 2, 2), number(chunk, 4, 4));
+    let (block, bits) = (number(chunk, 12, 2), number(chunk, 14, 2));
+    if tag == 0xfffe && chunk.len() >= 26 {
+        tag = number(chunk, 24, 2);
+    }
     // Bytes per sample may be more than the bits need (24 bits in 4 bytes): block size over channels.
-    let block = seen.windows(4).position(|w| w == b"fmt ").and_then(|at| seen.get(at + 20..at + 22));
-    let block = block.map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
-    let width = block.checked_div(spec.channels).unwrap_or(0);
-    let bits = u32::from(spec.bits_per_sample);
-    let number = match (spec.sample_format, width, bits) {
-        (SampleFormat::Float, 4, _) => Number::F32,
-        (SampleFormat::Int, 1, 1..=8) => Number::Wav8,
-        (SampleFormat::Int, 2..=4, 1..=32) => Number::Signed(width as u8, 1.0 / 2f64.powi(bits as i32 - 1)),
+    let width = block.checked_div(channels).unwrap_or(0);
+    let number = match (tag, width) {
+        (3, 4) => Number::F32,
+        (3, 8) => Number::F64,
+        (1, 1..=4) if bits > 0 && bits.is_multiple_of(8) && bits <= 8 * width => match width {
+            1 => Number::Wav8,
+            _ => Number::Signed(width as u8, 1.0 / 2f64.powi(bits as i32 - 1)),
+        },
         _ => {
             return Err(Fault::input(format!(
-                "{name}: WAV samples of {bits} bits in {width} bytes are not supported (8, 16, 24, 32 bit integers, 32 bit floats)"
+                "{name}: WAV samples of {bits} bits in {width} bytes are not supported (integers of 8, 16, 24 and 32 bits, floats of 32 and 64)"
             )));
         }
     };
-    // A stream that was written without going back to its header says 0 or all ones.
-    let data = u64::from(samples) * u64::from(width);
-    let open = data == 0 && bytes.can_wait() || data >= 0xffff_ff00;
-    Ok(WavHeader { rate: spec.sample_rate, channels: spec.channels, number, data: (!open).then_some(data) })
+    Ok(WavHeader { rate, channels: channels as u16, number, data: None })
+}
+
+/// Does a stream of so many bytes, whose header does not say how many are samples, end with the byte that makes them an even number?
+pub fn ends_in_pad(header: &WavHeader, bytes: u64) -> bool {
+    header.data.is_none() && header.number.bytes() == 3 && bytes % 3 == 1 && bytes.is_multiple_of(2)
 }
 
 /// How samples that are written stand in the file.

@@ -265,7 +265,7 @@ impl Natives {
         let result = compiler.call(&arguments)?;
         match result.status.success() {
             true => Ok(String::from_utf8_lossy(&result.stdout).into_owned()),
-            false => Err(does_not_compile(source, &String::from_utf8_lossy(&result.stderr))),
+            false => Err(compiler.blame(does_not_compile(source, &String::from_utf8_lossy(&result.stderr)))),
         }
     }
 
@@ -312,7 +312,7 @@ impl Natives {
                 "`{name}` is in none of the files: name its library with --native-lib, or its file with --native"
             ));
         }
-        Err(fault.into())
+        Err(compiler.blame(fault).into())
     }
 
     /// Compiles one of the user's sources; gives the compiler's warnings.
@@ -323,7 +323,7 @@ impl Natives {
         let result = self.compiler()?.call(&arguments)?;
         let said = String::from_utf8_lossy(&result.stderr);
         if !result.status.success() {
-            return Err(does_not_compile(source, &said));
+            return Err(self.compiler()?.blame(does_not_compile(source, &said)));
         }
         let warns = !said.trim().is_empty();
         Ok(warns.then(|| format!("the C compiler says of {}:\n{}", source.display(), first_lines(&said, LINES))))

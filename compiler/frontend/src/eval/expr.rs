@@ -193,7 +193,7 @@ impl<'a> Machine<'a> {
             let by_ref = f.locals.get(i).is_some_and(|l| l.by_ref);
             self.stack.push(if by_ref { value } else { value.owned() });
         }
-        self.enter(f, base, span, host)
+        self.enter(f, base, host)
     }
 
     fn builtin(&mut self, f: Builtin, args: &[Expr], span: Span, host: &mut dyn Host) -> Eval<Value> {

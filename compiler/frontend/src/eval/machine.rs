@@ -272,13 +272,14 @@ impl<'a> Machine<'a> {
 
     /// Calls a function whose arguments lie on the stack already, from `base` on.
     #[inline(never)]
-    pub(super) fn enter(&mut self, f: &'a Function, base: usize, span: Span, host: &mut dyn Host) -> Eval<Value> {
+    pub(super) fn enter(&mut self, f: &'a Function, base: usize, host: &mut dyn Host) -> Eval<Value> {
         // a call in an expression that stands outside of any function
         if self.depth == 0 {
             self.stack_start = stack_position();
         }
         if self.depth >= self.limits.depth || self.stack_start.abs_diff(stack_position()) > self.limits.stack {
-            return Err(EvalError::new(EvalErrorKind::RecursionTooDeep, span));
+            // native code, which looks when it is inside, knows no caller
+            return Err(EvalError::new(EvalErrorKind::RecursionTooDeep, f.span));
         }
         self.stack.resize(base + f.locals.len(), Value::Void);
         let frame = std::mem::replace(&mut self.frame, Frame { base, function: Some(f) });

@@ -159,3 +159,39 @@ fn few_items_wait() {
         }
     }
 }
+
+/// Names that C, C++ or the system's headers have for something else make no library; others do, in C and in C++, beside those headers.
+#[test]
+fn names_that_are_taken() {
+    let place = Place::new().with("a.str", TWICE);
+    let words = ["int", "main", "class", "bool", "true", "complex"];
+    let declared = [
+        "link", "read", "sin", "log", "time", "exit", "abs", "index", "clock", "signal", "pipe", "gamma", "malloc",
+        "free", "errno", "NULL", "FILE", "stdin", "y0", "timer",
+    ];
+    let all = words.iter().map(|n| (n, "not an identifier of C and C++"));
+    for (name, says) in all.chain(declared.iter().map(|n| (n, "the system's own headers have such names"))) {
+        place.run(&["build", "a.str", "--lib", "-o", &format!("lib{name}.so")]).ends(2).says(says);
+    }
+    assert_eq!(place.files(), ["a.str"]);
+    let user = "#include <complex.h>\n#include <math.h>\n#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n#include \"amp.h\"\n";
+    let place = place.with("user.c", user).with("user.cc", "#include \"amp.h\"\n");
+    place.run(&["build", "a.str", "--lib", "-o", "libamp.so"]).ends(0);
+    for (compiler, file) in [("cc", "user.c"), ("c++", "user.cc")] {
+        let mut command = Command::new(compiler);
+        let done = command.args(["-fsyntax-only", "-Wall", "-Werror", file]).current_dir(place.path(".")).output();
+        let done = done.unwrap_or_else(|e| panic!("{compiler}: {e}"));
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+/// A library and its header are two files.
+#[test]
+fn a_library_is_not_its_header() {
+    let place = Place::new().with("a.str", TWICE);
+    std::os::unix::fs::symlink("amp.h", place.path("libamp.so")).unwrap();
+    for output in ["amp.h", "./amp.h", "libamp.so"] {
+        place.run(&["build", "a.str", "--lib", "-o", output]).ends(2).says("would be one file");
+    }
+    assert_eq!(place.files(), ["a.str", "libamp.so"]);
+}

@@ -114,3 +114,47 @@ fn every_pass_can_be_dumped() {
     assert!(graph.text().starts_with("h0 pipeline "), "{}", graph.text());
     assert!(graph.text().contains("\nc0 n0.0 -> n1.0 int push 1 pop 1\n"), "{}", graph.text());
 }
+
+/// Lines that a fix makes end like the others of their file.
+#[test]
+fn fixes_keep_the_kind_of_line_ends() {
+    let program = "void->float filter Source { float n; work push 1 { push(n); n += 1; } }
+void->void pipeline Main { add Source; add Reverse; add Sink; }
+float->void filter Sink { work pop 1 { println(pop()); } }
+float->float filter Reverse {
+    float[4] block;
+    work push 4 pop 4 {
+        for (int i = 0; i < 4; i++) block[i] = pop();
+        for (int i = 0; i < 4; i++) push(block[3 - i]);
+    }
+}
+";
+    let fixed = |text: &str| {
+        let place = Place::new().with("a.str", text);
+        place.run(&["check", "a.str", "--fix"]).ends(0).says("[W0232]");
+        place.read("a.str")
+    };
+    let unix = fixed(program);
+    assert_ne!(unix, program);
+    assert_eq!(fixed(&program.replace('\n', "\r\n")), unix.replace('\n', "\r\n"));
+}
+
+/// What usage lines and tips say can be typed.
+#[test]
+fn usage_and_tips_are_right() {
+    let place = Place::new().with("a.str", COUNT);
+    for command in ["graph", "report"] {
+        place
+            .run(&[command, "a.str"])
+            .ends(2)
+            .says(&format!("Usage: sluice {command} [OPTIONS] --output <FILE> [FILE]..."));
+    }
+    let done = place.run(&["run", "a.str", "-n", "-1"]).ends(2).says("as in '--option=-1'");
+    assert!(!done.stderr.contains("-- -1"), "{}", done.stderr);
+    place.run(&["run", "a.str", "--iterations=-1"]).ends(2).says("invalid value '-1'");
+    place.run(&["run", "a.str", "--nothing"]).ends(2).says("unexpected argument '--nothing'");
+    place.run(&["build", "a.str", "-o", "a"]).ends(0);
+    let help = std::process::Command::new(place.path("a")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    assert!(help.contains("[options]\n\n  --input") && !help.contains("\n\n\n"), "{help}");
+}

@@ -401,3 +401,24 @@ int->int filter Runs {
     let out = slow.wait_with_output().unwrap();
     assert!(!out.stdout.is_empty() && want.starts_with(&out.stdout), "{} bytes", out.stdout.len());
 }
+
+/// A file that is not there is missed, whether the program calls a native function or not.
+#[test]
+fn files_that_are_not_there() {
+    let place = Place::new().with("a.str", COUNT);
+    let lines: [&[&str]; 7] = [
+        &["check"],
+        &["run", "-n", "1"],
+        &["run", "-n", "1", "--interpret"],
+        &["build", "-o", "a"],
+        &["build", "--lib", "-o", "liba.so"],
+        &["build", "--emit", "c", "-o", "a.c"],
+        &["profile", "-n", "1"],
+    ];
+    for line in lines {
+        let done = place.run(&[&[line[0], "a.str", "--native", "none.c"], &line[1..]].concat());
+        done.ends(3).says("cannot read none.c: no such file");
+        place.run(&[&[line[0], "a.str", "--native", "a.h"], &line[1..]].concat()).ends(2).says("is a header");
+    }
+    assert_eq!(place.files(), ["a.str"]);
+}

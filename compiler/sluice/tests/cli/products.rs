@@ -147,3 +147,23 @@ fn the_engine_is_compiled_once() {
         text.contains("SL_ENGINE int32_t sl_run(sl_ctx *ctx, int64_t until) {") && !text.contains("#define SL_APART")
     );
 }
+
+/// What is emitted has nothing to warn of, whoever compiles it.
+#[test]
+fn emitted_c_has_no_warnings() {
+    const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks");
+    let place = Place::new();
+    for program in ["stereo", "radar"] {
+        let path = format!("{PROGRAMS}/{program}/{program}.str");
+        place.run(&["build", &path, "--emit", "c", "-o", "a.c"]).ends(0);
+        for compiler in ["gcc", "clang"] {
+            let flags = ["-std=gnu11", "-march=native", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "a.c"];
+            let done = Command::new(compiler).args(flags).current_dir(place.path(".")).output();
+            let Ok(done) = done else {
+                sluice_skipped::skipped(&format!("there is no {compiler}: it does not look for what to warn of"));
+                continue;
+            };
+            assert!(done.status.success(), "{compiler}, {program}:\n{}", String::from_utf8_lossy(&done.stderr));
+        }
+    }
+}

@@ -223,3 +223,19 @@ plus ... ok
     let place = place.with("p/sluice.toml", "[native]\nsources = [\"c/none.c\"]\npaths = [\"includes\"]");
     place.run(&["check", "p"]).ends(1).says("there is no file `c/none.c`").says("there is no folder `includes`");
 }
+
+/// What a project's build makes is in its folder, from wherever it is built.
+#[test]
+fn products_are_in_the_projects_folder() {
+    let place = Place::new();
+    place.run(&["new", "radio"]).ends(0);
+    place.run(&["build", "radio"]).ends(0);
+    assert!(place.path("radio/radio").is_file());
+    std::fs::remove_file(place.path("radio/radio")).unwrap();
+    place.run(&["build", "radio/sluice.toml", "--lib"]).ends(0);
+    assert!(place.path("radio/libradio.so").is_file() && place.path("radio/radio.h").is_file());
+    inside(&place, "radio/src", &["build", "--emit", "c"]).ends(0);
+    assert!(place.path("radio/radio.c").is_file() && !place.path("radio/src/radio.c").exists());
+    place.run(&["build", "radio", "-o", "here"]).ends(0);
+    assert_eq!(place.files(), ["here", "radio"]);
+}

@@ -60,6 +60,48 @@ fn hound_like_wav(samples: &[i16], channels: u16, rate: u32) -> Vec<u8> {
     wav
 }
 
+/// What goes into a pipe has a header without a length: it is read to its end, whoever reads it.
+#[test]
+fn wav_through_a_pipe() {
+    let place = Place::new().with("a.str", TWICE);
+    place.run(&["build", "a.str", "-o", "a"]).ends(0);
+    let built = |arguments: &[&str], input: &[u8]| {
+        let mut command = std::process::Command::new(place.path("a"));
+        command.args(arguments).stdin(std::process::Stdio::piped());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        finish(command, input)
+    };
+    let numbers = |n: usize| (0..n).map(|i| format!("{}\n", i as f32 / 64.0)).collect::<String>();
+    for format in ["wav", "wav24", "wav32", "wavf"] {
+        for channels in 1..=3 {
+            let (count, of) = (5 * channels, channels.to_string());
+            let text = numbers(count);
+            let line = ["run", "a.str", "--input-format", "text", "--output-format", format, "--channels", &of];
+            let wav = place.run_with(&line, text.as_bytes()).ends(0).stdout;
+            let read = ["--input-format", "wav", "--output-format", "text"];
+            let wanted: String = (0..count).map(|i| format!("{:?}\n", i as f32 / 16.0)).collect();
+            for done in [both(&place, &[&["a.str"][..], &read].concat(), &wav), built(&read, &wav)] {
+                let done = done.ends(0);
+                assert_eq!((done.text(), done.stderr.as_str()), (&wanted[..], ""), "{format}, {channels} channels");
+            }
+        }
+    }
+    // both refuse the same headers
+    let mut wav = hound_like_wav(&[1, 2, 3], 1, 8000);
+    for bits in [7, 0, 12, 24] {
+        wav[34] = bits;
+        let says = format!("WAV samples of {bits} bits in 2 bytes are not supported");
+        both(&place, &["a.str", "--input-format", "wav"], &wav).ends(3).says(&says);
+        built(&["--input-format", "wav"], &wav).ends(3).says(&says);
+    }
+    // and take the same: a length that is no multiple of a sample's, or of a frame's
+    let mut wav = hound_like_wav(&[1, 2, 3], 2, 8000);
+    wav[40] = 5;
+    let done = both(&place, &["a.str", "--input-format", "wav"], &wav).ends(0).says("1 byte left over after 2 items");
+    let by_itself = built(&["--input-format", "wav"], &wav).ends(0).says("1 byte left over after 2 items");
+    assert_eq!(done.stdout, by_itself.stdout);
+}
+
 #[test]
 fn leftover_bytes_are_reported() {
     let place = Place::new().with("a.str", TWICE);
@@ -95,11 +137,87 @@ fn bad_text_is_the_inputs_fault() {
     assert_eq!(place.files(), ["a.str", "in.txt"]);
 }
 
+/// What comes before a number that is none comes out, in all ways of running.
+#[test]
+fn what_comes_before_bad_text_comes_out() {
+    let show = "int->void filter Show { work pop 1 { println(pop()); } }\n";
+    let third = "int->int filter Third { work pop 3 push 1 { push(pop() + pop() + pop()); } }\n";
+    let tell = "int->int filter Tell { work pop 1 push 1 { println(-peek(0)); push(pop()); } }\n";
+    let whole = format!("{third}{tell}{show}int->void pipeline Main {{ add Tell; add Third; add Show; }}");
+    for program in [TWICE, &whole] {
+        let place = Place::new().with("a.str", program);
+        place.run(&["build", "a.str", "-o", "a"]).ends(0);
+        for (text, formats) in [
+            ("1 2 x 4", &["--output-format", "text"][..]),
+            ("1 2 3 4 5 6 7 x", &["--output-format", "text"]),
+            (&("1 ".repeat(20_000) + "x"), &["--output-format", "text"]),
+        ] {
+            let formats = if program == TWICE { formats } else { &[] };
+            let rest = [&["--input-format", "text"], formats].concat();
+            let wanted = both(&place, &[&["a.str"], &rest[..]].concat(), text.as_bytes()).ends(3).says("`x` is not");
+            assert!(!wanted.stdout.is_empty());
+            for way in [&["--back-end", "cc"][..], &["--back-end", "jit"], &["--threads", "2"]] {
+                let line = [&["run", "a.str"], &rest[..], way].concat();
+                let done = place.run_with(&line, text.as_bytes()).ends(3).says("`x` is not");
+                assert!(done.stdout == wanted.stdout, "{way:?}: {} and {}", done.text(), wanted.text());
+            }
+            let mut built = std::process::Command::new(place.path("a"));
+            built.args(&rest).stdin(std::process::Stdio::piped());
+            built.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+            let done = finish(built, text.as_bytes()).ends(3).says("`x` is not");
+            assert!(done.stdout == wanted.stdout, "{} and {}", done.text(), wanted.text());
+        }
+    }
+}
+
+/// The same for bytes that are no bits.
+#[test]
+fn what_comes_before_a_byte_that_is_no_bit_comes_out() {
+    let place = Place::new().with("a.str", "bit->int filter Main { work pop 1 push 1 { push((int)pop()); } }");
+    place.run(&["build", "a.str", "-o", "a"]).ends(0);
+    let formats = ["--input-format", "u8", "--output-format", "text"];
+    let done = both(&place, &[&["a.str"][..], &formats].concat(), &[0, 1, 1, 7, 1]).ends(3).says("7 is not a bit");
+    assert_eq!(done.text(), "0\n1\n1\n");
+    let mut built = std::process::Command::new(place.path("a"));
+    built.args(formats).stdin(std::process::Stdio::piped());
+    built.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let done = finish(built, &[0, 1, 1, 7, 1]).ends(3).says("7 is not a bit");
+    assert_eq!(done.text(), "0\n1\n1\n");
+}
+
 #[test]
 fn options_for_ends_that_are_closed_are_refused() {
     let place = Place::new().with("a.str", COUNT);
     both(&place, &["a.str", "-i", "x"], b"").ends(2).says("no open input");
     both(&place, &["a.str", "--rate", "8000"], b"").ends(2).says("no open output");
+}
+
+/// Options without an effect are not passed over.
+#[test]
+fn options_without_an_effect_are_told() {
+    let place = Place::new().with("a.str", TWICE);
+    place.run(&["build", "a.str", "-o", "a"]).ends(0);
+    for (option, value) in [("--rate", "8000"), ("--channels", "2")] {
+        let says = format!("{option} has a meaning only for a WAV output");
+        for output in ["-", "o.f32", "o"] {
+            both(&place, &["a.str", option, value, "-o", output], b"").ends(2).says(&says);
+        }
+        both(&place, &["a.str", option, value, "-o", "o.wav", "--output-format", "raw"], b"").ends(2).says(&says);
+        both(&place, &["a.str", option, value, "--output-format", "wav"], b"").ends(0);
+        let built = std::process::Command::new(place.path("a")).args([option, value]).output().unwrap();
+        let said = String::from_utf8_lossy(&built.stderr).into_owned();
+        assert!(built.status.code() == Some(2) && said.contains(&says), "{said}");
+    }
+    let says = "--linear direct has a meaning only with --fast-math";
+    place.run(&["run", "a.str", "--linear", "direct"]).ends(0).says(says);
+    place.run(&["build", "a.str", "--linear", "direct", "-o", "a"]).ends(0).says(says);
+    let measured = ["profile", "a.str", "-n", "1", "--linear", "direct", "-o", "p"];
+    place.run_with(&measured, &floats(&[1.0, 2.0])).ends(0).says(says);
+    assert!(!place.run(&["run", "a.str", "--linear", "off"]).ends(0).stderr.contains("--fast-math"));
+    assert!(!place.run(&["run", "a.str", "--linear", "direct", "--fast-math"]).ends(0).stderr.contains("meaning"));
+    // what a manifest says is meant for when it has an effect
+    let place = place.with("sluice.toml", "[program]\nname = \"p\"\nsources = [\"a.str\"]\n[run]\nrate = 8000\n");
+    place.run(&["run", "-o", "o.f32"]).ends(0);
 }
 
 #[test]
@@ -114,6 +232,29 @@ fn without_a_c_compiler_only_its_own_way_is_missing() {
         let done = finish(c, b"").ends(0);
         assert_eq!((done.text(), done.stderr.as_str()), ("0\n", ""));
     }
+}
+
+/// A C compiler that compiles nothing is the system's fault, not that of the text it was given.
+#[test]
+fn a_c_compiler_that_does_not_work() {
+    let native = "native C { int zero(); } void->int filter Zero { work push 1 { push(C.zero()); } }\nint->void filter Show { work pop 1 { println(pop()); } }\nvoid->void pipeline Main { add Zero; add Show; }";
+    let place = Place::new().with("a.str", COUNT).with("b.str", native);
+    let place = place.with("zero.c", "int zero(void) { return 0; }\n");
+    for (cc, says) in [("/bin/false", "it says nothing"), ("cc -bogus", "bogus")] {
+        let lines: [&[&str]; 4] = [
+            &["run", "a.str", "-n", "1", "--back-end", "cc"],
+            &["build", "a.str", "-o", "a"],
+            &["build", "a.str", "--lib", "-o", "liba.so"],
+            &["run", "b.str", "-n", "1", "--native", "zero.c"],
+        ];
+        for line in lines {
+            let mut command = place.command(line);
+            command.env("CC", cc);
+            let named = format!("the C compiler named by CC, `{cc}`, cannot compile a trivial program");
+            finish(command, b"").ends(3).says(&named).says(says);
+        }
+    }
+    assert_eq!(place.files(), ["a.str", "b.str", "zero.c"]);
 }
 
 #[test]
@@ -186,8 +327,13 @@ fn endless_recursion_is_reported() {
         "void f(int n) { f(n + 1); } work { f(0); }",
     ] {
         let program = format!("struct S {{ float[300] a; int n; }}\nvoid->void filter Main {{ {body} }}");
-        let place = Place::new().with("a.str", program);
-        both(&place, &["a.str", "-n", "1"], b"").ends(1).says("E0955");
+        let place = Place::new().with("a.str", &program);
+        let native = both(&place, &["a.str", "-n", "1"], b"").ends(1).says("E0955");
+        let interpreted = place.run(&["run", "a.str", "-n", "1", "--interpret"]);
+        // of two that call each other, either may be the one too many
+        if !program.contains(" g(") {
+            assert_eq!(native.stderr, interpreted.stderr);
+        }
     }
 }
 
