@@ -66,7 +66,7 @@ impl News {
                     together(&shown, &uri, document.as_ref().map(|(text, _)| text))
                 };
                 if let Some(list) = found {
-                    let version = document.map(|(_, version)| version).filter(|_| !list.is_none());
+                    let version = document.map(|(_, version)| version).filter(|_| list.is_some());
                     client.publish_diagnostics(uri, list.unwrap_or_default(), version).await;
                 }
             }

@@ -1,5 +1,7 @@
 //! A file that several programs import: what is shown of it depends on the texts and on what is open, not on what was opened, changed or analysed first.
 
+#![allow(clippy::disallowed_methods)] // tests look at clocks
+
 mod common;
 
 use common::{Client, run};
@@ -12,10 +14,14 @@ const BROKEN: &str = "import \"shared.str\";\nvoid->void pipeline Alpha { add Wr
 const BETA: &str = "import \"shared.str\";\nvoid->void pipeline Beta { add Wrong; }\n";
 
 async fn client() -> Client {
-    let client = Client::new(json!({}), json!({ "schedule": { "automatic": false } })).await;
+    let mut client = Client::new(json!({}), json!({ "schedule": { "automatic": false } })).await;
     client.write("shared.str", SHARED);
     client.write("alpha.str", ALPHA);
     client.write("beta.str", BETA);
+    // who imports whom is known before anything is opened
+    let new = |name: &str| json!({ "uri": client.uri(name), "type": 1 });
+    let changes = json!({ "changes": [new("shared.str"), new("alpha.str"), new("beta.str")] });
+    client.tell("workspace/didChangeWatchedFiles", changes).await;
     client
 }
 
