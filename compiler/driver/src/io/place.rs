@@ -12,6 +12,10 @@ const LINKS: usize = 40;
 
 /// The file that a path leads to. A link to a file that is not there leads to where that file would be; the folder must be there.
 pub fn target(path: &Path) -> io::Result<PathBuf> {
+    // what is there may have no path of its own: a pipe that is /dev/stdout
+    if std::fs::metadata(path).is_ok() {
+        return Ok(std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()));
+    }
     let mut at = path.to_path_buf();
     for _ in 0..LINKS {
         if let Ok(real) = std::fs::canonicalize(&at) {

@@ -173,3 +173,14 @@ fn permissions_stay() {
     assert!(built.status().unwrap().success());
     assert!(place.path("link").is_symlink() && place.path("later").exists());
 }
+
+/// Standard output has a path, too; where it is a pipe, the path leads to nothing that has a name.
+#[test]
+fn standard_output_by_its_path() {
+    // a library would have the name of it, which is C's
+    for line in WRITERS.iter().filter(|line| !line.contains(&"--lib")) {
+        let place = Place::new().with("a.str", TWICE);
+        let done = place.run(&[*line, &["/dev/stdout"]].concat()).ends(0);
+        assert_eq!(done.stdout.is_empty(), line[0] == "run", "{line:?}");
+    }
+}
