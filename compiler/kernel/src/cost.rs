@@ -100,7 +100,7 @@ pub fn function(kernel: &Kernel, id: FuncId) -> Cost {
 pub fn bounded(kernel: &Kernel) -> Option<Cost> {
     let id = kernel.work.function;
     let mut estimate = Estimate::of(kernel, id);
-    let cost = estimate.body(&kernel.function(id).body);
+    let cost = estimate.body(&kernel.functions.get(id.index())?.body);
     (!estimate.unknown).then_some(cost)
 }
 
