@@ -142,7 +142,7 @@ pub fn string_value(text: &str) -> String {
     while at < pieces.len() {
         // bytes that are escaped one by one may be a character together, as in C
         let byte = |p: &&Piece| match p.value {
-            Some(c) if p.end - p.start > 1 => u8::try_from(u32::from(c)).ok().filter(|b| *b >= 128),
+            Some(c) if text.as_bytes()[p.start] == b'\\' => u8::try_from(u32::from(c)).ok().filter(|b| *b >= 128),
             _ => None,
         };
         let bytes: Vec<u8> = pieces[at..].iter().map_while(|p| byte(&p)).take(4).collect();
