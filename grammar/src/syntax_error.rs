@@ -182,15 +182,17 @@ impl<'s> State<'s> {
     fn word_before(&self, end: u32) -> Option<(&'s str, Span)> {
         let last = self.token_index(end).checked_sub(1)?;
         let (mut at, mut open) = (last, 0);
-        while self.tokens[last].token == Token::RParen {
-            match self.tokens[at].token {
-                Token::RParen => open += 1,
-                Token::LParen => open -= 1,
-                _ => {}
-            }
-            at = at.checked_sub(1)?;
-            if open == 0 {
-                break;
+        if self.tokens[last].token == Token::RParen {
+            loop {
+                match self.tokens[at].token {
+                    Token::RParen => open += 1,
+                    Token::LParen => open -= 1,
+                    _ => {}
+                }
+                at = at.checked_sub(1)?;
+                if open == 0 {
+                    break;
+                }
             }
         }
         let word = self.tokens[at];
