@@ -269,12 +269,13 @@ fn feedback_loops_side_by_side() {
         (count(&[]), count(&["--fuse=false"]))
     };
     let text = echoes("");
-    assert_eq!(calls(&text), (1, 0), "four by turns; the two that follow one another not");
+    // once for as many turns as may be one, once for what is left of them
+    assert_eq!(calls(&text), (2, 0), "four by turns; the two that follow one another not");
     same(&text, ints, &[0, 1, 63, 64, 65, 700, 5003]);
     let seen = echoes("if (y == 12345) println(y);");
     assert_eq!(calls(&seen), (0, 0), "what is printed has an order");
     let stops = echoes("y = y / (gain - 1);");
-    assert_eq!(calls(&stops).0, 1, "a divisor that is known to be none fails nobody");
+    assert_eq!(calls(&stops).0, 2, "a divisor that is known to be none fails nobody");
     let stops = echoes("y = y / (y - 123456);");
     assert_eq!(calls(&stops), (0, 0), "who stops first matters");
     same(&seen, ints, &[700]);
