@@ -173,9 +173,11 @@ impl Scaling {
     fn of_items(&self) -> String {
         let mut text = format!(
             "## Items\n\nNanoseconds of native code for an item of input, by the number of items. *Alone*: as a library, from memory to memory, in blocks of 65,536 items at most, from its \
-             first item, the best turn; creating it is not counted, nor what reading the clock takes. *Process*: the program that `sluice build` makes, its start included, which reads a pipe and writes to nowhere. \
+             first item, the best turn; creating it is not counted{}. *Process*: the program that `sluice build` makes, its start included, which reads a pipe and writes to nowhere. \
              Costs are flat where the greatest is at most {FLAT} times the least; memory does not grow where no input takes more than {} MiB more than the shortest.\n\n\
              | program | items | alone, ns | process, ns | process without its start, ns | peak memory, MiB |\n|---|--:|--:|--:|--:|--:|\n",
+            // figures from before there were blocks have it in them
+            if self.blocks.is_empty() { "" } else { ", nor what reading the clock takes" },
             mega(GROWTH)
         );
         for program in &self.items {

@@ -299,7 +299,9 @@ mod tests {
     #[test]
     fn flags_fix_the_meaning() {
         let flags = CcOptions::default().flags(Product::Shared);
-        for flag in ["-std=gnu11", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv", "-shared", "-fPIC"] {
+        for flag in
+            ["-std=gnu11", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv", "-shared", "-fPIC", "-Wl,-z,now"]
+        {
             assert!(flags.iter().any(|f| f == flag), "{flag}");
         }
         assert!(!flags.iter().any(|f| FAST_MATH.contains(&f.as_str()) || f == "-g"));

@@ -400,7 +400,8 @@ pub fn run(options: &ProgramOptions, code: CodeChoices, natives: &NativeOptions,
             NodeKind::Writer(Endpoint::File(path)) => Some(path.as_str()),
             _ => None,
         });
-        guard::named(&checked, options, &natives, named)?;
+        // those the program names are its own fault
+        guard::outputs(&checked, options, &natives, named).map_err(|fault| Fault { exit: Exit::Program, ..fault })?;
         pipeline::run(session, &checked, &code.options(options), &run, &natives)
     })
 }

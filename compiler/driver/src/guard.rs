@@ -3,7 +3,7 @@
 //! Purpose: what a program is made of is never overwritten by what is made of it. Input: the files that were read, and where a command would
 //! write. Output: a fault where the two meet, by whatever names.
 
-use crate::exit::{Exit, Fault};
+use crate::exit::Fault;
 use crate::io::place;
 use crate::options::{NativeOptions, ProgramOptions};
 use crate::pipeline::Checked;
@@ -27,14 +27,4 @@ pub fn outputs<'a>(
         }
     }
     Ok(())
-}
-
-/// The same for files that the program names: it is at fault.
-pub fn named<'a>(
-    checked: &Checked,
-    options: &ProgramOptions,
-    natives: &NativeOptions,
-    files: impl IntoIterator<Item = &'a str>,
-) -> Result<(), Fault> {
-    outputs(checked, options, natives, files).map_err(|fault| Fault { exit: Exit::Program, ..fault })
 }

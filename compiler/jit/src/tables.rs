@@ -19,7 +19,6 @@ use sluice_codegen::c::fills::Fills;
 use sluice_codegen::c::layout::{self, Layout};
 use sluice_codegen::c::messages;
 use sluice_codegen::c::print::Site;
-
 use sluice_codegen::c::rest;
 use sluice_codegen::c::steady::Steady;
 use sluice_codegen::c::tables::Facts;

@@ -473,5 +473,7 @@ SL_ENGINE void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, 
 SL_ENGINE void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, int64_t k) SL_UNUSED;
 /* After `k` steady states whose cursors did not run: brings the items left to the starts of their buffers, or goes on to them where channels slide. */
 SL_ENGINE void sl_keep(sl_ctx *ctx, int64_t k) SL_UNUSED;
+/* The latter for one channel. */
+SL_ENGINE void sl_slide(sl_ctx *ctx, uint32_t c, int64_t k) SL_UNUSED;
 
 #endif

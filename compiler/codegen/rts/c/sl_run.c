@@ -473,14 +473,18 @@ SL_ENGINE void sl_run_scaled(sl_ctx *ctx, const sl_step *steps, uint64_t count, 
     }
 }
 
+SL_ENGINE void sl_slide(sl_ctx *ctx, uint32_t c, int64_t k) {
+    const sl_channel *ch = &ctx->program->channels[c];
+    ctx->at[c].head += k * (int64_t)ch->consumed;
+    ctx->at[c].tail = ctx->at[c].head + (int64_t)ch->fill;
+}
+
 SL_ENGINE void sl_keep(sl_ctx *ctx, int64_t k) {
     const sl_program *p = ctx->program;
     for (uint32_t i = 0; i < p->kept_count; i++) {
         const sl_channel *ch = &p->channels[p->kept[i]];
-        sl_cursor *at = &ctx->at[p->kept[i]];
         if (ch->slides) {
-            at->head += k * (int64_t)ch->consumed;
-            at->tail = at->head + (int64_t)ch->fill;
+            sl_slide(ctx, p->kept[i], k);
             continue;
         }
         char *buffer = ctx->arena + ch->offset;

@@ -78,9 +78,7 @@ pub fn keep(graph: &SdfGraph, steady: &SteadyState, places: &Layout, lives: Opti
         let (at, from, item) = (places.channels[c.index()].offset, places.fast(c), c_type(&channel.ty));
         let taken = steady.repetitions[channel.to.0.index()].saturating_mul(channel.consume.into());
         if let Some(own) = places.slides[c.index()] {
-            let n = own.0;
-            let _ =
-                writeln!(then, "    ctx->at[{n}].head += k * {taken}, ctx->at[{n}].tail = ctx->at[{n}].head + {fill};");
+            let _ = writeln!(then, "    sl_slide(ctx, {}, k);", own.0);
             continue;
         }
         // what others hold goes before they move it

@@ -249,6 +249,8 @@ fn what_does_not_end_is_not_proved() {
     assert_eq!(proved(one, &within("push(1)")), (false, true));
     assert_eq!(proved(one, &within("pop()")), (false, false));
     assert_eq!(proved(one, &within("i = i & 7")), (true, true));
+    let before = "for (int i = 0; i < peek(0); i++) { push(1); push(2); while (true) { } } push(pop());";
+    assert_eq!(proved(one, before), (false, true), "the only turn pushes two, and then it never ends");
     // before it comes to that, once
     assert_eq!(proved(one, "push(pop()); if (iter() > 5) while (true) { }"), (true, true));
 }

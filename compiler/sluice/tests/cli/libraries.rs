@@ -107,12 +107,33 @@ int->int pipeline Main { add Inverse; }";
     }
 }
 
-/// With how few items the program of a text waits, from the table that its code has.
-fn rest(text: &str) -> u64 {
+/// From the table that the code of a program has: steady states of a batch, those of one run of the schedule, those that a run begins with, and with how few items it waits.
+fn told(text: &str) -> [u64; 4] {
     let place = Place::new().with("a.str", text);
     let c = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
     let (before, _) = c.split_once(", &sl_abi").expect("there is a table");
-    before.rsplit(", ").next().and_then(|n| n.parse().ok()).expect("a number")
+    let mut numbers = before.rsplit(", ").map(|n| n.parse().expect("a number"));
+    let mut last = [(); 4].map(|()| numbers.next().expect("four of them"));
+    last.reverse();
+    last
+}
+
+/// A run begins with many steady states where these are quick for certain, and with one run of the schedule where they may take as long as they like.
+#[test]
+fn a_run_begins_in_vectors() {
+    let begins = |work: &str| {
+        let text = format!(
+            "int->int filter F {{ work pop 1 push 1 {{ int x = pop(); {work} push(x); }} }} int->int pipeline Main {{ add F; }}"
+        );
+        let [batch, unit, begin, _] = told(&text);
+        assert!(unit <= begin && begin <= batch && begin % unit == 0, "{batch}, {unit}, {begin}");
+        begin
+    };
+    assert!(begins("x += 3;") >= 256);
+    let long = begins("for (int i = 0; i < 5000; i++) x = x * 5 + 3;");
+    assert!((1..64).contains(&long), "{long}");
+    assert_eq!(begins("while (x > 0) x = x * 5 + 3;"), 1);
+    assert_eq!(begins("for (int i = 0; i < x; i++) x -= 3;"), 1);
 }
 
 /// Items of which nothing would be seen wait, so that what comes next runs fast; what would be seen of an item is seen at once.
@@ -144,7 +165,7 @@ fn few_items_wait() {
             0,
         ),
     ] {
-        assert_eq!(rest(&main(what)), items, "{what}");
+        assert_eq!(told(&main(what))[3], items, "{what}");
     }
     for pieces in ["3", "64", "3000"] {
         for what in [

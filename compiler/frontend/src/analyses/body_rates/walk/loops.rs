@@ -126,10 +126,17 @@ impl<'a> Walk<'a> {
         self.notice(&result, span);
         let ends = breaks || exits_by_return || known != Some(true);
         if let (false, Some(m)) = (ends, &most) {
-            // no way leads on from here: what the turns do counts for no state, not even that of a loop around this one
-            let w = &mut self.watch;
-            let counts = [(&mut w.looked, m.looked), (&mut w.popped, m.pops), (&mut w.pushed, m.pushes)];
-            counts.into_iter().filter(|(_, turn)| turn.hi > 0).for_each(|(most, _)| *most = u64::MAX);
+            // no way leads on from here: what the turns do counts for no state, not even that of a loop around this one; nor does what has been done in a turn of that
+            let (w, within) = (&mut self.watch, self.relative > 0);
+            for (most, turn, before) in [
+                (&mut w.looked, m.looked, at.looked),
+                (&mut w.popped, m.pops, at.pops),
+                (&mut w.pushed, m.pushes, at.pushes),
+            ] {
+                if turn.hi > 0 || within && before.hi > 0 {
+                    *most = u64::MAX;
+                }
+            }
         }
         if exits_by_return {
             let mut returned = result.clone();
