@@ -245,7 +245,8 @@ static int64_t sl_library_push(sl_library *lib, const void *items, size_t n) {
 static int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
     char *to = items;
     uint64_t pulled = 0;
-    if (lib->message[0]) {
+    /* what came before a fault and found no room yet comes first */
+    if (lib->message[0] && lib->out.held == 0) {
         return sl_library_go(lib, -1);
     }
     if (!lib->has_out) {
@@ -275,7 +276,7 @@ static SL_UNUSED int64_t sl_library_process(sl_library *lib, const void *in, siz
     const size_t given = *n;
     *n = 0;
     if (lib->message[0]) {
-        return sl_library_go(lib, -1);
+        return sl_library_pull(lib, out, max);
     }
     if (given > 0 && lib->in.ended) {
         return SL_LIB_USE;
