@@ -251,6 +251,16 @@ fn what_does_not_end_is_not_proved() {
     assert_eq!(proved(one, &within("i = i & 7")), (true, true));
     let before = "for (int i = 0; i < peek(0); i++) { push(1); push(2); while (true) { } } push(pop());";
     assert_eq!(proved(one, before), (false, true), "the only turn pushes two, and then it never ends");
+    let looks = "for (int i = 0; i < peek(0); i++) { int x = peek(7); while (true) { } } push(pop());";
+    assert_eq!(proved(one, looks), (true, false), "the only turn looks at eight");
+    // in a loop whose turns are counted, and in one within one
+    let counted = |most: u32| {
+        format!("for (int i = 0; i < 1000000; i++) {{ push(1); if (peek(0) > {most}) while (true) push(1); }} pop();")
+    };
+    assert_eq!(proved("pop 1 push 1000000", &counted(9)), (false, true));
+    let nested = "for (int i = 0; i < peek(0); i++) for (int j = 0; j < peek(0); j++) { push(1); while (true) { } } push(pop());";
+    assert_eq!(proved(one, nested), (true, true), "one is pushed, and then it never ends");
+    assert_eq!(proved(one, &nested.replace("{ push(1);", "{ push(1); push(1);")), (false, true));
     // before it comes to that, once
     assert_eq!(proved(one, "push(pop()); if (iter() > 5) while (true) { }"), (true, true));
 }

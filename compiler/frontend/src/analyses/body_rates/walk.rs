@@ -27,6 +27,8 @@ pub(super) struct Walk<'a> {
     current: Option<&'a Function>,
     /// Counting from the start of a loop's body, not of the firing: no time to notice anything.
     relative: u32,
+    /// What ways through the loop's body do that never end, counted like that.
+    stuck: Option<loops::Done>,
     /// Within a place that is looked at as a whole.
     inside: u32,
     watch: Watch,
@@ -47,6 +49,7 @@ pub(super) fn run<'a>(
         depth: 0,
         current: None,
         relative: 0,
+        stuck: None,
         inside: 0,
         watch: Watch::default(),
     };

@@ -10,6 +10,14 @@ struct Counted {
     end: i64,
 }
 
+/// What a way has done at most: items looked at, popped and pushed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Done {
+    looked: u64,
+    popped: u64,
+    pushed: u64,
+}
+
 impl<'a> Walk<'a> {
     /// A loop with its condition before the body.
     pub(super) fn repeat(
@@ -95,14 +103,14 @@ impl<'a> Walk<'a> {
         }
         let mut turn = start.clone();
         (turn.pops, turn.pushes, turn.looked) = Default::default();
-        self.relative += 1;
         let mut inner = Jumps::default();
-        let known = cond.map_or(Some(true), |c| self.expr(c, &mut turn).truth());
-        let after_cond = turn.clone();
-        let end = if known == Some(false) { None } else { self.stmts(body, Some(turn), &mut inner) };
-        let next = join(end, inner.continues.take());
-        let end = self.stmts(step, next, &mut Jumps::default());
-        self.relative -= 1;
+        let ((known, after_cond, end), stuck) = self.in_a_turn(|w| {
+            let known = cond.map_or(Some(true), |c| w.expr(c, &mut turn).truth());
+            let after_cond = turn.clone();
+            let end = if known == Some(false) { None } else { w.stmts(body, Some(turn), &mut inner) };
+            let next = join(end, inner.continues.take());
+            (known, after_cond, w.stmts(step, next, &mut Jumps::default()))
+        });
         let breaks = inner.breaks.is_some();
         let returns = inner.returns.take();
         let exits_by_return = returns.is_some();
@@ -125,18 +133,11 @@ impl<'a> Walk<'a> {
         }
         self.notice(&result, span);
         let ends = breaks || exits_by_return || known != Some(true);
-        if let (false, Some(m)) = (ends, &most) {
-            // no way leads on from here: what the turns do counts for no state, not even that of a loop around this one; nor does what has been done in a turn of that
-            let (w, within) = (&mut self.watch, self.relative > 0);
-            for (most, turn, before) in [
-                (&mut w.looked, m.looked, at.looked),
-                (&mut w.popped, m.pops, at.pops),
-                (&mut w.pushed, m.pushes, at.pushes),
-            ] {
-                if turn.hi > 0 || within && before.hi > 0 {
-                    *most = u64::MAX;
-                }
-            }
+        if !ends {
+            self.never_ends(&result, Done::default());
+        }
+        if let Some(stuck) = stuck {
+            self.never_ends(&result, stuck);
         }
         if exits_by_return {
             let mut returned = result.clone();
@@ -164,10 +165,8 @@ impl<'a> Walk<'a> {
         set_local(&mut start, c.local, Known::Int(c.range.0, c.range.1));
         let mut turn = start.clone();
         (turn.pops, turn.pushes, turn.looked) = Default::default();
-        self.relative += 1;
         let mut inner = Jumps::default();
-        let end = self.stmts(body, Some(turn), &mut inner);
-        self.relative -= 1;
+        let (end, stuck) = self.in_a_turn(|w| w.stmts(body, Some(turn), &mut inner));
         if inner.breaks.is_some() || inner.returns.is_some() {
             return None;
         }
@@ -182,7 +181,36 @@ impl<'a> Walk<'a> {
         };
         set_local(&mut result, c.local, Known::Int(c.end, c.end));
         self.notice(&result, span);
+        if let Some(stuck) = stuck {
+            self.never_ends(&result, stuck);
+        }
         Some(result)
+    }
+
+    /// Goes through a turn of a loop, counting from its start; and the most that a way through it does which never ends, if there is one.
+    fn in_a_turn<T>(&mut self, turn: impl FnOnce(&mut Self) -> T) -> (T, Option<Done>) {
+        let around = self.stuck.take();
+        self.relative += 1;
+        let result = turn(self);
+        self.relative -= 1;
+        (result, std::mem::replace(&mut self.stuck, around))
+    }
+
+    /// A way that never ends has come as far as `at`, and then did `then`. No state tells of it, for none follows: it is noticed at once, or with the loop around.
+    fn never_ends(&mut self, at: &State<'a>, then: Done) {
+        let looked = match then.looked {
+            0 => at.looked.hi,
+            reach => at.looked.hi.max(at.pops.hi.saturating_add(reach)),
+        };
+        let popped = at.pops.hi.saturating_add(then.popped);
+        let pushed = at.pushes.hi.saturating_add(then.pushed);
+        if self.relative > 0 {
+            let s = self.stuck.get_or_insert_default();
+            *s = Done { looked: s.looked.max(looked), popped: s.popped.max(popped), pushed: s.pushed.max(pushed) };
+        } else {
+            let w = &mut self.watch;
+            (w.looked, w.popped, w.pushed) = (w.looked.max(looked), w.popped.max(popped), w.pushed.max(pushed));
+        }
     }
 
     /// Is this a counted loop? `at` is the state before the next turn, `start` the same without what the body writes.
