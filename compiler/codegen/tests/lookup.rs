@@ -1,4 +1,4 @@
-//! Tables of bytes (`sl_lookup.h`), for processors with and without instructions for them, and by each C compiler that there is: every table length, every place.
+//! Tables of bytes (`sl_lookup.h`), bits turned round and words mixed of two (`sl_math.h`), for processors with and without instructions for them, and by each C compiler that there is: every table length, every place.
 #![allow(clippy::disallowed_methods)] // C is compiled and run
 
 use sluice_codegen::c::rts;
@@ -16,7 +16,7 @@ static void fill(long n, long padded) {
     for (long i = 0; i < n; i++) bytes[i] = (uint8_t)(table[i] = (int32_t)(random_word() & 255));
     for (long i = 0; i < padded; i++)
         for (int side = 0; side < 2; side++)
-            bytes[padded + i / 16 * 32 + side * 16 + i % 16] = bytes[i] ^ (i % 128 < 16 ? 0 : bytes[i - 16]);
+            bytes[padded + i / 16 * 32 + side * 16 + i % 16] = bytes[i] ^ (i % 64 < 16 ? 0 : bytes[i - 16]);
 }
 static int tell(long n, int32_t at, int32_t is) { printf("%ld: %x gives %x\n", n, (unsigned)at, (unsigned)is); return 1; }
 /* Places within the wanted bytes, anything in the others. */
@@ -51,8 +51,26 @@ static int32_t place(long n, int32_t wanted) {
         } \
         WANTED(0xFFFFFFFFu) WANTED(0xFF00FF00u) WANTED(0x0000FFFFu) WANTED(0xFFFF00FFu) \
     }
+#define TURN(n) \
+    { \
+        sl_vi x; \
+        for (int l = 0; l < SL_LANES; l++) x[l] = (int32_t)random_word(); \
+        const sl_vi is = sl_vi_rotl(x, n); \
+        for (int l = 0; l < SL_LANES; l++) \
+            if ((uint32_t)is[l] != ((uint32_t)x[l] << n | (uint32_t)x[l] >> (32 - n))) return tell(n, x[l], is[l]); \
+    }
+#define MIXED(mask) \
+    { \
+        sl_vi a, b; \
+        for (int l = 0; l < SL_LANES; l++) a[l] = (int32_t)random_word(), b[l] = (int32_t)random_word(); \
+        const sl_vi is = sl_vi_mixed(a, b, (int32_t)(mask)); \
+        for (int l = 0; l < SL_LANES; l++) \
+            if (is[l] != ((a[l] & (int32_t)(mask)) | (b[l] & ~(int32_t)(mask)))) return tell((long)(mask), a[l], is[l]); \
+    }
 int main(void)
 {
+    TURN(1) TURN(7) TURN(8) TURN(9) TURN(15) TURN(16) TURN(17) TURN(23) TURN(24) TURN(25) TURN(31)
+    MIXED(0xFF000000u) MIXED(0x00FF00FFu) MIXED(0x000000FFu) MIXED(0x7FFFFFFFu) MIXED(0x00FF01FFu) MIXED(0x01010101u) MIXED(0xFFFFFF00u)
     LENGTH(1) LENGTH(16) LENGTH(17) LENGTH(64) LENGTH(65) LENGTH(100) LENGTH(128)
     LENGTH(129) LENGTH(192) LENGTH(200) LENGTH(256)
     puts("right");

@@ -187,6 +187,8 @@ pub struct Lanes {
     pub varying: Vec<bool>,
     /// Machine vectors side by side for each varying value (hides the latency of dependent operations).
     pub unroll: u32,
+    /// The same where there are twice as many registers for vectors (32); at least as many.
+    pub deep: u32,
     /// Bring the window into phase order first: items of equal position modulo `pop` become neighbours. Where a firing takes more than one and this is not so, each lane's
     /// items are taken from where they are.
     pub phases: bool,

@@ -173,8 +173,9 @@ impl Printer {
             let varying: String = l.varying.iter().map(|v| if *v { 'v' } else { 'u' }).collect();
             let phases = if l.phases { " phases" } else { "" };
             let strands = if l.strands > 1 { format!(" strands {}", l.strands) } else { String::new() };
-            let _ =
-                writeln!(self.out, "lanes {} {} unroll {}{phases}{strands}", l.function, quoted(&varying), l.unroll);
+            let deep = if l.deep > l.unroll { format!(" deep {}", l.deep) } else { String::new() };
+            let name = quoted(&varying);
+            let _ = writeln!(self.out, "lanes {} {name} unroll {}{deep}{phases}{strands}", l.function, l.unroll);
         }
         if let Some(s) = &k.steps {
             let _ = writeln!(self.out, "steps {} {}", s.function, s.firings);

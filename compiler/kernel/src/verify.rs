@@ -41,7 +41,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
     }
     if let Some(l) = &kernel.lanes {
         let f = kernel.functions.get(l.function.index()).ok_or("a lanes function that does not exist")?;
-        if l.varying.len() != f.locals.len() || l.unroll == 0 {
+        if l.varying.len() != f.locals.len() || l.unroll == 0 || l.deep < l.unroll {
             return Err("a lanes function does not fit its description".into());
         }
         let (r, n) = (kernel.work.rates, l.strands);

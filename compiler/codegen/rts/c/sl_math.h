@@ -241,12 +241,46 @@ SL_FN sl_vf sl_vf_load(const float *p) { sl_vf v; memcpy(&v, p, sizeof v); retur
 SL_FN sl_vi sl_vi_load(const int32_t *p) { sl_vi v; memcpy(&v, p, sizeof v); return v; }
 SL_FN void sl_vf_store(float *p, sl_vf v) { memcpy(p, &v, sizeof v); }
 SL_FN void sl_vi_store(int32_t *p, sl_vi v) { memcpy(p, &v, sizeof v); }
-SL_FN __attribute__((always_inline)) sl_vi sl_vi_rotl(sl_vi a, const int32_t n) { return (sl_vi)((sl_vu)a << n | (sl_vu)a >> (32 - n)); }
+#if defined(__has_builtin) && defined(__GNUC__) && SL_LANES == 8 && defined(__AVX2__)
+#if __has_builtin(__builtin_ia32_pshufb256) && __has_builtin(__builtin_ia32_pblendvb256)
+#define SL_OF_BYTES
+#endif
+#endif
+/* bits turned to the left, by a constant (1 to 31); whole bytes change places */
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_rotl(sl_vi a, const int32_t n)
+{
+#ifdef SL_OF_BYTES
+    typedef char sl_bytes __attribute__((vector_size(32)));
+    if (n == 8)
+        return (sl_vi)__builtin_ia32_pshufb256((sl_bytes)a, (sl_bytes){3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14, 3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14});
+    if (n == 16)
+        return (sl_vi)__builtin_ia32_pshufb256((sl_bytes)a, (sl_bytes){2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13});
+    if (n == 24)
+        return (sl_vi)__builtin_ia32_pshufb256((sl_bytes)a, (sl_bytes){1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12, 1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12});
+#endif
+    return (sl_vi)((sl_vu)a << n | (sl_vu)a >> (32 - n));
+}
+/* of a the bits of m, a constant, and of b the others; an instruction where m is of whole bytes, or the processor chooses by bits */
+SL_FN __attribute__((always_inline)) sl_vi sl_vi_mixed(sl_vi a, sl_vi b, const int32_t m)
+{
+#ifdef SL_OF_BYTES
+    typedef char sl_bytes __attribute__((vector_size(32)));
+    if (((uint32_t)m & 0x01010101) * 255u == (uint32_t)m) return (sl_vi)__builtin_ia32_pblendvb256((sl_bytes)b, (sl_bytes)a, (sl_bytes)((sl_vi){0} + m));
+#endif
+    return (a & m) | (b & ~m);
+}
 /* a vector that is used several times, in a register: gcc would load it anew for each */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define SL_KEPT(x) __asm__("" : "+v"(x))
 #else
 #define SL_KEPT(x) ((void)0)
+#endif
+/* what is done from here on with n is not what was done with it before: where two ways begin alike, gcc would do once for both what one vector needs, and what the others of one way
+ * need only when that is done, though they do not wait for each other (code hoisting) */
+#ifdef __GNUC__
+#define SL_ANEW(n) __asm__("" : "+r"(n))
+#else
+#define SL_ANEW(n) ((void)0)
 #endif
 /* a word of each of SL_LANES rows */
 SL_FN sl_vf sl_vf_across(const float *p, const long row)

@@ -15,7 +15,7 @@
 use super::lanewise::Ends;
 use super::print_columns;
 use super::print_function::Printer;
-use super::print_skewed::Way;
+use super::print_skewed::{Machines, Way};
 use super::print_turn::turned;
 use super::types::c_type;
 use sluice_frontend::constant::Const;
@@ -35,8 +35,8 @@ pub(super) struct LaneLayout {
     /// Firings in a block, and words in a phase.
     block: u32,
     row: u32,
-    /// Is a block the machine's own lanes, however few, and a phase a word for each of them, rather than what is said here?
-    narrow: bool,
+    /// So many vectors of the machine, with 16 registers and with 32, are a block rather than what is said here, and a phase is a word of each lane.
+    own: Option<(u32, u32)>,
     /// Positions of items come from a table.
     positions: bool,
     /// Streams that take turns, and of one stream: items taken by a turn, and looked at.
@@ -63,7 +63,12 @@ const LEAST_IN_LANE: u32 = 4 * LEAST_BLOCK;
 const MAX_POSITIONS: u32 = 4096;
 
 impl LaneLayout {
-    fn of(kernel: &Kernel, Lanes { phases, unroll, strands, .. }: &Lanes, ends: Ends, in_lane: u32) -> LaneLayout {
+    fn of(
+        kernel: &Kernel,
+        Lanes { phases, unroll, deep, strands, .. }: &Lanes,
+        ends: Ends,
+        in_lane: u32,
+    ) -> LaneLayout {
         let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
         let (wi, wo) = (width(&kernel.input), width(&kernel.output));
         let (all, strands) = (kernel.work.rates, *strands);
@@ -84,7 +89,8 @@ impl LaneLayout {
         let near = *phases && !by_columns && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
         let block = if near && words > 0 { LEAST_BLOCK * unroll.max(&1) } else { block };
         // what the blocks of the widest machine would hold leaves the first cache no room for the items themselves (measured)
-        let narrow = near && *unroll <= 1 && words > BUFFER / 4 * 3 / LEAST_BLOCK;
+        let narrow = *unroll <= 1 && words > BUFFER / 4 * 3 / LEAST_BLOCK;
+        let own = (near && words > 0 && (deep > unroll || narrow)).then_some((*unroll.max(&1), *deep.max(&1)));
         let row = if near || strands == 1 && block == LEAST_BLOCK && rates.peek == rates.pop {
             block / 16
         } else {
@@ -98,7 +104,7 @@ impl LaneLayout {
             push,
             block,
             row: row * 16,
-            narrow,
+            own,
             positions: *phases && rates.pop > 1 && rates.peek > rates.pop && rates.peek * wi <= MAX_POSITIONS,
             strands,
             rates,
@@ -114,12 +120,20 @@ impl LaneLayout {
 
     /// So many phases, in words.
     fn rows(&self, n: u32) -> String {
-        if self.narrow { format!("{n} * SL_LANES") } else { (n * self.row).to_string() }
+        match self.own {
+            Some((1, 1)) => format!("{n} * SL_LANES"),
+            Some(_) => format!("{n} * row"),
+            None => (n * self.row).to_string(),
+        }
     }
 
     /// Firings in a block.
     fn firings(&self) -> String {
-        if self.narrow { "SL_LANES".to_string() } else { self.block.to_string() }
+        match self.own {
+            Some((1, 1)) => "SL_LANES".to_string(),
+            Some(_) => "row".to_string(),
+            None => self.block.to_string(),
+        }
     }
 
     /// Brings a block into phase order, where its items are words of `window` words for each firing.
@@ -180,11 +194,15 @@ impl Printer<'_> {
             1 => "SL_LANES".into(),
             vectors => format!("({vectors} * SL_LANES)"),
         };
-        let widest = in_lane > 1 && ways.iter().any(|w| w.widest);
+        let widest = in_lane > 1 && ways.iter().any(|w| w.machines == Machines::Widest);
         if widest {
             self.out.push_str("#if SL_LANES == 16\n");
         }
         self.out.push_str("    {\n");
+        if let Some((few, many)) = layout.own.filter(|own| *own != (1, 1)) {
+            let _ =
+                writeln!(self.out, "        enum {{ row = SL_LANES == 16 ? {many} * SL_LANES : {few} * SL_LANES }};");
+        }
         let (turned_in, turned_out) =
             (lanes.phases && !layout.by_columns && !layout.ends.taken, layout.push > 1 && !layout.ends.given);
         if turned_in {
@@ -221,15 +239,17 @@ impl Printer<'_> {
         self.layout = Some(layout);
         for way in ways {
             (self.unroll, self.way) = (way.vectors, Some(*way));
-            if way.widest && !widest {
-                self.out.push_str("#if SL_LANES == 16\n");
+            let condition = way.machines.condition().filter(|_| !widest);
+            self.out.push_str(condition.unwrap_or_default());
+            if way.apart {
+                self.out.push_str("            SL_ANEW(f);\n");
             }
             let wide = way.vectors / in_lane as usize;
             let _ = writeln!(self.out, "            for (; f + {wide} * SL_LANES <= block; f += {wide} * SL_LANES) {{");
             self.declare_varying(&lanes.varying);
             self.body(&self.function().body, 4);
             self.out.push_str("            }\n");
-            if way.widest && !widest {
+            if condition.is_some() {
                 self.out.push_str("#endif\n");
             }
         }
@@ -371,7 +391,7 @@ impl Printer<'_> {
             return format!("{load}((const {c} *)(const void *)in + {of_firing} + {word} * SL_LANES)");
         }
         let at = match word.parse::<u32>() {
-            Ok(w) if l.narrow => l.rows(w),
+            Ok(w) if l.own.is_some() => l.rows(w),
             Ok(w) => l.position(w + before * l.width.0).to_string(),
             // sums of 64 bits, of which the compiler need not ask whether they wrap: the part of an item is a constant
             Err(_) => {
@@ -456,7 +476,7 @@ impl Printer<'_> {
         if let Some((x, n)) = turned(op, a, b) {
             return format!("sl_vi_rotl({}, {n})", self.lane(x, u));
         }
-        if let Some(text) = self.lane_bytes((op, a, b), u) {
+        if let Some(text) = self.lane_bytes((op, a, b), u).or_else(|| self.lane_mixed((op, a, b), u)) {
             return text;
         }
         let (x, y) = (self.lane(a, u), self.lane(b, u));

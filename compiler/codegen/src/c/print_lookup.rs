@@ -24,9 +24,9 @@ const LONGEST: u32 = 256;
 const MOST_ROWS: usize = 256;
 /// Bytes of a register: rows are padded to one, two or four.
 const REGISTER: usize = 64;
-/// Bytes among which an instruction finds one, and elements that such instructions tell apart by the sign of a place.
+/// Bytes among which an instruction finds one, and elements that are found by several of these.
 const STEP: usize = 16;
-const HALF: usize = 128;
+const QUARTER: usize = 64;
 
 impl Printer<'_> {
     /// Declares the copies in bytes of the tables that the lanes' function looks up in.
@@ -120,7 +120,7 @@ fn padded(n: usize) -> usize {
 fn copies(row: &[u8]) -> Vec<u8> {
     let mut out = row.to_vec();
     out.resize(padded(row.len()), 0);
-    let before = |i: usize| if i % HALF < STEP { 0 } else { out[i - STEP] };
+    let before = |i: usize| if i % QUARTER < STEP { 0 } else { out[i - STEP] };
     let differences: Vec<u8> = (0..out.len()).map(|i| out[i] ^ before(i)).collect();
     out.extend(differences.chunks(STEP).flat_map(|step| [step, step]).flatten());
     out
@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(copy[..n], row);
             assert!(copy[n..].iter().all(|b| *b == 0));
             for (i, wanted) in row.iter().enumerate() {
-                let steps = (i / HALF * HALF / STEP)..=(i / STEP);
+                let steps = (i / QUARTER * QUARTER / STEP)..=(i / STEP);
                 let side = |second: usize| {
                     steps.clone().fold(0, |sum, s| sum ^ differences[(2 * s + second) * STEP + i % STEP])
                 };

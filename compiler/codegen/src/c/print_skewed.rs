@@ -33,6 +33,26 @@ const LEAST_TURNS: u32 = 24;
 /// Lanes of the widest machine.
 const WIDEST: u32 = 16;
 
+/// For which machines something is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Machines {
+    All,
+    /// Those with the widest vectors, and twice as many registers for them.
+    Widest,
+    Others,
+}
+
+impl Machines {
+    /// The preprocessor's condition.
+    pub(super) fn condition(self) -> Option<&'static str> {
+        match self {
+            Machines::All => None,
+            Machines::Widest => Some("#if SL_LANES == 16\n"),
+            Machines::Others => Some("#if SL_LANES != 16\n"),
+        }
+    }
+}
+
 /// How many vectors the lanes of a function are at once.
 #[derive(Clone, Copy)]
 pub(super) struct Way {
@@ -42,8 +62,15 @@ pub(super) struct Way {
     pub(super) sharing: usize,
     /// Those are firings that follow one another in a lane, rather than in neighbouring lanes.
     pub(super) in_lane: bool,
-    /// Only for machines with the widest vectors.
-    pub(super) widest: bool,
+    /// Where.
+    pub(super) machines: Machines,
+    /// Must not be taken together with the ways before it.
+    pub(super) apart: bool,
+}
+
+impl Way {
+    /// One vector by itself.
+    const ALONE: Way = Way { vectors: 1, sharing: 1, in_lane: false, machines: Machines::All, apart: false };
 }
 
 /// A loop whose vectors share what they load.
@@ -87,9 +114,11 @@ impl Printer<'_> {
     /// How many vectors at once: firings that follow one another in a lane, which are a block of their own, and others, the most first.
     pub(super) fn ways(&self, lanes: &Lanes, ends: Ends) -> (Vec<Way>, Vec<Way>) {
         let mut loops: Vec<Shared> = Vec::new();
+        let mut written_out = true;
         walk::each_stmt(&self.function().body, &mut |s| {
             if let StmtKind::For(l) = &s.kind {
                 loops.extend(self.shared(l));
+                written_out = false;
             }
         });
         let (mut in_lane, mut others) = (Vec::new(), Vec::new());
@@ -101,24 +130,30 @@ impl Printer<'_> {
             let vectors = 8 / sums.next_power_of_two();
             if let Some(distance) = self.distance(WIDEST).filter(|_| !taken) {
                 if fit(4, distance) {
-                    others.push(Way { vectors: 2 * vectors, sharing: 4, in_lane: false, widest: true });
+                    others.push(Way { vectors: 2 * vectors, sharing: 4, machines: Machines::Widest, ..Way::ALONE });
                 }
                 if fit(2, distance) {
-                    others.push(Way { vectors, sharing: 2, in_lane: false, widest: false });
+                    others.push(Way { vectors, sharing: 2, ..Way::ALONE });
                 }
             }
             if others.is_empty() && lanes.strands == 1 && lanes.phases && !taken {
-                for (vectors, widest) in [(2 * vectors, true), (vectors, false)] {
+                for (vectors, machines) in [(2 * vectors, Machines::Widest), (vectors, Machines::All)] {
                     let of = vectors.min(4);
                     if fit(of as u32, pop) {
-                        in_lane.push(Way { vectors, sharing: of, in_lane: true, widest });
+                        in_lane.push(Way { vectors, sharing: of, in_lane: true, machines, ..Way::ALONE });
                     }
                 }
             }
         }
-        for vectors in [lanes.unroll as usize, 1] {
+        let few = if lanes.deep > lanes.unroll {
+            others.push(Way { vectors: lanes.deep as usize, machines: Machines::Widest, ..Way::ALONE });
+            Machines::Others
+        } else {
+            Machines::All
+        };
+        for (vectors, machines) in [(lanes.unroll as usize, few), (1, Machines::All)] {
             if others.last().is_none_or(|w| w.vectors > vectors) {
-                others.push(Way { vectors, sharing: 1, in_lane: false, widest: false });
+                others.push(Way { vectors, machines, apart: written_out && !others.is_empty(), ..Way::ALONE });
             }
         }
         (in_lane, others)

@@ -13,6 +13,7 @@
 //! its control flow does not depend on data, and it does not only move items or consist of loops over neighbouring items; a condition that does, over assignments that may be executed in vain, becomes
 //! selections. Complex values are split first.
 
+mod chains;
 mod convert;
 mod straight;
 mod strands;
@@ -149,9 +150,11 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
             6..=10 => 2,
             _ => 1,
         };
+        // named variables say little of a firing that has been written out
+        let (unroll, deep) = chains::vectors(&f, &varying).filter(|_| unroll == 1).unwrap_or((unroll, unroll));
         let phases = rates.pop * width(&kernel.input) > 1 && !wide;
         let function = FuncId::from(kernel.functions.len());
-        return Some((f, Lanes { function, varying, unroll, phases, strands: 1 }));
+        return Some((f, Lanes { function, varying, unroll, deep, phases, strands: 1 }));
     }
 }
 

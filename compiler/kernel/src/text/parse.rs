@@ -231,9 +231,10 @@ impl<'a> Parser<'a> {
                 let varying = self.string()?.chars().map(|c| c == 'v').collect();
                 self.expect("unroll")?;
                 let unroll = self.unsigned()?;
+                let deep = if self.word("deep") { self.unsigned()? } else { unroll };
                 let phases = self.word("phases");
                 let strands = if self.word("strands") { self.unsigned()? } else { 1 };
-                lanes = Some(Lanes { function, varying, unroll, phases, strands });
+                lanes = Some(Lanes { function, varying, unroll, deep, phases, strands });
             } else if self.word("steps") {
                 steps = Some(Steps { function: self.func()?, firings: self.unsigned()? });
             } else {

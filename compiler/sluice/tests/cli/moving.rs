@@ -332,6 +332,46 @@ int->int pipeline Main { for (int n = 1; n < 31; n++) { add Turn(n); add Sum(n);
     same(text, ints, &[0, 1, 15, 16, 17, 700]);
 }
 
+/// Words that are put together of bytes, and of bits, of several words.
+#[test]
+fn words_are_mixed_of_others() {
+    let text = "int->int filter Mix { work pop 4 push 4 { int a = pop(); int b = pop(); int c = pop(); int d = pop();
+    push((a & 0xFF000000) | (b & 0x00FF0000) | (c & 0x0000FF00) | (d & 0xFF));
+    push((a & 0x55555555) + (d & 0xAAAAAAAA));
+    push((0xFFFF & c) ^ (b & 0xFFFF0000));
+    push((a & 0xFFFF0000) | (c & 0xFFF));
+} }
+int->int pipeline Main { add Mix; add Mix; }
+";
+    let place = Place::new().with("a.str", text);
+    let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
+    assert!(done.text().contains("sl_vi_mixed("), "{}", done.text());
+    same(text, ints, &[0, 4, 60, 64, 68, 2800]);
+}
+
+/// Filters whose operations wait for one another go several vectors at once: as many as a machine has registers for, and what is left over one by one.
+#[test]
+fn what_waits_goes_side_by_side() {
+    let rounds: String =
+        (0..160).map(|r| format!("a = a ^ (b + {r}); b = b + (a ^ {}); a = a + ~b;\n", r * 7919)).collect();
+    let text = format!(
+        "int->int filter Rounds {{ work pop 2 push 2 {{ int a = pop(); int b = pop(); {rounds} push(a); push(b); }} }}
+int->int pipeline Main {{ add Rounds; }}
+"
+    );
+    let place = Place::new().with("a.str", &text);
+    let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
+    for part in ["f + 4 * SL_LANES <= block", "SL_ANEW(f);\n            for (; f + 1 * SL_LANES"] {
+        assert!(done.text().contains(part), "{part}: {}", done.text());
+    }
+    // of vectors of 4, 8 and 16: none, some, whole blocks and parts of them
+    same(
+        &text,
+        ints,
+        &[0, 2, 6, 8, 16, 24, 30, 32, 34, 62, 64, 66, 94, 96, 126, 128, 130, 190, 192, 194, 256, 1000, 20_000],
+    );
+}
+
 /// Where a firing takes one complex number, the parts of its window are at distances that are sums; where it takes several, a table has those of the items.
 #[test]
 fn windows_of_parts_of_items() {
