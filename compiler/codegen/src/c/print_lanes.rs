@@ -167,7 +167,8 @@ impl Printer<'_> {
         let Some(lanes) = &self.kernel.lanes else { return };
         let ends = self.options.lanewise;
         self.start(lanes.function);
-        let (in_lane, others) = self.ways(lanes, ends);
+        let layout = LaneLayout::of(self.kernel, lanes, ends, 1);
+        let (in_lane, others) = self.ways(lanes, ends, layout.block);
         let within = self.within_firings();
         if lanes.strands > 1 {
             let _ = writeln!(self.out, "    n *= {};", lanes.strands);
@@ -179,7 +180,7 @@ impl Printer<'_> {
                 self.blocks(lanes, layout, &[way]);
             }
         }
-        self.blocks(lanes, LaneLayout::of(self.kernel, lanes, ends, 1), &others);
+        self.blocks(lanes, layout, &others);
         if within {
             self.out.push_str("#endif\n");
         }
@@ -245,7 +246,17 @@ impl Printer<'_> {
                 self.out.push_str("            SL_ANEW(f);\n");
             }
             let wide = way.vectors / in_lane as usize;
-            let _ = writeln!(self.out, "            for (; f + {wide} * SL_LANES <= block; f += {wide} * SL_LANES) {{");
+            let head = if way.by_turns {
+                // turns that share go on together, a vector of streams after the other
+                let n = lanes.strands;
+                let rest = wide - 1;
+                format!(
+                    "for (; f + {wide} * {n} <= block; f += {rest} * {n}) for (const long end = f + {n}; f < end; f += SL_LANES)"
+                )
+            } else {
+                format!("for (; f + {wide} * SL_LANES <= block; f += {wide} * SL_LANES)")
+            };
+            let _ = writeln!(self.out, "            {head} {{");
             self.declare_varying(&lanes.varying);
             self.body(&self.function().body, 4);
             self.out.push_str("            }\n");
@@ -345,11 +356,19 @@ impl Printer<'_> {
         true
     }
 
+    /// How far a vector is behind the first one.
+    fn apart(&self, u: u32) -> String {
+        match (self.way, &self.layout) {
+            (Some(way), Some(l)) if way.by_turns => format!("{u} * {}", l.strands),
+            _ => format!("{u} * SL_LANES"),
+        }
+    }
+
     fn out_address(&self, position: &Expr, path: &[Proj], c: &str, u: usize) -> String {
         let Some(l) = &self.layout else { return String::new() };
         let (firing, u) = (u as u32 % l.in_lane, u as u32 / l.in_lane);
         if l.push == 1 {
-            return format!("({c} *)out + f + {u} * SL_LANES");
+            return format!("({c} *)out + f + {}", self.apart(u));
         }
         let mut word = self.word(position, path, l.width.1);
         if firing > 0 {
@@ -358,7 +377,7 @@ impl Printer<'_> {
         if l.ends.given {
             return format!("({c} *)(void *)out + (f + {u} * SL_LANES) * {} + {word} * SL_LANES", l.push);
         }
-        format!("({c} *)result + {word} * {} + f + {u} * SL_LANES", l.firings())
+        format!("({c} *)result + {word} * {} + f + {}", l.firings(), self.apart(u))
     }
 
     /// The word of an item's part, counted from the firing's first.
@@ -378,7 +397,9 @@ impl Printer<'_> {
         let word = self.word(position, path, l.width.0);
         if l.by_columns || !self.kernel.lanes.as_ref().is_some_and(|l| l.phases) {
             return match l.rates.pop {
-                1 if l.strands > 1 => format!("{load}((const {c} *)in + {word} * {} + f + {u} * SL_LANES)", l.strands),
+                1 if l.strands > 1 => {
+                    format!("{load}((const {c} *)in + {word} * {} + f + {})", l.strands, self.apart(u))
+                }
                 1 => format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)"),
                 _ if let Some(at) = self.columns.as_ref().and_then(|c| c.place(position, u as usize)) => {
                     format!("{load}((const {c} *)(const void *)({at}))")
@@ -410,7 +431,7 @@ impl Printer<'_> {
                 if part == 0 { at } else { format!("{at} + {}", l.rows(part)) }
             }
         };
-        format!("{load}((const {c} *)(const void *)phase + {at} + f + {u} * SL_LANES)")
+        format!("{load}((const {c} *)(const void *)phase + {at} + f + {})", self.apart(u))
     }
 
     /// A value of vector `u`, as an operand.

@@ -2,6 +2,7 @@
 
 use super::fusing::{ints, nodes, same};
 use crate::support::*;
+use crate::windows::at_all_widths;
 
 /// Transpositions, repetitions and permutations before, between and behind what computes, and joiners of what has only been moved.
 const MOVERS: &str = "static { int[12] Mixed = {7, 3, 3, 11, 0, 1, 5, 2, 8, 10, 6, 4}; }
@@ -347,6 +348,7 @@ int->int pipeline Main { add Mix; add Mix; }
     let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
     assert!(done.text().contains("sl_vi_mixed("), "{}", done.text());
     same(text, ints, &[0, 4, 60, 64, 68, 2800]);
+    at_all_widths(&place, text, 1, &[4, 64, 68, 2800]);
 }
 
 /// Filters whose operations wait for one another go several vectors at once: as many as a machine has registers for, and what is left over one by one.
@@ -370,6 +372,7 @@ int->int pipeline Main {{ add Rounds; }}
         ints,
         &[0, 2, 6, 8, 16, 24, 30, 32, 34, 62, 64, 66, 94, 96, 126, 128, 130, 190, 192, 194, 256, 1000, 20_000],
     );
+    at_all_widths(&place, &text, 1, &[2, 32, 34, 126, 130, 1000]);
 }
 
 /// Where a firing takes one complex number, the parts of its window are at distances that are sums; where it takes several, a table has those of the items.

@@ -54,7 +54,7 @@ fn same(program: &str, words: usize, lengths: &[usize], wanted_ways: (usize, usi
 }
 
 /// The program in `a.str` gives by vectors of all widths that this processor has what the interpreter gives.
-fn at_all_widths(place: &Place, program: &str, words: usize, lengths: &[usize]) {
+pub(crate) fn at_all_widths(place: &Place, program: &str, words: usize, lengths: &[usize]) {
     let inputs: Vec<Vec<u8>> = lengths
         .iter()
         .map(|n| (0..n * words).flat_map(|i| ((i as f32 * 0.37).sin() * 3.0).to_le_bytes()).collect())
@@ -124,13 +124,23 @@ fn several_items_at_a_time() {
 /// Streams that take turns: neighbouring lanes are other streams.
 #[test]
 fn streams_by_turns() {
-    for (streams, pop) in [(2, 1), (2, 6), (4, 3), (16, 2)] {
-        let program = format!(
-            "{} float->float splitjoin Main {{ split roundrobin(1); for (int i = 0; i < {streams}; i++) add F; join roundrobin(1); }}",
-            filter(192, pop, "float", FORWARDS)
-        );
-        same(&program, 1, &[1000, 40_009], (usize::from(streams <= 4), 0));
+    let of = |streams: usize, filter: String, of: &str| {
+        format!(
+            "{filter} {of}->float splitjoin Main {{ split roundrobin(1); for (int i = 0; i < {streams}; i++) add F; join roundrobin(1); }}"
+        )
+    };
+    for (streams, pop) in [(2, 1), (2, 6), (4, 3), (16, 1), (16, 2), (48, 5), (24, 1)] {
+        let program = of(streams, filter(192, pop, "float", FORWARDS), "float");
+        // a vector is as many turns as it has lanes for streams, or all its lanes are streams of one turn
+        let shared = [2, 4, 16, 48].contains(&streams);
+        same(&program, 1, &[1000, 40_009], (usize::from(shared), 0));
     }
+    // two sums, of which one loop has too few turns for that
+    same(&of(16, filter(64, 1, "float", LOOPS), "float"), 1, &[1000, 40_009], (1, 0));
+    let product = COMPLEX.replace("push(re); push(im);", "push(re * im);");
+    same(&of(16, filter(40, 2, "complex", &product), "complex"), 2, &[900, 20_009], (1, 0));
+    // more streams than a block has room for two turns of
+    same(&of(256, filter(192, 20, "float", FORWARDS), "float"), 1, &[60_000, 100_009], (0, 0));
 }
 
 /// Firings that take many items: loops that take one item after another bring them side by side in squares, others take each from where it is, or from a buffer.
