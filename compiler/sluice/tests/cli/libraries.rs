@@ -6,8 +6,8 @@ use std::process::Command;
 /// All of a library's user: two instances, one of which only pushes and pulls.
 const USER: &str = include_str!("process.c");
 
-/// What the user of the library of a program of `taken` to `given` says.
-pub fn used(program: &str, taken: &str, given: &str, pieces: &str) -> String {
+/// What the user of the library of a program of `taken` to `given` says, of pieces of each size.
+pub fn used<const N: usize>(program: &str, taken: &str, given: &str, pieces: [&str; N]) -> [String; N] {
     let place = Place::new().with("p.str", program).with("user.c", USER);
     place.run(&["build", "--lib", "p.str", "-o", "libp.so"]).ends(0);
     let run = |program: &str, arguments: &[&str]| {
@@ -19,7 +19,14 @@ pub fn used(program: &str, taken: &str, given: &str, pieces: &str) -> String {
     let types = [format!("-DTAKEN={taken}"), format!("-DGIVEN={given}")];
     let flags = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "user.c", "-L.", "-lp", "-Wl,-rpath,.", "-o", "user"];
     run("cc", &[&types[0], &types[1]].into_iter().map(String::as_str).chain(flags).collect::<Vec<_>>());
-    run("./user", &[pieces])
+    pieces.map(|size| run("./user", &[size]))
+}
+
+/// The library gives the same, whatever the size of the pieces that it is given, and with either way to use it.
+pub fn same_in_pieces<const N: usize>(program: &str, taken: &str, given: &str, pieces: [&str; N]) {
+    for (told, size) in used(program, taken, given, pieces).iter().zip(pieces) {
+        assert_eq!(told, "the same\n", "{program} in pieces of up to {size}");
+    }
 }
 
 /// Where items are numbers, the program takes them from the user's memory, and asks where its output shall be.
@@ -56,9 +63,7 @@ int->int pipeline Main { add Last; }";
         (BITS, "uint8_t", "int32_t"),
         (RARE, "int32_t", "int32_t"),
     ] {
-        for pieces in ["7", "3000", "70000"] {
-            assert_eq!(used(program, taken, given, pieces), "the same\n", "{program} in pieces of up to {pieces}");
-        }
+        same_in_pieces(program, taken, given, ["7", "3000", "70000"]);
     }
 }
 
@@ -84,9 +89,7 @@ fn what_looks_ahead_takes_its_items_where_they_lie() {
         let text = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
         assert_eq!(text.contains("k >= ") && text.contains(" = sl_take("), straight, "{text}");
         let ty = &program[..program.find("->").expect("a type")].replace("int", "int32_t");
-        for pieces in ["7", "3000", "70000"] {
-            assert_eq!(used(&program, ty, ty, pieces), "the same\n", "{program} in pieces of up to {pieces}");
-        }
+        same_in_pieces(&program, ty, ty, ["7", "3000", "70000"]);
     }
 }
 
@@ -99,8 +102,7 @@ int->int pipeline Main { add Inverse; }";
         "int->int filter Inverse { work peek 9 pop 1 push 1 { push(1000000 / (peek(8) - 20000)); pop(); } }
 int->int pipeline Main { add Inverse; }";
     for (program, items) in [(FAULT, 20000), (AHEAD, 19992)] {
-        for pieces in ["7", "3000", "70000"] {
-            let told = used(program, "int32_t", "int32_t", pieces);
+        for told in used(program, "int32_t", "int32_t", ["7", "3000", "70000"]) {
             assert!(told.starts_with(&format!("failed after {items} items: Main.Inverse")), "{told}");
             assert!(told.contains(&format!("firing {}: division by zero", items + 1)), "{told}");
         }
@@ -167,17 +169,11 @@ fn few_items_wait() {
     ] {
         assert_eq!(told(&main(what))[3], items, "{what}");
     }
-    for pieces in ["3", "64", "3000"] {
-        for what in [
-            "pipeline Main { add Fifth; add Looks; }",
-            "splitjoin Main { split duplicate; add More; add Fifth; join roundrobin(5, 1); }",
-        ] {
-            assert_eq!(
-                used(&main(what), "int32_t", "int32_t", pieces),
-                "the same\n",
-                "{what} in pieces of up to {pieces}"
-            );
-        }
+    for what in [
+        "pipeline Main { add Fifth; add Looks; }",
+        "splitjoin Main { split duplicate; add More; add Fifth; join roundrobin(5, 1); }",
+    ] {
+        same_in_pieces(&main(what), "int32_t", "int32_t", ["3", "64", "3000"]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Long windows and long delays, which slide over their buffers: the same bytes as the interpreter's, in long batches and in short ones, on one thread and on two, and up to a fault.
 
 use super::fusing::{ints, same};
-use super::libraries::used;
+use super::libraries::{same_in_pieces, used};
 use crate::support::*;
 
 /// A program by name; what slides in it, as channels of its C.
@@ -68,14 +68,8 @@ fn the_same_as_without() {
 /// A library is given a few items at a time: the window slides on from where it was.
 #[test]
 fn a_few_items_at_a_time() {
-    for (name, program, _) in programs() {
-        for pieces in ["7", "64", "3000", "70000"] {
-            assert_eq!(
-                used(&program, "int32_t", "int32_t", pieces),
-                "the same\n",
-                "{name} in pieces of up to {pieces}"
-            );
-        }
+    for (_, program, _) in programs() {
+        same_in_pieces(&program, "int32_t", "int32_t", ["7", "64", "3000", "70000"]);
     }
 }
 
@@ -85,8 +79,7 @@ fn a_fault_behind_a_window() {
     let program = "int->int filter Far { int n; work pop 1 push 1 peek 3000 { n++; push(1000000 / (n - 112345) + 3 * peek(2999) - peek(0)); pop(); } }
 int->int filter More { work pop 1 push 1 peek 400 { push(5 * peek(0) - peek(399)); pop(); } }
 int->int pipeline Main { add Far; add More; }";
-    for pieces in ["7", "64", "3000", "70000"] {
-        let told = used(program, "int32_t", "int32_t", pieces);
+    for told in used(program, "int32_t", "int32_t", ["7", "64", "3000", "70000"]) {
         assert!(told.starts_with("failed after 111945 items: Main.Far"), "{told}");
     }
     let place = Place::new().with("a.str", program);
