@@ -32,6 +32,9 @@ use std::fmt::Write;
 /// Turns of the shortest loop in which sharing is worth it.
 const LEAST_TURNS: u32 = 24;
 
+/// Statements of a function without loops in which what two ways begin with alike must not be done once for both ([`Way::apart`]).
+const LONG: usize = 100;
+
 /// Lanes of the widest machine.
 const WIDEST: u32 = 16;
 
@@ -119,11 +122,12 @@ impl Printer<'_> {
     /// How many vectors at once: firings that follow one another in a lane, which are a block of their own, and others, the most first; `block` positions of lanes are a block at most (0: any).
     pub(super) fn ways(&self, lanes: &Lanes, ends: Ends, block: u32) -> (Vec<Way>, Vec<Way>) {
         let mut loops: Vec<Shared> = Vec::new();
-        let mut written_out = true;
+        // in a short one the processor looks at the other vectors soon enough
+        let mut chain = walk::count(&self.function().body) >= LONG;
         walk::each_stmt(&self.function().body, &mut |s| {
             if let StmtKind::For(l) = &s.kind {
                 loops.extend(self.shared(l));
-                written_out = false;
+                chain = false;
             }
         });
         let (mut in_lane, mut others) = (Vec::new(), Vec::new());
@@ -180,7 +184,7 @@ impl Printer<'_> {
         };
         for (vectors, machines) in [(lanes.unroll as usize, few), (1, Machines::All)] {
             if others.last().is_none_or(|w| w.vectors > vectors) {
-                others.push(Way { vectors, machines, apart: written_out && !others.is_empty(), ..Way::ALONE });
+                others.push(Way { vectors, machines, apart: chain && !others.is_empty(), ..Way::ALONE });
             }
         }
         (in_lane, others)
