@@ -16,7 +16,7 @@
 //! So it is where a firing takes one item, of one stream or of 2 or 4 that take turns. Firings that take several items look at the same ones a few turns later when they follow one
 //! another: these are a lane's then, in blocks of their own (`in_lane`), whose items and results are turned round for all of them. Of 16 streams or a multiple of it, a vector is lanes of
 //! one turn, and those that share are turns that follow one another (`by_turns`): eight of them where there are 32 registers and one sum, otherwise four (measured: 16 and 32 filters of
-//! 64 taps side by side 1.2 to 1.4 times as fast where each takes an item at a time, and 1.0 to 1.4 times where it takes two).
+//! 64 taps side by side 1.1 to 1.4 times as fast where each takes an item at a time, and 1.0 to 1.4 times where it takes two).
 //!
 //! What must hold: each vector does its turns in their order, whoever loads for it. Sums are all that the loop assigns, and each turn's items lie as far apart as those of the turn before.
 
