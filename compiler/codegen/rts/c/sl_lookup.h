@@ -12,7 +12,6 @@ SL_FN sl_vb sl_vb_load(const uint8_t *p) { sl_vb v; memcpy(&v, p, sizeof v); ret
 
 /* Of 16 bytes at p, which are there twice, those in the places' last four bits, or 0 where a place's first bit is set. */
 #ifdef __has_builtin
-typedef char sl_vc __attribute__((vector_size(4 * SL_LANES)));
 #if SL_LANES == 16 && defined(__AVX512BW__) && defined(__clang__)
 #define SL_OF_SIXTEEN(p, at) (sl_vb)__builtin_ia32_pshufb512((sl_vc)sl_vb_again(p), (sl_vc)(at))
 #elif SL_LANES == 16 && defined(__AVX512BW__) && __has_builtin(__builtin_ia32_pshufb512_mask)

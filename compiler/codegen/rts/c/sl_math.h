@@ -236,6 +236,7 @@ SL_VECTOR_OP(div, /)
 typedef float sl_vf __attribute__((vector_size(4 * SL_LANES)));
 typedef int32_t sl_vi __attribute__((vector_size(4 * SL_LANES)));
 typedef uint32_t sl_vu __attribute__((vector_size(4 * SL_LANES)));
+typedef char sl_vc __attribute__((vector_size(4 * SL_LANES)));
 
 SL_FN sl_vf sl_vf_load(const float *p) { sl_vf v; memcpy(&v, p, sizeof v); return v; }
 SL_FN sl_vi sl_vi_load(const int32_t *p) { sl_vi v; memcpy(&v, p, sizeof v); return v; }
@@ -250,13 +251,9 @@ SL_FN void sl_vi_store(int32_t *p, sl_vi v) { memcpy(p, &v, sizeof v); }
 SL_FN __attribute__((always_inline)) sl_vi sl_vi_rotl(sl_vi a, const int32_t n)
 {
 #ifdef SL_OF_BYTES
-    typedef char sl_bytes __attribute__((vector_size(32)));
-    if (n == 8)
-        return (sl_vi)__builtin_ia32_pshufb256((sl_bytes)a, (sl_bytes){3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14, 3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14});
-    if (n == 16)
-        return (sl_vi)__builtin_ia32_pshufb256((sl_bytes)a, (sl_bytes){2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13});
-    if (n == 24)
-        return (sl_vi)__builtin_ia32_pshufb256((sl_bytes)a, (sl_bytes){1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12, 1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12});
+    /* where the bytes of a word come from, turned alike, behind the words before it */
+    const sl_vi words = {0, 0x04040404, 0x08080808, 0x0C0C0C0C, 0, 0x04040404, 0x08080808, 0x0C0C0C0C};
+    if (n % 8 == 0) return (sl_vi)__builtin_ia32_pshufb256((sl_vc)a, (sl_vc)(words + sl_rotl(0x03020100, n)));
 #endif
     return (sl_vi)((sl_vu)a << n | (sl_vu)a >> (32 - n));
 }
@@ -264,8 +261,7 @@ SL_FN __attribute__((always_inline)) sl_vi sl_vi_rotl(sl_vi a, const int32_t n)
 SL_FN __attribute__((always_inline)) sl_vi sl_vi_mixed(sl_vi a, sl_vi b, const int32_t m)
 {
 #ifdef SL_OF_BYTES
-    typedef char sl_bytes __attribute__((vector_size(32)));
-    if (((uint32_t)m & 0x01010101) * 255u == (uint32_t)m) return (sl_vi)__builtin_ia32_pblendvb256((sl_bytes)b, (sl_bytes)a, (sl_bytes)((sl_vi){0} + m));
+    if (((uint32_t)m & 0x01010101) * 255u == (uint32_t)m) return (sl_vi)__builtin_ia32_pblendvb256((sl_vc)b, (sl_vc)a, (sl_vc)((sl_vi){0} + m));
 #endif
     return (a & m) | (b & ~m);
 }

@@ -242,7 +242,7 @@ impl Printer<'_> {
             (self.unroll, self.way) = (way.vectors, Some(*way));
             let condition = way.machines.condition().filter(|_| !widest);
             self.out.push_str(condition.unwrap_or_default());
-            if way.apart {
+            if way.anew {
                 self.out.push_str("            SL_ANEW(f);\n");
             }
             let wide = way.vectors / in_lane as usize;
@@ -357,7 +357,7 @@ impl Printer<'_> {
     }
 
     /// How far a vector is behind the first one.
-    fn apart(&self, u: u32) -> String {
+    fn offset(&self, u: u32) -> String {
         match (self.way, &self.layout) {
             (Some(way), Some(l)) if way.by_turns => format!("{u} * {}", l.strands),
             _ => format!("{u} * SL_LANES"),
@@ -368,7 +368,7 @@ impl Printer<'_> {
         let Some(l) = &self.layout else { return String::new() };
         let (firing, u) = (u as u32 % l.in_lane, u as u32 / l.in_lane);
         if l.push == 1 {
-            return format!("({c} *)out + f + {}", self.apart(u));
+            return format!("({c} *)out + f + {}", self.offset(u));
         }
         let mut word = self.word(position, path, l.width.1);
         if firing > 0 {
@@ -377,7 +377,7 @@ impl Printer<'_> {
         if l.ends.given {
             return format!("({c} *)(void *)out + (f + {u} * SL_LANES) * {} + {word} * SL_LANES", l.push);
         }
-        format!("({c} *)result + {word} * {} + f + {}", l.firings(), self.apart(u))
+        format!("({c} *)result + {word} * {} + f + {}", l.firings(), self.offset(u))
     }
 
     /// The word of an item's part, counted from the firing's first.
@@ -398,7 +398,7 @@ impl Printer<'_> {
         if l.by_columns || !self.kernel.lanes.as_ref().is_some_and(|l| l.phases) {
             return match l.rates.pop {
                 1 if l.strands > 1 => {
-                    format!("{load}((const {c} *)in + {word} * {} + f + {})", l.strands, self.apart(u))
+                    format!("{load}((const {c} *)in + {word} * {} + f + {})", l.strands, self.offset(u))
                 }
                 1 => format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)"),
                 _ if let Some(at) = self.columns.as_ref().and_then(|c| c.place(position, u as usize)) => {
@@ -431,7 +431,7 @@ impl Printer<'_> {
                 if part == 0 { at } else { format!("{at} + {}", l.rows(part)) }
             }
         };
-        format!("{load}((const {c} *)(const void *)phase + {at} + f + {})", self.apart(u))
+        format!("{load}((const {c} *)(const void *)phase + {at} + f + {})", self.offset(u))
     }
 
     /// A value of vector `u`, as an operand.

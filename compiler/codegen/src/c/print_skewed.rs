@@ -32,7 +32,7 @@ use std::fmt::Write;
 /// Turns of the shortest loop in which sharing is worth it.
 const LEAST_TURNS: u32 = 24;
 
-/// Statements of a function without loops in which what two ways begin with alike must not be done once for both ([`Way::apart`]).
+/// Statements of a function without loops in which what two ways begin with alike must not be done once for both ([`Way::anew`]).
 const LONG: usize = 100;
 
 /// Lanes of the widest machine.
@@ -71,14 +71,14 @@ pub(super) struct Way {
     pub(super) by_turns: bool,
     /// Where.
     pub(super) machines: Machines,
-    /// Must not be taken together with the ways before it.
-    pub(super) apart: bool,
+    /// Begins anew: must not be taken together with the ways before it.
+    pub(super) anew: bool,
 }
 
 impl Way {
     /// One vector by itself.
     const ALONE: Way =
-        Way { vectors: 1, sharing: 1, in_lane: false, by_turns: false, machines: Machines::All, apart: false };
+        Way { vectors: 1, sharing: 1, in_lane: false, by_turns: false, machines: Machines::All, anew: false };
 }
 
 /// A loop whose vectors share what they load.
@@ -147,24 +147,11 @@ impl Printer<'_> {
             }
             if lanes.strands.is_multiple_of(WIDEST) && !taken {
                 let whole = |of: u32| block == 0 || of * lanes.strands <= block;
-                let most = |most: usize| {
-                    [8, 4, 2]
-                        .into_iter()
-                        .find(|of| *of <= most.min(vectors) && whole(*of as u32) && fit(*of as u32, pop))
-                };
-                let (widest, usual) = (most(8), most(4));
-                let machines = if widest == usual { Machines::All } else { Machines::Others };
-                if let Some(of) = widest.filter(|_| widest != usual) {
-                    others.push(Way {
-                        vectors: of,
-                        sharing: of,
-                        by_turns: true,
-                        machines: Machines::Widest,
-                        ..Way::ALONE
-                    });
-                }
-                if let Some(of) = usual {
-                    others.push(Way { vectors: of, sharing: of, by_turns: true, machines, ..Way::ALONE });
+                for (counts, machines) in [(&[8][..], Machines::Widest), (&[4, 2], Machines::All)] {
+                    let shares = |of: &usize| *of <= vectors && whole(*of as u32) && fit(*of as u32, pop);
+                    if let Some(of) = counts.iter().copied().find(shares) {
+                        others.push(Way { vectors: of, sharing: of, by_turns: true, machines, ..Way::ALONE });
+                    }
                 }
             }
             if others.is_empty() && lanes.strands == 1 && lanes.phases && !taken {
@@ -184,7 +171,7 @@ impl Printer<'_> {
         };
         for (vectors, machines) in [(lanes.unroll as usize, few), (1, Machines::All)] {
             if others.last().is_none_or(|w| w.vectors > vectors) {
-                others.push(Way { vectors, machines, apart: chain && !others.is_empty(), ..Way::ALONE });
+                others.push(Way { vectors, machines, anew: chain && !others.is_empty(), ..Way::ALONE });
             }
         }
         (in_lane, others)

@@ -346,7 +346,10 @@ int->int pipeline Main { add Mix; add Mix; }
 ";
     let place = Place::new().with("a.str", text);
     let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
-    assert!(done.text().contains("sl_vi_mixed("), "{}", done.text());
+    let lanes = done.text().split_once("void sl_lanes_").expect("lanes").1;
+    for call in ["sl_vi_mixed(a_", "16711680), -16777216)", "1431655765)", "-65536)"] {
+        assert!(lanes.contains(call), "{call}: {lanes}");
+    }
     same(text, ints, &[0, 4, 60, 64, 68, 2800]);
     at_all_widths(&place, text, 1, &[4, 64, 68, 2800]);
 }
@@ -354,25 +357,42 @@ int->int pipeline Main { add Mix; add Mix; }
 /// Filters whose operations wait for one another go several vectors at once: as many as a machine has registers for, and what is left over one by one.
 #[test]
 fn what_waits_goes_side_by_side() {
-    let rounds: String =
-        (0..160).map(|r| format!("a = a ^ (b + {r}); b = b + (a ^ {}); a = a + ~b;\n", r * 7919)).collect();
-    let text = format!(
-        "int->int filter Rounds {{ work pop 2 push 2 {{ int a = pop(); int b = pop(); {rounds} push(a); push(b); }} }}
-int->int pipeline Main {{ add Rounds; }}
-"
-    );
-    let place = Place::new().with("a.str", &text);
-    let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
-    for part in ["f + 4 * SL_LANES <= block", "SL_ANEW(f);\n            for (; f + 1 * SL_LANES"] {
-        assert!(done.text().contains(part), "{part}: {}", done.text());
+    let rounds = |words: &[char]| -> String {
+        let each = |r: usize| {
+            let [a, b, c] = [0, 1, words.len() - 1].map(|i| words[(r + i) % words.len()]);
+            // as many variables as make the pass look at what waits, not at how many they are
+            format!("int t{r} = {b} + {r}; {a} = {a} ^ t{r}; {c} = {c} + ({a} ^ {}); {a} = {a} + ~{c};\n", r * 7919)
+        };
+        (0..160).map(each).collect()
+    };
+    // few words, of which all machines hold four vectors, and some more, of which those with 16 registers hold three
+    for (words, parts) in [
+        (&['a', 'b'][..], ["f + 4 * SL_LANES <= block", "SL_ANEW(f);\n            for (; f + 1 * SL_LANES"]),
+        (
+            &['a', 'b', 'c', 'd'],
+            [
+                "enum { row = SL_LANES == 16 ? 4 * SL_LANES : 3 * SL_LANES };",
+                "#if SL_LANES != 16\n            SL_ANEW(f);",
+            ],
+        ),
+    ] {
+        let n = words.len();
+        let taken: String = words.iter().map(|w| format!("int {w} = pop(); ")).collect();
+        let given: String = words.iter().map(|w| format!("push({w}); ")).collect();
+        let text = format!(
+            "int->int filter Rounds {{ work pop {n} push {n} {{ {taken}{} {given} }} }}\nint->int pipeline Main {{ add Rounds; }}\n",
+            rounds(words)
+        );
+        let place = Place::new().with("a.str", &text);
+        let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
+        for part in parts {
+            assert!(done.text().contains(part), "{part}: {}", done.text());
+        }
+        // of vectors of 4, 8 and 16: none, some, whole blocks and parts of them
+        let firings = [0, 1, 4, 8, 12, 15, 16, 17, 31, 32, 33, 47, 48, 64, 65, 96, 500, 10_000];
+        same(&text, ints, &firings.map(|f| f * n));
+        at_all_widths(&place, &text, 1, &[1, 16, 17, 63, 65, 500].map(|f| f * n));
     }
-    // of vectors of 4, 8 and 16: none, some, whole blocks and parts of them
-    same(
-        &text,
-        ints,
-        &[0, 2, 6, 8, 16, 24, 30, 32, 34, 62, 64, 66, 94, 96, 126, 128, 130, 190, 192, 194, 256, 1000, 20_000],
-    );
-    at_all_widths(&place, &text, 1, &[2, 32, 34, 126, 130, 1000]);
 }
 
 /// Where a firing takes one complex number, the parts of its window are at distances that are sums; where it takes several, a table has those of the items.

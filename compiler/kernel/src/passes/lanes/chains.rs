@@ -28,16 +28,15 @@ type Name = (LocalId, Option<i32>);
 
 /// Operations, how many of them wait for one another (as cycles), and the most values that are alive at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub(super) operations: u32,
-    pub(super) longest: u32,
-    pub(super) alive: u32,
+struct Shape {
+    operations: u32,
+    longest: u32,
+    alive: u32,
 }
 
 /// Vectors at once with 16 registers, and with 32.
 pub(super) fn vectors(f: &Function, varying: &[bool]) -> Option<(u32, u32)> {
-    let shape = Shape::of(f, varying)?;
-    shape.vectors()
+    Shape::of(f, varying)?.vectors()
 }
 
 impl Shape {
@@ -52,7 +51,7 @@ impl Shape {
     }
 
     /// `None` where the function branches.
-    pub(super) fn of(f: &Function, varying: &[bool]) -> Option<Shape> {
+    fn of(f: &Function, varying: &[bool]) -> Option<Shape> {
         let mut rows = Vec::new();
         flat(&f.body, &mut rows)?;
         let mut shape = Shape::default();
@@ -132,14 +131,13 @@ fn cost(e: &Expr, varying: &[bool], ready: &HashMap<Name, u32>) -> Option<(u32, 
 
 /// Instructions of an operation, roughly, and the cycles until what comes of it is there.
 fn own(e: &Expr) -> (u32, u32) {
-    let operands_are_floats = || matches!(&e.kind, ExprKind::Binary(_, a, _) if a.ty == Ty::Float) || e.ty == Ty::Float;
     match &e.kind {
         ExprKind::Load(Place { base: Base::In(_), .. }) => (1, 0),
         ExprKind::Load(Place { base: Base::Table(_), .. }) => (8, 12),
         ExprKind::Load(_) | ExprKind::Const(_) | ExprKind::Zero => (0, 0),
         ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, ..) => (8, 16),
         ExprKind::Binary(BinaryOp::Mul, a, _) if a.ty == Ty::Int => (2, 8),
-        ExprKind::Binary(..) if operands_are_floats() => (1, 4),
+        ExprKind::Binary(_, a, _) if a.ty == Ty::Float => (1, 4),
         ExprKind::Builtin(Builtin::Abs | Builtin::Min | Builtin::Max, _) => (1, 1),
         ExprKind::Builtin(Builtin::Sqrt | Builtin::Floor | Builtin::Ceil | Builtin::Rint | Builtin::Round, _) => {
             (4, 12)
