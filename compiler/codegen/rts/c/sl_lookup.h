@@ -80,7 +80,8 @@ SL_FN __attribute__((always_inline)) sl_vb sl_vb_lookup(const uint8_t *bytes, co
 SL_FN int sl_is_short(const long n) { return (void)n, 1; }
 #elif defined(SL_OF_SIXTEEN)
 #define SL_BYTES
-/* Of each 64 bytes the one at the place's last six bits. What is subtracted is subtracted once for all. */
+/* Of each 64 bytes the one at the place's last six bits. Four such rows of steps side by side take as many instructions as two of 128 bytes, but wait for one another less (measured: AES
+ * with AVX2 takes 8 % less time). */
 SL_FN __attribute__((always_inline)) void sl_vb_quarters(const uint8_t *p, const long n, const sl_vb at, sl_vb quarters[4])
 {
     sl_vb place = n > 64 ? at & 63 : at, step = (sl_vb){0} + 16;
