@@ -20,6 +20,7 @@ pub mod reduce_divisions;
 pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
+pub mod turns_abreast;
 pub mod unroll;
 pub mod unroll_and_jam;
 

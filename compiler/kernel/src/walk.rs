@@ -76,6 +76,14 @@ pub fn each_written(body: &[Stmt], f: &mut dyn FnMut(LocalId)) {
     });
 }
 
+/// How often a variable is read, written or counted with.
+pub fn uses(body: &[Stmt], id: LocalId) -> usize {
+    let mut n = 0;
+    each_expr(body, &mut |e| n += usize::from(matches!(&e.kind, ExprKind::Load(p) if p.base == Base::Local(id))));
+    each_written(body, &mut |written| n += usize::from(written == id));
+    n
+}
+
 /// Calls `f` with every local that occurs in the statements in any way.
 pub fn each_local_mut(body: &mut [Stmt], f: &mut dyn FnMut(&mut LocalId)) {
     each_place_mut(body, &mut |p| {

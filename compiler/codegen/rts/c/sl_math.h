@@ -242,6 +242,8 @@ SL_FN sl_vf sl_vf_load(const float *p) { sl_vf v; memcpy(&v, p, sizeof v); retur
 SL_FN sl_vi sl_vi_load(const int32_t *p) { sl_vi v; memcpy(&v, p, sizeof v); return v; }
 SL_FN void sl_vf_store(float *p, sl_vf v) { memcpy(p, &v, sizeof v); }
 SL_FN void sl_vi_store(int32_t *p, sl_vi v) { memcpy(p, &v, sizeof v); }
+/* the number of each lane's turn */
+SL_FN SL_UNUSED sl_vi sl_vi_turns(int32_t first) { sl_vi v = {0}; for (int l = 0; l < SL_LANES; l++) v[l] = first + l; return v; }
 #if defined(__has_builtin) && defined(__GNUC__) && SL_LANES == 8 && defined(__AVX2__)
 #if __has_builtin(__builtin_ia32_pshufb256) && __has_builtin(__builtin_ia32_pblendvb256)
 #define SL_OF_BYTES

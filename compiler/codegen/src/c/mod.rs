@@ -29,6 +29,7 @@ mod print_function;
 mod print_lanes;
 mod print_lookup;
 mod print_mixed;
+mod print_nests;
 mod print_rest;
 mod print_scope;
 mod print_skewed;

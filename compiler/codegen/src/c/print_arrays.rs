@@ -12,7 +12,6 @@
 //! reads no variable that its turn has not written. Then it is the same whether turns go one by one or abreast.
 
 use super::print_function::Printer;
-use super::print_lanes::{binary, lane_convert};
 use super::types::field_name;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
@@ -299,18 +298,9 @@ impl Printer<'_> {
                 }
                 _ => String::new(),
             },
-            ExprKind::Unary(UnaryOp::Neg, a) => format!("(-{})", of(a)),
-            ExprKind::Unary(_, a) => format!("(~{})", of(a)),
-            ExprKind::Binary(op, a, b) => binary(*op, &a.ty, &of(a), &of(b)),
             // a truth is all ones
             ExprKind::Select(c, a, b) if b.as_int() == Some(0) => format!("({} & {})", of(c), of(a)),
-            ExprKind::Select(c, a, b) => format!("sl_vi_select({}, {}, {})", of(c), of(a), of(b)),
-            ExprKind::Convert(a) => lane_convert(&a.ty, &e.ty, of(a)),
-            ExprKind::Builtin(f, all) => {
-                let all: Vec<String> = all.iter().map(of).collect();
-                format!("sl_vi_{}({})", format!("{f:?}").to_lowercase(), all.join(", "))
-            }
-            _ => self.splat(e),
+            _ => self.vector_of(e, &of),
         }
     }
 

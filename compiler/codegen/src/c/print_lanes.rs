@@ -459,16 +459,24 @@ impl Printer<'_> {
                 }
                 _ => self.splat(e),
             },
-            ExprKind::Unary(op, a) => match (op, &a.ty) {
-                (UnaryOp::Neg, _) => format!("(-{})", of(a)),
-                _ => format!("(~{})", of(a)),
-            },
             ExprKind::Binary(op, a, b) => self.lane_binary(*op, a, b, u),
-            ExprKind::Select(c, a, b) if self.varies(c) => {
+            ExprKind::Select(c, a, b) if !self.varies(c) => {
+                format!("({} ? {} : {})", self.operand(c), of(a), of(b))
+            }
+            _ => self.vector_of(e, &of),
+        }
+    }
+
+    /// An operation on vectors, where `of` says what its operands are.
+    pub(super) fn vector_of(&self, e: &Expr, of: &dyn Fn(&Expr) -> String) -> String {
+        match &e.kind {
+            ExprKind::Unary(UnaryOp::Neg, a) => format!("(-{})", of(a)),
+            ExprKind::Unary(_, a) => format!("(~{})", of(a)),
+            ExprKind::Binary(op, a, b) => binary(*op, &a.ty, &of(a), &of(b)),
+            ExprKind::Select(c, a, b) => {
                 let f = if e.ty == Ty::Float { "sl_vf_select" } else { "sl_vi_select" };
                 format!("{f}({}, {}, {})", of(c), of(a), of(b))
             }
-            ExprKind::Select(c, a, b) => format!("({} ? {} : {})", self.operand(c), of(a), of(b)),
             ExprKind::Convert(a) => lane_convert(&a.ty, &e.ty, of(a)),
             ExprKind::Builtin(f, args) => {
                 let kind = if args.first().is_some_and(|a| a.ty == Ty::Int) { "vi" } else { "vf" };

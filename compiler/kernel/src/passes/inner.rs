@@ -1,10 +1,10 @@
 //! # inner
 //!
 //! Purpose: what is done with the loops of a kernel before native code is printed: [`super::unroll`], [`super::software_pipeline`], or what
-//! measures faster, [`super::unroll_and_jam`] and [`super::in_step`] among it. Input: a kernel after [`super::prepare`]. Output: the same, to be printed. Costs and schedules are of the kernel before.
+//! measures faster, [`super::turns_abreast`], [`super::unroll_and_jam`] and [`super::in_step`] among it. Input: a kernel after [`super::prepare`]. Output: the same, to be printed. Costs and schedules are of the kernel before.
 
 use super::unroll::{self, Rule};
-use super::{Pass, in_step, software_pipeline, unroll_and_jam};
+use super::{Pass, in_step, software_pipeline, turns_abreast, unroll_and_jam};
 use crate::ir::Kernel;
 
 /// What is done with loops.
@@ -55,7 +55,12 @@ impl Inner {
     /// The passes, in order.
     pub fn passes(self) -> &'static [Pass] {
         match self {
-            Inner::Auto => &[("unroll-and-jam", unroll_and_jam::run), ("unroll", auto), ("in-step", in_step::run)],
+            Inner::Auto => &[
+                ("turns-abreast", turns_abreast::run),
+                ("unroll-and-jam", unroll_and_jam::run),
+                ("unroll", auto),
+                ("in-step", in_step::run),
+            ],
             Inner::None => &[],
             Inner::Unroll => &[("unroll", all)],
             Inner::Pipeline => &[("software-pipeline", software_pipeline::run)],

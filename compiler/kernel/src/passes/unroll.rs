@@ -21,7 +21,7 @@ pub use choice::{Rule, jumps, size, turns, written_arrays, written_out_size};
 
 use crate::ir::*;
 use crate::passes::clean::{int_local, trip};
-use crate::passes::{clean, fold};
+use crate::passes::{clean, fold, turns_abreast};
 use crate::walk;
 use choice::{several, whole};
 use sluice_frontend::ids::LocalId;
@@ -65,8 +65,10 @@ impl Unroll<'_> {
     fn body(&mut self, body: &mut Vec<Stmt>) {
         let mut i = 0;
         while i < body.len() {
-            for b in body[i].kind.bodies_mut() {
-                self.body(b);
+            if !turns_abreast::stays(self.f, &body[i]) {
+                for b in body[i].kind.bodies_mut() {
+                    self.body(b);
+                }
             }
             let StmtKind::For(l) = &body[i].kind else {
                 i += 1;

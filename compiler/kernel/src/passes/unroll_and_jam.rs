@@ -20,7 +20,7 @@
 
 use super::clean::{self, trip};
 use super::unroll::{jumps, shifted, size};
-use super::{fold, jam};
+use super::{fold, jam, turns_abreast};
 use crate::ir::*;
 use crate::walk;
 use sluice_frontend::ids::LocalId;
@@ -83,7 +83,8 @@ impl Nests<'_> {
                 found = true;
                 continue;
             }
-            for b in body[i].kind.bodies_mut() {
+            let inside = if turns_abreast::stays(self.f, &body[i]) { Vec::new() } else { body[i].kind.bodies_mut() };
+            for b in inside {
                 found |= self.body(b, all);
             }
             i += 1;
@@ -169,7 +170,7 @@ fn own(params: u32, turn: &[Stmt], all: &[Stmt], sums: &BTreeSet<LocalId>) -> Op
         }
     }
     // a parameter may be the caller's
-    written.retain(|id| id.0 >= params && uses(all, *id) == uses(turn, *id));
+    written.retain(|id| id.0 >= params && walk::uses(all, *id) == walk::uses(turn, *id));
     let counters = turn.iter().filter_map(|s| if let StmtKind::For(l) = &s.kind { Some(l.var) } else { None });
     sums.iter().copied().chain(counters).all(|id| written.contains(&id)).then_some(written)
 }
@@ -180,18 +181,5 @@ fn reads(e: &Expr, id: LocalId) -> bool {
 
 /// Is the variable used by a statement of the turn before this one?
 fn read_before(turn: &[Stmt], s: &Stmt, id: LocalId) -> bool {
-    turn.iter().take_while(|t| !std::ptr::eq(*t, s)).any(|t| uses(std::slice::from_ref(t), id) > 0)
-}
-
-/// How often a variable is read, written or counted with.
-fn uses(body: &[Stmt], id: LocalId) -> usize {
-    let mut n = 0;
-    walk::each_expr(body, &mut |e| n += usize::from(matches!(&e.kind, ExprKind::Load(p) if p.base == Base::Local(id))));
-    walk::each_stmt(body, &mut |s| {
-        n += s.kind.targets().into_iter().filter(|p| p.base == Base::Local(id)).count();
-        if let StmtKind::For(l) = &s.kind {
-            n += usize::from(l.var == id);
-        }
-    });
-    n
+    turn.iter().take_while(|t| !std::ptr::eq(*t, s)).any(|t| walk::uses(std::slice::from_ref(t), id) > 0)
 }

@@ -28,6 +28,7 @@ mod many;
 mod messages;
 mod moving;
 mod natives;
+mod nests;
 mod outputs;
 mod private;
 mod products;

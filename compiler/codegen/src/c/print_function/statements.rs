@@ -149,6 +149,7 @@ impl Printer<'_> {
             || self.bits(s, l, &pad)
             || self.skewed(s, l, depth)
             || self.columns(s, l, depth)
+            || self.nests(s, l, depth)
         {
             return;
         }
@@ -187,7 +188,7 @@ impl Printer<'_> {
     }
 
     /// The body of a construct that can be left, with its closing brace and labels.
-    fn nested(&mut self, body: &[Stmt], is_loop: bool, depth: usize) {
+    pub(in crate::c) fn nested(&mut self, body: &[Stmt], is_loop: bool, depth: usize) {
         self.serial += 1;
         self.nest.push(Nest { number: self.serial, is_loop, break_label: false, continue_label: false });
         self.body(body, depth + 1);

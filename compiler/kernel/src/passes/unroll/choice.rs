@@ -3,6 +3,7 @@
 use super::along::{LONG, along};
 use crate::ir::*;
 use crate::passes::clean::trip;
+use crate::passes::turns_abreast;
 use crate::walk;
 
 /// Which loops are written out.
@@ -117,9 +118,16 @@ pub fn jumps(body: &[Stmt]) -> bool {
     found
 }
 
-/// The arrays that a function writes an element of.
+/// The arrays that a function writes an element of; not those that vectors of turns are stored to, which stay in memory.
 pub fn written_arrays(f: &Function) -> Vec<Base> {
-    let mut out = Vec::new();
+    let (mut out, mut stored) = (Vec::new(), Vec::new());
+    walk::each_stmt(&f.body, &mut |s| {
+        if let StmtKind::For(l) = &s.kind
+            && turns_abreast::stays(f, s)
+        {
+            stored.extend(l.body.iter().flat_map(|s| s.kind.targets()).map(|p| &p.base));
+        }
+    });
     walk::each_stmt(&f.body, &mut |s| {
         for p in s.kind.targets() {
             let own = match p.base {
@@ -127,7 +135,11 @@ pub fn written_arrays(f: &Function) -> Vec<Base> {
                 Base::State(_) => true,
                 _ => false,
             };
-            if own && matches!(p.path.first(), Some(Proj::Index(_))) && !out.contains(&p.base) {
+            if own
+                && matches!(p.path.first(), Some(Proj::Index(_)))
+                && !stored.contains(&&p.base)
+                && !out.contains(&p.base)
+            {
                 out.push(p.base.clone());
             }
         }
