@@ -143,6 +143,10 @@ impl<'e> Expected<'e> {
             self.remove(ASSIGNMENTS);
             self.0.insert("operator");
         }
+        if self.has(")") && self.has("*=") {
+            // The grammar reads assignments in parentheses only to refuse them.
+            self.remove(ASSIGNMENTS);
+        }
         if self.has(",") {
             // Behind a declared name, where the grammar reads C's dimensions only to refuse them.
             self.remove(&["["]);

@@ -9,6 +9,8 @@
 //! Besides: keywords in places where only a name can stand become names (with a diagnostic), `import` becomes a keyword at top
 //! level, the `;` after an anonymous stream is made obligatory by putting it in, and nesting is limited.
 
+mod foreign;
+
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::parse::ENOUGH_ERRORS;
 use crate::span::{FileId, Span};
@@ -119,6 +121,9 @@ impl<'s> Layout<'s, '_> {
         let top = self.stack.last().map(|open| open.kind);
         if top.is_some_and(Kind::is_brace) && self.after_statement() && self.declaration_head(i) {
             self.close_open_braces(at.start, "but a declaration starts here");
+        }
+        if self.needless(i) || self.pointer(i) {
+            return i + 1;
         }
         match at.token {
             Token::LParen => {

@@ -207,7 +207,7 @@ impl<'s> State<'s> {
 }
 
 /// What to write for a word that begins statements and declarations in other languages.
-fn other_languages(word: &str) -> Option<&'static str> {
+pub(crate) fn other_languages(word: &str) -> Option<&'static str> {
     Some(match word {
         "const" | "constexpr" | "final" | "register" | "volatile" | "let" | "var" | "auto" => {
             "leave it out: a variable is declared by its type and its name"

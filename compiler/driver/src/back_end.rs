@@ -5,7 +5,7 @@
 //! Output: [`BackEnd::Jit`] or [`BackEnd::Cc`].
 //!
 //! The one that is expected to be done sooner: the C compiler's code is waited for only where code made in memory would take longer than
-//! the compiler does. How long a program runs follows from `--iterations`, or from the sizes of its input files; where neither says, it runs
+//! the compiler does. How long a program runs follows from `--iterations`, or from the sizes of its input files (standard input may be one); where neither says, it runs
 //! long. What only the C compiler does ([`sluice_jit::cannot`], threads, `--debug` and its like) is left to it, and where there is none, all else
 //! is done without.
 
@@ -21,15 +21,18 @@ use crate::session::Session;
 use sluice_frontend::graph::{Endpoint, NodeKind};
 use sluice_kernel::cost;
 use sluice_kernel::walk;
+use std::io::Seek;
+use std::os::fd::AsFd;
 
 /// Nanoseconds that code made in memory takes for a cycle as [`cost::Cost::cycles`] counts them: rather more than less, so that no run is
 /// much slower than it could be.
-const PER_CYCLE: f64 = 1.0;
+const PER_CYCLE: f64 = 0.5;
 /// The same for an item that a splitter, a joiner or an end moves, and for a firing whatever it does.
 const PER_ITEM: f64 = 2.0;
 const PER_FIRING: f64 = 5.0;
-/// Milliseconds that a C compiler takes for the smallest program, and for each statement of its filters.
-const COMPILER: (f64, f64) = (200.0, 1.0);
+/// Milliseconds that a C compiler takes for the smallest program, for each filter that is not equal to another (its loops become several: for vectors, and for what is
+/// left over), and for each statement of its filters; rather less than more.
+const COMPILER: (f64, f64, f64) = (400.0, 30.0, 1.0);
 /// Passes whose result only the C compiler's way has.
 const OF_C: [&str; 13] = [
     "delays",
@@ -101,7 +104,7 @@ fn state(checked: &Checked, front: &Front) -> f64 {
 /// Milliseconds that a C compiler takes.
 fn compiler(front: &Front) -> f64 {
     let statements: usize = front.kernels.iter().flat_map(|k| &k.functions).map(|f| walk::count(&f.body)).sum();
-    COMPILER.0 + COMPILER.1 * statements as f64
+    COMPILER.0 + COMPILER.1 * front.kernels.len() as f64 + COMPILER.2 * statements as f64
 }
 
 /// Steady states until the input ends, at most; `None` where that cannot be told. The readers may be those of the program before branches were folded: the same, in the same order.
@@ -111,22 +114,33 @@ fn states(checked: &Checked, options: &RunOptions, readers: &[End]) -> Option<f6
     let own = graph.node_ids().filter(|v| matches!(graph.node(*v).kind, NodeKind::Reader(_)));
     for (end, node) in readers.iter().zip(own) {
         let (path, raw) = match &end.endpoint {
-            Endpoint::File(path) => (path.as_str(), true),
+            Endpoint::File(path) => (Some(path.as_str()), true),
             Endpoint::Open => {
-                let path = options.bindings.input.as_deref().filter(|p| *p != "-")?;
+                let path = options.bindings.input.as_deref().filter(|p| *p != "-");
                 (path, options.bindings.input_format == Some(Format::Raw))
             }
         };
-        let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        let length = path.map_or_else(standard_input, |path| length(&std::fs::metadata(path).ok()?))?;
         // a number takes a byte at least, but for bits
         let bytes = match (raw, end.item.name.as_str()) {
             (_, "bit") => 0.125,
             (true, _) => end.item.bytes as f64,
             (false, _) => end.item.scalars as f64,
         };
-        let items = file.len() as f64 / bytes.max(0.125);
+        let items = length as f64 / bytes.max(0.125);
         let each = checked.program.steady.repetitions[node.index()].max(1) as f64;
         most = Some(most.unwrap_or(0.0).max(items / each));
     }
     most
+}
+
+/// Bytes of a file; `None` for what is none, such as a pipe.
+fn length(of: &std::fs::Metadata) -> Option<u64> {
+    of.is_file().then(|| of.len())
+}
+
+/// Bytes that standard input still has, where it is a file that somebody has put there.
+fn standard_input() -> Option<u64> {
+    let mut file = std::fs::File::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
+    Some(length(&file.metadata().ok()?)?.saturating_sub(file.stream_position().ok()?))
 }

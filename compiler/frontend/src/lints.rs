@@ -5,6 +5,7 @@
 //! said of the standard library. [`levels`] decides what is told; [`mend`] makes the fixes.
 
 pub mod branches;
+pub mod empty_bodies;
 pub mod instances;
 pub mod levels;
 pub mod loops;
@@ -56,6 +57,7 @@ pub const LINTS: &[Lint] = &[
     Lint { code: "W0213", title: "unused variable" },
     Lint { code: "W0214", title: "unused function of a filter" },
     Lint { code: "W0215", title: "unused static, struct or helper" },
+    Lint { code: "W0216", title: "`;` that is all of a body" },
     Lint { code: "W0220", title: "int that a float does not hold exactly" },
     Lint { code: "W0221", title: "division of ints whose remainder is lost" },
     Lint { code: "W0222", title: "number beyond what a float holds" },
@@ -93,6 +95,7 @@ pub fn lint_all(
         unreachable::lint(sources, tree, &mut out);
         self_assignment::lint(sources, tree, &mut out);
         loops::lint(sources, tree, &mut out);
+        empty_bodies::lint(tree, &mut out);
         shifts::lint(tree, &mut out);
         let mut keyword = levels.asked("W0231").is_some();
         tree::streams(tree, &mut |s| keyword |= s.stateful.is_some());

@@ -126,6 +126,20 @@ impl World {
         &self.decls[id.index()]
     }
 
+    /// Where a pipeline, splitjoin or feedback loop of the program declares a variable or parameter of this name, for who expects to see it elsewhere; its name.
+    pub fn composite_with(&self, name: &str) -> Option<(Span, Name)> {
+        let declares = |d: &Decl| {
+            let ast::StreamBody::Composite(body) = &d.ast.body else { return None };
+            let of_streams = d.ast.params.iter().map(|p| &p.name);
+            let variables =
+                body.stmts.iter().filter_map(|s| if let ast::StmtKind::Decl(d) = &s.kind { Some(d) } else { None });
+            let names = of_streams.chain(variables.flat_map(|d| d.vars.iter().map(|(n, _)| n)));
+            let at = names.into_iter().find(|n| *n.name == *name)?.span();
+            Some((at, d.ast.name.as_ref()?.name.clone()))
+        };
+        self.decls.iter().filter(|d| !d.shipped).find_map(declares)
+    }
+
     /// Enters the declarations of one file.
     pub fn add_program(&mut self, program: ast::Program, library: bool) {
         for item in program.items {
@@ -253,7 +267,8 @@ impl World {
         let mut best: Option<(usize, &str)> = None;
         for k in known {
             let d = distance(name, k);
-            let near = d <= 1 + name.len() / 4;
+            // of one letter, any other is one letter away
+            let near = d <= 1 + name.len() / 4 && (d == 0 || name.len().max(k.len()) > 1);
             if near && best.is_none_or(|(b, n)| (d, k) < (b, n)) {
                 best = Some((d, k));
             }

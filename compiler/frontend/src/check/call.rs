@@ -115,8 +115,13 @@ impl Checker<'_> {
             let own = self.own_names.keys().map(|n| &**n);
             self.w.nearest(&name.name, BUILTINS.iter().map(|(n, ..)| *n).chain(own).chain(["print", "println"]))
         };
-        if let Some(g) = groups.iter().min() {
-            let before = Span { end: name.span().start, ..name.span() };
+        let before = Span { end: name.span().start, ..name.span() };
+        if self.w.streams.contains_key(&name.name) {
+            d = d.help("a stream of that name exists, but a stream is no function: it is added, by `add`, in a pipeline or splitjoin");
+            if matches!(self.place, Place::Composite(_)) {
+                d = d.fix(Fix::new(format!("write `add {}`", name.name), before, "add "));
+            }
+        } else if let Some(g) = groups.iter().min() {
             d = d.help(format!("functions of a group are called with its name: `{g}.{}`", name.name)).fix(Fix::new(
                 format!("write `{g}.{}`", name.name),
                 before,

@@ -161,6 +161,9 @@ impl Checker<'_> {
             d = d.help(format!("what is printed stands between parentheses: `{}(x);`", name.name));
         } else if self.w.streams.contains_key(&name.name) {
             d = d.help("a stream of that name exists, but streams are no values: use `add`");
+        } else if let Some((at, of)) = self.w.searches().then(|| self.w.composite_with(&name.name)).flatten() {
+            d = d.label(at, format!("`{of}` declares one, which only it and the anonymous streams in it see"));
+            d = d.help(format!("make it a parameter, which who adds the stream gives: `add S({})`", name.name));
         }
         self.report(d);
         self.broken(span)

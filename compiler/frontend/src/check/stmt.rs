@@ -157,6 +157,9 @@ impl Checker<'_> {
         let back = super::convert::fit(&result, &place.ty);
         if matches!(back, super::convert::Fit::NeedsCast | super::convert::Fit::Never) {
             let (to, from) = (self.show(&place.ty), self.show(&result));
+            let (x, y) = (self.w.sources.text(target.span()).to_string(), self.w.sources.text(value.span()));
+            let by_itself = |e: &ast::Expr| !matches!(e.kind, A::Binary(..) | A::Ternary(..));
+            let y = if by_itself(value) { y.to_string() } else { format!("({y})") };
             self.report(
                 Diagnostic::error(
                     "E0201",
@@ -164,7 +167,7 @@ impl Checker<'_> {
                     span,
                     format!("the variable is {to}"),
                 )
-                .help(format!("write it out with a cast: `x = ({to})(x {} ...)`", op.symbol())),
+                .help(format!("write it out with a cast: `{x} = ({to})({x} {} {y})`", op.symbol())),
             );
             return nothing;
         }

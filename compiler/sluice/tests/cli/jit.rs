@@ -56,6 +56,13 @@ fn what_is_done_sooner_is_chosen() {
     assert!(passes(&["b.str", "-i", "in.txt"]));
     // nobody knows how much comes
     assert!(!passes(&["b.str"]));
+    // but of a file it is known, also where the shell has opened it
+    let mut command = place.command(&["run", "b.str", "--time-passes"]);
+    command.stdin(std::fs::File::open(place.path("in.txt")).unwrap());
+    let done = command.output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && said.contains(" ms  jit"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "2.0\n4.0\n6.0\n");
     // what only the C compiler is told, and threads
     assert!(!passes(&["a.str", "-n", "10", "-O1"]));
     assert!(!passes(&["a.str", "-n", "10", "--threads", "2"]));
