@@ -1,11 +1,14 @@
 //! Compiled programs, kept for the next run. A file per program, named by a hash of all that it was made from; the least
 //! recently used go when the folder grows over its limit. Several processes may use it at the same time: a file appears
-//! whole or not at all, and one that vanishes before it is opened is made again.
+//! whole or not at all, and one that vanishes before it is opened is made again, as is one that is not what was written: code carries a seal
+//! behind its last byte, which linkers and loaders do not look at.
 
 use crate::exit::Fault;
 use crate::interrupt;
 use crate::io::sink;
 use sha2::{Digest, Sha256};
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -13,6 +16,10 @@ use std::time::{Duration, SystemTime};
 pub const DEFAULT_LIMIT: u64 = 512 << 20;
 /// Unfinished files older than this were left by a run that was killed.
 const STALE: Duration = Duration::from_secs(3600);
+/// Files that are loaded or linked, which a damaged one would break: they are sealed.
+const SEALED: [&str; 2] = ["so", "o"];
+/// How a seal begins.
+const SEAL: &[u8; 8] = b"\nsluice\n";
 
 /// The folder.
 #[derive(Clone, Debug)]
@@ -109,6 +116,7 @@ impl Cache {
         let temporary = self.temporary(key, extension);
         interrupt::add_temporary(&temporary);
         let made = make(&temporary)
+            .and_then(|()| if SEALED.contains(&extension) { seal(&temporary) } else { Ok(()) })
             .and_then(|()| std::fs::rename(&temporary, &path).map_err(|e| Fault::file("write", path.display(), &e)));
         if made.is_err() {
             let _ = std::fs::remove_file(&temporary);
@@ -123,6 +131,9 @@ impl Cache {
     pub fn find(&self, key: &str, extension: &str) -> Option<PathBuf> {
         let path = self.folder.join(format!("{key}.{extension}"));
         let file = std::fs::File::open(&path).ok()?;
+        if SEALED.contains(&extension) && !is_whole(&path) {
+            return None;
+        }
         let _ = file.set_modified(SystemTime::now());
         Some(path)
     }
@@ -185,6 +196,26 @@ impl Cache {
     }
 }
 
+/// What the seal of these bytes is.
+fn seal_of(bytes: &[u8]) -> Vec<u8> {
+    let mut hash = DefaultHasher::new();
+    hash.write(bytes);
+    [SEAL, &hash.finish().to_le_bytes()[..]].concat()
+}
+
+/// Puts a seal behind what a file holds.
+fn seal(path: &Path) -> Result<(), Fault> {
+    let sealed = std::fs::read(path)
+        .and_then(|bytes| std::fs::OpenOptions::new().append(true).open(path)?.write_all(&seal_of(&bytes)));
+    sealed.map_err(|e| Fault::file("write", path.display(), &e))
+}
+
+/// Does the file hold what was sealed?
+fn is_whole(path: &Path) -> bool {
+    let Ok(bytes) = std::fs::read(path) else { return false };
+    bytes.split_last_chunk::<16>().is_some_and(|(held, seal)| seal_of(held) == *seal)
+}
+
 /// Makes the folder; says whether it can be used.
 fn prepare(folder: &Path) -> bool {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -235,6 +266,7 @@ mod tests {
     #[test]
     fn the_least_recently_used_goes_first() {
         let folder = tempfile::tempdir().unwrap();
+        // files and their seals
         let cache = Cache::at(folder.path(), 250);
         std::fs::write(folder.path().join("mine.txt"), [0; 900]).unwrap();
         let old = |p: &Path, s: u64| {
@@ -246,7 +278,7 @@ mod tests {
         put(&cache, "a", 100);
         let c = put(&cache, "c", 100);
         assert!(a.exists() && !b.exists() && c.exists());
-        assert_eq!(cache.clean(), (2, 200));
+        assert_eq!(cache.clean(), (2, 232));
         assert!(folder.path().join("mine.txt").exists());
     }
 
@@ -261,6 +293,23 @@ mod tests {
             assert_eq!(std::fs::read_to_string(path).unwrap(), text);
         }
         assert_eq!(cache.clean(), (1, 3));
+    }
+
+    #[test]
+    fn what_is_damaged_is_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path(), 1000);
+        let path = put(&cache, "a", 100);
+        let whole = std::fs::read(&path).unwrap();
+        assert_eq!(whole[..100], [0; 100]);
+        let mut other = whole.clone();
+        other[50] = 1;
+        for damaged in [&[][..], &whole[..60], &whole[..100], &other] {
+            std::fs::write(&path, damaged).unwrap();
+            assert_eq!(cache.find(&key(&["a"]), "so"), None);
+            assert_eq!(std::fs::read(put(&cache, "a", 100)).unwrap(), whole);
+        }
+        assert_eq!(cache.find(&key(&["a"]), "so"), Some(path));
     }
 
     #[test]
@@ -289,6 +338,6 @@ mod tests {
                 });
             }
         });
-        assert!(cache.files().iter().map(|f| f.1).sum::<u64>() <= 300 + 8 * 50);
+        assert!(cache.files().iter().map(|f| f.1).sum::<u64>() <= 300 + 8 * 66);
     }
 }

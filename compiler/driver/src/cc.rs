@@ -2,9 +2,11 @@
 
 use crate::cuda::faults;
 use crate::exit::Fault;
+use crate::interrupt;
 use crate::tune::way::{Way, Which};
 use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -154,13 +156,21 @@ impl Compiler {
         let (program, first) =
             self.command.split_first().ok_or_else(|| Fault::internal("an empty compiler command"))?;
         // linkers are asked what is missing: in words that can be understood
-        Command::new(program)
+        let child = Command::new(program)
             .args(first)
             .args(arguments)
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
-            .output()
-            .map_err(|e| Fault::file("run", program, &e))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|e| Fault::file("run", program, &e))?;
+        // one that is waited for when the process has to end ends with it
+        let id = child.id();
+        interrupt::add_child(id);
+        let done = child.wait_with_output();
+        interrupt::forget_child(id);
+        done.map_err(|e| Fault::file("run", program, &e))
     }
 
     /// Flags besides those of [`CcOptions::flags`], for compilers that know them.
@@ -184,7 +194,12 @@ impl Compiler {
         product: Product,
         more: &[OsString],
     ) -> Result<Result<(), String>, Fault> {
-        let mut arguments: Vec<OsString> = options.flags(product).into_iter().map(OsString::from).collect();
+        let mut flags = options.flags(product);
+        if self.command.iter().any(|a| ["-march=", "-mcpu="].iter().any(|f| a.starts_with(f))) {
+            // the processor that CC names, not this one
+            flags.retain(|f| f != "-march=native");
+        }
+        let mut arguments: Vec<OsString> = flags.into_iter().map(OsString::from).collect();
         arguments.extend(self.own_flags()?.iter().map(OsString::from));
         arguments.extend(["-w", "-o"].map(OsString::from));
         arguments.extend([target.as_os_str().to_os_string(), source.as_os_str().to_os_string()]);
@@ -194,9 +209,15 @@ impl Compiler {
         }
         let result = self.call(&arguments)?;
         if result.status.success() {
-            return Ok(Ok(()));
+            return Ok(made(target, product));
         }
         let said = String::from_utf8_lossy(&result.stderr).into_owned();
+        // the compiler itself, or what it has begun
+        if result.status.signal().is_some() || said.contains("signal terminated program") {
+            let program = self.program();
+            return Err(Fault::input(format!("{program} was ended before it was done: {}", last_line(&said, &result)))
+                .help("where memory is short, the system ends what takes the most: `-O1` takes less"));
+        }
         if said.contains("No space left on device") {
             return Err(Fault::input(format!("{}: no space left on device", self.program())));
         }
@@ -246,12 +267,41 @@ impl Compiler {
             .and_then(|()| {
                 let flags = ["-shared", "-fPIC", "-o"].map(OsStr::new);
                 self.call(flags.into_iter().chain([target.as_os_str(), source.as_os_str()]))
+            })
+            .map(|result| match result.status.success() {
+                true => made(&target, Product::Shared),
+                false => Err(String::from_utf8_lossy(&result.stderr).into_owned()),
             });
         let _ = std::fs::remove_dir_all(&folder);
-        let result = result?;
-        let done = result.status.success();
-        Ok(if done { Ok(()) } else { Err(String::from_utf8_lossy(&result.stderr).into_owned()) })
+        result
     }
+}
+
+/// Is what a compiler says that it has made there, and what was asked for? What is missing, where not.
+fn made(target: &Path, product: Product) -> Result<(), String> {
+    let mut head = Vec::new();
+    let read = std::fs::File::open(target).and_then(|f| f.take(18).read_to_end(&mut head));
+    let what = match product {
+        Product::Shared => "no shared library",
+        Product::Executable => "no program",
+        Product::Object => "no object file",
+    };
+    // the types of files of the System V ABI, chapter 4: relocatable, executable, shared
+    let is = |types: &[u8]| head.get(16).is_some_and(|t| types.contains(t) || types.contains(&head[17]));
+    let right = match product {
+        _ if read.is_err() || head.is_empty() => false,
+        _ if !cfg!(target_os = "linux") => true,
+        _ if !head.starts_with(b"\x7fELF") || head.len() < 18 => false,
+        Product::Object => is(&[1]),
+        Product::Shared => is(&[3]),
+        Product::Executable => is(&[2, 3]),
+    };
+    if right { Ok(()) } else { Err(format!("it says that it is done, but {what} is there")) }
+}
+
+/// What a compiler said last, or how it ended.
+fn last_line(said: &str, result: &Output) -> String {
+    said.lines().last().map_or_else(|| result.status.to_string(), |l| l.trim().to_string())
 }
 
 /// The first lines of what a compiler says.

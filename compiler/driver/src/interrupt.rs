@@ -1,37 +1,48 @@
 //! Ctrl-C, hang-up and the request to terminate: the first asks the run to end with whole items, the second ends the process at once.
 //!
-//! A run that does not heed the first one in time, because a firing does not end or nobody takes its output, is ended, too.
+//! A run that does not heed the first one in time, because a firing does not end or nobody takes its output, is ended, too. Where nothing runs yet, as
+//! while a program is compiled, the first one ends the process. In any case files on their way are removed, and compilers that work are ended.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How long a run has to end after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+static WATCHING: AtomicBool = AtomicBool::new(false);
 static LISTENING: AtomicBool = AtomicBool::new(false);
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 static INSISTING: AtomicBool = AtomicBool::new(false);
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static CHILDREN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Has someone asked the run to end?
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// Listens to Ctrl-C, hang-up and the request to terminate. Without this the process ends at once on them.
+/// Heeds Ctrl-C, hang-up and the request to terminate. Without this the process ends at once on them.
 pub fn listen() {
-    if LISTENING.swap(true, Ordering::Relaxed) {
+    LISTENING.store(true, Ordering::Relaxed);
+    watch();
+}
+
+/// Listens to signals, so that nothing half-made stays.
+fn watch() {
+    if WATCHING.swap(true, Ordering::Relaxed) {
         return;
     }
+    // a file that may not grow any more is an error of who writes it
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     // where that is not possible they end the process, as without listening
     if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
         std::thread::spawn(move || {
             for signal in signals.forever() {
-                if REQUESTED.swap(true, Ordering::Relaxed) {
+                if REQUESTED.swap(true, Ordering::Relaxed) || !LISTENING.load(Ordering::Relaxed) {
                     end(signal);
                 }
                 std::thread::spawn(move || {
@@ -47,6 +58,11 @@ pub fn listen() {
 
 /// Ends the process with the exit code that tells of a signal.
 fn end(signal: i32) -> ! {
+    if let Ok(children) = CHILDREN.lock() {
+        for id in children.iter().filter_map(|id| rustix::process::Pid::from_raw(*id as i32)) {
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        }
+    }
     remove_temporary_files();
     std::process::exit(128 + signal);
 }
@@ -67,8 +83,24 @@ pub fn insist() -> Insistence {
     Insistence(())
 }
 
+/// Notes a process to be ended should this one have to end at once.
+pub fn add_child(id: u32) {
+    watch();
+    if let Ok(mut all) = CHILDREN.lock() {
+        all.push(id);
+    }
+}
+
+/// Forgets a process noted with [`add_child`].
+pub fn forget_child(id: u32) {
+    if let Ok(mut all) = CHILDREN.lock() {
+        all.retain(|other| *other != id);
+    }
+}
+
 /// Notes a file to be removed should the process have to end at once.
 pub fn add_temporary(path: &Path) {
+    watch();
     if let Ok(mut all) = TEMPORARY.lock() {
         all.push(path.to_path_buf());
     }

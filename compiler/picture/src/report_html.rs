@@ -108,7 +108,8 @@ fn sources(out: &mut String, page: &Page) {
         let _ = write!(out, "<h3>{}</h3><pre>", escape(name));
         for (line, text) in text.lines().enumerate() {
             let line = line + 1;
-            let _ = writeln!(out, "<span class=\"line\" id=\"s{i}-{line}\"><i>{line}</i>{}</span>", source_line(text));
+            // blocks: an end of line between them would be a line of its own
+            let _ = write!(out, "<span class=\"line\" id=\"s{i}-{line}\"><i>{line}</i>{}</span>", source_line(text));
         }
         out.push_str("</pre>");
     }

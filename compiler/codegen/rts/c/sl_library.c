@@ -26,6 +26,8 @@ typedef struct sl_library {
     uint64_t offers;
     int has_in, has_out, done, finished;
     char message[SL_MESSAGE_BYTES];
+    /* what the last call that made no sense was; it fails nothing */
+    const char *misuse;
 } sl_library;
 
 static uint64_t sl_queue_put(sl_queue *q, const char *items, uint64_t n) {
@@ -141,6 +143,11 @@ SL_UNUSED static int sl_library_fail(sl_library *lib, int code, const char *what
     return code;
 }
 
+SL_UNUSED static int sl_library_misused(sl_library *lib, const char *what) {
+    lib->misuse = what;
+    return SL_LIB_USE;
+}
+
 /* NULL only where memory is short; other faults are noted and told by the functions called next. */
 static sl_library *sl_library_create(void) {
     const sl_program *p = &sl_the_program;
@@ -220,8 +227,11 @@ static int64_t sl_library_push(sl_library *lib, const void *items, size_t n) {
     if (lib->message[0]) {
         return sl_library_go(lib, -1);
     }
-    if (!lib->has_in || lib->in.ended) {
-        return SL_LIB_USE;
+    if (!lib->has_in) {
+        return sl_library_misused(lib, "the program has no open input");
+    }
+    if (lib->in.ended) {
+        return sl_library_misused(lib, "items come after the end of the input");
     }
     while (pushed < n) {
         uint64_t some = sl_queue_put(&lib->in, from + pushed * lib->in.bytes, n - pushed);
@@ -250,7 +260,7 @@ static int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
         return sl_library_go(lib, -1);
     }
     if (!lib->has_out) {
-        return SL_LIB_USE;
+        return sl_library_misused(lib, "the program has no open output");
     }
     while (pulled < most) {
         uint64_t some = sl_queue_get(&lib->out, to + pulled * lib->out.bytes, most - pulled);
@@ -279,7 +289,7 @@ static SL_UNUSED int64_t sl_library_process(sl_library *lib, const void *in, siz
         return sl_library_pull(lib, out, max);
     }
     if (given > 0 && lib->in.ended) {
-        return SL_LIB_USE;
+        return sl_library_misused(lib, "items come after the end of the input");
     }
     lib->offered = in;
     lib->offers = given;
@@ -304,7 +314,7 @@ static int sl_library_end_input(sl_library *lib) {
         return sl_library_go(lib, -1);
     }
     if (!lib->has_in) {
-        return SL_LIB_USE;
+        return sl_library_misused(lib, "the program has no open input");
     }
     lib->in.ended = 1;
     return 0;
@@ -317,6 +327,7 @@ static int sl_library_run(sl_library *lib, int64_t iterations) {
 
 /* Ends a run that has no end of its own: its files become complete. */
 static int sl_library_finish(sl_library *lib) {
+    lib->in.ended = 1;
     if (!lib->done && !lib->message[0]) {
         lib->done = 1;
         if (sl_files_finish(&lib->files) != 0) {
@@ -326,4 +337,6 @@ static int sl_library_finish(sl_library *lib) {
     return lib->message[0] ? sl_library_go(lib, -1) : 0;
 }
 
-static const char *sl_library_message(const sl_library *lib) { return lib ? lib->message : "not enough memory"; }
+static const char *sl_library_message(const sl_library *lib) {
+    return !lib ? "not enough memory" : lib->message[0] || !lib->misuse ? lib->message : lib->misuse;
+}

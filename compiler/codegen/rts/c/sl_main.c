@@ -335,6 +335,12 @@ int main(int argc, char **argv) {
     sl_options options;
     sl_ctx *ctx = NULL;
     uint32_t stdout_writers = 0;
+    /* a file that is opened is none of the three standard ones, even where somebody has closed those: they stay such that nothing can be read or written */
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0) {
+            return SL_EXIT_INPUT;
+        }
+    }
     int failed = sl_files_create(files);
     files->interrupted = &sl_interrupted;
     int wanted = failed ? -1 : sl_parse_options(files, argc, argv, &options);
@@ -347,6 +353,8 @@ int main(int argc, char **argv) {
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
+    /* a file that may not grow any more: writing fails */
+    sigaction(SIGXFSZ, &action, NULL);
     action.sa_handler = sl_on_signal;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

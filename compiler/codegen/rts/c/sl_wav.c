@@ -70,9 +70,13 @@ static int sl_wav_read_header(sl_files *files, sl_file *f) {
                 f->format.number = SL_F32;
             } else if (tag == 3 && width == 8) {
                 f->format.number = SL_F64;
-            } else if (tag == 1 && width >= 1 && width <= 4 && bits >= 1 && bits % 8 == 0 && bits <= 8 * width) {
+            } else if (tag == 1 && width >= 1 && width <= 4 && (bits == 8 * width || (bits == 24 && width == 4))) {
                 f->format.number = numbers[width];
                 f->scale = ldexp(1.0, 1 - (int)bits);
+            } else if (f->channels == 0) {
+                return sl_fault(files, SL_EXIT_INPUT, "%s is not a WAV file that can be read: it has no channels", f->name);
+            } else if (tag != 1 && tag != 3) {
+                return sl_fault(files, SL_EXIT_INPUT, "%s: WAV samples of format %u are not supported (1: integers, 3: floats)", f->name, tag);
             } else {
                 return sl_fault(files, SL_EXIT_INPUT, "%s: WAV samples of %u bits in %u bytes are not supported (integers of 8, 16, 24 and 32 bits, floats of 32 and 64)",
                                 f->name, bits, width);

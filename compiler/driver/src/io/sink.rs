@@ -3,8 +3,10 @@
 use super::place;
 use crate::exit::Fault;
 use crate::interrupt;
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -207,12 +209,17 @@ impl Drop for Pending {
     }
 }
 
+/// Bytes of a file's name that are part of that of its temporary file.
+const LONGEST: usize = 200;
+
 /// A new file in the same folder, with a name that no other run uses.
 pub fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     let name = target.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     for attempt in 0..1000u32 {
         let mut temporary = std::ffi::OsString::from(".");
-        temporary.push(name);
+        // with what is added it must still be a name that file systems take: up to 255 bytes
+        let bytes = name.as_bytes();
+        temporary.push(OsStr::from_bytes(&bytes[..bytes.len().min(LONGEST)]));
         temporary.push(format!(".{}-{attempt}.partial", std::process::id()));
         let path = target.with_file_name(temporary);
         match OpenOptions::new().write(true).create_new(true).open(&path) {
@@ -257,11 +264,13 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         _ => {}
     }
     let (mut file, temporary) = create_beside(&target)?;
+    interrupt::add_temporary(&temporary);
     place::keep_mode(&file, &target);
     let done = file.write_all(bytes).and_then(|()| std::fs::rename(&temporary, &target));
     if done.is_err() {
         let _ = std::fs::remove_file(&temporary);
     }
+    interrupt::forget_temporary(&temporary);
     done
 }
 

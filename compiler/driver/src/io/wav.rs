@@ -89,10 +89,18 @@ fn read_format(name: &str, chunk: &[u8]) -> Result<WavHeader, Fault> {
     let number = match (tag, width) {
         (3, 4) => Number::F32,
         (3, 8) => Number::F64,
-        (1, 1..=4) if bits > 0 && bits.is_multiple_of(8) && bits <= 8 * width => match width {
+        (1, 1..=4) if bits == 8 * width || (bits, width) == (24, 4) => match width {
             1 => Number::Wav8,
             _ => Number::Signed(width as u8, 1.0 / 2f64.powi(bits as i32 - 1)),
         },
+        _ if channels == 0 => {
+            return Err(Fault::input(format!("{name} is not a WAV file that can be read: it has no channels")));
+        }
+        (tag, _) if tag != 1 && tag != 3 => {
+            return Err(Fault::input(format!(
+                "{name}: WAV samples of format {tag} are not supported (1: integers, 3: floats)"
+            )));
+        }
         _ => {
             return Err(Fault::input(format!(
                 "{name}: WAV samples of {bits} bits in {width} bytes are not supported (integers of 8, 16, 24 and 32 bits, floats of 32 and 64)"

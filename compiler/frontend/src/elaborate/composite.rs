@@ -199,7 +199,10 @@ impl Elaborator<'_> {
             self.stop(
                 Diagnostic::error(
                     "E0400",
-                    format!("the program has more than {limit} streams"),
+                    match self.w.sources.text(span).starts_with("enqueue") {
+                        true => format!("the program has more than {limit} streams and items that loops begin with"),
+                        false => format!("the program has more than {limit} streams"),
+                    },
                     span,
                     "this is one too many",
                 )

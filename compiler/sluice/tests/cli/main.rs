@@ -4,6 +4,7 @@
 
 mod alike;
 mod chains;
+mod compilers;
 mod cslow;
 mod cuda;
 mod dynamic;
