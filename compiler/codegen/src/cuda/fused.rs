@@ -35,6 +35,9 @@ use std::fmt::Write;
 
 /// Work that tiles may do twice, as a part of their own: more, and a channel is led through memory.
 const MOST_OVERHEAD: f64 = 2.0;
+
+/// One of so many channels that stay within regions is led through memory at once, and one of fewer.
+const CUT_AT_ONCE: usize = 128;
 /// How a program is cut into regions and tiles.
 pub(super) struct Plan {
     pub(super) regions: Regions,
@@ -89,9 +92,11 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
                     let fill = making.input.host.steady.boundary_fill[c.index()];
                     (beyond.max(fill) + u64::from(channel.produce.max(channel.consume))) * making.item_bytes(*c)
                 };
-                if let Some(next) = graph.channel_ids().filter(held).max_by_key(|c| (weight(c), std::cmp::Reverse(*c)))
-                {
-                    cut.insert(next);
+                let mut heavy: Vec<ChannelId> = graph.channel_ids().filter(held).collect();
+                if !heavy.is_empty() {
+                    heavy.sort_by_key(|c| (std::cmp::Reverse(weight(c)), *c));
+                    // of thousands some at once: all is looked at again after each cut
+                    cut.extend(heavy.iter().take(heavy.len() / CUT_AT_ONCE + 1));
                     continue;
                 }
                 // a node that moves more in a firing than shared memory holds is a kernel of its own, without tiles
