@@ -97,6 +97,35 @@ fn programs_without_end_are_cancelled_by_the_next_text() {
 }
 
 #[test]
+fn blocks_without_end_are_cancelled_by_the_next_text() {
+    const SOUND: &str = "void->void filter A { work { println(1); } }\n";
+    run(async {
+        let mut client = Client::new(json!({}), json!({ "schedule": { "automatic": false } })).await;
+        let endless = "for (int i = 0; i < 9;) a++;";
+        let filter = format!("void->void filter A {{ int a; init {{ {endless} }} work {{ println(a); }} }}\n");
+        let fixed = format!("static {{ int a; init {{ {endless} }} }}\n{SOUND}");
+        let function = format!("helper H {{ int f() {{ int a = 0; {endless} return a; }} }}\n");
+        let table = format!("{function}static {{ int x = H.f(); }}\n{SOUND}");
+        let argument = format!(
+            "{function}void->void pipeline P {{ add B(H.f()); }}\nvoid->void filter B(int n) {{ work {{ println(n); }} }}\n"
+        );
+        for (i, text) in [filter, fixed, table, argument].iter().enumerate() {
+            let name = format!("a{i}.str");
+            client.open(&name, text).await;
+            // long enough for the analysis to begin, far from enough for all the steps that it may take
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            assert!(!client.world().is_settled(&client.name(&name)), "{text}");
+            let began = std::time::Instant::now();
+            client.change(&name, json!([{ "text": SOUND }])).await;
+            let heard = client.settle().await;
+            assert!(began.elapsed().as_secs() < 2, "{text}: {:?}", began.elapsed());
+            assert_eq!(heard[&client.uri(&name)]["diagnostics"], json!([]));
+            client.close(&name).await;
+        }
+    });
+}
+
+#[test]
 fn documents_that_are_not_open_are_no_matter() {
     run(async {
         let mut client = Client::new(json!({}), json!({})).await;
