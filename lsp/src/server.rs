@@ -43,6 +43,8 @@ pub(crate) struct Can {
     plain_hovers: AtomicBool,
     nested_symbols: AtomicBool,
     hints_off: Mutex<Option<Settings>>,
+    /// The settings with which the session began.
+    begun: OnceLock<Settings>,
 }
 
 /// The service and its way to the client, within a runtime.
@@ -148,12 +150,15 @@ impl Server {
         }
     }
 
-    /// Takes settings, if there are any.
+    /// Takes settings, if there are any. An object without any takes back what was sent since the start: Emacs sends one as soon as a session has begun, and means nothing by it.
     async fn configure(&self, value: &Value) {
-        if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) {
+        if value.is_null() {
             return;
         }
-        let (settings, wrong) = Settings::read(value);
+        let (settings, wrong) = match value.as_object().is_some_and(serde_json::Map::is_empty) {
+            true => (self.can.begun.get().cloned().unwrap_or_default(), Vec::new()),
+            false => Settings::read(value),
+        };
         *self.can.hints_off.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.world.set(settings);
         self.complain(wrong).await;
@@ -203,6 +208,7 @@ impl LanguageServer for Server {
             None => params.root_uri.iter().filter_map(path).collect(),
         };
         let (settings, wrong) = params.initialization_options.as_ref().map(Settings::read).unwrap_or_default();
+        let _ = self.can.begun.set(settings.clone());
         self.world.begin(encoding, folders, settings);
         self.complain(wrong).await;
         let server_info = ServerInfo { name: "sluice".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };
@@ -247,7 +253,7 @@ impl LanguageServer for Server {
                 )
                 .await;
         }
-        self.world.open(&name(&d.uri), d.version, d.text);
+        self.world.open(&name(&d.uri), d.uri, d.version, d.text);
     }
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
@@ -342,7 +348,10 @@ impl LanguageServer for Server {
 
     async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
         let (new, world) = (params.new_name, self.world.clone());
-        let work = move |v: &View, o| Some(rename::rename(v, o, &new, &|file| world.programs_with(file)));
+        let work = move |v: &View, o| {
+            let (programs, manifest) = (|file: &str| world.programs_with(file), |program: &str| world.entry(program));
+            Some(rename::rename(v, o, &new, &programs, &manifest))
+        };
         match self.at(&params.text_document_position, work).await? {
             Some(answer) => answer.map_err(failed),
             None => Ok(None),
