@@ -41,6 +41,8 @@ pub(crate) struct Can {
     pub refresh_lenses: AtomicBool,
     watch: AtomicBool,
     plain_hovers: AtomicBool,
+    plain_items: AtomicBool,
+    plain_signatures: AtomicBool,
     nested_symbols: AtomicBool,
     hints_off: Mutex<Option<Settings>>,
     /// The settings with which the session began.
@@ -198,9 +200,15 @@ impl LanguageServer for Server {
         let nested = || document?.document_symbol.as_ref()?.hierarchical_document_symbol_support;
         self.can.nested_symbols.store(nested().unwrap_or(false), Ordering::Relaxed);
         // one that does not say takes what there is
-        let formats = || document?.hover.as_ref()?.content_format.as_ref();
-        let plain = formats().is_some_and(|f| !f.is_empty() && !f.contains(&MarkupKind::Markdown));
-        self.can.plain_hovers.store(plain, Ordering::Relaxed);
+        let plain =
+            |f: Option<&Vec<MarkupKind>>| f.is_some_and(|f| !f.is_empty() && !f.contains(&MarkupKind::Markdown));
+        let hovers = || document?.hover.as_ref()?.content_format.as_ref();
+        let items = || document?.completion.as_ref()?.completion_item.as_ref()?.documentation_format.as_ref();
+        let signatures =
+            || document?.signature_help.as_ref()?.signature_information.as_ref()?.documentation_format.as_ref();
+        self.can.plain_hovers.store(plain(hovers()), Ordering::Relaxed);
+        self.can.plain_items.store(plain(items()), Ordering::Relaxed);
+        self.can.plain_signatures.store(plain(signatures()), Ordering::Relaxed);
         let path = |uri: &Url| uri.to_file_path().ok();
         #[allow(deprecated)] // older clients have no folders
         let folders: Vec<PathBuf> = match &params.workspace_folders {
@@ -402,13 +410,14 @@ impl LanguageServer for Server {
     async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
         let file = item.data.as_ref().and_then(|d| d.get("file")).and_then(Value::as_str).map(str::to_string);
         let Some(file) = file else { return Ok(item) };
-        let (world, plain) = (self.world.clone(), item.clone());
-        let found = self.guarded(move || Some(completion::resolve(&world.view(&file)?, item))).await?;
-        Ok(found.unwrap_or(plain))
+        let (world, without, plain) = (self.world.clone(), item.clone(), self.can.plain_items.load(Ordering::Relaxed));
+        let found = self.guarded(move || Some(completion::resolve(&world.view(&file)?, item, plain))).await?;
+        Ok(found.unwrap_or(without))
     }
 
     async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
-        self.at(&params.text_document_position_params, signature_help::signature_help).await
+        let plain = self.can.plain_signatures.load(Ordering::Relaxed);
+        self.at(&params.text_document_position_params, move |v, o| signature_help::signature_help(v, o, plain)).await
     }
 
     async fn semantic_tokens_full(&self, params: SemanticTokensParams) -> Result<Option<SemanticTokensResult>> {
