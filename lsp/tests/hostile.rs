@@ -118,7 +118,8 @@ fn blocks_without_end_are_cancelled_by_the_next_text() {
             let began = std::time::Instant::now();
             client.change(&name, json!([{ "text": SOUND }])).await;
             let heard = client.settle().await;
-            assert!(began.elapsed().as_secs() < 2, "{text}: {:?}", began.elapsed());
+            // without, it would be some ten seconds
+            assert!(began.elapsed().as_secs() < 5, "{text}: {:?}", began.elapsed());
             assert_eq!(heard[&client.uri(&name)]["diagnostics"], json!([]));
             client.close(&name).await;
         }
