@@ -120,7 +120,7 @@ impl Listener for News {
             }
         }
         if let Some(named) = named
-            && let Some(uri) = crate::convert::uri(program)
+            && let Some(uri) = diagnostics::uri_named(view, program)
         {
             let list = diagnostics::of_entry(view, &named);
             if !list.is_empty() {

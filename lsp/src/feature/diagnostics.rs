@@ -33,7 +33,7 @@ fn asked_for(d: &ours::Diagnostic, named: Option<&Named>) -> bool {
 /// Where the manifest asks for an entry that cannot be one.
 fn asking(view: &View, d: &ours::Diagnostic, named: &Named) -> Option<DiagnosticRelatedInformation> {
     let (text, entry) = named;
-    let uri = convert::uri(&view.program).filter(|_| d.title.contains(&format!("`{}`", entry.name)))?;
+    let uri = uri_named(view, &view.program).filter(|_| d.title.contains(&format!("`{}`", entry.name)))?;
     let (start, end) = (text.position(entry.range.start as u32), text.position(entry.range.end as u32));
     let location = Location { uri, range: Range { start, end } };
     Some(DiagnosticRelatedInformation { location, message: "asked for here".into() })
@@ -168,8 +168,13 @@ pub fn uri_of(view: &View, file: FileId) -> Option<Url> {
             let path = outside::shown(folder, &format!("stdlib/{name}"), file.text.as_str())?;
             Url::from_file_path(path).ok()
         }
-        None => view.uris.get(&file.name).cloned().or_else(|| convert::uri(&file.name)),
+        None => uri_named(view, &file.name),
     }
+}
+
+/// The URI of a document or a file: as the client opened it, if it did.
+pub fn uri_named(view: &View, name: &str) -> Option<Url> {
+    view.uris.get(name).cloned().or_else(|| convert::uri(name))
 }
 
 /// The section of docs/errors.md about a code.

@@ -4,9 +4,9 @@
 //! Refused: names of the standard library, what is no name, names that would clash with one that is seen where the old one stands, members of which not all uses are known, and names that may stand in a part of
 //! a text that could not be read.
 
-use super::diagnostics::uri_of;
+use super::diagnostics::{uri_named, uri_of};
 use super::elsewhere::{Programs, everywhere};
-use crate::convert::{self, Text};
+use crate::convert::Text;
 use crate::world::project::Entry;
 use crate::world::view::View;
 use sluice_frontend::check::call::BUILTINS;
@@ -76,7 +76,7 @@ pub fn rename(
         }
         if view.syntax.index().stream(&symbol.name) == Some(id)
             && let Some((text, entry)) = manifest(&view.program).filter(|(_, e)| *e.name == *symbol.name)
-            && let Some(uri) = convert::uri(&view.program)
+            && let Some(uri) = uri_named(&view, &view.program)
             && seen.insert((view.program.clone(), entry.range.start as u32))
         {
             let (start, end) = (text.position(entry.range.start as u32), text.position(entry.range.end as u32));
