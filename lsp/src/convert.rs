@@ -196,11 +196,11 @@ impl Text {
     }
 }
 
-/// The name by which a document is known inside: a path, or the whole URI where it is no file.
+/// The name by which a document is known inside: a path, or the whole URI where it is no file, and will be none when it is saved. `git:` and others have the path of a file whose text they do not have.
 pub fn name(uri: &Url) -> String {
     match uri.to_file_path() {
-        Ok(path) => path.display().to_string(),
-        Err(()) => uri.to_string(),
+        Ok(path) if matches!(uri.scheme(), "file" | "untitled") => path.display().to_string(),
+        _ => uri.to_string(),
     }
 }
 
@@ -243,6 +243,16 @@ mod tests {
                 let inside = t.line_bounds(t.line(offset as u32)).1 >= offset as u32;
                 assert!(!inside || t.offset(t.position(offset as u32)) == offset as u32, "{offset}");
             }
+        }
+    }
+
+    #[test]
+    fn only_files_are_known_by_their_paths() {
+        let of = |uri: &str| name(&Url::parse(uri).unwrap());
+        assert_eq!(of("file:///a/b%2B%20c.str"), "/a/b+ c.str");
+        assert_eq!(of("untitled:/a/b.str"), "/a/b.str");
+        for other in ["git:/a/b.str?HEAD", "vscode-notebook-cell:/a/b.str#1", "untitled:One"] {
+            assert_eq!(of(other), other);
         }
     }
 

@@ -1,9 +1,12 @@
 //! What the protocol's library does not do as clients and the protocol want it. A `shutdown` whose parameters are null is one without parameters; after `exit` the server ends at once, whether or not
-//! its input does; when its input ends, the client is gone, and it ends, too, whatever is not answered yet; a request `$/...` that nobody knows is answered, only a notification is passed over.
+//! its input does; when its input ends, the client is gone, and it ends, too, whatever is not answered yet; a request `$/...` that nobody knows is answered, only a notification is passed over; what is no
+//! message is answered with what is wrong with it ([`messages`]); what is not understood of what a client says of itself is left out ([`lenient`]).
 
+use crate::{lenient, messages};
+use serde_json::Value;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Notify;
@@ -16,6 +19,7 @@ pub struct Farewell {
     shut_down: AtomicBool,
     exit: Notify,
     closed: Notify,
+    why: OnceLock<String>,
 }
 
 impl Farewell {
@@ -27,6 +31,17 @@ impl Farewell {
     /// Waits for the end of the input.
     pub async fn closed(&self) {
         self.closed.notified().await;
+    }
+
+    /// What comes cannot be read any more: as if the input had ended, but for the reason.
+    pub fn give_up(&self, why: String) {
+        let _ = self.why.set(why);
+        self.closed.notify_one();
+    }
+
+    /// Why the input cannot be read any more, where that is so.
+    pub fn why(&self) -> Option<String> {
+        self.why.get().cloned()
     }
 
     /// Was there a `shutdown`? An `exit` without one is an error of the client's.
@@ -83,6 +98,10 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
+        if request.method() == messages::UNREADABLE {
+            let answer = messages::answer(&request);
+            return Box::pin(async move { Ok(Some(answer)) });
+        }
         if let (Some(id), true) = (request.id(), request.method().starts_with("$/")) {
             let answer = Response::from_error(id.clone(), Error::method_not_found());
             return Box::pin(async move { Ok(Some(answer)) });
@@ -92,6 +111,7 @@ where
                 self.farewell.shut_down.store(true, Ordering::Relaxed);
                 plain(request)
             }
+            "initialize" => with(request, lenient::initialize),
             "exit" => {
                 self.farewell.exit.notify_one();
                 plain(request)
@@ -104,10 +124,18 @@ where
 
 /// The request without parameters.
 fn plain(request: Request) -> Request {
-    let (method, id, _) = request.into_parts();
-    let plain = Request::build(method);
-    match id {
-        Some(id) => plain.id(id).finish(),
-        None => plain.finish(),
+    with(request, |_| None)
+}
+
+/// The request with other parameters.
+fn with(request: Request, other: impl FnOnce(Option<Value>) -> Option<Value>) -> Request {
+    let (method, id, params) = request.into_parts();
+    let mut made = Request::build(method);
+    if let Some(id) = id {
+        made = made.id(id);
+    }
+    match other(params) {
+        Some(params) => made.params(params).finish(),
+        None => made.finish(),
     }
 }

@@ -108,7 +108,8 @@ impl Listener for News {
     fn analysed(&self, program: &str, view: &View) {
         let world = self.world.get().and_then(Weak::upgrade);
         let mut now: BTreeMap<Url, Said> = BTreeMap::new();
-        for (file, list) in diagnostics::diagnostics(view) {
+        let named = world.as_ref().and_then(|w| w.entry(program));
+        for (file, list) in diagnostics::diagnostics(view, named.as_ref()) {
             let document = world.as_ref().and_then(|w| w.document(&view.syntax.file(file).name));
             if document.is_some_and(|(text, _)| !text.is_same(view.syntax.text(file))) {
                 // it has just been changed: there will be newer ones
@@ -116,6 +117,14 @@ impl Listener for News {
             }
             if let Some(uri) = diagnostics::uri_of(view, file) {
                 now.insert(uri, Said { text: view.syntax.text(file).clone(), list });
+            }
+        }
+        if let Some(named) = named
+            && let Some(uri) = diagnostics::uri_named(view, program)
+        {
+            let list = diagnostics::of_entry(view, &named);
+            if !list.is_empty() {
+                now.insert(uri, Said { text: named.0, list });
             }
         }
         let mut files: BTreeSet<Url> = now.keys().cloned().collect();
@@ -137,13 +146,18 @@ impl Listener for News {
         self.refresh();
     }
 
-    fn manifest(&self, name: &str, faults: Vec<Diagnostic>) {
+    fn manifest(&self, name: &str, text: Text, list: Vec<Diagnostic>) {
         let Some(uri) = crate::convert::uri(name) else { return };
-        let (client, order) = (self.client.clone(), self.order.clone());
-        self.runtime.spawn(async move {
-            let _in_order = order.lock().await;
-            client.publish_diagnostics(uri, faults, None).await;
-        });
+        {
+            let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+            // it is no program; programs may say something of it, too
+            let whole = format!("all of {name}");
+            match list.is_empty() {
+                true => shown.remove(&whole),
+                false => shown.insert(whole, BTreeMap::from([(uri.clone(), Said { text, list })])),
+            };
+        }
+        self.show(BTreeSet::from([uri]));
     }
 
     fn failed(&self, what: &str) {

@@ -41,8 +41,12 @@ pub(crate) struct Can {
     pub refresh_lenses: AtomicBool,
     watch: AtomicBool,
     plain_hovers: AtomicBool,
+    plain_items: AtomicBool,
+    plain_signatures: AtomicBool,
     nested_symbols: AtomicBool,
     hints_off: Mutex<Option<Settings>>,
+    /// The settings with which the session began.
+    begun: OnceLock<Settings>,
 }
 
 /// The service and its way to the client, within a runtime.
@@ -148,12 +152,15 @@ impl Server {
         }
     }
 
-    /// Takes settings, if there are any.
+    /// Takes settings, if there are any. An object without any takes back what was sent since the start: Emacs sends one as soon as a session has begun, and means nothing by it.
     async fn configure(&self, value: &Value) {
-        if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) {
+        if value.is_null() {
             return;
         }
-        let (settings, wrong) = Settings::read(value);
+        let (settings, wrong) = match value.as_object().is_some_and(serde_json::Map::is_empty) {
+            true => (self.can.begun.get().cloned().unwrap_or_default(), Vec::new()),
+            false => Settings::read(value),
+        };
         *self.can.hints_off.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.world.set(settings);
         self.complain(wrong).await;
@@ -193,9 +200,15 @@ impl LanguageServer for Server {
         let nested = || document?.document_symbol.as_ref()?.hierarchical_document_symbol_support;
         self.can.nested_symbols.store(nested().unwrap_or(false), Ordering::Relaxed);
         // one that does not say takes what there is
-        let formats = || document?.hover.as_ref()?.content_format.as_ref();
-        let plain = formats().is_some_and(|f| !f.is_empty() && !f.contains(&MarkupKind::Markdown));
-        self.can.plain_hovers.store(plain, Ordering::Relaxed);
+        let plain =
+            |f: Option<&Vec<MarkupKind>>| f.is_some_and(|f| !f.is_empty() && !f.contains(&MarkupKind::Markdown));
+        let hovers = || document?.hover.as_ref()?.content_format.as_ref();
+        let items = || document?.completion.as_ref()?.completion_item.as_ref()?.documentation_format.as_ref();
+        let signatures =
+            || document?.signature_help.as_ref()?.signature_information.as_ref()?.documentation_format.as_ref();
+        self.can.plain_hovers.store(plain(hovers()), Ordering::Relaxed);
+        self.can.plain_items.store(plain(items()), Ordering::Relaxed);
+        self.can.plain_signatures.store(plain(signatures()), Ordering::Relaxed);
         let path = |uri: &Url| uri.to_file_path().ok();
         #[allow(deprecated)] // older clients have no folders
         let folders: Vec<PathBuf> = match &params.workspace_folders {
@@ -203,6 +216,7 @@ impl LanguageServer for Server {
             None => params.root_uri.iter().filter_map(path).collect(),
         };
         let (settings, wrong) = params.initialization_options.as_ref().map(Settings::read).unwrap_or_default();
+        let _ = self.can.begun.set(settings.clone());
         self.world.begin(encoding, folders, settings);
         self.complain(wrong).await;
         let server_info = ServerInfo { name: "sluice".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };
@@ -247,7 +261,7 @@ impl LanguageServer for Server {
                 )
                 .await;
         }
-        self.world.open(&name(&d.uri), d.version, d.text);
+        self.world.open(&name(&d.uri), d.uri, d.version, d.text);
     }
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
@@ -342,7 +356,10 @@ impl LanguageServer for Server {
 
     async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
         let (new, world) = (params.new_name, self.world.clone());
-        let work = move |v: &View, o| Some(rename::rename(v, o, &new, &|file| world.programs_with(file)));
+        let work = move |v: &View, o| {
+            let (programs, manifest) = (|file: &str| world.programs_with(file), |program: &str| world.entry(program));
+            Some(rename::rename(v, o, &new, &programs, &manifest))
+        };
         match self.at(&params.text_document_position, work).await? {
             Some(answer) => answer.map_err(failed),
             None => Ok(None),
@@ -393,13 +410,14 @@ impl LanguageServer for Server {
     async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
         let file = item.data.as_ref().and_then(|d| d.get("file")).and_then(Value::as_str).map(str::to_string);
         let Some(file) = file else { return Ok(item) };
-        let (world, plain) = (self.world.clone(), item.clone());
-        let found = self.guarded(move || Some(completion::resolve(&world.view(&file)?, item))).await?;
-        Ok(found.unwrap_or(plain))
+        let (world, without, plain) = (self.world.clone(), item.clone(), self.can.plain_items.load(Ordering::Relaxed));
+        let found = self.guarded(move || Some(completion::resolve(&world.view(&file)?, item, plain))).await?;
+        Ok(found.unwrap_or(without))
     }
 
     async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
-        self.at(&params.text_document_position_params, signature_help::signature_help).await
+        let plain = self.can.plain_signatures.load(Ordering::Relaxed);
+        self.at(&params.text_document_position_params, move |v, o| signature_help::signature_help(v, o, plain)).await
     }
 
     async fn semantic_tokens_full(&self, params: SemanticTokensParams) -> Result<Option<SemanticTokensResult>> {

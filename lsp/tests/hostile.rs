@@ -97,6 +97,36 @@ fn programs_without_end_are_cancelled_by_the_next_text() {
 }
 
 #[test]
+fn blocks_without_end_are_cancelled_by_the_next_text() {
+    const SOUND: &str = "void->void filter A { work { println(1); } }\n";
+    run(async {
+        let mut client = Client::new(json!({}), json!({ "schedule": { "automatic": false } })).await;
+        let endless = "for (int i = 0; i < 9;) a++;";
+        let filter = format!("void->void filter A {{ int a; init {{ {endless} }} work {{ println(a); }} }}\n");
+        let fixed = format!("static {{ int a; init {{ {endless} }} }}\n{SOUND}");
+        let function = format!("helper H {{ int f() {{ int a = 0; {endless} return a; }} }}\n");
+        let table = format!("{function}static {{ int x = H.f(); }}\n{SOUND}");
+        let argument = format!(
+            "{function}void->void pipeline P {{ add B(H.f()); }}\nvoid->void filter B(int n) {{ work {{ println(n); }} }}\n"
+        );
+        for (i, text) in [filter, fixed, table, argument].iter().enumerate() {
+            let name = format!("a{i}.str");
+            client.open(&name, text).await;
+            // long enough for the analysis to begin, far from enough for all the steps that it may take
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            assert!(!client.world().is_settled(&client.name(&name)), "{text}");
+            let began = std::time::Instant::now();
+            client.change(&name, json!([{ "text": SOUND }])).await;
+            let heard = client.settle().await;
+            // without, it would be some ten seconds
+            assert!(began.elapsed().as_secs() < 5, "{text}: {:?}", began.elapsed());
+            assert_eq!(heard[&client.uri(&name)]["diagnostics"], json!([]));
+            client.close(&name).await;
+        }
+    });
+}
+
+#[test]
 fn documents_that_are_not_open_are_no_matter() {
     run(async {
         let mut client = Client::new(json!({}), json!({})).await;
@@ -144,5 +174,83 @@ fn a_failure_inside_ends_no_server() {
         let params =
             json!({ "textDocument": { "uri": client.uri("a.str") }, "position": { "line": 0, "character": 18 } });
         assert!(client.ask("textDocument/hover", params).await.unwrap().is_object());
+    });
+}
+
+#[test]
+fn a_byte_order_mark_is_no_column() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({})).await;
+        client.write("gain.str", "\u{feff}float->float filter Gain { work pop 1 push 1 { push(pop()); } }\n");
+        let text = "import \"gain.str\"; void->void pipeline Main { add Ones; add Gain; add Sink; }\nvoid->float filter Ones { work push 1 { push(1); } }\nfloat->void filter Sink { work pop 1 { println(pop()); } }\n";
+        client.open("main.str", text).await;
+        client.settle().await;
+        let at = json!({ "line": 0, "character": text.find("Gain;").unwrap() });
+        let params = json!({ "textDocument": { "uri": client.uri("main.str") }, "position": at, "newName": "Louder" });
+        let found = client.ask("textDocument/definition", params.clone()).await.unwrap();
+        assert_eq!(found["range"]["start"], json!({ "line": 0, "character": 20 }));
+        let edits = client.ask("textDocument/rename", params).await.unwrap();
+        let edit = &edits["changes"][client.uri("gain.str")][0];
+        assert_eq!(edit["range"]["start"], json!({ "line": 0, "character": 20 }));
+    });
+}
+
+#[test]
+fn documents_are_called_as_the_client_calls_them() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({})).await;
+        // as some editors write `+` and `(`
+        let odd = format!("{}a%2Bb%28c%29.str", client.uri(""));
+        client.open(&odd, "void->void filter A { work { println(1); } void f() { } }\n").await;
+        let told = client.settle().await;
+        assert!(told.contains_key(&odd), "{told:?}");
+        let params =
+            json!({ "textDocument": { "uri": odd }, "position": { "line": 0, "character": 19 }, "newName": "B" });
+        let found = client.ask("textDocument/definition", params.clone()).await.unwrap();
+        assert_eq!(found["uri"], *odd);
+        let edits = client.ask("textDocument/rename", params).await.unwrap();
+        assert!(edits["changes"].get(&odd).is_some(), "{edits}");
+        let lenses = client.ask("textDocument/codeLens", json!({ "textDocument": { "uri": odd } })).await.unwrap();
+        assert_eq!(lenses[0]["command"]["arguments"][0], *odd);
+    });
+}
+
+#[test]
+fn another_schemes_document_is_not_the_file() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({})).await;
+        client.open("a.str", "void->void filter A { work { println(1); } }\n").await;
+        let old = client.uri("a.str").replace("file://", "git:") + "?HEAD";
+        client.open(&old, "void->void filter Old { work { println(y); } }\n").await;
+        let told = client.settle().await;
+        assert_eq!(told[&client.uri("a.str")]["diagnostics"], json!([]));
+        assert_eq!(told[&old]["diagnostics"][0]["code"], "E0102");
+        client.close(&old).await;
+        assert!(client.text("a.str").contains("filter A"));
+        let params =
+            json!({ "textDocument": { "uri": client.uri("a.str") }, "position": { "line": 0, "character": 19 } });
+        assert!(client.ask("textDocument/hover", params).await.unwrap().is_object());
+    });
+}
+
+#[test]
+fn the_copy_of_a_library_file_is_no_program() {
+    run(async {
+        let mut client = Client::new(json!({}), json!({ "schedule": { "automatic": false } })).await;
+        let main = "void->void pipeline Main { add Tone(1, 2); add PrintFloat; }\n";
+        client.open("main.str", main).await;
+        client.settle().await;
+        let at = json!({ "line": 0, "character": main.find("Tone").unwrap() });
+        let params = json!({ "textDocument": { "uri": client.uri("main.str") }, "position": at });
+        let found = client.ask("textDocument/definition", params).await.unwrap();
+        let (uri, at) = (found["uri"].as_str().unwrap().to_string(), found["range"]["end"].clone());
+        let copy = std::fs::read_to_string(uri.strip_prefix("file://").unwrap()).unwrap();
+        client.open(&uri, &copy).await;
+        let told = client.settle().await;
+        assert_eq!(told[&uri]["diagnostics"], json!([]));
+        let params = json!({ "textDocument": { "uri": uri }, "position": at, "newName": "Note" });
+        let refused = client.ask("textDocument/rename", params.clone()).await;
+        assert_eq!(refused, Err("`Tone` belongs to the standard library".into()));
+        assert!(client.ask("textDocument/prepareRename", params).await.is_err());
     });
 }

@@ -43,7 +43,7 @@ macro_rules! sessions {
 sessions! {
     diagnostics imports hints stale hover definition references rename highlight symbols completion signature_help semantic_tokens
     folding selection_range formatting call_hierarchy code_lens quick_fixes refactorings pictures commands loops library settings utf8 projects manifests elsewhere kinds
-    plain
+    plain counted missing instances
 }
 
 fn session(name: &str) {

@@ -160,7 +160,7 @@ pub fn analyse(inputs: Vec<SourceInput>, options: &Options, loader: &mut (dyn Lo
 
 fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> Analysis {
     let mut w = World::default();
-    w.budget = Budget::with_steps(options.limits.constants);
+    w.budget = Budget::with_steps(options.limits.constants).until(options.cancel.clone());
     let trees = parse_all(&mut w, inputs, loader);
     if options.parse_only || options.cancelled() {
         return finish(w, None, trees, &options.levels);
@@ -179,6 +179,10 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         w.add_program(tree.clone(), true);
     }
     check::globals::globals(&mut w);
+    // what streams are checked with may be half done, and is nothing to remember
+    if options.cancelled() {
+        return finish(w, None, trees, &options.levels);
+    }
     w.memo = loader.memo();
     if let Some(memo) = &w.memo {
         memo.begin(&w);

@@ -97,8 +97,11 @@ impl Mark {
         Mark { reports: w.reports, searches: w.searched(), spent: w.budget.spent() }
     }
 
-    /// What has been used up since, if nothing has been said.
+    /// What has been used up since, if nothing has been said, and nothing was given up for nobody waits any more.
     fn quiet(self, w: &World) -> Option<Spent> {
+        if w.budget.cancelled() {
+            return None;
+        }
         let now = Mark::of(w);
         (now.reports == self.reports && now.searches == self.searches).then(|| now.spent.since(self.spent))
     }

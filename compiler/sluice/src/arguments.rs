@@ -512,7 +512,7 @@ impl Arguments {
                 // as the protocol has it
                 Ok(false) => Exit::Program,
                 Err(e) => {
-                    let fault = Fault::file("start", "the language server", &e);
+                    let fault = Fault::file("run", "the language server", &e);
                     commands::wrong(&ProgramOptions::default(), fault)
                 }
             },

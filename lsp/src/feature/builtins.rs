@@ -44,6 +44,11 @@ const ALL: &[(&str, &str, &str)] = &[
     ("tanh", "real tanh(real x)", "the hyperbolic tangent"),
 ];
 
+/// The signature of what is built in, and what it does.
+pub fn signature(name: &str) -> Option<(&'static str, &'static str)> {
+    ALL.iter().find(|(n, ..)| *n == name).map(|(_, signature, text)| (*signature, *text))
+}
+
 /// What stands at a byte: a call, or `pi`.
 pub fn hover(view: &View, offset: u32) -> Option<(Span, String)> {
     let tokens = lex(view.text().as_str());

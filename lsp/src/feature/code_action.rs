@@ -5,7 +5,8 @@
 //! follow each other become a pipeline. `source.fixAll` makes all that `sluice fix` would.
 
 use super::diagnostics::{convert_one, uri_of};
-use super::facts::{addings, declared, hier, streams};
+use super::facts::{addings, declared, hier};
+use super::missing::missing_stream;
 use crate::world::view::View;
 use sluice_frontend::check::show_type;
 use sluice_frontend::ids::SymbolId;
@@ -14,8 +15,8 @@ use sluice_frontend::lints::tree;
 use sluice_frontend::mend::mend;
 use sluice_frontend::resolve::SymbolKind;
 use sluice_frontend::{Loader, Options, SourceInput};
-use sluice_grammar::ast::{Item, Stmt, StmtKind, StreamDecl, StreamKind, StreamRef};
-use sluice_grammar::diagnostic::{Edit, Fix};
+use sluice_grammar::ast::{Item, Stmt, StmtKind, StreamKind, StreamRef};
+use sluice_grammar::diagnostic::Edit;
 use sluice_grammar::span::Span;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -92,91 +93,6 @@ fn quick_fixes(view: &View, range: &Range<u32>, shown: &[Range<u32>], all: &mut 
             });
         }
     }
-}
-
-/// A declaration for a stream that is added and does not exist: behind the stream that adds it, its types those of its place where they are plain.
-fn missing_stream(view: &View, name: Span) -> Option<Fix> {
-    let text = view.syntax.piece(name);
-    let stmt = addings(view.tree())
-        .into_iter()
-        .find(|a| matches!(a.stream, StreamRef::Named { name: n, .. } if n.span() == name))?;
-    let StreamRef::Named { args, .. } = stmt.stream else { return None };
-    let outer = view.tree().items.iter().find_map(|i| match i {
-        Item::Stream(s) if s.at.0.touches(name.start) => Some(s),
-        _ => None,
-    })?;
-    let (input, output) = around(view, outer, stmt.stmt.at.0);
-    let params: Vec<String> = args.iter().enumerate().map(|(i, e)| parameter(view, e, i)).collect();
-    let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
-    let mut rates = Vec::new();
-    let mut body = String::new();
-    if output != "void" {
-        rates.push("push 1");
-    }
-    if input != "void" {
-        rates.push("pop 1");
-    }
-    body += match (input.as_str(), output.as_str()) {
-        ("void", "void") => "",
-        ("void", _) => "        push(0);\n",
-        (_, "void") => "        pop();\n",
-        (i, o) if i == o => "        push(pop());\n",
-        _ => "        pop();\n        push(0);\n",
-    };
-    let rates = if rates.is_empty() { String::new() } else { format!(" {}", rates.join(" ")) };
-    let code = format!("\n\n{input}->{output} filter {text}{params} {{\n    work{rates} {{\n{body}    }}\n}}");
-    let behind = Span { start: outer.at.0.end, ..outer.at.0 };
-    Some(Fix::new(format!("declare a filter `{text}`"), behind, code))
-}
-
-fn parameter(view: &View, e: &sluice_grammar::ast::Expr, i: usize) -> String {
-    use sluice_grammar::ast::ExprKind as E;
-    let index = view.syntax.index();
-    match &e.unparen().kind {
-        E::Var(name) => {
-            let ty = index.at(name.span().file, name.span().start).and_then(|u| index.symbol(u.symbol).ty.as_ref());
-            format!("{} {}", ty.map_or("float", |t| view.syntax.piece(t.at.0)), name.name)
-        }
-        E::Int { .. } | E::Char { .. } => format!("int p{}", i + 1),
-        E::Bool(_) => format!("boolean p{}", i + 1),
-        E::Imaginary { .. } => format!("complex p{}", i + 1),
-        _ => format!("float p{}", i + 1),
-    }
-}
-
-/// Item types before and behind an `add` of a pipeline, by the declarations of its neighbours; those of a splitjoin's own elsewhere.
-fn around(view: &View, outer: &StreamDecl, add: Span) -> (String, String) {
-    let own =
-        outer.io.as_ref().map(|(i, o)| (view.syntax.piece(i.at.0).to_string(), view.syntax.piece(o.at.0).to_string()));
-    let own = own.unwrap_or(("float".into(), "float".into()));
-    if outer.kind != StreamKind::Pipeline {
-        return own;
-    }
-    let sluice_grammar::ast::StreamBody::Composite(body) = &outer.body else { return own };
-    let at = body.stmts.iter().position(|s| s.at.0 == add);
-    let Some(at) = at else { return own };
-    let io = |s: &Stmt, output: bool| -> Option<String> {
-        let StmtKind::Add { stream, .. } = &s.kind else { return None };
-        let of =
-            |d: &StreamDecl| d.io.as_ref().map(|(i, o)| view.syntax.piece(if output { o } else { i }.at.0).to_string());
-        match stream {
-            StreamRef::Anonymous(d) => of(d),
-            StreamRef::Named { name, type_args, .. } => match type_args.first() {
-                Some(t) => Some(view.syntax.piece(t.at.0).to_string()),
-                None => {
-                    let index = view.syntax.index();
-                    let header = index.symbol(index.stream(&name.name)?).header;
-                    streams(view.syntax.tree(header.file)).into_iter().find(|s| s.header.0 == header).and_then(of)
-                }
-            },
-        }
-    };
-    let is_add = |s: &&Stmt| matches!(s.kind, StmtKind::Add { .. });
-    let before = body.stmts[..at].iter().rfind(is_add);
-    let behind = body.stmts[at + 1..].iter().find(is_add);
-    let input = before.map_or(Some(own.0.clone()), |s| io(s, true)).unwrap_or_else(|| "float".into());
-    let output = behind.map_or(Some(own.1.clone()), |s| io(s, false)).unwrap_or_else(|| input.clone());
-    (input, output)
 }
 
 /// A stream without a name becomes a declaration with one; what it sees of the streams around it becomes its parameters.

@@ -3,8 +3,8 @@
 //! Purpose: what can stand at the cursor. Input: a view, a byte. Output: items: streams with their signatures, variables, fields, functions, rates, keywords
 //! by context. Documentation comes with [`resolve`], when an item is looked at.
 
-use super::context::{Around, Context, context};
-use super::hover::signature;
+use super::context::{Around, Context, Place, context};
+use super::hover::{markup, signature};
 use crate::world::view::View;
 use serde_json::json;
 use sluice_frontend::check::call::BUILTINS;
@@ -13,6 +13,9 @@ use sluice_frontend::resolve::SymbolKind;
 use sluice_grammar::ast::{BaseType, StreamKind, Type};
 use sluice_grammar::token::{Spanned, Token};
 use tower_lsp::lsp_types::*;
+
+/// Kinds of streams, behind their types.
+const KINDS: &[&str] = &["filter", "pipeline", "splitjoin", "feedbackloop", "stateful"];
 
 const TYPES: &[&str] = &["int", "float", "double", "boolean", "bit", "complex", "float2", "float3", "float4"];
 
@@ -23,21 +26,27 @@ pub fn completion(view: &View, offset: u32, snippets: bool) -> Vec<CompletionIte
     if c.verbatim || c.number {
         return Vec::new();
     }
-    let mut items = Items { view, snippets, all: Vec::new() };
+    // arguments that are there already are not inserted again
+    let mut items = Items { view, snippets: snippets && !c.called, all: Vec::new() };
+    let offset = c.seen;
     let last = c.before.last().map(|t| t.token);
     match last {
         Some(Token::Dot) => items.members(&c, offset),
         Some(Token::Add | Token::Body | Token::Loop) => {
             items.streams();
-            items.words(&["filter", "pipeline", "splitjoin", "feedbackloop"]);
+            items.words(KINDS);
+            items.types();
+            items.words(&["void"]);
         }
+        Some(Token::Stateful) => items.words(&["filter"]),
+        _ if is_behind_types(&c.before) => items.words(KINDS),
         Some(Token::Split) => items.words(&["duplicate", "roundrobin"]),
         Some(Token::Join) => items.words(&["roundrobin"]),
         Some(Token::Arrow) => {
             items.types();
             items.words(&["void"]);
         }
-        Some(Token::Lt) if is_portal(&c.before) => items.streams(),
+        Some(Token::Lt) if is_portal(&c.before) => items.filters(),
         _ if c.rates => {
             items.words(&["pop", "push", "peek"]);
             items.visible(offset);
@@ -45,6 +54,19 @@ pub fn completion(view: &View, offset: u32, snippets: bool) -> Vec<CompletionIte
         _ => items.general(&c, offset),
     }
     items.all
+}
+
+/// `float->float[2] `: is what stands last the second of a stream's two types?
+fn is_behind_types(before: &[Spanned]) -> bool {
+    let Some(mut at) = before.len().checked_sub(1) else { return false };
+    while before[at].token == Token::RBracket {
+        let open = before[..at].iter().rposition(|t| t.token == Token::LBracket);
+        let Some(next) = open.and_then(|i| i.checked_sub(1)) else { return false };
+        at = next;
+    }
+    let is_type =
+        TYPES.contains(&before[at].token.spelling()) || matches!(before[at].token, Token::Ident(_) | Token::Void);
+    is_type && at > 0 && before[at - 1].token == Token::Arrow
 }
 
 fn is_portal(before: &[Spanned]) -> bool {
@@ -99,6 +121,44 @@ impl Items<'_> {
                 ..CompletionItem::default()
             });
         }
+    }
+
+    /// Filters by their names: a portal is to one of any arguments.
+    fn filters(&mut self) {
+        let index = self.view.syntax.index();
+        for id in index.globals() {
+            let symbol = index.symbol(id);
+            if symbol.kind == SymbolKind::Stream(StreamKind::Filter) && !symbol.name.ends_with("Core") {
+                self.symbol(id);
+                if let Some(item) = self.all.last_mut() {
+                    (item.insert_text, item.insert_text_format) = (None, None);
+                }
+            }
+        }
+    }
+
+    /// In the brackets of a stream's parameter: the parameters before it.
+    fn parameters(&mut self, c: &Context) -> bool {
+        let Some(bracket) = c.open(c.before.len()).filter(|i| c.before[*i].token == Token::LBracket) else {
+            return false;
+        };
+        let Some(paren) = c.open(bracket).filter(|i| c.before[*i].token == Token::LParen) else { return false };
+        let names = c.before[paren..bracket].windows(2).filter_map(|two| match (two[0].token, two[1].token) {
+            (Token::Ident(name), Token::Comma) => Some(name),
+            _ => None,
+        });
+        self.all.extend(names.map(|name| CompletionItem {
+            label: name.into(),
+            kind: Some(CompletionItemKind::VARIABLE),
+            sort_text: Some(format!("a{name}")),
+            ..CompletionItem::default()
+        }));
+        for id in self.view.syntax.index().globals() {
+            if self.view.syntax.index().symbol(id).kind == SymbolKind::Static {
+                self.symbol(id);
+            }
+        }
+        true
     }
 
     fn symbol(&mut self, id: SymbolId) {
@@ -186,36 +246,47 @@ impl Items<'_> {
     }
 
     fn general(&mut self, c: &Context, offset: u32) {
-        let begins = matches!(
-            c.before.last().map(|t| t.token),
-            None | Some(Token::LBrace | Token::RBrace | Token::Semi | Token::RParen | Token::Else | Token::Do)
-        );
+        let place = c.place();
         match c.around {
+            Around::Top if self.parameters(c) => {}
             Around::Top => {
                 self.types();
                 self.words(&["void", "struct", "static", "helper", "native", "import"]);
-                self.words(&["filter", "pipeline", "splitjoin", "feedbackloop", "stateful", "portal"]);
+                self.words(KINDS);
+                self.words(&["portal"]);
             }
-            Around::Filter => {
+            Around::Struct => self.types(),
+            Around::Group => {
+                self.types();
+                self.words(&["void"]);
+            }
+            Around::Filter if place == Place::Begins => {
                 self.words(&["work", "prework", "init", "handler", "void"]);
                 self.types();
-                if !begins {
-                    self.expressions(offset);
+            }
+            _ if place != Place::Begins => {
+                if matches!(c.around, Around::Composite(_)) && is_added(&c.before) {
+                    self.words(&["to"]);
                 }
+                if c.around == Around::Work {
+                    self.words(&["peek", "pop", "iter"]);
+                }
+                if place == Place::Cast {
+                    self.types();
+                }
+                self.expressions(offset);
             }
             Around::Composite(kind) => {
                 self.words(match kind {
-                    StreamKind::SplitJoin => &["add", "split", "join", "duplicate", "roundrobin"],
-                    StreamKind::FeedbackLoop => {
-                        &["join", "body", "loop", "split", "enqueue", "roundrobin", "duplicate"]
-                    }
-                    _ => &["add", "to"],
+                    StreamKind::SplitJoin => &["add", "split", "join"],
+                    StreamKind::FeedbackLoop => &["join", "body", "loop", "split", "enqueue"],
+                    StreamKind::Pipeline | StreamKind::Filter => &["add"],
                 });
                 self.words(&["if", "else", "for", "while", "portal"]);
                 self.types();
                 self.expressions(offset);
             }
-            Around::Work | Around::Body => {
+            Around::Work | Around::Body | Around::Filter => {
                 if c.around == Around::Work {
                     self.words(&["peek", "pop", "push", "iter"]);
                 }
@@ -226,15 +297,10 @@ impl Items<'_> {
                 self.types();
                 self.expressions(offset);
             }
-            Around::Struct => self.types(),
             Around::Static => {
                 self.types();
                 self.words(&["init"]);
                 self.expressions(offset);
-            }
-            Around::Group => {
-                self.types();
-                self.words(&["void"]);
             }
         }
     }
@@ -304,6 +370,13 @@ impl Items<'_> {
     }
 }
 
+/// Has the statement added its stream, so that only a portal may follow?
+fn is_added(before: &[Spanned]) -> bool {
+    let mut head = before.iter().rev().take_while(|t| !matches!(t.token, Token::Semi | Token::LBrace | Token::RBrace));
+    matches!(before.last().map(|t| t.token), Some(Token::Ident(_) | Token::RParen | Token::Gt))
+        && head.any(|t| t.token == Token::Add)
+}
+
 fn is_variable(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::StreamParam | SymbolKind::Param | SymbolKind::Local | SymbolKind::Field)
 }
@@ -347,8 +420,8 @@ fn chain<'t>(before: &[Spanned<'t>]) -> Option<(&'t str, Vec<&'t str>, usize)> {
     Some((root, names, last_indices.unwrap_or(0)))
 }
 
-/// The documentation of an item.
-pub fn resolve(view: &View, mut item: CompletionItem) -> CompletionItem {
+/// The documentation of an item; `plain`: the client shows text as it is.
+pub fn resolve(view: &View, mut item: CompletionItem, plain: bool) -> CompletionItem {
     let index = view.syntax.index();
     let wanted = item.data.as_ref().and_then(|d| Some((d.get("symbol")?.as_u64()?, d.get("name")?.as_str()?)));
     // the program may have changed since
@@ -356,8 +429,7 @@ pub fn resolve(view: &View, mut item: CompletionItem) -> CompletionItem {
     if let Some((_, s)) = found
         && let Some(doc) = view.syntax.doc(s.whole)
     {
-        let doc = MarkupContent { kind: MarkupKind::Markdown, value: doc };
-        item.documentation = Some(Documentation::MarkupContent(doc));
+        item.documentation = Some(Documentation::MarkupContent(markup(doc, plain)));
     }
     item
 }

@@ -5,7 +5,7 @@
 
 use crate::convert;
 use crate::world::outside;
-use crate::world::project::Fault;
+use crate::world::project::{Entry, Fault};
 use crate::world::settings::Settings;
 use crate::world::view::View;
 use sluice_grammar::diagnostic as ours;
@@ -22,15 +22,52 @@ const UNUSED: &[&str] = &["W0205", "W0210", "W0211", "W0212", "W0213", "W0214", 
 /// Diagnostics that are shown of a file, at most.
 pub const MOST: usize = 1_000;
 
-/// The diagnostics of each file.
-pub fn diagnostics(view: &View) -> Vec<(FileId, Vec<Diagnostic>)> {
+/// Is it about an entry that the manifest names, and has no place in the program? It is told where the manifest names it.
+fn asked_for(d: &ours::Diagnostic, named: Option<&Named>) -> bool {
+    let name = named.map(|(_, entry)| format!("`{}`", entry.name));
+    d.code == "E0113"
+        && d.labels.iter().all(|l| l.text.starts_with("asked"))
+        && name.is_some_and(|n| d.title.contains(&n))
+}
+
+/// Where the manifest asks for an entry that cannot be one.
+fn asking(view: &View, d: &ours::Diagnostic, named: &Named) -> Option<DiagnosticRelatedInformation> {
+    let (text, entry) = named;
+    let uri = uri_named(view, &view.program).filter(|_| d.title.contains(&format!("`{}`", entry.name)))?;
+    let (start, end) = (text.position(entry.range.start as u32), text.position(entry.range.end as u32));
+    let location = Location { uri, range: Range { start, end } };
+    Some(DiagnosticRelatedInformation { location, message: "asked for here".into() })
+}
+
+/// A manifest's text, and where it names the entry.
+pub type Named = (convert::Text, Entry);
+
+/// What is wrong with the entry that a manifest names.
+pub fn of_entry(view: &View, named: &Named) -> Vec<Diagnostic> {
+    let all = view.latest.iter().flat_map(|k| &k.of.analysis.diagnostics);
+    let told = |d: &ours::Diagnostic| {
+        let help: String = d.help.iter().map(|h| format!("\nhelp: {h}")).collect();
+        let message = format!("{}\nasked for here{help}", d.title);
+        let mut told = of_manifest(&named.0, Fault { range: named.1.range.clone(), code: d.code, message });
+        told.code_description = explanation(d.code, &view.settings).map(|href| CodeDescription { href });
+        told
+    };
+    all.filter(|d| asked_for(d, Some(named))).map(told).collect()
+}
+
+/// The diagnostics of each file; `named`: the entry that the program's manifest names.
+pub fn diagnostics(view: &View, named: Option<&Named>) -> Vec<(FileId, Vec<Diagnostic>)> {
     let mut all: Vec<(FileId, Vec<Diagnostic>)> = view.syntax.own_files().map(|f| (f, Vec::new())).collect();
     let Some(known) = &view.latest else { return all };
     // where nothing is written yet, nothing can be wrong
     let blank = view.syntax.own_files().all(|f| view.syntax.tree(f).items.is_empty());
     let mut links = HashMap::new();
     for d in &known.of.analysis.diagnostics {
-        if blank && d.code == "E0111" {
+        // what is part of the library is no program
+        if known.now(d.span()).is_some_and(|s| view.is_copy(s.file)) {
+            continue;
+        }
+        if blank && d.code == "E0111" || asked_for(d, named) {
             continue;
         }
         let full = |file: FileId| all.iter().any(|(f, list)| *f == file && list.len() >= MOST);
@@ -38,6 +75,11 @@ pub fn diagnostics(view: &View) -> Vec<(FileId, Vec<Diagnostic>)> {
             continue;
         }
         let Some((file, mut diagnostic)) = plain(view, d) else { continue };
+        if d.code == "E0113"
+            && let Some(place) = named.and_then(|named| asking(view, d, named))
+        {
+            diagnostic.related_information.get_or_insert_default().push(place);
+        }
         let href = links.entry(d.code).or_insert_with(|| explanation(d.code, &view.settings)).clone();
         diagnostic.code_description = href.map(|href| CodeDescription { href });
         if let Some((_, list)) = all.iter_mut().find(|(f, _)| *f == file) {
@@ -126,8 +168,13 @@ pub fn uri_of(view: &View, file: FileId) -> Option<Url> {
             let path = outside::shown(folder, &format!("stdlib/{name}"), file.text.as_str())?;
             Url::from_file_path(path).ok()
         }
-        None => convert::uri(&file.name),
+        None => uri_named(view, &file.name),
     }
+}
+
+/// The URI of a document or a file: as the client opened it, if it did.
+pub fn uri_named(view: &View, name: &str) -> Option<Url> {
+    view.uris.get(name).cloned().or_else(|| convert::uri(name))
 }
 
 /// The section of docs/errors.md about a code.

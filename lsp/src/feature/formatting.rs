@@ -5,7 +5,7 @@ use crate::world::view::View;
 use sluice_grammar::diagnostic::Edit;
 use sluice_grammar::format;
 use sluice_grammar::span::{FileId, Span};
-use sluice_grammar::token::{Token, lex};
+use sluice_grammar::token::{Token, lex, lex_all};
 use std::ops::Range;
 use tower_lsp::lsp_types::TextEdit;
 
@@ -55,7 +55,48 @@ fn entered(text: &Text, offset: u32) -> Vec<TextEdit> {
             all.push(Edit { span, text: new });
         }
     }
+    all.extend(indented(text, line));
     edits(text, all)
+}
+
+/// A statement that may stand nearly everywhere.
+const PROBE: &str = "int probe_;";
+/// Steps of the house's style.
+const STEP: usize = 4;
+
+/// How far a new line without anything on it is indented: as far as a statement on it would be. Where none may stand there, or the text has syntax errors (a brace that is not closed yet), by the braces
+/// around it; within a statement that goes on, and in comments, as the editor has it.
+fn indented(text: &Text, line: u32) -> Option<Edit> {
+    let (start, end) = text.line_bounds(line);
+    let whole = text.as_str();
+    if !whole[start as usize..end as usize].trim().is_empty() {
+        return None;
+    }
+    let lexed = lex_all(whole);
+    if lexed.comments.iter().any(|c| c.start < start && start < c.end) {
+        return None;
+    }
+    let tried = Text::new(format!("{}{PROBE}{}", &whole[..start as usize], &whole[end as usize..]), text.encoding());
+    let wanted = match format::format(FileId(0), tried.as_str()) {
+        Ok(found) => {
+            // one that is put on another line says nothing
+            let (before, _) = found.text.split_once(PROBE)?;
+            let space = &before[before.rfind('\n').map_or(0, |n| n + 1)..];
+            space.trim().is_empty().then_some(space.len())?
+        }
+        Err(_) => {
+            let before: Vec<Token> = lexed.tokens.iter().take_while(|t| t.end <= start).map(|t| t.token).collect();
+            let begins = matches!(before.last(), None | Some(Token::LBrace | Token::RBrace) | Some(Token::Semi));
+            let count = |wanted: Token| before.iter().filter(|t| **t == wanted).count();
+            let depth = count(Token::LBrace).saturating_sub(count(Token::RBrace));
+            // the parts of a `for` end with semicolons, too
+            let begins = begins && count(Token::LParen) <= count(Token::RParen);
+            begins.then_some(STEP * depth)?
+        }
+    };
+    let new = " ".repeat(wanted);
+    let span = Span { file: FileId(0), start, end };
+    (whole[start as usize..end as usize] != new).then_some(Edit { span, text: new })
 }
 
 /// The lines of an edit that are not empty, by their numbers, and what becomes of them; `None` where a line would become several, or several one.

@@ -10,11 +10,13 @@ use super::facts::{self, addings, buffer, declared, hier, instances, leaf, sprea
 use crate::world::scheduled::Schedule;
 use crate::world::view::{Known, View};
 use sluice_frontend::Elaborated;
+use sluice_frontend::analyses::state::private_fields;
 use sluice_frontend::check::filter::show_argument;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{HierId, NodeId, SymbolId};
 use sluice_frontend::lints::tree;
 use sluice_frontend::resolve::{SymbolKind, Use};
+use sluice_frontend::typed::FilterCode;
 use sluice_grammar::ast::{Member, Rate, RateKind, RateSpec, StmtKind, StreamBody, StreamDecl, StreamKind, Work};
 use sluice_grammar::span::Span;
 use std::fmt::Write;
@@ -28,12 +30,16 @@ const VALUES: usize = 4;
 /// The hover at a byte; `plain`: the client shows text as it is.
 pub fn hover(view: &View, offset: u32, plain: bool) -> Option<Hover> {
     let (span, value) = content(view, offset)?;
-    let markup = match plain {
+    let contents = HoverContents::Markup(markup(value, plain));
+    Some(Hover { contents, range: Some(view.text().range(span)) })
+}
+
+/// Our Markdown for a client that shows it, or, `plain`, text as it is.
+pub fn markup(value: String, plain: bool) -> MarkupContent {
+    match plain {
         true => MarkupContent { kind: MarkupKind::PlainText, value: plain_text(&value) },
         false => MarkupContent { kind: MarkupKind::Markdown, value },
-    };
-    let contents = HoverContents::Markup(markup);
-    Some(Hover { contents, range: Some(view.text().range(span)) })
+    }
 }
 
 fn content(view: &View, offset: u32) -> Option<(Span, String)> {
@@ -172,17 +178,19 @@ fn field(view: &View, id: SymbolId) -> Option<String> {
     let known = view.good.as_ref()?;
     let then = known.then(symbol.span)?;
     let program = known.program()?;
-    let fields: Vec<_> = program.codes.iter().flat_map(|c| &c.fields).filter(|f| f.span == then).collect();
-    let first = fields.first()?;
+    let codes = || program.codes.iter().filter(|c| c.fields.iter().any(|f| f.span == then));
+    let fields = || codes().flat_map(|c| &c.fields).filter(|f| f.span == then);
+    let first = fields().next()?;
+    let value = facts::common(fields().map(|f| show_argument(&f.initial)));
+    // as the filter itself has it: without state none of its fields is any
+    let passes_on = |c: &FilterCode| {
+        let private = || private_fields(c, &program.globals).iter().any(|id| c.fields[id.index()].span == then);
+        c.stateful.is_some() && !private()
+    };
     Some(match first.constant {
-        true => format!(
-            "no firing writes it; its value is `{}`",
-            facts::common(fields.iter().map(|f| show_argument(&f.initial)))
-        ),
-        false => format!(
-            "state: a firing writes it; at the start `{}`",
-            facts::common(fields.iter().map(|f| show_argument(&f.initial)))
-        ),
+        true => format!("no firing writes it; its value is `{value}`"),
+        false if codes().any(passes_on) => format!("state: a firing writes it; at the start `{value}`"),
+        false => format!("no state: a firing writes it, and no later one reads what it wrote; at the start `{value}`"),
     })
 }
 
@@ -382,7 +390,9 @@ fn share(view: &View, nodes: Vec<NodeId>) -> Option<String> {
         0 if own > 0 => "less than 0.01 times".to_string(),
         _ => format!("{}.{:02} times", filled / 100, filled % 100),
     };
-    Some(format!("{part} of the program's work: {times} the II of {ii} cycles"))
+    let inside = |t: &usize| tasks[*t].nodes.iter().all(|n| nodes.contains(n));
+    let whole = if of.iter().all(inside) { "" } else { "with the rest of its loop, which is scheduled as one: " };
+    Some(format!("{whole}{part} of the program's work: {times} the II of {ii} cycles"))
 }
 
 /// Where nodes run.
@@ -394,6 +404,8 @@ fn place(s: &Schedule, nodes: &[NodeId]) -> Option<String> {
         sluice_schedule::machine::Kind::Cpu => "core",
     };
     let mut of: Vec<usize> = nodes.iter().filter_map(|n| s.task_of[n.index()]).collect();
+    // an instance of a stream that adds itself is in another one
+    of.sort_unstable();
     of.dedup();
     let all: Vec<usize> =
         of.iter().flat_map(|t| (0..problem.graph().tasks[*t].instances).map(|k| problem.instance(*t, k))).collect();

@@ -15,6 +15,7 @@ pub mod formatting;
 pub mod highlight;
 pub mod hover;
 pub mod inlay_hint;
+mod missing;
 pub mod picture;
 pub mod references;
 pub mod rename;

@@ -1,11 +1,13 @@
 //! # rename
 //!
-//! Purpose: another name for something, in all files of the program, and of the others in the workspace that use it. Input: a view, a byte, the name. Output: edits, or why not.
+//! Purpose: another name for something, in all files of the program, of the others in the workspace that use it, and in manifests whose entry it is. Input: a view, a byte, the name. Output: edits, or why not.
 //! Refused: names of the standard library, what is no name, names that would clash with one that is seen where the old one stands, members of which not all uses are known, and names that may stand in a part of
 //! a text that could not be read.
 
-use super::diagnostics::uri_of;
+use super::diagnostics::{uri_named, uri_of};
 use super::elsewhere::{Programs, everywhere};
+use crate::convert::Text;
+use crate::world::project::Entry;
 use crate::world::view::View;
 use sluice_frontend::check::call::BUILTINS;
 use sluice_frontend::ids::SymbolId;
@@ -14,7 +16,7 @@ use sluice_grammar::ast::places::whole;
 use sluice_grammar::span::FileId;
 use sluice_grammar::token::{Token, lex, lex_all};
 use std::collections::{HashMap, HashSet};
-use tower_lsp::lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
+use tower_lsp::lsp_types::{PrepareRenameResponse, Range, TextEdit, Url, WorkspaceEdit};
 
 /// Can the name at a byte be changed?
 pub fn prepare(view: &View, offset: u32) -> Result<Option<PrepareRenameResponse>, String> {
@@ -26,7 +28,7 @@ pub fn prepare(view: &View, offset: u32) -> Result<Option<PrepareRenameResponse>
 
 fn may(view: &View, id: SymbolId) -> Result<(), String> {
     let symbol = view.syntax.index().symbol(id);
-    if symbol.shipped {
+    if symbol.shipped || view.is_copy(symbol.span.file) {
         return Err(format!("`{}` belongs to the standard library", symbol.name));
     }
     if matches!(symbol.kind, SymbolKind::Native)
@@ -38,7 +40,15 @@ fn may(view: &View, id: SymbolId) -> Result<(), String> {
 }
 
 /// The edits that rename.
-pub fn rename(view: &View, offset: u32, new: &str, programs: Programs<'_>) -> Result<Option<WorkspaceEdit>, String> {
+///
+/// `manifest` tells where the manifest of a program names its entry: that is renamed, too.
+pub fn rename(
+    view: &View,
+    offset: u32,
+    new: &str,
+    programs: Programs<'_>,
+    manifest: &dyn Fn(&str) -> Option<(Text, Entry)>,
+) -> Result<Option<WorkspaceEdit>, String> {
     let index = view.syntax.index();
     let Some(u) = index.at(view.file, offset) else { return Ok(None) };
     may(view, u.symbol)?;
@@ -63,6 +73,15 @@ pub fn rename(view: &View, offset: u32, new: &str, programs: Programs<'_>) -> Re
             if seen.insert((view.syntax.file(u.span.file).name.clone(), u.span.start)) {
                 changes.entry(uri).or_default().push(edit);
             }
+        }
+        if view.syntax.index().stream(&symbol.name) == Some(id)
+            && let Some((text, entry)) = manifest(&view.program).filter(|(_, e)| *e.name == *symbol.name)
+            && let Some(uri) = uri_named(&view, &view.program)
+            && seen.insert((view.program.clone(), entry.range.start as u32))
+        {
+            let (start, end) = (text.position(entry.range.start as u32), text.position(entry.range.end as u32));
+            let edit = TextEdit { range: Range { start, end }, new_text: format!("\"{new}\"") };
+            changes.entry(uri).or_default().push(edit);
         }
     }
     Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))

@@ -11,6 +11,7 @@
 //! An analysis is of a program (the sources of a project, or the file that nothing imports, and all that they import; the newest text of each). The newest text wins: an analysis that
 //! is overtaken is cancelled. Requests never wait for either thread. What an analysis knows of an older text is shown where that has only moved ([`shift`]).
 
+mod imports;
 pub mod outside;
 mod programs;
 pub mod project;
@@ -24,6 +25,7 @@ pub mod view;
 
 use crate::convert::{Encoding, Text};
 use crate::feature::diagnostics;
+use imports::imports;
 use outside::Disk;
 use programs::root;
 use project::Project;
@@ -31,7 +33,7 @@ use scheduled::Scheduled;
 use settings::Settings;
 use sluice_frontend::memo::Memo;
 use sluice_frontend::{Loader, SourceInput};
-use sluice_grammar::ast::{self, Item};
+use sluice_grammar::ast;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_grammar::span::FileId;
 use sluice_schedule::method::Method;
@@ -41,7 +43,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use syntax::Syntax;
-use tower_lsp::lsp_types::{self, TextDocumentContentChangeEvent};
+use tower_lsp::lsp_types::{self, TextDocumentContentChangeEvent, Url};
 use trees::Trees;
 use view::{Analysed, Known, KnownSchedule, View};
 
@@ -59,7 +61,7 @@ pub trait Listener: Send + Sync {
     /// A schedule is ready, or is being made, or cannot be made.
     fn scheduled(&self, program: &str);
     /// What is wrong with a manifest now; nothing, where there was something.
-    fn manifest(&self, name: &str, faults: Vec<lsp_types::Diagnostic>);
+    fn manifest(&self, name: &str, text: Text, faults: Vec<lsp_types::Diagnostic>);
     /// Something inside has failed.
     fn failed(&self, what: &str);
 }
@@ -96,6 +98,8 @@ struct Program {
 #[derive(Default)]
 struct State {
     documents: BTreeMap<String, Document>,
+    /// What the client calls them: it may write as `%2B` what others write as `+`.
+    uris: Arc<BTreeMap<String, Url>>,
     programs: BTreeMap<String, Program>,
     /// Counts changes.
     generation: u64,
@@ -262,9 +266,10 @@ impl World {
         self.state().imports.keys().cloned().collect()
     }
 
-    /// A document has been opened.
-    pub fn open(&self, name: &str, version: i32, text: String) {
+    /// A document has been opened; `uri` is what the client calls it.
+    pub fn open(&self, name: &str, uri: Url, version: i32, text: String) {
         let mut state = self.state();
+        Arc::make_mut(&mut state.uris).insert(name.into(), uri);
         let text = Text::new(bounded(text), state.encoding);
         self.find_projects(&mut state, name);
         state.documents.insert(name.into(), Document { version, text });
@@ -290,6 +295,7 @@ impl World {
     pub fn close(&self, name: &str) {
         let mut state = self.state();
         state.documents.remove(name);
+        Arc::make_mut(&mut state.uris).remove(name);
         self.disk.forget(Path::new(name));
         let known = self.disk.read(Path::new(name)).ok();
         let known = known.map(|text| imports(name, &sluice_grammar::parse(FileId(0), &text).0));
@@ -348,7 +354,7 @@ impl World {
                     true => state.faulty.remove(&name),
                     false => state.faulty.insert(name.clone()),
                 };
-                self.listener.manifest(&name, told);
+                self.listener.manifest(&name, text, told);
             }
         }
     }
@@ -356,12 +362,7 @@ impl World {
     fn edited(&self, state: &mut State, name: &str) {
         state.generation += 1;
         let Some(document) = state.documents.get(name) else { return };
-        // imports stand in few lines: what they say is read by the parser, but only where the word occurs
-        let text = document.text.shared();
-        let known = match text.contains("import") {
-            true => import_lines(name, &text),
-            false => Vec::new(),
-        };
+        let known = self.imports_now(name, &document.text.shared());
         let others = state.imports.get(name) != Some(&known);
         state.imports.insert(name.into(), known);
         if others {
@@ -385,7 +386,7 @@ impl World {
 
     /// What a request about a document sees; `None` where the document is not open (and no file of a workspace).
     pub fn view(&self, name: &str) -> Option<View> {
-        let (program, sources, parsed, before, generation, encoding, settings);
+        let (program, sources, parsed, before, generation, encoding, settings, uris);
         let making = self.parsing.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let state = self.state();
@@ -396,6 +397,7 @@ impl World {
             generation = state.generation;
             encoding = state.encoding;
             settings = state.settings.clone();
+            uris = state.uris.clone();
             let known = state.programs.get(&program);
             before = known.and_then(|p| p.syntax.clone());
             parsed = known.is_some_and(|p| p.parsed == generation);
@@ -433,7 +435,7 @@ impl World {
             None => false,
         };
         let schedule = schedule.map(|of| KnownSchedule { current: current(&of), of });
-        Some(View { syntax, file, latest, good, schedule, settings })
+        Some(View { program, uris, syntax, file, latest, good, schedule, settings })
     }
 
     /// The program that a document belongs to.
@@ -523,25 +525,6 @@ fn parse(program: &str, mut sources: Sources, encoding: Encoding, before: Option
     let inputs = sources.inputs(program);
     let documents = sources.documents.clone();
     Syntax::new(inputs, &mut sources, encoding, &|name| documents.get(name).cloned(), before)
-}
-
-/// Where a file's imports lead.
-fn imports(name: &str, tree: &ast::Program) -> Vec<String> {
-    let path = |item: &Item| match item {
-        Item::Import { path, .. } => Some(outside::beside(name, path).display().to_string()),
-        _ => None,
-    };
-    tree.items.iter().filter_map(path).collect()
-}
-
-/// The same by tokens alone: `import "path"`, for each change.
-fn import_lines(name: &str, text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for line in text.lines().filter(|l| l.trim_start().starts_with("import")) {
-        let tree = sluice_grammar::parse(FileId(0), line).0;
-        found.extend(imports(name, &tree));
-    }
-    found
 }
 
 /// Marks the programs that a file belongs to as changed.

@@ -51,7 +51,9 @@ impl Disk {
         {
             return Ok(text.clone());
         }
-        let text: Arc<str> = sluice_grammar::decode(&std::fs::read(path).map_err(plain)?).0.into();
+        let text = sluice_grammar::decode(&std::fs::read(path).map_err(plain)?).0;
+        // a byte-order mark is no part of a text to editors, and would be a column of the first line to us
+        let text: Arc<str> = text.strip_prefix('\u{feff}').unwrap_or(&text).into();
         kept.insert(path.to_path_buf(), (stamp.0, stamp.1, text.clone()));
         Ok(text)
     }
@@ -98,11 +100,7 @@ pub fn programs(folder: &Path) -> Vec<PathBuf> {
 /// Puts a text of Sluice's own (a file of the standard library, the explanation of errors) where an editor can open it; its path. `None` where
 /// that is not possible.
 pub fn shown(folder: Option<&Path>, name: &str, text: &str) -> Option<PathBuf> {
-    let folder = match folder {
-        Some(folder) => folder.to_path_buf(),
-        None => cache()?.join(concat!("sluice/shown-", env!("CARGO_PKG_VERSION"))),
-    };
-    let path = folder.join(name);
+    let path = showing(folder)?.join(name);
     if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
         return Some(path);
     }
@@ -112,6 +110,18 @@ pub fn shown(folder: Option<&Path>, name: &str, text: &str) -> Option<PathBuf> {
     std::fs::write(&part, text).ok()?;
     std::fs::rename(&part, &path).ok()?;
     Some(path)
+}
+
+/// Is a file one that was put there?
+pub fn is_shown(folder: Option<&Path>, name: &str) -> bool {
+    showing(folder).is_some_and(|folder| Path::new(name).starts_with(folder))
+}
+
+fn showing(folder: Option<&Path>) -> Option<PathBuf> {
+    match folder {
+        Some(folder) => Some(folder.to_path_buf()),
+        None => Some(cache()?.join(concat!("sluice/shown-", env!("CARGO_PKG_VERSION")))),
+    }
 }
 
 fn cache() -> Option<PathBuf> {

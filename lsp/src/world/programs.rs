@@ -3,9 +3,12 @@
 //! Purpose: which programs a file is a part of. Input: who imports whom, and the projects. Output: the one that an editor means when it asks about the file, and all that
 //! have it: those of the workspace whose files nobody has opened, too.
 
+use super::project::{self, Entry};
 use super::view::View;
 use super::{State, World};
+use crate::convert::Text;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Who imports a file, by the file.
 type Importers<'s> = BTreeMap<&'s str, Vec<&'s str>>;
@@ -64,5 +67,21 @@ impl World {
             }
         }
         names.into_iter().filter_map(|(program, name)| Some((program, self.view(&name)?))).collect()
+    }
+
+    /// Where the manifest of a program names its entry, and the manifest's text as it is now; `None` for a program without either.
+    pub fn entry(&self, program: &str) -> Option<(Text, Entry)> {
+        let (encoding, open) = {
+            let state = self.state();
+            state.projects.get(program)?;
+            (state.encoding, state.documents.get(program).map(|d| d.text.clone()))
+        };
+        let path = Path::new(program);
+        let text = match open {
+            Some(text) => text,
+            None => Text::new(self.disk.read(path).ok()?, encoding),
+        };
+        let entry = project::read(text.as_str(), path).0?.entry?;
+        Some((text, entry))
     }
 }

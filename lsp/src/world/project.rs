@@ -19,9 +19,18 @@ const OPTIONS: MatchOptions =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     /// Its entry, where it names one.
-    pub entry: Option<String>,
+    pub entry: Option<Entry>,
     /// Its files.
     pub sources: Vec<String>,
+}
+
+/// The name of the entry in a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The stream's name.
+    pub name: String,
+    /// Where the value stands, in bytes, its quotes included.
+    pub range: Range<usize>,
 }
 
 /// What is wrong with a manifest, with the codes of `sluice check`.
@@ -98,7 +107,9 @@ fn project(table: &DeTable<'_>, manifest: &Path) -> Option<Project> {
                 .unwrap_or_default()
         }
     }
-    Some(Project { entry: value("program", "entry").and_then(word), sources })
+    let entry = table.get("program").and_then(|p| p.get_ref().get("entry"));
+    let entry = entry.and_then(|e| Some(Entry { name: word(e.get_ref())?, range: e.span() }));
+    Some(Project { entry, sources })
 }
 
 fn matches(root: &Path, pattern: &str, tests: &Path) -> Vec<String> {

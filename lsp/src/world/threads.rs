@@ -33,7 +33,7 @@ impl World {
         state.running = Some((name.clone(), cancel.clone()));
         let mut sources = Sources { memo: Some(state.programs[&name].memo.clone()), ..self.sources(&state) };
         let settings = state.settings.clone();
-        let top = state.projects.get(&name).and_then(|p| p.entry.clone());
+        let top = state.projects.get(&name).and_then(|p| p.entry.as_ref()).map(|e| e.name.clone());
         drop(state);
         let limits = Limits { instances: settings.max_filters, ..Limits::default() };
         let options = Options {

@@ -1,5 +1,6 @@
 //! What a request sees: the program as it is this moment, and what is known of it, from an analysis that may be older. Cheap to make; nothing in it changes.
 
+use super::outside;
 use super::scheduled::Scheduled;
 use super::settings::Settings;
 use super::shift::Shift;
@@ -9,8 +10,10 @@ use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::HierId;
 use sluice_frontend::{Analysis, Elaborated};
 use sluice_grammar::span::{FileId, Span};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use tower_lsp::lsp_types::Url;
 
 /// A finished analysis.
 #[derive(Debug)]
@@ -192,6 +195,10 @@ pub struct KnownSchedule {
 /// What a request sees.
 #[derive(Clone, Debug)]
 pub struct View {
+    /// What the program is called: as its file, or its project's manifest.
+    pub program: String,
+    /// What the client calls the open documents.
+    pub uris: Arc<BTreeMap<String, Url>>,
     /// The program as it is.
     pub syntax: Arc<Syntax>,
     /// The file that is asked about.
@@ -215,6 +222,11 @@ impl View {
     /// The tree of the file.
     pub fn tree(&self) -> &sluice_grammar::ast::Program {
         self.syntax.tree(self.file)
+    }
+
+    /// Is a file the copy of one of the library's, which somebody has opened to read it?
+    pub fn is_copy(&self, file: FileId) -> bool {
+        outside::is_shown(self.settings.shown.as_deref().map(Path::new), &self.syntax.file(file).name)
     }
 
     /// A span of the file.

@@ -65,7 +65,7 @@ impl Client {
 
     /// The name by which the world knows it.
     pub fn name(&self, name: &str) -> String {
-        if name.contains(':') { name.to_string() } else { self.folder.path().join(name).display().to_string() }
+        sluice_lsp::convert::name(&tower_lsp::lsp_types::Url::parse(&self.uri(name)).unwrap())
     }
 
     async fn call(&mut self, request: Request) -> Option<Response> {

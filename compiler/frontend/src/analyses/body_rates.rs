@@ -126,15 +126,20 @@ pub fn filled_first(code: &FilterCode, globals: &Globals) -> BTreeSet<usize> {
 }
 
 impl Facts {
-    /// The findings as diagnostics. `work` is the tree of the same `work` or `prework`.
-    pub fn diagnostics(&self, code: &FilterCode, work: &ast::Work, globals: &Globals) -> Vec<Diagnostic> {
-        let _ = globals;
+    /// The findings as diagnostics. `work` is the tree of the same `work` or `prework`; `dependent`: what a firing does to its channels may follow from the filter's arguments, so that no number can be written down.
+    pub fn diagnostics(&self, code: &FilterCode, work: &ast::Work, dependent: bool) -> Vec<Diagnostic> {
         let rate = |kind| work.rates.iter().find(|r| r.kind == kind).map_or(work.keyword.0, |r| r.at.0);
-        self.findings.iter().map(|f| diagnostic(f, code, work, &rate)).collect()
+        self.findings.iter().map(|f| diagnostic(f, f.exact && !dependent, code, work, &rate)).collect()
     }
 }
 
-fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(RateKind) -> Span) -> Diagnostic {
+fn diagnostic(
+    f: &Finding,
+    certain: bool,
+    code: &FilterCode,
+    work: &ast::Work,
+    rate: &dyn Fn(RateKind) -> Span,
+) -> Diagnostic {
     let declared = f.declared;
     let count = |n: u64| if n == 1 { "1 item".to_string() } else { format!("{n} items") };
     let (rate_kind, least) = match f.kind {
@@ -157,7 +162,7 @@ fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(Ra
         let bound = if f.exact { "" } else { bound };
         format!("every firing of `{}` {verb} {bound}{}, but {} is declared", code.display, count(f.actual), limit)
     };
-    let help = |d: Diagnostic, keyword: &str| match f.exact {
+    let help = |d: Diagnostic, keyword: &str| match certain {
         true => d.help(format!("declare `{keyword} {}`, or change the body", f.actual)),
         false => d.help(format!("change the rate `{keyword}`, or the body")),
     };
@@ -204,7 +209,7 @@ fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(Ra
         "push" => RateKind::Push,
         _ => RateKind::Peek,
     };
-    match fix(f, work, kind, keyword) {
+    match fix(f, work, kind, keyword).filter(|_| certain) {
         Some(fix) => help(d, keyword).fix(fix),
         None => help(d, keyword),
     }
@@ -213,9 +218,6 @@ fn diagnostic(f: &Finding, code: &FilterCode, work: &ast::Work, rate: &dyn Fn(Ra
 /// The rate as it should be, where the body leaves no doubt and the rate is no expression that differs among instances.
 fn fix(f: &Finding, work: &ast::Work, kind: RateKind, keyword: &str) -> Option<Fix> {
     let title = format!("declare `{keyword} {}`", f.actual);
-    if !f.exact {
-        return None;
-    }
     match work.rates.iter().find(|r| r.kind == kind) {
         Some(r) => match &r.rate {
             ast::Rate::Static(e) if matches!(e.unparen().kind, ast::ExprKind::Int { .. }) => {

@@ -4,6 +4,7 @@
 //! Input: the declaration, the values of parameters and captured variables. Output: typed code with its fields at their values
 //! after `init`, its rates, and what the analyses found. Invariant: see [`crate::typed`].
 
+use super::dependent::dependent;
 use super::initialiser::{calls, uses_own};
 use super::natives::begun;
 use super::stmt::assigned_names;
@@ -490,7 +491,8 @@ impl Checker<'_> {
                 let Some(def) = def else { continue };
                 analyses::body_rates::analyse(code, def, &self.w.globals)
             };
-            for d in facts.diagnostics(code, ast, &self.w.globals) {
+            let dependent = !facts.findings.is_empty() && dependent(self.w.decl(code.decl));
+            for d in facts.diagnostics(code, ast, dependent) {
                 self.report(d);
             }
             let def = if index == 0 { Some(&mut code.work) } else { code.prework.as_mut() };

@@ -11,6 +11,7 @@ pub mod call;
 pub mod composite;
 pub mod constants;
 pub mod convert;
+mod dependent;
 pub mod expr;
 pub mod filter;
 pub mod globals;

@@ -9,6 +9,8 @@ use crate::ty::Ty;
 use crate::typed::Globals;
 use sluice_grammar::span::Span;
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Steps of all constant expressions, `init` and static blocks.
 pub const COMPILE_TIME_FUEL: u64 = 100_000_000;
@@ -46,6 +48,7 @@ pub struct Budget {
     steps: Cell<u64>,
     held: Cell<u64>,
     printed: Cell<u64>,
+    cancel: Option<Arc<AtomicBool>>,
 }
 
 impl Default for Budget {
@@ -57,7 +60,25 @@ impl Default for Budget {
 impl Budget {
     /// A budget with so many steps.
     pub fn with_steps(steps: u64) -> Budget {
-        Budget { steps: Cell::new(steps), held: Cell::new(MAX_HELD), printed: Cell::new(MAX_PRINTED) }
+        Budget { steps: Cell::new(steps), held: Cell::new(MAX_HELD), printed: Cell::new(MAX_PRINTED), cancel: None }
+    }
+
+    /// The same budget, at an end once this is set from outside.
+    pub fn until(self, cancel: Option<Arc<AtomicBool>>) -> Budget {
+        Budget { cancel, ..self }
+    }
+
+    /// Does nobody wait any more for what is evaluated?
+    pub fn cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed))
+    }
+
+    /// An error where nobody waits any more: as if nothing were left.
+    pub(super) fn goes_on(&self) -> Result<(), EvalErrorKind> {
+        match self.cancelled() {
+            true => Err(EvalErrorKind::OutOfFuel),
+            false => Ok(()),
+        }
     }
 
     /// Where it stands.

@@ -4,7 +4,7 @@
 
 use super::budget::Budget;
 use super::error::{Eval, EvalError, EvalErrorKind};
-use super::machine::{Host, Limits, Machine, NoHost, Statics};
+use super::machine::{Host, Limits, Machine, Statics};
 use super::value::Value;
 use crate::constant::Const;
 use crate::ids::{FnId, LocalId, PortalId, StaticId};
@@ -53,7 +53,7 @@ pub fn constant(globals: &Globals, fields: &[(Ty, Const)], e: &Expr, budget: &Bu
     let m = machine(globals, &[], fields, budget);
     let all = m.fuel();
     let mut m = m.with_limits(Limits::with_fuel(all.min(most)));
-    let value = m.eval(e, &mut NoHost);
+    let value = m.eval(e, &mut Watched(budget));
     budget.set_steps(all.saturating_sub(all.min(most).saturating_sub(m.fuel())));
     budget.keep(as_const(&value?, e.span)?, e.span)
 }
@@ -93,13 +93,22 @@ fn simple(globals: &Globals, fields: &[(Ty, Const)], e: &Expr) -> Option<Const> 
 pub fn in_frame(globals: &Globals, f: &Function, args: &[Const], e: &Expr, budget: &Budget) -> Eval<Const> {
     let mut m = machine(globals, &[], &[], budget);
     let args = locals(globals, f, args);
-    let value = m.in_frame(f, args, |m| m.eval(e, &mut NoHost));
+    let value = m.in_frame(f, args, |m| m.eval(e, &mut Watched(budget)));
     budget.set_steps(m.fuel());
     as_const(&value?, e.span)
 }
 
 fn locals(globals: &Globals, f: &Function, args: &[Const]) -> Vec<Value> {
     args.iter().zip(&f.locals).map(|(c, l)| Value::from_const(c, &l.ty, globals)).collect()
+}
+
+/// Has nothing, and looks whether anybody still waits.
+struct Watched<'b>(&'b Budget);
+
+impl Host for Watched<'_> {
+    fn tick(&mut self) -> Result<(), EvalErrorKind> {
+        self.0.goes_on()
+    }
 }
 
 /// Collects what is printed.
@@ -109,6 +118,10 @@ impl Host for Printed<'_> {
     fn print(&mut self, text: &str) -> Result<(), EvalErrorKind> {
         self.0.push_str(text);
         self.1.print(text.len())
+    }
+
+    fn tick(&mut self) -> Result<(), EvalErrorKind> {
+        self.1.goes_on()
     }
 }
 
@@ -132,7 +145,7 @@ pub fn run_init(
 /// Runs code that assigns statics. Gives those that it touched, as they are after it.
 pub fn run_static(globals: &Globals, f: &Function, budget: &Budget) -> Eval<Vec<(StaticId, Const)>> {
     let mut m = machine(globals, &[], &[], budget);
-    let result = m.call(f, Vec::new(), &mut NoHost);
+    let result = m.call(f, Vec::new(), &mut Watched(budget));
     budget.set_steps(m.fuel());
     result?;
     Ok(m.statics.touched().filter_map(|(id, v)| Some((id, v.to_const()?))).collect())
@@ -192,6 +205,10 @@ impl Host for Builder<'_, '_> {
     fn portal(&mut self) -> Option<PortalId> {
         *self.portals = self.portals.checked_add(1)?;
         Some(PortalId(*self.portals - 1))
+    }
+
+    fn tick(&mut self) -> Result<(), EvalErrorKind> {
+        self.budget.goes_on()
     }
 
     fn stream(&mut self, machine: &mut Machine<'_>, stmt: &StreamStmt, span: Span) -> Eval<()> {

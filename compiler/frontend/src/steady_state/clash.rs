@@ -111,20 +111,7 @@ fn splitjoin(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
     let hier = &graph.hierarchy[h.index()];
     let (split, join) = ends(graph, h);
     let (split, join) = (split?, join?);
-    let NodeKind::JoinRoundRobin(weights) = &graph.node(join).kind else { return None };
-    // items that arrive at each port of the joiner per firing of the splitter; branches meet nowhere but there
-    let rates = relative(graph, split, |c| {
-        let c = graph.channel(c);
-        let within = |n: NodeId| n != join && inside(graph, n, h);
-        within(c.from.0) && within(c.to.0)
-    });
-    let mut arrive = Vec::new();
-    for (port, id) in graph.node(join).inputs.iter().enumerate() {
-        let c = graph.channel(*id);
-        let child = branch_of(graph, h, c.from.0)?;
-        let r = rates.get(&c.from.0).copied().and_then(|r| r.times(c.produce.into(), 1));
-        arrive.push((child, weights[port], r));
-    }
+    let arrive = arrivals(graph, h)?;
     let per_round: Vec<Option<Fraction>> =
         arrive.iter().map(|(_, w, r)| if *w == 0 { None } else { r.and_then(|r| r.times(1, (*w).into())) }).collect();
     let known: Vec<Fraction> = per_round.iter().flatten().copied().collect();
@@ -147,15 +134,60 @@ fn splitjoin(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
             d = d.label(c.added, text);
         }
     }
-    if let Some(weights) = proportional(&arrive) {
-        // a branch that gives nothing has no port, but a weight of 0
-        let all: Vec<String> = (hier.children.iter())
-            .map(|h| arrive.iter().position(|(child, ..)| child == h).map_or("0".into(), |i| weights[i].to_string()))
-            .collect();
+    if let Some(all) = balancing(graph, h, &arrive) {
         let text = format!("join roundrobin({});", all.join(", "));
-        d = d.help(format!("`{text}` would balance it")).fix(Fix::new(format!("write `{text}`"), join_node.span, text));
+        let alike = |o: HierId| arrivals(graph, o).and_then(|a| balancing(graph, o, &a)).as_ref() == Some(&all);
+        d = suggest(d, graph, h, join, text, alike);
     }
     Some(d)
+}
+
+/// Says what would balance an instance, and offers to write it where that balances the other instances of its declaration, too.
+fn suggest(
+    d: Diagnostic,
+    graph: &SdfGraph,
+    h: HierId,
+    join: NodeId,
+    text: String,
+    alike: impl Fn(HierId) -> bool,
+) -> Diagnostic {
+    let hier = &graph.hierarchy[h.index()];
+    let mut others = (0..graph.hierarchy.len())
+        .map(HierId::from)
+        .filter(|o| *o != h && graph.hierarchy[o.index()].decl == hier.decl);
+    if others.all(alike) {
+        let fix = Fix::new(format!("write `{text}`"), graph.node(join).span, text.clone());
+        return d.help(format!("`{text}` would balance it")).fix(fix);
+    }
+    d.help(format!("`{text}` would balance `{}`; other instances need other weights", hier.display))
+}
+
+/// Items that arrive at each port of a splitjoin's joiner per firing of the splitter, and the port's weight; branches meet nowhere but there.
+fn arrivals(graph: &SdfGraph, h: HierId) -> Option<Vec<(HierId, u32, Option<Fraction>)>> {
+    let (split, join) = ends(graph, h);
+    let (split, join) = (split?, join?);
+    let NodeKind::JoinRoundRobin(weights) = &graph.node(join).kind else { return None };
+    let rates = relative(graph, split, |c| {
+        let c = graph.channel(c);
+        let within = |n: NodeId| n != join && inside(graph, n, h);
+        within(c.from.0) && within(c.to.0)
+    });
+    let mut arrive = Vec::new();
+    for (port, id) in graph.node(join).inputs.iter().enumerate() {
+        let c = graph.channel(*id);
+        let child = branch_of(graph, h, c.from.0)?;
+        let r = rates.get(&c.from.0).copied().and_then(|r| r.times(c.produce.into(), 1));
+        arrive.push((child, weights[port], r));
+    }
+    Some(arrive)
+}
+
+/// The weights that balance a splitjoin. A branch that gives nothing has no port, but a weight of 0.
+fn balancing(graph: &SdfGraph, h: HierId, arrive: &[(HierId, u32, Option<Fraction>)]) -> Option<Vec<String>> {
+    let weights = proportional(arrive)?;
+    let of =
+        |child: &HierId| arrive.iter().position(|(c, ..)| c == child).map_or("0".into(), |i| weights[i].to_string());
+    Some(graph.hierarchy[h.index()].children.iter().map(of).collect())
 }
 
 /// The smallest weights in proportion to what arrives at a joiner; a branch that the splitter does not feed keeps its own.
@@ -199,14 +231,7 @@ fn feedback(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
     let hier = &graph.hierarchy[h.index()];
     let (split, join) = ends(graph, h);
     let (split, join) = (split?, join?);
-    let back = graph.node(join).inputs.iter().copied().find(|c| graph.channel(*c).feedback)?;
-    let rates = relative(graph, join, |c| {
-        let ch = graph.channel(c);
-        c != back && inside(graph, ch.from.0, h) && inside(graph, ch.to.0, h)
-    });
-    let c = graph.channel(back);
-    let returned = rates.get(&c.from.0)?.times(c.produce.into(), 1)?;
-    let taken = Fraction { num: c.consume.into(), den: 1 };
+    let (returned, taken) = comes_back(graph, h)?;
     if returned == taken {
         return None;
     }
@@ -220,14 +245,28 @@ fn feedback(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
     Some(match balanced_join(graph, join, returned) {
         Some((external, feedback)) => {
             let text = format!("join roundrobin({external}, {feedback});");
-            d.help(format!("`{text}` would balance it")).fix(Fix::new(
-                format!("write `{text}`"),
-                graph.node(join).span,
-                text,
-            ))
+            let alike = |o: HierId| {
+                let join = ends(graph, o).1.zip(comes_back(graph, o));
+                join.and_then(|(join, (returned, _))| balanced_join(graph, join, returned))
+                    == Some((external, feedback))
+            };
+            suggest(d, graph, h, join, text, alike)
         }
         None => d.help("fewer items have to go back: a larger first weight in `split`, or lower rates in the loop"),
     })
+}
+
+/// Items that a loop's joiner gets back for each of its firings, and those that it takes.
+fn comes_back(graph: &SdfGraph, h: HierId) -> Option<(Fraction, Fraction)> {
+    let join = ends(graph, h).1?;
+    let back = graph.node(join).inputs.iter().copied().find(|c| graph.channel(*c).feedback)?;
+    let rates = relative(graph, join, |c| {
+        let ch = graph.channel(c);
+        c != back && inside(graph, ch.from.0, h) && inside(graph, ch.to.0, h)
+    });
+    let c = graph.channel(back);
+    let returned = rates.get(&c.from.0)?.times(c.produce.into(), 1)?;
+    Some((returned, Fraction { num: c.consume.into(), den: 1 }))
 }
 
 /// The smallest weights of a loop's joiner that take as much feedback as comes back for what they give. What the joiner gives

@@ -3,6 +3,7 @@
 use super::bench::Bench;
 use super::explain::{inside, items, path};
 use super::startup::{Blocked, Start};
+use crate::graph::{Node, SdfGraph};
 use crate::ids::*;
 use crate::ty::Ty;
 use sluice_grammar::diagnostic::{Diagnostic, Fix};
@@ -21,8 +22,19 @@ const MOST: u64 = 1 << 40;
 pub fn deadlock(start: &Start, initial: &[u64], blocked: &[Blocked]) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let mut bench = Bench::new(start.graph, PATIENCE);
+    let mut lacking = Vec::new();
     for b in blocked.iter().take(SHOWN) {
-        component(start, initial, b, &mut bench, &mut out);
+        component(start, initial, b, &mut bench, &mut lacking, &mut out);
+    }
+    for d in &mut out {
+        // what is written there is written for all instances
+        let at = d.span();
+        let mut loops = start.graph.channels.iter().filter(|c| c.feedback).map(|c| start.graph.node(c.to.0));
+        let of = |name: &str| lacking.iter().find(|(span, n, _)| *span == at && n == name).map(|(.., more)| more);
+        let first = lacking.iter().find(|(span, ..)| *span == at).map(|(.., more)| more);
+        if !loops.all(|join| join.span != at || of(called(start.graph, join)) == first) {
+            d.fixes.clear();
+        }
     }
     if blocked.len() > SHOWN
         && let Some(d) = out.last_mut()
@@ -32,7 +44,22 @@ pub fn deadlock(start: &Start, initial: &[u64], blocked: &[Blocked]) -> Vec<Diag
     out
 }
 
-fn component(start: &Start, initial: &[u64], b: &Blocked, bench: &mut Bench, out: &mut Vec<Diagnostic>) {
+/// The loop of a joiner, with its arguments.
+fn called<'g>(graph: &'g SdfGraph, join: &'g Node) -> &'g str {
+    graph.hierarchy.get(join.hier.index()).map_or(&join.path, |h| &h.display)
+}
+
+/// Loops, by their joiners' places and what they are called, and how many items they lack.
+type Lacking = Vec<(Span, String, u64)>;
+
+fn component(
+    start: &Start,
+    initial: &[u64],
+    b: &Blocked,
+    bench: &mut Bench,
+    lacking: &mut Lacking,
+    out: &mut Vec<Diagnostic>,
+) {
     let graph = start.graph;
     let loops: Vec<ChannelId> = (b.part.iter())
         .flat_map(|n| &graph.node(*n).inputs)
@@ -47,11 +74,14 @@ fn component(start: &Start, initial: &[u64], b: &Blocked, bench: &mut Bench, out
             Some(more) => more[i] > 0,
             None => b.waiting.iter().any(|(_, c, _)| c == back),
         };
+        let node = graph.node(join);
+        let name = called(graph, node);
+        if let Some(more) = &missing {
+            lacking.push((node.span, name.to_string(), more[i]));
+        }
         if !reported || out.len() - before >= SHOWN {
             continue;
         }
-        let node = graph.node(join);
-        let name = graph.hierarchy.get(node.hier.index()).map_or(&node.path, |h| &h.display);
         let enqueued = match initial[back.index()] {
             0 => "no item is enqueued".to_string(),
             1 => "only 1 item is enqueued".to_string(),
