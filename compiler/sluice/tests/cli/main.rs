@@ -6,6 +6,8 @@ mod alike;
 mod chains;
 mod cslow;
 mod cuda;
+mod cuda_faults;
+mod cuda_tables;
 mod dynamic;
 mod fmt;
 mod functions;
