@@ -11,10 +11,10 @@ use sluice_benchmarks::gpu::document::{
     Bank, DeviceFacts, Document, KernelTime, Peaks, ProgramFacts, Run, SCHEMA, Times,
 };
 use sluice_benchmarks::gpu::report::{Roof, markdown, roof, speedup};
-use sluice_benchmarks::gpu::work::{Done, Task, VARIANTS};
+use sluice_benchmarks::gpu::work::{Done, Task, VARIANTS, too_small};
 use sluice_benchmarks::gpu::{charts, paper, probe};
 use sluice_benchmarks::suite::SUITE;
-use sluice_benchmarks::suite::work::bytes;
+use sluice_benchmarks::suite::work::{self, bytes};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -101,6 +101,51 @@ fn the_whole_run_on_the_emulated_device() {
     );
 }
 
+/// What is measured is a batch of the wanted bytes, from the first on, and one that lies in the GPU's memory is not cut into slices: each would be a launch.
+#[test]
+fn a_batch_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = 32 << 10;
+    let task = |variant: Option<&str>| Task {
+        program: "fft".into(),
+        variant: variant.map(Into::into),
+        fast_math: false,
+        emulate: true,
+        batch_bytes: wanted,
+        root: root(),
+        work: folder.path().into(),
+    };
+    let done = |variant| task(variant).prepare().and_then(|p| p.measure()).unwrap();
+    done(None);
+    let b = SUITE.iter().find(|b| b.name == "fft").unwrap();
+    for scheme in ["fused", "SWP4"] {
+        let Done::Device(run) = done(Some(scheme)) else { panic!("the device's") };
+        let (input, output) = bytes(b);
+        assert!(run.steady_states * input.max(output) >= wanted, "{scheme}: {run:?}");
+        assert!(scheme != "fused" || run.kernels.iter().all(|k| k.launches == 1), "{run:?}");
+        // iterations, and those that drain the pipeline
+        assert_eq!(run.intervals as usize, if scheme == "fused" { 0 } else { run.launches }, "{run:?}");
+    }
+    assert_eq!(too_small(wanted, wanted), None);
+    assert!(too_small(wanted - 1, wanted).unwrap().starts_with("too small: "));
+}
+
+/// Of a FIR before a decimation by eight one result in eight is needed, of one behind an expansion by eight one product in eight.
+#[test]
+fn work_that_is_dropped_is_not_needed() {
+    let of = |name: &str| {
+        let b = SUITE.iter().find(|b| b.name == name).unwrap();
+        let all = work::of(b, &root()).unwrap_or_else(|_| panic!("{name} is refused"));
+        (work::needed(b, &root()).unwrap_or_else(|_| panic!("{name} is refused")), all.floats)
+    };
+    let (needed, all) = of("filterbank");
+    assert!(needed > 0 && needed * 3 < all, "{needed} of {all}");
+    for name in ["bitonic", "dct", "fft", "matrixmult"] {
+        let (needed, all) = of(name);
+        assert!(needed <= all && (needed > 0) == (all > 0), "{name}: {needed} of {all}");
+    }
+}
+
 #[test]
 fn an_emulated_run_is_no_result() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,6 +198,7 @@ fn made_up() -> Document {
             output_bytes: 4000,
             float_operations: floats * 1_000_000,
             int_operations: 100,
+            needed_operations: None,
             cpu: times(1000.0),
         });
         for (i, v) in VARIANTS.iter().enumerate() {
@@ -163,6 +209,8 @@ fn made_up() -> Document {
                 resident: times(10.0 * (i + 1) as f64),
                 end_to_end: times(500.0),
                 channel_bytes: 777,
+                steady_states: if v.name == "SWP4" { 800 } else { 0 },
+                intervals: if v.name == "SWP4" { 10 } else { 0 },
                 ii: v.name.starts_with("SWP").then_some((4000, 100)),
                 configuration: v.profiled.then_some((256, 64)),
                 kernels: vec![KernelTime {
@@ -203,10 +251,12 @@ fn the_page_of_made_up_numbers() {
         "| dct | 1000.0 (900.0 to 1100.0) | 11.11 | 20.00 | 16.67 | 14.29 | 33.33 | 25.00 | 12.50 | 10.00 | 100.00 | 50.00 | 100.00 | yes |",
     );
     has("| geometric mean of the paper's eight | | 11.11 |");
-    has("| dct | off | 8000 | 100 | 2.000 | memory | 10.000 (9.000 to 11.000) | 20.0 | NO |");
-    has("| dct | on | 8000 | 100 | 2.000 | memory | not yet measured | not yet measured | not yet measured |");
+    has("| dct | off | 8000 | 100 | 100 | 2.000 | memory | 10.000 (9.000 to 11.000) | 20.0 | NO |");
+    has("| dct | on | 8000 | 100 | 100 | 2.000 | memory | not yet measured | not yet measured | not yet measured |");
     // 50 ns per steady state, a hundred in an interval, at 2 GHz
     has("| dct | SWP | 4000 | 12000 | 3.00 | 0 |");
+    // 800 steady states of 70 ns in eight intervals, and two that drain the pipeline
+    has("| dct | SWP4 | 4000 | 11200 | 2.80 | 0 |");
     has("| dct | 10.000 (9.000 to 11.000) | 20.000 (18.000 to 22.000) | 0.50 | no |");
     has("| dct | 29360128 | 777 | 777 | 777 |");
     has("| dct | 256 | 64 | 30.000 (27.000 to 33.000) | 40.000 (36.000 to 44.000) | 0.75 |");
@@ -218,6 +268,10 @@ fn the_page_of_made_up_numbers() {
     let pictures = charts::all(&d);
     assert_eq!(pictures.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["figure-10", "figure-11", "roof"]);
     assert!(pictures[0].1.contains("dct, fused: 100.00") && !pictures[0].1.contains("not yet measured"));
+    // what is computed and dropped is no work
+    d.programs.iter_mut().filter(|p| p.name == "fft").for_each(|p| p.needed_operations = Some(500_000));
+    assert!(near(roof(&d, "fft", false), 16.667, "floats"));
+    assert!(markdown(&d).contains("| fft | off | 8000 | 1000000 | 500000 | 16.667 | floats |"));
     // one that failed is told, and has no bar
     d.runs[0] = Run {
         program: "bitonic".into(),
@@ -247,6 +301,16 @@ fn libraries_tell_what_they_took() {
     for line in String::from_utf8(out.stdout).unwrap().lines() {
         assert!(matches!(peer(line), Some(Err(_))), "{line}");
     }
+}
+
+#[test]
+fn the_loop_of_c_slow_goes_through_memory() {
+    let l2 = 50 << 20;
+    for (blocks, block) in [(132, 32), (132 * 16, 128), (4, 32)] {
+        let steps = probe::bank_steps((blocks, block), 4 * l2, 64);
+        assert!(2 * 4 * u64::from(blocks) * u64::from(block) * steps >= 4 * l2 && steps >= 64);
+    }
+    assert_eq!(probe::bank_steps((1, 32), 0, 3), 3);
 }
 
 #[test]

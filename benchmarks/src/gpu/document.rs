@@ -98,6 +98,9 @@ pub struct ProgramFacts {
     pub float_operations: u64,
     /// Simple operations on ints, those of loops among them.
     pub int_operations: u64,
+    /// Those on floats that are left when filters whose sums are taken apart and combined compute what is used, and nothing else; not known in older documents.
+    #[serde(default)]
+    pub needed_operations: Option<u64>,
     /// Native code on one thread, from memory to memory.
     pub cpu: Option<Times>,
 }
@@ -129,6 +132,9 @@ pub struct Run {
     pub channel_bytes: u64,
     /// Bytes of the device's memory that are not input or output.
     pub arena_bytes: u64,
+    /// Initiation intervals of the batch: its iterations, and those that drain the pipeline; 0 where there is no pipeline.
+    #[serde(default)]
+    pub intervals: u64,
     /// The schedule's initiation interval in cycles, and how many steady states it makes.
     pub ii: Option<(u64, u64)>,
     /// Threads of a block and the limit of a thread's registers, where a profile has chosen them.

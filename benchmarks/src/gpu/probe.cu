@@ -8,13 +8,21 @@ struct alignas(16) probe_four {
     unsigned word[4];
 };
 
-/* n times 16 bytes. */
+/* n times 16 bytes. A thread has four loads under way: with one, what is on its way to memory would not fill it. */
 SL_KERNEL(256) void probe_copy(const sl_job job)
 {
     const probe_four *from = (const probe_four *)job.arena;
     probe_four *to = (probe_four *)job.arena + job.n;
     const unsigned long long step = (unsigned long long)sl_blocks() * sl_threads();
-    for (unsigned long long i = (unsigned long long)sl_block() * sl_threads() + sl_thread(); i < job.n; i += step) to[i] = from[i];
+    unsigned long long i = (unsigned long long)sl_block() * sl_threads() + sl_thread();
+    for (; i + 3 * step < job.n; i += 4 * step) {
+        const probe_four a = from[i], b = from[i + step], c = from[i + 2 * step], d = from[i + 3 * step];
+        to[i] = a;
+        to[i + step] = b;
+        to[i + 2 * step] = c;
+        to[i + 3 * step] = d;
+    }
+    for (; i < job.n; i += step) to[i] = from[i];
 }
 
 /* Eight chains of products and sums. */
@@ -46,10 +54,11 @@ SL_KERNEL(256) void probe_ints(const sl_job job)
     ((unsigned *)job.arena)[me] = sum;
 }
 
-/* Each place says where the next one is. What it comes to is kept: the steps cannot be left out. */
+/* Each place says where the next one is. What it comes to is kept: the steps cannot be left out, and the next launch goes on from there, where no launch has been before; one that
+ * began where this one did would find its places in the L2. */
 SL_KERNEL(1) void probe_chase(const sl_job job)
 {
-    volatile unsigned long long *at = (volatile unsigned long long *)job.arena;
+    volatile unsigned long long *at = (volatile unsigned long long *)(job.arena + ((volatile unsigned long long *)job.arena)[1]);
     for (unsigned long long k = 0; k < job.m; k++) at = (volatile unsigned long long *)(job.arena + *at);
     ((volatile unsigned long long *)job.arena)[1] = (unsigned long long)((const volatile char *)at - job.arena);
 }

@@ -2,8 +2,9 @@
 //!
 //! Purpose: what a device can do at most, and the loop of C-slow: small kernels of our own. Input: a device. Output: [`Peaks`], [`Bank`]s.
 //!
-//! The copy reads and writes 16 bytes at a time; the sums are eight chains in each thread, as many threads as fill the device. Whether product and sum are one
-//! instruction is the compiler's option, as for programs. The copy and the chase go through four times the L2's bytes, the chase with one thread, each step to another line.
+//! The copy reads and writes 16 bytes at a time, with eight blocks of 256 threads on each multiprocessor and four loads of each thread under way; the sums are eight chains in each thread, as many threads as fill the device. Whether product and sum are one
+//! instruction is the compiler's option, as for programs. The copy and the chase go through four times the L2's bytes, the chase with one thread, each step to another line, and each launch on from
+//! where the one before has ended: all of them together see a line once. The loop of C-slow has arrays of four times the L2, too, whatever C is.
 
 #![allow(unsafe_code)] // copies to the device
 
@@ -25,6 +26,8 @@ pub const STREAMS: [u64; 4] = [1, 2, 4, 8];
 const FIRST_BANK: u32 = 4;
 const THREADS: u32 = 256;
 const CHAINS: u64 = 8;
+/// Blocks on a multiprocessor that copy.
+const COPYING: u32 = 8;
 /// A line of memory, for the chase.
 const LINE: u64 = 128;
 
@@ -56,6 +59,8 @@ fn names() -> Vec<&'static str> {
 struct Size {
     /// Bytes that are copied, and that the chase goes through.
     bytes: u64,
+    /// Bytes that the arrays of the loop of C-slow have at least.
+    bank: u64,
     blocks: u32,
     rounds: u64,
     steps: u64,
@@ -96,7 +101,7 @@ impl Probe {
     fn copy(&mut self) -> Result<f64, Fault> {
         let bytes = self.size.bytes;
         let at = self.zeros(2 * bytes)?;
-        let blocks = self.size.blocks * 4;
+        let blocks = self.size.blocks * COPYING;
         let time = self.time(0, blocks, THREADS, &job(at, bytes / 16, 0))?;
         self.device.release(at)?;
         Ok(2.0 * bytes as f64 / time.median * 1e9)
@@ -112,8 +117,8 @@ impl Probe {
         Ok((2 * CHAINS * rounds * threads) as f64 / time.median * 1e9)
     }
 
-    /// Nanoseconds of a step.
-    fn chase(&mut self) -> Result<f64, Fault> {
+    /// Lines of which each says where the next one is.
+    fn ring(&mut self) -> Result<u64, Fault> {
         let lines = (self.size.bytes / LINE).max(4);
         // each line is visited once before the first comes again: a step that has no divisor in common with their number
         let mut step = (lines * 5 / 8) | 1;
@@ -129,6 +134,16 @@ impl Probe {
         // SAFETY: the bytes are there until `finish`.
         unsafe { self.device.put(Stream::Compute, at, memory.as_ptr(), memory.len()) }?;
         self.device.finish(Stream::Compute)?;
+        Ok(at)
+    }
+
+    /// Nanoseconds of a step.
+    fn chase(&mut self) -> Result<f64, Fault> {
+        let at = self.ring()?;
+        // what the copy has left of them in the L2 makes room for others
+        let other = self.zeros(self.size.bytes)?;
+        self.device.finish(Stream::Compute)?;
+        self.device.release(other)?;
         let time = self.time(3, 1, 1, &job(at, 0, self.size.steps))?;
         self.device.release(at)?;
         Ok(time.median / self.size.steps as f64)
@@ -146,6 +161,11 @@ impl Probe {
             Times { least: each(time.least), median: each(time.median), greatest: each(time.greatest), ..time };
         Ok(Bank { filters, steps, streams, period: Some(period), d_c: None })
     }
+}
+
+/// M of a grid: arrays of two floats for each step and filter have so many bytes, also with one stream in each thread.
+pub fn bank_steps((blocks, block): (u32, u32), bytes: u64, least: u64) -> u64 {
+    bytes.div_ceil(2 * 4 * u64::from(blocks) * u64::from(block)).max(least)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -175,6 +195,7 @@ fn on_gpu(fast_math: bool) -> Result<(Probe, Vec<u8>, String), Fault> {
     gpu.load(&image.bytes, &names(), &image.compiler)?;
     let size = Size {
         bytes: (4 * properties.l2).clamp(64 << 20, 1 << 30),
+        bank: 4 * properties.l2,
         blocks: properties.processors,
         rounds: 4096,
         steps: 20_000,
@@ -185,7 +206,7 @@ fn on_gpu(fast_math: bool) -> Result<(Probe, Vec<u8>, String), Fault> {
 
 fn emulated() -> Result<Probe, Fault> {
     let device = Box::new(Emulator::load(&compile::emulation(&text())?, 2, 1)?);
-    Ok(Probe { device, size: Size { bytes: 4096, blocks: 1, rounds: 2, steps: 20, repetitions: 1 } })
+    Ok(Probe { device, size: Size { bytes: 4096, bank: 0, blocks: 1, rounds: 2, steps: 20, repetitions: 1 } })
 }
 
 /// Measured peaks, and the loop: few filters, a warp for each multiprocessor, and many. With NVRTC's version.
@@ -208,7 +229,8 @@ pub fn all(emulate: bool) -> Result<(Peaks, Vec<Bank>, String), Fault> {
     let blocks = probe.size.blocks;
     let sizes = if emulate { [((1, 32), 3), ((2, 32), 2)] } else { [((blocks, 32), 2048), ((blocks * 16, 128), 64)] };
     let mut banks = Vec::new();
-    for (grid, steps) in sizes {
+    for (grid, least) in sizes {
+        let steps = bank_steps(grid, probe.size.bank, least);
         for (which, streams) in STREAMS.iter().enumerate() {
             let mut one = probe.bank(grid, steps, which)?;
             one.d_c = bank::loop_length(&code, &format!("bank_{streams}"));
@@ -221,4 +243,29 @@ pub fn all(emulate: bool) -> Result<(Peaks, Vec<Bank>, String), Fault> {
 /// An empty document about this.
 pub fn document(emulate: bool) -> document::Document {
     document::Document { schema: document::SCHEMA.into(), emulated: emulate, ..document::Document::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that began where the last one did would find its lines in the L2.
+    #[test]
+    fn a_chase_goes_on_where_the_last_one_ended() {
+        let mut probe = emulated().unwrap();
+        let at = probe.ring().unwrap();
+        let mut places = Vec::new();
+        for _ in 0..3 {
+            let launch = Launch { kernel: 3, blocks: 1, threads: 1, shared: 0, together: false };
+            probe.device.launch(&launch, &job(at, 0, 5)).unwrap();
+            let mut place = [0u8; 8];
+            // SAFETY: the array stays until `finish`.
+            unsafe { probe.device.get(Stream::Compute, place.as_mut_ptr(), at + 8, 8) }.unwrap();
+            probe.device.finish(Stream::Compute).unwrap();
+            places.push(u64::from_ne_bytes(place));
+        }
+        // 32 lines, 21 of them on at each step
+        let after = |steps: u64| 21 * steps % 32 * LINE;
+        assert_eq!(places, [after(5), after(10), after(15)]);
+    }
 }

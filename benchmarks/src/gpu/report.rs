@@ -40,8 +40,9 @@ pub fn roof(document: &Document, program: &str, fast_math: bool) -> Option<Roof>
     let (facts, peaks) = (facts(document, program)?, document.peaks.as_ref()?);
     let memory = (facts.input_bytes + facts.output_bytes) as f64 / peaks.bytes * 1e9;
     let floats = if fast_math { peaks.contracted } else { peaks.plain };
+    let needed = needed(facts);
     let arithmetic = if facts.float_operations > 0 {
-        (facts.float_operations as f64 / floats * 1e9, "floats")
+        (needed as f64 / floats * 1e9, "floats")
     } else {
         (facts.int_operations as f64 / peaks.int * 1e9, "ints")
     };
@@ -50,6 +51,11 @@ pub fn roof(document: &Document, program: &str, fast_math: bool) -> Option<Roof>
     } else {
         Roof { ns: arithmetic.0, by: arithmetic.1 }
     })
+}
+
+/// Operations on floats of a steady state that no way to compute it can leave out, as far as the compiler knows.
+fn needed(facts: &ProgramFacts) -> u64 {
+    facts.needed_operations.map_or(facts.float_operations, |n| n.min(facts.float_operations))
 }
 
 /// How many times as fast as one thread of the CPU, data in the device's memory; nothing of an emulated device.
@@ -255,7 +261,8 @@ fn roofs(document: &Document, out: &mut String) {
         }
     }
     out.push_str(
-        "Bytes are those of input and output; operations those of the filters' code as the compiler counts it. Where there are no floats, operations on ints count, \
+        "Bytes are those of input and output; operations those of the filters' code as the compiler counts it. Of these, fewer are needed where linear analysis finds that a filter drops \
+         what another one has computed, or that fewer operations give the same: the roof is of those. Where there are no floats, operations on ints count, \
          those of loops among them. The roof is the longer of both times.\n\n",
     );
     head(
@@ -265,6 +272,7 @@ fn roofs(document: &Document, out: &mut String) {
             "contraction",
             "bytes",
             "operations",
+            "needed",
             "roof, ns",
             "bound by",
             "fused, ns",
@@ -281,11 +289,12 @@ fn roofs(document: &Document, out: &mut String) {
             let number = |of: fn(&ProgramFacts) -> u64| facts.map_or(NOT_YET.to_string(), |f| of(f).to_string());
             let _ = writeln!(
                 out,
-                "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 b.name,
                 if fast_math { "on" } else { "off" },
                 number(|f| f.input_bytes + f.output_bytes),
                 number(|f| if f.float_operations > 0 { f.float_operations } else { f.int_operations }),
+                number(|f| if f.float_operations > 0 { needed(f) } else { f.int_operations }),
                 roof.map_or(NOT_YET.to_string(), |r| format!("{:.3}", r.ns)),
                 roof.map_or("", |r| r.by),
                 spread(fused, 3),
@@ -340,7 +349,10 @@ fn schedules(document: &Document, out: &mut String) {
             let Some(r) = run(document, b.name, v.name, false) else { continue };
             let Some((ii, steady)) = r.ii else { continue };
             any = true;
-            let measured = r.resident.and_then(|t| Some(t.median * steady as f64 * clock?));
+            // by the intervals that were started, of which those that drain the pipeline are some
+            let intervals = if r.intervals > 0 { r.intervals } else { (r.steady_states / steady.max(1)).max(1) };
+            let batch = if r.steady_states > 0 { r.steady_states } else { steady };
+            let measured = r.resident.and_then(|t| Some(t.median * batch as f64 / intervals as f64 * clock?));
             let ratio = measured.map(|m| m / ii as f64);
             let shown = measured.map_or(NOT_YET.to_string(), |m| format!("{m:.0}"));
             let _ = writeln!(out, "| {} | {} | {ii} | {shown} | {} | {} |", b.name, v.name, cell(ratio), r.launches);

@@ -13,6 +13,7 @@ use crate::suite::{Benchmark, SUITE};
 use serde::{Deserialize, Serialize};
 use sluice_driver::as_run::as_run;
 use sluice_driver::commands;
+use sluice_driver::cuda::device::Device;
 use sluice_driver::cuda::profiling::{self, GpuProfileOptions};
 use sluice_driver::cuda::timed::{Outcome, Repeat, Timed};
 use sluice_driver::cuda::{emit, run, texts};
@@ -27,9 +28,7 @@ use sluice_driver::options::{
 use sluice_driver::pipeline::{self, Checked, Halt};
 use sluice_driver::profile::gpu::Chosen;
 use sluice_driver::session::Session;
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 /// Inputs have so many batches.
 const BATCHES: u64 = 3;
@@ -236,6 +235,7 @@ impl Task {
             output_bytes,
             float_operations: floats,
             int_operations: ints,
+            needed_operations: Some(work::needed(b, &self.root).map_err(said)?),
             cpu: None,
         })
     }
@@ -276,6 +276,42 @@ impl Task {
             true => Some(self.chosen(&mut session, &checked, &code)?),
             false => None,
         };
+        let repeat = if self.emulate {
+            Repeat { warm_up: 1, measurements: 2, least: 0.0, most: 0.0 }
+        } else {
+            Repeat { warm_up: 3, measurements: 15, least: 5.0, most: 800.0 }
+        };
+        let mut timing = None;
+        let mut timed = |device| -> Box<dyn Device> {
+            let (timed, outcome) = Timed::new(device, repeat);
+            timing = Some(outcome);
+            Box::new(timed)
+        };
+        let program = (b, variant, chosen.as_ref());
+        let (native, about) = self.native(&mut session, (&checked, &code), program, true, &mut timed)?;
+        // whole runs have their transfers go on beside the kernels, as programs do
+        let whole = match sliced(variant.scheme) && !self.emulate {
+            true => Some(self.native(&mut session, (&checked, &code), program, false, &mut |device| device)?.0),
+            false => None,
+        };
+        let (readers, writers) = host::ends(&checked.program.graph, &checked.program.globals)?;
+        let timing = timing.ok_or_else(|| Fault::internal("the program has no kernels"))?;
+        // a batch, two iterations at least, and what comes before the first
+        let steady = about.wanted.div_ceil(step_bytes(b).max(1)) + about.unit;
+        let files = self.files(b, steady.max(2 * about.unit) + about.unit.min(64)).map_err(Fault::input)?;
+        Ok(OnDevice { task: self.clone(), b, native, whole, readers, writers, timing, about, files })
+    }
+
+    /// The program by a scheme, compiled and loaded on a device that `around` may have something around. Its batches are whole ones from the first on, and `resident` ones, whose data is
+    /// there before, are not cut into slices: these are launches more.
+    fn native(
+        &self,
+        session: &mut Session,
+        (checked, code): (&Checked, &CodeOptions),
+        (b, variant, chosen): (&'static Benchmark, Variant, Option<&Chosen>),
+        resident: bool,
+        around: &mut dyn FnMut(Box<dyn Device>) -> Box<dyn Device>,
+    ) -> Result<(Native, About), Halt> {
         let cuda = CudaOptions {
             emulate: self.emulate,
             scheme: Some(variant.scheme),
@@ -284,50 +320,40 @@ impl Task {
             block_threads: self.emulate.then_some(EMULATED_THREADS),
             ..CudaOptions::default()
         };
-        let batch = self.batch(b).map_err(Fault::internal)?;
-        let about = Rc::new(RefCell::new(About::default()));
-        let (told, batch, step, emulate) = (Rc::clone(&about), batch, step_bytes(b), self.emulate);
-        let emit = move |session: &mut Session,
-                         checked: &Checked,
-                         code: &CodeOptions,
-                         cuda: &CudaOptions,
-                         target: &run::Target| {
-            let mut choices = texts::choices(cuda, target)?;
-            choices.options.batch_bytes = batch;
-            if let Some(chosen) = &chosen {
-                texts::heed(&mut choices, chosen, "measured before".into());
-            }
-            let flavour = (sluice_codegen::Flavour::Plugin, "program");
-            let mut made = emit::emit(session, checked, code, &choices, flavour)?;
-            let wanted = (ITERATIONS * made.plan.problem.graph().batch * step).min(MOST_BATCH);
-            if !emulate && pipelined(variant.scheme) && wanted > batch {
-                choices.options.batch_bytes = wanted;
-                made = emit::emit(session, checked, code, &choices, flavour)?;
-            }
-            *told.borrow_mut() = About::of(&made, variant.scheme, step);
-            let registers = choices.options.registers;
-            told.borrow_mut().configuration = registers.map(|n| (choices.threads, n));
-            let kernels = made.program.kernels.into_iter().map(|k| k.name).collect();
-            Ok(run::Texts { host: made.program.host, device: made.program.device, kernels, registers })
-        };
-        let repeat = if self.emulate {
-            Repeat { warm_up: 1, measurements: 2, least: 0.0, most: 0.0 }
-        } else {
-            Repeat { warm_up: 3, measurements: 15, least: 5.0, most: 800.0 }
-        };
-        let mut timing = None;
-        let (native, _) =
-            run::prepare_on(&mut session, &checked, &code, &NativeOptions::default(), &cuda, emit, |device| {
-                let (timed, outcome) = Timed::new(device, repeat);
-                timing = Some(outcome);
-                Box::new(timed)
-            })?;
-        let (readers, writers) = host::ends(&checked.program.graph, &checked.program.globals)?;
-        let timing = timing.ok_or_else(|| Fault::internal("the program has no kernels"))?;
-        let about = about.borrow().clone();
-        // two iterations, and one for what comes before the first
-        let files = self.files(b, 2 * about.unit + about.unit.min(64)).map_err(Fault::input)?;
-        Ok(OnDevice { task: self.clone(), b, native, readers, writers, timing, about, files })
+        let wanted = self.batch(b).map_err(Fault::internal)?;
+        let (step, emulate) = (step_bytes(b), self.emulate);
+        let mut about = About::default();
+        let told = &mut about;
+        let emit =
+            |session: &mut Session, checked: &Checked, code: &CodeOptions, cuda: &CudaOptions, target: &run::Target| {
+                let mut choices = texts::choices(cuda, target)?;
+                choices.options.whole_batches = true;
+                if resident {
+                    choices.options.slice_bytes = u64::MAX;
+                }
+                // whole iterations: a batch of fewer bytes than that may be one less than is wanted
+                choices.options.batch_bytes = wanted + wanted / 4;
+                if let Some(chosen) = chosen {
+                    texts::heed(&mut choices, chosen, "measured before".into());
+                }
+                let flavour = (sluice_codegen::Flavour::Plugin, "program");
+                let mut made = emit::emit(session, checked, code, &choices, flavour)?;
+                let iteration = made.plan.problem.graph().batch * step;
+                let filled = if !emulate && pipelined(variant.scheme) { ITERATIONS * iteration } else { 0 };
+                let more = filled.min(MOST_BATCH).max(wanted + iteration);
+                if !emulate && !variant.scheme.is_fused() && more > choices.options.batch_bytes {
+                    choices.options.batch_bytes = more;
+                    made = emit::emit(session, checked, code, &choices, flavour)?;
+                }
+                *told = About::of(&made, variant.scheme, step);
+                told.wanted = wanted;
+                let registers = choices.options.registers;
+                told.configuration = registers.map(|n| (choices.threads, n));
+                let kernels = made.program.kernels.into_iter().map(|k| k.name).collect();
+                Ok(run::Texts { host: made.program.host, device: made.program.device, kernels, registers })
+            };
+        let (native, _) = run::prepare_on(session, checked, code, &NativeOptions::default(), &cuda, emit, around)?;
+        Ok((native, about))
     }
 }
 
@@ -345,6 +371,16 @@ fn step_bytes(b: &Benchmark) -> u64 {
     input.max(output)
 }
 
+/// Does a scheme launch its kernels for each slice of a batch?
+fn sliced(scheme: Scheme) -> bool {
+    scheme.is_fused() || scheme == Scheme::SwpPersistent
+}
+
+/// Why a batch of so many bytes is none to be measured.
+pub fn too_small(bytes: u64, wanted: u64) -> Option<String> {
+    (bytes < wanted).then(|| format!("too small: the batch had {bytes} bytes at its larger end, {wanted} are wanted"))
+}
+
 fn pipelined(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::Swp | Scheme::SwpNc | Scheme::SwpPersistent)
 }
@@ -355,8 +391,11 @@ struct About {
     channel_bytes: u64,
     arena_bytes: u64,
     ii: Option<(u64, u64)>,
-    /// Steady states of an iteration.
+    /// Steady states of an iteration, and iterations that drain the pipeline.
     unit: u64,
+    drain: u64,
+    /// Bytes of a batch's input or output that are wanted at least.
+    wanted: u64,
     /// By kernel: its name in the program, and predicted cycles per steady state.
     kernels: Vec<(String, Option<f64>)>,
     /// Threads of a block and registers of a thread, where a profile has chosen.
@@ -378,6 +417,8 @@ impl About {
             ii: pipelined(scheme).then(|| (made.outcome.verified.schedule().ii, graph.batch)),
             // regions run tiles, of some thousand bytes
             unit: if scheme.is_fused() { (FUSED_TILE / step.max(1)).clamp(1, 1024) } else { graph.batch },
+            drain: made.outcome.verified.schedule().stages().saturating_sub(1).into(),
+            wanted: 0,
             kernels: made.program.kernels.iter().map(|k| named(&k.name)).collect(),
             configuration: None,
         }
@@ -443,6 +484,8 @@ pub struct OnDevice {
     task: Task,
     b: &'static Benchmark,
     native: Native,
+    /// For whole runs, where it is another one.
+    whole: Option<Native>,
     readers: Vec<End>,
     writers: Vec<End>,
     timing: Outcome,
@@ -451,12 +494,12 @@ pub struct OnDevice {
 }
 
 impl OnDevice {
-    fn run(&self, output: &Path) -> Result<f64, String> {
+    fn run(&self, native: &Native, output: &Path) -> Result<f64, String> {
         let out = Out::to(Box::new(std::io::sink()));
         let bindings = bindings(&self.files.input, output);
         let mut host = Host::open_to(&self.readers, &self.writers, &bindings, out).map_err(|f| f.to_string())?;
         let mut end = Ok(());
-        let time = seconds(|| end = self.native.run(&self.readers, &self.writers, None, &mut host));
+        let time = seconds(|| end = native.run(&self.readers, &self.writers, None, &mut host));
         match end {
             Ok(()) => host.finish().map(|_| time).map_err(|f| f.to_string()),
             Err(why) => {
@@ -473,7 +516,7 @@ impl OnDevice {
         let variant = self.task.variant.clone().unwrap_or_default();
         let output = self.task.work.join(format!("{}-{variant}-{}.out.raw", self.b.name, self.task.fast_math));
         let before = self.native.launches();
-        self.run(&output)?;
+        self.run(&self.native, &output)?;
         if self.native.launches() == before {
             return Err(format!("no kernel was started: an iteration has {} steady states", self.about.unit));
         }
@@ -482,6 +525,10 @@ impl OnDevice {
             Some(Err(fault)) => return Err(fault.to_string()),
             None => return Err("the run had no batch".into()),
         };
+        let bytes = timing.steady_states * step_bytes(self.b);
+        if let Some(why) = too_small(bytes, self.about.wanted) {
+            return Err(why);
+        }
         let read = |path: &Path| std::fs::read(path).map(|b| words(&b)).map_err(|e| format!("{}: {e}", path.display()));
         let (ours, theirs) = (read(&output)?, read(&self.files.output)?);
         // functions of CUDA differ in the last bit from the CPU's; contraction rounds once where two operations round twice
@@ -495,7 +542,8 @@ impl OnDevice {
         if !self.task.emulate {
             for _ in 0..RUNS {
                 // the device measures in the first run only
-                whole.push(self.run(&output)? * 1e9 / steady.max(1) as f64);
+                whole
+                    .push(self.run(self.whole.as_ref().unwrap_or(&self.native), &output)? * 1e9 / steady.max(1) as f64);
             }
         }
         let _ = std::fs::remove_file(&output);
@@ -517,6 +565,10 @@ impl OnDevice {
             end_to_end: Times::of(whole),
             channel_bytes: self.about.channel_bytes,
             arena_bytes: self.about.arena_bytes,
+            intervals: match self.about.ii {
+                Some((_, unit)) => timing.steady_states / unit.max(1) + self.about.drain,
+                None => 0,
+            },
             ii: self.about.ii,
             configuration: self.about.configuration,
             kernels: kernels.collect(),

@@ -19,7 +19,10 @@ struct sl_gpu {
     /* Iterations of the batch; of a slice, which is what is on its way while others are worked on; those whose input is on its way, and those
      * whose output is. */
     uint32_t n, slice, up, down;
-    uint64_t pinned;
+    /* Steady states for whose items the ends have room. */
+    int64_t have;
+    /* Bytes of items that went there or came back; whether the host's memory is pinned. */
+    uint64_t moved, pinned;
 };
 
 /* As in rts/cuda/sl_thread.h. */
@@ -40,6 +43,9 @@ enum { SL_SLICES = 16, SL_EVENTS_UP = 0, SL_EVENTS_DOWN = SL_SLICES };
 #define SL_PRINT_ROOM (1u << 20)
 #define SL_MOST_PRINT_ROOM (1u << 30)
 
+/* Bytes of items after which it is worth while to pin the host's memory: that takes as long as some megabytes take to be copied. */
+#define SL_WORTH_PINNING (8u << 20)
+
 /* The device failed: the run ends. */
 _Noreturn static SL_COLD void sl_device_failed(sl_ctx *ctx) {
     const sluice_device *d = ctx->gpu->device;
@@ -57,32 +63,43 @@ static void sl_done(sl_ctx *ctx, int32_t result) {
     }
 }
 
+/* The ends have room for nothing any more. */
+static void sl_free_ends(sl_ctx *ctx) {
+    sl_gpu *g = ctx->gpu;
+    const sluice_device *d = g->device;
+    const sluice_abi *abi = ctx->program->abi;
+    for (uint32_t e = 0; g->ends && e < abi->reader_count + abi->writer_count; e++) {
+        if (g->ends[e]) {
+            d->release(d->user, g->ends[e]);
+            g->ends[e] = 0;
+        }
+    }
+    for (uint32_t w = 0; g->out && w < abi->writer_count; w++) {
+        if (g->out[w] && g->pinned) {
+            d->unpin(d->user, g->out[w]);
+        }
+        free(g->out[w]);
+        g->out[w] = NULL;
+    }
+    g->have = 0;
+}
+
 static void sl_free_device(sl_ctx *ctx) {
     sl_gpu *g = ctx->gpu;
     if (!g) {
         return;
     }
     const sluice_device *d = g->device;
-    const sluice_abi *abi = ctx->program->abi;
-    for (uint32_t e = 0; g->ends && e < abi->reader_count + abi->writer_count; e++) {
-        if (g->ends[e]) {
-            d->release(d->user, g->ends[e]);
-        }
-    }
+    /* first, as it was the first that there was: whoever watches the device knows by it that the run is over */
     if (g->arena) {
         d->release(d->user, g->arena);
     }
+    sl_free_ends(ctx);
     if (g->print) {
         d->release(d->user, g->print);
     }
-    if (g->pinned && d->unpin) {
+    if (g->pinned) {
         d->unpin(d->user, ctx->arena);
-        for (uint32_t w = 0; w < abi->writer_count; w++) {
-            d->unpin(d->user, g->out[w]);
-        }
-    }
-    for (uint32_t w = 0; g->out && w < abi->writer_count; w++) {
-        free(g->out[w]);
     }
     free(g->out);
     free(g->in);
@@ -123,27 +140,58 @@ static sl_gpu *sl_begin_device(sl_ctx *ctx) {
     g->in = sl_room(ctx, abi->reader_count * sizeof *g->in);
     g->out = sl_room(ctx, abi->writer_count * sizeof *g->out);
     sl_done(ctx, d->allocate(d->user, p->kernels->arena, &g->arena));
-    for (uint32_t r = 0; r < abi->reader_count; r++) {
-        sl_done(ctx, d->allocate(d->user, sl_end_bytes(p, &p->readers[r], p->batch) + 1, &g->ends[r]));
-    }
-    for (uint32_t w = 0; w < abi->writer_count; w++) {
-        uint64_t bytes = sl_end_bytes(p, &p->writers[w], p->batch);
-        sl_done(ctx, d->allocate(d->user, bytes + 1, &g->ends[abi->reader_count + w]));
-        g->out[w] = sl_room(ctx, bytes + 1);
-    }
     if (abi->printers > 0) {
         g->room = SL_PRINT_ROOM;
         sl_done(ctx, d->allocate(d->user, g->room, &g->print));
         g->printed = sl_room(ctx, g->room);
     }
-    if (d->pin) {
-        d->pin(d->user, ctx->arena, p->arena_bytes);
-        for (uint32_t w = 0; w < abi->writer_count; w++) {
-            d->pin(d->user, g->out[w], sl_end_bytes(p, &p->writers[w], p->batch) + 1);
-        }
-        g->pinned = 1;
-    }
     return g;
+}
+
+/* Bytes of a writer's items on the host, in pages of their own. */
+static uint64_t sl_out_bytes(const sl_program *p, uint32_t w, int64_t k) {
+    return (sl_end_bytes(p, &p->writers[w], (uint64_t)k) + SL_PAGE) / SL_PAGE * SL_PAGE;
+}
+
+/* Room at the ends for `k` steady states: for as many as there have been at once, and for those of later, larger batches when they come. */
+static void sl_enough_room(sl_ctx *ctx, int64_t k) {
+    const sl_program *p = ctx->program;
+    sl_gpu *g = ctx->gpu;
+    const sluice_device *d = g->device;
+    const uint32_t readers = p->abi->reader_count, writers = p->abi->writer_count;
+    if (k <= g->have) {
+        return;
+    }
+    sl_free_ends(ctx);
+    for (uint32_t r = 0; r < readers; r++) {
+        sl_done(ctx, d->allocate(d->user, sl_end_bytes(p, &p->readers[r], (uint64_t)k) + 1, &g->ends[r]));
+    }
+    for (uint32_t w = 0; w < writers; w++) {
+        sl_done(ctx, d->allocate(d->user, sl_end_bytes(p, &p->writers[w], (uint64_t)k) + 1, &g->ends[readers + w]));
+        g->out[w] = aligned_alloc(SL_PAGE, (size_t)sl_out_bytes(p, w, k));
+        if (!g->out[w]) {
+            sl_escape(ctx, SLUICE_MEMORY, -1, 0);
+        }
+        if (g->pinned) {
+            d->pin(d->user, g->out[w], sl_out_bytes(p, w, k));
+        }
+    }
+    g->have = k;
+}
+
+/* Pins what goes to the device and comes back, once it is known that there is much of it. */
+static void sl_pin_much(sl_ctx *ctx) {
+    const sl_program *p = ctx->program;
+    sl_gpu *g = ctx->gpu;
+    const sluice_device *d = g->device;
+    if (g->pinned || g->moved < SL_WORTH_PINNING || !d->pin || !d->unpin) {
+        return;
+    }
+    d->pin(d->user, ctx->arena, (p->arena_bytes + SL_PAGE - 1) / SL_PAGE * SL_PAGE);
+    for (uint32_t w = 0; w < p->abi->writer_count; w++) {
+        d->pin(d->user, g->out[w], sl_out_bytes(p, w, g->have));
+    }
+    g->pinned = 1;
 }
 
 /* Starts a kernel. */
@@ -231,6 +279,7 @@ static void sl_carry(sl_ctx *ctx, uint32_t e, uint32_t first, uint32_t end) {
     if (bytes == 0) {
         return;
     }
+    g->moved += bytes;
     if (e < readers) {
         sl_done(ctx, d->put(d->user, SLUICE_UP, g->ends[e] + at, (const char *)g->in[e] + at, bytes));
     } else {
@@ -317,6 +366,8 @@ SL_ENGINE void sl_device_steady(sl_ctx *ctx, int64_t k) {
     sl_gpu *g = sl_begin_device(ctx);
     const sluice_device *d = g->device;
     const uint32_t readers = p->abi->reader_count, writers = p->abi->writer_count;
+    sl_enough_room(ctx, k);
+    sl_pin_much(ctx);
     for (uint32_t r = 0; r < readers; r++) {
         int64_t n = (int64_t)p->nodes[p->readers[r].node].repetitions * k;
         g->in[r] = n > 0 ? sl_take(ctx, r, n) : NULL;

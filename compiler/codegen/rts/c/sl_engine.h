@@ -37,6 +37,10 @@
 
 /* Bytes to which buffers are aligned. */
 #define SL_ALIGN 64
+#ifdef SL_KERNELS
+/* And what a device is told of. */
+#define SL_PAGE 4096
+#endif
 
 /* What a node does. */
 enum { SL_FILTER, SL_IDENTITY, SL_DUPLICATE, SL_SPLIT, SL_JOIN, SL_READER, SL_WRITER };

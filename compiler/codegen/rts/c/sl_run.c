@@ -96,14 +96,20 @@ static int32_t sl_make(const sl_program *p, const sluice_host *host, sl_ctx **in
     const uint64_t backs = sl_part(&at, p->abi->reader_count * sizeof(sl_back));
     const uint64_t blocks = sl_part(&at, SL_CROSSINGS * sizeof(char *));
 #endif
+    uint64_t whole = SL_ALIGN;
+#ifdef SL_KERNELS
+    /* pages of its own: what a device is told of is pages, and they must be nobody else's */
+    whole = SL_PAGE;
+    at = (at + whole - 1) / whole * whole;
+#endif
     const uint64_t arena = sl_part(&at, p->arena_bytes);
     sl_part(&at, 0);
     *instance = NULL;
-    at = (at + SL_ALIGN - 1) / SL_ALIGN * SL_ALIGN;
+    at = (at + whole - 1) / whole * whole;
     if (at > SIZE_MAX) {
         return SLUICE_MEMORY;
     }
-    char *block = aligned_alloc(SL_ALIGN, (size_t)at);
+    char *block = aligned_alloc((size_t)whole, (size_t)at);
     if (!block) {
         return SLUICE_MEMORY;
     }
@@ -256,12 +262,19 @@ static int64_t sl_ready_batch(sl_ctx *ctx, int64_t until) {
 
 /* After a batch: the next may be larger, or should be smaller. */
 static void sl_pace(sl_ctx *ctx, int64_t k, int64_t milliseconds) {
-    const int64_t batch = (int64_t)ctx->program->batch, unit = (int64_t)ctx->program->unit;
+    const int64_t batch = (int64_t)ctx->program->batch;
+    int64_t least = (int64_t)ctx->program->unit;
+#ifdef SL_KERNELS
+    /* a pipeline that is filled and drained for a few iterations only is slower, not faster: none is shorter than that which the run begins with */
+    least = (int64_t)ctx->program->begin;
+#endif
 #ifdef SL_STAGES
     const int64_t before = ctx->pace;
 #endif
     if (milliseconds > 40 && k == ctx->pace) {
-        ctx->pace = ctx->pace / 2 > unit ? ctx->pace / 2 : unit;
+        /* in whole iterations of the schedule */
+        const int64_t unit = (int64_t)ctx->program->unit, half = ctx->pace / 2 - ctx->pace / 2 % unit;
+        ctx->pace = half > least ? half : least;
     } else if (milliseconds < 5 && k == ctx->pace) {
         ctx->pace = ctx->pace < batch / 4 ? ctx->pace * 4 : batch;
     }

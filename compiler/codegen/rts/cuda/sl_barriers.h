@@ -288,6 +288,17 @@ static void wait_for_copies(uint32_t but)
 /* ---- what sl_env.h declares ---- */
 
 static void sl_sync() { sl_emulation::at_block_barrier(); }
+static bool sl_any(bool mine)
+{
+    using namespace sl_emulation;
+    // three places take turns: who votes for the next time may be ahead of who still reads this one, but not of who still reads the last
+    bool *votes = me->block->votes;
+    const uint32_t turn = me->asked++ % 3;
+    if (mine) votes[turn] = true;
+    at_block_barrier();
+    votes[(turn + 2) % 3] = false;
+    return votes[turn];
+}
 static void sl_sync_some(unsigned id, unsigned count) { sl_emulation::at_named_barrier(id, count); }
 static void sl_arrive_some(unsigned id, unsigned count) { sl_emulation::arrive_at_named_barrier(id, count); }
 static void sl_sync_warp() { sl_emulation::at_warp_barrier(); }

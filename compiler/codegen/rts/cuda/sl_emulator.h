@@ -68,6 +68,7 @@ static void begin_block(uint32_t slot, uint32_t number)
     b->threads = thread_pool + slot * now.threads;
     memset(b->at_warp, 0, sizeof b->at_warp);
     memset(b->barriers, 0, sizeof b->barriers);
+    memset(b->votes, 0, sizeof b->votes);
     memset(b->known, 0, sizeof b->known);
     b->shared.bytes = now.shared;
     /* what is not written is seen to be strange even where marks are missing */
@@ -86,7 +87,7 @@ static void begin_block(uint32_t slot, uint32_t number)
         t->who = b->first + i;
         t->warp = i / WARP;
         t->fibre = nullptr;
-        t->copy_count = t->groups = 0;
+        t->copy_count = t->groups = t->asked = 0;
         is_ready(t);
     }
 }

@@ -68,6 +68,8 @@ SL_DEVICE unsigned sl_blocks() { return gridDim.x; }
 /* Barriers: of all threads of the block; of `count` of them (whole warps) that name the same `id`, 1 to 15; of the warp. What was
  * written before one is seen behind it. `sl_arrive_some` counts as coming to a named barrier, and does not wait there. */
 SL_DEVICE void sl_sync() { __syncthreads(); }
+/* The barrier of all threads of the block that tells all of them whether any of them says so. */
+SL_DEVICE bool sl_any(bool mine) { return __syncthreads_or(mine) != 0; }
 SL_DEVICE void sl_sync_some(unsigned id, unsigned count)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
@@ -202,6 +204,7 @@ SL_DEVICE unsigned sl_blocks() { return sl_here.blocks; }
 SL_DEVICE char *sl_shared() { return sl_here.shared; }
 
 static SL_UNUSED void sl_sync();
+static SL_UNUSED bool sl_any(bool mine);
 static SL_UNUSED void sl_sync_some(unsigned id, unsigned count);
 static SL_UNUSED void sl_arrive_some(unsigned id, unsigned count);
 static SL_UNUSED void sl_sync_warp();

@@ -67,6 +67,8 @@ struct thread {
     struct fibre *fibre;
     copy *copies;
     uint32_t copy_count, copy_room, groups;
+    /* How often it has voted (sl_any). */
+    uint32_t asked;
 };
 
 /* A barrier of some warps: how many threads it is for, how many are there, which warps have arrived without waiting and what those had seen. */
@@ -81,6 +83,7 @@ struct block {
     uint32_t number, first, at_block;
     uint32_t at_warp[MOST_WARPS];
     named barriers[NAMED];
+    bool votes[3];
     thread *threads;
     space shared;
     /* known[w][v]: what warp v did before this clock is seen by warp w; known[w][w] is its own clock. */

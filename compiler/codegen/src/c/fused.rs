@@ -15,7 +15,7 @@ use super::layout::Layout;
 use super::messages;
 use super::movers::Movers;
 use super::moves::{HELPERS, Moves};
-use super::print::{Dialect, FilterOptions, FilterText, MANY_CALLS, emit_filter};
+use super::print::{DeviceOptions, Dialect, FilterOptions, FilterText, MANY_CALLS, emit_filter};
 use super::program::{CodegenError, ProgramInput};
 use super::sharing::Lives;
 use super::steady::Steady;
@@ -68,7 +68,8 @@ pub fn filters(
         let often_called = instances[i].1 > MANY_CALLS;
         let (sources, dialect) = (input.sources, Dialect::C);
         let lanewise = lives.map_or_else(Ends::default, |l| l.lanewise().ends(i));
-        let options = FilterOptions { sources, first_site, dialect, variants: &[], often_called, lanewise };
+        let options =
+            FilterOptions { sources, first_site, dialect, device: DeviceOptions::default(), often_called, lanewise };
         let text = emit_filter(first + i, kernel, &options);
         first_site += text.sites.len() as u32;
         text

@@ -18,6 +18,7 @@ mod movers;
 mod moves;
 pub mod native_header;
 pub mod natives;
+pub(crate) mod polls;
 pub mod print;
 mod print_arrays;
 mod print_bits;

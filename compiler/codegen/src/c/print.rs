@@ -37,7 +37,7 @@ use super::types::initializer;
 use sluice_frontend::ids::StaticId;
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::{SourceMap, Span};
-use sluice_kernel::ir::{Kernel, Route};
+use sluice_kernel::ir::{Kernel, Route, TableId};
 use std::collections::BTreeSet;
 
 /// In what a filter is printed.
@@ -58,13 +58,24 @@ pub struct FilterOptions<'a> {
     pub first_site: u32,
     /// In what.
     pub dialect: Dialect,
-    /// For devices: the kernels that are printed as one, since they differ in the values of their tables only; the one that is printed is
-    /// the first. Which of them fires, the firing's context says. None where it is the only one.
-    pub variants: &'a [&'a Kernel],
+    /// What devices alone ask for.
+    pub device: DeviceOptions<'a>,
     /// Do so many nodes fire it that its text is not to be put where each of them does? Batches are long, and a compiler has to look at every copy.
     pub often_called: bool,
     /// Which of its ends have items as vectors have them: nobody fires it but in lanes then.
     pub lanewise: Ends,
+}
+
+/// What is chosen about a filter's text for devices.
+#[derive(Clone, Copy, Default)]
+pub struct DeviceOptions<'a> {
+    /// The kernels that are printed as one, since they differ in the values of their tables only; the one that is printed is
+    /// the first. Which of them fires, the firing's context says. None where it is the only one.
+    pub variants: &'a [&'a Kernel],
+    /// Tables for which constant memory has no room, though all threads read them at the same place.
+    pub crowded: &'a [TableId],
+    /// Loops without a known bound look whether the run has failed: what a firing gets behind one that has failed may keep them from ever ending.
+    pub polls: bool,
 }
 
 /// Nodes that fire one function, above which it stays one.

@@ -15,6 +15,7 @@
 //! What must hold: a function is one firing; `in[i]` and `out[i]` are the firing's items, wherever they lie; a fault sets a flag and leaves
 //! the firing, also from functions that it calls.
 
+use super::polls;
 use super::print::{Dialect, FilterText};
 use super::print_function::Printer;
 use super::print_scope::Scopes;
@@ -45,14 +46,15 @@ impl Printer<'_> {
         for (i, t) in self.kernel.tables.iter().enumerate() {
             if t.shared.is_none() {
                 let id = TableId::from(i);
-                let place = if uniform(self.kernel, id) { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
+                let constant = uniform(self.kernel, id) && !self.options.device.crowded.contains(&id);
+                let place = if constant { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
                 let name = self.plain_table_name(id);
-                if self.options.variants.is_empty() {
+                if self.options.device.variants.is_empty() {
                     state.push_str(&table_in(place, &name, &t.ty, &t.value));
                     continue;
                 }
                 let values: Vec<String> =
-                    self.options.variants.iter().map(|k| initializer(&k.tables[i].value)).collect();
+                    self.options.device.variants.iter().map(|k| initializer(&k.tables[i].value)).collect();
                 let (ty, n) = (c_type(&t.ty), values.len());
                 let _ = writeln!(state, "{place} {ty} {name}[{n}] = {{\n{}}};", values.join(",\n"));
             }
@@ -118,6 +120,7 @@ impl Printer<'_> {
     fn device_function(&mut self, id: FuncId, name: &str) {
         self.start(id);
         let f = self.function();
+        self.counters = if self.options.device.polls { polls::counters(&f.body) } else { BTreeSet::new() };
         self.head_comment(f);
         let work = self.kernel.work.function == id;
         let ends = work || self.spread();
@@ -166,7 +169,7 @@ pub(crate) fn names(text: &str, variable: &str) -> bool {
 }
 
 /// Do all threads read a table at the same index at a time? So it seems where indices are made of constants and of variables of loops only.
-fn uniform(kernel: &Kernel, table: TableId) -> bool {
+pub(crate) fn uniform(kernel: &Kernel, table: TableId) -> bool {
     kernel.functions.iter().all(|f| {
         let mut counters = BTreeSet::new();
         walk::each_stmt(&f.body, &mut |s| {

@@ -62,6 +62,8 @@ pub(super) struct Printer<'a> {
     pub(super) kept: BTreeSet<StateId>,
     /// While attempts in a row are printed.
     pub(super) row: Option<Row>,
+    /// Of device code: what loops with a known bound count.
+    pub(super) counters: BTreeSet<LocalId>,
 }
 
 /// A `For`, `Loop` or `Block` around the current statement.
@@ -94,6 +96,7 @@ impl<'a> Printer<'a> {
             columns: None,
             kept: BTreeSet::new(),
             row: None,
+            counters: BTreeSet::new(),
         }
     }
 
@@ -148,7 +151,7 @@ impl<'a> Printer<'a> {
     /// A table, where it is read.
     pub(super) fn table_name(&self, id: TableId) -> String {
         let name = self.plain_table_name(id);
-        let variants = self.kernel.tables[id.index()].shared.is_none() && !self.options.variants.is_empty();
+        let variants = self.kernel.tables[id.index()].shared.is_none() && !self.options.device.variants.is_empty();
         if variants { format!("{name}[ctx->variant]") } else { name }
     }
 

@@ -62,7 +62,7 @@ impl Printer<'_> {
     fn rows_of_bytes(&self, id: TableId) -> Option<Vec<Vec<u8>>> {
         let table = &self.kernel.tables[id.index()];
         let (_, length) = rows(&table.ty)?;
-        if length > LONGEST || (table.shared.is_none() && !self.options.variants.is_empty()) {
+        if length > LONGEST || (table.shared.is_none() && !self.options.device.variants.is_empty()) {
             return None;
         }
         let mut out = Vec::new();

@@ -19,7 +19,7 @@ use super::lanewise::Ends;
 use super::layout::{self, Layout};
 use super::messages::Mail;
 use super::movers::Movers;
-use super::print::{Dialect, FilterOptions, FilterText, MANY_CALLS, Site, emit_alike, emit_filter};
+use super::print::{DeviceOptions, Dialect, FilterOptions, FilterText, MANY_CALLS, Site, emit_alike, emit_filter};
 use super::sharing::Lives;
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
@@ -163,6 +163,8 @@ pub enum CodegenError {
         what: String,
         /// Where.
         span: Span,
+        /// What to do, beside running it on the CPU.
+        instead: Option<&'static str>,
     },
     /// A device has not so much memory.
     DeviceMemory {
@@ -220,6 +222,8 @@ pub struct OnDevice {
     pub unit: u64,
     /// The most steady states that run at once, a multiple of `unit`.
     pub batch: u64,
+    /// Those that a run begins with, and the fewest that run at once while there are enough; a multiple of `unit`.
+    pub least: u64,
     /// Kernels.
     pub kernels: u32,
     /// `sl_the_kernels`, and what it needs.
@@ -254,8 +258,14 @@ pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let emit = |(k, kernel): (usize, &Kernel)| {
         (facts.instances[k] > 0).then(|| {
             let (sources, dialect, often_called) = (input.sources, Dialect::C, calls[k] > MANY_CALLS);
-            let options =
-                FilterOptions { sources, first_site, dialect, variants: &[], often_called, lanewise: Ends::default() };
+            let options = FilterOptions {
+                sources,
+                first_site,
+                dialect,
+                device: DeviceOptions::default(),
+                often_called,
+                lanewise: Ends::default(),
+            };
             let text = match first[k] {
                 own if own == k => emit_filter(k, kernel, &options),
                 other => emit_alike(k, other, kernel),
@@ -539,7 +549,7 @@ fn descriptor(
         layout.bytes,
         device.map_or(layout.batch, |d| d.batch),
         device.map_or(input.schedule.schedule().batch, |d| d.unit),
-        device.map_or_else(|| super::batch::begin(input, layout.batch), |d| d.unit),
+        device.map_or_else(|| super::batch::begin(input, layout.batch), |d| d.least),
         rest::items_until_seen(input),
         if device.is_some() { ", &sl_the_kernels" } else { "" },
     );

@@ -232,10 +232,11 @@ impl Printer<'_, '_> {
         let (threads, s) = (self.making.input.options.threads, self.tiling.states);
         let who = self.who();
         let (rounds, end) = serial::rounds(self.making);
+        let at_once = self.making.faults.at_once();
         let _ = write!(
             self.out,
             "/* {who}. A block makes a tile of {s} steady states. */\n\
-             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{rounds}    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
+             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{at_once}{rounds}    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
         );
         self.places(|_| true);
         if self.bring(|_| true) {
@@ -496,6 +497,10 @@ impl Printer<'_, '_> {
                     if rep == 1 { epoch } else { format!("({epoch}) * {rep}") },
                     v.0,
                 );
+                if making.faults.may_fail[code.index()] {
+                    // who fires behind it in this group would take what it has not given
+                    self.out.push_str("            if (SL_UNLIKELY(ctx.failed)) return;\n");
+                }
             }
             kind => {
                 let ends = |cs: &[ChannelId], writes: bool| cs.iter().map(|c| self.access(group, *c, writes)).collect();

@@ -3,7 +3,9 @@
 //! host needs, `program` puts all together.
 
 mod codes;
+mod constants;
 mod copies;
+mod faults;
 mod fused;
 mod groups;
 mod host;

@@ -31,14 +31,22 @@ use std::fmt::Write;
 pub(super) struct Parts {
     /// Tables, and what functions share.
     tables: String,
+    /// Bytes of the tables that lie in constant memory.
+    pub(super) constant_bytes: u64,
     /// What each function is of, for people; its text, and that by one thread.
     pub(super) functions: Vec<[String; 3]>,
     /// By node, the bytes of shared memory that its part needs.
     pub(super) shared: Vec<u64>,
+    /// By node, the blocks that share the streams that take turns in it.
+    blocks: Vec<u64>,
     /// By node, the number of its function and of its row in the table.
     rows: Vec<Option<(usize, usize)>>,
 }
 
+/// Bytes of an `sl_node` and of an `sl_port` (rts/cuda/sl_channel.h), and of all of them where they leave constant memory room for tables.
+const NODE_BYTES: u64 = 40;
+const PORT_BYTES: u64 = 16;
+const MOST_CONSTANT: u64 = 16 << 10;
 /// Firings between two barriers, at most.
 const MOST_AT_ONCE: u64 = 4096;
 /// States up to this size are copied to a thread's own memory while it fires.
@@ -67,8 +75,10 @@ impl Parts {
         let graph = making.input.host.graph;
         let mut parts = Parts {
             tables: String::new(),
+            constant_bytes: 0,
             functions: Vec::new(),
             shared: vec![0; graph.nodes.len()],
+            blocks: vec![1; graph.nodes.len()],
             rows: vec![None; graph.nodes.len()],
         };
         let (mut nodes, mut ports) = (String::new(), String::new());
@@ -91,6 +101,7 @@ impl Parts {
             }
             of[number].1.push(v);
             parts.shared[v.index()] = part.shared;
+            parts.blocks[v.index()] = part.blocks;
             parts.rows[v.index()] = Some((number, row));
             let _ = writeln!(nodes, "    {{{}, {port_count}}}, /* {} */", part.facts(), comment(&graph.node(v).path));
             for p in part.inputs.iter().chain(&part.outputs) {
@@ -114,7 +125,10 @@ impl Parts {
         if ports.is_empty() {
             ports.push_str("    {0, 1, 0},\n");
         }
-        let place = if row + port_count < 600 { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
+        let bytes = row as u64 * NODE_BYTES + port_count as u64 * PORT_BYTES;
+        let fits = bytes <= MOST_CONSTANT;
+        parts.constant_bytes = if fits { bytes } else { 0 };
+        let place = if fits { "SL_CONSTANT" } else { "SL_GLOBAL_TABLE" };
         let _ = write!(
             parts.tables,
             "/* Nodes that fire, and their ends. */\n{place} sl_node sl_nodes[] = {{\n{}}};\n{place} sl_port sl_ports[] = {{\n{}}};\n\n{CONTEXT}",
@@ -165,6 +179,11 @@ impl Parts {
     /// A node's function and row.
     pub(super) fn number(&self, v: NodeId) -> (usize, usize) {
         self.rows[v.index()].unwrap_or_default()
+    }
+
+    /// How many blocks share the streams that take turns in a node: each of them calls its function, with the same firings.
+    pub(super) fn blocks(&self, v: NodeId) -> u64 {
+        self.blocks[v.index()]
     }
 
     /// Has a node one?
@@ -227,6 +246,8 @@ struct Part<'a, 'm> {
     threads: u64,
     /// The block has more.
     some_rest: bool,
+    /// Blocks that share its streams.
+    blocks: u64,
     shared: u64,
     serial: bool,
     out: String,
@@ -251,9 +272,21 @@ impl<'a, 'm> Part<'a, 'm> {
             matches!(node.kind, NodeKind::Filter { stateful: true, .. } | NodeKind::Filter { prints: true, .. });
         let threads = u64::from(making.threads_of(v));
         let some_rest = threads < making.block_threads(v).into();
-        let mut part =
-            Part { making, v, inputs, outputs, chunk: 0, threads, some_rest, shared: 0, serial, out: String::new() };
+        let mut part = Part {
+            making,
+            v,
+            inputs,
+            outputs,
+            chunk: 0,
+            threads,
+            some_rest,
+            blocks: 1,
+            shared: 0,
+            serial,
+            out: String::new(),
+        };
         part.choose_tiles();
+        part.blocks = part.share_streams();
         part
     }
 
@@ -425,6 +458,7 @@ impl<'a, 'm> Part<'a, 'm> {
         let all: Vec<Port<'_>> =
             self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
         let (rests, start, step) = self.side_by_side(alone);
+        let polls = self.making.faults.polls && names(head, "ctx") && !alone;
         self.out.push_str(head);
         // where the first of these firings begins, once for all of them
         let starts = |out: &mut String, pad: &str, first: &str| {
@@ -439,11 +473,13 @@ impl<'a, 'm> Part<'a, 'm> {
             }
         };
         let each = |out: &mut String, pad: &str, base: &str, some: &str, serial: bool| {
+            // who fires behind a firing that has failed might not end soon; there is no barrier within
+            let unless = if polls { format!("{pad}if (!sl_is_over(ctx.status))\n") } else { String::new() };
             let body = match body {
                 Body::Firing(body) => body,
                 Body::Own(all) => {
                     let all = all.replace("@base@", base).replace("@some@", some);
-                    return out.push_str(&indent(&all, pad));
+                    return out.push_str(&(unless + &indent(&all, pad)));
                 }
             };
             let (start, step, guard) = match (alone, serial) {
@@ -452,6 +488,7 @@ impl<'a, 'm> Part<'a, 'm> {
                 _ if rests.is_empty() => (start, step.clone(), String::new()),
                 _ => (start, step.clone(), format!("{pad}{}\n", rests.trim_end())),
             };
+            let guard = unless + &guard;
             // splitters and joiners do not ask which firing it is
             let number =
                 if names(body, "n") { format!("{pad}    const uint32_t n = {base} + f;\n") } else { String::new() };

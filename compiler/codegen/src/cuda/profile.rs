@@ -79,8 +79,8 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
         let each = (input.options.memory / 2 / graph.channels.len().max(1) as u64).max(1);
         making.place(&rounds.capacity(&making, each.min(MOST_CHANNEL)), &[])
     })?;
-    let filters = making.filters(0);
     let parts = Parts::emit(&making, |_| true);
+    let filters = making.filters(0, parts.constant_bytes);
     let mut same: BTreeMap<usize, Vec<NodeId>> = BTreeMap::new();
     all.iter().for_each(|v| same.entry(parts.number(*v).0).or_default().push(*v));
 

@@ -12,12 +12,14 @@
 //! kernel (or the time before a barrier of the grid) has made, and nothing else; the same input gives the same text.
 
 use super::codes::{Codes, codes};
+use super::constants;
+use super::faults::Faults;
 use super::layout::{self, Arena, Wanted};
 use super::parts::Parts;
 use super::tiled::{self, Share, Started, Tiled, When};
 use super::{fused, host, refuse, rts, serial, swp};
 use crate::c::lanewise::Ends;
-use crate::c::print::{Dialect, FilterOptions, FilterText, Site, emit_filter};
+use crate::c::print::{DeviceOptions, Dialect, FilterOptions, FilterText, Site, emit_filter};
 use crate::c::program::{CProgram, CodegenError, OnDevice, ProgramInput, emit_on_device, filters};
 use crate::c::tables::Facts;
 use crate::c::types;
@@ -88,6 +90,10 @@ pub struct CudaOptions {
     pub slice_bytes: u64,
     /// Bytes of shared memory of a tile ([`Scheme::Fused`]) that is large enough: several blocks on a multiprocessor hide each other's waiting.
     pub tile: u64,
+    /// Bytes of arrays that a thread may have while it fires.
+    pub frame: u64,
+    /// Batches are as large as they can be from the first on, however long they take: to be measured.
+    pub whole_batches: bool,
     /// Each kernel of a scheme that cuts programs into regions does its work `job.n` times over, to be measured; but those that carry what channels keep.
     pub rounds: bool,
 }
@@ -103,6 +109,8 @@ impl Default for CudaOptions {
             batch_bytes: 32 << 20,
             slice_bytes: 256 << 10,
             tile: 32 << 10,
+            frame: 64 << 10,
+            whole_batches: false,
             rounds: false,
         }
     }
@@ -162,6 +170,7 @@ pub(super) struct Making<'a> {
     pub(super) input: CudaInput<'a>,
     pub(super) facts: Facts,
     pub(super) codes: Codes,
+    pub(super) faults: Faults,
     pub(super) arena: Arena,
     /// By node, the task that it belongs to.
     pub(super) task_of: Vec<Option<usize>>,
@@ -185,6 +194,8 @@ pub(super) struct Kernels {
     pub(super) grids: Vec<Option<Share>>,
 }
 
+/// Iterations of a batch for each stage of a pipeline, at least.
+const PIPELINES: u64 = 8;
 /// Stands in a device's text between the run-time support and what is made of the program.
 const PROGRAM_MARK: &str = "/* ---- the program ---- */\n\n";
 /// And before the emulator.
@@ -196,9 +207,9 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let (making, fused) = Making::new(*input)?;
     let host_filters = filters(input.host);
     let first_site: usize = host_filters.iter().flatten().map(|f| f.sites.len()).sum();
-    let device_filters = making.filters(first_site);
     let in_region = |v: NodeId| fused.as_ref().is_some_and(|f| f.regions.of[v.index()].is_some());
     let parts = Parts::emit(&making, |v| !in_region(v));
+    let device_filters = making.filters(first_site, parts.constant_bytes);
     let made = match input.options.scheme {
         Scheme::Fused | Scheme::FusedWarps => {
             fused::emit(&making, &parts, fused.as_ref().expect("made for this scheme"))?
@@ -236,6 +247,7 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let on_device = OnDevice {
         unit: making.unit,
         batch: making.batch,
+        least: making.least_batch(),
         kernels: kernels.len() as u32,
         text: host::text(&making, &made.launches, &kernels),
         sites: device_filters.iter().flatten().flat_map(|f| f.sites.iter().cloned()).collect::<Vec<Site>>(),
@@ -262,9 +274,10 @@ impl<'a> Making<'a> {
         }
         let facts = Facts::of(graph, input.kernels.len());
         let codes = codes(input.kernels, input.turns, &facts.instances);
+        let faults = Faults::of(input.kernels, &facts.instances);
         let nothing = Arena { states: 0, kept: vec![], exchanged: 0, rings: vec![], carries: vec![], bytes: 0 };
         let (unit, chunk) = (tasks.batch, tasks.batch);
-        Making { input, facts, codes, arena: nothing, task_of, unit, chunk, batch: 0 }
+        Making { input, facts, codes, faults, arena: nothing, task_of, unit, chunk, batch: 0 }
     }
 
     pub(super) fn new(input: CudaInput<'a>) -> Result<(Making<'a>, Option<fused::Plan>), CodegenError> {
@@ -394,20 +407,34 @@ impl<'a> Making<'a> {
         (most.clamp(1, 1 << 16) * unit).min(1 << 40) as u64
     }
 
-    /// The text of each filter that a node has.
-    pub(super) fn filters(&self, first_site: usize) -> Vec<Option<FilterText>> {
+    /// Steady states of the first batch, and of the shortest ones while there are so many: of a pipeline several times what fills and drains it.
+    fn least_batch(&self) -> u64 {
+        let stages = u64::from(self.input.schedule.schedule().stages().max(1));
+        match self.input.options.scheme {
+            _ if self.input.options.whole_batches => self.batch,
+            Scheme::Swp | Scheme::SwpPersistent | Scheme::SwpNc if stages > 1 => {
+                (PIPELINES * stages).saturating_mul(self.unit).min(self.batch)
+            }
+            _ => self.unit,
+        }
+    }
+
+    /// The text of each filter that a node has. So many bytes of constant memory are taken.
+    pub(super) fn filters(&self, first_site: usize, taken: u64) -> Vec<Option<FilterText>> {
         let mut first = first_site as u32;
+        let crowded = constants::crowded(self, taken);
         let emit = |(k, kernel): (usize, &Kernel)| {
             let members = &self.codes.members[k];
             (self.facts.instances[k] > 0 && !members.is_empty()).then(|| {
                 let all: Vec<&Kernel> = members.iter().map(|m| &self.input.kernels[*m]).collect();
                 let variants = if all.len() > 1 { &all[..] } else { &[] };
+                let crowded = crowded.get(&k).map_or(&[][..], Vec::as_slice);
                 let sources = self.input.host.sources;
                 let options = FilterOptions {
                     sources,
                     first_site: first,
                     dialect: Dialect::Device,
-                    variants,
+                    device: DeviceOptions { variants, crowded, polls: self.faults.polls },
                     often_called: false,
                     lanewise: Ends::default(),
                 };

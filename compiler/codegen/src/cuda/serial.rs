@@ -3,7 +3,7 @@
 //! Purpose: one kernel for each task, over all multiprocessors, one after the other. Input: a schedule of one processor, in which each task is one instance.
 //! Output: `sl_serial_<task>`, started in the order of the schedule for each iteration (its argument `t`).
 //!
-//! Blocks share the firings of a node without state; one with state, and a loop that runs whole, is the work of one block.
+//! Blocks share the firings of a node without state; one with state, and a loop that runs whole, is the work of one block, unless it has more streams that take turns than that has threads.
 //! Source: the scheme "Serial" of Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs", section V.
 
 use super::parts::{Parts, product};
@@ -49,7 +49,12 @@ pub(super) fn task(
     let name = format!("sl_serial_{v}");
     let serial = is_serial(making.input.host.graph, task.nodes[0]);
     let (rounds, end) = rounds(making);
-    let _ = write!(text, "/* {} */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{rounds}", comment(&task.name));
+    let _ = write!(
+        text,
+        "/* {} */\nSL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{}{rounds}",
+        comment(&task.name),
+        making.faults.at_once()
+    );
     // firings of an iteration, or of a tile
     let each = |firings: u64| states.map_or(firings, |s| firings / task_batch(making) * s);
     let n = each(task.firings[0]);
@@ -65,7 +70,10 @@ pub(super) fn task(
     } else if serial {
         let call = parts.call(task.nodes[0], false, &product("job.t", n), &all);
         let _ = writeln!(text, "    {call}");
-        ("1".to_string(), Grid::One)
+        match parts.blocks(task.nodes[0]) {
+            1 => ("1".to_string(), Grid::One),
+            blocks => (format!("sl_blocks_for(ctx, {blocks})"), Grid::Streams(blocks)),
+        }
     } else {
         // each block takes as many at a time as it has threads
         let count = format!("all - at < {threads}u ? all - at : {threads}u");

@@ -49,10 +49,13 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
     let launch = format!("sl_launch(ctx, @sl_swp@, {processors}, {threads}, {shared}, {together}, &job, sizeof job);");
     // what interval t reads is of iteration t at most; what it has written is of all up to t - drain
     let done = |t: &str| format!("sl_has_output(ctx, {t} < {drain}u ? 0 : {t} - {drain}u);");
+    let at_once = making.faults.at_once();
     let launches = if persistent {
+        // behind a firing that has failed nothing is done, but all blocks keep coming to the barriers: not all of them may have seen the flag in the same interval
+        let unless = if making.faults.polls { "if (!sl_any(sl_is_over((const sl_status *)job.arena))) " } else { "" };
         let _ = write!(
             text,
-            "SL_KERNEL_ALONE({threads}) void sl_swp(SL_JOB job)\n{{\n    for (uint32_t t = job.t; t < job.t + job.m; t++) {{\n        sl_interval(job, t);\n        \
+            "SL_KERNEL_ALONE({threads}) void sl_swp(SL_JOB job)\n{{\n    for (uint32_t t = job.t; t < job.t + job.m; t++) {{\n        {unless}sl_interval(job, t);\n        \
              sl_grid_sync(&((sl_status *)job.arena)->arrived);\n    }}\n}}\n\n"
         );
         format!(
@@ -63,7 +66,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
     } else {
         let _ = write!(
             text,
-            "SL_KERNEL_ALONE({threads}) void sl_swp(SL_JOB job)\n{{\n    sl_interval(job, job.t);\n}}\n\n"
+            "SL_KERNEL_ALONE({threads}) void sl_swp(SL_JOB job)\n{{\n{at_once}    sl_interval(job, job.t);\n}}\n\n"
         );
         format!(
             "    for (job.t = 0; job.t < job.n + {drain}u; job.t++) {{\n        sl_need_input(ctx, job.t + 1);\n        {launch}\n        {}\n    }}\n",

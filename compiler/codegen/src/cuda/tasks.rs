@@ -53,6 +53,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Tasks, CodegenE
         let steps = groups::steps(host.graph, host.steady, &task.nodes).ok_or_else(|| CodegenError::NotOnDevice {
             what: format!("the {} takes more than {} steps", task.name, groups::MOST_STEPS),
             span: host.graph.node(task.nodes[0]).span,
+            instead: None,
         })?;
         // a round is a steady state; of a node that feeds itself and has several instances in one, a firing
         let firings = host.steady.repetitions[task.nodes[0].index()].max(1);
@@ -95,6 +96,9 @@ fn group(making: &Making<'_>, parts: &Parts, i: usize, steps: &[GroupStep], in_r
         if alone { call } else { format!("{call} sl_sync();") }
     };
     out.push_str("    for (uint32_t round = 0; round < count; round++) {\n");
+    if alone && making.faults.polls {
+        out.push_str("        if (sl_is_over((const sl_status *)job.arena)) return;\n");
+    }
     if steps.len() <= WRITTEN {
         for s in steps {
             let _ =

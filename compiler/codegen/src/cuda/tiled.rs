@@ -35,8 +35,17 @@ pub enum Grid {
     },
     /// So many, whatever there is to do; no more than keep the device busy.
     Fixed(u64),
+    /// So many, each of which makes all firings of some of the streams that take turns in a filter with state; no more than keep the device busy.
+    Streams(u64),
     /// As many as run at once, each for several tiles.
     AtOnce,
+}
+
+impl Grid {
+    /// Do the firings of a block follow one another?
+    pub fn is_serial(self) -> bool {
+        matches!(self, Grid::One | Grid::Streams(_))
+    }
 }
 
 /// What a kernel is of, nodes and their firings in a tile, and its blocks.

@@ -165,6 +165,7 @@ impl Printer<'_, '_> {
         let (all, s) = (fire + bring, self.tiling.states);
         let is_staged = |c: ChannelId| staging.staged.contains_key(&c);
         let who = self.who();
+        let at_once = self.making.faults.at_once();
         let bringing = self.part(|p| {
             p.places(is_staged);
             p.begin(staging);
@@ -175,7 +176,7 @@ impl Printer<'_, '_> {
             self.out,
             "/* {who}. A block makes tiles of {s} steady states, one after the other: its first {fire} threads fire and send, the others bring the next tile meanwhile.\n   \
              Barriers: {FIRE} of those who fire; {FULL} and {} say that a stage is full, {EMPTY} and {} that it is empty. */\n\
-             SL_KERNEL_ROLES({all}) void {name}(SL_JOB job)\n{{\n    const int32_t all = (int32_t)job.m, tiles = all{tails}, first = (int32_t)sl_block(), step = (int32_t)sl_blocks();\n    \
+             SL_KERNEL_ROLES({all}) void {name}(SL_JOB job)\n{{\n{at_once}    const int32_t all = (int32_t)job.m, tiles = all{tails}, first = (int32_t)sl_block(), step = (int32_t)sl_blocks();\n    \
              uint32_t stage = 0;\n    if (sl_thread() >= {fire}u) {{\n        const sl_team team = {{sl_thread() - {fire}u, {bring}u}};\n        \
              for (int32_t b = first; b < tiles; b += step, stage ^= 1u) {{\n            \
              if (b - first >= {STAGES} * step) sl_sync_stage<{EMPTY}u, {all}u>(stage);\n{}            \

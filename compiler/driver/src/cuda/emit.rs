@@ -133,7 +133,7 @@ fn made<T>(
         let dynamic = program.graph.nodes.iter().find(|n| matches!(n.kind, NodeKind::Filter { dynamic: true, .. }));
         if let Some(node) = dynamic {
             let what = format!("`{}` decides in each firing how many items it moves", node.path);
-            return Err(refused(session, checked, &CodegenError::NotOnDevice { what, span: node.span }));
+            return Err(refused(session, checked, &CodegenError::NotOnDevice { what, span: node.span, instead: None }));
         }
     }
     let sequential = session.pass("schedule", || compiled::schedule(program, code.schedule))?;
@@ -178,10 +178,12 @@ fn made<T>(
 
 /// Says why a program does not run on a device.
 fn refused(session: &mut Session, checked: &Checked, e: &CodegenError) -> Halt {
-    let CodegenError::NotOnDevice { what, span } = e else { return compiled::no_code(e).into() };
+    let CodegenError::NotOnDevice { what, span, instead } = e else { return compiled::no_code(e).into() };
     let title = format!("{what}, which does not run on a GPU");
-    let d = Diagnostic::error("E0980", title, *span, "code for GPUs does not have this")
-        .help("without `--target cuda` the program runs on the CPU");
+    let d = Diagnostic::error("E0980", title, *span, "code for GPUs does not have this").help(
+        instead.map_or(String::new(), |instead| format!("{instead}; "))
+            + "without `--target cuda` the program runs on the CPU",
+    );
     match session.report(&checked.sources, &[d]) {
         Ok(_) => Halt::Done(Exit::Program),
         Err(fault) => fault.into(),

@@ -91,6 +91,19 @@ pub fn no_memory(device: &str, bytes: u64, free: Option<u64>) -> Fault {
         .help("a smaller `--coarsen` needs less; other programs may use the GPU, `nvidia-smi` shows them")
 }
 
+/// Threads need more memory of their own than is left: a kernel, bytes of each of its threads, how many threads there may be; the bytes of all of them, and those that are free.
+pub fn no_memory_for_threads(
+    device: &str,
+    (kernel, local, threads): (&str, u32, u64),
+    (bytes, free): (u64, u64),
+) -> Fault {
+    Fault::input(format!(
+        "{device} has no memory for {bytes} bytes, {free} are free: {kernel} has {local} bytes for each of the {threads} threads that may run at once"
+    ))
+    .coded("E0987")
+    .help("these are the arrays of its filters, and registers that did not suffice: smaller arrays, or another `--scheme`, need less")
+}
+
 /// A kernel did what no kernel may do.
 pub fn kernel_crashed(what: &str, why: &str) -> Fault {
     Fault::internal(format!("a kernel has crashed (seen in the attempt to {what}): {why}"))

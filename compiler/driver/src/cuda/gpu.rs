@@ -82,6 +82,13 @@ fn said(error: DriverError) -> String {
     }
 }
 
+/// A number that is known of a kernel.
+fn attribute(function: sys::CUfunction, which: sys::CUfunction_attribute) -> Result<u32, Fault> {
+    // SAFETY: the function is one of a module that is loaded.
+    let number = unsafe { result::function::get_function_attribute(function, which) };
+    Ok(number.map_err(|e| fault("load the kernels", e))?.unsigned_abs())
+}
+
 /// An error while something was done, or of what was started before.
 fn fault(what: &str, error: DriverError) -> Fault {
     use CUresult::*;
@@ -238,17 +245,23 @@ impl Gpu {
                 CUDA_ERROR_NOT_FOUND => missing(),
                 _ => fault("load the kernels", e),
             })?;
-            // SAFETY: the function is the module's.
-            let own = unsafe {
-                result::function::get_function_attribute(
-                    function,
-                    sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-                )
-            };
-            let own = own.map_err(|e| fault("load the kernels", e))?.unsigned_abs();
+            let own = attribute(function, sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+            self.can_hold(name, attribute(function, sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?)?;
             self.kernels.push(Kernel { name: name.to_string(), function, shared: USUAL_SHARED.saturating_sub(own) });
         }
         Ok(())
+    }
+
+    /// A launch sets memory aside for all threads that the GPU may have at once: has it so much? `local`: bytes of a thread of the kernel.
+    fn can_hold(&self, name: &str, local: u32) -> Result<(), Fault> {
+        let threads = u64::from(self.properties.processors) * u64::from(self.properties.threads);
+        let (bytes, free) = (threads * u64::from(local), result::mem_get_info().ok().map(|(free, _)| free as u64));
+        match free {
+            Some(free) if bytes > free => {
+                Err(faults::no_memory_for_threads(&self.properties.name, (name, local, threads), (bytes, free)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Sees to it that a kernel may have so much shared memory. Gives its function.

@@ -31,6 +31,9 @@ const USUAL_SHARED: u32 = 48 << 10;
 const EMULATED_SLICE: u64 = 4 << 10;
 /// Bytes of shared memory of a tile there, where blocks make several.
 const EMULATED_TILE: u64 = 4 << 10;
+/// Threads that a multiprocessor has at once, and bytes of memory of its own that CUDA gives a thread, without what the compiler needs beside a program's arrays.
+const RESIDENT: u64 = 2048;
+const MOST_FRAME: u64 = 504 << 10;
 /// Seconds for the integer program.
 const TIME_LIMIT: f64 = 10.0;
 
@@ -92,6 +95,11 @@ pub fn heed(choices: &mut Choices, chosen: &Chosen, costs: String) {
         Some(Configuration { threads: chosen.threads.clone(), nanoseconds: chosen.nanoseconds.clone(), costs });
 }
 
+/// The most bytes of arrays that a thread has while it fires: the driver sets as many aside for all threads that the GPU may have at once, a quarter of its memory at most.
+fn most_frame(memory: u64, processors: u32) -> u64 {
+    (memory / 4 / (u64::from(processors.max(1)) * RESIDENT)).min(MOST_FRAME)
+}
+
 /// What is not said is chosen.
 pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault> {
     let machine = machine::shipped("h200").ok_or_else(|| Fault::internal("the machine h200 is missing"))?;
@@ -118,6 +126,10 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
                 (false, _) => usual.slice_bytes,
                 (true, false) => EMULATED_SLICE,
                 (true, true) => EMULATED_BATCH,
+            },
+            frame: match (target.memory, options.processors) {
+                (Some(memory), None) => most_frame(memory, target.processors),
+                _ => usual.frame,
             },
             tile: match options.tile {
                 Some(kib) => u64::from(kib) << 10,

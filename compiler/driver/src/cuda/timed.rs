@@ -69,6 +69,8 @@ pub struct Timed {
     now: Option<Batch>,
     largest: Option<Batch>,
     measured: bool,
+    /// The memory that was the first; it is also the first that goes when the run is over.
+    first: Option<u64>,
     result: Outcome,
 }
 
@@ -76,7 +78,18 @@ impl Timed {
     /// Measures on this device.
     pub fn new(device: Box<dyn Device>, repeat: Repeat) -> (Timed, Outcome) {
         let result = Outcome::default();
-        (Timed { device, repeat, now: None, largest: None, measured: false, result: Rc::clone(&result) }, result)
+        (
+            Timed {
+                device,
+                repeat,
+                now: None,
+                largest: None,
+                measured: false,
+                first: None,
+                result: Rc::clone(&result),
+            },
+            result,
+        )
     }
 
     fn start(&mut self, batch: &Batch, times: u32) -> Result<f64, Fault> {
@@ -136,12 +149,16 @@ impl Device for Timed {
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<u64, Fault> {
-        self.device.allocate(bytes)
+        let address = self.device.allocate(bytes)?;
+        self.first.get_or_insert(address);
+        Ok(address)
     }
 
-    /// The first memory that goes says that the run is over.
+    /// The first memory says when it goes that the run is over; other memory goes when a larger batch needs more.
     fn release(&mut self, address: u64) -> Result<(), Fault> {
-        if let Some(batch) = self.largest.take().filter(|_| !self.measured) {
+        if self.first.take_if(|first| *first == address).is_some()
+            && let Some(batch) = self.largest.take().filter(|_| !self.measured)
+        {
             self.measured = true;
             let timing = self.measure(&batch);
             *self.result.borrow_mut() = Some(timing);
@@ -289,6 +306,7 @@ mod tests {
     fn the_largest_batch_is_started_again() {
         let (device, launches) = counting(false);
         let (mut timed, outcome) = Timed::new(device, REPEAT);
+        timed.allocate(100).unwrap();
         // what belongs to no batch, a small batch, a large one, one without kernels
         launch(&mut timed, 1, 9);
         for (states, jobs) in [(10, vec![(1, 7)]), (64, vec![(0, 1), (1, 2), (1, 3)]), (99, vec![])] {
@@ -296,8 +314,10 @@ mod tests {
             jobs.into_iter().for_each(|(kernel, job)| launch(&mut timed, kernel, job));
             timed.batch(0);
         }
-        assert!(outcome.borrow().is_none());
         let before = launches.borrow().len();
+        // what a larger batch had no room in
+        timed.release(512).unwrap();
+        assert!(outcome.borrow().is_none());
         timed.release(256).unwrap();
         let timing = outcome.borrow_mut().take().unwrap().unwrap();
         assert_eq!((timing.steady_states, timing.launches), (64, 3));
@@ -310,6 +330,7 @@ mod tests {
         timed.batch(5);
         launch(&mut timed, 0, 0);
         timed.batch(0);
+        timed.allocate(100).unwrap();
         timed.release(256).unwrap();
         assert!(outcome.borrow().is_none(), "once for each device");
     }
@@ -322,6 +343,7 @@ mod tests {
             steady_states: 1,
             launches: vec![(Launch { kernel: 0, blocks: 1, threads: 1, shared: 0, together: false }, vec![0])],
         });
+        timed.allocate(100).unwrap();
         timed.release(256).unwrap();
         assert_eq!(outcome.borrow_mut().take().unwrap().unwrap_err().message, "no more");
     }

@@ -223,6 +223,10 @@ fn a_driver_that_fails_is_told() {
     run("load=209").ends(3).says("error[E0985]").says("CUDA_ERROR_209");
     run("load=222").ends(3).says("error[E0985]");
     run("allocate=2").ends(3).says("error[E0987]: False GPU 0 has no memory for").says("1000 are free");
+    run("local=4096")
+        .ends(3)
+        .says("error[E0987]: False GPU 0 has no memory for")
+        .says("has 4096 bytes for each of the");
     run("finish=214")
         .ends(3)
         .says("error[E0986]: the GPU failed to finish its work: something is wrong (CUDA_ERROR_214)");
@@ -250,6 +254,46 @@ fn a_gpu_gives_the_same_bytes() {
         assert!(got.stdout == want, "{scheme}");
         assert_eq!(got.stderr, "", "{scheme}");
     }
+}
+
+/// A short run takes as much of the GPU's memory as its items need, whatever longer batches would have.
+#[test]
+fn memory_is_for_the_items_there_are() {
+    if check::nvrtc("memory_is_for_the_items_there_are").is_none() {
+        return;
+    }
+    let program = "float->float filter Add { work pop 2 push 1 { push(pop() + pop()); } }\nfloat->float pipeline Main { add Add; }\n";
+    let place = with_driver().with("a.str", program);
+    let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
+    let text = finish(on_false_gpu(&place, "", &["--scheme", "fused", "--dump-after", "emit-cuda"]), b"").ends(0);
+    let cache = Cache::at(&place.path("cache"), 64 << 20);
+    let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();
+    let mut command = on_false_gpu(&place, "room=300000", &["--scheme", "fused"]);
+    command.env("FALSE_KERNELS", &kernels);
+    let got = finish(command, b"").ends(0);
+    assert!(got.stdout == want);
+}
+
+/// Memory of the host is pinned in whole pages, which have nothing else in them; and only where much goes there and back.
+#[test]
+fn what_goes_there_often_is_pinned() {
+    if check::nvrtc("what_goes_there_often_is_pinned").is_none() {
+        return;
+    }
+    let program = "float->float filter Twice { work pop 1 push 1 { push(pop() * 2); } }\nfloat->float pipeline Main { add Twice; }\n";
+    let place = with_driver().with("a.str", program).with("in.f32", input(1_300_000));
+    let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
+    let text = finish(on_false_gpu(&place, "", &["--scheme", "fused", "--dump-after", "emit-cuda"]), b"").ends(0);
+    let cache = Cache::at(&place.path("cache"), 64 << 20);
+    let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();
+    let run = |more: &[&str]| {
+        let mut command = on_false_gpu(&place, "tell=1", &[&["--scheme", "fused"], more].concat());
+        command.env("FALSE_KERNELS", &kernels);
+        finish(command, b"").ends(0)
+    };
+    let long = run(&[]).says("pinned\n");
+    assert!(long.stdout == want);
+    assert_eq!(run(&["--iterations", "3000"]).stderr, "");
 }
 
 #[test]

@@ -2,7 +2,8 @@
  * shared object that FALSE_KERNELS names (without, launches fail); a kernel's number is the order in which it was asked for, or the one in the name of
  * those that measure. FALSE_DRIVER says what goes wrong:
  * `init=N`, `count=N`, `version=N`, `arch=N`, `load=N`, `allocate=N`, `finish=N`, where N is a number, or an error of the driver; `idle=1`: launches
- * do nothing, and succeed; `slow=N`: those of blocks with fewer threads than N take twice as long as others, half a millisecond; `stuck=1`: events
+ * do nothing, and succeed; `room=N`: no allocation is of more bytes; `local=N`: bytes of a thread's
+ * own memory in each kernel; `tell=1`: memory of the host that is pinned is told; `slow=N`: those of blocks with fewer threads than N take twice as long as others, half a millisecond; `stuck=1`: events
  * do not happen. */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -63,7 +64,7 @@ int cuEventQuery(void *event) { return !event ? 400 : wrong("stuck", 0) ? 600 : 
 int cuEventDestroy_v2(void *event) { (void)event; return 0; }
 
 int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
-    int error = (int)wrong("allocate", 0);
+    int error = bytes > (size_t)wrong("room", 1L << 40) ? NO_MEMORY : (int)wrong("allocate", 0);
     void *at = error ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (!at) return error ? error : NO_MEMORY;
     memset(at, 0xa5, bytes);
@@ -94,7 +95,17 @@ int cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, void *stream
     if (memory) memory((char *)(uintptr_t)at, bytes, 2);
     return 0;
 }
-int cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags) { (void)at; (void)bytes; (void)flags; pinned++; return 0; }
+/* Pages that are pinned must be nobody else's. */
+int cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags) {
+    (void)flags;
+    if ((uintptr_t)at % 4096 || bytes % 4096) {
+        fprintf(stderr, "%zu bytes are pinned from the middle of a page on\n", bytes);
+        abort();
+    }
+    if (wrong("tell", 0)) fprintf(stderr, "pinned\n");
+    pinned++;
+    return 0;
+}
 int cuMemHostUnregister(void *at) { (void)at; return pinned-- ? 0 : 713; }
 
 int cuModuleLoadData(void **module, const void *image) {
@@ -122,7 +133,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
     *function = (void *)(strncmp(name, measures, n) == 0 ? (intptr_t)atol(name + n) + 1 : ++kernels);
     return 0;
 }
-int cuFuncGetAttribute(int *value, int attribute, void *function) { (void)attribute; (void)function; *value = 0; return 0; }
+int cuFuncGetAttribute(int *value, int attribute, void *function) { (void)function; *value = attribute == 3 ? (int)wrong("local", 0) : 0; return 0; }
 int cuFuncSetAttribute(void *function, int attribute, int value) { (void)function; return attribute == 8 && value > (48 << 10) && value <= (99 << 10) ? 0 : 1; }
 
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, void *function, int threads, size_t shared) {

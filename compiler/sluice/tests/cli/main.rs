@@ -7,6 +7,8 @@ mod chains;
 mod compilers;
 mod cslow;
 mod cuda;
+mod cuda_faults;
+mod cuda_tables;
 mod dynamic;
 mod fmt;
 mod functions;

@@ -54,7 +54,7 @@ impl Printer<'_> {
             }
             StmtKind::For(l) => self.for_loop(s, l, depth),
             StmtKind::Loop(b) => {
-                let _ = writeln!(self.out, "{pad}for (;;) {{");
+                self.endless(&pad);
                 self.nested(b, true, depth);
             }
             StmtKind::Block(b) => {
@@ -183,7 +183,20 @@ impl Printer<'_> {
         if l.abreast {
             let _ = writeln!(self.out, "{pad}SL_ABREAST");
         }
-        let _ = writeln!(self.out, "{pad}for ({declares}{var} = {from}; {var} {} {to}; {step}) {{", l.cmp.symbol());
+        let cmp = l.cmp.symbol();
+        if let Some(turns) = self.counts(l) {
+            let begin = match declares {
+                "" => format!("int32_t {turns} = ({var} = {from}, 1)"),
+                _ => format!("int32_t {var} = {from}, {turns} = 1"),
+            };
+            let leave = self.leave();
+            let _ = writeln!(
+                self.out,
+                "{pad}for ({begin}; {var} {cmp} {to}; {step}, SL_TURN({turns})) {{\n{pad}    if (SL_OVER({turns})) {{ ctx->failed = 1; {leave}; }}"
+            );
+        } else {
+            let _ = writeln!(self.out, "{pad}for ({declares}{var} = {from}; {var} {cmp} {to}; {step}) {{");
+        }
         self.nested(&l.body, true, depth);
     }
 

@@ -1,5 +1,6 @@
 //! Filters that do one of each of several streams: threads have a stream each, with its state.
 
+use super::super::program::Scheme;
 use super::super::turns::{start, turn_state};
 use super::{Body, Part, Port};
 use crate::c::types::{c_type, field_name};
@@ -8,6 +9,21 @@ use sluice_frontend::slow::in_turn::{InTurn, Lay};
 use std::fmt::Write;
 
 impl Part<'_, '_> {
+    /// How many blocks share the streams of a filter with state. Where it is a kernel of its own, and no block brings or sends the items of another one's streams, these are as many
+    /// as give each stream a thread: streams have nothing to do with each other, and one block is one multiprocessor.
+    pub(super) fn share_streams(&self) -> u64 {
+        let making = self.making;
+        let NodeKind::Filter { stateful: true, .. } = &making.input.host.graph.node(self.v).kind else { return 1 };
+        let own = making.input.options.scheme == Scheme::Serial || making.input.options.scheme.is_fused();
+        let staged = self.inputs.iter().chain(&self.outputs).any(|p| p.tile.is_some());
+        match making.turns_of(self.v) {
+            Some(turns) if own && !staged && !self.some_rest && !making.whole(self.v) => {
+                u64::from(turns.streams()).div_ceil(making.block_threads(self.v).into()).max(1)
+            }
+            _ => 1,
+        }
+    }
+
     /// The firings of a filter that does one of each of several streams, whose kernel is that of one: threads have a stream each, with its state.
     pub(super) fn in_turn(&mut self, k: usize, turns: &InTurn, alone: bool) {
         let making = self.making;
@@ -47,7 +63,10 @@ impl Part<'_, '_> {
                 let _ = writeln!(store, "    sl_item<true>({place}) = st.{name};");
             }
         }
-        let (rest, from, step) = self.side_by_side(alone);
+        let (rest, mut from, mut step) = self.side_by_side(alone);
+        if self.blocks > 1 && !alone {
+            (from, step) = ("sl_block() * sl_threads() + sl_thread()", "sl_blocks() * sl_threads()".into());
+        }
         let body = match stateful {
             true => format!(
                 "{rest}for (uint32_t s = {from}; s < {all}u; s += {step}) {{\n    sl_state_{k} st;\n    sl_init_{k}(&st);\n{load}    \

@@ -134,7 +134,7 @@ impl Walking<'_> {
             Grid::Shared { firings, threads } => {
                 tiles.saturating_mul(firings).div_ceil(threads.max(1).into()).clamp(1, most)
             }
-            Grid::Fixed(blocks) => blocks.clamp(1, most),
+            Grid::Fixed(blocks) | Grid::Streams(blocks) => blocks.clamp(1, most),
         }
     }
 
@@ -180,7 +180,7 @@ impl Walking<'_> {
             kernel: started.kernel,
             kind,
             firings: if kind == Kind::Fires { firings } else { 0 },
-            serial: kind == Kind::Fires && started.grid == Grid::One,
+            serial: kind == Kind::Fires && started.grid.is_serial(),
             launches,
             measured: match (kind, first) {
                 (Kind::Fires, Some(first)) if nodes.iter().all(|v| !prints(self.checked, *v)) => match started.grid {
@@ -235,8 +235,9 @@ impl Walking<'_> {
     /// What the kernel IR says of a launch.
     fn modelled(&self, started: &Started, launch: Launch) -> Vec<BlockOf> {
         let Text::Ir(costs) = &self.from.text else { return Vec::new() };
-        let serial = started.grid == Grid::One;
-        let (count, tiles) = if serial { (1, launch.tiles) } else { (launch.tiles, 1) };
+        let serial = started.grid.is_serial();
+        // a block that has some of the streams is taken to have all of them
+        let (count, tiles) = if serial { (self.blocks(started.grid, 1), launch.tiles) } else { (launch.tiles, 1) };
         let of: Vec<_> = started.nodes.iter().map(|(v, n)| (&costs[v.index()], n.saturating_mul(tiles))).collect();
         vec![BlockOf { count: count.max(1), warps: Ok(vec![modelled(&of, serial, self.setting)]) }]
     }
