@@ -12,6 +12,7 @@ mod functions;
 mod fusing;
 mod gpu_profiles;
 mod hostile;
+mod ilp;
 mod jit;
 mod known;
 mod language;
