@@ -14,7 +14,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What the command is called with to be a solver. No option of its own for people, so it is in no list of them.
@@ -33,17 +33,19 @@ pub fn apart() {
 static IDLE: Mutex<Vec<Solver>> = Mutex::new(Vec::new());
 
 fn ask(question: &[u8], seconds: Option<f64>) -> Reply {
-    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = idle().pop();
-    let Some(mut solver) = kept.or_else(|| Solver::start().ok()) else { return Reply::Nobody };
-    let reply = solver.ask(question, seconds);
-    if matches!(reply, Reply::Answer(_)) {
-        let mut idle = idle();
-        if idle.is_empty() {
-            idle.push(solver);
-        }
+    // One that has waited may have been ended by somebody meanwhile, which says nothing about this question.
+    if let Some(solver) = kept
+        && let reply = solver.asked(question, seconds)
+        && reply != Reply::Died
+    {
+        return reply;
     }
-    reply
+    Solver::start().map_or(Reply::Nobody, |solver| solver.asked(question, seconds))
+}
+
+fn idle() -> MutexGuard<'static, Vec<Solver>> {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Solver {
@@ -64,6 +66,18 @@ impl Solver {
             .stderr(Stdio::null())
             .spawn()?;
         Ok(Solver { process, socket })
+    }
+
+    /// Asks, and keeps the process if it has answered.
+    fn asked(mut self, question: &[u8], seconds: Option<f64>) -> Reply {
+        let reply = self.ask(question, seconds);
+        if matches!(reply, Reply::Answer(_)) {
+            let mut idle = idle();
+            if idle.is_empty() {
+                idle.push(self);
+            }
+        }
+        reply
     }
 
     fn ask(&mut self, question: &[u8], seconds: Option<f64>) -> Reply {

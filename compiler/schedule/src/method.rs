@@ -191,21 +191,22 @@ fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) ->
         ilp::search::Failure::Impossible { required, lower } => NoSchedule::Required { require: required, lower },
         ilp::search::Failure::NotFound { lower, end, .. } => {
             let why = match end {
-                End::Spent => "what it may spend was spent before it found a schedule",
+                End::Spent if settings.node_limit.is_none() => "its time was spent before it found a schedule",
+                End::Spent => "its nodes were spent before it found a schedule",
                 End::GaveUp => "its solver gave up before it found a schedule",
                 End::Open | End::Proven | End::Enough => "it found no schedule, though one may exist",
             };
             NoSchedule::GaveUp(format!("{why}; none has an II below {lower}"))
         }
     })?;
-    let mut notes = notes(&solution);
+    let mut notes = notes(&solution, settings.node_limit.is_none());
     notes.extend(plan.limited.map(|l| l.note()));
     let (verified, bytes) = (solution.schedule, solution.bytes);
     let capacity = verified.capacity().to_vec();
     Ok(Outcome { method: Method::Ilp, lower: solution.lower, capacity, bytes, verified, notes })
 }
 
-fn notes(s: &ilp::search::Solution) -> Vec<String> {
+fn notes(s: &ilp::search::Solution, by_time: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let relaxed = if s.relaxed() > 0.0 { format!(", relaxed by {:.2} %", s.relaxed() * 100.0) } else { String::new() };
     notes.push(format!("{}{relaxed}", count(s.tries.len() as u64, "try", "tries")));
@@ -215,7 +216,8 @@ fn notes(s: &ilp::search::Solution) -> Vec<String> {
     notes.push(match s.end {
         End::Proven => "no schedule has a shorter II".into(),
         End::Enough => "a shorter II would be so by less than a thousandth: none was looked for".into(),
-        End::Spent => "what it may spend was spent before all shorter II were decided".into(),
+        End::Spent if by_time => "its time was spent before all shorter II were decided".into(),
+        End::Spent => "its nodes were spent before all shorter II were decided".into(),
         End::GaveUp => "the solver gave up on a shorter II: one may exist".into(),
         End::Open => "no shorter II was found, but one may exist".into(),
     });

@@ -6,6 +6,7 @@
 //! What CBC needs to be told, and what it does not tell (version 2.10): it prints to the standard output unless its log level is 0 and its preprocessing off; after a
 //! limit without a solution its values are noise and its objective is 1e50; its C interface has no duals, no cancel, no callback
 //! and no time used. Its limits in seconds are its own clock's, so this crate needs none. All solves of a process take turns.
+//! An assertion of its own that fails ends the process, so it has one of its own where there is somebody to start it ([`super::apart`]).
 
 use super::apart::{self, Asked};
 use super::model::{Model, Var};

@@ -178,6 +178,8 @@ pub enum Failure {
 const MOST_TRIES: usize = 200;
 /// The part of the whole time that one try at an II may take.
 const SHARE: f64 = 0.3;
+/// The part of the time after which no shorter II is looked for: what is left is for stages and buffers.
+const TRIES: f64 = 0.9;
 
 /// Searches; `start` is a schedule to begin with, for example a heuristic's. One that the judge refuses is not used.
 pub fn solve(
@@ -348,19 +350,19 @@ impl Search<'_> {
             }
             let next = row.next(low, high, self.options.relax);
             let by_time = thorough && matches!(self.options.budget, Budget::Seconds { .. });
-            let (ii, share) = match next {
-                Some(ii) => (ii, SHARE),
+            let (ii, again) = match next {
+                Some(ii) => (ii, false),
                 None if !by_time => return,
                 None => match row.rest(low, high) {
-                    Some(ii) => (ii, SHARE),
+                    Some(ii) => (ii, false),
                     // All of them were tried for a part of the time: the longest is the easiest, and has what is left.
                     None => match row.open.range(low..=high).next_back() {
-                        Some(ii) if !self.gave_up.contains(ii) => (*ii, 1.0),
+                        Some(ii) if !self.gave_up.contains(ii) => (*ii, true),
                         _ => return,
                     },
                 },
             };
-            let Some(answer) = attempt(self, ii, share) else {
+            let Some(answer) = attempt(self, ii, if again { 1.0 } else { SHARE }) else {
                 self.spent = true;
                 return;
             };
@@ -375,7 +377,7 @@ impl Search<'_> {
                 }
             }
             row.last = Some(ii);
-            if share == 1.0 && answer == Answer::Open {
+            if again && answer == Answer::Open {
                 self.spent = true;
                 return;
             }
@@ -384,7 +386,7 @@ impl Search<'_> {
 
     /// The full program at one II; nothing once the time is over.
     fn attempt(&mut self, ii: u64, share: f64) -> Option<Answer> {
-        let limits = self.limits(share, 1.0)?;
+        let limits = self.limits(share, TRIES)?;
         let program = Program::new(self.problem, self.groups, ii, self.enough_stages(), Aim::Feasible);
         let out = cbc::solve(&program.model, &limits, None);
         let found = out.values.as_deref().and_then(|v| program.schedule(v));
