@@ -43,6 +43,7 @@ pub mod runtime;
 pub mod scheduling;
 pub mod sdep;
 pub mod session;
+pub mod solver;
 pub mod source;
 pub mod stats;
 pub mod streams;

@@ -10,6 +10,7 @@ use sluice_frontend::Elaborated;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::ChannelId;
 use sluice_frontend::typed::{DynamicRate, Rates};
+use sluice_schedule::wording::count;
 
 /// The document.
 #[derive(Debug, Serialize)]
@@ -245,19 +246,19 @@ pub fn table(report: &Report) -> String {
     let state = if report.totals.dynamic { 8 } else { 7 };
     let mut text = columns(&rows, &[0, 1, state]);
     let t = &report.totals;
+    let sizes =
+        [count(t.streams as u64, "stream", "streams"), count(t.channels as u64, "channel", "channels")].join(", ");
     if let Some(islands) = t.islands {
         let islands = if islands == 1 {
             "1 island".into()
         } else {
             format!("{islands} islands, each with repetitions of its own")
         };
-        text.push_str(&format!("\n{} streams, {} channels; {islands}\n* depends on the data\n", t.streams, t.channels));
+        text.push_str(&format!("\n{sizes}; {islands}\n* depends on the data\n"));
         return text;
     }
     text.push_str(&format!(
-        "\n{} streams, {} channels; a steady state has {} firings; buffers hold {} items in {} bytes\n",
-        t.streams,
-        t.channels,
+        "\n{sizes}; a steady state has {} firings; buffers hold {} items in {} bytes\n",
         number(t.firings),
         number(t.buffer_items),
         number(t.buffer_bytes)

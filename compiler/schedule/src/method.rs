@@ -3,6 +3,7 @@
 //! Purpose: one way to call every scheduler. Input: a plan, a method, settings. Output: an [`Outcome`] whose schedule the judge has passed.
 
 use crate::ilp;
+use crate::ilp::search::End;
 use crate::plan::Plan;
 use crate::problem::judge::{Verified, Violation, bytes, fills_in_order, verify};
 use crate::problem::modulo::ModuloSchedule;
@@ -163,7 +164,7 @@ fn failed(f: Failure) -> NoSchedule {
 /// The best of the heuristics: by II, then stages, then bytes. `None` where none finds any. No other one is begun where no time is left.
 fn best_start(plan: &Plan, options: Options, time_left: impl Fn() -> bool) -> Option<ModuloSchedule> {
     let (problem, bounds) = (&plan.problem, &plan.bounds);
-    let all = [solver::iterative::solve, solver::hierarchical::solve, solver::flat::solve];
+    let all = [solver::iterative::solve, solver::hierarchical::solve, solver::flat::solve, solver::slack::solve];
     let begun = all.iter().enumerate().take_while(|(at, _)| *at == 0 || time_left());
     let found = begun.filter_map(|(_, method)| method(problem, bounds, options).ok());
     let found = found.map(|s| improve(problem, s.schedule, EFFORT)).filter_map(|s| verify(problem, s).ok());
@@ -188,24 +189,38 @@ fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) ->
     let options = ilp::search::Options { require_ii: settings.require_ii, ..options };
     let solution = ilp::search::solve(&plan.problem, &plan.bounds, start.as_ref(), &options).map_err(|f| match f {
         ilp::search::Failure::Impossible { required, lower } => NoSchedule::Required { require: required, lower },
-        ilp::search::Failure::NotFound { lower, .. } => {
-            NoSchedule::GaveUp(format!("its time was spent before it found a schedule; none has an II below {lower}"))
+        ilp::search::Failure::NotFound { lower, end, .. } => {
+            let why = match end {
+                End::Spent if settings.node_limit.is_none() => "its time was spent before it found a schedule",
+                End::Spent => "its nodes were spent before it found a schedule",
+                End::GaveUp => "its solver gave up before it found a schedule",
+                End::Open | End::Proven | End::Enough => "it found no schedule, though one may exist",
+            };
+            NoSchedule::GaveUp(format!("{why}; none has an II below {lower}"))
         }
     })?;
-    let mut notes = notes(&solution);
+    let mut notes = notes(&solution, settings.node_limit.is_none());
     notes.extend(plan.limited.map(|l| l.note()));
     let (verified, bytes) = (solution.schedule, solution.bytes);
     let capacity = verified.capacity().to_vec();
     Ok(Outcome { method: Method::Ilp, lower: solution.lower, capacity, bytes, verified, notes })
 }
 
-fn notes(s: &ilp::search::Solution) -> Vec<String> {
+fn notes(s: &ilp::search::Solution, by_time: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let relaxed = if s.relaxed() > 0.0 { format!(", relaxed by {:.2} %", s.relaxed() * 100.0) } else { String::new() };
     notes.push(format!("{}{relaxed}", count(s.tries.len() as u64, "try", "tries")));
     if s.decomposed {
         notes.push("the full program would be too large: processors first, then stages and buffers".into());
     }
+    notes.push(match s.end {
+        End::Proven => "no schedule has a shorter II".into(),
+        End::Enough => "a shorter II would be so by less than a thousandth: none was looked for".into(),
+        End::Spent if by_time => "its time was spent before all shorter II were decided".into(),
+        End::Spent => "its nodes were spent before all shorter II were decided".into(),
+        End::GaveUp => "the solver gave up on a shorter II: one may exist".into(),
+        End::Open => "no shorter II was found, but one may exist".into(),
+    });
     notes.push(match s.stages - s.fewest_stages.min(s.stages) {
         0 => "no schedule with this II has fewer stages".into(),
         _ => format!("a schedule with this II has {} or more", count(s.fewest_stages.into(), "stage", "stages")),

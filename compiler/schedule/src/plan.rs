@@ -55,7 +55,9 @@ impl Limited {
                 "cut for memory: channels take about {now}; finer instances would take {finer}, more than {limit}"
             ),
             None => {
-                format!("channels take about {now}, more than {limit}, though the program is cut as coarsely as can be")
+                format!(
+                    "channels take about {now}, more than {limit}, with the fewest instances that fill the processors"
+                )
             }
         }
     }

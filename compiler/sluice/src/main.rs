@@ -32,6 +32,8 @@ fn about_negative_numbers(e: &mut clap::Error) {
 }
 
 fn main() -> ExitCode {
+    sluice_driver::solver::serve_if_asked();
+    sluice_driver::solver::apart();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(mut e) => {

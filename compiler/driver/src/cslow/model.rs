@@ -30,6 +30,9 @@ pub struct Model {
     c: u64,
     /// Why C is what it is; `given` where it was.
     choice: &'static str,
+    /// The same for people.
+    #[serde(skip)]
+    why: Option<&'static str>,
     d_c_slow: f64,
     n_rw_slow: f64,
     tc: f64,
@@ -59,6 +62,7 @@ pub fn model(numbers: &Numbers, options: &CslowOptions) -> Model {
         q1: one.load(),
         c,
         choice,
+        why: options.c.is_none().then(|| chosen.reason.sentence()),
         d_c_slow: slow.d_c,
         n_rw_slow: slow.n_rw,
         tc: slow.period(),
@@ -80,11 +84,14 @@ pub fn model_table(m: &Model) -> String {
         text.push_str(&format!("{}\n", cells.join("  ")));
     }
     text.push_str(&format!(
-        "\nd_M = {}, alpha = {}; {} streams gain {:.2}\n",
+        "\nd_M = {}, alpha = {}; {} {:.2}\n",
         short(m.d_m),
         short(m.alpha),
-        m.c,
+        if m.c == 1 { "1 stream gains".to_string() } else { format!("{} streams gain", m.c) },
         m.gain
     ));
+    if let Some(why) = m.why {
+        text.push_str(&format!("C = {}: {why}\n", m.c));
+    }
     text
 }

@@ -3,6 +3,7 @@
 use super::program::Report;
 use super::short;
 use crate::document::columns;
+use sluice_schedule::retime::load::Reason;
 
 /// A table of the loops, and what there is to say of the program.
 pub fn table(r: &Report) -> String {
@@ -44,11 +45,10 @@ pub fn table(r: &Report) -> String {
         short(r.alpha),
         r.registers
     ));
-    for l in r.loops.iter().filter(|l| l.choice == "registers") {
-        text.push_str(&format!("{}: more streams would not fit into the registers\n", l.stream));
-    }
-    for l in r.loops.iter().filter(|l| l.choice == "memory") {
-        text.push_str(&format!("{}: memory sets the pace, however many streams there are\n", l.stream));
+    for why in [Reason::Registers, Reason::Memory] {
+        for l in r.loops.iter().filter(|l| l.choice == why.name()) {
+            text.push_str(&format!("{}: {}\n", l.stream, why.sentence()));
+        }
     }
     match &r.bounds {
         None => text.push_str("no iteration bound: rates are dynamic, or a steady state has too many firings\n"),

@@ -13,6 +13,7 @@ use crate::session::Session;
 use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, ProfileText, Scheme};
 use sluice_codegen::{CodegenError, Flavour, ProgramInput};
 use sluice_frontend::graph::NodeKind;
+use sluice_frontend::ids::CodeId;
 use sluice_frontend::slow::InTurn;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
@@ -154,13 +155,8 @@ fn made<T>(
     machine.threads = u64::from(choices.threads).min(machine.threads);
     machine.lanes = machine.lanes.min(machine.threads);
     let mut times = plan::times(&machine, &costs);
-    for (v, node) in program.graph.nodes.iter().enumerate() {
-        if let NodeKind::Filter { code, .. } = node.kind
-            && let Some(of) = turns[code.index()]
-        {
-            times.alone[v] = (times.alone[v] / u64::from(of.streams()).min(machine.lanes)).max(1);
-        }
-    }
+    let streams = |c: CodeId| turns[c.index()].map_or(1, |of| of.streams());
+    scheduling::costs::side_by_side(&mut times, &program.graph, &machine, streams);
     if let Some(configuration) = &choices.configuration {
         times = plan::measured(&machine, times, &configuration.nanoseconds);
         times.each = configuration.threads.iter().map(|n| u64::from(*n)).collect();

@@ -38,10 +38,13 @@ pub struct Report {
     seconds: f64,
     paper_bound: u64,
     paper_bound_sound: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    estimates: Vec<Estimate>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Of an estimate.
+    estimates: Option<Vec<Estimate>>,
+    /// Where it was asked for, and the method has one.
     schedule: Option<Vec<Vec<u32>>>,
+    /// Was one asked for that the method has not?
+    #[serde(skip)]
+    no_schedule: bool,
     /// Was something rounded: o neither whole nor 1/n?
     rounded: bool,
 }
@@ -88,7 +91,9 @@ impl Report {
             paper_bound: bounds::paper(p),
             // of blocks that take turns it is one of a block only
             paper_bound_sound: bounds::paper_is_sound(p) && options.blocks.on_one().0 == options.blocks.on_one().1,
-            estimates: answer.estimates.iter().enumerate().map(estimate).collect(),
+            estimates: (!answer.estimates.is_empty())
+                .then(|| answer.estimates.iter().enumerate().map(estimate).collect()),
+            no_schedule: options.schedule && answer.witness.is_none(),
             schedule: answer.witness.as_ref().filter(|_| options.schedule).map(|s| s.cycles.clone()),
             rounded: !(asked.machine.load_store.is_exact() && asked.machine.cores.is_exact()),
         }
@@ -132,12 +137,13 @@ impl Report {
             ]);
         }
         let sound = if self.paper_bound_sound { "" } else { ", NOT a bound here" };
-        rows.push([self.paper_bound.to_string(), format!("the paper's formula{sound}")]);
+        let of = if self.resident < self.blocks_on_one { " for one block" } else { "" };
+        rows.push([self.paper_bound.to_string(), format!("the paper's formula{of}{sound}")]);
         text += &columns(&rows, &[1]);
-        if !self.estimates.is_empty() {
+        if let Some(estimates) = &self.estimates {
             let head = ["x", "T(x)", "estimate"].map(String::from);
             let row = |e: &Estimate| [e.warps.to_string(), e.exact.to_string(), e.estimate.to_string()];
-            let rows: Vec<[String; 3]> = [head].into_iter().chain(self.estimates.iter().map(row)).collect();
+            let rows: Vec<[String; 3]> = [head].into_iter().chain(estimates.iter().map(row)).collect();
             text += &format!("\n{}", columns(&rows, &[]));
         }
         if let Some(schedule) = &self.schedule {
@@ -146,6 +152,12 @@ impl Report {
                 let warps: Vec<String> = warps.iter().map(u32::to_string).collect();
                 text += &format!("{t:>5}  {}\n", warps.join(" "));
             }
+        }
+        if self.no_schedule {
+            text += &format!(
+                "\n{} has no schedule to show here: auto and exact have one, where it is small enough to be written down\n",
+                self.method
+            );
         }
         text += &format!("\n{:.3} s. The model: {ASSUMPTIONS}", self.seconds);
         if self.rounded {

@@ -24,6 +24,7 @@ use crate::session::{self, Session};
 use sluice_codegen::Flavour;
 use sluice_frontend::graph::Endpoint;
 use sluice_schedule::plan;
+use sluice_schedule::wording::count;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Seconds that are measured where nothing else is said.
@@ -217,9 +218,9 @@ fn written(profile: &Profile, key: Option<&str>, options: &ProfileOptions) -> Re
         (None, None) => return Err(Fault::internal("a profile for nobody")),
     };
     session::say(&format!(
-        "{} firings of {} streams measured in {:.2} s, profile written to {place}; `{then}` uses it\n",
+        "{} firings of {} measured in {:.2} s, profile written to {place}; `{then}` uses it\n",
         profile.firings,
-        profile.streams.len(),
+        count(profile.streams.len() as u64, "stream", "streams"),
         profile.seconds
     ));
     Ok(())

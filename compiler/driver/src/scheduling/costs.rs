@@ -10,6 +10,8 @@ use crate::profile::find::{self, Found};
 use crate::profile::gpu::Costs as GpuCosts;
 use crate::session::Session;
 use serde::Serialize;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::CodeId;
 use sluice_schedule::machine::{Kind, Machine};
 use sluice_schedule::plan;
 use sluice_schedule::problem::granularity::Times;
@@ -109,6 +111,17 @@ impl Origin {
     }
 }
 
+/// What the firing of each of the streams that take turns costs a GPU: they have a thread each, in the code that is made for it. `streams` tells how many a filter's code serves so.
+pub fn side_by_side(times: &mut Times, graph: &SdfGraph, machine: &Machine, streams: impl Fn(CodeId) -> u32) {
+    for (node, alone) in graph.nodes.iter().zip(&mut times.alone) {
+        if let NodeKind::Filter { code, .. } = node.kind
+            && let at_once @ 2.. = u64::from(streams(code)).min(machine.lanes)
+        {
+            *alone = (*alone / at_once).max(1);
+        }
+    }
+}
+
 /// What firings of a program cost on a machine.
 pub fn costs(
     session: &mut Session,
@@ -117,7 +130,12 @@ pub fn costs(
     machine: &Machine,
 ) -> Result<Costs, Halt> {
     let Weights { costs, item_bytes } = weights(session, checked)?;
-    let times = plan::times(machine, &costs);
+    let mut times = plan::times(machine, &costs);
+    if machine.kind == Kind::Gpu {
+        let program = &checked.program;
+        let streams = |c: CodeId| program.codes[c.index()].turns.as_deref().map_or(1, |t| t.streams());
+        side_by_side(&mut times, &program.graph, machine, streams);
+    }
     let found = match options.profile.as_deref() {
         Some(NONE) => None,
         Some(file) => Some(find::given(session, checked, file, machine)?),

@@ -127,7 +127,8 @@ pub(crate) fn unfit_fault(unfit: &Unfit, grain: Grain) -> Fault {
             sluice_schedule::problem::modulo::MOST_DEPENDENCES
         ))
         .help(finer),
-        Unfit::Work => Fault::program("an iteration takes longer than can be counted").help(finer),
+        Unfit::Work => Fault::program("an iteration takes longer than can be counted")
+            .help("rates with a large common multiple make long steady states: `sluice rates` says how often each stream fires in one"),
         Unfit::Empty => Fault::usage("a schedule needs a processor and a program that does something"),
         Unfit::Deadlock(_) | Unfit::Unbalanced(_) | Unfit::Messages => {
             Fault::internal(format!("the scheduling problem of a program that can run is none: {unfit:?}"))
@@ -200,7 +201,7 @@ fn reported(
     let Planned { plan, machine, origin } = planned;
     let (outcome, seconds) = session.pass(options.method.name(), || solve(planned, options.method, options));
     let outcome = outcome.map_err(|e| no_schedule(e, options.method))?;
-    let bottleneck = why::why(plan, &checked.program, &checked.sources);
+    let bottleneck = why::why(plan, machine.kind, outcome.lower, &checked.program, &checked.sources);
     let result = report::result(plan, machine, &outcome, seconds);
     let report = report::report(entry(checked), (plan, machine, origin), bottleneck, &outcome, result);
     Ok((outcome, report))

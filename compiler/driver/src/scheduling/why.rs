@@ -5,6 +5,7 @@ use sluice_frontend::Elaborated;
 use sluice_frontend::ids::NodeId;
 use sluice_grammar::span::SourceMap;
 use sluice_schedule::analysis::bounds::{Bounds, Reason};
+use sluice_schedule::machine::Kind;
 use sluice_schedule::plan::Plan;
 use sluice_schedule::problem::build::is_loop;
 use sluice_schedule::wording::count;
@@ -29,8 +30,11 @@ pub struct Bottleneck {
 /// Streams that are named, at most.
 const NAMED: usize = 4;
 
-/// Says what makes [`sluice_schedule::analysis::bounds::Bounds::lower`] as large as it is.
-pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck {
+/// Says what makes the lower bound as large as it is: that of the plan, or a larger one that a method has proven.
+///
+/// Streams that take turns are advised on a GPU only, where they have a thread each. On other processors one firing does them one after the other: N streams take N times as long.
+pub fn why(plan: &Plan, kind: Kind, lower: u64, program: &Elaborated, sources: &SourceMap) -> Bottleneck {
+    let at_once = kind == Kind::Gpu;
     let (problem, bounds) = (&plan.problem, &plan.bounds);
     let tasks = &problem.graph().tasks;
     let share = |cycles: u64| percent(cycles, problem.graph().work());
@@ -60,6 +64,15 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
         nodes.dedup();
         is_loop(&program.graph, &nodes)
     };
+    let stateless = if at_once { STATELESS_OR_STREAMS } else { STATELESS };
+    let longest = || (0..tasks.len()).max_by_key(|t| (tasks[*t].cost, std::cmp::Reverse(*t))).unwrap_or(0);
+    if lower > bounds.lower {
+        // The plan's own reason is one for less.
+        let text = format!(
+            "instances cannot be cut, and no way to lay them out on the processors has an interval below {lower} (proven by searching)"
+        );
+        return at(tasks[longest()].nodes[0], "packing", text, FINER);
+    }
     match &bounds.reason {
         Reason::Work => {
             let mut heavy: Vec<usize> = (0..tasks.len()).collect();
@@ -79,13 +92,12 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
                     false => (format!("{n} nodes that wait for each other (messages) run"), "latency of the messages"),
                 };
                 let text = format!("{what} on one processor, one firing after the other");
-                let help = format!(
-                    "a longer {longer} lets more of these firings run at once; independent streams (--streams) share the wait"
-                );
+                let streams = if at_once { "; independent streams (--streams) share the wait" } else { "" };
+                let help = format!("a longer {longer} lets more of these firings run at once{streams}");
                 return at(t.nodes[0], "cycle", text, &help);
             }
             if t.serial {
-                return at(t.nodes[0], "state", state(&t.name, share(t.cost), bounds), STATE);
+                return at(t.nodes[0], "state", state(&t.name, share(t.cost), bounds), stateless);
             }
             let firings = count(t.firings[0], "firing", "firings");
             let text = format!("one instance of {} ({firings}) takes {} cycles", t.name, t.cost);
@@ -98,7 +110,7 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
                     t.nodes[0],
                     "state",
                     state(&t.name, share(t.cost.saturating_mul(t.instances)), bounds),
-                    STATE,
+                    stateless,
                 );
             }
             let delay = bounds.critical.as_ref().map_or(1, |(ratio, _)| ratio.distance);
@@ -107,7 +119,10 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
                 true => ("a loop has to go round", "more delay in the loop (enqueue)"),
                 false => ("these wait for each other (messages), all round", "a longer latency of the messages"),
             };
-            let help = format!("{longer}, fewer operations on it, or C-slow (--streams)");
+            let help = match at_once {
+                true => format!("{longer}, fewer operations on it, or C-slow (--streams)"),
+                false => format!("{longer}, or fewer operations on it"),
+            };
             at(t.nodes[0], "cycle", format!("{what} once in {delay}: {}", names(cycle)), &help)
         }
         Reason::Group(group) => {
@@ -121,17 +136,20 @@ pub fn why(plan: &Plan, program: &Elaborated, sources: &SourceMap) -> Bottleneck
                 true => "more delay in the loop (enqueue)",
                 false => "a longer latency of the messages",
             };
-            at(t.nodes[0], "processor", text, &format!("{longer}, or C-slow (--streams)"))
+            let streams = if at_once { ", or C-slow (--streams)" } else { "" };
+            at(t.nodes[0], "processor", text, &format!("{longer}{streams}"))
         }
         Reason::Packing => {
             let text = "the instances are too large to be spread evenly over the processors".to_string();
-            let longest = (0..tasks.len()).max_by_key(|t| (tasks[*t].cost, std::cmp::Reverse(*t))).unwrap_or(0);
-            at(tasks[longest].nodes[0], "packing", text, "cut the program finer (--per-processor)")
+            at(tasks[longest()].nodes[0], "packing", text, FINER)
         }
     }
 }
 
-const STATE: &str =
+const FINER: &str = "cut the program finer (--per-processor)";
+
+const STATELESS: &str = "without state its firings would spread over the processors";
+const STATELESS_OR_STREAMS: &str =
     "without state its firings would spread over the processors; independent streams (--streams) would share the wait";
 
 fn state(name: &str, share: String, bounds: &Bounds) -> String {

@@ -6,8 +6,11 @@
 //! What CBC needs to be told, and what it does not tell (version 2.10): it prints to the standard output unless its log level is 0 and its preprocessing off; after a
 //! limit without a solution its values are noise and its objective is 1e50; its C interface has no duals, no cancel, no callback
 //! and no time used. Its limits in seconds are its own clock's, so this crate needs none. All solves of a process take turns.
+//! An assertion of its own that fails ends the process, so it has one of its own where there is somebody to start it ([`super::apart`]).
 
+use super::apart::{self, Asked};
 use super::model::{Model, Var};
+use super::wire;
 use coin_cbc::raw;
 use std::ffi::{CStr, CString};
 use std::os::raw::c_int;
@@ -95,10 +98,12 @@ pub fn solve_binary(model: &Model, limits: &Limits, attempt: u32) -> Outcome {
 }
 
 /// How CBC goes about it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Search {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
     /// As it likes, without its preprocessing.
     Plain,
+    /// The same without its heuristics: for what a process has died of.
+    Careful,
     /// As [`solve_binary`] says.
     Binary(u32),
 }
@@ -107,16 +112,38 @@ fn from_nothing(model: &Model, limits: &Limits, search: Search) -> Outcome {
     if model.columns.is_empty() || model.rows.is_empty() {
         return without_rows(model);
     }
+    let nothing = |status| Outcome { status, values: None, bound: f64::NEG_INFINITY };
+    // Another way, once, where a process has died of the first one.
+    for search in [search, Search::Careful] {
+        match apart::ask(&wire::question(model, limits, search), limits.seconds) {
+            None => return here(model, limits, search),
+            Some(Asked::Answered(mut out)) => {
+                out.values = out.values.filter(|v| model.check(v).is_ok());
+                return out;
+            }
+            Some(Asked::Late) => return nothing(Status::Limit),
+            Some(Asked::Died) => {}
+        }
+    }
+    nothing(Status::Failed)
+}
+
+/// In this process.
+pub(super) fn here(model: &Model, limits: &Limits, search: Search) -> Outcome {
     let mut m = load(model);
     m.set_log_level(0);
     // Its preprocessing prints a line even so, when what it made of a model is not quite right. It saves no time with programs of schedules.
-    parameter(&mut m, c"preprocess", if search == Search::Plain { c"off" } else { c"on" });
+    parameter(&mut m, c"preprocess", if matches!(search, Search::Binary(_)) { c"on" } else { c"off" });
     if let Search::Binary(attempt) = search {
         parameter(&mut m, c"costStrategy", if attempt.is_multiple_of(2) { c"columnOrder" } else { c"off" });
         parameter(&mut m, c"heuristicsOnOff", c"off");
         // Of the linear programs and of the search.
         number(&mut m, c"randomSeed", (1 + u64::from(attempt)).to_string());
         number(&mut m, c"randomCbcSeed", (1 + u64::from(attempt)).to_string());
+    }
+    if search == Search::Careful {
+        // Their small models are where an assertion of its interface to linear programs (`crunch`) has been seen to fail.
+        parameter(&mut m, c"heuristicsOnOff", c"off");
     }
     if model.rows.len() > MANY_ROWS {
         parameter(&mut m, c"cutsOnOff", c"off");

@@ -31,7 +31,7 @@ impl Search<'_> {
         // Something to begin with, which is close as a rule.
         let packed = balance(patterns.stock(), self.lower);
         self.complete(&place(self.problem, &items, patterns.stock(), &packed));
-        self.relax(&mut |s, ii| {
+        self.relax(false, &mut |s, ii, _| {
             s.limits(1.0, PACKING)?;
             let limits = |share| s.limits(share, PACKING);
             let packed = patterns.pack(ii, &limits);

@@ -7,6 +7,7 @@
 //! Nothing outside [`cbc`] knows of CBC, and nothing that CBC says of a solution is believed: every row of the model is checked again, and
 //! the judge has the last word.
 
+pub mod apart;
 mod balance;
 mod buffers;
 pub mod cbc;
@@ -21,3 +22,4 @@ pub mod patterns;
 pub mod place;
 pub mod search;
 pub mod stage_bound;
+mod wire;

@@ -4,7 +4,7 @@
 //! is proven. Input: problem, bounds, possibly a schedule to begin with. Output: a [`Solution`] that the judge has passed, or a [`Failure`].
 //!
 //! Steps (algorithms.md, section 2): T from the best proven lower bound, relaxed by half a percent as long as no schedule is found; what is infeasible
-//! raises the bound; between bound and schedule the interval is halved while the budget lasts. Then stages, then bytes, each from what was found before.
+//! raises the bound; between bound and schedule the interval is halved while the budget lasts, also where a step goes past a schedule that was there before. Then stages, then bytes, each from what was found before.
 
 use super::cbc::{self, Limits, Start, Status};
 use super::formulation::{Aim, Program, binaries};
@@ -14,6 +14,7 @@ use crate::analysis::glue::Groups;
 use crate::problem::judge::{Verified, verify};
 use crate::problem::modulo::{ModuloProblem, ModuloSchedule};
 use crate::solver::complete::longest;
+use std::collections::BTreeSet;
 
 /// What a search may spend.
 #[derive(Clone, Copy)]
@@ -74,6 +75,23 @@ pub enum Answer {
     Infeasible,
     /// The budget was spent before.
     Open,
+    /// The solver gave up: another try would be no other one.
+    Failed,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// No schedule has a shorter II.
+    Proven,
+    /// A shorter one would be by less than [`Options::gap`].
+    Enough,
+    /// What it may spend was spent.
+    Spent,
+    /// The solver gave up on an II that may have a schedule.
+    GaveUp,
+    /// Processors were filled in all ways that are looked for; others may exist.
+    Open,
 }
 
 /// One try.
@@ -108,6 +126,8 @@ pub struct Solution {
     pub fewest_bytes: u64,
     /// Was the problem taken apart (first the processors, then the rest), because the full program would be too large?
     pub decomposed: bool,
+    /// Why no shorter II was looked for.
+    pub end: End,
     /// Where T was tried, in order.
     pub tries: Vec<Try>,
     /// Seconds by the clock that was handed in; 0 without one.
@@ -141,12 +161,14 @@ pub enum Failure {
         /// The bound.
         lower: u64,
     },
-    /// The budget was spent before a schedule was found; one may exist.
+    /// No schedule was found; one may exist.
     NotFound {
         /// No schedule has a shorter II.
         lower: u64,
         /// The best II found, where it is longer than was required.
         best: Option<u64>,
+        /// Why no more was tried.
+        end: End,
         /// Where T was tried, in order.
         tries: Vec<Try>,
     },
@@ -156,6 +178,8 @@ pub enum Failure {
 const MOST_TRIES: usize = 200;
 /// The part of the whole time that one try at an II may take.
 const SHARE: f64 = 0.3;
+/// The part of the time after which no shorter II is looked for: what is left is for stages and buffers.
+const TRIES: f64 = 0.9;
 
 /// Searches; `start` is a schedule to begin with, for example a heuristic's. One that the judge refuses is not used.
 pub fn solve(
@@ -176,6 +200,8 @@ pub fn solve(
         target: 0,
         best: None,
         tries: Vec::new(),
+        spent: false,
+        gave_up: BTreeSet::new(),
     };
     if let Some(start) = start {
         s.offer(start.clone());
@@ -185,7 +211,7 @@ pub fn solve(
     s.impossible()?;
     let full = binaries(problem, s.groups) <= options.most_binaries;
     if full {
-        s.relax(&mut |s, ii| s.attempt(ii));
+        s.relax(true, &mut |s, ii, share| s.attempt(ii, share));
         s.impossible()?;
     }
     s.shorten(full, bounds.mii)
@@ -201,6 +227,53 @@ pub(super) struct Search<'a> {
     pub(super) target: u64,
     pub(super) best: Option<Verified>,
     tries: Vec<Try>,
+    /// Was time over before all was tried?
+    spent: bool,
+    /// Where the solver gave up.
+    gave_up: BTreeSet<u64>,
+}
+
+/// A row of tries.
+struct Row {
+    /// Those that were left open.
+    open: BTreeSet<u64>,
+    last: Option<u64>,
+    /// Upwards in steps, until one is found or a step goes past the longest that is worth a try.
+    stepping: bool,
+}
+
+impl Row {
+    /// The next one of `low..=high`: a step up; where it would go past `high`, `high` itself, since where there is none with it, there is none at all; then halves of
+    /// what is above all that were left open.
+    fn next(&mut self, low: u64, high: u64, relax: f64) -> Option<u64> {
+        if self.stepping {
+            let Some(last) = self.last else { return Some(low) };
+            let step = (last as f64 * relax).ceil() as u64;
+            let to = low.max(last.saturating_add(step.max(1)));
+            if to <= high {
+                return Some(to);
+            }
+            self.stepping = false;
+            if high > last {
+                return Some(high);
+            }
+        }
+        let from = self.open.range(low..=high).next_back().map_or(low, |o| o + 1);
+        (from <= high).then(|| from + (high - from) / 2)
+    }
+
+    /// Of those between what was left open, the middle of the longest row.
+    fn rest(&self, low: u64, high: u64) -> Option<u64> {
+        let (mut from, mut longest) = (low, None);
+        for end in self.open.range(low..=high).copied().chain([high + 1]) {
+            let free = end - from;
+            if free > longest.map_or(0, |(n, _)| n) {
+                longest = Some((free, from + (free - 1) / 2));
+            }
+            from = end + 1;
+        }
+        longest.map(|(_, middle)| middle)
+    }
 }
 
 impl Search<'_> {
@@ -266,54 +339,76 @@ impl Search<'_> {
         all.and_then(|s| s.into_iter().max()).unwrap_or(simple)
     }
 
-    /// From the lower bound upwards, then between bound and schedule.
-    pub(super) fn relax(&mut self, attempt: &mut dyn FnMut(&mut Self, u64) -> Option<Answer>) {
-        let (mut ii, mut untried, mut open) = (self.lower, self.lower, false);
-        let before = self.best_ii();
-        while self.tries.len() < MOST_TRIES && ii <= self.longest() {
-            let Some(answer) = attempt(self, ii) else { return };
-            self.tries.push(Try { ii, answer });
-            open |= answer == Answer::Open;
-            untried = ii + 1;
-            match answer {
-                Answer::Found => break,
-                Answer::Infeasible => self.lower = ii + 1,
-                Answer::Open => {}
+    /// From the lower bound upwards in steps, then what lies between. Where `thorough`, time that is left then goes to what was left open.
+    pub(super) fn relax(&mut self, thorough: bool, attempt: &mut dyn FnMut(&mut Self, u64, f64) -> Option<Answer>) {
+        let mut row = Row { open: BTreeSet::new(), last: None, stepping: true };
+        self.spent = false;
+        for _ in 0..MOST_TRIES {
+            let (low, high) = (self.lower, self.longest());
+            if low > high {
+                return;
             }
-            let step = (ii as f64 * self.options.relax).ceil() as u64;
-            ii = self.lower.max(ii + step.max(1));
-        }
-        // A schedule that nobody here has found was not the end of a row of tries.
-        if self.best_ii() == before {
-            return;
-        }
-        let mut low = if open { untried.min(self.best_ii()) } else { self.lower };
-        while self.tries.len() < MOST_TRIES && low <= self.longest() {
-            let middle = low + (self.longest() - low) / 2;
-            let Some(answer) = attempt(self, middle) else { return };
-            self.tries.push(Try { ii: middle, answer });
+            let next = row.next(low, high, self.options.relax);
+            let by_time = thorough && matches!(self.options.budget, Budget::Seconds { .. });
+            let (ii, again) = match next {
+                Some(ii) => (ii, false),
+                None if !by_time => return,
+                None => match row.rest(low, high) {
+                    Some(ii) => (ii, false),
+                    // All of them were tried for a part of the time: the longest is the easiest, and has what is left.
+                    None => match row.open.range(low..=high).next_back() {
+                        Some(ii) if !self.gave_up.contains(ii) => (*ii, true),
+                        _ => return,
+                    },
+                },
+            };
+            let Some(answer) = attempt(self, ii, if again { 1.0 } else { SHARE }) else {
+                self.spent = true;
+                return;
+            };
+            self.tries.push(Try { ii, answer });
             match answer {
-                Answer::Found => {}
-                Answer::Infeasible => {
-                    self.lower = middle + 1;
-                    low = low.max(self.lower);
+                Answer::Found => row.stepping = false,
+                Answer::Infeasible => self.lower = self.lower.max(ii + 1),
+                Answer::Open => _ = row.open.insert(ii),
+                Answer::Failed => {
+                    row.open.insert(ii);
+                    self.gave_up.insert(ii);
                 }
-                Answer::Open => low = middle + 1,
+            }
+            row.last = Some(ii);
+            if again && answer == Answer::Open {
+                self.spent = true;
+                return;
             }
         }
     }
 
     /// The full program at one II; nothing once the time is over.
-    fn attempt(&mut self, ii: u64) -> Option<Answer> {
-        let limits = self.limits(SHARE, 1.0)?;
+    fn attempt(&mut self, ii: u64, share: f64) -> Option<Answer> {
+        let limits = self.limits(share, TRIES)?;
         let program = Program::new(self.problem, self.groups, ii, self.enough_stages(), Aim::Feasible);
         let out = cbc::solve(&program.model, &limits, None);
         let found = out.values.as_deref().and_then(|v| program.schedule(v));
         Some(match found.map(|s| self.offer(s)) {
             Some(true) => Answer::Found,
             _ if out.status == Status::Infeasible => Answer::Infeasible,
+            _ if out.status == Status::Failed => Answer::Failed,
             _ => Answer::Open,
         })
+    }
+
+    /// Why no shorter II was looked for.
+    fn end(&self) -> End {
+        if self.lower > self.longest() {
+            return if self.best_ii() <= self.lower { End::Proven } else { End::Enough };
+        }
+        match self.options.budget {
+            _ if self.gave_up.range(self.lower..=self.longest()).next().is_some() => End::GaveUp,
+            Budget::Nodes(_) => End::Spent,
+            Budget::Seconds { .. } if self.spent => End::Spent,
+            Budget::Seconds { .. } => End::Open,
+        }
     }
 
     /// Fewest stages, then least bytes, and the end.
@@ -321,10 +416,11 @@ impl Search<'_> {
         let required = self.options.require_ii;
         let Some(best) = self.best.clone().filter(|b| required.is_none_or(|r| b.schedule().ii <= r)) else {
             let best = self.best.as_ref().map(|b| b.schedule().ii);
-            return Err(Failure::NotFound { lower: self.lower, best, tries: self.tries });
+            return Err(Failure::NotFound { lower: self.lower, best, end: self.end(), tries: self.tries });
         };
         let enough = self.lower + (self.lower as f64 * self.options.slack) as u64;
         let ii = best.schedule().ii.max(required.map_or(enough, |r| enough.min(r)));
+        let end = self.end();
         self.target = ii;
         self.shorten_by_moves(ii);
         let mut fewest_stages = stage_bound(self.problem, self.groups, ii);
@@ -349,6 +445,7 @@ impl Search<'_> {
             bytes,
             fewest_bytes: fewest_bytes.min(bytes),
             decomposed: !full,
+            end,
             tries: self.tries,
             seconds,
             schedule,

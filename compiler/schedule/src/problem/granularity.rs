@@ -6,6 +6,7 @@
 //! (or as several, where there would be too few).
 //! Source: paper 001, section IV.A scales instances by thread counts; the coarsening beyond that is ours.
 
+use super::modulo::{self, MOST_INSTANCES};
 use super::task::TaskGraph;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
@@ -107,12 +108,26 @@ pub fn whole(steady: &SteadyState, batch: u64) -> Option<Granularity> {
 }
 
 /// Chooses; `None` where the numbers do not fit into 64 bits.
+///
+/// An iteration is as many steady states as threads fire at once, so that every node has whole groups of them; where that is more than can be scheduled, since a steady state alone has
+/// very many firings, an iteration is of single steady states.
 pub fn choose(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim) -> Option<Granularity> {
+    let can = |found: &Found| found.instances <= MOST_INSTANCES && found.work <= modulo::LONGEST;
+    let first = with_threads(graph, steady, times, aim, times.common_threads());
+    let found = match first {
+        Some(found) if can(&found) => Some(found),
+        first => with_threads(graph, steady, times, aim, 1).filter(can).or(first),
+    };
+    found.map(|found| found.granularity)
+}
+
+/// The best of iterations that are multiples of so many steady states.
+fn with_threads(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, threads: u64) -> Option<Found> {
     let mut best: Option<Found> = None;
-    let threads = times.common_threads();
     for scale in scales() {
-        let batch = threads.checked_mul(scale)?;
-        let Some(found) = with_batch(graph, steady, times, aim, batch) else { break };
+        let Some(found) = threads.checked_mul(scale).and_then(|b| with_batch(graph, steady, times, aim, b)) else {
+            break;
+        };
         if best.is_some() && found.work > LONGEST {
             break;
         }
@@ -124,7 +139,7 @@ pub fn choose(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim) -
             break;
         }
     }
-    best.map(|found| found.granularity)
+    best
 }
 
 /// The longest iteration that is chosen, in cycles, if there is a shorter one.
@@ -184,10 +199,20 @@ fn with_batch(graph: &SdfGraph, steady: &SteadyState, times: &Times, aim: Aim, b
         let threads = times.threads_of(n);
         let unit = if total.is_multiple_of(threads) { threads } else { 1 };
         let fits = |groups: u64| times.instance(n, groups.saturating_mul(unit), false).is_some_and(|t| t <= most);
-        let groups = largest_divisor(total / unit, fits);
-        short &= fits(groups);
-        firings.push(groups * unit);
-        instances = instances.saturating_add(total / (groups * unit));
+        let mut each = largest_divisor(total / unit, fits) * unit;
+        let mut within = fits(each / unit);
+        if total / each > aim.most.max(1) {
+            // A number with hardly a divisor: what is no whole groups of threads has many divisors yet, and long instances lose little by a group that is not full.
+            let fits = |firings: u64| times.instance(n, firings, false).is_some_and(|t| t <= most);
+            each = each.max(largest_divisor(total, fits));
+            if total / each > aim.most.max(1) {
+                each = smallest_divisor(total, |firings| total / firings <= aim.most.max(1));
+            }
+            within = fits(each);
+        }
+        short &= within;
+        firings.push(each);
+        instances = instances.saturating_add(total / each);
     }
     let wanted = u64::from(aim.processors).saturating_mul(aim.per_processor.min(4));
     if short && alone > 0 && instances < wanted {
@@ -222,6 +247,12 @@ fn largest_divisor(n: u64, fits: impl Fn(u64) -> bool) -> u64 {
         }
     }
     best
+}
+
+/// The smallest divisor of a number with a property that the number itself has; the number where no other one is found.
+fn smallest_divisor(n: u64, fits: impl Fn(u64) -> bool) -> u64 {
+    let small = (1..=1 << 20).take_while(|d| *d <= n / *d).filter(|d| n.is_multiple_of(*d));
+    small.flat_map(|d| [d, n / d]).filter(|d| fits(*d)).min().unwrap_or(n)
 }
 
 /// How many instances each processor would have.

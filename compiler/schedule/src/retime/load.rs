@@ -5,8 +5,8 @@
 //! (1)  T = max(d_C, d_M + n_RW − 1 − α·d_C)        (2)  Q = d_C / T        gain = C·T_1 / T_C
 //! ```
 
-/// The most streams that [`choose`] thinks of.
-pub const MOST: u64 = 64;
+/// The most streams that [`choose`] thinks of: as many as may be asked for.
+pub const MOST: u64 = 4096;
 
 /// The machine as the model sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub enum Reason {
     Full,
     /// More would not fit into the registers.
     Registers,
-    /// No number of streams loads it fully: memory sets the pace.
+    /// No number of streams up to [`MOST`] loads it fully: memory sets the pace.
     Memory,
 }
 
@@ -49,6 +49,16 @@ impl Reason {
             Reason::Full => "full",
             Reason::Registers => "registers",
             Reason::Memory => "memory",
+        }
+    }
+
+    /// A sentence for people.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Reason::Loaded => "one stream is enough",
+            Reason::Full => "the fewest with which Q is 1",
+            Reason::Registers => "more streams would not fit into the registers",
+            Reason::Memory => "memory sets the pace, however many streams there are",
         }
     }
 }
@@ -76,7 +86,8 @@ pub fn choose(one: &Load, live: u64, machine: &Machine) -> Choice {
     }
     let gain = |c: u64| one.gain(&slow(c), c);
     let best = (2..=most).fold(1, |best, c| if gain(c) > gain(best) { c } else { best });
-    let later = (most..=MOST).any(|c| full(&slow(c)));
+    // Registers are in the way only where more of them would do.
+    let later = most < MOST && (most..=MOST).any(|c| full(&slow(c)));
     Choice { c: best, reason: if later { Reason::Registers } else { Reason::Memory } }
 }
 

@@ -42,3 +42,12 @@ fn the_fewest_streams_that_load_it_fully() {
     let copies = Load { d_c: 2.0, d_m: 10.0, n_rw: 9.0, alpha: 0.0 };
     assert_eq!(choose(&copies, 1, &machine).reason, Reason::Memory);
 }
+
+#[test]
+fn far_memory_takes_as_many_streams_as_may_be_asked_for() {
+    let far = Load { d_c: 5.0, d_m: 1000.0, n_rw: 2.0, alpha: 0.6 };
+    let machine = Machine::default();
+    assert_eq!(choose(&far, 1, &machine), Choice { c: 132, reason: Reason::Full });
+    let few = Machine { registers: 100, ..machine };
+    assert_eq!(choose(&far, 1, &few).reason, Reason::Registers);
+}

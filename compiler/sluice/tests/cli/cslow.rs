@@ -275,3 +275,16 @@ void->void pipeline Main {
         assert!(by(way).starts_with(&wanted), "{way:?}");
     }
 }
+
+#[test]
+fn why_there_are_so_many_streams_is_said() {
+    let run = |more: &str| {
+        let arguments = format!("cslow --d-c 5 --n-rw 2 --d-m 1000{more}");
+        Place::new().run(&arguments.split(' ').collect::<Vec<_>>()).ends(0).text().to_string()
+    };
+    assert!(run("").contains("\nC = 132: the fewest with which Q is 1\n"), "{}", run(""));
+    let few = run(" --registers 100");
+    assert!(few.contains(": more streams would not fit into the registers\n"), "{few}");
+    assert!(!run(" --c 2").contains("\nC = "));
+    assert!(run(" --c 1").contains("1 stream gains 1.00"), "{}", run(" --c 1"));
+}

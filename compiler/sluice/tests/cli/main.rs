@@ -15,6 +15,7 @@ mod functions;
 mod fusing;
 mod gpu_profiles;
 mod hostile;
+mod ilp;
 mod jit;
 mod known;
 mod language;

@@ -126,3 +126,26 @@ fn nothing_is_too_large_for_a_bracket() {
         assert!(d["seconds"].as_f64().unwrap() < 20.0, "{d}");
     }
 }
+
+#[test]
+fn no_field_is_left_out() {
+    let d = json("--kernel LLC --warps 4 --method pessimistic");
+    for field in ["schedule", "estimates"] {
+        assert_eq!(d.get(field), Some(&Value::Null), "{field}");
+    }
+}
+
+#[test]
+fn a_method_without_a_schedule_says_so() {
+    for method in ["pessimistic", "estimate --x 2"] {
+        let done = run(&format!("--kernel LLC --warps 4 --schedule --method {method}")).ends(0);
+        assert!(done.text().contains("has no schedule to show"), "{}", done.text());
+    }
+}
+
+#[test]
+fn of_blocks_in_turn_the_papers_formula_is_for_one() {
+    let text = "--kernel LLC --warps 4 --blocks 3 --resident 1 --method pessimistic";
+    let done = run(text).ends(0);
+    assert!(done.text().contains("12  the paper's formula for one block"), "{}", done.text());
+}

@@ -299,3 +299,46 @@ fn a_page_of_a_thousand_filters() {
     let bar = format!("data-task=\"{}\" x=", attribute(row, "data-task"));
     assert!(dom.lines().any(|l| l.contains(&bar) && l.contains("on\"")), "its bar is not shown");
 }
+
+/// Rates whose common multiples are primes, or very large, are cut, too.
+#[test]
+fn awkward_rates_are_cut() {
+    let chain = |a: u32, b: (u32, u32), c: u32| {
+        let push = |n: u32| format!("for (int i = 0; i < {n}; i++) push(i);");
+        let pop = |n: u32| format!("for (int i = 0; i < {n}; i++) pop();");
+        format!(
+            "void->int filter A {{ work push {a} {{ {} }} }}
+            int->int filter B {{ work pop {} push {} {{ {} {} }} }}
+            int->void filter C {{ work pop {c} {{ {} }} }}
+            void->void pipeline Main {{ add A; add B; add C; }}",
+            push(a),
+            b.0,
+            b.1,
+            pop(b.0),
+            push(b.1),
+            pop(c)
+        )
+    };
+    for program in [chain(1, (200_003, 1), 1), chain(2, (3, 1_000_000), 999_999)] {
+        let place = Place::new().with("a.str", program);
+        let found = json(&place, &["schedule", "a.str", "--machine", "h200", "--method", "hms", "--format", "json"]);
+        assert!(found["instances"].as_u64().unwrap() < 200_000);
+    }
+}
+
+/// On a GPU streams that take turns have a thread each, so many of them take little longer than one. Elsewhere they do not, and are not advised.
+#[test]
+fn streams_are_advised_where_they_help() {
+    let program = "float->float filter Decay { float r; work pop 1 push 1 { r = 0.5 * r + pop(); push(r); } }
+        float->float pipeline Main { add Decay; }";
+    let place = Place::new().with("a.str", program);
+    let of = |machine: &str, more: &[&str]| {
+        let args = ["schedule", "a.str", "--firings", "--machine", machine, "-p", "2", "--profile=none"];
+        json(&place, &[&args[..], &["--method", "hms", "--format", "json"], more].concat())
+    };
+    let rec = |d: &Value| d["rec_mii"].as_u64().unwrap();
+    let (one, many) = (of("h200", &[]), of("h200", &["--streams", "64"]));
+    assert!(rec(&many) < 8 * rec(&one), "{} {}", rec(&many), rec(&one));
+    let advised = |d: &Value| d["bottleneck"]["help"].as_str().unwrap().contains("--streams");
+    assert!(advised(&one) && !advised(&of("cpu", &[])));
+}
