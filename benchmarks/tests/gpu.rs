@@ -130,7 +130,7 @@ fn a_batch_is_whole() {
     assert!(too_small(wanted - 1, wanted).unwrap().starts_with("too small: "));
 }
 
-/// Of a FIR before a decimation by eight one result in eight is needed, of one behind an expansion by eight one product in eight.
+/// Of a FIR before a decimation by eight one result in eight is needed: of the two FIRs of a branch, that is most of one.
 #[test]
 fn work_that_is_dropped_is_not_needed() {
     let of = |name: &str| {
@@ -139,7 +139,7 @@ fn work_that_is_dropped_is_not_needed() {
         (work::needed(b, &root()).unwrap_or_else(|_| panic!("{name} is refused")), all.floats)
     };
     let (needed, all) = of("filterbank");
-    assert!(needed > 0 && needed * 3 < all, "{needed} of {all}");
+    assert!(needed > 0 && needed * 5 < all * 3, "{needed} of {all}");
     for name in ["bitonic", "dct", "fft", "matrixmult"] {
         let (needed, all) = of(name);
         assert!(needed <= all && (needed > 0) == (all > 0), "{name}: {needed} of {all}");

@@ -1,4 +1,4 @@
-//! What a GPU has only so much of, by the real CUDA compiler where it is there: constant memory, and memory of a thread's own.
+//! What a GPU has only so much of, by the real CUDA compiler where it is there: constant memory, and memory of a thread's own; and what it has much of, blocks and iterations.
 
 use crate::support::*;
 use sluice_driver::cuda::arch::TESTED;
@@ -90,6 +90,52 @@ fn checks_cost_no_memory() {
         assert!(text.contains("sl_fail(ctx, "), "{text}");
         for kernel in check::needs(&nvrtc, &text, TESTED[0]).unwrap() {
             assert_eq!(kernel.stack, 0, "{scheme}: {kernel:?}");
+        }
+    }
+}
+
+/// Streams that one block has no threads for are those of several blocks, where a filter is a kernel of its own.
+#[test]
+fn many_streams_are_several_blocks() {
+    let program = "float->float stateful filter Sum { float s = 0; work pop 1 push 1 { s = s / 2 + pop(); push(s); } }
+         float->float pipeline Main { add Sum; }";
+    let place = Place::new().with("a.str", program);
+    let input = floats(&(0..300 * 40).map(|i| (i * 37 % 101) as f32).collect::<Vec<_>>());
+    let want = place.run_with(&["run", "a.str", "--interpret", "--streams", "300"], &input).ends(0).stdout;
+    for (scheme, blocks) in [("serial", "5"), ("fused", "5"), ("fused-warps", "5"), ("swp", "5")] {
+        let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", "2"];
+        let args = [&args[..], &["--streams", "300", "--block-threads", "64"]].concat();
+        let got = place.run_with(&args, &input).ends(0);
+        assert!(got.stdout == want, "{scheme}");
+        let build =
+            ["build", "a.str", "--target", "cuda", "--scheme", scheme, "--method", "hms", "--sms", "2", "-o", "a.cu"];
+        place.run(&[&build[..], &["--streams", "300", "--block-threads", "64"]].concat()).ends(0);
+        let text = place.read("a.cu");
+        let launch = format!("sl_blocks_for(ctx, {blocks})");
+        assert_eq!(text.contains(&launch), scheme != "swp", "{scheme}");
+    }
+}
+
+/// A batch of a pipeline is several times as long as what fills and drains it, from the first on.
+#[test]
+fn pipelines_begin_with_more_than_fills_them() {
+    let program = "float->float filter Twice { work pop 1 push 1 { push(pop() * 2); } }
+         float->float filter Mean { work pop 4 peek 6 push 1 { float s = 0; for (int i = 0; i < 6; i++) s += peek(i); for (int i = 0; i < 4; i++) pop(); push(s / 6); } }
+         float->float pipeline Main { add Twice; add Mean; }";
+    for scheme in ["swp", "swp-persistent", "fused"] {
+        let place = Place::new().with("a.str", program);
+        let args =
+            ["build", "a.str", "--target", "cuda", "--scheme", scheme, "--method", "hms", "--sms", "2", "-o", "a.cu"];
+        place.run(&args).ends(0);
+        let text = place.read("a.cu");
+        // the most steady states at once, those of an iteration, those that a run begins with
+        let of_program = text.split("SL_MESSAGE, sl_steady, ").nth(1).unwrap();
+        let numbers: Vec<u64> = of_program.split(", ").take(3).map(|n| n.parse().unwrap()).collect();
+        let (batch, unit, begin) = (numbers[0], numbers[1], numbers[2]);
+        if scheme == "fused" {
+            assert_eq!(begin, unit);
+        } else {
+            assert!(begin >= 16 * unit && begin % unit == 0 && begin <= batch, "{scheme}: {numbers:?}");
         }
     }
 }
