@@ -177,6 +177,6 @@ mod tests {
             Solver { process: process.spawn().unwrap(), socket }
         };
         assert_eq!(solver("kill -ABRT $$").ask(b"question", None), Reply::Died);
-        assert_eq!(solver("sleep 60").ask(b"question", Some(0.0)), Reply::Late);
+        assert_eq!(solver("exec sleep 60").ask(b"question", Some(0.0)), Reply::Late);
     }
 }
