@@ -3,11 +3,11 @@
 //! A run that does not heed the first one in time, because a firing does not end or nobody takes its output, is ended, too. Where nothing runs yet, as
 //! while a program is compiled, the first one ends the process. In any case files on their way are removed, and compilers that work are ended.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// How long a run has to end after it was asked to.
@@ -36,8 +36,6 @@ fn watch() {
     if WATCHING.swap(true, Ordering::Relaxed) {
         return;
     }
-    // a file that may not grow any more is an error of who writes it
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     // where that is not possible they end the process, as without listening
     if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
         std::thread::spawn(move || {

@@ -71,25 +71,20 @@ pub fn header(output: &str) -> Result<Option<String>, Fault> {
 
 /// Refuses a name that the system's headers have for something else: no text could include the library's header beside those.
 pub fn check_name(compiler: &Compiler, name: &str, header: &str) -> Result<(), Fault> {
-    let other = "give the library another name with -o";
-    if HEADERS.contains(&format!("{name}.h").as_str()) {
-        let title = format!(
-            "`{name}` cannot be the name of a library: its header would be found instead of the system's {name}.h"
-        );
-        return Err(Fault::usage(title).help(other));
-    }
-    if name == "sl" {
-        let title = "`sl` cannot be the name of a library: the code that it consists of has names that begin with it";
-        return Err(Fault::usage(title).help(other));
-    }
     let include = |h: &str| format!("#if __has_include(<{h}>)\n#include <{h}>\n#endif\n");
     let text: String = std::iter::once("#define _GNU_SOURCE\n".to_string()).chain(HEADERS.map(include)).collect();
-    if compiles(compiler, &(text.clone() + header))? || !compiles(compiler, &text)? {
+    let why = if !compiles(compiler, &(text.clone() + header))? && compiles(compiler, &text)? {
         // where not even those headers are right, the name is not at fault
+        "the system's own headers have such names".to_string()
+    } else if HEADERS.contains(&format!("{name}.h").as_str()) {
+        format!("its header would be found instead of the system's {name}.h")
+    } else if name == "sl" {
+        "the code that it consists of has names that begin with it".to_string()
+    } else {
         return Ok(());
-    }
-    Err(Fault::usage(format!("`{name}` cannot be the name of a library: the system's own headers have such names"))
-        .help(other))
+    };
+    Err(Fault::usage(format!("`{name}` cannot be the name of a library: {why}"))
+        .help("give the library another name with -o"))
 }
 
 fn compiles(compiler: &Compiler, text: &str) -> Result<bool, Fault> {
