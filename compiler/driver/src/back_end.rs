@@ -136,7 +136,7 @@ fn states(checked: &Checked, options: &RunOptions, readers: &[End]) -> Option<f6
 
 /// Bytes of a file; `None` for what is none, such as a pipe.
 fn length(of: &std::fs::Metadata) -> Option<u64> {
-    of.is_file().then(|| of.len())
+    of.is_file().then_some(of.len())
 }
 
 /// Bytes that standard input still has, where it is a file that somebody has put there.

@@ -14,7 +14,7 @@ pub fn lint(program: &Program, out: &mut Vec<Diagnostic>) {
             let (what, body) = match &s.kind {
                 StmtKind::If { then, els, .. } => ("if", els.as_ref().map_or(then, |e| e)),
                 StmtKind::While { body, cond } if !acts(cond) => ("while", body),
-                // what stands behind it in braces, or on the next line, was hardly meant to be done once
+                // what stands behind it in braces was hardly meant to be done once
                 StmtKind::For { body, .. } if block(stmts.get(i + 1)) => ("for", body),
                 _ => continue,
             };
@@ -38,7 +38,7 @@ pub fn lint(program: &Program, out: &mut Vec<Diagnostic>) {
 }
 
 fn block(s: Option<&Stmt>) -> bool {
-    matches!(s.map(|s| &s.kind), Some(StmtKind::Block(_)))
+    matches!(s.map(|s| &s.kind), Some(StmtKind::Block(b)) if !b.stmts.is_empty())
 }
 
 /// Does it do something whenever it is looked at?

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// A place with a program, and a command named `cc` that does what `script` says.
 fn with_compiler(script: &str) -> (Place, String) {
-    let place = Place::new().with("a.str", TWICE).with("cc", &format!("#!/bin/sh\n{script}\n"));
+    let place = Place::new().with("a.str", TWICE).with("cc", format!("#!/bin/sh\n{script}\n"));
     let path = place.path("cc");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     let name = path.display().to_string();
