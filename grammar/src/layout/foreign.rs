@@ -10,6 +10,10 @@ impl Layout<'_, '_> {
     /// `const int n`, `unsigned int n`, a field `struct T t`: the word at `i` is left out.
     pub(super) fn needless(&mut self, i: usize) -> bool {
         let at = self.input[i];
+        // at top level there are no variables that one could mean
+        if self.stack.is_empty() {
+            return false;
+        }
         let (word, help) = match at.token {
             Token::Ident(word @ ("const" | "constexpr" | "final" | "register" | "volatile")) if self.typed(i + 1) => {
                 (word, other_languages(word).unwrap_or_default())
@@ -17,9 +21,7 @@ impl Layout<'_, '_> {
             Token::Ident(word @ ("unsigned" | "signed" | "long" | "short")) if self.next(i) == Some(Token::IntType) => {
                 (word, other_languages(word).unwrap_or_default())
             }
-            Token::Struct if !self.stack.is_empty() && self.typed(i + 1) => {
-                ("struct", "leave it out: a struct's name is a type by itself")
-            }
+            Token::Struct if self.typed(i + 1) => ("struct", "leave it out: a struct's name is a type by itself"),
             _ => return false,
         };
         let here = self.span(at.start, at.end);
