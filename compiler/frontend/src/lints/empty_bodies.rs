@@ -32,7 +32,7 @@ pub fn lint(program: &Program, out: &mut Vec<Diagnostic>) {
                 )),
                 None => d,
             };
-            out.push(d.help("where nothing is meant, write `{}`"));
+            out.push(d.help("remove it, or write `{}` where nothing is meant"));
         }
     });
 }
