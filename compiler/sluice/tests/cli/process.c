@@ -109,7 +109,8 @@ int main(int argc, char **argv) {
         printf("another fault: %s\n", p_error_message(other));
     } else if (got == P_DONE) {
         size_t none = 0, one = 1;
-        int told = p_process(other, in, &none, second, 1) == P_DONE && p_process(other, in, &one, second, 1) == P_USE && one == 0;
+        int told = p_process(other, in, &none, second, 1) == P_DONE && p_process(other, in, &one, second, 1) == P_USE && one == 0
+            && strcmp(p_error_message(other), "items come after the end of the input") == 0;
         printf("%s\n", told ? "the same" : "items are taken after the end");
     } else {
         printf("failed after %zu items: %s\n", n, error);

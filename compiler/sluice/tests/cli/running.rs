@@ -94,6 +94,18 @@ fn wav_through_a_pipe() {
         both(&place, &["a.str", "--input-format", "wav"], &wav).ends(3).says(&says);
         built(&["--input-format", "wav"], &wav).ends(3).says(&says);
     }
+    // samples wider than their bits, A-law, no channels
+    let odd = [
+        (32, 4, "16 bits in 4 bytes are not supported"),
+        (20, 6, "of format 6 are not supported"),
+        (22, 0, "it has no channels"),
+    ];
+    for (at, value, says) in odd {
+        let mut wav = hound_like_wav(&[1, 2, 3, 4], 1, 8000);
+        wav[at] = value;
+        both(&place, &["a.str", "--input-format", "wav"], &wav).ends(3).says(says);
+        built(&["--input-format", "wav"], &wav).ends(3).says(says);
+    }
     // and take the same: a length that is no multiple of a sample's, or of a frame's
     let mut wav = hound_like_wav(&[1, 2, 3], 2, 8000);
     wav[40] = 5;
