@@ -44,7 +44,7 @@ static const char *sl_unpack(const sl_type *type, const char *from, char *value)
     }
 }
 
-/* Floats that are looked at before any of them is written: a few lines of the cache. */
+/* Values that are looked at before any of them is written: a few lines of the cache. */
 enum { SL_LOOKED_AT = 256 };
 
 static SL_HOT void sl_canonical_floats(char *value, int64_t n) {
@@ -86,6 +86,22 @@ static SL_HOT void sl_canonical(const sl_type *type, char *value, int64_t n) {
     }
 }
 
+/* Hosts hardly ever give another than 0 or 1: what is only looked at need not go back to memory. */
+static SL_HOT void sl_mend_truths(unsigned char *value, int64_t n) {
+    for (int64_t i = 0; i < n; i += SL_LOOKED_AT) {
+        const int64_t m = n - i < SL_LOOKED_AT ? n - i : SL_LOOKED_AT;
+        unsigned char all = 0;
+        for (int64_t j = 0; j < m; j++) {
+            all |= value[i + j];
+        }
+        if (SL_UNLIKELY(all > 1)) {
+            for (int64_t j = 0; j < m; j++) {
+                value[i + j] = value[i + j] != 0;
+            }
+        }
+    }
+}
+
 /* Bits and booleans from outside: not 0 is 1. Others have nothing to mend. */
 static void sl_mend(const sl_type *type, char *value, int64_t n) {
     while (type->kind == SL_ARRAY) {
@@ -93,9 +109,7 @@ static void sl_mend(const sl_type *type, char *value, int64_t n) {
         type = type->part;
     }
     if (type->kind == SLUICE_BIT || type->kind == SLUICE_BOOLEAN) {
-        for (int64_t i = 0; i < n; i++) {
-            value[i] = value[i] != 0;
-        }
+        sl_mend_truths((unsigned char *)value, n);
     } else if (type->kind == SL_STRUCT && type->count > 0) {
         for (int64_t i = 0; i < n; i++) {
             for (uint32_t f = 0; f < type->count; f++) {

@@ -3,7 +3,7 @@
 #ifndef SL_FUNCTIONS_H
 #define SL_FUNCTIONS_H
 
-#include "sl_math.h"
+#include "sl_squares.h"
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 35)

@@ -5,7 +5,7 @@
 #ifndef SL_LOOKUP_H
 #define SL_LOOKUP_H
 
-#include "sl_math.h"
+#include "sl_squares.h"
 
 typedef uint8_t sl_vb __attribute__((vector_size(4 * SL_LANES)));
 SL_FN sl_vb sl_vb_load(const uint8_t *p) { sl_vb v; memcpy(&v, p, sizeof v); return v; }

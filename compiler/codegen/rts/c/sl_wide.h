@@ -2,7 +2,7 @@
 #ifndef SL_WIDE_H
 #define SL_WIDE_H
 
-#include "sl_math.h"
+#include "sl_lanes.h"
 
 typedef float sl_wide_floats __attribute__((vector_size(2 * SL_LANES)));
 typedef double sl_wide_doubles __attribute__((vector_size(4 * SL_LANES)));

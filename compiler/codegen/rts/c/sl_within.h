@@ -3,7 +3,7 @@
 #ifndef SL_WITHIN_H
 #define SL_WITHIN_H
 
-#include "sl_math.h"
+#include "sl_squares.h"
 
 #ifdef SL_HALVES
 #define SL_WITHIN

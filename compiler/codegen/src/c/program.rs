@@ -381,7 +381,7 @@ fn make(
     }
     let parts = rts::Parts { stats: options.stats, stages: staged.is_some(), kernels: device.is_some() };
     let append = |out: &mut String, text: &str| rts::append(out, text, parts);
-    rts::MATH.iter().for_each(|text| append(&mut out, text));
+    rts::MATH.iter().chain(&rts::LANES).for_each(|text| append(&mut out, text));
     append(&mut out, rts::ABI);
     if staged.is_some() {
         append(&mut out, rts::STAGES[0]);

@@ -6,6 +6,8 @@ pub const MATH: [&str; 3] = [include_str!("../../rts/c/sl_math.h"), ANGLE, SINE]
 pub const ABI: &str = include_str!("../../rts/c/sluice_abi.h");
 /// What generated code and engine share.
 pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
+/// Firings in lanes, and items that change their places; for filters and for what moves items between them.
+pub const LANES: [&str; 2] = [include_str!("../../rts/c/sl_lanes.h"), include_str!("../../rts/c/sl_squares.h")];
 /// Around text that is to be compiled quickly.
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
 /// Filters in the frequency domain; only in programs that have some.
@@ -14,12 +16,12 @@ pub const CONVOLVE: &str = include_str!("../../rts/c/sl_convolve.h");
 pub const ANGLE: &str = include_str!("../../rts/c/sl_angle.h");
 /// Likewise.
 pub const SINE: &str = include_str!("../../rts/c/sl_sine.h");
+/// Lanes as doubles, by halves; only in programs that have [`OURS`] or [`DIVIDE`].
+const WIDE: &str = include_str!("../../rts/c/sl_wide.h");
 /// The same in lanes, bit by bit; only in programs that have some.
-const OURS: [&str; 3] = [
-    include_str!("../../rts/c/sl_wide.h"),
-    include_str!("../../rts/c/sl_angles.h"),
-    include_str!("../../rts/c/sl_sines.h"),
-];
+const OURS: [&str; 2] = [include_str!("../../rts/c/sl_angles.h"), include_str!("../../rts/c/sl_sines.h")];
+/// Division of ints in lanes; only in programs that have some.
+const DIVIDE: &str = include_str!("../../rts/c/sl_divide.h");
 /// Functions of floats in lanes by the vector mathematical library; only in programs that have some, and leave to have other bytes.
 const FUNCTIONS: &str = include_str!("../../rts/c/sl_functions.h");
 /// What they are called, behind `sl_vf_`.
@@ -27,6 +29,11 @@ const OF_VECTORS: [&str; 18] = [
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "exp", "expm1", "log", "log10", "pow",
     "sin", "sinh", "tan", "tanh",
 ];
+
+/// Those of them that are [`OURS`].
+const OURS_OF_VECTORS: [&str; 5] = ["atan", "atan2", "cos", "sin", "tan"];
+/// The others in lanes, one by one; only in programs that have some, and no leave to have other bytes.
+const CALLED: &str = include_str!("../../rts/c/sl_called.h");
 
 /// Those of ours that gcc does not make vectors of by itself, as loops call them.
 const OF_TURNS: [&str; 3] = ["sl_cosf(", "sl_sinf(", "sl_tanf("];
@@ -38,21 +45,34 @@ pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
 /// Which of those that not all programs have these functions of filters call. `free`: have they leave to have other bytes ([`FUNCTIONS`])?
 pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
     let any = |name: &str| texts.iter().any(|t| t.contains(name));
-    let functions: &[&str] = if free && texts.iter().any(|t| calls_functions(t)) {
+    let functions_of = |names: &[&str]| texts.iter().any(|t| calls_functions(t, names));
+    let vectors = functions_of(&OF_VECTORS);
+    let ours = !free && (functions_of(&OURS_OF_VECTORS) || OF_TURNS.iter().any(|name| any(name)));
+    let functions: &[&str] = if free && vectors {
         &[FUNCTIONS]
-    } else if !free && (texts.iter().any(|t| calls_functions(t)) || OF_TURNS.iter().any(|name| any(name))) {
+    } else if ours {
         &OURS
     } else {
         &[]
     };
+    let library = OF_VECTORS.into_iter().filter(|name| !OURS_OF_VECTORS.contains(name)).collect::<Vec<_>>();
+    let one_by_one = (!free && functions_of(&library)).then_some(CALLED);
+    let divide = (any("sl_vi_div(") || any("sl_vi_rem(")).then_some(DIVIDE);
+    let wide = (ours || divide.is_some()).then_some(WIDE);
     let lookup = any("sl_vi_lookup_").then_some(LOOKUP);
     let within = any("SL_WITHIN").then_some(WITHIN);
-    functions.iter().copied().chain(lookup).chain(within).collect()
+    wide.into_iter()
+        .chain(functions.iter().copied())
+        .chain(one_by_one)
+        .chain(divide)
+        .chain(lookup)
+        .chain(within)
+        .collect()
 }
 
-/// Does text call one of [`FUNCTIONS`] or [`OURS`]?
-fn calls_functions(text: &str) -> bool {
-    text.split("sl_vf_").skip(1).any(|rest| rest.split_once('(').is_some_and(|(name, _)| OF_VECTORS.contains(&name)))
+/// Does text call one of these functions of floats in lanes?
+fn calls_functions(text: &str, names: &[&str]) -> bool {
+    text.split("sl_vf_").skip(1).any(|rest| rest.split_once('(').is_some_and(|(name, _)| names.contains(&name)))
 }
 
 /// The engine.

@@ -387,7 +387,9 @@ impl Finder<'_> {
                 _ => None,
             },
             StreamKind::SplitJoin => {
-                let own: Option<Vec<Part>> = hier.nodes.iter().map(|v| self.node(*v)).collect();
+                // and the program's ends where it is the entry
+                let end = |v: &NodeId| matches!(self.graph.node(*v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
+                let own: Option<Vec<Part>> = hier.nodes.iter().filter(|v| !end(v)).map(|v| self.node(*v)).collect();
                 let all: Option<Vec<Part>> = children.iter().cloned().collect();
                 let whole = own.zip(all).and_then(|(own, all)| {
                     let (branches, vectors) = self.branches(all);

@@ -9,7 +9,7 @@
 //!   →  the same, read as: $s a vector, in(..) one item of each firing, table0[$i] and $i the same in all lanes
 //! ```
 //!
-//! A filter qualifies where its firing has no state, `iter()`, checks, calls or prints, no functions such as `sin` but with `--fast-math` (except for angles and sines of floats, which lanes have to the last bit), takes and gives floats, ints or complex numbers,
+//! A filter qualifies where its firing has no state, `iter()`, checks, calls or prints, little of functions such as `log` but with `--fast-math` (except for angles and sines of floats, which lanes have to the last bit), takes and gives floats, ints or complex numbers,
 //! its control flow does not depend on data, and it does not only move items or consist of loops over neighbouring items; a condition that does, over assignments that may be executed in vain, becomes
 //! selections. Complex values are split first.
 
@@ -25,11 +25,14 @@ use crate::walk;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 
-/// A filter with fewer operations per firing is left to the C compiler.
+/// A filter with fewer operations per firing is left to the C compiler, but for those that only lanes have as vectors ([`only_in_lanes`]).
 const WORTHWHILE: u64 = 12;
 
 /// The same of one whose items come as vectors: one by one, each had to be taken out of its vector first.
 const FEW: u64 = 4;
+
+/// Operations for each call of a library function that is called for each lane, at least.
+const BESIDE: u64 = 8;
 
 /// The longest row of phases: more would need too much memory.
 const MAX_PHASES: u32 = 1024;
@@ -130,9 +133,13 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
         return None;
     }
     let cost = cost::firing(kernel);
-    // a library function whose every byte counts is called for each lane: nothing is gained, and splitting the rest off costs
-    if cost.function > 0 && !kernel.free && !only_ours(kernel.function(kernel.work.function))
-        || cost.function == 0 && cost.arithmetic() < worthwhile
+    // a library function whose every byte counts is called for each lane: nothing is gained there, and splitting little else off costs
+    let others = cost.arithmetic() - cost.function;
+    if cost.function > 0
+        && !kernel.free
+        && others < cost.function.saturating_mul(BESIDE)
+        && !only_ours(kernel.function(kernel.work.function))
+        || cost.function == 0 && cost.arithmetic() < worthwhile && !only_in_lanes(kernel)
     {
         return None;
     }
@@ -272,9 +279,7 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<
             {
                 convert::harmless(b, f, kernel.work.rates)
             }
-            ExprKind::Builtin(b, _) => {
-                is_of_vectors(*b) || e.ty == Ty::Float && (is_ours(*b) || kernel.free && may_be_of_vectors(*b))
-            }
+            ExprKind::Builtin(b, _) => is_of_vectors(*b) || e.ty == Ty::Float && (is_ours(*b) || is_called(*b)),
             _ => true,
         };
         if is_varying(e, varying) {
@@ -288,6 +293,20 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<
 fn is_of_vectors(b: Builtin) -> bool {
     use Builtin::*;
     matches!(b, Abs | Min | Max | Sqrt | Floor | Ceil | Rint | Round)
+}
+
+/// Has a firing an operation that C compilers take one by one, for the processor's vectors have none that is quite the same, though lanes have it from several: to int from float, and division
+/// of ints by what is no constant?
+fn only_in_lanes(kernel: &Kernel) -> bool {
+    let mut any = false;
+    walk::each_expr(&kernel.function(kernel.work.function).body, &mut |e| {
+        any |= match &e.kind {
+            ExprKind::Convert(a) => a.ty == Ty::Float && e.ty == Ty::Int,
+            ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, _, b) => e.ty == Ty::Int && b.as_int().is_none(),
+            _ => false,
+        };
+    });
+    any
 }
 
 /// Is it one of our own functions, of floats, which lanes have to the last bit (`sl_angles.h`, `sl_sines.h`)?
@@ -308,8 +327,8 @@ fn only_ours(f: &Function) -> bool {
     ok
 }
 
-/// Is there such a function of vectors that differs in the last bits (`sl_functions.h`)?
-fn may_be_of_vectors(b: Builtin) -> bool {
+/// Is it a function of the library: called for each lane (`sl_called.h`), or, where the last bits may differ, one of vectors (`sl_functions.h`)?
+fn is_called(b: Builtin) -> bool {
     use Builtin::*;
     matches!(b, Acos | Acosh | Asin | Asinh | Atan | Atan2 | Atanh | Cos | Cosh | Exp | Expm1)
         || matches!(b, Log | Log10 | Pow | Sin | Sinh | Tan | Tanh)

@@ -1,4 +1,4 @@
-//! Functions of floats in lanes: angles and sines always, others with `--fast-math`.
+//! Functions of floats in lanes: angles and sines always, others one by one beside sums, and as vectors with `--fast-math`.
 
 use crate::support::*;
 
@@ -38,6 +38,27 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 fn apart(a: f32, b: f32) -> u32 {
     let place = |x: f32| if x.is_sign_negative() { -((x.to_bits() & 0x7fff_ffff) as i64) } else { x.to_bits() as i64 };
     u32::try_from((place(a) - place(b)).abs()).unwrap_or(u32::MAX)
+}
+
+/// Beside sums, those of the library are called for each lane: the same bytes with vectors of every width.
+#[test]
+fn functions_beside_sums_are_called_for_each_lane() {
+    for (function, of) in FUNCTIONS {
+        let work = format!(
+            "float s = 0; for (int i = 0; i < 16; i++) s += h[i] * peek(i); float x = max(min(s, 1), -1); float y = pop(); pop(); push({function}({of}));"
+        );
+        let program = format!(
+            "float->float filter Main {{ float[16] h; init {{ for (int i = 0; i < 16; i++) h[i] = (i % 5 - 2) / 9.0; }} work peek 16 pop 2 push 1 {{ {work} }} }}"
+        );
+        let place = Place::new().with("a.str", &program);
+        let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
+        assert!(text.contains("sl_lanes_0(") && text.contains(&format!("sl_vf_{function}(")), "{function}");
+        crate::windows::at_all_widths(&place, &program, 1, &[2001]);
+    }
+    // which alone gains nothing
+    let place = Place::new().with("a.str", program("log", "0.001 + 50 * abs(x)"));
+    let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
+    assert!(!text.contains("sl_lanes_0("));
 }
 
 #[test]

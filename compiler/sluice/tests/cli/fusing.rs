@@ -161,6 +161,19 @@ fn a_sorting_network_is_one_filter() {
     assert!(nodes(&place, &["--fuse=false"]).0.len() > 10);
 }
 
+/// The program's ends belong to the split-join then, and to no part of it.
+#[test]
+fn an_entry_that_is_a_splitjoin_is_one_filter() {
+    let entry = "float->float filter Channel(float a) { float z; work pop 1 push 1 { z = a * z + pop(); push(z); } }
+float->float splitjoin Main { split roundrobin; for (int i = 0; i < 8; i++) add Channel(0.5 + i / 20.0); join roundrobin; }
+";
+    let place = Place::new().with("a.str", entry);
+    let (found, text) = nodes(&place, &[]);
+    assert_eq!(found.len(), 3, "{text}");
+    assert!(found[1].contains("pop 8") && text.contains(" step 1 abreast"), "{text}");
+    same(entry, reals, &[0, 7, 8, 9, 1003, 40_000]);
+}
+
 #[test]
 fn what_waits_behind_duplicates_is_the_input_again() {
     let place = Place::new().with("a.str", WINDOWS);

@@ -47,5 +47,6 @@ mod testing;
 mod threads;
 mod tune;
 mod watching;
+mod whole;
 mod windows;
 mod within;

@@ -1,4 +1,6 @@
-//! Tables of bytes (`sl_lookup.h`), bits turned round and words mixed of two (`sl_math.h`), for processors with and without instructions for them, and by each C compiler that there is: every table length, every place.
+//! What lanes have from instructions of the processor: tables of bytes (`sl_lookup.h`), bits turned round, words mixed of two, floats rounded and made ints (`sl_lanes.h`), and ints divided
+//! (`sl_divide.h`); for processors with and without such instructions, and by each C compiler that there is. Every table length, every place; floats of every size and on both sides of every
+//! boundary; ints of every size.
 #![allow(clippy::disallowed_methods)] // C is compiled and run
 
 use sluice_codegen::c::rts;
@@ -78,6 +80,86 @@ int main(void)
 }
 "#;
 
+/// Rounds, cuts off and divides, and compares with what is done one by one.
+const NUMBERS: &str = r#"
+#include <stdio.h>
+extern float roundf(float);
+static uint32_t random_word(void) { static uint32_t s = 1; s = s * 1664525u + 1013904223u; return s ^ s >> 15; }
+static int same(float a, float b) { return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
+static int of(uint32_t first, uint32_t step)
+{
+    sl_vi bits;
+    for (int l = 0; l < SL_LANES; l++) bits[l] = (int32_t)(first + (uint32_t)l * step);
+    const sl_vf x = (sl_vf)bits, rounded = sl_vf_round(x);
+    const sl_vi whole = sl_vf_to_int(x);
+    /* beside one of many, itself, and its opposite, in either order */
+    static const float others[] = {0.0f, -0.0f, 1.5f, -3e9f, SL_NAN_F, SL_INF_F, -SL_INF_F};
+    for (int i = 0; i < 9; i++) {
+        const sl_vf y = i < 7 ? sl_vf_splat(others[i]) : i < 8 ? x : -x;
+        const sl_vf less[2] = {sl_vf_min(x, y), sl_vf_min(y, x)}, more[2] = {sl_vf_max(x, y), sl_vf_max(y, x)};
+        for (int l = 0; l < SL_LANES; l++) {
+            for (int turned = 0; turned < 2; turned++) {
+                const float a = turned ? y[l] : x[l], b = turned ? x[l] : y[l];
+                const float wanted = a != a ? b : b != b ? a : b < a ? b : a, most = a != a ? b : b != b ? a : b > a ? b : a;
+                if (!same(less[turned][l], wanted) || !same(sl_minf(a, b), wanted)) { printf("min(%a, %a) gives %a\n", a, b, less[turned][l]); return 1; }
+                if (!same(more[turned][l], most) || !same(sl_maxf(a, b), most)) { printf("max(%a, %a) gives %a\n", a, b, more[turned][l]); return 1; }
+            }
+        }
+    }
+    for (int l = 0; l < SL_LANES; l++) {
+        volatile float one = x[l];
+        if (!same(rounded[l], roundf(one))) { printf("round(%a) gives %a\n", one, rounded[l]); return 1; }
+        if (whole[l] != sl_float_to_int(one)) { printf("(int) %a gives %d\n", one, (int)whole[l]); return 1; }
+    }
+    return 0;
+}
+static int near(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return of(bits - SL_LANES / 2, 1) || of((bits | 1u << 31) - SL_LANES / 2, 1);
+}
+/* of every size; now and then one at an edge */
+static int32_t some(void)
+{
+    static const int32_t edges[] = {INT32_MIN, INT32_MIN + 1, -2, -1, 0, 1, 2, INT32_MAX - 1, INT32_MAX};
+    const uint32_t w = random_word();
+    return w % 8 == 0 ? edges[w / 8 % 9] : (int32_t)random_word() >> (w >> 8 & 31);
+}
+static int32_t no_zero(int32_t x) { return x == 0 ? 1 : x; }
+int main(void)
+{
+    for (uint64_t bits = 0; bits < 1ull << 32; bits += 65521ull * SL_LANES) if (of((uint32_t)bits, 65521)) return 1;
+    for (int whole = 0; whole < 5000; whole++) if (near((float)whole) || near((float)whole + 0.5f)) return 1;
+    for (int power = 0; power < 40; power++)
+        for (int half = -8; half <= 8; half++) if (near((float)(1ull << power) + (float)half * 0.5f)) return 1;
+    for (int round = 0; round < 200000; round++) {
+        sl_vi a, b;
+        for (int l = 0; l < SL_LANES; l++) {
+            b[l] = no_zero(some());
+            /* and what is nearly a multiple */
+            a[l] = l % 2 == 0 ? some() : (int32_t)((uint32_t)b[l] * (random_word() >> 20) + random_word() % 3 - 1);
+        }
+        const sl_vi quotient = sl_vi_div(a, b), rest = sl_vi_rem(a, b), tenth = sl_vi_div(a, sl_vi_splat(10)), digit = sl_vi_rem(a, sl_vi_splat(10));
+        for (int l = 0; l < SL_LANES; l++) {
+            if (quotient[l] != sl_div(a[l], b[l]) || rest[l] != sl_rem(a[l], b[l])) { printf("%d by %d gives %d and %d\n", (int)a[l], (int)b[l], (int)quotient[l], (int)rest[l]); return 1; }
+            if (tenth[l] != a[l] / 10 || digit[l] != a[l] % 10) { printf("%d by 10 gives %d and %d\n", (int)a[l], (int)tenth[l], (int)digit[l]); return 1; }
+        }
+    }
+    puts("right");
+    return 0;
+}
+"#;
+
+/// Processors as below, and the instructions for numbers.
+const DIVIDERS: [(&[&str], &str, &[&str]); 5] = [
+    (&["-march=x86-64"], "cvttps2dq", &[]),
+    (&["-march=x86-64", "-msse4.1"], "roundps", &["sse4_1"]),
+    (&["-march=x86-64", "-mavx"], "vdivpd", &["avx"]),
+    (&["-march=x86-64", "-mavx2"], "vdivpd", &["avx2"]),
+    (&["-march=x86-64", "-mavx512f"], "vrndscaleps", &["avx512f"]),
+];
+
 /// Flags for a processor, the instructions that must be in what is made (by gcc; others may know more names), and what the processor's list of flags must have to run it.
 const PROCESSORS: [(&[&str], &str, &[&str]); 6] = [
     (&["-march=x86-64"], "", &[]),
@@ -92,12 +174,13 @@ const PROCESSORS: [(&[&str], &str, &[&str]); 6] = [
     ),
 ];
 
-fn text() -> String {
+/// The run-time support with these parts, and a program.
+fn text(parts: &[&str], main: &str) -> String {
     let mut out = String::new();
-    for part in rts::MATH.into_iter().chain([rts::LOOKUP]) {
+    for part in rts::MATH.iter().chain(&rts::LANES).chain(parts) {
         rts::append(&mut out, part, rts::Parts::default());
     }
-    out + MAIN
+    out + main
 }
 
 /// Makes a file of the text; what the compiler says where it does not.
@@ -106,9 +189,10 @@ fn compiled(compiler: &str, folder: &Path, flags: &[&str], to: &str) -> Result<(
         .args(rts::CC_FLAGS)
         .args(["-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-bitwise-conditional-parentheses"])
         .args(flags)
-        .arg(folder.join("lookup.c"))
+        .arg(folder.join("lanes.c"))
         .arg("-o")
         .arg(folder.join(to))
+        .args((!flags.contains(&"-S")).then_some("-lm"))
         .output()
         .unwrap();
     if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).into()) }
@@ -116,12 +200,23 @@ fn compiled(compiler: &str, folder: &Path, flags: &[&str], to: &str) -> Result<(
 
 #[test]
 fn every_place_of_every_table() {
+    right(&text(&[rts::LOOKUP], MAIN), &PROCESSORS);
+}
+
+#[test]
+fn numbers_of_every_size() {
+    let parts = rts::called(&["sl_vi_div("], false);
+    right(&text(&parts, NUMBERS), &DIVIDERS);
+}
+
+/// The program says that all is right: made for this processor, and for each of these where this one can run it. By each compiler, what is made for them has the instruction.
+fn right(text: &str, processors: &[(&[&str], &str, &[&str])]) {
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
     let here = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let here: std::collections::BTreeSet<&str> =
         here.lines().find(|l| l.starts_with("flags")).unwrap_or_default().split_whitespace().collect();
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("lookup.c"), text()).unwrap();
+    std::fs::write(folder.path().join("lanes.c"), text).unwrap();
     // whatever this processor is
     compiled("cc", folder.path(), &["-march=native"], "own")
         .or_else(|_| compiled("cc", folder.path(), &[], "own"))
@@ -132,24 +227,24 @@ fn every_place_of_every_table() {
     };
     assert_eq!(said("own"), "right\n");
     if !cfg!(target_arch = "x86_64") {
-        return sluice_skipped::skipped("not an x86-64: tables of bytes are looked up by this processor's code only");
+        return sluice_skipped::skipped("not an x86-64: lanes have instructions of this processor only");
     }
     for compiler in ["gcc", "clang"] {
         if !has(compiler) {
-            sluice_skipped::skipped(&format!("there is no {compiler}: it does not compile look-ups"));
+            sluice_skipped::skipped(&format!("there is no {compiler}: it does not compile lanes"));
             continue;
         }
-        for (flags, instruction, needs) in PROCESSORS {
-            compiled(compiler, folder.path(), &[flags, &["-S"]].concat(), "lookup.s")
+        for (flags, instruction, needs) in processors {
+            compiled(compiler, folder.path(), &[*flags, &["-S"]].concat(), "lanes.s")
                 .unwrap_or_else(|why| panic!("{compiler} {flags:?}: {why}"));
-            let made = std::fs::read_to_string(folder.path().join("lookup.s")).unwrap();
+            let made = std::fs::read_to_string(folder.path().join("lanes.s")).unwrap();
             let (one, other) = (instruction.replace("[it]", "i"), instruction.replace("[it]", "t"));
             assert!(made.contains(&one) || made.contains(&other), "{compiler} {flags:?}: no {instruction}");
             if needs.iter().all(|n| here.contains(n)) {
-                compiled(compiler, folder.path(), flags, "lookup").unwrap();
-                assert_eq!(said("lookup"), "right\n", "{compiler} {flags:?}");
+                compiled(compiler, folder.path(), flags, "lanes").unwrap();
+                assert_eq!(said("lanes"), "right\n", "{compiler} {flags:?}");
             } else {
-                sluice_skipped::skipped(&format!("no {needs:?} here: look-ups made with {flags:?} are not run"));
+                sluice_skipped::skipped(&format!("no {needs:?} here: lanes made with {flags:?} are not run"));
             }
         }
     }
