@@ -56,3 +56,19 @@ fn numbers_out_of_range() {
         }
     }
 }
+
+/// A name that is not UTF-8 is refused with the name, wherever it stands; a test of such a name is not passed over.
+#[test]
+fn names_that_are_not_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let name = std::ffi::OsStr::from_bytes(b"b\xffd.str");
+    let place = Place::new().with("a.str", TWICE);
+    for line in [&["check"][..], &["fmt"], &["run", "a.str", "--input"], &["build", "a.str", "-o"], &["new"]] {
+        let mut command = place.command(line);
+        command.arg(name);
+        finish(command, b"").ends(2).says("error: `b\u{fffd}d.str` is not UTF-8");
+    }
+    place.run(&["new", "p"]).ends(0);
+    std::fs::write(place.path("p/tests").join(std::ffi::OsStr::from_bytes(b"b\xffd.in.txt")), "1").unwrap();
+    place.run(&["test", "--project", "p"]).ends(3).says("its name is not UTF-8");
+}
