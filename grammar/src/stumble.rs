@@ -262,6 +262,9 @@ impl Stumble<'_, '_> {
         let wants_paren = self.expected.has("(") && !self.expected.expression();
         Some(match (self.place, self.before?) {
             (Place::Pop, _) => "to look at an item further on without taking it, use `peek(i)`",
+            (Place::Parentheses, _) if self.found == Some(Comma) => {
+                "parentheses hold one expression; a complex number is written `1.0 + 2.0i` or `complex(x, y)`"
+            }
             (Place::For, _) => "the head of a `for` is written `for (start; condition; step)`",
             (Place::Size, _) => "the size of an array is fixed: write it between the brackets, as in `int[8] a`",
             (_, If | While | For | Switch) if wants_paren => "what stands behind this keyword goes between parentheses",

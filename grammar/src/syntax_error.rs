@@ -51,6 +51,8 @@ pub(crate) enum Place {
     Index,
     /// In the parentheses of `pop()`.
     Pop,
+    /// Behind an expression in parentheses of its own.
+    Parentheses,
     /// Behind an expression, where only this bracket can follow.
     Closing(char),
 }

@@ -469,16 +469,18 @@ impl LanguageServer for Server {
         &self,
         params: CallHierarchyIncomingCallsParams,
     ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
-        let item = params.item;
-        self.about(&item.uri.clone(), move |v| Some(call_hierarchy::incoming(v, &item))).await
+        let (uri, item, world) = (params.item.uri.clone(), params.item, self.world.clone());
+        let work = move |v: &View| Some(call_hierarchy::incoming(v, &item, &|file| world.programs_with(file)));
+        self.about(&uri, work).await
     }
 
     async fn outgoing_calls(
         &self,
         params: CallHierarchyOutgoingCallsParams,
     ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
-        let item = params.item;
-        self.about(&item.uri.clone(), move |v| Some(call_hierarchy::outgoing(v, &item))).await
+        let (uri, item, world) = (params.item.uri.clone(), params.item, self.world.clone());
+        let work = move |v: &View| Some(call_hierarchy::outgoing(v, &item, &|file| world.programs_with(file)));
+        self.about(&uri, work).await
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {

@@ -88,6 +88,15 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// What to do where the system gives no thread.
+pub const NO_THREAD_HELP: &str =
+    "the limits on processes and on memory are too low, or used up: `ulimit -u` and `ulimit -v` show them";
+
+/// The system gave no thread.
+pub fn no_thread(error: &std::io::Error) -> Fault {
+    Fault::input(format!("cannot start a thread: {}", plain_io_error(error))).help(NO_THREAD_HELP)
+}
+
 /// An error of the operating system in words, without the number.
 pub fn plain_io_error(error: &std::io::Error) -> String {
     let text = error.to_string();

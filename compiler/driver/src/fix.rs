@@ -40,7 +40,7 @@ pub fn fix(session: &mut Session, options: &ProgramOptions, check: CheckOptions)
     }
     session.fixes(mended.made.len(), mended.changed.len(), check.dry_run);
     session.report(&mended.analysis.sources, &mended.analysis.diagnostics)?;
-    Ok(if mended.analysis.failed() { Exit::Program } else { Exit::Ok })
+    Ok(if mended.analysis.failed() { pipeline::at_fault(&mended.analysis) } else { Exit::Ok })
 }
 
 /// Writes all files, or none.

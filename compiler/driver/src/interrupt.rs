@@ -36,21 +36,30 @@ fn watch() {
     if WATCHING.swap(true, Ordering::Relaxed) {
         return;
     }
-    // where that is not possible they end the process, as without listening
-    if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
-        std::thread::spawn(move || {
+    // where that is not possible they end the process, as without listening: the thread is there before they are caught
+    let (hand, taken) = std::sync::mpsc::channel::<Signals>();
+    let started = std::thread::Builder::new().spawn(move || {
+        if let Ok(mut signals) = taken.recv() {
             for signal in signals.forever() {
                 if REQUESTED.swap(true, Ordering::Relaxed) || !LISTENING.load(Ordering::Relaxed) {
                     end(signal);
                 }
-                std::thread::spawn(move || {
+                let started = std::thread::Builder::new().spawn(move || {
                     std::thread::sleep(PATIENCE);
                     if INSISTING.load(Ordering::Relaxed) {
                         end(signal);
                     }
                 });
+                if started.is_err() && INSISTING.load(Ordering::Relaxed) {
+                    end(signal);
+                }
             }
-        });
+        }
+    });
+    if started.is_ok()
+        && let Ok(signals) = Signals::new([SIGINT, SIGTERM, SIGHUP])
+    {
+        let _ = hand.send(signals);
     }
 }
 

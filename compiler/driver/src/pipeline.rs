@@ -81,9 +81,21 @@ pub struct Checked {
 /// Reads and analyses; reports all diagnostics. Goes on only with a program that has no errors.
 pub fn check(session: &mut Session, options: &ProgramOptions) -> Result<Checked, Halt> {
     let analysis = analyse(session, options, false)?;
+    let exit = at_fault(&analysis);
     match analysis.program {
         Some(program) => Ok(Checked { sources: analysis.sources, program }),
-        None => Err(Halt::Done(Exit::Program)),
+        None => Err(Halt::Done(exit)),
+    }
+}
+
+/// Who is at fault where there are errors: nearly always the program.
+pub fn at_fault(analysis: &Analysis) -> Exit {
+    let told = |code: &str| analysis.diagnostics.iter().any(|d| d.is_error() && d.code == code);
+    match () {
+        () if told("E0998") => Exit::Input,
+        // an internal fault is told only where the program has no error that it could follow from
+        () if told("E0999") => Exit::Internal,
+        () => Exit::Program,
     }
 }
 
@@ -101,7 +113,7 @@ pub fn analyse(session: &mut Session, options: &ProgramOptions, parse_only: bool
     session.report(&analysis.sources, &analysis.diagnostics)?;
     dump(session, "parse", || analysis.trees.iter().map(|(_, tree)| sluice_grammar::print::print(tree)).collect())?;
     if analysis.failed() {
-        return Err(Halt::Done(Exit::Program));
+        return Err(Halt::Done(at_fault(&analysis)));
     }
     if let Some(program) = &analysis.program {
         dump(session, "elaborate", || sluice_frontend::graph_text::print(&program.graph))?;

@@ -151,7 +151,9 @@ pub fn analyse(inputs: Vec<SourceInput>, options: &Options, loader: &mut (dyn Lo
             Err(e) => {
                 let mut sources = SourceMap::new();
                 sources.add("<sluice>", "");
-                let d = Diagnostic::error("E0999", format!("no thread for the analysis: {e}"), Span::default(), "");
+                let why = "the limits on processes and on memory are too low, or used up: `ulimit -u` and `ulimit -v` show them";
+                let title = format!("cannot start a thread for the analysis: {e}");
+                let d = Diagnostic::error("E0998", title, Span::default(), "").help(why);
                 Analysis { sources, diagnostics: vec![d], program: None, trees: Vec::new() }
             }
         }
@@ -178,12 +180,12 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         diagnostics.iter().for_each(|d| w.report(d.clone()));
         w.add_program(tree.clone(), true);
     }
+    w.memo = loader.memo();
     check::globals::globals(&mut w);
     // what streams are checked with may be half done, and is nothing to remember
     if options.cancelled() {
         return finish(w, None, trees, &options.levels);
     }
-    w.memo = loader.memo();
     if let Some(memo) = &w.memo {
         memo.begin(&w);
     }

@@ -1,11 +1,12 @@
 //! # memo
 //!
-//! Purpose: what checking a filter gave is kept from one analysis to the next, for an editor. Input: a filter's declaration, its arguments, and the [`World`] that it is checked
+//! Purpose: what checking a filter gave, and what statics are worth, is kept from one analysis to the next, for an editor. Input: a filter's declaration, its arguments, and the [`World`] that it is checked
 //! in. Output: what [`crate::check::filter`] would give, moved to where the declaration is now; nothing where that is not certain, and then it is checked.
 //!
 //! What a filter is depends on its tree, on what is around it (captured variables, with their types; structs, statics and functions, which must be equal trees in equal order), on
 //! its arguments, on the budget of evaluation, and, for a warning, on the instances before it. All that is compared, not hashed. Kept is only what was said without a diagnostic and
-//! without looking for similar names, and what has all its places within the declaration. Portals are numbers of declarations: what has to do with them is never kept.
+//! without looking for similar names, and what has all its places within the declaration. Statics depend on the trees of all that is global; a block that fills
+//! tables in long loops would take its time with each keystroke. Portals are numbers of declarations: what has to do with them is never kept.
 //!
 //! Invariant: an analysis with a memo is the analysis without one; tests compare them after random edits. Without one nothing is done.
 
@@ -36,6 +37,9 @@ struct Kept {
     /// Counts analyses.
     run: u64,
     around: Around,
+    statics: Option<Statics>,
+    /// How often statics were evaluated anew.
+    evaluations: u64,
     streams: HashMap<Key, Entry>,
 }
 
@@ -47,6 +51,26 @@ struct Around {
     helpers: Vec<(Name, Arc<FnDecl>)>,
     natives: Vec<(Name, Arc<FnDecl>)>,
     spent: Spent,
+}
+
+/// What statics are worth, and what it takes to find that out.
+#[derive(Debug)]
+struct Statics {
+    /// What they are computed from; `spent` is what that took.
+    from: Around,
+    values: Vec<(Name, Ty, Const)>,
+}
+
+impl Around {
+    fn of(w: &World, spent: Spent) -> Around {
+        Around {
+            structs: w.struct_asts().to_vec(),
+            statics: w.static_blocks.clone(),
+            helpers: w.helper_asts.clone(),
+            natives: w.native_asts.clone(),
+            spent,
+        }
+    }
 }
 
 /// The stream with a name that a declaration is in, and how far from its beginning.
@@ -98,7 +122,7 @@ impl Mark {
     }
 
     /// What has been used up since, if nothing has been said, and nothing was given up for nobody waits any more.
-    fn quiet(self, w: &World) -> Option<Spent> {
+    pub fn quiet(self, w: &World) -> Option<Spent> {
         if w.budget.cancelled() {
             return None;
         }
@@ -117,18 +141,39 @@ impl Memo {
         let mut kept = self.kept();
         kept.run += 1;
         let run = kept.run;
-        let around = Around {
-            structs: w.struct_asts().to_vec(),
-            statics: w.static_blocks.clone(),
-            helpers: w.helper_asts.clone(),
-            natives: w.native_asts.clone(),
-            spent: w.budget.spent(),
-        };
+        let around = Around::of(w, w.budget.spent());
         if kept.around != around {
             kept.streams.clear();
         }
         kept.around = around;
         kept.streams.retain(|_, e| e.run + FORGOTTEN > run);
+    }
+
+    /// Gives statics the values that they had, where all that they can be computed from is as it was; those whose type is not known yet keep theirs. False where they must be evaluated.
+    pub fn statics(&self, w: &mut World) -> bool {
+        let mut kept = self.kept();
+        let known = kept.statics.as_ref().filter(|s| s.from == Around::of(w, s.from.spent));
+        let Some(known) = known.filter(|s| w.budget.spend(s.from.spent)) else {
+            kept.evaluations += 1;
+            return false;
+        };
+        for (s, (name, ty, value)) in w.globals.statics.iter_mut().zip(&known.values) {
+            if (&s.name, &s.ty) == (name, ty) {
+                s.value = value.clone();
+            }
+        }
+        true
+    }
+
+    /// Statics have been evaluated, without a diagnostic in all that is global.
+    pub fn keep_statics(&self, w: &World, spent: Spent) {
+        let values = w.globals.statics.iter().map(|s| (s.name.clone(), s.ty.clone(), s.value.clone())).collect();
+        self.kept().statics = Some(Statics { from: Around::of(w, spent), values });
+    }
+
+    /// How often statics were evaluated anew.
+    pub fn evaluations(&self) -> u64 {
+        self.kept().evaluations
     }
 
     /// All instances have been made: what none of them was is forgotten.

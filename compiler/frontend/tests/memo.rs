@@ -100,6 +100,39 @@ fn what_is_kept_changes_nothing() {
 }
 
 /// More instances of one filter than are followed one by one: the later ones are like those before them.
+/// Statics are evaluated again when something changes of which they are computed, and only then: text further up, or in a filter, is no reason.
+#[test]
+fn statics_are_evaluated_once() {
+    let memo = Memo::default();
+    let mut editor = Editor { memo: Some(memo.clone()), ..Editor::default() };
+    let mut told = |text: &str| {
+        let input = || vec![SourceInput { name: "a.str".into(), text: text.into() }];
+        let before = memo.evaluations();
+        editor.read = None;
+        let kept = said(&analyse(input(), &Options::default(), &mut editor));
+        assert_eq!(kept, said(&analyse(input(), &Options::default(), &mut Editor::default())), "{text}");
+        memo.evaluations() - before
+    };
+    let program = |above: &str, start: i32, by: i32, factor: i32, faulty: &str| {
+        format!(
+            "{above}static {{ int[N] T; int N = A + 2; int A = {start}; init {{ for (int i = 0; i < N; i++) T[i] = H.f(i); }} {faulty} }}\n\
+             helper H {{ int f(int x) {{ return x * {factor}; }} }}\n\
+             void->void filter Main {{ work {{ println(T[1] + {by}); }} }}\n"
+        )
+    };
+    assert!(told(&program("", 1, 1, 2, "")) > 0);
+    assert_eq!(told(&program("", 1, 1, 2, "")), 0);
+    assert_eq!(told(&program("// a remark\n\n", 1, 7, 2, "")), 0);
+    assert!(told(&program("", 5, 7, 2, "")) > 0);
+    assert!(told(&program("", 5, 7, 3, "")) > 0);
+    // what has a fault is told again each time
+    for _ in 0..2 {
+        assert!(told(&program("", 5, 7, 3, "int C = D; int D = C;")) > 0);
+        assert!(told(&program("", -7, 7, 3, "")) > 0);
+    }
+    assert!(told(&program("", 5, 7, 3, "")) <= 2);
+}
+
 #[test]
 fn many_instances_are_alike() {
     let mut text = String::from(

@@ -11,6 +11,7 @@ use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, LinearArg, Message
 use crate::cslow_arguments::CslowArgs;
 use crate::cuda_arguments::{ArchArgs, CudaArgs};
 use crate::makespan_arguments::{Asked, MakespanArgs};
+use crate::numbers::whole;
 use crate::profile_arguments::{ProfileArgs, Wanted};
 use crate::run_arguments::RunArgs;
 use crate::schedule_arguments::{ReportArgs, ScheduleArgs};
@@ -19,7 +20,7 @@ use crate::tune_arguments::TuneArgs;
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SLUICE_COMMIT"), ")");
 
 /// The most streams that take turns.
-const MOST_STREAMS: i64 = sluice_driver::options::MOST_STREAMS as i64;
+const MOST_STREAMS: u64 = sluice_driver::options::MOST_STREAMS as u64;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -236,7 +237,7 @@ enum Command {
         #[arg(long, value_enum, default_value_t, value_name = "KIND")]
         back_end: BackEndArg,
         /// Tests at the same time; by default as many as there are processors
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=u16::MAX.into()))]
         jobs: Option<u16>,
         /// How messages are written
         #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -305,10 +306,10 @@ struct ProgramArgs {
     #[arg(long, value_name = "PASS")]
     dump_after: Option<String>,
     /// The most filters, splitters and joiners that the program may consist of
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=u32::MAX.into()))]
     max_filters: Option<usize>,
     /// Let N independent streams take turns: item x of stream s is number x*N+s of the open input, and of the open output
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_STREAMS))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_STREAMS))]
     streams: Option<u32>,
     /// Do not tell this warning (a code, or `warnings` for all)
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
@@ -324,7 +325,7 @@ struct ProgramArgs {
 #[derive(Args, Debug)]
 struct CodeArgs {
     /// Level of optimisation [default: 3]
-    #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = whole::<u8>(0..=3))]
     level: Option<u8>,
     /// Keep debug information
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -339,7 +340,7 @@ struct CodeArgs {
     #[arg(long, value_enum, value_name = "KIND")]
     schedule: Option<ScheduleArg>,
     /// The most items on a channel of a program with dynamic rates [default: 16777216]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=1 << 40))]
     channel_limit: Option<u64>,
     /// Make one filter of the branches of a round-robin splitjoin where they are equal and have state [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]

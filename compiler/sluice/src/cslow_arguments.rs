@@ -1,5 +1,6 @@
 //! Options of `sluice cslow`.
 
+use crate::numbers::{real, whole};
 use clap::Args;
 use sluice_driver::cslow::{CslowOptions, Machine, Numbers};
 
@@ -25,30 +26,26 @@ pub struct CslowArgs {
     #[arg(long, value_name = "PART", value_parser = part, default_value = "0.6")]
     alpha: f64,
     /// The number of streams; by default the fewest that load the unit fully and fit into the registers
-    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    #[arg(long, value_name = "C", value_parser = whole::<u64>(1..=4096))]
     c: Option<u64>,
     /// Registers of a thread
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=65536), default_value_t = 255)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=65536), default_value_t = 255)]
     registers: u64,
     /// Show only this stream, by the name or path that `sluice rates` shows
     #[arg(long, value_name = "STREAM", conflicts_with = "d_c")]
     filter: Option<String>,
 }
 
-fn number(text: &str) -> Result<f64, String> {
-    text.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| "not a number".to_string())
-}
-
 fn natural(text: &str) -> Result<f64, String> {
-    number(text).and_then(|x| if (0.0..=1e12).contains(&x) { Ok(x) } else { Err("not in 0..=1e12".into()) })
+    real(text, 0.0..=1e12)
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    natural(text).and_then(|x| if x > 0.0 { Ok(x) } else { Err("must be more than 0".into()) })
+    natural(text).ok().filter(|x| *x > 0.0).ok_or_else(|| format!("not a number above 0, up to {}", 1e12))
 }
 
 fn part(text: &str) -> Result<f64, String> {
-    number(text).and_then(|x| if (0.0..=1.0).contains(&x) { Ok(x) } else { Err("not in 0..=1".into()) })
+    real(text, 0.0..=1.0)
 }
 
 impl CslowArgs {

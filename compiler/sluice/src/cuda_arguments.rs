@@ -10,6 +10,7 @@ use sluice_driver::scheduling::Method;
 use std::time::Duration;
 
 use crate::choices::TargetArg;
+use crate::numbers::whole;
 use crate::schedule_arguments::seconds;
 
 /// Where the program runs, and how.
@@ -22,16 +23,16 @@ pub struct CudaArgs {
     #[arg(long, value_name = "SCHEME", value_parser = PossibleValuesParser::new(schemes()))]
     scheme: Option<String>,
     /// Make the instances of a GPU's schedule N times as large
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1 << 16))]
     coarsen: Option<u32>,
     /// Schedule for so many multiprocessors instead of the GPU's own number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     sms: Option<u32>,
     /// Threads of a block on a GPU, a multiple of 32
     #[arg(long, value_name = "N", value_parser = block_threads)]
     block_threads: Option<u32>,
     /// KiB of a GPU's shared memory that a tile of `fused` and `fused-warps` takes, about [default: 32]
-    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "KIB", value_parser = whole::<u32>(1..=1024))]
     tile: Option<u32>,
     /// What threads, registers and costs of a GPU are chosen by, as `sluice profile --target cuda` has written it; or `none`. By default the profile in
     /// the cache, where there is one
@@ -55,7 +56,7 @@ pub struct GpuArgs {
     #[arg(long, conflicts_with = "gpu")]
     emulate: bool,
     /// Which GPU, where there are several; 0 is the first
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0..=u32::MAX.into()))]
     gpu: Option<u32>,
 }
 

@@ -5,6 +5,7 @@ mod choices;
 mod cslow_arguments;
 mod cuda_arguments;
 mod makespan_arguments;
+mod numbers;
 mod profile_arguments;
 mod run_arguments;
 mod schedule_arguments;
@@ -13,7 +14,9 @@ mod watch_arguments;
 
 use arguments::Arguments;
 use clap::Parser;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use sluice_driver::exit::{Fault, NO_THREAD_HELP, no_thread};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Deeply nested programs need a deep stack.
@@ -31,16 +34,35 @@ fn about_negative_numbers(e: &mut clap::Error) {
     }
 }
 
+/// Says which argument is not UTF-8: the library does not.
+fn not_utf8() -> ExitCode {
+    let argument = std::env::args_os().find(|a| a.to_str().is_none()).unwrap_or_default();
+    eprintln!("error: `{}` is not UTF-8, as all arguments must be, names of files included", argument.display());
+    eprintln!("help: give the file another name, or a link with one, or use standard input and output");
+    ExitCode::from(2)
+}
+
 fn main() -> ExitCode {
     sluice_driver::solver::serve_if_asked();
     sluice_driver::solver::apart();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(mut e) => {
+            if e.kind() == ErrorKind::InvalidUtf8 {
+                return not_utf8();
+            }
             about_negative_numbers(&mut e);
-            // Help and version are no errors; a reader that has gone is none either.
-            let _ = e.print();
-            return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
+            let printed = e.print().and_then(|()| std::io::stdout().flush());
+            return ExitCode::from(match printed {
+                _ if e.use_stderr() => 2,
+                // Help and version are no errors; a reader that has gone is none either.
+                Ok(()) => 0,
+                Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => 0,
+                Err(e) => {
+                    eprintln!("error: {}", Fault::file("write to", "standard output", &e));
+                    3
+                }
+            });
         }
     };
     let run = move || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| arguments.run()));
@@ -53,8 +75,9 @@ fn main() -> ExitCode {
             ExitCode::from(4)
         }
         Err(e) => {
-            eprintln!("error: cannot start: {e}");
-            ExitCode::from(3)
+            let fault = no_thread(&e);
+            eprintln!("error: {fault}\nhelp: {NO_THREAD_HELP}");
+            ExitCode::from(fault.exit.code())
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::choices::RatesArg;
 use crate::cuda_arguments::{GpuArgs, block_threads};
+use crate::numbers::whole;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use sluice_driver::cuda::arch::Arch;
@@ -16,28 +17,28 @@ pub struct MakespanArgs {
     #[arg(long, value_name = "STRING")]
     kernel: Option<String>,
     /// W: warps on the multiprocessor
-    #[arg(long, value_name = "W")]
+    #[arg(long, value_name = "W", value_parser = whole::<u64>(0..=u64::MAX))]
     warps: Option<u64>,
     /// Load/store units [default: as many as a warp has threads; of a program, what the architecture has]
-    #[arg(long, value_name = "L")]
+    #[arg(long, value_name = "L", value_parser = whole::<u64>(0..=u64::MAX))]
     ls_units: Option<u64>,
     /// Cores [default: as many as a warp has threads; of a program, what the architecture has]
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "C", value_parser = whole::<u64>(0..=u64::MAX))]
     cores: Option<u64>,
     /// Threads of a warp [default: 32]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = whole::<u64>(0..=u64::MAX))]
     warp_size: Option<u64>,
     /// A TOML file that says what the options above do not
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
     /// Blocks of so many warps [default: 1]
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    #[arg(long, value_name = "B", value_parser = whole::<u64>(1..=1 << 40))]
     blocks: Option<u64>,
     /// Multiprocessors, to which blocks are dealt out one by one [default: 1]
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    #[arg(long, value_name = "M", value_parser = whole::<u64>(1..=1 << 20))]
     multiprocessors: Option<u64>,
     /// Blocks that a multiprocessor has at a time [default: all of its own; of a program, 1]
-    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    #[arg(long, value_name = "R", value_parser = whole::<u64>(1..=1 << 20))]
     resident: Option<u64>,
     /// Of a program: the architecture that its kernels are compiled for [default: sm_90]
     #[arg(long, value_name = "ARCH")]
@@ -49,10 +50,10 @@ pub struct MakespanArgs {
     #[arg(long, value_name = "N", value_parser = block_threads)]
     threads: Option<u32>,
     /// Of a program, with --scheme fused: KiB of shared memory that a tile takes, about [default: 32]
-    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "KIB", value_parser = whole::<u32>(1..=1024))]
     tile: Option<u32>,
     /// Of a program: steady states at once [default: 1; of `fused`, those of a tile]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=1 << 20))]
     steady_states: Option<u64>,
     /// Of a program: let kernels contract products and sums, and use faster functions
     #[arg(long)]
@@ -69,7 +70,7 @@ pub struct MakespanArgs {
     #[arg(long, value_enum, default_value_t)]
     method: MethodArg,
     /// Of `estimate`: the exact worst cases of 1 to X warps are used; by default those that are cheap
-    #[arg(long, value_name = "X", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "X", value_parser = whole::<u32>(1..=u32::MAX.into()))]
     x: Option<u32>,
     /// When to stop
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = SECONDS)]

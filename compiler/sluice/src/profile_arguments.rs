@@ -2,6 +2,7 @@
 
 use crate::choices::TargetArg;
 use crate::cuda_arguments::only_with_cuda;
+use crate::numbers::whole;
 use crate::schedule_arguments::seconds;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -23,7 +24,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(Format::all_names()))]
     input_format: Option<String>,
     /// Run the initialisation and this many steady states, once
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = whole::<u64>(0..=i64::MAX as u64))]
     iterations: Option<u64>,
     /// Measure so long; files are read again where they are too short. Without --iterations, a second
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -35,7 +36,7 @@ pub struct ProfileArgs {
     #[arg(long, value_enum, value_name = "TARGET", default_value_t)]
     target: TargetArg,
     /// Which GPU, where there are several; 0 is the first
-    #[arg(long, value_name = "N", conflicts_with_all = ["emulate", "arch"])]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0..=u32::MAX.into()), conflicts_with_all = ["emulate", "arch"])]
     gpu: Option<u32>,
     /// Run the GPU's kernels on the CPU: the times say nothing, all else is tried
     #[arg(long, conflicts_with = "arch")]

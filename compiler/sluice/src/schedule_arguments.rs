@@ -1,5 +1,6 @@
 //! Arguments of `sluice schedule`.
 
+use crate::numbers::whole;
 use clap::{Args, ValueEnum};
 use sluice_driver::scheduling::{Format, Grain, Method, ScheduleOptions};
 
@@ -7,7 +8,7 @@ use sluice_driver::scheduling::{Format, Grain, Method, ScheduleOptions};
 #[derive(Args, Debug)]
 pub struct ScheduleArgs {
     /// Schedule for so many processors instead of the machine's own number
-    #[arg(short, long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    #[arg(short, long, value_name = "P", value_parser = whole::<u32>(1..=1 << 20))]
     processors: Option<u32>,
     /// The machine: h200 (the default), a100, 8800-gts-512, cpu (this computer's), or a TOML file
     #[arg(long, value_name = "MACHINE")]
@@ -20,13 +21,13 @@ pub struct ScheduleArgs {
     #[arg(long, value_enum, default_value = "hms", conflicts_with_all = ["compare", "pareto"])]
     method: MethodArg,
     /// Cut the program into so many instances for each processor, or more; by default as few as fill the processors evenly
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=4096))]
     per_processor: Option<u64>,
     /// Make each firing an instance, and each steady state an iteration
     #[arg(long, conflicts_with = "per_processor")]
     firings: bool,
     /// Fail where no schedule with an initiation interval of so many cycles or less is found
-    #[arg(long, value_name = "CYCLES", conflicts_with = "pareto")]
+    #[arg(long, value_name = "CYCLES", value_parser = whole::<u64>(0..=u64::MAX), conflicts_with = "pareto")]
     require_ii: Option<u64>,
     /// Seconds that the integer program may take
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds)]
@@ -52,7 +53,7 @@ pub struct ScheduleArgs {
 #[derive(Args, Debug)]
 pub struct ReportArgs {
     /// Schedule for so many processors instead of the machine's own number
-    #[arg(short, long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    #[arg(short, long, value_name = "P", value_parser = whole::<u32>(1..=1 << 20))]
     processors: Option<u32>,
     /// The machine: h200 (the default), a100, 8800-gts-512, cpu (this computer's), or a TOML file
     #[arg(long, value_name = "MACHINE")]
@@ -93,7 +94,7 @@ impl ReportArgs {
 pub fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s <= 1e6 => Ok(s),
-        _ => Err("a number of seconds above 0 is needed".into()),
+        _ => Err("not a number of seconds above 0, up to 1000000".into()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Options of `sluice run` about watching it: traces and statistics.
 
+use crate::numbers::whole;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use sluice_driver::stats::{self, StatsFormat, StatsOptions, StatsSort};
@@ -23,7 +24,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "A..B", requires = "trace", value_delimiter = ',')]
     trace_firings: Vec<FiringRange>,
     /// Show so many firings at most; 0 for all
-    #[arg(long, value_name = "N", requires = "trace", default_value_t = trace::LIMIT)]
+    #[arg(long, value_name = "N", requires = "trace", value_parser = whole::<u64>(0..=u64::MAX), default_value_t = trace::LIMIT)]
     trace_limit: u64,
     /// Show which fields changed, too
     #[arg(long, requires = "trace")]
@@ -53,7 +54,7 @@ pub struct StatsArgs {
     #[arg(long, value_enum, value_name = "ORDER", requires = "stats", default_value_t)]
     stats_sort: SortArg,
     /// Streams in the table at most; 0 for all
-    #[arg(long, value_name = "N", requires = "stats", default_value_t = stats::ROWS)]
+    #[arg(long, value_name = "N", requires = "stats", value_parser = whole::<usize>(0..=u64::MAX), default_value_t = stats::ROWS)]
     stats_rows: usize,
     /// File for the statistics, `-` for standard output; by default standard error
     #[arg(long, value_name = "FILE", requires = "stats")]
@@ -88,6 +89,11 @@ enum SortArg {
 }
 
 impl TraceArgs {
+    /// Is a trace asked for?
+    pub fn is_asked(&self) -> bool {
+        self.trace
+    }
+
     /// The options, where a trace is asked for.
     pub fn options(self) -> Option<TraceOptions> {
         self.trace.then_some(TraceOptions {

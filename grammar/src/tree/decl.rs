@@ -109,6 +109,16 @@ impl<'s> State<'s> {
         ty.map(|ty| Param { ty, name })
     }
 
+    /// One word where a type and a name should be: most likely a name, and it is known by that from now on.
+    pub fn param_alone(&mut self, name: Ident) -> H<Param> {
+        let title = format!("the type of the parameter `{}` is missing", name.name);
+        let diagnostic = Diagnostic::error("E0008", title, name.span(), "one word, where a type and a name are needed");
+        let help = format!("each parameter has a type before its name, as in `int {}`", name.name);
+        self.diagnostics.push(diagnostic.help(help));
+        let ty = Type { base: BaseType::Error, dims: Vec::new(), at: name.at };
+        H::leaf(Param { ty, name })
+    }
+
     pub fn var_decl(&mut self, ty: H<Type>, vars: Vec<H<Declarator>>, r: u32) -> Box<H<VarDecl>> {
         let vars = gather(vars);
         let h = ty.h.max(vars.h);

@@ -1,11 +1,12 @@
-//! The hierarchy of streams as one of calls: who adds a stream, what it adds.
+//! The hierarchy of streams as one of calls: who adds a stream, what it adds, in all programs that have its file.
 
 use super::diagnostics::{location, uri_of};
+use super::elsewhere::{self, Programs};
 use super::hover::symbol_kind;
 use crate::world::view::View;
 use sluice_frontend::ids::SymbolId;
 use sluice_frontend::resolve::{SymbolKind, Use};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use tower_lsp::lsp_types::*;
 
 /// The stream that is named at a byte, or else the one around it.
@@ -39,21 +40,40 @@ fn stream(view: &View, item: &CallHierarchyItem) -> Option<SymbolId> {
     view.syntax.index().stream(&item.name)
 }
 
-/// The streams that add this one.
-pub fn incoming(view: &View, of: &CallHierarchyItem) -> Vec<CallHierarchyIncomingCall> {
+/// The stream in this program and in the others of the workspace that have its file: each may add it.
+fn everywhere(view: &View, of: &CallHierarchyItem, programs: Programs<'_>) -> Vec<(View, SymbolId)> {
     let Some(id) = stream(view, of) else { return Vec::new() };
-    let adds = view.syntax.index().uses_of(id).iter().filter(|u| u.adds);
-    let call = |(from, from_ranges)| Some(CallHierarchyIncomingCall { from: item(view, from)?, from_ranges });
-    by(view, adds, |u| u.within).into_iter().filter_map(call).collect()
+    // where it is not clear what another program means, this one counts
+    elsewhere::everywhere(view, id, programs).unwrap_or_else(|_| vec![(view.clone(), id)])
 }
 
-/// The streams that it adds.
-pub fn outgoing(view: &View, of: &CallHierarchyItem) -> Vec<CallHierarchyOutgoingCall> {
-    let Some(id) = stream(view, of) else { return Vec::new() };
-    let file = view.syntax.index().symbol(id).span.file;
-    let adds = view.syntax.index().uses_in(file).iter().filter(|u| u.adds && u.within == Some(id));
-    let call = |(to, from_ranges)| Some(CallHierarchyOutgoingCall { to: item(view, to)?, from_ranges });
-    by(view, adds, |u| Some(u.symbol)).into_iter().filter_map(call).collect()
+/// The streams that add this one.
+pub fn incoming(view: &View, of: &CallHierarchyItem, programs: Programs<'_>) -> Vec<CallHierarchyIncomingCall> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    for (view, id) in everywhere(view, of, programs) {
+        let adds = view.syntax.index().uses_of(id).iter().filter(|u| u.adds && seen.insert(place(&view, u)));
+        let call = |(from, from_ranges)| Some(CallHierarchyIncomingCall { from: item(&view, from)?, from_ranges });
+        found.extend(by(&view, adds, |u| u.within).into_iter().filter_map(call));
+    }
+    found
+}
+
+/// The streams that it adds. What its file does not declare, and another program does, is found there.
+pub fn outgoing(view: &View, of: &CallHierarchyItem, programs: Programs<'_>) -> Vec<CallHierarchyOutgoingCall> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    for (view, id) in everywhere(view, of, programs) {
+        let file = view.syntax.index().symbol(id).span.file;
+        let uses = view.syntax.index().uses_in(file).iter();
+        let adds = uses.filter(|u| u.adds && u.within == Some(id) && seen.insert(place(&view, u)));
+        let call = |(to, from_ranges)| Some(CallHierarchyOutgoingCall { to: item(&view, to)?, from_ranges });
+        found.extend(by(&view, adds, |u| Some(u.symbol)).into_iter().filter_map(call));
+    }
+    found
+}
+
+/// Where a name is used, in words that hold in every program: two may have the file.
+fn place(view: &View, u: &Use) -> (String, u32) {
+    (view.syntax.file(u.span.file).name.clone(), u.span.start)
 }
 
 fn by<'u>(

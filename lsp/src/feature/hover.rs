@@ -379,7 +379,7 @@ fn share(view: &View, nodes: Vec<NodeId>) -> Option<String> {
     of.dedup();
     let own: u128 = of.iter().map(|t| u128::from(tasks[*t].cost) * u128::from(tasks[*t].instances)).sum();
     let all = u128::from(s.plan.problem.graph().work().max(1));
-    let tenths = own * 1000 / all;
+    let tenths = (own * 1000 + all / 2) / all;
     let ii = s.outcome.verified.schedule().ii.max(1);
     let filled = own * 100 / u128::from(ii);
     let part = match tenths {

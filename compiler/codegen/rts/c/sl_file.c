@@ -38,7 +38,7 @@ static int sl_files_create(sl_files *files) {
 static int sl_file_begin(sl_files *files, sl_file *f, const sluice_end *end) {
     f->end = end;
     f->size = SL_FILE_BYTES + 8 * (size_t)end->bytes;
-    f->bytes = malloc(f->size);
+    f->bytes = malloc(f->size + 1);
     f->part = malloc((size_t)end->bytes + 1);
     f->left = UINT64_MAX;
     f->line = 1;
@@ -243,6 +243,35 @@ static int sl_file_more(sl_files *files, sl_file *f, int wait) {
     return got > 0 ? 1 : -1;
 }
 
+/* The most bytes of a number in text, as in `sluice run`: what is longer is none, however it arrives. */
+#define SL_WORD 65536
+
+static int sl_separates(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == ',' || c == ';'; }
+
+/* Notes that a word is no number: its first 40 characters, those that a terminal would not show as numbers. */
+static void sl_file_bad_word(sl_files *files, const sl_file *f, const unsigned char *word, size_t length) {
+    char shown[168];
+    size_t at = 0, n = 0;
+    for (int characters = 0; at < length; at++) {
+        characters += (word[at] & 0xc0) != 0x80;
+        if (characters > 40 || n > sizeof shown - 8) {
+            break;
+        }
+        if (word[at] < ' ' || word[at] == 0x7f) {
+            n += (size_t)sprintf(shown + n, "\\x%02x", word[at]);
+        } else {
+            shown[n++] = (char)word[at];
+        }
+    }
+    shown[n] = 0;
+    if (length > SL_WORD) {
+        sl_fault(files, SL_EXIT_INPUT, "%s, line %llu: `%s...` has more than %d bytes, too many for a number", f->name, (unsigned long long)f->line, shown, SL_WORD);
+    } else {
+        sl_fault(files, SL_EXIT_INPUT, "%s, line %llu: `%s%s` is not %s", f->name, (unsigned long long)f->line, shown, at < length ? "..." : "",
+                 sl_scalar_expected(f->end->scalar));
+    }
+}
+
 /* Numbers in text, separated by white space, commas or semicolons; `#` starts a remark. */
 static int64_t sl_file_decode_text(sl_files *files, sl_file *f, char *items, int64_t max) {
     const size_t wide = sl_scalar_bytes(f->end->scalar);
@@ -250,7 +279,7 @@ static int64_t sl_file_decode_text(sl_files *files, sl_file *f, char *items, int
     while (n < max) {
         int remark = f->bits != 0;
         size_t at = f->at;
-        while (at < f->held && (remark || strchr(" \t\r\n\f\v,;#", f->bytes[at]) != NULL)) {
+        while (at < f->held && (remark || sl_separates(f->bytes[at]) || f->bytes[at] == '#')) {
             remark = f->bytes[at] == '\n' ? 0 : remark || f->bytes[at] == '#';
             f->line += f->bytes[at] == '\n';
             at++;
@@ -258,23 +287,23 @@ static int64_t sl_file_decode_text(sl_files *files, sl_file *f, char *items, int
         f->at = at;
         f->bits = (uint32_t)remark;
         size_t end = at;
-        while (end < f->held && f->bytes[end] != 0 && strchr(" \t\r\n\f\v,;#", f->bytes[end]) == NULL) {
+        while (end < f->held && !sl_separates(f->bytes[end]) && f->bytes[end] != '#') {
             end++;
         }
-        if (at == f->held || (end == f->held && !f->ended && end - at < 300)) {
+        const size_t length = end - at;
+        if (at == f->held || (end == f->held && !f->ended && length <= SL_WORD)) {
             return n;
         }
-        char word[304];
-        size_t length = end - at < sizeof word - 1 ? end - at : sizeof word - 1;
-        memcpy(word, f->bytes + at, length);
+        /* the word ends where C's functions look for its end; there is room for that behind the last byte, too */
+        unsigned char *word = f->bytes + at, behind = word[length];
         word[length] = 0;
-        const int bad = length == 0 || length > 300 || !sl_scalar_parse(f->end->scalar, word, f->part + f->parts * wide);
+        const int bad = length > SL_WORD || memchr(word, 0, length) || !sl_scalar_parse(f->end->scalar, (const char *)word, f->part + f->parts * wide);
+        word[length] = behind;
         if (bad && n > 0) {
             return n; /* those before it come first */
         }
         if (bad) {
-            sl_fault(files, SL_EXIT_INPUT, "%s, line %llu: `%.40s` is not a number that items of type %s can hold", f->name,
-                     (unsigned long long)f->line, word, f->end->type);
+            sl_file_bad_word(files, f, word, length);
             return -1;
         }
         f->at = end;
@@ -350,6 +379,7 @@ static int64_t sl_file_read(sl_files *files, sl_file *f, char *items, int64_t ma
             }
             f->leftover = f->format.kind == SL_FORMAT_TEXT ? f->parts : f->end->scalar == SLUICE_BIT && f->format.kind == SL_FORMAT_RAW ? 0 : held;
             if (f->ended || f->format.kind != SL_FORMAT_WAV || f->left == 0 || held >= f->left) {
+                sl_wav_ended(f, held);
                 return SLUICE_END;
             }
         }

@@ -50,6 +50,10 @@ typedef struct sl_file {
     uint64_t data;    /* bytes of samples written */
     uint64_t line;    /* of text, from 1 */
     uint64_t leftover; /* bytes or numbers after the last whole item */
+    uint64_t missing;  /* bytes that a WAV header promised */
+    uint32_t torn;     /* channels that have a sample in a WAV's last frame, where others have none */
+    uint64_t filled;   /* samples that make the last frame of a WAV output whole */
+    int too_long;      /* a WAV output, for its header */
     size_t header;    /* bytes of a WAV header */
     uint32_t rate, channels; /* of WAV */
     char *target, *temporary; /* the file to replace, and the one that will */
@@ -101,12 +105,15 @@ static int sl_scalar_put(uint32_t scalar, double value, char *bytes) SL_UNUSED;
 static int sl_scalar_text(uint32_t scalar, const char *bytes, char *text) SL_UNUSED;
 /* A scalar from a word; 0 where it is none. */
 static int sl_scalar_parse(uint32_t scalar, const char *word, char *bytes) SL_UNUSED;
+/* What a word should have been. */
+static const char *sl_scalar_expected(uint32_t scalar) SL_UNUSED;
 /* Reads a WAV header. 0, or -1. */
 static int sl_wav_read_header(sl_files *files, sl_file *f) SL_UNUSED;
 /* Gathers a WAV header for an unknown length; after the samples, fills up the last frame and mends the lengths. */
 static void sl_wav_write_header(sl_file *f) SL_UNUSED;
 static int sl_wav_finish(sl_files *files, sl_file *f) SL_UNUSED;
 static int sl_wav_ends_in_pad(const sl_file *f, uint64_t bytes) SL_UNUSED;
+static void sl_wav_ended(sl_file *f, uint64_t held) SL_UNUSED;
 /* At least one byte more in the buffer: 1; nothing yet: 0; the end: -1; a fault: -2. */
 static int sl_file_more(sl_files *files, sl_file *f, int wait) SL_UNUSED;
 /* Writes what is gathered where less than `room` is left. */

@@ -220,3 +220,16 @@ static int sl_scalar_parse(uint32_t scalar, const char *word, char *bytes) {
     }
     return *end == 0;
 }
+
+static const char *sl_scalar_expected(uint32_t scalar) {
+    switch (scalar) {
+    case SLUICE_BIT:
+        return "0 or 1";
+    case SLUICE_BOOLEAN:
+        return "true or false, 1 or 0";
+    case SLUICE_INT:
+        return "a whole number from -2147483648 to 2147483647";
+    default:
+        return "a number";
+    }
+}

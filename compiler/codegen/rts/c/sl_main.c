@@ -146,8 +146,7 @@ static int32_t sl_main_stop(void *user) {
 /* What the command line says. */
 typedef struct sl_options {
     const char *input, *output, *input_format, *output_format;
-    long long iterations;
-    long rate, channels;
+    long long iterations, rate, channels;
 } sl_options;
 
 static void sl_help(const char *program) {
@@ -216,7 +215,7 @@ static int sl_parse_options(sl_files *files, int argc, char **argv, sl_options *
         if (!value) {
             return sl_fault(files, SL_EXIT_USAGE, "%s needs a value", names[which][0]);
         }
-        long long number = 0;
+        const char *range = NULL; /* where the value is none of it */
         switch (which) {
         case 0:
             o->input = value;
@@ -231,17 +230,20 @@ static int sl_parse_options(sl_files *files, int argc, char **argv, sl_options *
             o->output_format = value;
             break;
         case 4:
-            number = o->iterations = sl_option_number(value, 0, INT64_MAX);
+            o->iterations = sl_option_number(value, 0, INT64_MAX);
+            range = o->iterations < 0 ? "0 to 9223372036854775807" : NULL;
             break;
         case 5:
-            number = o->rate = (long)sl_option_number(value, 1, INT32_MAX);
+            o->rate = sl_option_number(value, 1, UINT32_MAX);
+            range = o->rate < 0 ? "1 to 4294967295" : NULL;
             break;
         default:
-            number = o->channels = (long)sl_option_number(value, 1, 65535);
+            o->channels = sl_option_number(value, 1, 64);
+            range = o->channels < 0 ? "1 to 64" : NULL;
             break;
         }
-        if (number < 0) {
-            return sl_fault(files, SL_EXIT_USAGE, "%s: `%s` is not a number that fits", names[which][0], value);
+        if (range) {
+            return sl_fault(files, SL_EXIT_USAGE, "%s: `%s` is not a whole number from %s", names[which][0], value, range);
         }
         if ((which == 2 || which == 3) && !sl_format_named(value).name) {
             return sl_fault(files, SL_EXIT_USAGE, "unknown format %s; formats are raw f32 f64 i16 i32 u8 c64 rtl wav wav24 wav32 wavf text", value);
@@ -304,14 +306,31 @@ static int sl_open_ends(sl_files *files, const sl_options *o, uint32_t *stdout_w
     return 0;
 }
 
-/* Says what was left over at the ends of the inputs. */
+/* Says what is odd about the ends of the files, in the words of `sluice run`. */
 static void sl_remarks(const char *program, const sl_files *files) {
     for (uint32_t i = 0; i < files->readers; i++) {
         const sl_file *f = &files->read[i];
+        if (f->missing > 0) {
+            fprintf(stderr, "%s: warning: %s ends %llu byte%s before its header says\n", program, f->name, (unsigned long long)f->missing,
+                    f->missing == 1 ? "" : "s");
+        }
+        if (f->torn > 0) {
+            fprintf(stderr, "%s: warning: %s ends within a frame: %u of its %u channels ha%s a last sample\n", program, f->name, f->torn, f->channels,
+                    f->torn == 1 ? "s" : "ve");
+        }
         if (f->leftover > 0) {
-            fprintf(stderr, "%s: %s does not hold a whole number of %s items: %llu %s%s left over after %llu items\n", program, f->name,
+            fprintf(stderr, "%s: warning: %s does not hold a whole number of %s items: %llu %s%s left over after %llu items\n", program, f->name,
                     f->end->type, (unsigned long long)f->leftover, f->format.kind == SL_FORMAT_TEXT ? "number" : "byte",
                     f->leftover == 1 ? "" : "s", (unsigned long long)f->items);
+        }
+    }
+    for (uint32_t i = 0; i < files->writers; i++) {
+        const sl_file *f = &files->write[i];
+        if (f->too_long) {
+            fprintf(stderr, "%s: warning: %s: too long for a WAV header; players that trust the header may stop early\n", program, f->name);
+        } else if (f->filled > 0) {
+            fprintf(stderr, "%s: warning: %s: the last frame was filled up with %llu zero sample%s\n", program, f->name,
+                    (unsigned long long)f->filled, f->filled == 1 ? "" : "s");
         }
     }
 }
@@ -346,8 +365,12 @@ int main(int argc, char **argv) {
     int wanted = failed ? -1 : sl_parse_options(files, argc, argv, &options);
     if (wanted == 1) {
         sl_help(program);
+        const int bad = fflush(stdout) != 0 && errno != EPIPE;
+        if (bad) {
+            fprintf(stderr, "%s: error: cannot write standard output: %s\n", program, strerror(errno));
+        }
         sl_files_destroy(files);
-        return SL_EXIT_OK;
+        return bad ? SL_EXIT_INPUT : SL_EXIT_OK;
     }
     struct sigaction action;
     memset(&action, 0, sizeof action);

@@ -101,24 +101,49 @@ static int sl_wav_ends_in_pad(const sl_file *f, uint64_t bytes) {
     return f->format.kind == SL_FORMAT_WAV && f->left == UINT64_MAX && sl_number_bytes(f->format.number) == 3 && bytes % 3 == 1 && bytes % 2 == 0;
 }
 
+/* Notes what a header promised that did not come, and a last frame that not all channels have; `held`: bytes after the last whole item. */
+static void sl_wav_ended(sl_file *f, uint64_t held) {
+    if (f->format.kind != SL_FORMAT_WAV) {
+        return;
+    }
+    if (f->ended && f->left != UINT64_MAX && f->left > held) {
+        f->missing = f->left - held;
+        f->leftover = 0;
+    } else if (held == 0) {
+        f->torn = (uint32_t)(f->items * f->end->scalars % f->channels);
+    }
+}
+
 static void sl_wav_put(sl_file *f, uint32_t value, int bytes) {
     memcpy(f->bytes + f->held, &value, (size_t)bytes);
     f->held += (size_t)bytes;
 }
 
 static void sl_wav_write_header(sl_file *f) {
-    uint32_t width = (uint32_t)sl_number_bytes(f->format.number);
+    const uint32_t width = (uint32_t)sl_number_bytes(f->format.number), tag = f->format.number == SL_F32 ? 3 : 1;
+    /* more than 16 bits or two channels are told in the long form, as `sluice run` has it: which channel is which loudspeaker's, and the kind of numbers as a GUID */
+    const int wide = width > 2 || f->channels > 2;
+    const uint32_t loudspeakers = f->channels < 18 ? (1u << f->channels) - 1 : 0x3ffff;
     sl_wav_put(f, 0x46464952, 4); /* RIFF */
     sl_wav_put(f, 0xffffffff, 4);
     sl_wav_put(f, 0x45564157, 4); /* WAVE */
     sl_wav_put(f, 0x20746d66, 4); /* fmt */
-    sl_wav_put(f, 16, 4);
-    sl_wav_put(f, f->format.number == SL_F32 ? 3 : 1, 2);
+    sl_wav_put(f, wide ? 40 : 16, 4);
+    sl_wav_put(f, wide ? 0xfffe : tag, 2);
     sl_wav_put(f, f->channels, 2);
     sl_wav_put(f, f->rate, 4);
     sl_wav_put(f, f->rate * f->channels * width, 4);
     sl_wav_put(f, f->channels * width, 2);
     sl_wav_put(f, 8 * width, 2);
+    if (wide) {
+        sl_wav_put(f, 22, 2);
+        sl_wav_put(f, 8 * width, 2);
+        sl_wav_put(f, loudspeakers, 4);
+        sl_wav_put(f, tag, 4);
+        sl_wav_put(f, 0x00100000, 4);
+        sl_wav_put(f, 0xaa000080, 4);
+        sl_wav_put(f, 0x719b3800, 4);
+    }
     sl_wav_put(f, 0x61746164, 4); /* data */
     sl_wav_put(f, 0xffffffff, 4);
     f->header = f->held;
@@ -134,12 +159,14 @@ static int sl_wav_finish(sl_files *files, sl_file *f) {
         }
         f->bytes[f->held++] = 0;
     }
+    f->filled = fill / (uint64_t)sl_number_bytes(f->format.number);
     f->data += fill;
     if (sl_file_flush(files, f) != 0) {
         return -1;
     }
     uint64_t whole = padded + f->header - 8;
-    if (f->temporary && whole <= UINT32_MAX) {
+    f->too_long = whole > UINT32_MAX;
+    if (f->temporary && !f->too_long) {
         uint32_t sizes[2] = {(uint32_t)whole, (uint32_t)f->data};
         if (pwrite(f->fd, &sizes[0], 4, 4) != 4 || pwrite(f->fd, &sizes[1], 4, (off_t)f->header - 4) != 4) {
             return sl_fault(files, SL_EXIT_INPUT, "cannot write %s: %s", f->name, strerror(errno));

@@ -201,7 +201,8 @@ impl Reader {
         }
         if let Some(missing) = self.left.filter(|left| *left > self.bytes.buffered().len() as u64) {
             let missing = missing - self.bytes.buffered().len() as u64;
-            self.leftover = Some(format!("{} ends {missing} bytes before its header says", self.name()));
+            let s = if missing == 1 { "" } else { "s" };
+            self.leftover = Some(format!("{} ends {missing} byte{s} before its header says", self.name()));
             return Ok(());
         }
         let mut n = match self.decode {
@@ -216,6 +217,12 @@ impl Reader {
         }
         if n > 0 {
             self.leftover = Some(self.describe_leftover(n, "byte"));
+        } else if let Some(header) = &self.wav
+            && let torn @ 1.. = self.count * self.item.scalars as u64 % u64::from(header.channels)
+        {
+            let (name, channels, has) = (self.name(), header.channels, if torn == 1 { "has" } else { "have" });
+            let why = format!("{name} ends within a frame: {torn} of its {channels} channels {has} a last sample");
+            self.leftover = Some(why);
         }
         Ok(())
     }
@@ -304,20 +311,13 @@ impl Reader {
                     self.leftover = Some(self.describe_leftover(numbers, "number"));
                     return Ok(n);
                 }
-                if held.len() - used > 1 << 16 {
-                    return Err(Fault::input(format!(
-                        "{}, line {line}: not numbers in text",
-                        self.bytes.name,
-                        line = words.line + 1
-                    )));
-                }
                 self.bytes.consume(used);
                 break;
             };
-            let word = String::from_utf8_lossy(&held[range]);
+            let word = &held[range];
             let mut bytes = [0; 8];
-            if text::parse(&word, *scalar, &mut bytes).is_none() {
-                let fault = text::fault(&self.bytes.name, line, &word, *scalar);
+            if text::parse(word, *scalar, &mut bytes).is_none() {
+                let fault = text::fault(&self.bytes.name, line, word, *scalar);
                 if n == 0 {
                     return Err(fault);
                 }

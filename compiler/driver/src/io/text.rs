@@ -4,9 +4,12 @@ use super::format::get_scalar;
 use super::item::{ItemType, Scalar};
 use crate::exit::Fault;
 
-/// Is the byte between numbers?
+/// The most bytes of a number: what is longer is none, however it arrives. Programs of their own have the same limit (rts/c/sl_file.c).
+pub const LONGEST: usize = 1 << 16;
+
+/// Is the byte between numbers? White space is what C takes for it, the vertical tab included.
 pub fn separates(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b',' | b';')
+    byte.is_ascii_whitespace() || matches!(byte, 0x0b | b',' | b';')
 }
 
 /// Cuts words out of text that arrives in pieces.
@@ -38,7 +41,8 @@ impl Words {
             let end = text[at..].iter().position(|b| separates(*b) || *b == b'#').map(|n| at + n);
             return match end {
                 Some(end) => (end, Some((at..end, self.line + 1))),
-                None if ended => (text.len(), Some((at..text.len(), self.line + 1))),
+                // one that is too long is told without waiting for its end
+                None if ended || text.len() - at > LONGEST => (text.len(), Some((at..text.len(), self.line + 1))),
                 None => (at, None),
             };
         }
@@ -47,7 +51,8 @@ impl Words {
 }
 
 /// One scalar from a word.
-pub fn parse(word: &str, scalar: Scalar, out: &mut [u8]) -> Option<()> {
+pub fn parse(word: &[u8], scalar: Scalar, out: &mut [u8]) -> Option<()> {
+    let word = std::str::from_utf8(word).ok().filter(|word| word.len() <= LONGEST)?;
     match scalar {
         Scalar::Int => {
             let (minus, digits) = match word.strip_prefix('-') {
@@ -55,7 +60,11 @@ pub fn parse(word: &str, scalar: Scalar, out: &mut [u8]) -> Option<()> {
                 None => (false, word.strip_prefix('+').unwrap_or(word)),
             };
             let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-                Some(hex) => i64::from(u32::from_str_radix(hex, 16).ok()? as i32),
+                // Rust takes a sign here, too
+                Some(hex) if hex.starts_with(|c: char| c.is_ascii_hexdigit()) => {
+                    i64::from(u32::from_str_radix(hex, 16).ok()? as i32)
+                }
+                Some(_) => return None,
                 None if digits.starts_with(|c: char| c.is_ascii_digit()) => digits.parse::<i64>().ok()?,
                 None => return None,
             };
@@ -88,9 +97,22 @@ pub fn expected(scalar: Scalar) -> &'static str {
 }
 
 /// The fault of a word that is no such scalar.
-pub fn fault(end: &str, line: u64, word: &str, scalar: Scalar) -> Fault {
-    let mut short: String = word.chars().take(40).collect();
-    if short.len() < word.len() {
+pub fn fault(end: &str, line: u64, word: &[u8], scalar: Scalar) -> Fault {
+    // enough for 40 characters, whatever they are
+    let text = String::from_utf8_lossy(&word[..word.len().min(200)]);
+    let mut short = String::new();
+    for c in text.chars().take(40) {
+        match c {
+            // what a terminal would not show
+            '\0'..'\u{20}' | '\u{7f}' => short.push_str(&format!("\\x{:02x}", u32::from(c))),
+            _ => short.push(c),
+        }
+    }
+    if word.len() > LONGEST {
+        let why = format!("has more than {LONGEST} bytes, too many for a number");
+        return Fault::input(format!("{end}, line {line}: `{short}...` {why}"));
+    }
+    if text.chars().nth(40).is_some() {
         short.push_str("...");
     }
     Fault::input(format!("{end}, line {line}: `{short}` is not {}", expected(scalar)))
@@ -145,14 +167,14 @@ mod tests {
     #[test]
     fn scalars() {
         let mut out = [0; 8];
-        assert!(parse("-2147483648", Scalar::Int, &mut out).is_some());
+        assert!(parse(b"-2147483648", Scalar::Int, &mut out).is_some());
         assert_eq!(out[..4], i32::MIN.to_le_bytes());
-        assert!(parse("0xFFFFFFFF", Scalar::Int, &mut out).is_some());
+        assert!(parse(b"0xFFFFFFFF", Scalar::Int, &mut out).is_some());
         assert_eq!(out[..4], (-1i32).to_le_bytes());
-        for bad in ["2147483648", "1.5", "", "-", "--1", "-+1", "x", "99999999999999999999"] {
-            assert!(parse(bad, Scalar::Int, &mut out).is_none(), "{bad}");
+        for bad in ["2147483648", "1.5", "", "-", "--1", "-+1", "x", "0x+5", "0x", "99999999999999999999"] {
+            assert!(parse(bad.as_bytes(), Scalar::Int, &mut out).is_none(), "{bad}");
         }
-        assert!(parse("1e-3", Scalar::F32, &mut out).is_some());
-        assert!(parse("2", Scalar::Bit, &mut out).is_none());
+        assert!(parse(b"1e-3", Scalar::F32, &mut out).is_some());
+        assert!(parse(b"2", Scalar::Bit, &mut out).is_none());
     }
 }

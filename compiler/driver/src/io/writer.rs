@@ -163,7 +163,8 @@ impl Writer {
             let short = (frame - wav.data % frame) % frame;
             if short > 0 {
                 let samples = short / wav.number.bytes() as u64;
-                remark = Some(format!("{}: the last frame was filled up with {samples} zero samples", self.name));
+                let s = if samples == 1 { "" } else { "s" };
+                remark = Some(format!("{}: the last frame was filled up with {samples} zero sample{s}", self.name));
                 self.sink.write(&vec![0; short as usize])?;
                 wav.data += short;
             }

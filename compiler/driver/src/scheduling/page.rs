@@ -2,6 +2,7 @@
 
 use super::Planned;
 use super::report::{Report, grouped};
+use super::why::percent;
 use crate::pipeline::Checked;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::NodeId;
@@ -54,10 +55,9 @@ fn row(checked: &Checked, planned: &Planned, files: &[FileId], n: NodeId) -> Row
     let peek = peek.map_or(String::new(), |c| format!(" peek {}", c.peek));
     let place = checked.sources.line_col(node.span.file, node.span.start);
     let cycles = planned.plan.times.firing[n.index()];
-    let work = problem.graph().work().max(1);
     let share = task.map_or(String::new(), |t| {
         let own = tasks[t].cost.saturating_mul(tasks[t].instances);
-        format!(", {:.1} % of the work", own as f64 * 100.0 / work as f64)
+        format!(", {} of the work", percent(own, problem.graph().work()))
     });
     Row {
         path: node.path.clone(),

@@ -164,8 +164,22 @@ fn state(name: &str, share: String, bounds: &Bounds) -> String {
     )
 }
 
-/// A part as a percentage with one digit after the point.
-fn percent(part: u64, whole: u64) -> String {
-    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
+/// A part as a percentage with one digit after the point, to the nearest: whatever shows a share asks here, so that it is the same everywhere.
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    let whole = u128::from(whole.max(1));
+    let tenths = (u128::from(part) * 1000 + whole / 2) / whole;
     format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn shares_are_rounded_to_the_nearest() {
+        // 61.55 %, of which a page said 61.6 % and its summary 61.5 %
+        assert_eq!(percent(1231, 2000), "61.6 %");
+        assert_eq!((percent(1, 3), percent(2, 3)), ("33.3 %".into(), "66.7 %".into()));
+        assert_eq!((percent(0, 0), percent(u64::MAX, u64::MAX)), ("0.0 %".into(), "100.0 %".into()));
+    }
 }

@@ -72,10 +72,21 @@ fn walk(folder: &str, prefix: &str, depth: usize, groups: &mut BTreeMap<String, 
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(fault)? {
         let entry = entry.map_err(fault)?;
-        // What is not UTF-8 cannot be named in a message or on the command line.
-        let Ok(name) = entry.file_name().into_string() else { continue };
+        let kind = entry.file_type().map_err(fault)?;
+        let name = match entry.file_name().into_string() {
+            Ok(name) => name,
+            // It cannot be named in a message or on the command line; a test that is passed over would count as one that passes.
+            Err(name) => {
+                let name = name.to_string_lossy();
+                if !name.starts_with(['.', '_']) && (kind.is_dir() || part(&name).is_some()) {
+                    let fault = Fault::input(format!("{folder}/{name} cannot be a test: its name is not UTF-8"));
+                    return Err(fault.help("give it another name"));
+                }
+                continue;
+            }
+        };
         if !name.starts_with(['.', '_']) {
-            entries.push((name, entry.file_type().map_err(fault)?));
+            entries.push((name, kind));
         }
     }
     entries.sort_by(|a, b| a.0.cmp(&b.0));

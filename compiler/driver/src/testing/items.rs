@@ -142,10 +142,10 @@ pub fn show(kind: Kind, value: f64) -> String {
 fn numbers(name: &str, bytes: &[u8], scalar: Scalar) -> Result<Vec<f64>, String> {
     let (mut words, mut at, mut all) = (Words::default(), 0, Vec::new());
     while let (used, Some((range, line))) = words.next(&bytes[at..], true) {
-        let word = String::from_utf8_lossy(&bytes[at..][range]);
+        let word = &bytes[at..][range];
         let mut own = [0; 8];
-        if text::parse(&word, scalar, &mut own).is_none() {
-            return Err(text::fault(name, line, &word, scalar).message);
+        if text::parse(word, scalar, &mut own).is_none() {
+            return Err(text::fault(name, line, word, scalar).message);
         }
         all.push(format::get_scalar(scalar, &own));
         at += used;

@@ -20,7 +20,7 @@ pub mod spec;
 pub mod tolerance;
 
 use crate::cc::Compiler;
-use crate::exit::{Exit, Fault};
+use crate::exit::{Exit, Fault, no_thread};
 use crate::interrupt;
 use crate::options::{CodeChoices, MessageFormat};
 use crate::pipeline::Halt;
@@ -176,9 +176,9 @@ pub fn test(session: &mut Session, options: &TestOptions) -> Result<Exit, Halt> 
     let mut gap = "\n";
     let mut blessed: Vec<(String, Change)> = Vec::new();
     let stopped = std::thread::scope(|scope| -> Result<bool, Halt> {
-        for _ in 0..jobs.clamp(1, groups.len()) {
+        for started in 0..jobs.clamp(1, groups.len()) {
             let (groups, project, next, send) = (&groups, &project, &next, send.clone());
-            scope.spawn(move || {
+            let work = move || {
                 while let Some((i, group)) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, groups.get(i)?)))
                 {
@@ -192,7 +192,13 @@ pub fn test(session: &mut Session, options: &TestOptions) -> Result<Exit, Halt> 
                         return;
                     }
                 }
-            });
+            };
+            match std::thread::Builder::new().spawn_scoped(scope, work) {
+                Ok(_) => {}
+                // fewer do it, too
+                Err(_) if started > 0 => break,
+                Err(e) => return Err(no_thread(&e).into()),
+            }
         }
         drop(send);
         // Results are told in the order of the names, whatever order they come in.

@@ -251,10 +251,7 @@ impl Checker<'_> {
             return self.broken(span);
         }
         if let [a, b] = &mut checked[..] {
-            let (mut x, mut y) = (Checked::from(a.expr.clone()), Checked::from(b.expr.clone()));
-            (x.literal, y.literal) = (a.literal, b.literal);
-            self.promote_literals(&mut x, &mut y);
-            (*a, *b) = (x, y);
+            self.promote_literals(a, b);
         }
         let mut met = checked[0].expr.ty.clone();
         for c in &checked[1..] {

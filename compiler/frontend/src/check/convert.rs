@@ -5,6 +5,7 @@ use crate::constant::Const;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
 use sluice_grammar::diagnostic::{Diagnostic, Fix};
+use sluice_grammar::span::Span;
 
 /// A typed expression, with the double-precision value of a real literal that has not met its type yet.
 pub struct Checked {
@@ -12,12 +13,45 @@ pub struct Checked {
     pub expr: Expr,
     /// For a real literal (or a sum, product, negation of such, also with int literals): its value in double precision.
     pub literal: Option<f64>,
+    /// For a `?:` that chooses from such literals: their values, as they stand in the text.
+    pub choice: Option<Vec<f64>>,
 }
 
 impl From<Expr> for Checked {
     fn from(expr: Expr) -> Checked {
-        Checked { expr, literal: None }
+        Checked { expr, literal: None, choice: None }
     }
+}
+
+impl Checked {
+    /// An expression that is, with a value, a real literal.
+    pub fn literal(expr: Expr, literal: Option<f64>) -> Checked {
+        Checked { expr, literal, choice: None }
+    }
+
+    /// Makes doubles of real literals, of those that `?:` chooses from, too. Gives the places of those that it was; none where the expression is something else.
+    fn become_double(&mut self) -> Vec<Span> {
+        let mut places = Vec::new();
+        let values = self.choice.take().or_else(|| self.literal.take().map(|v| vec![v]));
+        doubles(&mut self.expr, &mut values.unwrap_or_default().into_iter(), &mut places);
+        places
+    }
+}
+
+fn doubles(e: &mut Expr, values: &mut std::vec::IntoIter<f64>, places: &mut Vec<Span>) {
+    match &mut e.kind {
+        // a literal is no `?:`: this one chooses from literals
+        ExprKind::Ternary(_, a, b) if values.len() > 0 => {
+            doubles(a, values, places);
+            doubles(b, values, places);
+        }
+        _ => {
+            let Some(value) = values.next() else { return };
+            e.kind = ExprKind::Const(Const::Double(value));
+            places.push(e.span);
+        }
+    }
+    e.ty = Ty::Double;
 }
 
 /// How one type becomes another.
@@ -82,6 +116,13 @@ impl Checker<'_> {
         Expr { kind: ExprKind::Convert(Box::new(e)), ty: to.clone(), span }
     }
 
+    /// Makes doubles of the real literals that an expression is, where it meets a double; were there any?
+    pub fn met_double(&mut self, e: &mut Checked, other: &Ty) -> bool {
+        let places = if *other == Ty::Double { e.become_double() } else { Vec::new() };
+        places.iter().for_each(|at| self.became_double(*at));
+        !places.is_empty()
+    }
+
     /// Gives an expression the type wanted, implicitly; reports where that cannot be.
     pub fn coerce(&mut self, e: Checked, to: &Ty) -> Checked {
         self.coerce_for(e, to, "")
@@ -90,14 +131,13 @@ impl Checker<'_> {
     /// As [`Self::coerce`]; `role` says what wants the type ("the parameter `n`"), for the message.
     pub fn coerce_for(&mut self, e: Checked, to: &Ty, role: &str) -> Checked {
         let span = e.expr.span;
-        if let (Some(v), Ty::Double) = (e.literal, to) {
-            self.became_double(span);
-            return Expr { kind: ExprKind::Const(Const::Double(v)), ty: Ty::Double, span }.into();
+        let mut e = e;
+        if self.met_double(&mut e, to) {
+            return e;
         }
         let wants = if role.is_empty() { String::new() } else { format!(" ({role})") };
         match fit(&e.expr.ty, to) {
             Fit::Same => {
-                let mut e = e;
                 if self.is_unknown(&e.expr.ty) && !matches!(e.expr.kind, ExprKind::Const(_)) && *to != Ty::Error {
                     e.expr.ty = to.clone();
                 }

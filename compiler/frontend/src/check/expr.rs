@@ -1,6 +1,7 @@
 //! Expressions.
 
 use super::convert::{Checked, Fit, fit};
+use super::operators::choices;
 use super::{Checker, Place};
 use crate::constant::Const;
 use crate::ty::Ty;
@@ -118,8 +119,14 @@ impl Checker<'_> {
             }
             Ty::Error => self.broken(span),
             other => {
-                let other = self.show(other);
-                self.error("E0215", format!("{other} is not an array"), span, "a list in braces initialises an array");
+                let shown = self.show(other);
+                let label = "a list in braces initialises an array";
+                let d = Diagnostic::error("E0215", format!("{shown} is not an array"), span, label);
+                self.report(match other {
+                    Ty::Complex => d.help("a complex number is written `1.0 + 2.0i` or `complex(x, y)`"),
+                    Ty::Vec(_) => d.help(format!("a vector is made as in `{shown}(x, y, ...)`")),
+                    _ => d,
+                });
                 self.broken(span)
             }
         }
@@ -141,6 +148,19 @@ impl Checker<'_> {
         if let Some(id) = self.w.statics.get(&name.name).copied() {
             let ty = self.w.globals.statics[id.index()].ty.clone();
             return Expr { kind: ExprKind::Static(id), ty, span };
+        }
+        if let Some((_, at)) = self.head.iter().find(|(n, _)| *n == name.name) {
+            let d = Diagnostic::error(
+                "E0209",
+                "the size of an array must be a constant",
+                span,
+                format!("`{}` has a value only when the function is called", name.name),
+            );
+            let d = d.label(*at, "this parameter");
+            self.report(
+                d.help("a function takes arrays of one size: use a parameter of the stream, a static or a literal"),
+            );
+            return self.broken(span);
         }
         let mut d = Diagnostic::error(
             "E0102",
@@ -346,8 +366,11 @@ impl Checker<'_> {
     fn ternary(&mut self, c: &ast::Expr, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked {
         let cond = self.expr(c);
         let cond = self.condition(cond);
+        let trees = (a, b);
         let (mut a, mut b) = (self.expr(a), self.expr(b));
         self.promote_literals(&mut a, &mut b);
+        let real = [&a, &b].iter().any(|c| c.literal.is_some() || c.choice.is_some());
+        let choice = real.then(|| Some([choices(&a, trees.0)?, choices(&b, trees.1)?].concat())).flatten();
         let Some(ty) = self.meet(&a.expr.ty, &b.expr.ty) else {
             let (x, y) = (self.show(&a.expr.ty), self.show(&b.expr.ty));
             self.report(
@@ -364,15 +387,15 @@ impl Checker<'_> {
         // bit and boolean meet in int for arithmetic, but a choice between equals stays what it is
         let a = self.coerce(a, &ty).expr;
         let b = self.coerce(b, &ty).expr;
-        Expr { kind: ExprKind::Ternary(Box::new(cond), Box::new(a), Box::new(b)), ty, span }.into()
+        let expr = Expr { kind: ExprKind::Ternary(Box::new(cond), Box::new(a), Box::new(b)), ty, span };
+        Checked { expr, literal: None, choice }
     }
 
     fn cast(&mut self, ty: &ast::Type, inner: &ast::Expr, span: Span) -> Expr {
         let to = self.ty(ty);
-        let e = self.expr(inner);
-        if let (Some(v), Ty::Double) = (e.literal, &to) {
-            self.became_double(span);
-            return Expr { kind: ExprKind::Const(Const::Double(v)), ty: Ty::Double, span };
+        let mut e = self.expr(inner);
+        if self.met_double(&mut e, &to) {
+            return Expr { span, ..e.expr };
         }
         let from = e.expr.ty.clone();
         let fine = match (&from, &to) {

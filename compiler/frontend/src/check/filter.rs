@@ -313,8 +313,8 @@ impl Checker<'_> {
             return;
         }
         for (f, handler) in &parts.functions {
-            let ret = if *handler { Ty::Void } else { self.ty(&f.ret) };
-            let params = f.params.iter().map(|p| self.ty(&p.ty)).collect();
+            let (ret, params) = self.head(f);
+            let ret = if *handler { Ty::Void } else { ret };
             self.add_own(&f.name.name, OwnFn { params, ret, span: f.name.span() });
         }
     }

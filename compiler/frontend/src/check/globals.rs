@@ -1,21 +1,20 @@
 //! Structs, function groups, and static blocks.
 //!
-//! Order: struct fields, statics' types, signatures, helper bodies, statics' values in source order (their initialisers may call helpers). Statics are evaluated before any stream is elaborated.
+//! Order: struct fields, statics' types, signatures, helper bodies, statics' values (their initialisers may call helpers), each after those that it needs. Statics are evaluated before any stream is elaborated.
 //!
 //! The code of helpers, and types, contain values of statics (sizes, case labels), and those may come from such code. So all is checked again with the values that came out, until the same come
 //! out: what is known of a static when code is checked is what it is worth in the end.
 
 use super::stmt::{assigned_names, falls_through};
-use super::{Checker, Place};
-use crate::constant::Const;
-use crate::eval;
+use super::{Checker, Place, statics};
+use crate::eval::Spent;
 use crate::ids::*;
 use crate::ty::Ty;
 use crate::typed::*;
 use crate::world::World;
 use sluice_grammar::ast;
 use sluice_grammar::diagnostic::Diagnostic;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Checks and evaluates all that is global.
 pub fn globals(w: &mut World) {
@@ -26,9 +25,12 @@ pub fn globals(w: &mut World) {
     let before = w.clone();
     let mut known: Option<Vec<StaticVar>> = None;
     for round in 0..=ROUNDS {
-        let changed = once(w, known.as_deref());
+        let (changed, spent) = once(w, known.as_deref());
         // what is wrong at first may be a name, or a value, that is not known yet
         if changed.is_none() && (known.is_some() || w.reports == before.reports) {
+            if let (Some(memo), Some(spent), true) = (&w.memo, spent, w.reports == before.reports) {
+                memo.keep_statics(w, spent);
+            }
             break;
         }
         if let (Some(id), ROUNDS) = (changed, round) {
@@ -51,21 +53,22 @@ pub fn globals(w: &mut World) {
 /// How often all is checked again, at most. A chain of sizes that decide each other takes a round for each.
 const ROUNDS: u32 = 16;
 
-/// Checks and evaluates all that is global, where statics are known by what an earlier round found. Gives the first of them that came out otherwise, if one did.
-fn once(w: &mut World, known: Option<&[StaticVar]>) -> Option<StaticId> {
+/// Checks and evaluates all that is global, where statics are known by what an earlier round found. Gives the first of them that came out otherwise, if one did, and what evaluating them took,
+/// where nothing was to be said of it.
+fn once(w: &mut World, known: Option<&[StaticVar]>) -> (Option<StaticId>, Option<Spent>) {
     for (i, s) in known.unwrap_or_default().iter().enumerate() {
         w.globals.statics.push(s.clone());
         w.statics.insert(s.name.clone(), StaticId::from(i));
     }
     structs(w);
-    let fresh = statics_declared(w, known.is_some());
+    let fresh = statics::declared(w, known.is_some());
     w.globals.helpers.clear();
     signatures(w);
     helpers(w);
     let known = std::mem::replace(&mut w.globals.statics, fresh);
-    statics_evaluated(w);
+    let spent = statics::evaluated(w);
     let differs = |(a, b): &(&StaticVar, &StaticVar)| a.ty != b.ty || a.value != b.value;
-    w.globals.statics.iter().zip(&known).position(|pair| differs(&pair)).map(StaticId::from)
+    (w.globals.statics.iter().zip(&known).position(|pair| differs(&pair)).map(StaticId::from), spent)
 }
 
 fn structs(w: &mut World) {
@@ -178,8 +181,7 @@ fn signatures(w: &mut World) {
         .collect();
     for (group, f, native) in all {
         let mut c = Checker::new(w, Place::Helper, None, false);
-        let ret = c.ty(&f.ret);
-        let params: Vec<Ty> = f.params.iter().map(|p| c.ty(&p.ty)).collect();
+        let (ret, params) = c.head(&f);
         if native {
             let names = f.params.iter().map(|p| p.name.name.clone());
             let n = NativeFn {
@@ -247,126 +249,6 @@ impl Checker<'_> {
             ret,
             body: typed,
             span: f.name.span(),
-        }
-    }
-}
-
-/// Declares them: those that are `known` from an earlier round keep their values. Gives them as they are before anything is evaluated: what calls no function has its value, the others are zero.
-fn statics_declared(w: &mut World, known: bool) -> Vec<StaticVar> {
-    let (mut fresh, mut names): (Vec<StaticVar>, HashMap<Name, StaticId>) = Default::default();
-    for block in w.static_blocks.clone() {
-        for d in &block.fields {
-            let mut c = Checker::new(w, Place::Static, None, false);
-            let ty = c.ty(&d.ty);
-            if matches!(ty, Ty::Void | Ty::Portal(_)) {
-                let t = c.show(&ty);
-                c.error("E0208", format!("a static cannot be {t}"), d.ty.at.0, "not a value");
-            }
-            for (name, init) in &d.vars {
-                if let Some(first) = names.get(&name.name) {
-                    let first = fresh[first.index()].span;
-                    let mut c = Checker::new(w, Place::Static, None, false);
-                    c.declared_twice(&name.name, name.span(), first);
-                    continue;
-                }
-                let zero = w.budget.zero(&w.globals, &ty);
-                if zero.is_none() && !matches!(ty, Ty::Error | Ty::Void | Ty::Portal(_)) {
-                    Checker::new(w, Place::Static, None, false).too_large(&ty, d.ty.at.0);
-                }
-                let value = zero.unwrap_or(Const::Int(0));
-                let id = StaticId::from(fresh.len());
-                fresh.push(StaticVar { name: name.name.clone(), ty: ty.clone(), value, span: name.span() });
-                names.insert(name.name.clone(), id);
-                if !known {
-                    w.globals.statics.push(fresh[id.index()].clone());
-                    w.statics.insert(name.name.clone(), id);
-                } else if let Some(s) = w.globals.statics.get_mut(id.index()).filter(|s| s.ty != ty) {
-                    *s = fresh[id.index()].clone();
-                }
-                // plain constants are needed by the sizes of later ones; those that call helpers are set again below
-                if let Some(e) = init {
-                    // with what has been declared, whatever is known besides
-                    let mut swap = |w: &mut World| {
-                        std::mem::swap(&mut w.globals.statics, &mut fresh);
-                        std::mem::swap(&mut w.statics, &mut names);
-                    };
-                    swap(w);
-                    set_if_simple(w, id, e, &ty);
-                    swap(w);
-                    if !known {
-                        w.globals.statics[id.index()].value = fresh[id.index()].value.clone();
-                    }
-                }
-            }
-        }
-    }
-    fresh
-}
-
-/// Evaluates an initialiser that needs no function, without reporting: it is checked properly later.
-fn set_if_simple(w: &mut World, id: StaticId, e: &ast::Expr, ty: &Ty) {
-    w.quiet = true;
-    let mut c = Checker::new(w, Place::Static, None, false);
-    let typed = c.expr_as(e, ty, "a static");
-    let value = if c.errors == 0 { c.constant(&typed).ok().flatten() } else { None };
-    w.quiet = false;
-    if let Some(v) = value {
-        w.globals.statics[id.index()].value = v;
-    }
-}
-
-fn statics_evaluated(w: &mut World) {
-    for block in w.static_blocks.clone() {
-        for d in &block.fields {
-            for (name, init) in &d.vars {
-                let (Some(id), Some(e)) = (w.statics.get(&name.name).copied(), init) else { continue };
-                let ty = w.globals.statics[id.index()].ty.clone();
-                let mut c = Checker::new(w, Place::Static, None, false);
-                c.begin(Ty::Void, HashSet::new());
-                let typed = c.expr_as(e, &ty, &format!("`{}`", name.name));
-                if c.errors > 0 {
-                    continue;
-                }
-                let function = Function {
-                    name: "static".into(),
-                    params: 0,
-                    locals: c.end(),
-                    ret: Ty::Void,
-                    body: vec![Stmt {
-                        kind: StmtKind::Assign {
-                            place: Expr { kind: ExprKind::Static(id), ty, span: name.span() },
-                            value: typed,
-                        },
-                        span: name.span(),
-                    }],
-                    span: name.span(),
-                };
-                run_static(w, &function);
-            }
-        }
-        if let Some(init) = &block.init {
-            let mut c = Checker::new(w, Place::Static, None, false);
-            c.begin(Ty::Void, assigned_names(&init.stmts));
-            let body = c.block(init);
-            let function =
-                Function { name: "init".into(), params: 0, locals: c.end(), ret: Ty::Void, body, span: init.at.0 };
-            if c.errors == 0 {
-                run_static(w, &function);
-            }
-        }
-    }
-}
-
-fn run_static(w: &mut World, function: &Function) {
-    match eval::run_static(&w.globals, function, &w.budget) {
-        Ok(values) => {
-            for (id, v) in values {
-                w.globals.statics[id.index()].value = v;
-            }
-        }
-        Err(e) => {
-            let d = super::filter::evaluation_failed(&e, "while static variables are set");
-            w.report(d);
         }
     }
 }

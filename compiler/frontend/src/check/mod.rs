@@ -19,6 +19,7 @@ pub mod initialiser;
 pub mod natives;
 pub mod operators;
 pub mod rates;
+mod statics;
 pub mod stmt;
 pub mod types;
 
@@ -126,6 +127,8 @@ pub struct Checker<'w> {
     pub f: FnCtx,
     /// Fields whose values were used as constants, and where.
     pub fields_as_constants: Vec<(FieldId, Span)>,
+    /// While the head of a function is read: its parameters, which have no values there.
+    pub head: Vec<(Name, Span)>,
     /// Errors reported by this checker.
     pub errors: usize,
     /// In a composite: how many of the first locals are captured variables and parameters.
@@ -150,9 +153,18 @@ impl<'w> Checker<'w> {
             io_span: Span::default(),
             f: FnCtx::default(),
             fields_as_constants: Vec::new(),
+            head: Vec::new(),
             errors: 0,
             stream_params: 0,
         }
+    }
+
+    /// What a function gives, and the types of its parameters.
+    pub fn head(&mut self, f: &ast::FnDecl) -> (Ty, Vec<Ty>) {
+        self.head = f.params.iter().map(|p| (p.name.name.clone(), p.name.span())).collect();
+        let head = (self.ty(&f.ret), f.params.iter().map(|p| self.ty(&p.ty)).collect());
+        self.head.clear();
+        head
     }
 
     /// Reports.

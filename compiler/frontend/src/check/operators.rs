@@ -42,23 +42,15 @@ impl Checker<'_> {
         if let ExprKind::Const(k) = &operand.kind
             && let Some(k) = crate::ops::unary(op, k)
         {
-            return Checked { expr: Expr { kind: ExprKind::Const(k), ty, span }, literal };
+            return Checked::literal(Expr { kind: ExprKind::Const(k), ty, span }, literal);
         }
-        Checked { expr: Expr { kind: ExprKind::Unary(op, Box::new(operand)), ty, span }, literal }
+        Checked::literal(Expr { kind: ExprKind::Unary(op, Box::new(operand)), ty, span }, literal)
     }
 
     /// Where one side is double and the other a real literal, the literal becomes double.
     pub fn promote_literals(&mut self, a: &mut Checked, b: &mut Checked) {
-        for (x, y) in [(0, 1), (1, 0)] {
-            let other = if y == 0 { a.expr.ty.clone() } else { b.expr.ty.clone() };
-            let this = if x == 0 { &mut *a } else { &mut *b };
-            if let (Some(v), Ty::Double) = (this.literal, other) {
-                this.expr.kind = ExprKind::Const(Const::Double(v));
-                this.expr.ty = Ty::Double;
-                this.literal = None;
-                self.became_double(this.expr.span);
-            }
-        }
+        self.met_double(a, &b.expr.ty);
+        self.met_double(b, &a.expr.ty);
     }
 
     pub(super) fn binary(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked {
@@ -94,7 +86,7 @@ impl Checker<'_> {
         self.widens(&r.expr, &operands);
         let (left, right) = operand_types(op, &operands, &l.expr.ty, &r.expr.ty);
         let (l, r) = (self.convert(l.expr, &left), self.convert(r.expr, &right));
-        Checked { expr: self.operation(op, l, r, result, span), literal }
+        Checked::literal(self.operation(op, l, r, result, span), literal)
     }
 
     fn operation(&mut self, op: BinaryOp, l: Expr, r: Expr, ty: Ty, span: Span) -> Expr {
@@ -174,6 +166,11 @@ impl Checker<'_> {
         }
         Expr { kind: ExprKind::Concat(parts), ty: Ty::Str, span }
     }
+}
+
+/// The values that one side of a `?:` brings, for where it meets a double.
+pub(super) fn choices(c: &Checked, e: &ast::Expr) -> Option<Vec<f64>> {
+    c.choice.clone().or_else(|| literal_value(c, e).map(|v| vec![v]))
 }
 
 /// The value that an operand brings into a sum or product of literals: that of a real literal, or of an int one (`1.0 / 3`, `2 * pi`).

@@ -139,10 +139,7 @@ impl Checker<'_> {
         if place.ty == Ty::Error || v.expr.ty == Ty::Error {
             return nothing;
         }
-        if let (Some(d), Ty::Double) = (v.literal, &place.ty) {
-            self.became_double(v.expr.span);
-            v.expr = Expr { kind: ExprKind::Const(Const::Double(d)), ty: Ty::Double, span: v.expr.span };
-        }
+        self.met_double(&mut v, &place.ty);
         // `b ^= 1` of a bit stays among bits
         if matches!(place.ty, Ty::Bit | Ty::Bool)
             && matches!(op, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor)

@@ -168,7 +168,7 @@ fn options_that_clash() {
     }
     run(&["--target", "cuda", "--scheme", "seriel"]).says("a similar value exists: 'serial'");
     run(&["--target", "cuda", "--block-threads", "100"]).says("a multiple of 32 threads");
-    run(&["--target", "cuda", "--tile", "0"]).says("0 is not in 1..=1024");
+    run(&["--target", "cuda", "--tile", "0"]).says("not a whole number from 1 to 1024");
     run(&["--target", "cuda", "--emulate", "--gpu", "1"]).says("cannot be used with");
     let build = |more: &[&str]| place.run(&[&["build", "a.str"], more].concat()).ends(2);
     build(&["--target", "cuda", "--lib"]).says("--lib and --target cuda cannot be used together");

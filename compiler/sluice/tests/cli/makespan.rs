@@ -102,7 +102,7 @@ fn what_is_refused() {
         ("--kernel LLC --warps -4", "unexpected argument"),
         ("--kernel LLC --warps 4 --time-limit nan", "not a number of seconds"),
         ("--kernel LLC --warps 4 --method fast", "possible values"),
-        ("--kernel LLC --warps 4 --x 0 --method estimate", "0 is not in"),
+        ("--kernel LLC --warps 4 --x 0 --method estimate", "not a whole number from 1"),
     ] {
         run(arguments).ends(2).says(said);
     }

@@ -100,7 +100,8 @@ impl Codes {
         };
         let helpers = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len());
         std::thread::scope(|scope| {
-            (1..helpers).for_each(|_| drop(scope.spawn(work)));
+            // helpers only: where the system gives no thread, this one does it all
+            (1..helpers).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
         let mut done = done.into_inner().unwrap_or_else(|e| e.into_inner());
