@@ -137,6 +137,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<(Checked, Compiled), Str
             channel_limit: make.channel_limit,
             inner: make.inner,
             privatise: true,
+            delay_lines: true,
             fold: !make.plain,
             fuse: !make.plain,
             linear: if make.plain { Linear::Off } else { Linear::Auto },
@@ -179,6 +180,7 @@ pub fn compile_in_memory(checked: &Checked, make: Make) -> Result<Compiled, Stri
             unchecked: make.unchecked,
             channel_limit: make.channel_limit,
             privatise: true,
+            delay_lines: true,
             ..Default::default()
         };
         let ready = jitted::make(&mut session, checked, &code)?;
@@ -197,7 +199,7 @@ pub fn compile_threads(
     let made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let cc = CcOptions { level: 0, ..CcOptions::default() };
-        let code = CodeOptions { cc, privatise: true, fuse, ..Default::default() };
+        let code = CodeOptions { cc, privatise: true, delay_lines: true, fuse, ..Default::default() };
         let threads = ThreadsOptions { threads, batch, turns: Some(turns), report: false };
         let front = compiled::front(&mut session, checked, &code)?;
         let (c, plan) = compiled::emit_plugin(&mut session, checked, &code, Some(&threads), front)?;
@@ -268,6 +270,7 @@ fn compile_by(
             fold: true,
             fuse: true,
             privatise: true,
+            delay_lines: true,
             ..Default::default()
         };
         let folded = as_run(&mut session, checked, &code)?;

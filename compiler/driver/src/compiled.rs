@@ -19,6 +19,7 @@ use sluice_codegen::c::beside;
 use sluice_codegen::c::fused::FusedProgram;
 use sluice_codegen::c::layout::size_align;
 use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program, emit_stages};
+use sluice_frontend::constant::Const;
 use sluice_frontend::graph::{Node, NodeKind};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::ty::Ty;
@@ -29,7 +30,7 @@ use sluice_kernel::fuse::{self, Fused, Rules};
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::items;
 use sluice_kernel::lower::{self, LowerOptions};
-use sluice_kernel::passes::{PRIVATISE, Pass, pack_bits};
+use sluice_kernel::passes::{DELAY_LINES, PRIVATISE, Pass, pack_bits};
 use sluice_kernel::share_code;
 use sluice_schedule::fused::{self, FusedSchedule};
 use sluice_schedule::judge::{self, Verified};
@@ -87,7 +88,7 @@ fn emit_by(
     (flavour, name): (Flavour, &str),
     threads: Option<&ThreadsOptions>,
 ) -> Result<(CProgram, Option<Plan>), Halt> {
-    improve(session, &mut kernels, sluice_kernel::passes::FOR_C, &|_| false)?;
+    improve(session, &mut kernels, sluice_kernel::passes::FOR_C, &|_, _| true)?;
     session.pass("item-ranges", || items::prove(&checked.program.graph, &mut kernels));
     dump(session, "item-ranges", || print_kernels(&kernels))?;
     // with the latitude of fast math, a compiler makes other numbers of constants that it knows
@@ -120,9 +121,9 @@ fn emit_by(
         Some((fused, _)) => graph_text::print(&fused.graph) + "\n" + &print_kernels(&fused.kernels),
         None => graph_text::print(&checked.program.graph),
     })?;
-    improve(session, &mut kernels, code.inner.passes(), &|_| false)?;
+    improve(session, &mut kernels, code.inner.passes(), &|_, _| true)?;
     if let Some((fused, _)) = &mut fused {
-        run_passes(&mut fused.kernels, code.inner.passes(), &|_| false);
+        run_passes(&mut fused.kernels, code.inner.passes(), &|_, _| true);
     }
     session.pass("pack-bits", || pack_bits::run(&checked.program.graph, &mut kernels));
     dump(session, "pack-bits", || print_kernels(&kernels))?;
@@ -309,10 +310,18 @@ pub fn device_kernels(session: &mut Session, checked: &Checked, code: &CodeOptio
     kernels_by(session, checked, code, sluice_kernel::passes::DEVICE)
 }
 
+/// The items that wait before a filter, where its fields hold nothing but the last ones; its kernel has no fields then.
+pub(crate) fn waiting(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Option<Vec<Const>> {
+    let mut kernel = lower_one(filter, globals, code).ok()?;
+    let before = sluice_kernel::passes::before_delay_lines();
+    run_passes(std::slice::from_mut(&mut kernel), before, &|_, name| does(filter, code, name));
+    sluice_kernel::passes::delay_lines::found(&kernel)
+}
+
 /// The kernel of a filter as devices get it, where it has one.
 pub(crate) fn device_kernel(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Option<Kernel> {
     let mut kernel = lower_one(filter, globals, code).ok()?;
-    run_passes(std::slice::from_mut(&mut kernel), sluice_kernel::passes::DEVICE, &|_| privatises(filter, code));
+    run_passes(std::slice::from_mut(&mut kernel), sluice_kernel::passes::DEVICE, &|_, name| does(filter, code, name));
     Some(kernel)
 }
 
@@ -330,7 +339,7 @@ fn kernels_by(
         }
     };
     dump(session, "lower", || print_kernels(&kernels))?;
-    improve(session, &mut kernels, passes, &|i| privatises(&checked.program.codes[i], code))?;
+    improve(session, &mut kernels, passes, &|i, name| does(&checked.program.codes[i], code, name))?;
     Ok(kernels)
 }
 
@@ -341,7 +350,7 @@ pub(crate) fn native_kernels(
     code: &CodeOptions,
 ) -> Result<Vec<Kernel>, Halt> {
     let mut kernels = kernels(session, checked, code)?;
-    improve(session, &mut kernels, code.inner.passes(), &|_| false)?;
+    improve(session, &mut kernels, code.inner.passes(), &|_, _| true)?;
     Ok(kernels)
 }
 
@@ -350,15 +359,24 @@ pub(crate) fn privatises(filter: &FilterCode, code: &CodeOptions) -> bool {
     code.privatise && filter.turns.is_none()
 }
 
-/// Runs passes over all kernels, [`PRIVATISE`] over those that `privatises` says.
+/// Is a pass for a filter?
+fn does(filter: &FilterCode, code: &CodeOptions, pass: &str) -> bool {
+    match pass {
+        PRIVATISE => privatises(filter, code),
+        DELAY_LINES => filter.behind > 0,
+        _ => true,
+    }
+}
+
+/// Runs passes over all kernels that `does` says.
 fn improve(
     session: &mut Session,
     kernels: &mut [Kernel],
     passes: &'static [Pass],
-    privatises: &dyn Fn(usize) -> bool,
+    does: &dyn Fn(usize, &str) -> bool,
 ) -> Result<(), Halt> {
     for (i, (name, _)) in passes.iter().enumerate() {
-        session.pass(name, || run_passes(kernels, std::slice::from_ref(&passes[i]), privatises));
+        session.pass(name, || run_passes(kernels, std::slice::from_ref(&passes[i]), does));
         // A pass that runs several times is shown after the last.
         if !passes[i + 1..].iter().any(|(later, _)| later == name) {
             dump(session, name, || print_kernels(kernels))?;
@@ -367,9 +385,9 @@ fn improve(
     Ok(())
 }
 
-fn run_passes(kernels: &mut [Kernel], passes: &[Pass], privatises: &dyn Fn(usize) -> bool) {
+fn run_passes(kernels: &mut [Kernel], passes: &[Pass], does: &dyn Fn(usize, &str) -> bool) {
     for (name, pass) in passes {
-        for (_, kernel) in kernels.iter_mut().enumerate().filter(|(i, _)| *name != PRIVATISE || privatises(*i)) {
+        for (_, kernel) in kernels.iter_mut().enumerate().filter(|(i, _)| does(*i, name)) {
             pass(kernel);
             sluice_kernel::verify::debug_verify(kernel, name);
         }

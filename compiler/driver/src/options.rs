@@ -100,6 +100,8 @@ pub struct CodeChoices {
     pub fuse: Option<bool>,
     /// Make variables of fields in which nothing goes from one firing to the next.
     pub privatise: Option<bool>,
+    /// Read fields that hold the last items from the window.
+    pub delay_lines: Option<bool>,
     /// What is done with the loops of filters.
     #[serde(with = "inner_by_name")]
     pub inner: Option<Inner>,
@@ -146,6 +148,7 @@ impl CodeChoices {
             fold: self.fold.or(those.fold),
             fuse: self.fuse.or(those.fuse),
             privatise: self.privatise.or(those.privatise),
+            delay_lines: self.delay_lines.or(those.delay_lines),
             inner: self.inner.or(those.inner),
             linear: self.linear.or(those.linear),
         }
@@ -168,6 +171,7 @@ impl CodeChoices {
             fold: all.fold.unwrap_or(true),
             fuse: all.fuse.unwrap_or(true),
             privatise: all.privatise.unwrap_or(true),
+            delay_lines: all.delay_lines.unwrap_or(true),
             inner: all.inner.unwrap_or_default(),
             linear: all.linear.unwrap_or_default(),
             stats: false,
@@ -206,6 +210,8 @@ pub struct CodeOptions {
     pub fuse: bool,
     /// Make variables of fields in which nothing goes from one firing to the next.
     pub privatise: bool,
+    /// Read fields that hold the last items from the window, where no others are left.
+    pub delay_lines: bool,
     /// What is done with the loops of filters.
     pub inner: Inner,
     /// What is done with linear filters, where other bytes are allowed ([`CcOptions::fast_math`]).

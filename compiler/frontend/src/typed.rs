@@ -201,6 +201,8 @@ pub struct FilterCode {
     pub init_output: String,
     /// What it was made of, where it does the firings of several streams.
     pub turns: Option<Arc<InTurn>>,
+    /// Items of its window that native code reads instead of fields, before those that the program means: they wait on its channel, and are counted in what `work` peeks.
+    pub behind: u32,
     /// What its firings are where many may be done at once in the frequency domain, with other roundings.
     pub convolution: Option<Arc<Convolution>>,
 }

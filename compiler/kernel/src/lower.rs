@@ -172,7 +172,9 @@ impl<'a> Lowering<'a> {
         let plain = |r: Option<DynamicRate>| r.map(|r| DynamicRate { avg: None, ..r });
         let own = w.dynamic.unwrap_or_default();
         let own = DynamicRates { peek: plain(own.peek), pop: plain(own.pop), push: plain(own.push) };
-        Ok(Work { function: id, rates: w.rates, dynamic: self.code.dynamic().then_some(own) })
+        // what is behind comes into the window when fields are gone
+        let rates = Rates { peek: w.rates.peek - self.code.behind, ..w.rates };
+        Ok(Work { function: id, rates, dynamic: self.code.dynamic().then_some(own) })
     }
 
     fn reserve(&mut self, f: &typed::Function) -> FuncId {

@@ -2,6 +2,7 @@
 
 pub mod clean;
 pub mod count_loops;
+pub mod delay_lines;
 pub mod direct_outputs;
 pub mod fold;
 pub mod in_step;
@@ -36,6 +37,9 @@ pub type Pass = (&'static str, fn(&mut Kernel));
 /// The pass that makes variables of private fields, which can be left out.
 pub const PRIVATISE: &str = "privatise";
 
+/// The pass that reads fields from the window, which is done to the filters before which items wait for it.
+pub const DELAY_LINES: &str = "delay-lines";
+
 /// All passes in the order in which [`prepare`] runs them; some run more than once.
 pub const PASSES: &[Pass] = &[
     // calls away: what follows sees whole firings
@@ -51,6 +55,8 @@ pub const PASSES: &[Pass] = &[
     // channels become positions, which are numbers like others from here on
     ("lower-channels", lower_channels::run),
     ("fold", fold::run),
+    // fields that hold the last items are items from here on
+    (DELAY_LINES, delay_lines::run),
     ("prove-checks", prove_checks::run),
     ("reduce-divisions", reduce_divisions::run),
     ("clean", clean::run),
@@ -59,12 +65,17 @@ pub const PASSES: &[Pass] = &[
     ("lanes", lanes::run),
 ];
 
+/// The passes before [`DELAY_LINES`].
+pub fn before_delay_lines() -> &'static [Pass] {
+    PASSES.split(|(name, _)| *name == DELAY_LINES).next().unwrap_or_default()
+}
+
 /// The passes for devices: all but `lanes`, the last one, for there each thread is a lane.
 pub const DEVICE: &[Pass] = PASSES.split_at(PASSES.len() - 1).0;
 
 /// Makes a kernel ready for printing, its state as it is: who keeps it elsewhere knows its fields by number.
 pub fn prepare(mut kernel: Kernel) -> Kernel {
-    for (name, pass) in PASSES.iter().filter(|(name, _)| *name != PRIVATISE) {
+    for (name, pass) in PASSES.iter().filter(|(name, _)| *name != PRIVATISE && *name != DELAY_LINES) {
         pass(&mut kernel);
         debug_verify(&kernel, name);
     }

@@ -351,6 +351,9 @@ struct CodeArgs {
     /// Make variables of fields in which nothing goes from one firing to the next, so that it is no state [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     privatise: Option<bool>,
+    /// Read fields that hold the last items from the window, so that they are no state [default: true]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    delay_lines: Option<bool>,
     /// What is done with the loops of filters [default: auto]
     #[arg(long, value_enum, value_name = "KIND")]
     inner: Option<InnerArg>,
@@ -408,6 +411,7 @@ impl CodeArgs {
             fold: self.fold,
             fuse: self.fuse,
             privatise: self.privatise,
+            delay_lines: self.delay_lines,
             inner: self.inner.map(InnerArg::inner),
             linear: self.linear.map(LinearArg::linear),
         }

@@ -110,6 +110,7 @@ pub fn build(table: &mut Table<'_>, faults: &mut Faults) -> CodeChoices {
         fold: table.boolean("fold", faults),
         fuse: table.boolean("fuse", faults),
         privatise: table.boolean("privatise", faults),
+        delay_lines: table.boolean("delay-lines", faults),
         inner: table.choice("inner", &Inner::NAMES, faults),
         linear: table.choice("linear", &Linear::NAMES, faults),
     }

@@ -252,6 +252,7 @@ impl Checker<'_> {
             calls_native: None,
             init_output,
             turns: None,
+            behind: 0,
             convolution: None,
         };
         self.analyse(&mut code, &parts);

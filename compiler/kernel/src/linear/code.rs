@@ -120,6 +120,7 @@ impl Make {
             calls_native: None,
             init_output: String::new(),
             turns: None,
+            behind: 0,
             convolution: None,
         })
     }

@@ -47,7 +47,7 @@ impl Piece {
 }
 
 /// Is nothing seen of a program's firings but their items and prints: are there no messages and no dynamic rates?
-pub(super) fn plain(program: &Elaborated) -> bool {
+pub fn plain(program: &Elaborated) -> bool {
     program.messages.links.is_empty()
         && program.portals.is_empty()
         && program.steady.precedences.is_empty()

@@ -1,0 +1,524 @@
+//! Firings as they are gone through, one after the other, with what variables and fields hold.
+
+use super::values::{Elements, Made, Value, is_cheap};
+use crate::ir::*;
+use crate::passes::clean::holds_at;
+use crate::walk;
+use sluice_frontend::constant::Const;
+use sluice_frontend::ids::LocalId;
+use sluice_frontend::ops::{self, Scalar};
+use std::collections::HashMap;
+
+/// Where an expression or statement is, for as long as nothing is moved.
+pub type Site = usize;
+
+/// The site of an expression or statement.
+pub fn site<T>(of: &T) -> Site {
+    std::ptr::from_ref(of) as usize
+}
+
+/// What a read of a field gave, each time it was come to.
+#[derive(Default)]
+pub struct Seen {
+    /// The variables of the loops around it.
+    pub turns: Vec<LocalId>,
+    /// Their values, one time after the other.
+    pub at: Vec<i32>,
+    /// What was read, by the firing of which number.
+    pub values: Vec<(Value, u32)>,
+}
+
+/// What is known at a point of a firing.
+#[derive(Clone)]
+pub struct At {
+    locals: Vec<Value>,
+    /// By element of the fields.
+    pub fields: Vec<Value>,
+}
+
+impl At {
+    fn meet(mut self, other: &At) -> At {
+        let (a, b) = (self.locals.iter_mut().chain(&mut self.fields), other.locals.iter().chain(&other.fields));
+        for (a, b) in a.zip(b) {
+            if *a != *b {
+                *a = Value::Unknown;
+            }
+        }
+        self
+    }
+}
+
+/// Two ways meet, on each of which control may not come.
+fn meet(a: Option<At>, b: Option<At>) -> Option<At> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.meet(&b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// A construct around the current statement: what is known where something leaves it, or goes on with its next turn.
+#[derive(Default)]
+struct Nest {
+    left: Option<At>,
+    next: Option<At>,
+}
+
+/// By local: does what it holds come to a field?
+fn kept(f: &Function) -> Vec<bool> {
+    let mut kept = vec![false; f.locals.len()];
+    loop {
+        let mut more = false;
+        walk::each_stmt(&f.body, &mut |s| {
+            let StmtKind::Assign(p, e) = &s.kind else { return };
+            let goes = match &p.base {
+                Base::State(_) => true,
+                Base::Local(id) => kept[id.index()],
+                _ => false,
+            };
+            e.walk(&mut |e| {
+                if let ExprKind::Load(Place { base: Base::Local(id), .. }) = &e.kind
+                    && goes
+                {
+                    more |= !std::mem::replace(&mut kept[id.index()], true);
+                }
+            });
+        });
+        if !more {
+            return kept;
+        }
+    }
+}
+
+/// Firings as they are gone through.
+pub struct Firings<'a> {
+    kernel: &'a Kernel,
+    function: &'a Function,
+    elements: &'a Elements,
+    /// By element: does it count, so that its value is known in every firing?
+    counts: &'a [bool],
+    /// Reads of fields that do not count.
+    pub reads: HashMap<Site, Seen>,
+    /// Checks that were come to: did they hold each time?
+    pub checks: HashMap<Site, bool>,
+    /// What is made of items.
+    pub made: Vec<Made>,
+    /// Something that no firing may do, or too many steps.
+    pub failed: bool,
+    /// By local: does its value come to a field?
+    kept: Vec<bool>,
+    steps: u64,
+    most: u64,
+    number: u32,
+    turns: Vec<LocalId>,
+    nest: Vec<Nest>,
+}
+
+impl<'a> Firings<'a> {
+    /// Those of `work`, of so many steps.
+    pub fn of(kernel: &'a Kernel, elements: &'a Elements, counts: &'a [bool], most: u64) -> Firings<'a> {
+        let function = kernel.function(kernel.work.function);
+        Firings {
+            kernel,
+            function,
+            kept: kept(function),
+            elements,
+            counts,
+            reads: HashMap::new(),
+            checks: HashMap::new(),
+            made: Vec::new(),
+            failed: false,
+            steps: 0,
+            most,
+            number: 0,
+            turns: Vec::new(),
+            nest: Vec::new(),
+        }
+    }
+
+    /// Goes through the next firing; what fields hold after it.
+    pub fn fire(&mut self, fields: Vec<Value>) -> Option<Vec<Value>> {
+        let start = At { locals: vec![Value::Unknown; self.function.locals.len()], fields };
+        // what returns leaves the firing, too
+        let body = &self.function.body;
+        let (end, nest) = self.inside(body, start);
+        self.number += 1;
+        meet(end, nest.left).map(|at| at.fields).filter(|_| !self.failed)
+    }
+
+    /// Steps taken so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn step(&mut self, by: usize) {
+        self.steps += by as u64;
+        self.failed |= self.steps > self.most;
+    }
+
+    fn body(&mut self, body: &[Stmt], mut at: Option<At>) -> Option<At> {
+        for s in body {
+            self.step(1);
+            if self.failed {
+                return None;
+            }
+            at = self.stmt(s, at?);
+        }
+        at
+    }
+
+    fn inside(&mut self, body: &[Stmt], at: At) -> (Option<At>, Nest) {
+        self.nest.push(Nest::default());
+        let end = self.body(body, Some(at));
+        (end, self.nest.pop().unwrap_or_default())
+    }
+
+    fn copy(&mut self, at: &At) -> At {
+        self.step((at.locals.len() + at.fields.len()) / 8);
+        at.clone()
+    }
+
+    fn stmt(&mut self, s: &Stmt, mut at: At) -> Option<At> {
+        match &s.kind {
+            StmtKind::Assign(p, e) => {
+                let mut value = self.value(e, &at);
+                let kept = match &p.base {
+                    Base::State(_) => true,
+                    Base::Local(id) => p.path.is_empty() && self.kept[id.index()],
+                    _ => false,
+                };
+                if value == Value::Unknown && kept {
+                    value = self.made(e, &at);
+                }
+                self.write(p, value, &mut at);
+            }
+            StmtKind::Check(Check::NoResult) => return None,
+            StmtKind::Check(c) => {
+                let holds = match c.operand().map(|e| self.value(e, &at)) {
+                    Some(Value::Int(v)) => holds_at(c, v),
+                    _ => false,
+                };
+                *self.checks.entry(site(s)).or_insert(true) &= holds;
+            }
+            StmtKind::If(c, a, b) => match self.value(c, &at) {
+                Value::Bool(true) => return self.body(a, Some(at)),
+                Value::Bool(false) => return self.body(b, Some(at)),
+                _ => {
+                    let other = self.copy(&at);
+                    let (a, b) = (self.body(a, Some(at)), self.body(b, Some(other)));
+                    return meet(a, b);
+                }
+            },
+            StmtKind::For(l) => return self.counted(l, at),
+            StmtKind::Loop(body) => {
+                self.forget(body, &mut at);
+                return self.inside(body, at).1.left;
+            }
+            StmtKind::Block(body) => {
+                let (end, nest) = self.inside(body, at);
+                return meet(end, nest.left);
+            }
+            StmtKind::Break(depth) => {
+                if let Some(n) = self.nest.iter_mut().rev().nth(*depth as usize) {
+                    n.left = meet(n.left.take(), Some(at));
+                }
+                return None;
+            }
+            StmtKind::Continue(depth) => {
+                if let Some(n) = self.nest.iter_mut().rev().nth(*depth as usize) {
+                    n.next = meet(n.next.take(), Some(at));
+                }
+                return None;
+            }
+            StmtKind::Return(None) => {
+                if let Some(n) = self.nest.first_mut() {
+                    n.left = meet(n.left.take(), Some(at));
+                }
+                return None;
+            }
+            // what is seen, or done by others: not of filters that are to have no state
+            _ => self.failed = true,
+        }
+        Some(at)
+    }
+
+    fn counted(&mut self, l: &For, mut at: At) -> Option<At> {
+        let (from, to) = (self.value(&l.from, &at), self.value(&l.to, &at));
+        let (Value::Int(from), Value::Int(to)) = (from, to) else {
+            at.locals[l.var.index()] = Value::Unknown;
+            self.forget(&l.body, &mut at);
+            let head = self.copy(&at);
+            let (_, nest) = self.inside(&l.body, at);
+            // it may not turn at all
+            return meet(Some(head), nest.left);
+        };
+        let (mut turn, mut left, mut now) = (from, None, Some(at));
+        while let Some(mut at) = now.take() {
+            at.locals[l.var.index()] = Value::Int(turn);
+            let stays = match l.cmp {
+                BinaryOp::Lt => turn < to,
+                BinaryOp::Le => turn <= to,
+                BinaryOp::Gt => turn > to,
+                _ => turn >= to,
+            };
+            if !stays {
+                return meet(Some(at), left);
+            }
+            self.step(1);
+            if self.failed {
+                return None;
+            }
+            self.turns.push(l.var);
+            let (end, nest) = self.inside(&l.body, at);
+            self.turns.pop();
+            left = meet(left, nest.left);
+            now = meet(end, nest.next);
+            turn = turn.wrapping_add(l.step);
+        }
+        left
+    }
+
+    /// Nothing is known any more of what statements write.
+    fn forget(&mut self, body: &[Stmt], at: &mut At) {
+        walk::each_written(body, &mut |id| at.locals[id.index()] = Value::Unknown);
+        let elements = self.elements;
+        walk::each_stmt(body, &mut |s| {
+            for p in s.kind.targets() {
+                if let Base::State(id) = p.base {
+                    at.fields[elements.of_field(id)].fill(Value::Unknown);
+                }
+            }
+        });
+        self.step(walk::count(body));
+    }
+
+    fn write(&mut self, p: &Place, value: Value, at: &mut At) {
+        match &p.base {
+            Base::State(id) => match self.element(*id, &p.path, at) {
+                Some((element, [])) => at.fields[element] = value,
+                Some((element, _)) => at.fields[element] = Value::Unknown,
+                None => {
+                    let all = self.elements.of_field(*id);
+                    self.step(all.len() / 8);
+                    at.fields[all].fill(Value::Unknown);
+                }
+            },
+            base => {
+                p.each_expr(&mut |e| _ = self.value(e, at));
+                if let Base::Local(id) = base {
+                    let whole = p.path.is_empty() && !self.function.locals[id.index()].ty.is_aggregate();
+                    at.locals[id.index()] = if whole { value } else { Value::Unknown };
+                }
+            }
+        }
+    }
+
+    /// The element that a path leads to, and what of the path is behind it; `None` where an index is not known, or it is no single element.
+    fn element<'p>(&mut self, id: StateId, path: &'p [Proj], at: &At) -> Option<(usize, &'p [Proj])> {
+        let depth = self.elements.depth(id);
+        let mut indices = Vec::with_capacity(depth);
+        for step in path {
+            if let Proj::Index(e) = step
+                && let Value::Int(i) = self.value(e, at)
+            {
+                indices.push(i);
+            }
+        }
+        Some((self.elements.at(id, &indices)?, path.get(depth..)?))
+    }
+
+    /// Goes through an expression; what it gives.
+    fn value(&mut self, e: &Expr, at: &At) -> Value {
+        self.step(1);
+        if self.failed {
+            return Value::Unknown;
+        }
+        match &e.kind {
+            ExprKind::Const(c) => Value::of(Scalar::of(c)),
+            ExprKind::Zero => Value::of(Scalar::zero(&e.ty)),
+            ExprKind::Load(p) => self.load(e, p, at),
+            ExprKind::Unary(op, a) => {
+                Value::of(self.value(a, at).known().and_then(|a| ops::scalar_unary(*op, a)))
+            }
+            ExprKind::Binary(op, a, b) => {
+                let a = self.value(a, at);
+                match (op, a) {
+                    // the right side is not evaluated
+                    (BinaryOp::And, Value::Bool(false)) | (BinaryOp::Or, Value::Bool(true)) => a,
+                    _ => {
+                        let (a, b) = (a.known(), self.value(b, at).known());
+                        let both = a.zip(b).and_then(|(a, b)| ops::scalar_binary(*op, a, b).ok().flatten());
+                        Value::of(both)
+                    }
+                }
+            }
+            ExprKind::Select(c, a, b) => match self.value(c, at) {
+                Value::Bool(yes) => self.value(if yes { a } else { b }, at),
+                _ => {
+                    let (a, b) = (self.value(a, at), self.value(b, at));
+                    if a == b { a } else { Value::Unknown }
+                }
+            },
+            ExprKind::Convert(a) => {
+                let of = self.value(a, at);
+                if a.ty == e.ty {
+                    return of;
+                }
+                Value::of(of.known().and_then(|a| ops::scalar_convert(a, &e.ty)))
+            }
+            ExprKind::Builtin(f, args) => {
+                let args: Vec<Value> = args.iter().map(|a| self.value(a, at)).collect();
+                let args: Option<Vec<Const>> = args.into_iter().map(|a| Some(a.known()?.into_const())).collect();
+                Value::of(args.and_then(|a| ops::builtin(*f, &a)).and_then(|c| Scalar::of(&c)))
+            }
+            ExprKind::Compose(_) | ExprKind::Component(..) => {
+                e.each_operand(&mut |e| _ = self.value(e, at));
+                Value::Unknown
+            }
+            ExprKind::Iter => Value::Unknown,
+        }
+    }
+
+    fn load(&mut self, e: &Expr, p: &Place, at: &At) -> Value {
+        match &p.base {
+            Base::State(id) => {
+                let found = self.element(*id, &p.path, at);
+                let value = found.map_or(Value::Unknown, |(element, _)| at.fields[element]);
+                if !found.is_some_and(|(element, _)| self.counts[element]) {
+                    self.see(e, value, at);
+                }
+                if found.is_some_and(|(_, rest)| rest.is_empty()) { value } else { Value::Unknown }
+            }
+            Base::Local(id) if p.path.is_empty() => at.locals[id.index()],
+            Base::Table(id) => {
+                let path: Vec<Option<i32>> = p
+                    .path
+                    .iter()
+                    .map(|step| match step {
+                        Proj::Index(e) => match self.value(e, at) {
+                            Value::Int(i) => Some(i),
+                            _ => None,
+                        },
+                        _ => None,
+                    })
+                    .collect();
+                Value::of(self.table(*id, &path))
+            }
+            Base::In(position) => {
+                let position = self.value(position, at);
+                p.path.iter().for_each(|step| {
+                    if let Proj::Index(e) = step {
+                        self.value(e, at);
+                    }
+                });
+                match position {
+                    Value::Int(i) if p.path.is_empty() => Value::Item(self.first() + i64::from(i)),
+                    _ => Value::Unknown,
+                }
+            }
+            _ => {
+                p.each_expr(&mut |e| _ = self.value(e, at));
+                Value::Unknown
+            }
+        }
+    }
+
+    /// The position of this firing's first item in the period.
+    fn first(&self) -> i64 {
+        i64::from(self.number) * i64::from(self.kernel.work.rates.pop)
+    }
+
+    /// An element of a table.
+    fn table(&self, id: TableId, indices: &[Option<i32>]) -> Option<Scalar> {
+        let mut value = &self.kernel.tables[id.index()].value;
+        for i in indices {
+            let Const::Array(all) = value else { return None };
+            value = all.get(usize::try_from((*i)?).ok()?)?;
+        }
+        Scalar::of(value)
+    }
+
+    /// A read of a field is come to.
+    fn see(&mut self, e: &Expr, value: Value, at: &At) {
+        let seen = self.reads.entry(site(e)).or_default();
+        if seen.values.is_empty() {
+            seen.turns.clone_from(&self.turns);
+        }
+        // elsewhere fewer of the loops around may have been known
+        self.failed |= seen.turns != self.turns;
+        for var in &self.turns {
+            match at.locals[var.index()] {
+                Value::Int(i) => seen.at.push(i),
+                _ => self.failed = true,
+            }
+        }
+        seen.values.push((value, self.number));
+    }
+
+    /// What an expression makes of items, where it does so cheaply.
+    fn made(&mut self, e: &Expr, at: &At) -> Value {
+        let mut items = Vec::new();
+        let Some(form) = self.form(e, at, &mut items) else { return Value::Unknown };
+        let made = Made { form, items };
+        if !made.is_small() {
+            return Value::Unknown;
+        }
+        // the same expression of the same items is the same value
+        let found = self.made.iter().rposition(|m| *m == made).unwrap_or_else(|| {
+            self.made.push(made);
+            self.made.len() - 1
+        });
+        Value::Made(found as u32)
+    }
+
+    fn form(&mut self, e: &Expr, at: &At, items: &mut Vec<i64>) -> Option<Expr> {
+        self.step(1);
+        let mut leaf = |position: i64, path: &[Proj]| {
+            let k = items.iter().position(|i| *i == position).unwrap_or_else(|| {
+                items.push(position);
+                items.len() - 1
+            });
+            let base = Base::In(Box::new(Expr::int(k as i32)));
+            Expr::load(Place { base, path: path.to_vec() }, e.ty.clone())
+        };
+        match &e.kind {
+            ExprKind::Const(_) | ExprKind::Zero => Some(e.clone()),
+            ExprKind::Load(Place { base: Base::In(position), path }) => match (self.value(position, at), &path[..]) {
+                (Value::Int(i), [] | [Proj::Component(_)]) => Some(leaf(self.first() + i64::from(i), path)),
+                _ => None,
+            },
+            ExprKind::Load(p @ Place { base: Base::Local(id), .. }) if p.path.is_empty() => match at.locals[id.index()] {
+                Value::Item(i) => Some(leaf(i, &[])),
+                Value::Made(m) => {
+                    let Made { mut form, items: own } = self.made[m as usize].clone();
+                    let of = form.ty.clone();
+                    form.walk_mut(&mut |e| {
+                        if let ExprKind::Load(Place { base: Base::In(k), .. }) = &mut e.kind
+                            && let Some(i) = k.as_int().and_then(|k| own.get(k as usize))
+                        {
+                            let at = items.iter().position(|j| j == i).unwrap_or_else(|| {
+                                items.push(*i);
+                                items.len() - 1
+                            });
+                            **k = Expr::int(at as i32);
+                        }
+                    });
+                    (of == e.ty).then_some(form)
+                }
+                other => other.known().map(|s| Expr { kind: ExprKind::Const(s.into_const()), ty: e.ty.clone() }),
+            },
+            kind if is_cheap(kind) => {
+                let (mut out, mut whole) = (e.clone(), true);
+                let mut operands = Vec::new();
+                e.each_operand(&mut |a| operands.push(a));
+                let mut forms: Vec<Option<Expr>> = operands.into_iter().map(|a| self.form(a, at, items)).collect();
+                forms.reverse();
+                out.each_operand_mut(&mut |a| match forms.pop().flatten() {
+                    Some(form) => *a = form,
+                    None => whole = false,
+                });
+                (whole && out.size() <= 64).then_some(out)
+            }
+            _ => None,
+        }
+    }
+}
