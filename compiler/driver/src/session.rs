@@ -12,12 +12,13 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 17] = [
+const PASSES: [&str; 18] = [
     "parse",
     "elaborate",
     "steady-state",
     "c-slow",
     "private-state",
+    "past-items",
     "fold-branches",
     "delays",
     "skip-zeros",

@@ -148,9 +148,7 @@ fn replace(f: &mut Function, fit: &Fit, checks: &HashMap<Site, bool>) -> bool {
                 });
                 for step in path {
                     form = match (step, form.kind) {
-                        (Proj::Component(c), ExprKind::Load(p)) => {
-                            Expr::load(p.then(Proj::Component(c)), e.ty.clone())
-                        }
+                        (Proj::Component(c), ExprKind::Load(p)) => Expr::load(p.then(Proj::Component(c)), e.ty.clone()),
                         (Proj::Component(c), kind) => Expr {
                             kind: ExprKind::Component(Box::new(Expr { kind, ty: form.ty }), c),
                             ty: e.ty.clone(),

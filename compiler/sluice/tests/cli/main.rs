@@ -9,6 +9,7 @@ mod cslow;
 mod cuda;
 mod cuda_faults;
 mod cuda_tables;
+mod delay_lines;
 mod dynamic;
 mod ends;
 mod fmt;

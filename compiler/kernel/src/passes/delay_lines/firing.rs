@@ -336,9 +336,7 @@ impl<'a> Firings<'a> {
             ExprKind::Const(c) => Value::of(Scalar::of(c)),
             ExprKind::Zero => Value::of(Scalar::zero(&e.ty)),
             ExprKind::Load(p) => self.load(e, p, at),
-            ExprKind::Unary(op, a) => {
-                Value::of(self.value(a, at).known().and_then(|a| ops::scalar_unary(*op, a)))
-            }
+            ExprKind::Unary(op, a) => Value::of(self.value(a, at).known().and_then(|a| ops::scalar_unary(*op, a))),
             ExprKind::Binary(op, a, b) => {
                 let a = self.value(a, at);
                 match (op, a) {
@@ -486,7 +484,8 @@ impl<'a> Firings<'a> {
                 (Value::Int(i), [] | [Proj::Component(_)]) => Some(leaf(self.first() + i64::from(i), path)),
                 _ => None,
             },
-            ExprKind::Load(p @ Place { base: Base::Local(id), .. }) if p.path.is_empty() => match at.locals[id.index()] {
+            ExprKind::Load(p @ Place { base: Base::Local(id), .. }) if p.path.is_empty() => match at.locals[id.index()]
+            {
                 Value::Item(i) => Some(leaf(i, &[])),
                 Value::Made(m) => {
                     let Made { mut form, items: own } = self.made[m as usize].clone();

@@ -68,9 +68,17 @@ pub struct Fit {
 }
 
 /// What each read of a field becomes, where fields hold `end` after a period of so many firings.
-pub fn fit(kernel: &Kernel, elements: &Elements, seen: &Firings<'_>, end: &[Value], firings: u32, most: i64) -> Option<Fit> {
+pub fn fit(
+    kernel: &Kernel,
+    elements: &Elements,
+    seen: &Firings<'_>,
+    end: &[Value],
+    firings: u32,
+    most: i64,
+) -> Option<Fit> {
     let pop = i64::from(kernel.work.rates.pop);
-    let mut then = Then { kernel, made: &seen.made, end, period: i64::from(firings) * pop, found: vec![None; end.len()] };
+    let mut then =
+        Then { kernel, made: &seen.made, end, period: i64::from(firings) * pop, found: vec![None; end.len()] };
     let mut reads = HashMap::new();
     let (mut first, mut wanted) = (0, Vec::new());
     for (site, all) in &seen.reads {

@@ -56,7 +56,10 @@ pub struct Made {
 impl Made {
     /// An item itself.
     pub fn item(position: i64, ty: &Ty) -> Made {
-        Made { form: Expr::load(Place { base: Base::In(Box::new(Expr::int(0))), path: Vec::new() }, ty.clone()), items: vec![position] }
+        Made {
+            form: Expr::load(Place { base: Base::In(Box::new(Expr::int(0))), path: Vec::new() }, ty.clone()),
+            items: vec![position],
+        }
     }
 
     /// The same, counted from another item.
