@@ -5,22 +5,82 @@ use crate::windows::at_all_widths;
 
 /// Filters that keep their items themselves, of `float`s or `int`s; whether native code has state.
 const SHAPES: [(&str, &str, bool); 16] = [
-    ("a shift register", "float->float filter F { float[7] h; float[7] x; init { for (int i = 0; i < 7; i++) { h[i] = 1.0 / (i + 1); x[i] = i * 0.5 - 1; } } work pop 1 push 1 { for (int i = 6; i > 0; i--) x[i] = x[i - 1]; x[0] = pop(); float y = 0; for (int i = 0; i < 7; i++) y += h[i] * x[i]; push(y); } }", false),
-    ("the other way", "float->float filter F { float[9] x; init { for (int i = 0; i < 9; i++) x[i] = i * 0.5 - 1; } work pop 1 push 1 { for (int i = 0; i < 8; i++) x[i] = x[i + 1]; x[8] = pop(); float y = 0; for (int i = 0; i < 9; i++) y = x[i] - y / 2; push(y); } }", false),
-    ("read before it moves", "float->float filter F { float[5] x; init { for (int i = 0; i < 5; i++) x[i] = i * 0.5 - 1; } work pop 1 push 1 { float y = 0; float t = pop(); for (int i = 0; i < 5; i++) y = x[i] - y / 2; push(y + t); for (int i = 4; i > 0; i--) x[i] = x[i - 1]; x[0] = t; } }", false),
-    ("a ring by remainders", "float->float filter F { float[11] x; int p; init { for (int i = 0; i < 11; i++) x[i] = i * 0.5 - 1; } work pop 1 push 1 { x[p] = pop(); float y = 0; for (int i = 0; i < 11; i++) y = x[(p - i + 11) % 11] - y / 2; p = (p + 1) % 11; push(y); } }", false),
-    ("a ring by a mask, begun in the middle", "float->float filter F { float[16] x; int p = 3; init { for (int i = 0; i < 16; i++) x[i] = i * 0.5 - 1; } work pop 1 push 1 { x[p] = pop(); float y = 0; for (int i = 0; i < 16; i++) y = x[(p - i) & 15] - y / 2; p = (p + 1) & 15; push(y); } }", false),
-    ("a ring by conditions", "float->float filter F { float[6] x; int p; init { for (int i = 0; i < 6; i++) x[i] = i * 3 - 7; } work pop 1 push 1 { x[p] = pop(); float y = 0; int j = p; for (int i = 0; i < 6; i++) { y += (i + 1) * x[j]; j--; if (j < 0) j = 5; } p++; if (p == 6) p = 0; push(y); } }", false),
-    ("one item of a ring", "float->float filter F { float[37] x; int p; work pop 1 push 1 { float t = pop(); push(t + 0.5 * x[p]); x[p] = t; p = p + 1; if (p >= 37) p = 0; } }", false),
-    ("several items at once", "float->float filter F { float[8] x; int p; work pop 3 push 1 { for (int k = 0; k < 3; k++) { x[p] = pop(); p = (p + 1) & 7; } float y = 0; for (int i = 0; i < 8; i++) y += (i + 1) * x[(p + i) & 7]; push(y); } }", false),
-    ("two phases", "float->float filter F { float[12] x; work pop 2 push 2 { for (int i = 0; i < 10; i++) x[i] = x[i + 2]; x[10] = pop(); x[11] = pop(); float a = 0; float b = 0; for (int i = 0; i < 6; i++) { a += x[2 * i] * i; b += x[2 * i + 1] * (6 - i); } push(a + b); push(a - b); } }", false),
-    ("rows", "float->float filter F { float[2][4] x; work pop 2 push 2 { for (int c = 0; c < 2; c++) { for (int i = 3; i > 0; i--) x[i][c] = x[i - 1][c]; x[0][c] = pop(); } for (int c = 0; c < 2; c++) { float y = 0; for (int i = 0; i < 4; i++) y += (i + 1) * x[i][c]; push(y); } } }", false),
-    ("the last two, one of them minus zero", "float->float filter F { float a = -0.0; float b = 2; work pop 1 push 1 { float x = pop(); push(b - a); b = a; a = x; } }", false),
-    ("looked ahead, too", "float->float filter F { float d1; work peek 3 pop 2 push 2 { float d = peek(1) - (peek(0) + peek(2)) / 2; push(peek(0) + (d1 + d) / 4); push(d); d1 = pop(); pop(); } }", false),
-    ("made of items", "float->float filter F { float l; work pop 1 push 1 { float t = pop(); float e = t * t; push(e - l); l = e; } }", false),
-    ("perhaps not written", "float->float filter F { float l; work pop 1 push 1 { float x = pop(); push(x - l); if (x > 0) l = x; } }", true),
+    (
+        "a shift register",
+        "float->float filter F { float[7] h; float[7] x; init { for (int i = 0; i < 7; i++) { h[i] = 1.0 / (i + 1); x[i] = i * 0.5 - 1; } } work pop 1 push 1 { for (int i = 6; i > 0; i--) x[i] = x[i - 1]; x[0] = pop(); float y = 0; for (int i = 0; i < 7; i++) y += h[i] * x[i]; push(y); } }",
+        false,
+    ),
+    (
+        "the other way",
+        "float->float filter F { float[9] x; init { for (int i = 0; i < 9; i++) x[i] = i * 0.5 - 1; } work pop 1 push 1 { for (int i = 0; i < 8; i++) x[i] = x[i + 1]; x[8] = pop(); float y = 0; for (int i = 0; i < 9; i++) y = x[i] - y / 2; push(y); } }",
+        false,
+    ),
+    (
+        "read before it moves",
+        "float->float filter F { float[5] x; init { for (int i = 0; i < 5; i++) x[i] = i * 0.5 - 1; } work pop 1 push 1 { float y = 0; float t = pop(); for (int i = 0; i < 5; i++) y = x[i] - y / 2; push(y + t); for (int i = 4; i > 0; i--) x[i] = x[i - 1]; x[0] = t; } }",
+        false,
+    ),
+    (
+        "a ring by remainders",
+        "float->float filter F { float[11] x; int p; init { for (int i = 0; i < 11; i++) x[i] = i * 0.5 - 1; } work pop 1 push 1 { x[p] = pop(); float y = 0; for (int i = 0; i < 11; i++) y = x[(p - i + 11) % 11] - y / 2; p = (p + 1) % 11; push(y); } }",
+        false,
+    ),
+    (
+        "a ring by a mask, begun in the middle",
+        "float->float filter F { float[16] x; int p = 3; init { for (int i = 0; i < 16; i++) x[i] = i * 0.5 - 1; } work pop 1 push 1 { x[p] = pop(); float y = 0; for (int i = 0; i < 16; i++) y = x[(p - i) & 15] - y / 2; p = (p + 1) & 15; push(y); } }",
+        false,
+    ),
+    (
+        "a ring by conditions",
+        "float->float filter F { float[6] x; int p; init { for (int i = 0; i < 6; i++) x[i] = i * 3 - 7; } work pop 1 push 1 { x[p] = pop(); float y = 0; int j = p; for (int i = 0; i < 6; i++) { y += (i + 1) * x[j]; j--; if (j < 0) j = 5; } p++; if (p == 6) p = 0; push(y); } }",
+        false,
+    ),
+    (
+        "one item of a ring",
+        "float->float filter F { float[37] x; int p; work pop 1 push 1 { float t = pop(); push(t + 0.5 * x[p]); x[p] = t; p = p + 1; if (p >= 37) p = 0; } }",
+        false,
+    ),
+    (
+        "several items at once",
+        "float->float filter F { float[8] x; int p; work pop 3 push 1 { for (int k = 0; k < 3; k++) { x[p] = pop(); p = (p + 1) & 7; } float y = 0; for (int i = 0; i < 8; i++) y += (i + 1) * x[(p + i) & 7]; push(y); } }",
+        false,
+    ),
+    (
+        "two phases",
+        "float->float filter F { float[12] x; work pop 2 push 2 { for (int i = 0; i < 10; i++) x[i] = x[i + 2]; x[10] = pop(); x[11] = pop(); float a = 0; float b = 0; for (int i = 0; i < 6; i++) { a += x[2 * i] * i; b += x[2 * i + 1] * (6 - i); } push(a + b); push(a - b); } }",
+        false,
+    ),
+    (
+        "rows",
+        "float->float filter F { float[2][4] x; work pop 2 push 2 { for (int c = 0; c < 2; c++) { for (int i = 3; i > 0; i--) x[i][c] = x[i - 1][c]; x[0][c] = pop(); } for (int c = 0; c < 2; c++) { float y = 0; for (int i = 0; i < 4; i++) y += (i + 1) * x[i][c]; push(y); } } }",
+        false,
+    ),
+    (
+        "the last two, one of them minus zero",
+        "float->float filter F { float a = -0.0; float b = 2; work pop 1 push 1 { float x = pop(); push(b - a); b = a; a = x; } }",
+        false,
+    ),
+    (
+        "looked ahead, too",
+        "float->float filter F { float d1; work peek 3 pop 2 push 2 { float d = peek(1) - (peek(0) + peek(2)) / 2; push(peek(0) + (d1 + d) / 4); push(d); d1 = pop(); pop(); } }",
+        false,
+    ),
+    (
+        "made of items",
+        "float->float filter F { float l; work pop 1 push 1 { float t = pop(); float e = t * t; push(e - l); l = e; } }",
+        false,
+    ),
+    (
+        "perhaps not written",
+        "float->float filter F { float l; work pop 1 push 1 { float x = pop(); push(x - l); if (x > 0) l = x; } }",
+        true,
+    ),
     ("a sum", "float->float filter F { float l; work pop 1 push 1 { l = l / 2 + pop(); push(l); } }", true),
-    ("begun as no items", "float->float filter F { float l = 1; float m = 2; work pop 1 push 1 { float x = pop(); push(x - l * m); l = x; m = x; } }", true),
+    (
+        "begun as no items",
+        "float->float filter F { float l = 1; float m = 2; work pop 1 push 1 { float x = pop(); push(x - l * m); l = x; m = x; } }",
+        true,
+    ),
 ];
 
 /// Has what native code is made of state?
