@@ -189,6 +189,13 @@ impl Checker<'_> {
                 _ => {}
             }
         }
+        if let A::Index(call, latency) = &e.kind
+            && let A::Call { callee, args } = &call.kind
+            && let A::Member(base, handler) = &callee.kind
+            && self.is_portal(base)
+        {
+            return Some(self.send_by_one(base, handler, args, latency, span));
+        }
         let before = self.errors;
         let typed = self.expr(e).expr;
         let useful = matches!(typed.kind, ExprKind::Call(..) | ExprKind::Pop | ExprKind::IncDec { .. });
@@ -201,6 +208,28 @@ impl Checker<'_> {
             self.report(d);
         }
         Some(StmtKind::Expr(typed))
+    }
+
+    /// `p.h(x) [2];`: a range has two ends. Where what is between the brackets has been told already, there is nothing to add.
+    fn send_by_one(
+        &mut self,
+        portal: &ast::Expr,
+        handler: &ast::Ident,
+        args: &[ast::Expr],
+        latency: &ast::Expr,
+        span: Span,
+    ) -> StmtKind {
+        if matches!(latency.kind, A::Error) {
+            return self.send(portal, handler, args, Some(&ast::Latency::BestEffort), span);
+        }
+        let text = self.w.sources.text(latency.span()).to_string();
+        self.report(
+            Diagnostic::error("E0310", "a latency is a range", latency.span(), "one number")
+                .help(format!("write its smallest and its largest: `[{text}:{text}]`"))
+                .fix(Fix::safe(format!("write `{text}:{text}`"), latency.span(), format!("{text}:{text}"))),
+        );
+        let range = ast::Latency::Range(latency.clone(), latency.clone());
+        self.send(portal, handler, args, Some(&range), span)
     }
 
     fn push(&mut self, e: &ast::Expr, span: Span) -> StmtKind {
@@ -398,7 +427,21 @@ impl Checker<'_> {
                 "no such handler",
             )
             .label(at, "the portal is for this stream");
-            if let Some(n) = self.w.nearest(&handler.name, handlers(&decl)) {
+            let function = match &decl.body {
+                ast::StreamBody::Filter(members) => members.iter().find_map(|m| match m {
+                    ast::Member::Function(f) if f.name.name == handler.name => Some(f),
+                    _ => None,
+                }),
+                ast::StreamBody::Composite(_) => None,
+            };
+            if let Some(f) = function {
+                d = d
+                    .label(f.name.span(), "a function, which no message calls")
+                    .help(format!("a handler is declared by that word: `handler {}(...) {{ ... }}`", f.name.name));
+                if f.ret.base == ast::BaseType::Void {
+                    d = d.fix(Fix::new("write `handler`", f.ret.at.0, "handler"));
+                }
+            } else if let Some(n) = self.w.nearest(&handler.name, handlers(&decl)) {
                 d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), handler.span(), n));
             }
             self.report(d);
@@ -406,6 +449,7 @@ impl Checker<'_> {
         };
         let params: Vec<Ty> = h.params.iter().map(|p| self.parameter_type_elsewhere(&p.ty)).collect();
         let args = self.arguments(&handler.name, args, &params, Some(h.name.span()), span);
+        let handler = handler.name.clone();
         let latency = match latency {
             None => Some((0, 0)),
             Some(ast::Latency::BestEffort) => None,
@@ -428,19 +472,13 @@ impl Checker<'_> {
             Ok(Some(Const::Portal(id))) => id,
             Ok(_) => PortalId(u32::MAX), // in general: no portal is known
             Err(NotConstant) => {
-                self.report(
-                    Diagnostic::error(
-                        "E0310",
-                        "which portal this is depends on the run",
-                        p.span,
-                        "not known at compile time",
-                    )
-                    .help("messages constrain the schedule: send to each of the portals under an `if`"),
-                );
-                return nothing;
+                match self.chosen_portal(p, Send { portal: PortalId(u32::MAX), handler, args, latency }) {
+                    Some(chosen) => return chosen,
+                    None => return nothing,
+                }
             }
         };
-        StmtKind::Send(Box::new(Send { portal, handler: handler.name.clone(), args, latency }))
+        StmtKind::Send(Box::new(Send { portal, handler, args, latency }))
     }
 
     /// A latency, in firings: a constant. None where no value is known in general, and where it was reported.
