@@ -144,7 +144,7 @@ impl Stumble<'_, '_> {
 
     fn latency(self) -> Diagnostic {
         // `[0:*]`
-        if matches!(self.found, Some(Token::Colon)) && matches!(self.after, Some(Token::Star)) {
+        if matches!((self.before, self.found), (Some(Token::Colon), Some(Token::Star))) {
             return Diagnostic::error(
                 "E0015",
                 "a range of latencies has two ends",

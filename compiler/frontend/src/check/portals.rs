@@ -11,12 +11,63 @@ use crate::constant::Const;
 use crate::ids::*;
 use crate::ty::{Dim, Ty};
 use crate::typed::*;
-use sluice_grammar::diagnostic::Diagnostic;
+use sluice_grammar::ast::{self, ExprKind as A};
+use sluice_grammar::diagnostic::{Diagnostic, Fix};
+use sluice_grammar::span::Span;
 
 /// Each of them has code of its own in the sender, and constraints in the schedule.
 const MAX_PORTALS: usize = 256;
 
 impl Checker<'_> {
+    /// Is it a portal, or one of an array of portals? (Groups of functions have names that are no variables.)
+    pub(super) fn is_portal(&self, e: &ast::Expr) -> bool {
+        let mut dimensions = 0;
+        let mut e = e.unparen();
+        while let A::Index(base, _) = &e.kind {
+            dimensions += 1;
+            e = base.unparen();
+        }
+        let A::Var(name) = &e.kind else { return false };
+        let ty = if let Some(id) = self.lookup(&name.name) {
+            &self.f.locals[id.index()].ty
+        } else if let Some(id) = self.field_names.get(&name.name) {
+            &self.fields[id.index()].ty
+        } else if let Some((ty, ..)) = self.scalars.get(&name.name) {
+            ty
+        } else {
+            return false;
+        };
+        let mut ty = ty;
+        for _ in 0..dimensions {
+            let Some(inner) = ty.element() else { return false };
+            ty = inner;
+        }
+        matches!(ty, Ty::Portal(_))
+    }
+
+    /// `p.h(x) [2];`: a range has two ends. Where what is between the brackets has been told already, there is nothing to add.
+    pub(super) fn send_by_one(
+        &mut self,
+        portal: &ast::Expr,
+        handler: &ast::Ident,
+        args: &[ast::Expr],
+        latency: &ast::Expr,
+        span: Span,
+    ) -> StmtKind {
+        let behind = Span { start: latency.span().end, ..span };
+        if matches!(latency.kind, A::Error) || self.w.sources.text(behind).contains(':') {
+            return self.send(portal, handler, args, Some(&ast::Latency::BestEffort), span);
+        }
+        let text = self.w.sources.text(latency.span()).to_string();
+        self.report(
+            Diagnostic::error("E0310", "a latency is a range", latency.span(), "one number")
+                .help(format!("write its smallest and its largest: `[{text}:{text}]`"))
+                .fix(Fix::safe(format!("write `{text}:{text}`"), latency.span(), format!("{text}:{text}"))),
+        );
+        let range = ast::Latency::Range(latency.clone(), latency.clone());
+        self.send(portal, handler, args, Some(&range), span)
+    }
+
     /// The message to whichever portal it is; `None` where that was reported as impossible.
     pub(super) fn chosen_portal(&mut self, portal: Expr, send: Send) -> Option<StmtKind> {
         let span = portal.span;
