@@ -63,7 +63,7 @@ impl Fault {
         let source = text.get(self.start..self.end).unwrap_or("");
         let error = |code, title: &str, label: &str| Diagnostic::error(code, title, at, label);
         match self.kind {
-            FaultKind::UnknownChar => unknown_char(source, at),
+            FaultKind::UnknownChar => unknown_char(source, at, text.get(self.end..).unwrap_or("")),
             FaultKind::OpenComment => {
                 error("E0002", "this comment is never closed", "the comment starts here and runs to the end of the file")
                     .help("close it with `*/`; block comments do not nest")
@@ -136,7 +136,7 @@ impl Fault {
     }
 }
 
-fn unknown_char(source: &str, at: Span) -> Diagnostic {
+fn unknown_char(source: &str, at: Span, behind: &str) -> Diagnostic {
     let c = source.chars().next().unwrap_or('?');
     let shown = if c.is_control() || c.is_whitespace() || c == '\u{feff}' {
         format!("the character U+{:04X}", u32::from(c))
@@ -156,6 +156,9 @@ fn unknown_char(source: &str, at: Span) -> Diagnostic {
         '\u{2018}' | '\u{2019}' => typed("this is a typographic quote; characters use `'`", "'"),
         '\u{2212}' | '\u{2013}' => typed("this is not the minus sign of the keyboard", "-"),
         '\u{a0}' => typed("this is a no-break space", " "),
+        '@' if behind.trim_start().starts_with('[') => diagnostic
+            .help("the latency of a message stands directly behind it: `portal.handler(arguments) [min:max];`")
+            .fix(Fix::safe("remove the `@`", at, "")),
         '\0' => diagnostic.help("is this a text file?"),
         '\\' => diagnostic.help("a backslash belongs into a string or character literal"),
         _ => diagnostic,

@@ -143,6 +143,16 @@ impl Stumble<'_, '_> {
     }
 
     fn latency(self) -> Diagnostic {
+        // `[0:*]`
+        if matches!((self.before, self.found), (Some(Token::Colon), Some(Token::Star))) {
+            return Diagnostic::error(
+                "E0015",
+                "a range of latencies has two ends",
+                self.at,
+                "no largest latency follows",
+            )
+            .help("write two numbers, `[min:max]`, or `[*]` for a message that comes when it can");
+        }
         Diagnostic::error("E0015", "a latency belongs to a message only", self.at, "an index cannot hold this")
             .help("a message is a statement, `portal.handler(arguments) [min:max];` or `... [*];`")
     }

@@ -284,11 +284,15 @@ pub(crate) fn input<'a>(
     }
 }
 
+/// The code of a program whose buffers native code cannot have.
+pub(crate) const TOO_LARGE: &str = "E0962";
+
 /// Why there is no code.
 pub(crate) fn no_code(e: &CodegenError) -> Fault {
     match e {
         CodegenError::BuffersTooLarge { .. } => Fault::program(e.to_string())
-            .help("`sluice rates` shows where the items gather; --schedule minimum-latency needs the smallest buffers"),
+            .coded(TOO_LARGE)
+            .help("`sluice rates` shows where the items gather; `--interpret` runs the program, with as much memory as it needs"),
         CodegenError::Name(_) => Fault::usage(e.to_string()).help("give the library another name with -o"),
         CodegenError::Malformed(_) => Fault::internal(e.to_string()),
         CodegenError::NotOnDevice { .. } => {

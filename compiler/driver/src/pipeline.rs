@@ -160,6 +160,17 @@ pub fn dump(session: &Session, pass: &str, text: impl FnOnce() -> String) -> Res
     Err(Halt::Done(Exit::Ok))
 }
 
+/// What was made, or nothing where its buffers would take too much and the interpreter may run the program instead.
+fn unless_too_large<T>(session: &Session, made: Result<T, Halt>, may: bool) -> Result<Option<T>, Halt> {
+    match made {
+        Err(Halt::Fault(fault)) if may && fault.code == Some(compiled::TOO_LARGE) => {
+            session.remark(&format!("{}: the interpreter runs the program", fault.message));
+            Ok(None)
+        }
+        made => made.map(Some),
+    }
+}
+
 /// Runs a program: with the interpreter, or compiled and loaded.
 pub fn run(
     session: &mut Session,
@@ -180,11 +191,12 @@ pub fn run(
     let mut foreign = Foreign::none();
     let mut plan = None;
     // only the interpreter tells what each firing does
-    let native = if options.interpret || options.trace.is_some() {
-        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
-        foreign = Foreign::load(session, checked, &natives, code)?;
-        None
-    } else {
+    let native = 'native: {
+        if options.interpret || options.trace.is_some() {
+            break 'native None;
+        }
+        // buffers that take too much are no reason not to run, where nobody has asked for native code
+        let may_interpret = options.back_end == BackEnd::Auto && options.threads.is_none() && options.stats.is_none();
         let code = &CodeOptions { stats: options.stats.is_some(), ..*code };
         folded = as_run(session, checked, code)?;
         ran = folded.as_ref().unwrap_or(checked);
@@ -200,7 +212,9 @@ pub fn run(
                 if who == BackEnd::Jit {
                     // the front end has done its part
                     resident::let_go();
-                    jitted::of(session, checked, code, front)?
+                    let made = jitted::of(session, checked, code, front);
+                    let Some(made) = unless_too_large(session, made, may_interpret)? else { break 'native None };
+                    made
                 } else {
                     let code = &tune::find::tuned(checked, code);
                     // code made in memory is of the program before: linear filters that are combined have other roundings, branches in vectors want a C compiler
@@ -210,14 +224,21 @@ pub fn run(
                         None => front,
                     };
                     ran = combined.as_ref().unwrap_or(checked);
+                    let emitted = compiled::emit_plugin(session, ran, code, threads.as_ref(), front);
+                    let Some(emitted) = unless_too_large(session, emitted, may_interpret)? else { break 'native None };
                     let c;
-                    (c, plan) = compiled::emit_plugin(session, ran, code, threads.as_ref(), front)?;
+                    (c, plan) = emitted;
                     let natives = Natives::prepare(session, ran, natives, &code.cc)?;
                     (compiled::load(session, ran, &c, code, &natives)?, c).into()
                 }
             }
         })
     };
+    if native.is_none() {
+        ran = checked;
+        let natives = Natives::prepare(session, checked, natives, &code.cc)?;
+        foreign = Foreign::load(session, checked, &natives, code)?;
+    }
     interrupt::listen();
     if let Some(confinement) = &options.confinement {
         confinement.begin()?;

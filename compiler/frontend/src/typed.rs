@@ -542,7 +542,7 @@ pub enum ExprKind {
         /// Value after (prefix) or before (postfix).
         prefix: bool,
     },
-    /// `{1, 2, 3}`, of the expression's type; missing elements are zero.
+    /// `{1, 2, 3}`, of the expression's type: an array, whose missing elements are zero, or a struct, of which all fields are there.
     Array(Vec<Expr>),
     /// A complex number of two floats, a vector of 2 to 4 floats.
     Compose(Vec<Expr>),

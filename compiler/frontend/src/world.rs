@@ -1,8 +1,9 @@
 //! All declarations of one compilation, by name.
 //!
 //! Input: the parsed files in order (the user's first, then the standard library's). Output: [`World`], with structs resolved;
-//! statics, helpers and streams are checked later, when they are needed. A user's stream wins over one of the standard
-//! library with the same name, silently; two declarations of one name among the user's files are an error.
+//! statics, helpers and streams are checked later, when they are needed. A user's declaration wins over one of the standard
+//! library with the same name, silently, wherever the user's files name it; the library's files name the library's own
+//! ([`World::stream_at`] and its neighbours). Two declarations of one name among the user's files are an error.
 
 use crate::eval::Budget;
 use crate::ids::*;
@@ -12,7 +13,7 @@ use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast;
 use sluice_grammar::diagnostic::Diagnostic;
-use sluice_grammar::span::{SourceMap, Span};
+use sluice_grammar::span::{FileId, SourceMap, Span};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -54,6 +55,14 @@ pub struct Group {
     pub span: Span,
 }
 
+/// No name in a text begins so.
+const HIDDEN: &str = "<stdlib>.";
+
+/// What a group of the library is called beside one of the user's with the same name.
+fn hidden_group(name: &str) -> Name {
+    format!("{HIDDEN}{name}").into()
+}
+
 /// Each search looks at all names of a kind.
 const MAX_SEARCHES: u32 = 50;
 
@@ -70,8 +79,14 @@ pub struct World {
     pub structs: HashMap<Name, StructId>,
     /// Static variables by name.
     pub statics: HashMap<Name, StaticId>,
-    /// Function groups by name.
+    /// Function groups by name; those of the library that the user's files hide by [`hidden_group`].
     pub groups: HashMap<Name, Group>,
+    /// The first file of the standard library, which stands behind the user's.
+    pub library: Option<FileId>,
+    /// Streams of the library that user's streams of the same names hide from the user's files.
+    hidden_streams: HashMap<Name, DeclId>,
+    /// Structs of the library, likewise.
+    hidden_structs: HashMap<Name, StructId>,
     /// What filters share, as far as it has been evaluated.
     pub globals: Globals,
     /// Diagnostics so far.
@@ -140,6 +155,47 @@ impl World {
         self.decls.iter().filter(|d| !d.shipped).find_map(declares)
     }
 
+    /// Is this a place in the standard library?
+    pub fn is_shipped(&self, at: Span) -> bool {
+        self.library.is_some_and(|first| at.file.0 >= first.0)
+    }
+
+    /// The stream that a name stands for where it is written.
+    pub fn stream_at(&self, name: &ast::Ident) -> Option<DeclId> {
+        let known = self.streams.get(&name.name).copied();
+        if !self.is_shipped(name.span()) {
+            return known;
+        }
+        self.hidden_streams.get(&name.name).copied().or(known.filter(|id| self.decl(*id).shipped))
+    }
+
+    /// The struct that a name stands for where it is written.
+    pub fn struct_at(&self, name: &ast::Ident) -> Option<StructId> {
+        let known = self.structs.get(&name.name).copied();
+        if !self.is_shipped(name.span()) {
+            return known;
+        }
+        let own = known.filter(|id| self.is_shipped(self.globals.structs[id.index()].span));
+        self.hidden_structs.get(&name.name).copied().or(own)
+    }
+
+    /// The static that a name stands for where it is written: the library has none, and names none of the user's.
+    pub fn static_at(&self, name: &ast::Ident) -> Option<StaticId> {
+        let known = self.statics.get(&name.name).copied();
+        known.filter(|id| !self.is_shipped(name.span()) || self.is_shipped(self.globals.statics[id.index()].span))
+    }
+
+    /// The group that a name stands for where it is written.
+    pub fn group_at(&self, name: &ast::Ident) -> Option<&Group> {
+        let hidden = self.is_shipped(name.span()).then(|| self.groups.get(&hidden_group(&name.name))).flatten();
+        hidden.or_else(|| self.groups.get(&name.name))
+    }
+
+    /// The names of groups that can be written in the user's files.
+    pub fn group_names(&self) -> impl Iterator<Item = &Name> {
+        self.groups.keys().filter(|n| !n.starts_with(HIDDEN))
+    }
+
     /// Enters the declarations of one file.
     pub fn add_program(&mut self, program: ast::Program, library: bool) {
         for item in program.items {
@@ -172,11 +228,12 @@ impl World {
             if !library {
                 let first = self.globals.structs[first.index()].span;
                 self.twice("struct", &s.name, first);
+                return;
             }
-            return;
         }
         let id = StructId::from(self.globals.structs.len());
-        self.structs.insert(s.name.name.clone(), id);
+        let names = if self.structs.contains_key(&s.name.name) { &mut self.hidden_structs } else { &mut self.structs };
+        names.insert(s.name.name.clone(), id);
         self.globals.structs.push(StructDef { name: s.name.name.clone(), fields: Vec::new(), span: s.name.span() });
         self.struct_asts.push(Arc::new(s));
     }
@@ -194,11 +251,12 @@ impl World {
             if !library {
                 let first = self.decl(*first).ast.name.as_ref().map(|n| n.span()).unwrap_or_default();
                 self.twice("stream", &name, first);
+                return;
             }
-            return;
         }
         let id = DeclId::from(self.decls.len());
-        self.streams.insert(name.name.clone(), id);
+        let names = if self.streams.contains_key(&name.name) { &mut self.hidden_streams } else { &mut self.streams };
+        names.insert(name.name.clone(), id);
         self.decls.push(Decl { ast: s, name: name.name, shipped: library, parent: None, env: Vec::new() });
     }
 
@@ -216,9 +274,9 @@ impl World {
 
     fn add_group(&mut self, g: ast::FunctionGroup, native: bool, library: bool) {
         let span = g.name.span();
-        let group_name = g.name.name.clone();
+        let mut group_name = g.name.name.clone();
         if library && self.groups.contains_key(&group_name) {
-            return;
+            group_name = hidden_group(&group_name);
         }
         self.groups.entry(group_name.clone()).or_insert_with(|| Group { functions: HashMap::new(), span });
         for f in g.functions {

@@ -5,7 +5,7 @@ use super::elsewhere::{self, Programs};
 use super::hover::symbol_kind;
 use crate::world::view::View;
 use sluice_frontend::ids::SymbolId;
-use sluice_frontend::resolve::{SymbolKind, Use};
+use sluice_frontend::resolve::{Symbol, SymbolKind, Use};
 use std::collections::{BTreeMap, HashSet};
 use tower_lsp::lsp_types::*;
 
@@ -36,8 +36,15 @@ fn item(view: &View, id: SymbolId) -> Option<CallHierarchyItem> {
     })
 }
 
+/// By its file, for the library may have a stream of the same name as one of the user's.
 fn stream(view: &View, item: &CallHierarchyItem) -> Option<SymbolId> {
-    view.syntax.index().stream(&item.name)
+    let index = view.syntax.index();
+    let is_it = |s: &Symbol| {
+        matches!(s.kind, SymbolKind::Stream(_))
+            && *s.name == *item.name
+            && uri_of(view, s.span.file).as_ref() == Some(&item.uri)
+    };
+    index.symbols().find(|(_, s)| is_it(s)).map(|(id, _)| id).or_else(|| index.stream(&item.name))
 }
 
 /// The stream in this program and in the others of the workspace that have its file: each may add it.

@@ -107,16 +107,26 @@ impl Checker<'_> {
             name.span(),
             "neither a function of this filter nor a mathematical one",
         );
-        let groups: Vec<Name> = (self.w.groups.iter())
-            .filter(|(_, g)| g.functions.contains_key(&name.name))
-            .map(|(n, _)| n.clone())
-            .collect();
+        let groups: Vec<Name> =
+            (self.w.group_names()).filter(|n| self.w.groups[*n].functions.contains_key(&name.name)).cloned().collect();
         let near = {
             let own = self.own_names.keys().map(|n| &**n);
-            self.w.nearest(&name.name, BUILTINS.iter().map(|(n, ..)| *n).chain(own).chain(["print", "println"]))
+            let words = ["print", "println", "push", "pop", "peek", "iter"];
+            self.w.nearest(&name.name, BUILTINS.iter().map(|(n, ..)| *n).chain(own).chain(words))
         };
         let before = Span { end: name.span().start, ..name.span() };
-        if self.w.streams.contains_key(&name.name) {
+        if let Some(at) = self.function_of_filter(&name.name) {
+            // signatures come after sizes
+            d = d.label(
+                at,
+                "a function of this filter, but sizes of its fields and types are known before its functions",
+            );
+            d = d.help(
+                "put it into a `helper` group, whose functions can be called in sizes, or write out what it computes",
+            );
+        } else if matches!(&*name.name, "random" | "rand" | "randInt") {
+            d = d.help("random numbers come from the library, with a seed, so that a run repeats: `state = Random.next(state)` on a field `int state = 1;`, then `Random.below(state, n)` or `Random.unit(state)`");
+        } else if self.w.streams.contains_key(&name.name) {
             d = d.help("a stream of that name exists, but a stream is no function: it is added, by `add`, in a pipeline or splitjoin");
             if matches!(self.place, Place::Composite(_)) {
                 d = d.fix(Fix::new(format!("write `add {}`", name.name), before, "add "));
@@ -137,15 +147,28 @@ impl Checker<'_> {
         self.broken(span)
     }
 
+    /// Where the filter that is checked has a function of this name, whether it is known yet or not.
+    fn function_of_filter(&self, name: &str) -> Option<Span> {
+        let ast::StreamBody::Filter(members) = &self.w.decl(self.decl?).ast.body else { return None };
+        members.iter().find_map(|m| match m {
+            ast::Member::Function(f) if *f.name.name == *name => Some(f.name.span()),
+            _ => None,
+        })
+    }
+
     fn call_group(&mut self, group: &ast::Ident, name: &ast::Ident, args: &[ast::Expr], span: Span) -> Expr {
-        let Some(g) = self.w.groups.get(&group.name) else {
+        let Some(g) = self.w.group_at(group) else {
             let mut d = Diagnostic::error(
                 "E0109",
                 format!("there is no `helper` or `native` group `{}`", group.name),
                 group.span(),
                 "not declared",
             );
-            if let Some(n) = self.w.nearest(&group.name, self.w.groups.keys().map(|k| &**k)) {
+            let within = Span { end: name.span().start, ..group.span() };
+            if &*group.name == "Math" && BUILTINS.iter().any(|(k, ..)| *k == &*name.name) {
+                d = d.help(format!("mathematical functions are called by their names alone: `{}(...)`", name.name));
+                d = d.fix(Fix::safe(format!("write `{}`", name.name), within, ""));
+            } else if let Some(n) = self.w.nearest(&group.name, self.w.group_names().map(|k| &**k)) {
                 d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), group.span(), n));
             }
             self.report(d);

@@ -199,7 +199,7 @@ impl Checker<'_> {
 
     fn named(&mut self, name: &ast::Ident, type_args: &[ast::Type], args: &[ast::Expr], span: Span) -> StreamUse {
         let builtin = matches!(&*name.name, "Identity" | "FileReader" | "FileWriter");
-        if builtin && (!type_args.is_empty() || !self.w.streams.contains_key(&name.name)) {
+        if builtin && (!type_args.is_empty() || self.w.stream_at(name).is_none()) {
             let [t] = type_args else {
                 self.report(
                     Diagnostic::error(

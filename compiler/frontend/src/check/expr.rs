@@ -4,6 +4,7 @@ use super::convert::{Checked, Fit, fit};
 use super::operators::choices;
 use super::{Checker, Place};
 use crate::constant::Const;
+use crate::ids::StructId;
 use crate::ty::Ty;
 use crate::typed::*;
 use sluice_grammar::ast::{self, ExprKind as A};
@@ -117,11 +118,12 @@ impl Checker<'_> {
                 let values = items.iter().map(|e| self.expr_as(e, &elem, "an element of the array")).collect();
                 Expr { kind: ExprKind::Array(values), ty: want.clone(), span }
             }
+            Ty::Struct(id) => self.struct_literal(items, *id, want, span),
             Ty::Error => self.broken(span),
             other => {
                 let shown = self.show(other);
-                let label = "a list in braces initialises an array";
-                let d = Diagnostic::error("E0215", format!("{shown} is not an array"), span, label);
+                let label = "a list in braces initialises an array or a struct";
+                let d = Diagnostic::error("E0215", format!("{shown} is neither an array nor a struct"), span, label);
                 self.report(match other {
                     Ty::Complex => d.help("a complex number is written `1.0 + 2.0i` or `complex(x, y)`"),
                     Ty::Vec(_) => d.help(format!("a vector is made as in `{shown}(x, y, ...)`")),
@@ -130,6 +132,27 @@ impl Checker<'_> {
                 self.broken(span)
             }
         }
+    }
+
+    /// The fields in order; those that are left out are zero, and stand in the list, so that it is as long as there are fields.
+    fn struct_literal(&mut self, items: &[ast::Expr], id: StructId, want: &Ty, span: Span) -> Expr {
+        let s = self.w.globals.structs[id.index()].clone();
+        if let Some(extra) = items.get(s.fields.len()) {
+            let plural = if s.fields.len() == 1 { "field" } else { "fields" };
+            let title = format!("{} values for struct {}, which has {} {plural}", items.len(), s.name, s.fields.len());
+            self.report(
+                Diagnostic::error("E0215", title, extra.span(), "one too many")
+                    .label(s.span, "the struct is declared here"),
+            );
+            return self.broken(span);
+        }
+        let given = items.iter().zip(&s.fields);
+        let mut values: Vec<Expr> = given.map(|(e, (name, ty))| self.expr_as(e, ty, &format!("`{name}`"))).collect();
+        for (_, ty) in &s.fields[items.len()..] {
+            let Some(zero) = self.w.budget.zero(&self.w.globals, ty) else { return self.broken(span) };
+            values.push(Expr { kind: ExprKind::Const(zero), ty: ty.clone(), span });
+        }
+        Expr { kind: ExprKind::Array(values), ty: want.clone(), span }
     }
 
     fn variable(&mut self, name: &ast::Ident) -> Expr {
@@ -145,7 +168,7 @@ impl Checker<'_> {
         if let Some((ty, c, _)) = self.scalars.get(&name.name) {
             return Expr { kind: ExprKind::Const(c.clone()), ty: ty.clone(), span };
         }
-        if let Some(id) = self.w.statics.get(&name.name).copied() {
+        if let Some(id) = self.w.static_at(name) {
             let ty = self.w.globals.statics[id.index()].ty.clone();
             return Expr { kind: ExprKind::Static(id), ty, span };
         }
@@ -175,7 +198,11 @@ impl Checker<'_> {
             .chain(self.field_names.keys().map(|n| &**n))
             .chain(self.scalars.keys().map(|n| &**n))
             .chain(self.w.statics.keys().map(|n| &**n));
-        if let Some(n) = self.w.nearest(&name.name, known) {
+        if matches!(&*name.name, "PI" | "Pi" | "M_PI") {
+            d = d.help("the constant is written `pi`").fix(Fix::safe("change to `pi`", span, "pi"));
+        } else if &*name.name == "Math" {
+            d = d.help("mathematical functions, and `pi`, are written without `Math.`");
+        } else if let Some(n) = self.w.nearest(&name.name, known) {
             d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), span, n));
         } else if matches!(&*name.name, "print" | "println") {
             d = d.help(format!("what is printed stands between parentheses: `{}(x);`", name.name));

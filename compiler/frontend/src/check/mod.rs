@@ -18,6 +18,7 @@ pub mod globals;
 pub mod initialiser;
 pub mod natives;
 pub mod operators;
+mod portals;
 pub mod rates;
 mod statics;
 pub mod stmt;

@@ -189,6 +189,13 @@ impl Checker<'_> {
                 _ => {}
             }
         }
+        if let A::Index(call, latency) = &e.kind
+            && let A::Call { callee, args } = &call.kind
+            && let A::Member(base, handler) = &callee.kind
+            && self.is_portal(base)
+        {
+            return Some(self.send_by_one(base, handler, args, latency, span));
+        }
         let before = self.errors;
         let typed = self.expr(e).expr;
         let useful = matches!(typed.kind, ExprKind::Call(..) | ExprKind::Pop | ExprKind::IncDec { .. });
@@ -334,33 +341,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Is it a portal, or one of an array of portals? (Groups of functions have names that are no variables.)
-    fn is_portal(&self, e: &ast::Expr) -> bool {
-        let mut dimensions = 0;
-        let mut e = e.unparen();
-        while let A::Index(base, _) = &e.kind {
-            dimensions += 1;
-            e = base.unparen();
-        }
-        let A::Var(name) = &e.kind else { return false };
-        let ty = if let Some(id) = self.lookup(&name.name) {
-            &self.f.locals[id.index()].ty
-        } else if let Some(id) = self.field_names.get(&name.name) {
-            &self.fields[id.index()].ty
-        } else if let Some((ty, ..)) = self.scalars.get(&name.name) {
-            ty
-        } else {
-            return false;
-        };
-        let mut ty = ty;
-        for _ in 0..dimensions {
-            let Some(inner) = ty.element() else { return false };
-            ty = inner;
-        }
-        matches!(ty, Ty::Portal(_))
-    }
-
-    fn send(
+    pub(super) fn send(
         &mut self,
         portal: &ast::Expr,
         handler: &ast::Ident,
@@ -398,7 +379,21 @@ impl Checker<'_> {
                 "no such handler",
             )
             .label(at, "the portal is for this stream");
-            if let Some(n) = self.w.nearest(&handler.name, handlers(&decl)) {
+            let function = match &decl.body {
+                ast::StreamBody::Filter(members) => members.iter().find_map(|m| match m {
+                    ast::Member::Function(f) if f.name.name == handler.name => Some(f),
+                    _ => None,
+                }),
+                ast::StreamBody::Composite(_) => None,
+            };
+            if let Some(f) = function {
+                d = d
+                    .label(f.name.span(), "a function, which no message calls")
+                    .help(format!("a handler is declared by that word: `handler {}(...) {{ ... }}`", f.name.name));
+                if f.ret.base == ast::BaseType::Void {
+                    d = d.fix(Fix::new("write `handler`", f.ret.at.0, "handler"));
+                }
+            } else if let Some(n) = self.w.nearest(&handler.name, handlers(&decl)) {
                 d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(format!("change to `{n}`"), handler.span(), n));
             }
             self.report(d);
@@ -406,6 +401,7 @@ impl Checker<'_> {
         };
         let params: Vec<Ty> = h.params.iter().map(|p| self.parameter_type_elsewhere(&p.ty)).collect();
         let args = self.arguments(&handler.name, args, &params, Some(h.name.span()), span);
+        let handler = handler.name.clone();
         let latency = match latency {
             None => Some((0, 0)),
             Some(ast::Latency::BestEffort) => None,
@@ -428,19 +424,13 @@ impl Checker<'_> {
             Ok(Some(Const::Portal(id))) => id,
             Ok(_) => PortalId(u32::MAX), // in general: no portal is known
             Err(NotConstant) => {
-                self.report(
-                    Diagnostic::error(
-                        "E0310",
-                        "which portal this is depends on the run",
-                        p.span,
-                        "not known at compile time",
-                    )
-                    .help("messages constrain the schedule: send to each of the portals under an `if`"),
-                );
-                return nothing;
+                match self.chosen_portal(p, Send { portal: PortalId(u32::MAX), handler, args, latency }) {
+                    Some(chosen) => return chosen,
+                    None => return nothing,
+                }
             }
         };
-        StmtKind::Send(Box::new(Send { portal, handler: handler.name.clone(), args, latency }))
+        StmtKind::Send(Box::new(Send { portal, handler, args, latency }))
     }
 
     /// A latency, in firings: a constant. None where no value is known in general, and where it was reported.

@@ -32,8 +32,8 @@ impl Checker<'_> {
             BaseType::Float3 => Ty::Vec(3),
             BaseType::Float4 => Ty::Vec(4),
             BaseType::Error => Ty::Error,
-            BaseType::Named(name) => match self.w.structs.get(&name.name) {
-                Some(id) => Ty::Struct(*id),
+            BaseType::Named(name) => match self.w.struct_at(name) {
+                Some(id) => Ty::Struct(id),
                 None => {
                     let mut d = Diagnostic::error(
                         "E0105",
@@ -54,6 +54,10 @@ impl Checker<'_> {
                         };
                         let fix = fix(format!("change to `{n}`"), name.span(), n.to_string());
                         d = d.help(format!("here it is called `{n}`")).fix(fix);
+                    } else if &*name.name == "goto" {
+                        d = d.help("there is no `goto`: loops end by `break`, their turns by `continue`, functions by `return`");
+                    } else if matches!(&*name.name, "String" | "string") {
+                        d = d.help("there are no variables of text: text is printed, as in `println(\"x is \" + x)`");
                     } else if let Some(n) = self.w.nearest(&name.name, self.w.structs.keys().map(|k| &**k)) {
                         d = d.help(format!("did you mean `{n}`?")).fix(Fix::new(
                             format!("change to `{n}`"),
@@ -74,8 +78,8 @@ impl Checker<'_> {
 
     /// The stream of that name, or a diagnostic.
     pub fn stream_named(&mut self, name: &ast::Ident) -> Option<DeclId> {
-        if let Some(id) = self.w.streams.get(&name.name) {
-            return Some(*id);
+        if let Some(id) = self.w.stream_at(name) {
+            return Some(id);
         }
         let mut d = Diagnostic::error(
             "E0103",

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Limits {
     /// Stream instances (filters and composites).
     pub instances: usize,
-    /// Streams within streams.
+    /// Streams within streams. Elaboration recurses over them, on a stack of its own; a test goes as deep as the default.
     pub depth: usize,
     /// Steps of compile-time evaluation.
     pub steps: u64,
@@ -47,7 +47,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             instances: 200_000,
-            depth: 1_000,
+            depth: 5_000,
             steps: 20_000_000,
             codes: 20_000,
             constants: COMPILE_TIME_FUEL,

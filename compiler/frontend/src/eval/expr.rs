@@ -226,7 +226,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A new array of type `ty` with these first elements.
+    /// A new array of type `ty` with these first elements, or a struct with these fields.
     pub(super) fn array_literal(&mut self, items: &[Expr], ty: &Ty, span: Span, host: &mut dyn Host) -> Eval<Value> {
         let sized;
         let ty = match ty {
@@ -238,12 +238,17 @@ impl<'a> Machine<'a> {
             _ => ty,
         };
         let array = self.zero(ty, span, host)?;
-        let (Value::Array(handle), Some(elem)) = (&array, ty.element()) else {
+        let (Value::Array(handle) | Value::Struct(handle)) = &array else {
             return ill_typed("no array", span);
         };
+        let fields = match ty {
+            Ty::Struct(id) => self.globals.structs.get(id.index()).map(|s| &s.fields),
+            _ => None,
+        };
         for (i, item) in items.iter().enumerate() {
-            let value = match &item.kind {
-                ExprKind::Array(inner) => self.array_literal(inner, elem, item.span, host)?,
+            let within = fields.map_or(ty.element(), |f| f.get(i).map(|(_, t)| t));
+            let value = match (&item.kind, within) {
+                (ExprKind::Array(inner), Some(ty)) => self.array_literal(inner, ty, item.span, host)?,
                 _ => self.eval(item, host)?,
             };
             let length = handle.borrow().len();

@@ -39,6 +39,10 @@ fn lines(text: &str, span: Span) -> Span {
     if text[line..start].trim().is_empty() && (behind.is_empty() || behind.starts_with("//")) {
         return Span::new(span.file, line, line_end);
     }
+    // the last of several on a line: it takes the space before it along
+    if behind.is_empty() {
+        return Span::new(span.file, text[..start].trim_end_matches([' ', '\t']).len(), end);
+    }
     // one of several on a line: it takes the space behind it along
     let space = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     Span::new(span.file, start, end + space)
@@ -73,6 +77,7 @@ mod tests {
         assert_eq!(cut("a;\n  int x; // remark\nb;\n", "int x;", whole), "a;\nb;\n");
         assert_eq!(cut("a; int x; b;", "int x;", whole), "a; b;");
         assert_eq!(cut("{ int x; }", "int x;", whole), "{ }");
+        assert_eq!(cut("a; int x;\nb;", "int x;", whole), "a;\nb;");
         assert_eq!(cut("a;\n  int\n x;\nb;", "int\n x;", whole), "a;\nb;");
         assert_eq!(cut("int x;", "int x;", whole), "");
     }

@@ -23,6 +23,25 @@ pub struct Globals {
     pub groups: BTreeMap<Name, Group>,
 }
 
+impl Globals {
+    /// What is there already hides what is added.
+    fn add(&mut self, others: &Globals) {
+        let names = [
+            (&mut self.streams, &others.streams),
+            (&mut self.structs, &others.structs),
+            (&mut self.statics, &others.statics),
+        ];
+        for (known, others) in names {
+            for (name, id) in others {
+                known.entry(name.clone()).or_insert(*id);
+            }
+        }
+        for (name, group) in &others.groups {
+            self.groups.entry(name.clone()).or_insert_with(|| group.clone());
+        }
+    }
+}
+
 pub fn walk(trees: &[(FileId, &Program)], library: &[(FileId, &Program)]) -> Index {
     let files = trees.iter().chain(library).map(|(f, _)| f.0 as usize + 1).max().unwrap_or(0);
     let index = Index { uses: vec![Vec::new(); files], scopes: vec![Vec::new(); files], ..Index::default() };
@@ -33,6 +52,7 @@ pub fn walk(trees: &[(FileId, &Program)], library: &[(FileId, &Program)]) -> Ind
             w.global(item);
         }
     }
+    w.index.globals.add(&w.library);
     for (shipped, trees) in [(false, trees), (true, library)] {
         w.shipped = shipped;
         for item in trees.iter().flat_map(|(_, t)| &t.items) {
@@ -64,6 +84,8 @@ pub fn walk(trees: &[(FileId, &Program)], library: &[(FileId, &Program)]) -> Ind
 struct Walk {
     index: Index,
     shipped: bool,
+    /// What the library's files see: a user's declaration of the same name is nothing to them.
+    library: Globals,
     /// Names that can be seen, innermost last; the number is the scope's in its file.
     scopes: Vec<(HashMap<Name, SymbolId>, usize)>,
     own: HashMap<Name, SymbolId>,
@@ -114,13 +136,22 @@ impl Walk {
         }
     }
 
+    /// What is global for the file that is walked.
+    fn globals(&self) -> &Globals {
+        if self.shipped { &self.library } else { &self.index.globals }
+    }
+
+    fn globals_mut(&mut self) -> &mut Globals {
+        if self.shipped { &mut self.library } else { &mut self.index.globals }
+    }
+
     /// Enters what an item declares; the first of a name wins.
     fn global(&mut self, item: &Item) {
         match item {
             Item::Import { .. } => {}
             Item::Struct(s) => {
                 let id = self.symbol(SymbolKind::Struct, &s.name, s.at.0, None);
-                self.index.globals.structs.entry(s.name.name.clone()).or_insert(id);
+                self.globals_mut().structs.entry(s.name.name.clone()).or_insert(id);
                 for d in &s.fields {
                     for (name, _) in &d.vars {
                         let field = self.symbol(SymbolKind::Member, name, d.at.0, Some(id));
@@ -131,14 +162,14 @@ impl Walk {
             Item::Stream(s) => {
                 let Some(name) = &s.name else { return };
                 let id = self.stream_symbol(s, name);
-                self.index.globals.streams.entry(name.name.clone()).or_insert(id);
+                self.globals_mut().streams.entry(name.name.clone()).or_insert(id);
             }
             Item::Static(b) => {
                 for d in &b.fields {
                     for (name, _) in &d.vars {
                         let id = self.symbol(SymbolKind::Static, name, d.at.0, None);
                         self.with_type(id, &d.ty);
-                        self.index.globals.statics.entry(name.name.clone()).or_insert(id);
+                        self.globals_mut().statics.entry(name.name.clone()).or_insert(id);
                     }
                 }
             }
@@ -182,10 +213,7 @@ impl Walk {
 
     /// Blocks of one name are one group.
     fn group(&mut self, g: &FunctionGroup, kind: SymbolKind) {
-        let known = self.index.globals.groups.get(&g.name.name).map(|g| g.symbol);
-        if self.shipped && known.is_some() {
-            return;
-        }
+        let known = self.globals().groups.get(&g.name.name).map(|g| g.symbol);
         let symbol = match known {
             Some(id) => {
                 self.mark(g.name.span(), id, Access::Declaration, false);
@@ -195,7 +223,7 @@ impl Walk {
         };
         for f in &g.functions {
             let id = self.function_symbol(SymbolKind::GroupFunction, f, Some(symbol));
-            let group = self.index.globals.groups.entry(g.name.name.clone());
+            let group = self.globals_mut().groups.entry(g.name.name.clone());
             group
                 .or_insert_with(|| Group { symbol, functions: HashMap::new() })
                 .functions
@@ -348,7 +376,7 @@ impl Walk {
     fn ty(&mut self, t: &Type) {
         match &t.base {
             BaseType::Named(s) => {
-                if let Some(id) = self.index.globals.structs.get(&s.name).copied() {
+                if let Some(id) = self.globals().structs.get(&s.name).copied() {
                     self.mark(s.span(), id, Access::Read, false);
                 }
             }
@@ -359,7 +387,7 @@ impl Walk {
     }
 
     fn stream_name(&mut self, name: &Ident, adds: bool) {
-        if let Some(id) = self.index.globals.streams.get(&name.name).copied() {
+        if let Some(id) = self.globals().streams.get(&name.name).copied() {
             self.mark(name.span(), id, Access::Read, adds);
         }
     }
@@ -472,7 +500,7 @@ impl Walk {
     }
 
     fn variable(&mut self, name: &Ident, access: Access) {
-        let found = self.lookup(&name.name).or_else(|| self.index.globals.statics.get(&name.name).copied());
+        let found = self.lookup(&name.name).or_else(|| self.globals().statics.get(&name.name).copied());
         if let Some(id) = found {
             self.mark(name.span(), id, access, false);
         }
@@ -487,7 +515,7 @@ impl Walk {
             }
             E::Member(base, name) => match &base.unparen().kind {
                 E::Var(group) if self.lookup(&group.name).is_none() => {
-                    let Some(g) = self.index.globals.groups.get(&group.name) else { return self.read(callee) };
+                    let Some(g) = self.globals().groups.get(&group.name) else { return self.read(callee) };
                     let (symbol, function) = (g.symbol, g.functions.get(&name.name).copied());
                     self.mark(group.span(), symbol, Access::Read, false);
                     if let Some(id) = function {
@@ -505,15 +533,15 @@ impl Walk {
 
     /// The function that a bare name calls.
     fn called(&self, name: &str) -> Option<SymbolId> {
-        let sibling = || self.index.globals.groups.get(self.group.as_ref()?)?.functions.get(name).copied();
+        let sibling = || self.globals().groups.get(self.group.as_ref()?)?.functions.get(name).copied();
         self.own.get(name).copied().or_else(sibling)
     }
 
     /// A name behind a dot: a field of a struct, or a handler behind a portal.
     fn member(&mut self, base: &Expr, name: &Ident, access: Access) {
         let found = match self.type_of(base) {
-            Some((BaseType::Named(s), 0)) => self.index.globals.structs.get(&s.name).copied(),
-            Some((BaseType::Portal(s), 0)) => self.index.globals.streams.get(&s.name).copied(),
+            Some((BaseType::Named(s), 0)) => self.globals().structs.get(&s.name).copied(),
+            Some((BaseType::Portal(s), 0)) => self.globals().streams.get(&s.name).copied(),
             Some(_) => return,
             None => {
                 self.index.unknown_members.entry(name.name.clone()).or_default().push(name.span());
@@ -539,14 +567,12 @@ impl Walk {
         let plain = |t: &Type| (t.base.clone(), t.dims.len());
         let of = |id: SymbolId| self.index.symbols[id.index()].ty.as_ref().map(plain);
         match &e.kind {
-            E::Var(name) => {
-                of(self.lookup(&name.name).or_else(|| self.index.globals.statics.get(&name.name).copied())?)
-            }
+            E::Var(name) => of(self.lookup(&name.name).or_else(|| self.globals().statics.get(&name.name).copied())?),
             E::Paren(inner) => self.type_of(inner),
             E::Index(base, _) => self.type_of(base).map(|(base, n)| (base, n.saturating_sub(1))),
             E::Member(base, name) => {
                 let (BaseType::Named(s), 0) = self.type_of(base)? else { return Some((BaseType::Float, 0)) };
-                let parent = self.index.globals.structs.get(&s.name).copied()?;
+                let parent = self.globals().structs.get(&s.name).copied()?;
                 let fields = self.index.symbols[parent.index() + 1..].iter().take_while(|f| f.parent == Some(parent));
                 fields.filter(|f| f.name == name.name).find_map(|f| f.ty.as_ref().map(plain))
             }
@@ -557,7 +583,7 @@ impl Walk {
                 E::Var(name) => self.called(&name.name).map_or(Some((BaseType::Float, 0)), of),
                 E::Member(base, name) => {
                     let E::Var(group) = &base.unparen().kind else { return None };
-                    of(*self.index.globals.groups.get(&group.name)?.functions.get(&name.name)?)
+                    of(*self.globals().groups.get(&group.name)?.functions.get(&name.name)?)
                 }
                 _ => None,
             },

@@ -236,8 +236,16 @@ impl FunctionLowering<'_, '_> {
         Ok(())
     }
 
-    /// Stores the elements of an array literal.
+    /// Stores the elements of an array literal, or the fields of a struct's.
     pub(super) fn fill(&mut self, dst: &Place, items: &[typed::Expr], ty: &Ty) -> Lowered<()> {
+        if let Ty::Struct(id) = ty {
+            let globals = self.l.globals;
+            let Some(s) = globals.structs.get(id.index()) else { return self.unsupported("an unknown struct") };
+            for (i, (item, (_, ty))) in items.iter().zip(&s.fields).enumerate() {
+                self.assign(dst.clone().then(Proj::Member(i as u32)), item, ty, true)?;
+            }
+            return Ok(());
+        }
         let length = ty.known_len().unwrap_or(0) as usize;
         let Some(elem) = ty.element() else { return self.unsupported("an array literal here") };
         if items.len() < length {
@@ -275,16 +283,17 @@ impl FunctionLowering<'_, '_> {
     }
 }
 
-/// The constant that an array literal is, if all its elements are constants.
+/// The constant that an array's or struct's literal is, if all its elements are constants.
 pub(super) fn const_array(e: &typed::Expr) -> Option<Const> {
     match &e.kind {
         T::Const(c) => Some(c.clone()),
         T::Array(items) => {
-            let length = e.ty.known_len()? as usize;
-            if items.len() != length {
+            let structure = matches!(e.ty, Ty::Struct(_));
+            if !structure && items.len() != e.ty.known_len()? as usize {
                 return None;
             }
-            Some(Const::Array(items.iter().map(const_array).collect::<Option<Vec<_>>>()?.into()))
+            let values = items.iter().map(const_array).collect::<Option<Vec<_>>>()?.into();
+            Some(if structure { Const::Struct(values) } else { Const::Array(values) })
         }
         _ => None,
     }
