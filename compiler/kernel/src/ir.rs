@@ -222,6 +222,13 @@ pub struct Tape {
     pub turns: u32,
 }
 
+impl Tape {
+    /// Its elements.
+    pub fn elements(&self) -> u64 {
+        u64::from(self.stays) + u64::from(self.step) * u64::from(self.turns)
+    }
+}
+
 /// A function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {

@@ -56,7 +56,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
         }
     }
     for t in &kernel.tapes {
-        let room = u64::from(t.stays) + u64::from(t.step) * u64::from(t.turns);
+        let room = t.elements();
         let len = kernel.state.get(t.state.index()).and_then(|s| s.ty.known_len());
         if len.map(u64::from) != Some(room) || t.step == 0 {
             return Err(format!("tape {} has no field of {room} elements", t.state));

@@ -39,7 +39,9 @@ pub(super) fn most_turns(lanes: bool, stateful: bool) -> u64 {
 const FEW: u64 = 6;
 /// Elements of a longer array that firings move through before they are brought back to its beginning, at least, and how many of them at most.
 const THROUGH: u64 = 256;
-const LARGEST: u64 = 2048;
+const LARGEST: u64 = 512;
+/// Elements of all tapes of a program: what its filters keep is copied before a batch in which something can fail, and has room for that up to a size.
+pub(super) const MOST_ON_TAPES: u64 = 6144;
 
 /// What a firing of a region does to a channel within, of which so many firings of its ends are one.
 #[derive(Clone, Copy)]

@@ -115,10 +115,17 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
     let movers: Vec<Option<Mover>> = kernels.iter().map(movers::of).collect();
     let made = loop {
         let (mut made, mut left, mut hopes) = (Vec::new(), MOST, false);
+        let mut tapes = carried::MOST_ON_TAPES;
         for group in regions::regions(graph, steady, (kernels, &classes), rules, &lost) {
             let nodes = &group.nodes;
             match make(graph, steady, (kernels, &movers), (&classes, &lost.apart), &group) {
+                Ok(m) if m.kernel.tapes.iter().map(|t| t.elements()).sum::<u64>() > tapes => {
+                    for v in nodes {
+                        hopes |= !std::mem::replace(&mut lost.looped[v.index()], true);
+                    }
+                }
                 Ok(m) => {
+                    tapes -= m.kernel.tapes.iter().map(|t| t.elements()).sum::<u64>();
                     let known = made.iter().any(|n: &Made| alike(&n.kernel, &m.kernel));
                     let size: usize = m.kernel.functions.iter().map(|f| unroll::size(&f.body)).sum();
                     if known {
