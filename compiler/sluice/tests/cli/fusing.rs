@@ -233,12 +233,13 @@ fn what_waits_in_a_loop_is_state() {
 /// A fault in a loop comes after what the firings before it gave.
 #[test]
 fn a_fault_within_a_loop_is_the_filters() {
-    let program = "int->int feedbackloop Main {
+    let program = "int->int feedbackloop Loop {
     join roundrobin(1, 1);
     body int->int filter Divide { work pop 2 push 1 { int x = pop(); int y = pop(); push(1000 / (x + y % 7 - 9)); } };
     split duplicate;
     enqueue 0; enqueue 1; enqueue 2; enqueue 3; enqueue 4; enqueue 5; enqueue 6; enqueue 7;
 }
+int->int pipeline Main { add Loop; }
 ";
     let place = Place::new().with("a.str", program);
     assert!(nodes(&place, &[]).1.contains("\ntape 0 "));
