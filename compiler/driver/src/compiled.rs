@@ -217,7 +217,12 @@ fn regions(
         let part_of = |v| if convolved(v) { None } else { partition.map_or(Some(0), |p| part(p, v)) };
         let parts: Option<Vec<Option<usize>>> =
             (apart || partition.is_some()).then(|| graph.node_ids().map(part_of).collect());
-        fuse::fuse(graph, steady, kernels, Rules { may_fail, parts: parts.as_deref(), histories })
+        fuse::fuse(
+            graph,
+            steady,
+            kernels,
+            Rules { may_fail, parts: parts.as_deref(), histories, loops: partition.is_none() },
+        )
     };
     let fused = by(&|p, v| Some(p.stage_of(v)), true)?;
     match partition {

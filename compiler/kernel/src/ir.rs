@@ -109,6 +109,8 @@ pub struct Kernel {
     pub lanes: Option<Lanes>,
     /// A few firings in step, where `in_step` found that each waits for its own loads.
     pub steps: Option<Steps>,
+    /// State fields that move on from firing to firing.
+    pub tapes: Vec<Tape>,
 }
 
 /// A struct's name and fields.
@@ -204,6 +206,27 @@ pub struct Steps {
     pub function: FuncId,
     /// How many they are.
     pub firings: u32,
+}
+
+/// A state field that is an array of what waits on a channel within a region ([`crate::fuse`]). A firing sees the first `stays + step` elements, as constant positions say; after it, element
+/// x is what element x + step was, which nobody has to do firing by firing: the array has room for as many firings as `turns`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tape {
+    /// The field: an array of `stays + step * turns` elements.
+    pub state: StateId,
+    /// Elements by which a firing moves it on.
+    pub step: u32,
+    /// Elements that stay after a firing.
+    pub stays: u32,
+    /// Firings for which there is room.
+    pub turns: u32,
+}
+
+impl Tape {
+    /// Its elements.
+    pub fn elements(&self) -> u64 {
+        u64::from(self.stays) + u64::from(self.step) * u64::from(self.turns)
+    }
 }
 
 /// A function.

@@ -103,6 +103,7 @@ fn with_fields(code: &FilterCode, globals: &Globals, options: LowerOptions) -> L
         free: options.free,
         lanes: None,
         steps: None,
+        tapes: Vec::new(),
     };
     let mut l = Lowering {
         code,

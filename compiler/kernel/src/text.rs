@@ -177,6 +177,10 @@ impl Printer {
             let name = quoted(&varying);
             let _ = writeln!(self.out, "lanes {} {name} unroll {}{deep}{phases}{strands}", l.function, l.unroll);
         }
+        for t in &k.tapes {
+            let Tape { state, step, stays, turns } = t;
+            let _ = writeln!(self.out, "tape {} step {step} stays {stays} turns {turns}", state.0);
+        }
         if let Some(s) = &k.steps {
             let _ = writeln!(self.out, "steps {} {}", s.function, s.firings);
         }

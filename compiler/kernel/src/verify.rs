@@ -10,7 +10,7 @@
 //! - a loop's variable is an int local that its body does not write, its step is not 0;
 //! - breaks leave an enclosing construct, continues an enclosing loop;
 //! - `Pop`, `Push`, `Peek` and their checks do not occur together with `In` and `Out`;
-//! - initial values and tables have their types.
+//! - initial values and tables have their types, a tape's field the elements that it moves through.
 
 use crate::ir::*;
 use crate::types;
@@ -53,6 +53,13 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
         let f = kernel.functions.get(s.function.index()).ok_or("a function of firings in step that does not exist")?;
         if f.params != 0 || f.ret != Ty::Void || s.firings < 2 {
             return Err("a function of firings in step does not fit its description".into());
+        }
+    }
+    for t in &kernel.tapes {
+        let room = t.elements();
+        let len = kernel.state.get(t.state.index()).and_then(|s| s.ty.known_len());
+        if len.map(u64::from) != Some(room) || t.step == 0 {
+            return Err(format!("tape {} has no field of {room} elements", t.state));
         }
     }
     let mut form = None;

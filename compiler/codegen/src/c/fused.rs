@@ -163,7 +163,7 @@ impl Made {
     pub(super) fn state<'r>(
         &self,
         input: &ProgramInput<'_>,
-        facts: &Facts,
+        (layout, facts): (&Layout, &Facts),
         fused: FusedProgram<'_>,
         regions: impl Iterator<Item = &'r Region>,
     ) -> Moves {
@@ -171,7 +171,7 @@ impl Made {
         for r in regions {
             let (k, number) = (r.code.0, self.numbers[r.node.index()]);
             let kernel = &fused.program.kernels[r.code.index() - input.kernels.len()];
-            let mut pair = |own: String, (v, StateId(field)): &(NodeId, StateId)| {
+            let pair = |moves: &mut Moves, own: String, (v, StateId(field)): &(NodeId, StateId)| {
                 let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { return };
                 let name = field_name(*field as usize, &input.kernels[code.index()].state[*field as usize].name);
                 moves.field(own, format!("code_{}[{}].{name}", code.0, facts.numbers[v.index()]));
@@ -179,9 +179,15 @@ impl Made {
             for (i, from) in r.states.iter().enumerate() {
                 let own = format!("code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
                 match from {
-                    StateOf::Field(v, field) => pair(own, &(*v, *field)),
+                    StateOf::Field(v, field) => pair(&mut moves, own, &(*v, *field)),
                     StateOf::Elements(all) => {
-                        all.iter().enumerate().for_each(|(l, of)| pair(format!("{own}.v[{l}]"), of));
+                        let each = all.iter().enumerate();
+                        each.for_each(|(l, of)| pair(&mut moves, format!("{own}.v[{l}]"), of));
+                    }
+                    StateOf::Waiting(c) => {
+                        let item = c_type(&input.graph.channel(*c).ty);
+                        let bytes = format!("{} * sizeof({item})", input.steady.boundary_fill[c.index()]);
+                        moves.waiting(own, layout.channels[c.index()].offset, bytes);
                     }
                 }
             }
@@ -246,7 +252,7 @@ pub fn steady(
             let _ = writeln!(leave, "    memcpy(ctx->arena + {from}, {here}, {n} * sizeof({item}));");
         }
     }
-    let moves = made.state(input, facts, fused, program.regions.iter()).text("sl_steady");
+    let moves = made.state(input, (layout, facts), fused, program.regions.iter()).text("sl_steady");
     // stages that have tables have a part of these fields
     let mut out = if moves.tables.is_empty() { String::new() } else { HELPERS.to_string() };
     out.push_str(&made.steps(input, fused, lives).functions("sl_regions", "", &keep, movers)?);

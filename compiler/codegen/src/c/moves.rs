@@ -22,6 +22,8 @@ pub(super) struct Moves {
     fields: Vec<(String, String)>,
     /// Members, and how often each fires in a steady state.
     fired: Vec<(String, u64)>,
+    /// A region's field, where a channel's buffer begins in the arena, and bytes of what waits there.
+    waiting: Vec<(String, u64, String)>,
 }
 
 /// The text.
@@ -46,6 +48,11 @@ impl Moves {
         self.fired.push((member, firings));
     }
 
+    /// A field of a region, a member of `struct sl_states`, begins with what waits in a buffer at this place of the arena, so many bytes (in C).
+    pub(super) fn waiting(&mut self, own: String, offset: u64, bytes: String) {
+        self.waiting.push((own, offset, bytes));
+    }
+
     /// The C; `name` is what its tables' names begin with.
     pub(super) fn text(&self, name: &str) -> MovesText {
         let mut out = MovesText::default();
@@ -64,6 +71,10 @@ impl Moves {
             let _ = writeln!(tables, "}};\n");
             let _ = writeln!(enter, "    sl_enter_regions(s, {name}_moves, {n});");
             let _ = writeln!(leave, "    sl_leave_regions(s, {name}_moves, {n});");
+        }
+        for (own, offset, bytes) in &self.waiting {
+            let _ = writeln!(enter, "    memcpy(s->{own}.v, ctx->arena + {offset}, {bytes});");
+            let _ = writeln!(leave, "    memcpy(ctx->arena + {offset}, s->{own}.v, {bytes});");
         }
         if self.fired.len() <= FEW {
             for (member, firings) in &self.fired {

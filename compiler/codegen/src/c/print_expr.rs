@@ -140,8 +140,13 @@ impl Printer<'_> {
             Base::In(e) | Base::Peek(e) => (format!("in[{}]", self.expr(e)), self.kernel.input.clone()),
             Base::Out(e) => (format!("out[{}]", self.expr(e)), self.kernel.output.clone()),
         };
+        let tape = |t: &&Tape| p.base == Base::State(t.state);
+        let mut moved = self.kernel.tapes.iter().find(tape).map(|t| t.step);
         for step in &p.path {
             match step {
+                Proj::Index(e) if let Some(step) = moved.take() => {
+                    out = format!("{out}.v[firing * {step} + {}]", self.expr(e));
+                }
                 Proj::Index(e) => out = format!("{out}.v[{}]", self.expr(e)),
                 Proj::Member(i) => {
                     if let Ty::Struct(id) = &ty {

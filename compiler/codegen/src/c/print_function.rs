@@ -365,7 +365,8 @@ impl<'a> Printer<'a> {
             }
         }
         self.keep();
-        let _ = writeln!(self.out, "    for (long firing = 0; firing < n; firing++{steps}) {{");
+        let turns = self.tapes_begin();
+        let _ = writeln!(self.out, "    for (long firing = 0; firing < {turns}; firing++{steps}) {{");
         // the rest of lanes is few firings
         if unroll::size(&f.body) > BY_ITSELF && !self.device() && self.kernel.lanes.is_none() {
             self.out.push_str("        SL_ALONE;\n");
@@ -375,8 +376,27 @@ impl<'a> Printer<'a> {
             self.out.push_str("        st->iter++;\n");
         }
         self.out.push_str("    }\n");
+        self.tapes_end();
         self.put_back();
         self.out.push_str("}\n\n");
+    }
+
+    /// Firings go as far as the kernel's tapes have room, again and again. What the number of firings is called then.
+    fn tapes_begin(&mut self) -> &'static str {
+        let Some(room) = self.kernel.tapes.iter().map(|t| t.turns).min() else { return "n" };
+        let _ = writeln!(self.out, "    for (long turns; n > 0; n -= turns) {{\n    turns = n < {room} ? n : {room};");
+        "turns"
+    }
+
+    /// What stays on tapes goes to their beginnings.
+    fn tapes_end(&mut self) {
+        for Tape { state, step, stays, .. } in &self.kernel.tapes {
+            let name = format!("st->{}.v", field_name(state.index(), &self.kernel.state[state.index()].name));
+            let _ = writeln!(self.out, "    memmove({name}, {name} + turns * {step}, {stays} * sizeof *{name});");
+        }
+        if !self.kernel.tapes.is_empty() {
+            self.out.push_str("    }\n");
+        }
     }
 
     /// To the items of the firing so many firings farther.
@@ -409,7 +429,8 @@ impl<'a> Printer<'a> {
     /// writes them in any case and nothing can stop it. (A firing that stops the program leaves them as they were: nobody looks at them then.)
     pub(super) fn keep(&mut self) {
         let (body, state) = (&self.function().body, &self.kernel.state);
-        let (mut written, mut moving, mut alone) = (BTreeSet::new(), BTreeSet::new(), true);
+        let tapes = self.kernel.tapes.iter().map(|t| t.state);
+        let (mut written, mut moving, mut alone) = (BTreeSet::new(), tapes.collect::<BTreeSet<_>>(), true);
         let mut look = |p: &Place| {
             let Base::State(id) = p.base else { return };
             let known = p.path.iter().all(|step| !matches!(step, Proj::Index(e) if e.as_int().is_none()));

@@ -155,7 +155,8 @@ pub fn emit(
         let program = fused.program;
         let mine: BTreeSet<NodeId> = program.graph.node_ids().filter(|v| at[v.index()] == s).collect();
         let regions = program.regions.iter().filter(|r| mine.contains(&r.node));
-        let MovesText { tables, mut enter, mut leave } = made.state(input, facts, *fused, regions).text(&name);
+        let MovesText { tables, mut enter, mut leave } =
+            made.state(input, (layout, facts), *fused, regions).text(&name);
         for h in program.histories.iter().filter(|h| mine.contains(&program.graph.channel(h.channel).to.0)) {
             let (base, before) = (&bases[h.channel.index()], again.overlap.before[h.channel.index()]);
             let (fetch, put) = history((input, *fused, layout), h, (base, before), stage.replicas > 1);

@@ -354,6 +354,7 @@ fn kernel(c: &FilterCode) -> Kernel {
         free: false,
         lanes: None,
         steps: None,
+        tapes: Vec::new(),
     }
 }
 

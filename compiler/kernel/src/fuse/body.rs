@@ -60,14 +60,16 @@ pub(super) fn fused(
     (kernels, movers): (&[Kernel], &[Option<Mover>]),
     (members, bundles): (&[(NodeId, u64)], &[Vec<NodeId>]),
     ends: (Option<ChannelId>, Option<ChannelId>),
+    carried: &BTreeSet<ChannelId>,
 ) -> Result<Body, Refused> {
     let set: BTreeSet<NodeId> = members.iter().map(|(v, _)| *v).collect();
     let ways = members.iter().flat_map(|(v, _)| &graph.node(*v).inputs);
     let ahead = ways.filter_map(|c| behind(graph, fill, &|v| set.contains(&v), *c)).max().unwrap_or(0);
-    let (mut kept, mut opaque, mut bundles) = (BTreeSet::new(), BTreeSet::new(), bundles.to_vec());
+    let (mut kept, mut opaque, mut bundles) = (carried.clone(), BTreeSet::new(), bundles.to_vec());
     loop {
         let plain = BTreeSet::new();
-        let mut views = Views { graph, members: &set, kept: &kept, fill, ahead, movers, opaque: &opaque, plain };
+        let mut views =
+            Views { graph, members: &set, kept: &kept, carried, fill, ahead, movers, opaque: &opaque, plain };
         views.find_plain(members);
         match build(&views, kernels, (members, &bundles), ends) {
             Ok(body) => return Ok(Body { ahead, ..body }),
@@ -120,6 +122,8 @@ fn build(
         seen: BTreeMap::new(),
         side_by_side: BTreeMap::new(),
         filled: BTreeSet::new(),
+        waits: BTreeMap::new(),
+        tapes: Vec::new(),
     };
     b.arrange(bundles)?;
     let mut out = Vec::new();
@@ -139,6 +143,7 @@ fn build(
             None => b.moves(*v, *n, first.span, &mut out)?,
         }
     }
+    b.move_on(&mut out)?;
     b.f.body = out;
     let side = |c: Option<ChannelId>, inward: bool| -> Result<(Ty, u32, u32), Stop> {
         let Some(c) = c else { return Ok((Ty::Void, 0, 0)) };
@@ -179,6 +184,7 @@ fn build(
         free: filters.iter().all(|k| k.free),
         lanes: None,
         steps: None,
+        tapes: b.tapes,
     };
     Ok(Body { kernel, states: b.states, ahead: 0 })
 }
@@ -206,6 +212,9 @@ pub(super) struct Builder<'a> {
     pub(super) side_by_side: BTreeMap<ChannelId, (ChannelId, usize, usize)>,
     /// The first channels of bundles that fill all lanes of what they give ([`super::pad`]).
     pub(super) filled: BTreeSet<ChannelId>,
+    /// Carried channels' items, and those of them that move on by themselves.
+    pub(super) waits: BTreeMap<ChannelId, StateId>,
+    pub(super) tapes: Vec<Tape>,
 }
 
 impl Builder<'_> {
@@ -236,6 +245,11 @@ impl Builder<'_> {
         Ok(match store {
             Store::Input => Place { base: Base::In(Box::new(at)), path },
             Store::Output => Place { base: Base::Out(Box::new(at)), path },
+            Store::Array(c) if self.views.carried.contains(&c) => {
+                let mut whole = vec![Proj::Index(at)];
+                whole.extend(path);
+                Place { base: Base::State(self.wait(c)?), path: whole }
+            }
             Store::Array(c) => {
                 let at = match self.side_by_side.get(&c) {
                     Some((_, lane, n)) => side(at, *n, Expr::int(*lane as i32)),

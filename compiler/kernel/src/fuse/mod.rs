@@ -9,11 +9,12 @@
 //! ```
 //!
 //! A region's firing is the firings of its members, each all of its own at once, in topological order ([`Region::members`]); that order is for a judge to check.
-//! Splitters and joiners vanish into positions ([`view`]); what passes between filters is in arrays, and where all their indices are known, in variables.
+//! In a feedback loop, what waits on channels is a part of the region's state ([`carried`]). Splitters and joiners vanish into positions ([`view`]); what passes between filters is in arrays, and where all their indices are known, in variables.
 
 mod affine;
 mod body;
 mod bundle;
+mod carried;
 mod copies;
 mod movers;
 mod pad;
@@ -86,6 +87,8 @@ pub enum StateOf {
     Field(NodeId, StateId),
     /// By element: a field of a member ([`bundle`]).
     Elements(Vec<(NodeId, StateId)>),
+    /// What waits on a channel of the program, from the first element on ([`carried`]).
+    Waiting(ChannelId),
 }
 
 /// What regions may be.
@@ -97,6 +100,8 @@ pub struct Rules<'a> {
     pub parts: Option<&'a [Option<usize>]>,
     /// May inputs hold older items than their channels do ([`History`])?
     pub histories: bool,
+    /// May feedback loops be parts of regions, which have what waits on channels within as state?
+    pub loops: bool,
 }
 
 /// Fuses what can be; `None` where that is nothing.
@@ -105,15 +110,22 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
         return None;
     }
     let none = vec![false; graph.nodes.len()];
-    let mut lost = Lost { serial: none.clone(), apart: none };
+    let mut lost = Lost { serial: none.clone(), apart: none.clone(), looped: none };
     let classes = bundle::classes(kernels);
     let movers: Vec<Option<Mover>> = kernels.iter().map(movers::of).collect();
     let made = loop {
         let (mut made, mut left, mut hopes) = (Vec::new(), MOST, false);
+        let mut tapes = carried::MOST_ON_TAPES;
         for group in regions::regions(graph, steady, (kernels, &classes), rules, &lost) {
             let nodes = &group.nodes;
             match make(graph, steady, (kernels, &movers), (&classes, &lost.apart), &group) {
+                Ok(m) if m.kernel.tapes.iter().map(|t| t.elements()).sum::<u64>() > tapes => {
+                    for v in nodes {
+                        hopes |= !std::mem::replace(&mut lost.looped[v.index()], true);
+                    }
+                }
                 Ok(m) => {
+                    tapes -= m.kernel.tapes.iter().map(|t| t.elements()).sum::<u64>();
                     let known = made.iter().any(|n: &Made| alike(&n.kernel, &m.kernel));
                     let size: usize = m.kernel.functions.iter().map(|f| unroll::size(&f.body)).sum();
                     if known {
@@ -121,6 +133,11 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
                     } else if size <= left {
                         left -= size;
                         made.push(m);
+                    }
+                }
+                Err(Refused::Never) if !group.carried.is_empty() => {
+                    for v in nodes {
+                        hopes |= !std::mem::replace(&mut lost.looped[v.index()], true);
                     }
                 }
                 // what was hoped to be proved and was not makes its filters serial
@@ -168,7 +185,8 @@ fn make(
     let nodes = &group.nodes;
     let rate = nodes.iter().map(|v| steady.repetitions[v.index()]).fold(0, gcd);
     let mut members: Vec<(NodeId, u64)> = nodes.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
-    let bundles = bundle::find(graph, bundling, &mut members);
+    // what is carried has an order
+    let bundles = if group.carried.is_empty() { bundle::find(graph, bundling, &mut members) } else { Vec::new() };
     let set: BTreeSet<NodeId> = nodes.iter().copied().collect();
     let outside = |inward: bool| {
         nodes.iter().find_map(|v| {
@@ -181,7 +199,7 @@ fn make(
     let (input, output) = (outside(true), outside(false));
     let fill = &steady.boundary_fill;
     let body::Body { mut kernel, states, ahead } =
-        body::fused((graph, fill), (kernels, movers), (&members, &bundles), (input, output))?;
+        body::fused((graph, fill), (kernels, movers), (&members, &bundles), (input, output), &group.carried)?;
     debug_verify(&kernel, "fuse");
     for (name, pass) in PASSES {
         pass(&mut kernel);
@@ -198,7 +216,8 @@ fn make(
         })
     };
     // vectors that are lost cost more than buffers
-    if any(lanes::is_wide) || any(lanes::fills_vectors) && !lanes::fills_vectors(&kernel) {
+    let loses = group.carried.is_empty() && any(lanes::fills_vectors) && !lanes::fills_vectors(&kernel);
+    if any(lanes::is_wide) || loses {
         return Err(Refused::Never);
     }
     Ok(Made { members, rate, input, output, kernel, states, ahead })
@@ -239,6 +258,7 @@ fn alike(a: &Kernel, b: &Kernel) -> bool {
         && a.state.iter().zip(&b.state).all(|(a, b)| fields(a, b))
         && a.tables == b.tables
         && a.lanes == b.lanes
+        && a.tapes == b.tapes
         && a.structs == b.structs
 }
 

@@ -1,11 +1,11 @@
 //! Which nodes become one kernel.
 //!
 //! A *region* is a set of nodes with one channel in and one out, at most: a stream, or children of a pipeline that follow one another. Nothing stays on the
-//! channels within it from one steady state to the next. In a feedback loop, its first node fires once in a firing of it: a region that waited for more could wait for itself. Its filters are of one mind: those whose firings go side by side in lanes, or those whose firings
+//! channels within it from one steady state to the next, but in a feedback loop that is a part of it ([`carried`]). In another feedback loop, its first node fires once in a firing of it: a region that waited for more could wait for itself. Its filters are of one mind: those whose firings go side by side in lanes, or those whose firings
 //! follow one another; what is too light to matter goes with either. Branches that are a bundle ([`bundle`]) count as one of them. A long chain of filters that follow one another is
 //! cut into links ([`Finder::links`]).
 
-use super::{Rules, bundle, view};
+use super::{Rules, bundle, carried, view};
 use crate::cost;
 use crate::ir::*;
 use crate::passes::{lanes, unroll};
@@ -133,6 +133,8 @@ pub(super) struct Group {
     pub(super) nodes: Vec<NodeId>,
     /// Is it in lanes because its items come as vectors?
     pub(super) lifted: bool,
+    /// Channels within it on which something stays, of feedback loops.
+    pub(super) carried: BTreeSet<ChannelId>,
 }
 
 /// What was hoped of nodes, and did not come true.
@@ -142,6 +144,8 @@ pub(super) struct Lost {
     pub(super) serial: Vec<bool>,
     /// By node: it is in no bundle.
     pub(super) apart: Vec<bool>,
+    /// By node: feedback loops with it are in no region.
+    pub(super) looped: Vec<bool>,
 }
 
 /// The regions of a program, each in program order, which is a topological one. `classes`: by code, [`bundle::classes`].
@@ -153,9 +157,13 @@ pub(super) fn regions(
     lost: &Lost,
 ) -> Vec<Group> {
     let kinds = kernels.iter().map(|k| [false, true].map(|serial| kind(k, rules.may_fail, serial))).collect();
-    let mut loops = vec![false; graph.nodes.len()];
-    components(graph).iter().filter(|c| c.len() > 1).flatten().for_each(|v| loops[v.index()] = true);
-    let mut finder = Finder { graph, steady, rules, kinds, classes, lost, loops, found: Vec::new() };
+    let mut loops = vec![None; graph.nodes.len()];
+    let knots: Vec<Vec<NodeId>> = components(graph).into_iter().filter(|c| c.len() > 1).collect();
+    for (i, knot) in knots.iter().enumerate() {
+        knot.iter().for_each(|v| loops[v.index()] = Some(i));
+    }
+    let (carried, found) = (BTreeSet::new(), Vec::new());
+    let mut finder = Finder { graph, steady, rules, kinds, classes, lost, loops, knots, carried, found };
     // children before their parents
     let (mut order, mut open) = (Vec::new(), vec![HierId(0)]);
     if graph.hierarchy.is_empty() {
@@ -225,8 +233,12 @@ struct Finder<'a> {
     /// By code: which filters it can be in a bundle with.
     classes: &'a [Option<usize>],
     lost: &'a Lost,
-    /// By node: is it in a feedback loop?
-    loops: Vec<bool>,
+    /// By node: the feedback loops that it is in, of `knots`.
+    loops: Vec<Option<usize>>,
+    /// Nodes that feedback loops tie together.
+    knots: Vec<Vec<NodeId>>,
+    /// Channels of feedback loops that are parts.
+    carried: BTreeSet<ChannelId>,
     found: Vec<Group>,
 }
 
@@ -267,7 +279,7 @@ impl Finder<'_> {
             stateful: state,
             vectors: false,
             // in a loop, few firings follow one another
-            lifts: lifts && !self.loops[v.index()],
+            lifts: lifts && self.loops[v.index()].is_none(),
             lifted: false,
             chain,
         })
@@ -291,6 +303,42 @@ impl Finder<'_> {
                 .is_some_and(|n| n <= FARTHEST)
     }
 
+    /// Is a channel one of a feedback loop that is a part, and can a region that fires so often carry it?
+    fn carries(&self, c: ChannelId, rate: u64) -> bool {
+        self.carried.contains(&c) && carried::may_be(self.graph, self.steady, c, rate)
+    }
+
+    /// Is a node in a feedback loop that goes beyond these nodes?
+    fn waits(&self, set: &BTreeSet<NodeId>, v: NodeId) -> bool {
+        self.loops[v.index()].is_some_and(|i| !self.knots[i].iter().all(|v| set.contains(v)))
+    }
+
+    /// A feedback loop as a part, of its own nodes and its streams.
+    fn feedback(&mut self, own: &[Part], children: &[Part]) -> Option<Part> {
+        // one firing after another, whatever its filters could do elsewhere
+        let parts: Vec<Part> = own.iter().chain(children).map(|p| Part { kind: Kind::Serial, ..p.clone() }).collect();
+        let whole = Part::of(&parts.iter().collect::<Vec<_>>())?;
+        let whole = Part { chain: None, vectors: false, lifts: false, ..whole };
+        let set: BTreeSet<NodeId> = whole.nodes.iter().copied().collect();
+        if !self.rules.loops || whole.nodes.iter().any(|v| self.lost.looped[v.index()]) {
+            return None;
+        }
+        let waiting = carried::waiting(self.graph, self.steady, &set);
+        let turns = carried::turns(self.graph, self.steady, &waiting, whole.rate);
+        let lanes = children.iter().any(|p| p.kind == Kind::Lanes);
+        if turns >= carried::most_turns(lanes, whole.stateful) {
+            return None;
+        }
+        let new: Vec<ChannelId> = waiting.into_iter().filter(|c| self.carried.insert(*c)).collect();
+        if self.closed(&whole) {
+            return Some(whole);
+        }
+        new.iter().for_each(|c| {
+            self.carried.remove(c);
+        });
+        None
+    }
+
     /// Is this one channel in and one out, at most, and do all others pass?
     fn closed(&self, part: &Part) -> bool {
         let set: BTreeSet<NodeId> = part.nodes.iter().copied().collect();
@@ -308,9 +356,11 @@ impl Finder<'_> {
             let node = self.graph.node(*v);
             for c in &node.inputs {
                 match set.contains(&self.graph.channel(*c).from.0) {
-                    true if !self.passes(*c) && !self.repeats(&set, *c) => return false,
+                    true if !self.passes(*c) && !self.repeats(&set, *c) && !self.carries(*c, part.rate) => {
+                        return false;
+                    }
                     true => {}
-                    false if self.loops[v.index()] && self.steady.repetitions[v.index()] != part.rate => return false,
+                    false if self.waits(&set, *v) && self.steady.repetitions[v.index()] != part.rate => return false,
                     false => {
                         ins += 1;
                         words = words.saturating_add(of(*c, *v, self.graph.channel(*c).consume));
@@ -333,7 +383,12 @@ impl Finder<'_> {
             part.nodes.sort();
             let links = self.links(&part).unwrap_or_else(|| vec![part.nodes]);
             let links = links.into_iter().filter(|l| l.len() > 1 || lifted);
-            self.found.extend(links.map(|nodes| Group { nodes, lifted }));
+            for nodes in links {
+                let set = nodes.iter().copied().collect();
+                let waiting = carried::waiting(self.graph, self.steady, &set);
+                let carried = waiting.into_iter().filter(|c| self.carried.contains(c)).collect();
+                self.found.push(Group { nodes, lifted, carried });
+            }
         }
     }
 
@@ -438,7 +493,12 @@ impl Finder<'_> {
                 self.keep(run);
                 None
             }
-            _ => {
+            StreamKind::FeedbackLoop => {
+                let own: Option<Vec<Part>> = hier.nodes.iter().map(|v| self.node(*v)).collect();
+                let all: Option<Vec<Part>> = children.iter().cloned().collect();
+                if let Some(whole) = own.zip(all).and_then(|(own, all)| self.feedback(&own, &all)) {
+                    return Some(whole);
+                }
                 children.into_iter().flatten().for_each(|p| self.keep(p));
                 None
             }

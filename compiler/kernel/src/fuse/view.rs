@@ -36,6 +36,8 @@ pub(super) struct Views<'a> {
     pub(super) members: &'a BTreeSet<NodeId>,
     /// Channels that have an array of their own, whatever their ends are.
     pub(super) kept: &'a BTreeSet<ChannelId>,
+    /// Those of them on which something stays: what a firing writes comes behind it.
+    pub(super) carried: &'a BTreeSet<ChannelId>,
     /// By channel, items on it at every boundary.
     pub(super) fill: &'a [u64],
     /// Items of the input from before a boundary that are looked at, besides those that are on its channel.
@@ -184,6 +186,10 @@ impl Views<'_> {
             match &node.kind {
                 NodeKind::JoinRoundRobin(weights) if !self.kept.contains(&c) && !self.plain.contains(&v) => {
                     at = self.among(&at, self.part(weights, port), ranges)?;
+                }
+                _ if self.carried.contains(&c) => {
+                    let stays = Affine::constant(i64::try_from(self.fill[c.index()]).ok()?);
+                    return Some((Store::Array(c), at.plus(&stays)?));
                 }
                 _ => return Some((Store::Array(c), at)),
             }

@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         let work = self.work("work")?;
         let prework = if self.looking_at("prework") { Some(self.work("prework")?) } else { None };
         let (mut structs, mut state, mut tables, mut natives, mut handlers) = (vec![], vec![], vec![], vec![], vec![]);
-        let (mut free, mut lanes, mut steps) = (false, None, None);
+        let (mut free, mut lanes, mut steps, mut tapes) = (false, None, None, vec![]);
         loop {
             if self.accept("struct") {
                 self.unsigned()?;
@@ -237,6 +237,11 @@ impl<'a> Parser<'a> {
                 lanes = Some(Lanes { function, varying, unroll, deep, phases, strands });
             } else if self.word("steps") {
                 steps = Some(Steps { function: self.func()?, firings: self.unsigned()? });
+            } else if self.word("tape") {
+                let state = StateId(self.unsigned()?);
+                let mut number = |name: &str| self.expect(name).and_then(|()| self.unsigned());
+                let (step, stays, turns) = (number("step")?, number("stays")?, number("turns")?);
+                tapes.push(Tape { state, step, stays, turns });
             } else {
                 break;
             }
@@ -260,6 +265,7 @@ impl<'a> Parser<'a> {
             free,
             lanes,
             steps,
+            tapes,
         });
         let mut functions = Vec::new();
         while self.looking_at("func") {

@@ -117,6 +117,32 @@ int->int feedbackloop Narrow {
 int->int pipeline Main { add Waits; add Narrow; }
 ";
 
+/// Loops of which little waits, with a window, streams and another loop in them; the last one has a filter that can fail.
+const FED: &str = "float->float filter Damp { float z; work pop 1 push 1 { z = 0.7 * pop() + 0.3 * z; push(0.8 * z); } }
+float->float filter Add { work pop 2 push 1 { push(0.5 * pop() + 0.4 * pop()); } }
+float->float feedbackloop Echo(int n) {
+    join roundrobin(1, 1);
+    body Add;
+    loop Damp;
+    split duplicate;
+    for (int i = 0; i < n; i++) enqueue 0.25 * i;
+}
+float->float feedbackloop Window(int n) {
+    join roundrobin(1, 1);
+    body float->float filter { work peek 4 pop 2 push 1 { push(peek(0) + 0.3 * (peek(1) + peek(3))); pop(); pop(); } };
+    split duplicate;
+    for (int i = 0; i < n; i++) enqueue 0.5;
+}
+float->float feedbackloop Several {
+    join roundrobin(2, 2);
+    body pipeline { add Echo(2); add float->float filter { work pop 4 push 6 { for (int i = 0; i < 4; i++) push(pop()); push(0.1); push(0.2); } }; }
+    loop splitjoin { split roundrobin(1); add Damp; add Echo(1); join roundrobin(1); }
+    split roundrobin(4, 2);
+    for (int i = 0; i < 5; i++) enqueue 1;
+}
+float->float pipeline Main { add Echo(1); add Window(2); add Echo(3); add Window(7); add Echo(8); add Several; add Echo(20); add Echo(50); }
+";
+
 pub fn ints(n: usize) -> Vec<u8> {
     (0..n as i32).flat_map(|i| (i.wrapping_mul(7919) % 1000 - 500).to_le_bytes()).collect()
 }
@@ -182,6 +208,47 @@ fn what_waits_behind_duplicates_is_the_input_again() {
     assert!(found[1].contains("peek 18"), "{text}");
     // the shorter and the longer window of neighbours are equal, and come once
     assert!(text.matches("in($").count() <= 12, "{text}");
+}
+
+/// A loop is one filter where little waits in it; where much does, its filters fire many times in a row.
+#[test]
+fn what_waits_in_a_loop_is_state() {
+    let loops = |n: usize| {
+        FED.replace(
+            "{ add Echo(1); add Window(2); add Echo(3);",
+            &format!("{{ add Echo({n}); }} float->float pipeline Other {{"),
+        )
+    };
+    for (n, tape) in [(1, false), (3, false), (8, true)] {
+        let place = Place::new().with("a.str", &loops(n));
+        let (found, text) = nodes(&place, &["--top", "Main"]);
+        assert_eq!(found.len(), 3, "{text}");
+        assert_eq!((text.contains("\nstate0 \"wait\""), text.contains("\ntape 0 ")), (true, tape), "{text}");
+    }
+    let place = Place::new().with("a.str", &loops(500));
+    assert!(nodes(&place, &["--top", "Main"]).0.len() > 5);
+    same(FED, reals, &[0, 1, 5, 63, 64, 65, 700, 21_003]);
+}
+
+/// A fault in a loop comes after what the firings before it gave.
+#[test]
+fn a_fault_within_a_loop_is_the_filters() {
+    let program = "int->int feedbackloop Loop {
+    join roundrobin(1, 1);
+    body int->int filter Divide { work pop 2 push 1 { int x = pop(); int y = pop(); push(1000 / (x + y % 7 - 9)); } };
+    split duplicate;
+    enqueue 0; enqueue 1; enqueue 2; enqueue 3; enqueue 4; enqueue 5; enqueue 6; enqueue 7;
+}
+int->int pipeline Main { add Loop; }
+";
+    let place = Place::new().with("a.str", program);
+    assert!(nodes(&place, &[]).1.contains("\ntape 0 "));
+    for at in [0, 5, 600, 3000] {
+        let input: Vec<u8> = (0..4000).flat_map(|i: i32| if i < at { 40 } else { 9 - i % 3 }.to_le_bytes()).collect();
+        let by = |how: &[&str]| place.run_with(&[&["run", "a.str"], how].concat(), &input).ends(1);
+        let (one, other) = (by(&["--interpret"]), by(&["--back-end", "cc"]));
+        assert_eq!((one.stdout, one.stderr), (other.stdout, other.stderr), "{at}");
+    }
 }
 
 #[test]
