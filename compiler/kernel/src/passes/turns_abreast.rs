@@ -15,8 +15,10 @@
 //! ```
 //!
 //! What must hold: what comes up to the last inner loop only computes variables that are the turn's own, written before they are read and used nowhere else; its inner loops
-//! have known bounds; elements that differ between turns lie side by side in memory. What comes behind it writes nothing that this reads. Then all turns' sums may come
+//! have known bounds; elements that differ between turns lie side by side in memory, those of tables once these are stored by columns ([`columns`]). What comes behind it writes nothing that this reads. Then all turns' sums may come
 //! before what is done with them. Source: loop distribution and scalar expansion, R. Allen, K. Kennedy, Optimizing Compilers for Modern Architectures, 2001, sections 5.2 and 5.3.
+
+mod columns;
 
 use super::clean::trip;
 use super::unroll::{jumps, size};
@@ -49,6 +51,14 @@ pub struct Nest {
 
 /// Marks loops in all functions but those of several firings.
 pub fn run(kernel: &mut Kernel) {
+    let tables = kernel.tables.len();
+    in_functions(kernel);
+    if kernel.tables.len() > tables {
+        columns::tidy(kernel, tables);
+    }
+}
+
+fn in_functions(kernel: &mut Kernel) {
     // attempts are printed in ways of their own
     if kernel.work.dynamic.is_some() {
         return;
@@ -71,7 +81,9 @@ fn lists(kernel: &mut Kernel, function: usize, body: &mut Vec<Stmt>, all: &[Stmt
     let mut i = 0;
     while i < body.len() {
         let new = match &body[i].kind {
-            StmtKind::For(l) => abreast(kernel, function, l, body[i].span, all),
+            StmtKind::For(l) => {
+                abreast(kernel, function, l, body[i].span, all).or_else(|| by_columns(kernel, function, &body[i], all))
+            }
             _ => None,
         };
         if let Some(new) = new {
@@ -85,6 +97,33 @@ fn lists(kernel: &mut Kernel, function: usize, body: &mut Vec<Stmt>, all: &[Stmt
         }
         i += 1;
     }
+}
+
+/// The same of a loop whose turns take rows of tables, with these turned round.
+fn by_columns(kernel: &mut Kernel, function: usize, s: &Stmt, all: &[Stmt]) -> Option<Vec<Stmt>> {
+    let StmtKind::For(l) = &s.kind else { return None };
+    trip(l).filter(|(n, _)| *n >= FEWEST && l.step == 1 && size(&l.body) <= LARGEST)?;
+    let mut written = BTreeSet::new();
+    walk::each_written(&l.body, &mut |id| {
+        written.insert(id);
+    });
+    // counters of the loops in it are the same in all turns
+    walk::each_stmt(&l.body, &mut |s| {
+        if let StmtKind::For(l) = &s.kind {
+            written.remove(&l.var);
+        }
+    });
+    let (new, turned) = columns::by_columns(l, &written, &kernel.tables)?;
+    let before = kernel.tables.len();
+    for (id, axis) in turned {
+        let table = columns::turned(&kernel.tables[id.index()], axis)?;
+        kernel.tables.push(table);
+    }
+    let found = abreast(kernel, function, &new, s.span, all);
+    if found.is_none() {
+        kernel.tables.truncate(before);
+    }
+    found
 }
 
 fn abreast(
@@ -346,17 +385,22 @@ impl Turn<'_> {
         self.unit(last).filter(|()| before.iter().all(same))
     }
 
-    /// A position that grows by one from turn to turn.
     fn unit(&self, at: &Expr) -> Option<()> {
-        if loads(at, self.var) {
-            return Some(());
-        }
-        match &at.kind {
-            ExprKind::Binary(BinaryOp::Add, a, b) if !self.varies(b) => self.unit(a),
-            ExprKind::Binary(BinaryOp::Add, a, b) if !self.varies(a) => self.unit(b),
-            ExprKind::Binary(BinaryOp::Sub, a, b) if !self.varies(b) => self.unit(a),
-            _ => None,
-        }
+        unit(at, self.var, &self.written)
+    }
+}
+
+/// A position that grows by one from turn to turn.
+fn unit(at: &Expr, var: LocalId, written: &BTreeSet<LocalId>) -> Option<()> {
+    if loads(at, var) {
+        return Some(());
+    }
+    let same = |e: &Expr| !varies(e, var, written);
+    match &at.kind {
+        ExprKind::Binary(BinaryOp::Add, a, b) if same(b) => unit(a, var, written),
+        ExprKind::Binary(BinaryOp::Add, a, b) if same(a) => unit(b, var, written),
+        ExprKind::Binary(BinaryOp::Sub, a, b) if same(b) => unit(a, var, written),
+        _ => None,
     }
 }
 

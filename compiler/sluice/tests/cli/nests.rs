@@ -106,6 +106,33 @@ fn sums_of_turns_are_the_same() {
     at_all_widths(&place, &program, 1, &[0, 79, 80, 5000]);
 }
 
+/// Products of a matrix that is known with a vector: a row for each turn, in a filter with a state and in one of which few firings are left over.
+#[test]
+fn rows_of_known_matrices_are_the_same() {
+    let table = "float[33][12] w; float[2][16][9] v;
+        init { for (int r = 0; r < 33; r++) for (int c = 0; c < 12; c++) w[r][c] = sin(r * 1.3 + c * 0.7);
+               for (int g = 0; g < 2; g++) for (int r = 0; r < 16; r++) for (int c = 0; c < 9; c++) v[g][r][c] = cos(g + r * 0.9 + c * 2.1); }";
+    let body = "float[33] y; float[16] z; float best = carried; int place = 0;
+        for (int r = 0; r < 33; r++) { float s = x[r]; for (int c = 0; c < 12; c++) s += w[r][c] * x[c + 40]; y[r] = s / (1 + abs(s)); }
+        for (int r = 0; r < 16; r++) { float s = 0.5; for (int c = 0; c < 9; c++) s -= v[1][r][c] * y[c]; z[r] = s; }
+        for (int r = 0; r < 16; r++) { float s = carried; for (int c = 0; c < 9; c++) { float d = z[c] - v[0][r][c]; s += d * d; } if (s > best) { best = s; place = r; } }
+        push(best + w[place][3]); push(place + z[15]);";
+    let program = chain(&[filter("F0", table, body)]);
+    let place = Place::new().with("a.str", &program);
+    assert_eq!(nests(&place), 3, "{program}");
+    at_all_widths(&place, &program, 1, &[0, 79, 80, 5000]);
+    // without a state: vectors of firings, and of turns for those that are left over
+    let program = "float->float filter F { float[40][24] w;
+        init { for (int r = 0; r < 40; r++) for (int c = 0; c < 24; c++) w[r][c] = sin(r * 1.3 + c * 0.7); }
+        work peek 24 pop 3 push 40 {
+            for (int r = 0; r < 40; r++) { float s = 0; for (int c = 0; c < 24; c++) s += w[r][c] * peek(c); push(s); }
+            pop(); pop(); pop();
+        } }
+        float->float pipeline Main { add F; }";
+    let place = Place::new().with("a.str", program);
+    at_all_widths(&place, program, 1, &[0, 24, 30, 75, 5000]);
+}
+
 /// What another turn, or another firing, changes keeps its order.
 #[test]
 fn turns_that_need_each_other_are_the_same() {

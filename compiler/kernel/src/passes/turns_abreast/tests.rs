@@ -4,6 +4,9 @@ use crate::loops::tests::kernel;
 use crate::passes::{unroll, unroll_and_jam};
 use crate::verify::verify;
 use crate::walk;
+use sluice_frontend::constant::Const;
+use sluice_frontend::ty::{Dim, Ty};
+use std::sync::Arc;
 
 /// The loops that are marked, with what they hold, as text.
 fn marked(text: &str) -> Vec<String> {
@@ -123,4 +126,66 @@ fn turns_that_need_their_order_keep_it() {
     }
     // the last sum is wanted behind the loop
     assert!(marked(&(outer(&sum) + " out(1) = $2 @0:0-1")).is_empty());
+}
+
+/// A kernel with two tables of 20 rows and 10 columns, which differ, and a loop over rows of 20.
+fn with_tables(inside: &str) -> Kernel {
+    let mut k = kernel(&format!(
+        "for $0 = 0 < 20 step 1 @0:0-1 {{ $2 = 0.0f @0:0-1 for $1 = 0 < 10 step 1 @0:0-1 {{ $2 = ($2 + (in($1) * in(($1 + $0)))) @0:0-1 }} out($0) = $2 @0:0-1 }}"
+    ));
+    for t in 0..2 {
+        let row = |r: u32| Const::Array((0..10).map(|c| Const::Float((1000 * t + 10 * r + c) as f32)).collect());
+        let ty = [10, 20].iter().fold(Ty::Float, |ty, n| Ty::Array(Arc::new(ty), Dim::Known(*n)));
+        k.tables.push(Table { name: "w".into(), ty, value: Const::Array((0..20).map(row).collect()), shared: None });
+    }
+    let text = crate::text::print(&k).replace("in($1)", inside);
+    let k = crate::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    verify(&k).unwrap();
+    k
+}
+
+#[test]
+fn rows_of_tables_become_columns() {
+    let mut k = with_tables("table1[$0][$1]");
+    run(&mut k);
+    verify(&k).unwrap();
+    assert_eq!(found(&k), ["1 sums, 4 statements"]);
+    // nobody reads the old ones any more
+    let [t] = k.tables.as_slice() else { panic!("{}", crate::text::print(&k)) };
+    let Const::Array(rows) = &t.value else { panic!() };
+    assert_eq!((t.ty.known_len(), rows.len()), (Some(10), 10));
+    for (c, row) in rows.iter().enumerate() {
+        let Const::Array(row) = row else { panic!() };
+        let want: Vec<Const> = (0..20).map(|r| Const::Float((1000 + 10 * r + c) as f32)).collect();
+        assert_eq!(row.as_ref(), want);
+    }
+    assert!(crate::text::print(&k).contains("table0[$1][$0]"));
+    // where both are read, and one of them both ways, the old one stays
+    let mut k = with_tables("(table0[$0][$1] * (table1[($0 - 1)][$1] * table1[$1][3]))");
+    run(&mut k);
+    verify(&k).unwrap();
+    let text = crate::text::print(&k);
+    assert_eq!(k.tables.len(), 3, "{text}");
+    assert!(text.contains("(table1[$1][$0] * (table2[$1][($0 - 1)] * table0[$1][3]))"), "{text}");
+    // two loops share one
+    let mut k = with_tables("table0[$0][$1]");
+    let mut again = k.functions[0].body.clone();
+    walk::each_local_mut(&mut again, &mut |id| id.0 += u32::from(id.0 == 2));
+    k.functions[0].body.extend(again);
+    run(&mut k);
+    verify(&k).unwrap();
+    assert_eq!((k.tables.len(), found(&k).len()), (1, 2));
+}
+
+#[test]
+fn tables_stay_where_turns_take_nothing_of_their_rows_alone() {
+    for inside in
+        ["table0[$0][($1 + ($0 & 1))]", "table0[(2 * ($0 & 3))][$1]", "table0[$1][5]", "table0[(19 - $0)][$1]"]
+    {
+        let mut k = with_tables(inside);
+        let before = k.tables.clone();
+        let marks = usize::from(inside == "table0[$1][5]");
+        run(&mut k);
+        assert_eq!((found(&k).len(), k.tables == before), (marks, true), "{inside}");
+    }
 }
