@@ -1,7 +1,7 @@
 //! # print-nests
 //!
-//! Purpose: loops whose turns take sums, several vectors of turns at once. Input: a loop of which [`turns_abreast::nest`] knows how. Output: C; turns that are left over go vector by vector, then
-//! one by one.
+//! Purpose: loops whose turns take sums, several vectors of turns at once. Input: a loop of which [`turns_abreast::nest`] knows how. Output: C; turns that are left over go vector by vector, the
+//! last of them with some that have been taken before.
 //!
 //! ```text
 //! for $lag = 20 < 148 abreast { $s = 0f  for $i = 0 < 160 { $s = ($s + ($x[$i] * $x[($i + $lag)])) }  $sums[($lag + -20)] = $s }
@@ -21,13 +21,16 @@ use std::fmt::Write;
 /// Vectors of sums that are in registers at once: enough for an addition that waits for the one before, few enough for 16 registers.
 const SUMS: usize = 4;
 
+/// Lanes of the widest machine; a loop has as many turns, at least.
+const WIDEST: u32 = 16;
+
 impl Printer<'_> {
     /// Prints a loop in vectors, where that can be done.
     pub(super) fn nests(&mut self, s: &Stmt, l: &For, depth: usize) -> bool {
         if self.device() || self.layout.is_some() {
             return false;
         }
-        let (Some(nest), Some((_, end))) = (turns_abreast::nest(self.function(), l), trip(l)) else { return false };
+        let (Some(nest), Some((turns, end))) = (turns_abreast::nest(self.function(), l), trip(l)) else { return false };
         let (pad, var) = ("    ".repeat(depth), self.local(l.var));
         let (from, int) = (self.expr(&l.from), if self.scopes.declares(s, l.var) { "int32_t " } else { "" });
         let _ = writeln!(self.out, "{pad}{{\n{pad}    {int}{var} = {from};");
@@ -38,8 +41,12 @@ impl Printer<'_> {
             self.turns_in_vectors(l, &nest, *vectors, depth + 2);
             let _ = writeln!(self.out, "{pad}    }}");
         }
-        let _ = writeln!(self.out, "{pad}    for (; {var} < {end}; {var}++) {{");
-        self.nested(&l.body, true, depth + 1);
+        // turns write nothing that they read: some may come once more
+        if turns % u64::from(WIDEST) != 0 {
+            let _ = writeln!(self.out, "{pad}    if ({var} < {end}) {{\n{pad}        {var} = {end} - SL_LANES;");
+            self.turns_in_vectors(l, &nest, 1, depth + 2);
+            let _ = writeln!(self.out, "{pad}        {var} = {end};\n{pad}    }}");
+        }
         let _ = writeln!(self.out, "{pad}}}");
         true
     }
