@@ -35,7 +35,11 @@ impl Printer<'_> {
         let (from, int) = (self.expr(&l.from), if self.scopes.declares(s, l.var) { "int32_t " } else { "" });
         let _ = writeln!(self.out, "{pad}{{\n{pad}    {int}{var} = {from};");
         let most = (SUMS / nest.sums.max(1)).max(1);
-        for vectors in [most, 1].iter().take(if most > 1 { 2 } else { 1 }) {
+        // few turns are less than the most on some machine: two vectors at once wait for themselves less than one after the other
+        let even = turns % (SUMS as u64 * u64::from(WIDEST)) == 0;
+        let mut at_once = vec![most, if even { 1 } else { most.div_ceil(2) }, 1];
+        at_once.dedup();
+        for vectors in &at_once {
             let all = format!("{vectors} * SL_LANES");
             let _ = writeln!(self.out, "{pad}    for (; {var} + {all} <= {end}; {var} += {all}) {{");
             self.turns_in_vectors(l, &nest, *vectors, depth + 2);
