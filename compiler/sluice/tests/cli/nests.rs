@@ -130,6 +130,7 @@ fn rows_of_known_matrices_are_the_same() {
         } }
         float->float pipeline Main { add F; }";
     let place = Place::new().with("a.str", program);
+    assert!(nests(&place) > 0, "{program}");
     at_all_widths(&place, program, 1, &[0, 24, 30, 75, 5000]);
 }
 
