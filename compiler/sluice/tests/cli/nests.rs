@@ -117,7 +117,7 @@ fn rows_of_known_matrices_are_the_same() {
         for (int r = 0; r < 16; r++) { float s = 0.5; for (int c = 0; c < 9; c++) s -= v[1][r][c] * y[c]; z[r] = s; }
         for (int r = 0; r < 16; r++) { float s = carried; for (int c = 0; c < 9; c++) { float d = z[c] - v[0][r][c]; s += d * d; } if (s > best) { best = s; place = r; } }
         push(best + w[place][3]); push(place + z[15]);";
-    let program = chain(&[filter("F0", table, body)]);
+    let program = filter("F0", table, body) + "float->float pipeline Main { add F0; }";
     let place = Place::new().with("a.str", &program);
     assert_eq!(nests(&place), 3, "{program}");
     at_all_widths(&place, &program, 1, &[0, 79, 80, 5000]);
