@@ -434,17 +434,19 @@ impl Finder<'_> {
 
     /// The part that is all of a stream, where it can be one; else, what can be of it is kept.
     fn stream(&mut self, h: HierId, parts: &mut [Option<Part>]) -> Option<Part> {
-        let hier = &self.graph.hierarchy[h.index()];
+        let graph = self.graph;
+        let hier = &graph.hierarchy[h.index()];
         let mut children: Vec<Option<Part>> = hier.children.iter().map(|c| parts[c.index()].take()).collect();
+        // the program's ends, which the entry has among its nodes, are no part of it
+        let end = |v: &&NodeId| matches!(graph.node(**v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
+        let own = || hier.nodes.iter().filter(|v| !end(v));
         match hier.kind {
             StreamKind::Filter => match hier.nodes[..] {
                 [v] => self.node(v),
                 _ => None,
             },
             StreamKind::SplitJoin => {
-                // and the program's ends where it is the entry
-                let end = |v: &NodeId| matches!(self.graph.node(*v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
-                let own: Option<Vec<Part>> = hier.nodes.iter().filter(|v| !end(v)).map(|v| self.node(*v)).collect();
+                let own: Option<Vec<Part>> = own().map(|v| self.node(*v)).collect();
                 let all: Option<Vec<Part>> = children.iter().cloned().collect();
                 let whole = own.zip(all).and_then(|(own, all)| {
                     let (branches, vectors) = self.branches(all);
@@ -494,7 +496,7 @@ impl Finder<'_> {
                 None
             }
             StreamKind::FeedbackLoop => {
-                let own: Option<Vec<Part>> = hier.nodes.iter().map(|v| self.node(*v)).collect();
+                let own: Option<Vec<Part>> = own().map(|v| self.node(*v)).collect();
                 let all: Option<Vec<Part>> = children.iter().cloned().collect();
                 if let Some(whole) = own.zip(all).and_then(|(own, all)| self.feedback(&own, &all)) {
                     return Some(whole);
