@@ -12,7 +12,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 17] = [
+const PASSES: [&str; 18] = [
     "parse",
     "elaborate",
     "steady-state",
@@ -25,6 +25,7 @@ const PASSES: [&str; 17] = [
     "level-branches",
     "schedule",
     "lower",
+    "tiles",
     "emit-cuda",
     "disassemble",
     "jit",

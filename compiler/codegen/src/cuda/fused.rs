@@ -15,13 +15,16 @@
 
 mod edges;
 
+use super::lanes::{TileCounts, counts, shares};
 use super::moves::moves;
 use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
+use super::replay::{accesses, replay};
 use super::several::several;
+use super::steps::{Order, Place, Step, Work};
 use super::tiled::Grid;
-use super::tiles::{GroupRange, Tiling, given, outputs, taken, tiling};
+use super::tiles::{GroupRange, Tiling, given, order, outputs, taken, tiling};
 use super::turns::start;
 use super::warps::{self, Staging};
 use super::{serial, tasks};
@@ -57,8 +60,10 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
     let mut apart: BTreeSet<NodeId> = BTreeSet::new();
     loop {
         let regions = regions(making, &cut, &apart);
+        let orders: Vec<Order> = regions.regions.iter().map(|r| order(making, &regions, r)).collect();
         let all = |states: u64| {
-            regions.regions.iter().map(|r| tiling(making, &regions, r, states)).collect::<Option<Vec<Tiling>>>()
+            let each = regions.regions.iter().zip(&orders);
+            each.map(|(r, order)| tiling(making, &regions, r, states, *order)).collect::<Option<Vec<Tiling>>>()
         };
         let mut best: Option<(u64, Vec<Tiling>)> = None;
         let mut states = 1;
@@ -124,7 +129,7 @@ pub(super) fn carried(making: &Making<'_>, regions: &Regions) -> Vec<ChannelId> 
 pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Kernels, CodegenError> {
     let threads = making.input.options.threads;
     let tasks = tasks::emit(making, parts)?;
-    let (mut text, mut kernels, mut grids) = (tasks.text.clone(), Vec::new(), Vec::new());
+    let (mut text, mut kernels, mut grids, mut counted) = (tasks.text.clone(), Vec::new(), Vec::new(), Vec::new());
     // tiles of a launch: as many as there are, or as the rings between launches have room for
     let room = match plan.room(making) {
         Some(room) => format!("    const uint32_t most = sl_slice(ctx) < {room}u ? sl_slice(ctx) : {room}u;\n"),
@@ -144,8 +149,18 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                 let (region, tiling) = (&plan.regions.regions[*r], &plan.tilings[*r]);
                 let name = format!("sl_region_{r}");
                 let staging = warps::staging(making, &plan.regions, region, tiling);
-                let mut printer =
-                    Printer { making, plan, region, tiling, staging: staging.as_ref(), several: false, out: &mut text };
+                let mut printer = Printer {
+                    making,
+                    plan,
+                    region,
+                    tiling,
+                    staging: staging.as_ref(),
+                    several: false,
+                    first: 0,
+                    out: &mut text,
+                };
+                printer.judged()?;
+                counted.push(printer.counts(&name));
                 printer.kernel(&name);
                 let tiles = format!("job.m + {}u", tiling.tails);
                 let (threads, shared, blocks) = match &staging {
@@ -167,7 +182,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
         }
     }
     launches.push_str("        job.parity ^= 1;\n        sl_has_output(ctx, job.t + job.m);\n    }\n");
-    Ok(Kernels { text, kernels, launches, grids })
+    Ok(Kernels { text, kernels, launches, grids, counts: counted })
 }
 
 /// The firings that a tile of a region has made, by node.
@@ -188,6 +203,8 @@ pub(super) struct Printer<'a, 'm> {
     pub(super) staging: Option<&'m Staging>,
     /// Does a thread make several firings of the group that is printed?
     several: bool,
+    /// The thread with which the work begins that is printed.
+    first: u64,
     pub(super) out: &'m mut String,
 }
 
@@ -217,12 +234,30 @@ impl Printer<'_, '_> {
         c_type(&self.making.input.host.graph.channel(c).ty)
     }
 
-    pub(super) fn fill(&self, c: ChannelId) -> i64 {
-        self.making.input.host.steady.boundary_fill[c.index()] as i64
+    /// The region among the others.
+    pub(super) fn place(&self) -> Place<'_, '_> {
+        Place { making: self.making, regions: &self.plan.regions, region: self.region }
     }
 
-    pub(super) fn held(&self, c: ChannelId) -> bool {
-        self.making.flows(c) && self.plan.regions.holds(self.making.input.host.graph, c)
+    pub(super) fn fill(&self, c: ChannelId) -> i64 {
+        self.place().fill(c)
+    }
+
+    /// Has the judge passed the steps and the places?
+    fn judged(&self) -> Result<(), CodegenError> {
+        let (tiles, copies) = (&self.tiling.tiles, &self.tiling.copies);
+        let none = BTreeSet::new();
+        let (steps, staged, shared) = match self.staging {
+            None => (&self.tiling.steps, &none, self.tiling.shared),
+            Some(s) => (&s.steps, s.staged(), s.shared),
+        };
+        let offset = |c: ChannelId| match self.staging {
+            None => tiles.get(&c).map(|t| t.offset),
+            Some(s) => s.offset(c),
+        };
+        let followed = accesses(self.place(), (tiles, copies), steps, staged, offset);
+        let wrong = |why: String| CodegenError::Malformed(format!("the steps of a tile: {why}"));
+        replay(&followed.map_err(wrong)?, shared).map_err(wrong)
     }
 
     fn kernel(&mut self, name: &str) {
@@ -239,17 +274,12 @@ impl Printer<'_, '_> {
              SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{at_once}{rounds}    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
         );
         self.places(|_| true);
-        if self.bring(|_| true) {
-            self.out.push_str("    sl_sync();\n");
-        }
-        for (i, group) in self.region.groups.iter().enumerate() {
-            self.group(i, group);
-            let last = i + 1 == self.region.groups.len();
-            if !last || self.saves(|_| true) {
+        for (i, step) in self.tiling.steps.iter().enumerate() {
+            if i > 0 {
                 self.out.push_str("    sl_sync();\n");
             }
+            self.step(step);
         }
-        self.save(|_| true);
         let _ = write!(self.out, "{end}}}\n\n");
     }
 
@@ -295,21 +325,41 @@ impl Printer<'_, '_> {
     }
 
     /// Who shares work, as the first argument of what they do; and where it must be said.
-    fn team(&self) -> (&'static str, &'static str) {
-        if self.staging.is_some() { ("team, ", "team, ") } else { ("", "sl_everyone(), ") }
+    fn team(&self) -> (String, String) {
+        let all = if self.staging.is_some() { "team" } else { "sl_everyone()" };
+        match self.first {
+            0 if self.staging.is_none() => (String::new(), format!("{all}, ")),
+            0 => (format!("{all}, "), format!("{all}, ")),
+            first => (format!("sl_from({all}, {first}u), "), format!("sl_from({all}, {first}u), ")),
+        }
     }
 
-    /// Is a channel brought by the region: from another one, or from before the launch?
-    pub(super) fn enters(&self, c: ChannelId) -> bool {
-        let ends = self.making.input.host.graph.channel(c);
-        let here = |v: NodeId| {
-            self.plan.regions.of[v.index()].is_some_and(|r| std::ptr::eq(self.region, &self.plan.regions.regions[r]))
-        };
-        !self.held(c) && !here(ends.from.0)
+    /// Threads that fire.
+    fn threads(&self) -> u64 {
+        self.staging.map_or(self.making.input.options.threads, Staging::fire).into()
+    }
+
+    /// What the kernel does, in numbers.
+    fn counts(&self, name: &str) -> TileCounts {
+        let (steps, shared) = self.staging.map_or((&self.tiling.steps, self.tiling.shared), |s| (&s.steps, s.shared));
+        counts(self.place(), self.tiling, steps, (name, self.threads(), shared))
+    }
+
+    /// What is done between two barriers.
+    pub(super) fn step(&mut self, step: &Step) {
+        let shares = shares(self.place(), self.tiling, step, self.threads());
+        for (work, share) in step.iter().zip(shares) {
+            self.first = share.first;
+            match work {
+                Work::Bring(c) => self.bring(*c),
+                Work::Fire(g) => self.group(*g, &self.region.groups[*g]),
+                Work::Save(c) => self.save(*c),
+            }
+        }
     }
 
     /// The firings of a group.
-    pub(super) fn group(&mut self, number: usize, group: &Group) {
+    fn group(&mut self, number: usize, group: &Group) {
         // readers and writers are no one's neighbours in a group
         if let Some(text) = self.end(number, group.members[0].0) {
             return self.out.push_str(&text);

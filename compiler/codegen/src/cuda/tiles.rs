@@ -14,10 +14,11 @@
 use super::copies::{Copies, copies};
 use super::program::Making;
 use super::regions::{Group, Region, Regions};
+use super::steps::{Order, Place, Step, laid};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::steady_state::gcd;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Firings of a group for tile b: from b·S·r + `low` on, before b·S·r + `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +70,14 @@ pub(super) struct Tiling {
     pub(super) tiles: BTreeMap<ChannelId, Tile>,
     /// Those that share the tile of another one.
     pub(super) copies: Copies,
+    /// How groups are put into steps.
+    pub(super) order: Order,
+    /// What is done between barriers.
+    pub(super) steps: Vec<Step>,
     /// Bytes of shared memory.
     pub(super) shared: u64,
+    /// Bytes that it would be if no two channels lay at the same place.
+    pub(super) apart: u64,
     /// Tiles beyond the last that save what remains.
     pub(super) tails: u64,
     /// The most firings of a group for a tile, over those that belong to it: 1 is no work done twice.
@@ -150,8 +157,25 @@ fn gap(making: &Making<'_>, (region, group_of): (&Region, &BTreeMap<NodeId, usiz
     std::iter::once(0).chain(even).chain([line(item)]).min_by_key(|gap| cost(*gap)).unwrap_or(0)
 }
 
+/// How a region's groups are put into steps: as few as there can be, unless its smallest tiles would be too large with all branches at once.
+pub(super) fn order(making: &Making<'_>, regions: &Regions, region: &Region) -> Order {
+    let options = making.input.options;
+    let shared = |order| tiling(making, regions, region, 1, order).map_or(u64::MAX, |t| t.shared);
+    let together = shared(Order::Together);
+    if together > options.tile.min(options.shared) && shared(Order::Apart) < together {
+        return Order::Apart;
+    }
+    Order::Together
+}
+
 /// Lays out a region's tiles of `states` steady states; `None` where numbers get too large.
-pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, states: u64) -> Option<Tiling> {
+pub(super) fn tiling(
+    making: &Making<'_>,
+    regions: &Regions,
+    region: &Region,
+    states: u64,
+    order: Order,
+) -> Option<Tiling> {
     let (graph, steady) = (making.input.host.graph, making.input.host.steady);
     let s = i64::try_from(states).ok()?;
     let group_of: BTreeMap<NodeId, usize> =
@@ -208,19 +232,21 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
             tile.items = (tile.seen_end.max(high) - tile.low) as u64;
         }
     }
-    let (mut at, mut tails) = (0u64, 0i64);
+    let place = Place { making, regions, region };
+    let laid = laid(place, (&tiles, &copies), &BTreeSet::new(), order)?;
+    let mut tails = 0i64;
     for (c, tile) in &mut tiles {
         let channel = graph.channel(*c);
         tile.passed = steady.repetitions[channel.to.0.index()] * u64::from(channel.consume);
-        tile.offset = at;
-        at = at.checked_add(tile.bytes(making.item_bytes(*c)))?;
+        tile.offset = laid.offsets.get(c).copied()?;
         let pace = s.checked_mul(i64::try_from(tile.passed).ok()?)?;
         if held(*c) && fill(*c) > 0 && pace > 0 {
             tails = tails.max(-(-(fill(*c) - tile.seen)).div_euclid(pace));
         }
     }
     let tails = u64::try_from(tails).unwrap_or(0);
-    Some(Tiling { states, ranges, tiles, copies, shared: at, tails, overhead })
+    let (steps, shared, apart) = (laid.steps, laid.bytes, laid.apart);
+    Some(Tiling { states, ranges, tiles, copies, order, steps, shared, apart, tails, overhead })
 }
 
 /// Channels that lead into a group.
