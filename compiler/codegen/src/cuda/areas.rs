@@ -53,6 +53,7 @@ pub(super) fn areas(all: &[Area]) -> Option<Areas> {
         [&|a| (u64::MAX - a.bytes, u64::MAX - steps(a)), &|a| (u64::MAX - steps(a), u64::MAX - a.bytes), &|a| {
             (a.first as u64, u64::MAX - a.bytes)
         }];
+    let least = least(all);
     let tried = if all.len() > MANY { &orders[2..] } else { &orders[..] };
     let mut best: Option<Areas> = None;
     for order in tried {
@@ -60,12 +61,15 @@ pub(super) fn areas(all: &[Area]) -> Option<Areas> {
         if best.as_ref().is_none_or(|b| found.bytes < b.bytes) {
             best = Some(found);
         }
+        if best.as_ref().is_some_and(|b| b.bytes <= least) {
+            break;
+        }
     }
     best
 }
 
 /// The most bytes that are needed in one step.
-pub(super) fn least(all: &[Area]) -> u64 {
+fn least(all: &[Area]) -> u64 {
     let steps = all.iter().map(|a| a.last + 1).max().unwrap_or(0);
     // what begins and ends at each step
     let mut change = vec![0i128; steps + 1];

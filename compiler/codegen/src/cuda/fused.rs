@@ -14,8 +14,9 @@
 //! This goes beyond Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs".
 
 mod edges;
+mod items;
 
-use super::lanes::{TileCounts, counts, shares};
+use super::lanes::{TileCounts, counts, shares, threads};
 use super::moves::moves;
 use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
@@ -24,8 +25,7 @@ use super::replay::{accesses, replay};
 use super::several::several;
 use super::steps::{Order, Place, Step, Work};
 use super::tiled::Grid;
-use super::tiles::{GroupRange, Tiling, given, order, outputs, taken, tiling};
-use super::turns::start;
+use super::tiles::{GroupRange, Tiling, order, tiling};
 use super::warps::{self, Staging};
 use super::{serial, tasks};
 use crate::c::print_device::names;
@@ -38,6 +38,8 @@ use std::fmt::Write;
 
 /// Work that tiles may do twice, as a part of their own: more, and a channel is led through memory.
 const MOST_OVERHEAD: f64 = 2.0;
+/// A tile may be larger than it is to be by one of so many parts: gaps make two powers of two a little more than the next one, and as many blocks have room.
+const ABOUT: u64 = 8;
 
 /// One of so many channels that stay within regions is led through memory at once, and one of fewer.
 const CUT_AT_ONCE: usize = 128;
@@ -74,7 +76,8 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
             let wanted = regions.regions.iter().zip(&tilings).map(|(r, t)| warps::wanted(making, &regions, r, t));
             let wanted = wanted.max().unwrap_or(0);
             let overhead = tilings.iter().map(|t| t.overhead).fold(1.0, f64::max);
-            let good = wanted <= making.input.options.tile.min(limit)
+            let tile = making.input.options.tile;
+            let good = wanted <= tile.saturating_add(tile / ABOUT).min(limit)
                 || shared <= limit && overhead > 1.0 + MOST_OVERHEAD / 4.0;
             if !good && best.is_some() || shared > limit {
                 break;
@@ -84,7 +87,10 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
         }
         let worst = |tilings: &[Tiling]| tilings.iter().any(|t| t.overhead > 1.0 + MOST_OVERHEAD);
         match best {
-            Some((states, tilings)) if !worst(&tilings) => {
+            Some((states, mut tilings)) if !worst(&tilings) => {
+                for (region, tiling) in regions.regions.iter().zip(&mut tilings) {
+                    tiling.threads = threads(Place { making, regions: &regions, region }, tiling);
+                }
                 let rings = graph.channel_ids().any(|c| making.arises(c) && !regions.holds(graph, c));
                 return Ok(Plan { regions, tilings, states, rings });
             }
@@ -127,7 +133,6 @@ pub(super) fn carried(making: &Making<'_>, regions: &Regions) -> Vec<ChannelId> 
 }
 
 pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Kernels, CodegenError> {
-    let threads = making.input.options.threads;
     let tasks = tasks::emit(making, parts)?;
     let (mut text, mut kernels, mut grids, mut counted) = (tasks.text.clone(), Vec::new(), Vec::new(), Vec::new());
     // tiles of a launch: as many as there are, or as the rings between launches have room for
@@ -164,7 +169,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                 printer.kernel(&name);
                 let tiles = format!("job.m + {}u", tiling.tails);
                 let (threads, shared, blocks) = match &staging {
-                    None => (threads, tiling.shared, tiles),
+                    None => (tiling.threads, tiling.shared, tiles),
                     // as many as run at once: each takes several tiles
                     Some(s) => {
                         let (threads, shared) = (s.threads(), s.shared);
@@ -245,7 +250,7 @@ impl Printer<'_, '_> {
 
     /// Has the judge passed the steps and the places?
     fn judged(&self) -> Result<(), CodegenError> {
-        let (tiles, copies) = (&self.tiling.tiles, &self.tiling.copies);
+        let (tiles, elsewhere) = (&self.tiling.tiles, &self.tiling.elsewhere);
         let none = BTreeSet::new();
         let (steps, staged, shared) = match self.staging {
             None => (&self.tiling.steps, &none, self.tiling.shared),
@@ -255,7 +260,7 @@ impl Printer<'_, '_> {
             None => tiles.get(&c).map(|t| t.offset),
             Some(s) => s.offset(c),
         };
-        let followed = accesses(self.place(), (tiles, copies), steps, staged, offset);
+        let followed = accesses(self.place(), (tiles, elsewhere), steps, staged, offset);
         let wrong = |why: String| CodegenError::Malformed(format!("the steps of a tile: {why}"));
         replay(&followed.map_err(wrong)?, shared).map_err(wrong)
     }
@@ -264,7 +269,7 @@ impl Printer<'_, '_> {
         if let Some(staging) = self.staging {
             return self.roles(name, staging);
         }
-        let (threads, s) = (self.making.input.options.threads, self.tiling.states);
+        let (threads, s) = (self.tiling.threads, self.tiling.states);
         let who = self.who();
         let (rounds, end) = serial::rounds(self.making);
         let at_once = self.making.faults.at_once();
@@ -311,19 +316,6 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// The channel whose tile has a channel's items, and how much further along they are there.
-    fn tile_of(&self, c: ChannelId) -> (ChannelId, i64) {
-        self.tiling.copies.get(&c).copied().unwrap_or((c, 0))
-    }
-
-    /// After how many items a channel's tile leaves a place out.
-    fn gap(&self, c: ChannelId) -> u64 {
-        if self.staging.is_some_and(|s| s.is_even(c)) {
-            return 0;
-        }
-        self.tiling.tiles.get(&self.tile_of(c).0).map_or(0, |t| t.gap)
-    }
-
     /// Who shares work, as the first argument of what they do; and where it must be said.
     fn team(&self) -> (String, String) {
         let all = if self.staging.is_some() { "team" } else { "sl_everyone()" };
@@ -336,7 +328,7 @@ impl Printer<'_, '_> {
 
     /// Threads that fire.
     fn threads(&self) -> u64 {
-        self.staging.map_or(self.making.input.options.threads, Staging::fire).into()
+        self.staging.map_or(self.tiling.threads, Staging::fire).into()
     }
 
     /// What the kernel does, in numbers.
@@ -416,24 +408,6 @@ impl Printer<'_, '_> {
         self.out.push_str("    });\n");
     }
 
-    /// Where a thread that makes several firings keeps what they give; or that it goes to the tiles.
-    fn kept(&mut self, group: &Group, goes: bool) {
-        for c in outputs(self.making, group).into_iter().filter(|c| !self.tiling.copies.contains_key(c)) {
-            let (i, ty, items) = (c.0, self.type_of(c), given(self.making, group, c).items);
-            let by = times(items.unsigned_abs());
-            let _ = match goes {
-                false => writeln!(self.out, "        {ty} kept{i}[few.count{by}];"),
-                true => writeln!(
-                    self.out,
-                    "        const auto to{i} = sl_window<{ty}, true, {}u>{{tile{i}, (uint32_t)(first{by}{} - base{i})}};\n        \
-                     SL_UNROLL\n        for (int32_t k = 0; k < few.count{by}; k++) to{i}[k] = kept{i}[k];",
-                    self.gap(c),
-                    plus(self.fill(c)),
-                ),
-            };
-        }
-    }
-
     /// A reader or writer, whose firings move neighbours.
     fn end(&self, number: usize, v: NodeId) -> Option<String> {
         let host = self.making.input.host;
@@ -468,55 +442,6 @@ impl Printer<'_, '_> {
             self.making.facts.numbers[v.index()],
             self.team().1,
         )
-    }
-
-    /// The items of firing `n`, the s-th of its node in this firing of the group.
-    fn access(&self, group: &Group, c: ChannelId, writes: bool) -> String {
-        let channel = self.making.input.host.graph.channel(c);
-        let moved = if writes { channel.produce } else { channel.consume };
-        let ty = self.type_of(c);
-        if group.local.contains(&c) {
-            let v = if writes { channel.from.0 } else { channel.to.0 };
-            let once = !self.several && group.members.iter().any(|(u, q)| *u == v && *q == 1);
-            let at = if once { String::new() } else { format!(" + s{}", times(moved.into())) };
-            return format!("sl_local<{ty}>{{local{}{at}}}", c.0);
-        }
-        if !self.making.arises(c) {
-            return "sl_nothing()".into();
-        }
-        if writes && self.several {
-            return format!("sl_local<{ty}>{{kept{} + s{}}}", c.0, times(moved.into()));
-        }
-        let (of, further) = self.tile_of(c);
-        let (gap, offset) = (self.gap(c), if writes { self.fill(c) } else { further });
-        let v = if writes { channel.from.0 } else { channel.to.0 };
-        let apart = if writes { given(self.making, group, c) } else { taken(self.making, group, c) }.items;
-        if gap > 0 && apart % gap as i64 == 0 && group.lanes == 1 && self.making.turns_of(v).is_none() {
-            // the first firing of the tile is so many items after the start of a row
-            let low = self.tiling.tiles.get(&of).map_or(0, |t| t.low);
-            let (gap, from) = (gap as i64, offset - low);
-            let row = format!("(i - b{}){}", times(self.tiling.states * group.rate), times((apart / gap) as u64));
-            let (more, column) = (from.div_euclid(gap), from.rem_euclid(gap));
-            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
-            let first = if once { column.to_string() } else { format!("{column} + s{}", times(moved.into())) };
-            return format!(
-                "sl_rows<{ty}, {writes}, {gap}u>{{tile{}, {row}{}, (uint32_t)({first})}}",
-                of.0,
-                plus(more)
-            );
-        }
-        let offset = plus(offset);
-        let kind = format!("sl_window<{ty}, {writes}, {gap}u>");
-        let window = format!("{kind}{{tile{0}, (uint32_t)(n{1}{offset} - base{0})}}", of.0, times(moved.into()));
-        // of a stream that takes its turn, its own items of them
-        match self.making.turns_of(v) {
-            None => window,
-            Some(turns) => {
-                let lay = if writes { &turns.output } else { &turns.input };
-                let (block, round, step) = (lay.block, lay.round, lay.step);
-                format!("sl_turn<{kind}, {block}u, {round}u, {step}u>{{{window}, {}}}", start(turns, lay))
-            }
-        }
     }
 
     /// The firings of a node in one firing of its group.
@@ -555,7 +480,7 @@ impl Printer<'_, '_> {
             kind => {
                 let ends = |cs: &[ChannelId], writes: bool| cs.iter().map(|c| self.access(group, *c, writes)).collect();
                 // of equal copies one is made
-                let own = |c: &&ChannelId| !self.tiling.copies.contains_key(*c);
+                let own = |c: &&ChannelId| !self.tiling.elsewhere.copies.contains_key(*c);
                 let made: Vec<ChannelId> = node.outputs.iter().filter(own).copied().collect();
                 if made.is_empty() && !node.outputs.is_empty() {
                     return;

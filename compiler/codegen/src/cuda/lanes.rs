@@ -140,6 +140,48 @@ fn percent(items: u64, most: u64, threads: u64) -> f64 {
     if most == 0 { 0.0 } else { 100.0 * items as f64 / (most as f64 * threads as f64) }
 }
 
+/// What the threads of a block do in a step: items of all, and of the one that has most.
+fn load(shares: &[Share], threads: u64) -> (u64, u64) {
+    let mut load = vec![0u64; threads as usize];
+    for share in shares {
+        let (rounds, rest) = (share.pieces / threads, share.pieces % threads);
+        load.iter_mut().for_each(|l| *l += rounds * share.items);
+        (0..rest).for_each(|i| load[((share.first + i) % threads) as usize] += share.items);
+    }
+    (shares.iter().map(|s| s.pieces * s.items).sum(), load.into_iter().max().unwrap_or(0))
+}
+
+/// Bytes of shared memory of a multiprocessor (sm_90), and those that each block takes beside its own.
+const SHARED: u64 = 228 << 10;
+const OF_BLOCK: u64 = 1 << 10;
+/// Threads and blocks of a multiprocessor, and threads with as many registers as the kernels of regions mostly need.
+const MOST_THREADS: u64 = 2048;
+const MOST_BLOCKS: u64 = 32;
+const WITH_REGISTERS: u64 = 1024;
+/// Items that a thread could access while a barrier lasts.
+const BARRIER: u64 = 16;
+
+/// Threads of a region's blocks: as many as make most tiles in the same time on a multiprocessor, by the items that the busiest thread accesses in each step, and by how many blocks have room. Of numbers that are as
+/// good to one part in twenty, the smallest.
+pub(super) fn threads(at: Place<'_, '_>, tiling: &Tiling) -> u32 {
+    let all = at.making.input.options.threads;
+    let halves = std::iter::successors(Some(all), |n| (n % 64 == 0).then_some(n / 2));
+    if !at.making.input.options.fewer {
+        return all;
+    }
+    let speed = |n: u32| {
+        let threads = u64::from(n);
+        let of = |step: &Step| BARRIER + load(&shares(at, tiling, step, threads), threads).1;
+        let time: u64 = tiling.steps.iter().map(of).sum();
+        let room = SHARED / (tiling.shared + OF_BLOCK);
+        let blocks = room.min(MOST_BLOCKS).min(MOST_THREADS / threads).min(WITH_REGISTERS / threads).max(1);
+        blocks as f64 / time.max(1) as f64
+    };
+    let tried: Vec<(u32, f64)> = halves.map(|n| (n, speed(n))).collect();
+    let best = tried.iter().map(|(_, s)| *s).fold(0.0, f64::max);
+    tried.iter().rev().find(|(_, s)| s * 1.05 >= best).map_or(all, |(n, _)| *n)
+}
+
 /// Counts what a kernel does.
 pub(super) fn counts(
     at: Place<'_, '_>,
@@ -150,22 +192,13 @@ pub(super) fn counts(
     let graph = at.making.input.host.graph;
     let counted = |step: &Step| {
         let shares = shares(at, tiling, step, threads);
-        let mut load = vec![0u64; threads as usize];
-        for share in &shares {
-            let (rounds, rest) = (share.pieces / threads, share.pieces % threads);
-            load.iter_mut().for_each(|l| *l += rounds * share.items);
-            (0..rest).for_each(|i| load[((share.first + i) % threads) as usize] += share.items);
-        }
+        let (items, most) = load(&shares, threads);
         let groups = step.iter().filter_map(|work| {
             let Work::Fire(g) = work else { return None };
             let (group, range) = (&at.region.groups[*g], tiling.ranges[*g]);
             Some((graph.node(group.members[0].0).path.clone(), range.high.abs_diff(range.low)))
         });
-        StepCounts {
-            groups: groups.collect(),
-            items: shares.iter().map(|s| s.pieces * s.items).sum(),
-            most: load.into_iter().max().unwrap_or(0),
-        }
+        StepCounts { groups: groups.collect(), items, most }
     };
     let steps = steps.iter().map(counted).collect();
     TileCounts { kernel: kernel.into(), states: tiling.states, threads, shared, apart: tiling.apart, steps }

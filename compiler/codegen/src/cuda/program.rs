@@ -79,6 +79,8 @@ pub struct CudaOptions {
     pub scheme: Scheme,
     /// Threads of a block, a multiple of 32, at most 1024.
     pub threads: u32,
+    /// May the blocks of a region have fewer threads, where the others would have little to do?
+    pub fewer: bool,
     /// The most registers of a thread, where whoever compiles is told so (`-maxrregcount`); else as many as blocks of so many threads leave.
     pub registers: Option<u32>,
     /// Bytes of shared memory that a block may take.
@@ -104,6 +106,7 @@ impl Default for CudaOptions {
         CudaOptions {
             scheme: Scheme::Swp,
             threads: 128,
+            fewer: false,
             registers: None,
             shared: 48 << 10,
             memory: 4 << 30,

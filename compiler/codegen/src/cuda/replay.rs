@@ -9,9 +9,9 @@
 //! - what was read is not written any more: a reader has seen all of it;
 //! - every byte is one that the block has.
 
-use super::copies::Copies;
 use super::steps::{Place, Step, Work};
 use super::tiles::Tile;
+use super::views::Elsewhere;
 use sluice_frontend::ids::ChannelId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +77,7 @@ pub(super) fn replay(steps: &[Vec<Access>], shared: u64) -> Result<(), String> {
 /// What a region's steps access; `staged`: channels that others bring.
 pub(super) fn accesses(
     at: Place<'_, '_>,
-    (tiles, copies): (&BTreeMap<ChannelId, Tile>, &Copies),
+    (tiles, elsewhere): (&BTreeMap<ChannelId, Tile>, &Elsewhere),
     steps: &[Step],
     staged: &BTreeSet<ChannelId>,
     offset: impl Fn(ChannelId) -> Option<u64>,
@@ -85,6 +85,12 @@ pub(super) fn accesses(
     let graph = at.making.input.host.graph;
     let mut fired = BTreeSet::new();
     let mut all = Vec::new();
+    for (g, group) in at.region.groups.iter().enumerate() {
+        let fires = steps.iter().any(|step| step.contains(&Work::Fire(g)));
+        if !fires && !elsewhere.gone.contains(&g) && !at.is_brought(group, staged) {
+            return Err(format!("group {g} does not fire"));
+        }
+    }
     for step in steps {
         let mut touched: Vec<(ChannelId, bool)> = Vec::new();
         for work in step {
@@ -105,7 +111,7 @@ pub(super) fn accesses(
         }
         let mut step = Vec::new();
         for (c, writes) in touched {
-            let of = copies.get(&c).map_or(c, |(of, _)| *of);
+            let of = elsewhere.tile(c);
             let Some(tile) = tiles.get(&of) else { continue };
             // what nothing passes on, and is brought from nowhere, has no items
             if staged.contains(&of) || !at.making.flows(of) && !at.enters(of) {

@@ -8,14 +8,13 @@
 //! ```
 //!
 //! What must hold: whatever is read in a step was written in earlier ones, all of it; works of one step write none of the same items. `replay` looks at that again. The steps are as
-//! few as the longest way through the region allows. Where the order leaves a group more than one step, it takes the last of them if it gives more bytes than it takes: so they are
-//! there for a shorter time. Where all branches at once would need more shared memory than a tile may take, groups keep their order, and a barrier stands only where one is needed.
+//! few as the longest way through the region allows. Where the order leaves a group more than one step, it takes the first of them, or the last if so fewer bytes are needed at a time. Where all branches at once would need more shared memory than a tile may take, groups keep their order, and a barrier stands only where one is needed.
 
 use super::areas::{Area, areas};
-use super::copies::Copies;
 use super::program::Making;
 use super::regions::{Group, Region, Regions};
 use super::tiles::{Tile, inputs, outputs};
+use super::views::Elsewhere;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +76,7 @@ impl Place<'_, '_> {
     }
 
     /// Is a group a reader whose items others have brought?
-    fn is_brought(&self, group: &Group, staged: &BTreeSet<ChannelId>) -> bool {
+    pub(super) fn is_brought(&self, group: &Group, staged: &BTreeSet<ChannelId>) -> bool {
         let graph = self.making.input.host.graph;
         group.members.iter().all(|(v, _)| {
             let node = graph.node(*v);
@@ -99,13 +98,13 @@ struct Works<'t> {
 impl<'t> Works<'t> {
     fn of(
         at: Place<'_, '_>,
-        (tiles, copies): (&'t BTreeMap<ChannelId, Tile>, &Copies),
+        (tiles, elsewhere): (&'t BTreeMap<ChannelId, Tile>, &Elsewhere),
         staged: &BTreeSet<ChannelId>,
     ) -> Works<'t> {
-        let tile = |c: &ChannelId| copies.get(c).map_or(*c, |(of, _)| *of);
+        let tile = |c: &ChannelId| elsewhere.tile(*c);
         let mut works = Works { groups: Vec::new(), writers: BTreeMap::new(), readers: BTreeMap::new(), tiles };
         for (g, group) in at.region.groups.iter().enumerate() {
-            if at.is_brought(group, staged) {
+            if elsewhere.gone.contains(&g) || at.is_brought(group, staged) {
                 works.groups.push(None);
                 continue;
             }
@@ -139,7 +138,7 @@ impl<'t> Works<'t> {
         level
     }
 
-    /// Moves groups that give more than they take to the last step that they may have.
+    /// Moves groups to the last step that they may have, where what they give is then needed for a shorter time by more than what they take is for a longer one.
     fn late(&self, at: Place<'_, '_>, level: &mut [usize], bytes: &dyn Fn(ChannelId) -> u64) {
         for g in (0..self.groups.len()).rev() {
             let Some((reads, writes)) = &self.groups[g] else { continue };
@@ -147,29 +146,39 @@ impl<'t> Works<'t> {
                 continue;
             }
             let readers = |c: &ChannelId| self.readers.get(c).into_iter().flatten().copied();
+            let writers = |c: &ChannelId| self.writers.get(c).into_iter().flatten().copied();
             let Some(last) = writes.iter().flat_map(readers).map(|r| level[r]).min() else { continue };
-            if last <= level[g] + 1 {
+            let (now, then) = (level[g], last.saturating_sub(1));
+            if then <= now {
                 continue;
             }
-            let ends_here = |c: &&ChannelId| readers(c).all(|r| level[r] <= level[g]);
-            let begins_here = |c: &&ChannelId| self.writers[*c].iter().all(|w| *w == g || level[*w] >= last);
-            let sum = |n: u64, c: &ChannelId| n.saturating_add(bytes(*c));
-            let taken = reads.iter().filter(ends_here).fold(0, sum);
-            if writes.iter().filter(begins_here).fold(0, sum) > taken {
-                level[g] = last - 1;
+            // steps by which the other accesses leave a tile's life shorter, or longer
+            let shorter = |c: &ChannelId| {
+                let others = writers(c).filter(|w| *w != g).map(|w| level[w]).min().unwrap_or(usize::MAX);
+                then.min(others).saturating_sub(now)
+            };
+            let longer = |c: &ChannelId| {
+                let others = readers(c).filter(|r| *r != g).map(|r| level[r]).max().unwrap_or(0);
+                then.saturating_sub(now.max(others))
+            };
+            let sum =
+                |n: u64, (c, steps): (&ChannelId, usize)| n.saturating_add(bytes(*c).saturating_mul(steps as u64));
+            let gain = writes.iter().map(|c| (c, shorter(c))).fold(0, sum);
+            if gain > reads.iter().map(|c| (c, longer(c))).fold(0, sum) {
+                level[g] = then;
             }
         }
     }
 }
 
 /// The steps of a tile; `staged`: channels that others bring before the first of them.
-pub(super) fn steps(
+fn steps(
     at: Place<'_, '_>,
-    (tiles, copies): (&BTreeMap<ChannelId, Tile>, &Copies),
+    (tiles, elsewhere): (&BTreeMap<ChannelId, Tile>, &Elsewhere),
     staged: &BTreeSet<ChannelId>,
     order: Order,
 ) -> Vec<Step> {
-    let works = Works::of(at, (tiles, copies), staged);
+    let works = Works::of(at, (tiles, elsewhere), staged);
     let bytes = |c: ChannelId| works.tiles.get(&c).map_or(0, |t| t.bytes(at.making.item_bytes(c)));
     let level = works.levels(at, order, &bytes);
     let mut all: Vec<(usize, Work)> = Vec::new();
@@ -191,7 +200,7 @@ pub(super) fn steps(
 }
 
 /// By tile that is not staged, the first and the last step that write or read it.
-pub(super) fn lives(at: Place<'_, '_>, copies: &Copies, steps: &[Step]) -> BTreeMap<ChannelId, (usize, usize)> {
+fn lives(at: Place<'_, '_>, elsewhere: &Elsewhere, steps: &[Step]) -> BTreeMap<ChannelId, (usize, usize)> {
     let mut lives: BTreeMap<ChannelId, (usize, usize)> = BTreeMap::new();
     for (i, step) in steps.iter().enumerate() {
         for work in step {
@@ -203,7 +212,7 @@ pub(super) fn lives(at: Place<'_, '_>, copies: &Copies, steps: &[Step]) -> BTree
                 }
             };
             for c in touched {
-                let c = copies.get(&c).map_or(c, |(of, _)| *of);
+                let c = elsewhere.tile(c);
                 lives.entry(c).or_insert((i, i)).1 = i;
             }
         }
@@ -226,12 +235,12 @@ pub(super) struct Laid {
 /// Makes the steps of a tile and lays its channels out; `None` where numbers get too large.
 pub(super) fn laid(
     at: Place<'_, '_>,
-    (tiles, copies): (&BTreeMap<ChannelId, Tile>, &Copies),
+    (tiles, elsewhere): (&BTreeMap<ChannelId, Tile>, &Elsewhere),
     staged: &BTreeSet<ChannelId>,
     order: Order,
 ) -> Option<Laid> {
-    let steps = steps(at, (tiles, copies), staged, order);
-    let lives = lives(at, copies, &steps);
+    let steps = steps(at, (tiles, elsewhere), staged, order);
+    let lives = lives(at, elsewhere, &steps);
     let there: Vec<(&ChannelId, &Tile)> = tiles.iter().filter(|(c, _)| !staged.contains(c)).collect();
     let area = |(c, tile): &(&ChannelId, &Tile)| {
         let (first, last) = lives.get(c).copied().unwrap_or((0, 0));

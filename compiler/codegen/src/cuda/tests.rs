@@ -148,7 +148,7 @@ fn tiles_of(main: &str, states: u64) -> String {
                 out.insert_str(out.len() - 1, &format!(", a gap after {}", tile.gap));
             }
         }
-        for (c, (of, further)) in &t.copies {
+        for (c, (of, further)) in &t.elsewhere.copies {
             let [c, of] = [c, of].map(|c| name(graph, graph.channel(*c).to.0));
             out += &format!("to {c} as to {of}, item 0 is {further}\n");
         }

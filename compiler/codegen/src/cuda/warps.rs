@@ -138,12 +138,12 @@ pub(super) fn staging(making: &Making<'_>, regions: &Regions, region: &Region, t
     let stages = stage.checked_mul(STAGES)?;
     let brought: BTreeSet<ChannelId> = staged.keys().copied().collect();
     let place = Place { making, regions, region };
-    let laid = laid(place, (&tiling.tiles, &tiling.copies), &brought, tiling.order)?;
+    let laid = laid(place, (&tiling.tiles, &tiling.elsewhere), &brought, tiling.order)?;
     let others = laid.offsets.iter().map(|(c, at)| (*c, stages + at)).collect();
     let (steps, shared) = (laid.steps, stages.checked_add(laid.bytes)?);
-    let bring = options.threads.div_ceil(SERVED) * WARP;
+    let bring = tiling.threads.div_ceil(SERVED) * WARP;
     // what brings is taken from those who fire where a block would have too many
-    let fire = options.threads.min(MOST_THREADS - bring);
+    let fire = tiling.threads.min(MOST_THREADS - bring);
     (shared <= options.shared).then_some(Staging { staged, brought, stage, steps, others, shared, fire, bring })
 }
 
@@ -259,13 +259,13 @@ impl Printer<'_, '_> {
         let (all, fire) = (staging.threads(), staging.fire);
         let is_staged = |c: ChannelId| staging.staged.contains_key(&c);
         let graph = self.making.input.host.graph;
-        let region = self.region;
+        let (region, elsewhere) = (self.region, &self.tiling.elsewhere);
         let takes = |work: &Work| match work {
             Work::Bring(_) => false,
             Work::Save(c) => is_staged(*c),
             Work::Fire(g) => {
                 let members = &region.groups[*g].members;
-                members.iter().any(|(v, _)| graph.node(*v).inputs.iter().any(|c| is_staged(*c)))
+                members.iter().any(|(v, _)| graph.node(*v).inputs.iter().any(|c| is_staged(elsewhere.tile(*c))))
             }
         };
         let steps = &staging.steps;

@@ -118,6 +118,7 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
         spare: options.method.is_none().then_some(Method::Hms),
         time_limit: options.time_limit.map_or(TIME_LIMIT, |t| t.as_secs_f64()),
         options: cuda::CudaOptions {
+            fewer: options.block_threads.is_none(),
             shared: target.block_shared.into(),
             // the rest of the memory is for what else uses the GPU
             memory: target.memory.map_or(usual.memory, |bytes| bytes / 4 * 3),

@@ -68,7 +68,7 @@ impl Printer<'_, '_> {
                      const {ty} item = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));",
                 team.0,
             );
-            let copies = self.tiling.copies.iter().filter(|(_, (of, _))| *of == c);
+            let copies = self.tiling.elsewhere.copies.iter().filter(|(_, (of, _))| *of == c);
             let copies = copies.map(|(copy, (_, further))| (*copy, *further));
             for (to, further) in std::iter::once((c, 0)).chain(copies) {
                 let held = self.fill(to);
