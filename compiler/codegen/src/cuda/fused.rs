@@ -38,7 +38,7 @@ use std::fmt::Write;
 
 /// Work that tiles may do twice, as a part of their own: more, and a channel is led through memory.
 const MOST_OVERHEAD: f64 = 2.0;
-/// A tile may be larger than it is to be by one of so many parts: gaps make two powers of two a little more than the next one, and as many blocks have room.
+/// A tile of few steady states may be larger than it is to be by one of so many parts: gaps make two powers of two a little more than the next one, and as many blocks have room.
 const ABOUT: u64 = 8;
 
 /// One of so many channels that stay within regions is led through memory at once, and one of fewer.
@@ -77,7 +77,9 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
             let wanted = wanted.max().unwrap_or(0);
             let overhead = tilings.iter().map(|t| t.overhead).fold(1.0, f64::max);
             let tile = making.input.options.tile;
-            let good = wanted <= tile.saturating_add(tile / ABOUT).min(limit)
+            let few = states <= making.input.options.threads.into();
+            let more = if few { tile / ABOUT } else { 0 };
+            let good = wanted <= tile.saturating_add(more).min(limit)
                 || shared <= limit && overhead > 1.0 + MOST_OVERHEAD / 4.0;
             if !good && best.is_some() || shared > limit {
                 break;

@@ -48,7 +48,8 @@ pub fn texts(
     let choices = profiled(session, checked, options, (target, target.arch.as_slice()))?;
     let made = emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?.program;
     let kernels = made.kernels.into_iter().map(|k| k.name).collect();
-    Ok(Texts { host: made.host, device: made.device, kernels, registers: choices.options.registers })
+    let (registers, tiles) = (choices.options.registers, made.tiles);
+    Ok(Texts { host: made.host, device: made.device, kernels, registers, tiles })
 }
 
 /// Registers of a multiprocessor, of all GPUs that generated code runs on; and how many threads get at a time.
