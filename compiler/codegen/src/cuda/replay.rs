@@ -5,7 +5,7 @@
 //!
 //! What must hold, and is looked at:
 //! - in one step, no byte belongs to two tiles; no tile is both read and written (threads do not wait for one another within a step);
-//! - what is read was written, by the same tile, and nothing else has been written there since;
+//! - what is read was written, by the same tile, and nothing else has been written there since the first who wrote a part of it;
 //! - what was read is not written any more: a reader has seen all of it;
 //! - every byte is one that the block has.
 
@@ -32,7 +32,7 @@ pub(super) fn replay(steps: &[Vec<Access>], shared: u64) -> Result<(), String> {
     let size = usize::try_from(shared).map_err(|_| "more shared memory than there is".to_string())?;
     // by byte, the tile that wrote it last
     let mut owner: Vec<Option<ChannelId>> = vec![None; size];
-    let mut seen: BTreeSet<ChannelId> = BTreeSet::new();
+    let (mut seen, mut begun) = (BTreeSet::new(), BTreeSet::new());
     for (number, step) in steps.iter().enumerate() {
         // by byte, who accesses it in this step
         let mut now: BTreeMap<u64, (u64, ChannelId)> = BTreeMap::new();
@@ -56,6 +56,10 @@ pub(super) fn replay(steps: &[Vec<Access>], shared: u64) -> Result<(), String> {
             if writes {
                 if seen.contains(&channel) {
                     return Err(format!("step {number}: {channel} is written after it was read"));
+                }
+                // several write a part each, in one step or in several
+                if !begun.insert(channel) && own.iter().any(|o| *o != Some(channel)) {
+                    return Err(format!("step {number}: what {channel} had so far has been written over"));
                 }
                 own.fill(Some(channel));
             } else {
@@ -165,6 +169,9 @@ mod tests {
         assert_eq!(wrong(&[vec![of(3, 0, false)]]), "step 0: c3 is read before it is written");
         let text = wrong(&[vec![of(0, 0, true)], vec![of(0, 0, false)], vec![of(0, 0, true)]]);
         assert_eq!(text, "step 2: c0 is written after it was read");
+        // a joiner's items, by two filters in different steps
+        let text = wrong(&[vec![of(0, 0, true)], vec![of(1, 0, true)], vec![of(0, 0, true)], vec![of(0, 0, false)]]);
+        assert_eq!(text, "step 2: what c0 had so far has been written over");
         assert_eq!(wrong(&[vec![of(0, 208, true)]]), "step 0: c0 lies behind the 256 bytes of the block");
     }
 }
