@@ -253,7 +253,7 @@ fn resting_texts(
     }
     let made = cuda::emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?.program;
     let kernels = made.kernels.into_iter().map(|k| k.name).collect();
-    Ok(cuda::run::Texts { host: made.host, device: made.device, kernels, registers: None })
+    Ok(cuda::run::Texts { host: made.host, device: made.device, kernels, registers: None, tiles: made.tiles })
 }
 
 fn compile_by(

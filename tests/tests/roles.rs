@@ -264,3 +264,52 @@ fn streams_without_state_have_threads() {
         assert!(threads >= 4 && text.contains("sl_turn<sl_window<"), "{n} streams, {}: {threads}", scheme.name());
     }
 }
+
+/// Where two channels that are needed at the same time lie at one place, or a barrier is missing, the emulator, or the output, says so.
+#[test]
+fn places_and_barriers_are_watched() {
+    let cuda = options(Scheme::Fused, 1, 64);
+    let (wrong, text) = changed(PROGRAM, 1, &cuda, &str::to_string);
+    assert_eq!(wrong, None);
+    let place = |line: &str| -> Option<u64> {
+        let (head, rest) = line.split_once("(sl_shared() + ")?;
+        head.contains("const sl_tile<").then(|| rest.split(')').next()?.parse().ok())?
+    };
+    let region = |text: &str, line: usize| text.lines().take(line).filter(|l| l.starts_with("SL_KERNEL(")).count();
+    let places: Vec<(usize, usize, u64)> =
+        text.lines().enumerate().filter_map(|(i, l)| Some((i, region(&text, i), place(l)?))).collect();
+    let mut planted = 0;
+    // the channels of a chain: each is needed while the next one is
+    for pair in places.windows(2).filter(|p| p[0].1 == p[1].1) {
+        let [(_, _, other), (line, _, own)] = pair else { unreachable!("there are two") };
+        let (wrong, _) = changed(PROGRAM, 1, &cuda, &|text| {
+            let move_it = |(i, l): (usize, &str)| match i == *line {
+                true => l.replace(&format!("(sl_shared() + {own})"), &format!("(sl_shared() + {other})")) + "\n",
+                false => format!("{l}\n"),
+            };
+            text.lines().enumerate().map(move_it).collect()
+        });
+        assert!(wrong.is_some(), "{own} at {other}: nobody sees it\n{text}");
+        planted += 1;
+    }
+    let barriers = text.matches("    sl_sync();\n").count();
+    for gone in 0..barriers {
+        // those of the regions, not of the filter between them
+        let at = text.match_indices("    sl_sync();\n").nth(gone).map_or(0, |(at, _)| at);
+        if !text[..at].rsplit("SL_KERNEL(").next().is_some_and(|kernel| kernel.contains("void sl_region_")) {
+            continue;
+        }
+        let (wrong, _) = changed(PROGRAM, 1, &cuda, &|text| {
+            let at = text.match_indices("    sl_sync();\n").nth(gone).map_or(0, |(at, _)| at);
+            format!("{}{}", &text[..at], &text[at + "    sl_sync();\n".len()..])
+        });
+        let wrong = wrong.unwrap_or_else(|| panic!("barrier {gone} is missing: nobody sees it\n{text}"));
+        assert!(
+            says(&wrong, "without a barrier between: shared memory")
+                || says(&wrong, "reads what nobody has written yet: shared memory"),
+            "{wrong}"
+        );
+        planted += 1;
+    }
+    assert!(planted >= 10, "{planted} of {} places, {barriers} barriers", places.len());
+}

@@ -350,7 +350,13 @@ impl Task {
                 let registers = choices.options.registers;
                 told.configuration = registers.map(|n| (choices.threads, n));
                 let kernels = made.program.kernels.into_iter().map(|k| k.name).collect();
-                Ok(run::Texts { host: made.program.host, device: made.program.device, kernels, registers })
+                Ok(run::Texts {
+                    host: made.program.host,
+                    device: made.program.device,
+                    kernels,
+                    registers,
+                    tiles: made.program.tiles,
+                })
             };
         let (native, _) = run::prepare_on(session, checked, code, &NativeOptions::default(), &cuda, emit, around)?;
         Ok((native, about))

@@ -26,6 +26,7 @@ const PASSES: [&str; 18] = [
     "level-branches",
     "schedule",
     "lower",
+    "tiles",
     "emit-cuda",
     "disassemble",
     "jit",

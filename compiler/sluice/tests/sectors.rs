@@ -1,5 +1,5 @@
 //! The paper's eight programs on the emulated GPU, by the schemes swp and fused: what warps touch of the device's memory at a time. 32 threads that move an item of k words each
-//! touch at most 5·k sectors of 32 bytes, at every end of every channel; where more is touched is named here, with the reason.
+//! touch at most 5·k sectors of 32 bytes, at every end of every channel; where more is touched is named here, with the reason. And they give the bytes of native code.
 
 #![allow(clippy::disallowed_methods)] // tests read files and start the command
 
@@ -120,6 +120,19 @@ fn touched(program: &str, (scheme, wide): (&str, u64)) -> Result<(), Failed> {
         .output()?;
     if !done.status.success() {
         return Err(String::from_utf8_lossy(&done.stderr).into_owned().into());
+    }
+    let native = Command::new(env!("CARGO_BIN_EXE_sluice"))
+        .current_dir(place.path())
+        .env("NO_COLOR", "1")
+        .arg("run")
+        .arg(root.join(format!("benchmarks/{program}/{program}.str")))
+        .args(["--output", "want.raw", "--input"])
+        .arg(&input)
+        .stdin(Stdio::null())
+        .output()?;
+    let [got, want] = ["out.raw", "want.raw"].map(|name| std::fs::read(place.path().join(name)));
+    if !native.status.success() || got? != want? {
+        return Err("the device gives other bytes than native code".into());
     }
     let table = std::fs::read_to_string(&counts)?;
     let rows = rows(&table)?;

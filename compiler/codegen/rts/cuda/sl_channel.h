@@ -117,6 +117,11 @@ struct sl_team {
 };
 /* Those of the block. */
 SL_DEVICE sl_team sl_everyone() { return {sl_thread(), sl_threads()}; }
+/* The same ones, of which the thread `first` begins: it is below their number. */
+SL_DEVICE sl_team sl_from(sl_team team, uint32_t first)
+{
+    return {team.thread < first ? team.thread + team.threads - first : team.thread - first, team.threads};
+}
 
 /* All threads of a team, or where none is named of a block, call these. Barriers before and after are the caller's. */
 

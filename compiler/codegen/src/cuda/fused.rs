@@ -14,15 +14,18 @@
 //! This goes beyond Udupa, Govindarajan, Thazhuthaveetil, "Software Pipelined Execution of Stream Programs on GPUs".
 
 mod edges;
+mod items;
 
+use super::lanes::{TileCounts, counts, shares, threads};
 use super::moves::moves;
 use super::parts::Parts;
 use super::program::{KernelInfo, Kernels, Making, comment};
 use super::regions::{Group, Launch, Region, Regions, regions};
+use super::replay::{accesses, replay};
 use super::several::several;
+use super::steps::{Order, Place, Step, Work};
 use super::tiled::Grid;
-use super::tiles::{GroupRange, Tiling, given, outputs, taken, tiling};
-use super::turns::start;
+use super::tiles::{GroupRange, Tiling, order, tiling};
 use super::warps::{self, Staging};
 use super::{serial, tasks};
 use crate::c::print_device::names;
@@ -35,6 +38,8 @@ use std::fmt::Write;
 
 /// Work that tiles may do twice, as a part of their own: more, and a channel is led through memory.
 const MOST_OVERHEAD: f64 = 2.0;
+/// A tile of few steady states may be larger than it is to be by one of so many parts: gaps make two powers of two a little more than the next one, and as many blocks have room.
+const ABOUT: u64 = 8;
 
 /// One of so many channels that stay within regions is led through memory at once, and one of fewer.
 const CUT_AT_ONCE: usize = 128;
@@ -57,8 +62,10 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
     let mut apart: BTreeSet<NodeId> = BTreeSet::new();
     loop {
         let regions = regions(making, &cut, &apart);
+        let orders: Vec<Order> = regions.regions.iter().map(|r| order(making, &regions, r)).collect();
         let all = |states: u64| {
-            regions.regions.iter().map(|r| tiling(making, &regions, r, states)).collect::<Option<Vec<Tiling>>>()
+            let each = regions.regions.iter().zip(&orders);
+            each.map(|(r, order)| tiling(making, &regions, r, states, *order)).collect::<Option<Vec<Tiling>>>()
         };
         let mut best: Option<(u64, Vec<Tiling>)> = None;
         let mut states = 1;
@@ -69,7 +76,10 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
             let wanted = regions.regions.iter().zip(&tilings).map(|(r, t)| warps::wanted(making, &regions, r, t));
             let wanted = wanted.max().unwrap_or(0);
             let overhead = tilings.iter().map(|t| t.overhead).fold(1.0, f64::max);
-            let good = wanted <= making.input.options.tile.min(limit)
+            let tile = making.input.options.tile;
+            let few = states <= making.input.options.threads.into();
+            let more = if few { tile / ABOUT } else { 0 };
+            let good = wanted <= tile.saturating_add(more).min(limit)
                 || shared <= limit && overhead > 1.0 + MOST_OVERHEAD / 4.0;
             if !good && best.is_some() || shared > limit {
                 break;
@@ -79,7 +89,10 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
         }
         let worst = |tilings: &[Tiling]| tilings.iter().any(|t| t.overhead > 1.0 + MOST_OVERHEAD);
         match best {
-            Some((states, tilings)) if !worst(&tilings) => {
+            Some((states, mut tilings)) if !worst(&tilings) => {
+                for (region, tiling) in regions.regions.iter().zip(&mut tilings) {
+                    tiling.threads = threads(Place { making, regions: &regions, region }, tiling);
+                }
                 let rings = graph.channel_ids().any(|c| making.arises(c) && !regions.holds(graph, c));
                 return Ok(Plan { regions, tilings, states, rings });
             }
@@ -122,9 +135,8 @@ pub(super) fn carried(making: &Making<'_>, regions: &Regions) -> Vec<ChannelId> 
 }
 
 pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Kernels, CodegenError> {
-    let threads = making.input.options.threads;
     let tasks = tasks::emit(making, parts)?;
-    let (mut text, mut kernels, mut grids) = (tasks.text.clone(), Vec::new(), Vec::new());
+    let (mut text, mut kernels, mut grids, mut counted) = (tasks.text.clone(), Vec::new(), Vec::new(), Vec::new());
     // tiles of a launch: as many as there are, or as the rings between launches have room for
     let room = match plan.room(making) {
         Some(room) => format!("    const uint32_t most = sl_slice(ctx) < {room}u ? sl_slice(ctx) : {room}u;\n"),
@@ -144,12 +156,22 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                 let (region, tiling) = (&plan.regions.regions[*r], &plan.tilings[*r]);
                 let name = format!("sl_region_{r}");
                 let staging = warps::staging(making, &plan.regions, region, tiling);
-                let mut printer =
-                    Printer { making, plan, region, tiling, staging: staging.as_ref(), several: false, out: &mut text };
+                let mut printer = Printer {
+                    making,
+                    plan,
+                    region,
+                    tiling,
+                    staging: staging.as_ref(),
+                    several: false,
+                    first: 0,
+                    out: &mut text,
+                };
+                printer.judged()?;
+                counted.push(printer.counts(&name));
                 printer.kernel(&name);
                 let tiles = format!("job.m + {}u", tiling.tails);
                 let (threads, shared, blocks) = match &staging {
-                    None => (threads, tiling.shared, tiles),
+                    None => (tiling.threads, tiling.shared, tiles),
                     // as many as run at once: each takes several tiles
                     Some(s) => {
                         let (threads, shared) = (s.threads(), s.shared);
@@ -167,7 +189,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
         }
     }
     launches.push_str("        job.parity ^= 1;\n        sl_has_output(ctx, job.t + job.m);\n    }\n");
-    Ok(Kernels { text, kernels, launches, grids })
+    Ok(Kernels { text, kernels, launches, grids, counts: counted })
 }
 
 /// The firings that a tile of a region has made, by node.
@@ -188,6 +210,8 @@ pub(super) struct Printer<'a, 'm> {
     pub(super) staging: Option<&'m Staging>,
     /// Does a thread make several firings of the group that is printed?
     several: bool,
+    /// The thread with which the work begins that is printed.
+    first: u64,
     pub(super) out: &'m mut String,
 }
 
@@ -217,19 +241,37 @@ impl Printer<'_, '_> {
         c_type(&self.making.input.host.graph.channel(c).ty)
     }
 
-    pub(super) fn fill(&self, c: ChannelId) -> i64 {
-        self.making.input.host.steady.boundary_fill[c.index()] as i64
+    /// The region among the others.
+    pub(super) fn place(&self) -> Place<'_, '_> {
+        Place { making: self.making, regions: &self.plan.regions, region: self.region }
     }
 
-    pub(super) fn held(&self, c: ChannelId) -> bool {
-        self.making.flows(c) && self.plan.regions.holds(self.making.input.host.graph, c)
+    pub(super) fn fill(&self, c: ChannelId) -> i64 {
+        self.place().fill(c)
+    }
+
+    /// Has the judge passed the steps and the places?
+    fn judged(&self) -> Result<(), CodegenError> {
+        let (tiles, elsewhere) = (&self.tiling.tiles, &self.tiling.elsewhere);
+        let none = BTreeSet::new();
+        let (steps, staged, shared) = match self.staging {
+            None => (&self.tiling.steps, &none, self.tiling.shared),
+            Some(s) => (&s.steps, s.staged(), s.shared),
+        };
+        let offset = |c: ChannelId| match self.staging {
+            None => tiles.get(&c).map(|t| t.offset),
+            Some(s) => s.offset(c),
+        };
+        let followed = accesses(self.place(), (tiles, elsewhere), steps, staged, offset);
+        let wrong = |why: String| CodegenError::Malformed(format!("the steps of a tile: {why}"));
+        replay(&followed.map_err(wrong)?, shared).map_err(wrong)
     }
 
     fn kernel(&mut self, name: &str) {
         if let Some(staging) = self.staging {
             return self.roles(name, staging);
         }
-        let (threads, s) = (self.making.input.options.threads, self.tiling.states);
+        let (threads, s) = (self.tiling.threads, self.tiling.states);
         let who = self.who();
         let (rounds, end) = serial::rounds(self.making);
         let at_once = self.making.faults.at_once();
@@ -239,17 +281,12 @@ impl Printer<'_, '_> {
              SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{at_once}{rounds}    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
         );
         self.places(|_| true);
-        if self.bring(|_| true) {
-            self.out.push_str("    sl_sync();\n");
-        }
-        for (i, group) in self.region.groups.iter().enumerate() {
-            self.group(i, group);
-            let last = i + 1 == self.region.groups.len();
-            if !last || self.saves(|_| true) {
+        for (i, step) in self.tiling.steps.iter().enumerate() {
+            if i > 0 {
                 self.out.push_str("    sl_sync();\n");
             }
+            self.step(step);
         }
-        self.save(|_| true);
         let _ = write!(self.out, "{end}}}\n\n");
     }
 
@@ -281,35 +318,42 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// The channel whose tile has a channel's items, and how much further along they are there.
-    fn tile_of(&self, c: ChannelId) -> (ChannelId, i64) {
-        self.tiling.copies.get(&c).copied().unwrap_or((c, 0))
-    }
-
-    /// After how many items a channel's tile leaves a place out.
-    fn gap(&self, c: ChannelId) -> u64 {
-        if self.staging.is_some_and(|s| s.is_even(c)) {
-            return 0;
-        }
-        self.tiling.tiles.get(&self.tile_of(c).0).map_or(0, |t| t.gap)
-    }
-
     /// Who shares work, as the first argument of what they do; and where it must be said.
-    fn team(&self) -> (&'static str, &'static str) {
-        if self.staging.is_some() { ("team, ", "team, ") } else { ("", "sl_everyone(), ") }
+    fn team(&self) -> (String, String) {
+        let all = if self.staging.is_some() { "team" } else { "sl_everyone()" };
+        match self.first {
+            0 if self.staging.is_none() => (String::new(), format!("{all}, ")),
+            0 => (format!("{all}, "), format!("{all}, ")),
+            first => (format!("sl_from({all}, {first}u), "), format!("sl_from({all}, {first}u), ")),
+        }
     }
 
-    /// Is a channel brought by the region: from another one, or from before the launch?
-    pub(super) fn enters(&self, c: ChannelId) -> bool {
-        let ends = self.making.input.host.graph.channel(c);
-        let here = |v: NodeId| {
-            self.plan.regions.of[v.index()].is_some_and(|r| std::ptr::eq(self.region, &self.plan.regions.regions[r]))
-        };
-        !self.held(c) && !here(ends.from.0)
+    /// Threads that fire.
+    fn threads(&self) -> u64 {
+        self.staging.map_or(self.tiling.threads, Staging::fire).into()
+    }
+
+    /// What the kernel does, in numbers.
+    fn counts(&self, name: &str) -> TileCounts {
+        let (steps, shared) = self.staging.map_or((&self.tiling.steps, self.tiling.shared), |s| (&s.steps, s.shared));
+        counts(self.place(), self.tiling, steps, (name, self.threads(), shared))
+    }
+
+    /// What is done between two barriers.
+    pub(super) fn step(&mut self, step: &Step) {
+        let shares = shares(self.place(), self.tiling, step, self.threads());
+        for (work, share) in step.iter().zip(shares) {
+            self.first = share.first;
+            match work {
+                Work::Bring(c) => self.bring(*c),
+                Work::Fire(g) => self.group(*g, &self.region.groups[*g]),
+                Work::Save(c) => self.save(*c),
+            }
+        }
     }
 
     /// The firings of a group.
-    pub(super) fn group(&mut self, number: usize, group: &Group) {
+    fn group(&mut self, number: usize, group: &Group) {
         // readers and writers are no one's neighbours in a group
         if let Some(text) = self.end(number, group.members[0].0) {
             return self.out.push_str(&text);
@@ -366,24 +410,6 @@ impl Printer<'_, '_> {
         self.out.push_str("    });\n");
     }
 
-    /// Where a thread that makes several firings keeps what they give; or that it goes to the tiles.
-    fn kept(&mut self, group: &Group, goes: bool) {
-        for c in outputs(self.making, group).into_iter().filter(|c| !self.tiling.copies.contains_key(c)) {
-            let (i, ty, items) = (c.0, self.type_of(c), given(self.making, group, c).items);
-            let by = times(items.unsigned_abs());
-            let _ = match goes {
-                false => writeln!(self.out, "        {ty} kept{i}[few.count{by}];"),
-                true => writeln!(
-                    self.out,
-                    "        const auto to{i} = sl_window<{ty}, true, {}u>{{tile{i}, (uint32_t)(first{by}{} - base{i})}};\n        \
-                     SL_UNROLL\n        for (int32_t k = 0; k < few.count{by}; k++) to{i}[k] = kept{i}[k];",
-                    self.gap(c),
-                    plus(self.fill(c)),
-                ),
-            };
-        }
-    }
-
     /// A reader or writer, whose firings move neighbours.
     fn end(&self, number: usize, v: NodeId) -> Option<String> {
         let host = self.making.input.host;
@@ -418,55 +444,6 @@ impl Printer<'_, '_> {
             self.making.facts.numbers[v.index()],
             self.team().1,
         )
-    }
-
-    /// The items of firing `n`, the s-th of its node in this firing of the group.
-    fn access(&self, group: &Group, c: ChannelId, writes: bool) -> String {
-        let channel = self.making.input.host.graph.channel(c);
-        let moved = if writes { channel.produce } else { channel.consume };
-        let ty = self.type_of(c);
-        if group.local.contains(&c) {
-            let v = if writes { channel.from.0 } else { channel.to.0 };
-            let once = !self.several && group.members.iter().any(|(u, q)| *u == v && *q == 1);
-            let at = if once { String::new() } else { format!(" + s{}", times(moved.into())) };
-            return format!("sl_local<{ty}>{{local{}{at}}}", c.0);
-        }
-        if !self.making.arises(c) {
-            return "sl_nothing()".into();
-        }
-        if writes && self.several {
-            return format!("sl_local<{ty}>{{kept{} + s{}}}", c.0, times(moved.into()));
-        }
-        let (of, further) = self.tile_of(c);
-        let (gap, offset) = (self.gap(c), if writes { self.fill(c) } else { further });
-        let v = if writes { channel.from.0 } else { channel.to.0 };
-        let apart = if writes { given(self.making, group, c) } else { taken(self.making, group, c) }.items;
-        if gap > 0 && apart % gap as i64 == 0 && group.lanes == 1 && self.making.turns_of(v).is_none() {
-            // the first firing of the tile is so many items after the start of a row
-            let low = self.tiling.tiles.get(&of).map_or(0, |t| t.low);
-            let (gap, from) = (gap as i64, offset - low);
-            let row = format!("(i - b{}){}", times(self.tiling.states * group.rate), times((apart / gap) as u64));
-            let (more, column) = (from.div_euclid(gap), from.rem_euclid(gap));
-            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
-            let first = if once { column.to_string() } else { format!("{column} + s{}", times(moved.into())) };
-            return format!(
-                "sl_rows<{ty}, {writes}, {gap}u>{{tile{}, {row}{}, (uint32_t)({first})}}",
-                of.0,
-                plus(more)
-            );
-        }
-        let offset = plus(offset);
-        let kind = format!("sl_window<{ty}, {writes}, {gap}u>");
-        let window = format!("{kind}{{tile{0}, (uint32_t)(n{1}{offset} - base{0})}}", of.0, times(moved.into()));
-        // of a stream that takes its turn, its own items of them
-        match self.making.turns_of(v) {
-            None => window,
-            Some(turns) => {
-                let lay = if writes { &turns.output } else { &turns.input };
-                let (block, round, step) = (lay.block, lay.round, lay.step);
-                format!("sl_turn<{kind}, {block}u, {round}u, {step}u>{{{window}, {}}}", start(turns, lay))
-            }
-        }
     }
 
     /// The firings of a node in one firing of its group.
@@ -505,7 +482,7 @@ impl Printer<'_, '_> {
             kind => {
                 let ends = |cs: &[ChannelId], writes: bool| cs.iter().map(|c| self.access(group, *c, writes)).collect();
                 // of equal copies one is made
-                let own = |c: &&ChannelId| !self.tiling.copies.contains_key(*c);
+                let own = |c: &&ChannelId| !self.tiling.elsewhere.copies.contains_key(*c);
                 let made: Vec<ChannelId> = node.outputs.iter().filter(own).copied().collect();
                 if made.is_empty() && !node.outputs.is_empty() {
                     return;

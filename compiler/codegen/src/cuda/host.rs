@@ -85,7 +85,13 @@ pub(super) fn exchange(making: &Making<'_>) -> Kernels {
     }
     let kernels = ["sl_load", "sl_save"].map(|name| KernelInfo { name: name.into(), threads, shared: 0 });
     let grid = carrying(making).map(|blocks| (carriers(making), Grid::Fixed(blocks)));
-    Kernels { text, kernels: kernels.into(), launches: String::new(), grids: vec![grid.clone(), grid] }
+    Kernels {
+        text,
+        kernels: kernels.into(),
+        launches: String::new(),
+        grids: vec![grid.clone(), grid],
+        counts: Vec::new(),
+    }
 }
 
 /// The channels that keep items in the device's memory, rings or what is carried.

@@ -14,6 +14,7 @@
 use super::codes::{Codes, codes};
 use super::constants;
 use super::faults::Faults;
+use super::lanes::TileCounts;
 use super::layout::{self, Arena, Wanted};
 use super::parts::Parts;
 use super::tiled::{self, Share, Started, Tiled, When};
@@ -78,6 +79,8 @@ pub struct CudaOptions {
     pub scheme: Scheme,
     /// Threads of a block, a multiple of 32, at most 1024.
     pub threads: u32,
+    /// May the blocks of a region have fewer threads, where the others would have little to do?
+    pub fewer: bool,
     /// The most registers of a thread, where whoever compiles is told so (`-maxrregcount`); else as many as blocks of so many threads leave.
     pub registers: Option<u32>,
     /// Bytes of shared memory that a block may take.
@@ -103,6 +106,7 @@ impl Default for CudaOptions {
         CudaOptions {
             scheme: Scheme::Swp,
             threads: 128,
+            fewer: false,
             registers: None,
             shared: 48 << 10,
             memory: 4 << 30,
@@ -163,6 +167,8 @@ pub struct CudaProgram {
     pub arena_bytes: u64,
     /// Of a scheme that cuts programs into regions, what it starts.
     pub tiled: Option<Tiled>,
+    /// And what each of its regions' kernels does for a tile, in numbers.
+    pub tiles: Vec<TileCounts>,
 }
 
 /// The program as the modules here see it.
@@ -192,6 +198,8 @@ pub(super) struct Kernels {
     pub(super) launches: String,
     /// By kernel, what it is of and its blocks, for schemes that cut programs into regions; `None`: it is not always started.
     pub(super) grids: Vec<Option<Share>>,
+    /// What regions do for a tile, in numbers.
+    pub(super) counts: Vec<TileCounts>,
 }
 
 /// Iterations of a batch for each stage of a pipeline, at least.
@@ -254,7 +262,7 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     };
     let host = emit_on_device(input.host, &host_filters, &on_device)?;
     let (channel_bytes, arena_bytes) = (making.arena.ring_bytes(), making.arena.bytes);
-    Ok(CudaProgram { host, device, kernels, channel_bytes, arena_bytes, tiled })
+    Ok(CudaProgram { host, device, kernels, channel_bytes, arena_bytes, tiled, tiles: made.counts })
 }
 
 /// Bytes of the channels' buffers that the texts would have.

@@ -9,8 +9,9 @@
 //! group's members all have the same streams, and on the channels between them the same items are a stream's at both ends.
 
 use super::program::Making;
+use super::views::may_go;
 use sluice_frontend::components::components_of;
-use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::graph::{Channel, NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::steady_state::gcd;
 use sluice_schedule::problem::granularity::is_serial;
@@ -20,6 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const GROUP_WORDS: u64 = 64;
 /// Nodes of a region beyond which no groups are looked for.
 const MOST_GROUPED: usize = 4000;
+/// Items that a splitter or joiner moves in a firing of its group from which on it may be better alone.
+const MANY: u64 = 16;
 
 /// What runs as one kernel.
 #[derive(Clone, Debug)]
@@ -153,8 +156,45 @@ pub(super) fn regions(making: &Making<'_>, cut: &BTreeSet<ChannelId>, apart: &BT
     Regions { launches: launches.into_iter().map(|(_, _, l)| l).collect(), regions, of }
 }
 
-/// The groups of a region's nodes, which are in topological order.
+/// The groups of a region's nodes, which are in topological order. Splitters and joiners of many items are in no group that has not all of their items: there one thread would move what others are to
+/// take, where alone they move nothing ([`super::views`]).
 fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], region: usize) -> Vec<Group> {
+    let graph = making.input.host.graph;
+    let mut alone: BTreeSet<NodeId> = BTreeSet::new();
+    loop {
+        let groups = grouped(making, &members, (of, region), &alone);
+        let moves = |v: NodeId, q: u64| {
+            let node = graph.node(v);
+            let all = |cs: &[ChannelId], one: fn(&Channel) -> u32| {
+                cs.iter().map(|c| u64::from(one(graph.channel(*c)))).sum::<u64>()
+            };
+            q * all(&node.inputs, |c| c.consume).max(all(&node.outputs, |c| c.produce))
+        };
+        let mut more = Vec::new();
+        for group in groups.iter().filter(|g| g.members.len() > 1) {
+            let leads_out = |v: NodeId| {
+                let node = graph.node(v);
+                let many = if node.outputs.len() > 1 { &node.outputs } else { &node.inputs };
+                many.iter().any(|c| !group.local.contains(c))
+            };
+            let found =
+                group.members.iter().filter(|(v, q)| moves(*v, *q) >= MANY && leads_out(*v) && may_go(making, *v));
+            more.extend(found.map(|(v, _)| *v));
+        }
+        if more.is_empty() {
+            return groups;
+        }
+        alone.extend(more);
+    }
+}
+
+/// The same, but for nodes that are to be alone.
+fn grouped(
+    making: &Making<'_>,
+    members: &[NodeId],
+    (of, region): (&[Option<usize>], usize),
+    alone: &BTreeSet<NodeId>,
+) -> Vec<Group> {
     let (graph, steady) = (making.input.host.graph, making.input.host.steady);
     let mut group_of = vec![0; graph.nodes.len()];
     members.iter().enumerate().for_each(|(i, v)| group_of[v.index()] = i);
@@ -166,6 +206,8 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
             && channel.peek <= channel.consume
             && !ends(channel.from.0)
             && !ends(channel.to.0)
+            && !alone.contains(&channel.from.0)
+            && !alone.contains(&channel.to.0)
     };
     let inner = |c: &ChannelId| {
         let ends = graph.channel(*c);
@@ -182,9 +224,9 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
         }
     };
     if members.len() <= MOST_GROUPED {
-        let mut ways = Ways::of(graph, &members, &inner);
+        let mut ways = Ways::of(graph, members, &inner);
         // along the channels in topological order of their consumers, so that chains grow from their starts
-        for v in &members {
+        for v in members {
             for c in graph.node(*v).inputs.iter().filter(|c| inner(c)) {
                 let (a, b) = (group_of[graph.channel(*c).from.0.index()], group_of[v.index()]);
                 if a == b || !whole(*c) || !in_step(*c) {

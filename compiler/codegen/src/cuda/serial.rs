@@ -31,7 +31,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts) -> Result<Kernels, Codege
         grids.push(Some(task(making, parts, &tasks, problem.task_of(i), None, out)));
     }
     launches.push_str("        sl_has_output(ctx, job.t + 1);\n    }\n");
-    Ok(Kernels { text, kernels, launches, grids })
+    Ok(Kernels { text, kernels, launches, grids, counts: Vec::new() })
 }
 
 /// A task as a kernel: an iteration of the schedule; or, with `states`, `job.m` times so many steady states from tile `job.t` on.

@@ -37,7 +37,7 @@ pub(super) fn several(making: &Making<'_>, tiling: &Tiling, group: &Group, firin
     }
     let (mut seen, mut passed, mut apart) = (0u64, 0u64, Vec::new());
     for c in inputs(making, group) {
-        let of = tiling.copies.get(&c).map_or(c, |(of, _)| *of);
+        let of = tiling.elsewhere.tile(c);
         let t = taken(making, group, c);
         let (window, items) = (t.window.unsigned_abs(), t.items.unsigned_abs());
         if tiling.tiles.get(&of).is_none_or(|t| t.gap > 0) {
@@ -47,6 +47,11 @@ pub(super) fn several(making: &Making<'_>, tiling: &Tiling, group: &Group, firin
         seen += window;
         passed += items;
         apart.push(items * making.item_bytes(c).div_ceil(4));
+    }
+    // the items of several firings lie in a row
+    let views = &tiling.elsewhere.views;
+    if inputs(making, group).iter().chain(&outputs(making, group)).any(|c| views.contains_key(c)) {
+        return 1;
     }
     let kept: u64 = outputs(making, group)
         .iter()

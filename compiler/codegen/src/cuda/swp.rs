@@ -74,7 +74,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, persistent: bool) -> Resu
         )
     };
     let kernels = vec![KernelInfo { name: "sl_swp".into(), threads, shared }];
-    Ok(Kernels { text, kernels, launches, grids: Vec::new() })
+    Ok(Kernels { text, kernels, launches, grids: Vec::new(), counts: Vec::new() })
 }
 
 /// Each processor's instances as code.

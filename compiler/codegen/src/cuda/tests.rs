@@ -1,11 +1,14 @@
 //! Steps of loops, regions and tiles of small programs, whose numbers are worked out by hand.
 
+mod places;
+
 use super::groups;
 use super::parts::Parts;
 use super::profile::profile;
 use super::program::{CudaInput, CudaOptions, Making, Scheme};
 use super::regions::{Launch, Regions, regions};
 use super::several::several;
+use super::steps::Order;
 use super::tiles::tiling;
 use crate::c::program::{Flavour, ProgramInput, ProgramOptions};
 use sluice_frontend::graph::SdfGraph;
@@ -127,7 +130,7 @@ fn tiles_of(main: &str, states: u64) -> String {
         let found = regions(making, &BTreeSet::new(), &BTreeSet::new());
         assert_eq!(found.regions.len(), 1, "{}", shown(making, &found));
         let region = &found.regions[0];
-        let t = tiling(making, &found, region, states).unwrap();
+        let t = tiling(making, &found, region, states, Order::Together).unwrap();
         let mut out = String::new();
         for (g, r) in region.groups.iter().zip(&t.ranges) {
             out += &format!("{} fires {}..{}\n", name(graph, g.members[0].0), r.low, r.high);
@@ -148,7 +151,7 @@ fn tiles_of(main: &str, states: u64) -> String {
                 out.insert_str(out.len() - 1, &format!(", a gap after {}", tile.gap));
             }
         }
-        for (c, (of, further)) in &t.copies {
+        for (c, (of, further)) in &t.elsewhere.copies {
             let [c, of] = [c, of].map(|c| name(graph, graph.channel(*c).to.0));
             out += &format!("to {c} as to {of}, item 0 is {further}\n");
         }

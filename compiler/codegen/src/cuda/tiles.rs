@@ -11,13 +11,15 @@
 //! What remains on channels after the launch is saved by the tile whose window it is in; as windows lag behind where channels hold items, some tiles beyond the last one do
 //! nothing else ([`Tiling::tails`]).
 
-use super::copies::{Copies, copies};
+use super::areas::ALIGN;
 use super::program::Making;
 use super::regions::{Group, Region, Regions};
+use super::steps::{Order, Place, Step, laid};
+use super::views::{Elsewhere, elsewhere};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::steady_state::gcd;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Firings of a group for tile b: from b·S·r + `low` on, before b·S·r + `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,7 @@ impl Tile {
     pub(super) fn bytes(&self, item: u64) -> u64 {
         let gaps = self.items.checked_div(self.gap).unwrap_or(0);
         let places = self.items.saturating_add(gaps).saturating_add(1);
-        places.saturating_mul(item).checked_next_multiple_of(16).unwrap_or(u64::MAX)
+        places.saturating_mul(item).checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX)
     }
 }
 
@@ -67,10 +69,18 @@ pub(super) struct Tiling {
     pub(super) ranges: Vec<GroupRange>,
     /// Channels in shared memory.
     pub(super) tiles: BTreeMap<ChannelId, Tile>,
-    /// Those that share the tile of another one.
-    pub(super) copies: Copies,
+    /// Those that have none of their own.
+    pub(super) elsewhere: Elsewhere,
+    /// Threads of a block that fire.
+    pub(super) threads: u32,
+    /// How groups are put into steps.
+    pub(super) order: Order,
+    /// What is done between barriers.
+    pub(super) steps: Vec<Step>,
     /// Bytes of shared memory.
     pub(super) shared: u64,
+    /// Bytes that it would be if no two channels lay at the same place.
+    pub(super) apart: u64,
     /// Tiles beyond the last that save what remains.
     pub(super) tails: u64,
     /// The most firings of a group for a tile, over those that belong to it: 1 is no work done twice.
@@ -120,15 +130,36 @@ const BANKS: u64 = 32;
 /// Where a channel's tile has gaps. Threads side by side fire side by side, so they are as many items apart as a firing of the group moves: where that is a multiple of a power of
 /// two, that many of them meet in a bank. A gap after as many items as one end moves keeps its threads apart, and the places of its items are known once that of the first is;
 /// the other end has to find each. Without gaps both know them.
-fn gap(making: &Making<'_>, (region, group_of): (&Region, &BTreeMap<NodeId, usize>), c: ChannelId) -> u64 {
-    let ends = making.input.host.graph.channel(c);
+fn gap(
+    making: &Making<'_>,
+    (region, group_of, elsewhere): (&Region, &BTreeMap<NodeId, usize>, &Elsewhere),
+    c: ChannelId,
+) -> u64 {
+    let graph = making.input.host.graph;
+    let ends = graph.channel(c);
     let item = making.item_bytes(c);
+    // who takes or gives where a splitter or joiner would
+    let views = |v: NodeId, taking: bool| -> Vec<ChannelId> {
+        let node = graph.node(v);
+        let beyond = if taking { &node.outputs } else { &node.inputs };
+        beyond.iter().copied().filter(|c| elsewhere.views.contains_key(c)).collect()
+    };
+    let mut all: Vec<(NodeId, ChannelId, bool)> = Vec::new();
+    for (v, taking) in [(ends.from.0, false), (ends.to.0, true)] {
+        match group_of.get(&v) {
+            Some(g) if elsewhere.gone.contains(g) => all.extend(views(v, taking).into_iter().map(|c| {
+                let ends = graph.channel(c);
+                (if taking { ends.to.0 } else { ends.from.0 }, c, taking)
+            })),
+            _ => all.push((v, c, taking)),
+        }
+    }
     // by end: items apart, accesses
     let mut both: Vec<(u64, u64)> = Vec::new();
-    for (v, taking) in [(ends.from.0, false), (ends.to.0, true)] {
+    for (v, c, taking) in all {
         let Some(group) = group_of.get(&v).and_then(|g| region.groups.get(*g)) else { continue };
         // readers and writers move neighbours
-        if matches!(making.input.host.graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_)) {
+        if matches!(graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_)) {
             continue;
         }
         // streams in turn
@@ -136,7 +167,9 @@ fn gap(making: &Making<'_>, (region, group_of): (&Region, &BTreeMap<NodeId, usiz
             return line(item);
         }
         let moved = if taking { taken(making, group, c) } else { given(making, group, c) };
-        both.push((moved.items.unsigned_abs(), moved.window.unsigned_abs()));
+        let items = moved.items.unsigned_abs();
+        let apart = elsewhere.views.get(&c).and_then(|view| view.apart(items)).unwrap_or(items);
+        both.push((apart, moved.window.unsigned_abs()));
     }
     let cost = |gap: u64| -> u64 {
         let end = |(apart, accesses): &(u64, u64)| match gap {
@@ -150,8 +183,25 @@ fn gap(making: &Making<'_>, (region, group_of): (&Region, &BTreeMap<NodeId, usiz
     std::iter::once(0).chain(even).chain([line(item)]).min_by_key(|gap| cost(*gap)).unwrap_or(0)
 }
 
+/// How a region's groups are put into steps: as few as there can be, unless its smallest tiles would be too large with all branches at once.
+pub(super) fn order(making: &Making<'_>, regions: &Regions, region: &Region) -> Order {
+    let options = making.input.options;
+    let shared = |order| tiling(making, regions, region, 1, order).map_or(u64::MAX, |t| t.shared);
+    let together = shared(Order::Together);
+    if together > options.tile.min(options.shared) && shared(Order::Apart) < together {
+        return Order::Apart;
+    }
+    Order::Together
+}
+
 /// Lays out a region's tiles of `states` steady states; `None` where numbers get too large.
-pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, states: u64) -> Option<Tiling> {
+pub(super) fn tiling(
+    making: &Making<'_>,
+    regions: &Regions,
+    region: &Region,
+    states: u64,
+    order: Order,
+) -> Option<Tiling> {
     let (graph, steady) = (making.input.host.graph, making.input.host.steady);
     let s = i64::try_from(states).ok()?;
     let group_of: BTreeMap<NodeId, usize> =
@@ -159,7 +209,8 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
     let held = |c: ChannelId| making.flows(c) && regions.holds(graph, c);
     let fill = |c: ChannelId| steady.boundary_fill[c.index()] as i64;
     let mut ranges: Vec<Option<GroupRange>> = vec![None; region.groups.len()];
-    let copies = copies(making, regions, region);
+    let elsewhere = elsewhere(making, regions, region);
+    let gap = |c: ChannelId| gap(making, (region, &group_of, &elsewhere), c);
     let mut tiles: BTreeMap<ChannelId, Tile> = BTreeMap::new();
     let mut overhead = 1.0f64;
     for (i, group) in region.groups.iter().enumerate().rev() {
@@ -180,8 +231,11 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
             let t = taken(making, consumer, *c);
             let (low, high) = (of.low * t.items, (of.high - 1) * t.items + t.window);
             widen(GroupRange { low: (low - m).div_euclid(p), high: -(-(high - m)).div_euclid(p) });
-            let (of, further) = copies.get(c).copied().unwrap_or((*c, 0));
-            let new = Tile::new(low + further, high + further, gap(making, (region, &group_of), *c));
+            if elsewhere.views.contains_key(c) {
+                continue;
+            }
+            let (of, further) = elsewhere.copies.get(c).copied().unwrap_or((*c, 0));
+            let new = Tile::new(low + further, high + further, gap(*c));
             let tile = tiles.entry(of).or_insert(new);
             let (seen, seen_end) = (tile.seen.min(new.seen), tile.seen_end.max(new.seen_end));
             *tile = Tile::new(seen, seen_end, tile.gap.max(new.gap));
@@ -197,30 +251,42 @@ pub(super) fn tiling(making: &Making<'_>, regions: &Regions, region: &Region, st
         for c in inputs(making, group).into_iter().filter(|c| !held(*c)) {
             let t = taken(making, group, c);
             let (low, high) = (r.low * t.items, (r.high - 1) * t.items + t.window);
-            let tile = Tile::new(low, high, gap(making, (region, &group_of), c));
+            let tile = Tile::new(low, high, gap(c));
             tiles.insert(c, Tile { items: (high - low) as u64, ..tile });
         }
-        for c in outputs(making, group).into_iter().filter(|c| !copies.contains_key(c)) {
+        for c in outputs(making, group).into_iter().filter(|c| !elsewhere.has(*c)) {
             let (p, m) = (given(making, group, c).items, fill(c));
-            let (low, high) = (m + r.low * p, m + r.high * p);
-            let tile = tiles.entry(c).or_insert_with(|| Tile::new(low, high, gap(making, (region, &group_of), c)));
+            let (mut low, mut high) = (m + r.low * p, m + r.high * p);
+            // who writes where a joiner would has whole firings of its own
+            let before = inputs(making, group).into_iter().filter(|_| elsewhere.gone.contains(&i));
+            for (c, view) in before.filter_map(|c| Some((c, elsewhere.views.get(&c)?))) {
+                let from = group_of[&graph.channel(c).from.0];
+                let (of, each) = (ranges[from], given(making, &region.groups[from], c).items);
+                let (block, round) = (view.block as i64, view.round as i64);
+                low = low.min(m + (of.low * each).div_euclid(block) * round);
+                high = high.max(m - (-(of.high * each)).div_euclid(block) * round);
+            }
+            let tile = tiles.entry(c).or_insert_with(|| Tile::new(low, high, gap(c)));
             tile.low = tile.seen.min(low);
             tile.items = (tile.seen_end.max(high) - tile.low) as u64;
         }
     }
-    let (mut at, mut tails) = (0u64, 0i64);
+    let place = Place { making, regions, region };
+    let laid = laid(place, (&tiles, &elsewhere), &BTreeSet::new(), order)?;
+    let mut tails = 0i64;
     for (c, tile) in &mut tiles {
         let channel = graph.channel(*c);
         tile.passed = steady.repetitions[channel.to.0.index()] * u64::from(channel.consume);
-        tile.offset = at;
-        at = at.checked_add(tile.bytes(making.item_bytes(*c)))?;
+        tile.offset = laid.offsets.get(c).copied()?;
         let pace = s.checked_mul(i64::try_from(tile.passed).ok()?)?;
         if held(*c) && fill(*c) > 0 && pace > 0 {
             tails = tails.max(-(-(fill(*c) - tile.seen)).div_euclid(pace));
         }
     }
     let tails = u64::try_from(tails).unwrap_or(0);
-    Some(Tiling { states, ranges, tiles, copies, shared: at, tails, overhead })
+    let (steps, shared, apart) = (laid.steps, laid.bytes, laid.apart);
+    let threads = making.input.options.threads;
+    Some(Tiling { states, threads, ranges, tiles, elsewhere, order, steps, shared, apart, tails, overhead })
 }
 
 /// Channels that lead into a group.

@@ -18,10 +18,11 @@
 use super::fused::{Printer, plus, times};
 use super::program::{Making, Scheme};
 use super::regions::{Region, Regions};
+use super::steps::{Place, Step, Work, laid};
 use super::tiles::Tiling;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Places for what is brought.
@@ -52,9 +53,11 @@ struct Staged {
 #[derive(Clone, Debug)]
 pub(super) struct Staging {
     staged: BTreeMap<ChannelId, Staged>,
+    brought: BTreeSet<ChannelId>,
     /// Bytes of a stage.
     stage: u64,
-    /// Of the other channels, the offset.
+    /// Steps of those who fire, and of the other channels the offset.
+    pub(super) steps: Vec<Step>,
     others: BTreeMap<ChannelId, u64>,
     /// All bytes.
     pub(super) shared: u64,
@@ -67,6 +70,21 @@ impl Staging {
     /// Threads of a block.
     pub(super) fn threads(&self) -> u32 {
         self.fire + self.bring
+    }
+
+    /// Those that fire.
+    pub(super) fn fire(&self) -> u32 {
+        self.fire
+    }
+
+    /// The channels that others bring than those who fire.
+    pub(super) fn staged(&self) -> &BTreeSet<ChannelId> {
+        &self.brought
+    }
+
+    /// The offset of a channel that is not among them.
+    pub(super) fn offset(&self, c: ChannelId) -> Option<u64> {
+        self.others.get(&c).copied()
     }
 
     /// Does a channel lie without gaps, whatever its tile is like elsewhere?
@@ -117,15 +135,16 @@ pub(super) fn staging(making: &Making<'_>, regions: &Regions, region: &Region, t
     if staged.is_empty() {
         return None;
     }
-    let (mut others, mut at) = (BTreeMap::new(), stage.checked_mul(STAGES)?);
-    for (c, tile) in tiling.tiles.iter().filter(|(c, _)| !staged.contains_key(c)) {
-        others.insert(*c, at);
-        at = at.checked_add(tile.bytes(making.item_bytes(*c)))?;
-    }
-    let bring = options.threads.div_ceil(SERVED) * WARP;
+    let stages = stage.checked_mul(STAGES)?;
+    let brought: BTreeSet<ChannelId> = staged.keys().copied().collect();
+    let place = Place { making, regions, region };
+    let laid = laid(place, (&tiling.tiles, &tiling.elsewhere), &brought, tiling.order)?;
+    let others = laid.offsets.iter().map(|(c, at)| (*c, stages + at)).collect();
+    let (steps, shared) = (laid.steps, stages.checked_add(laid.bytes)?);
+    let bring = tiling.threads.div_ceil(SERVED) * WARP;
     // what brings is taken from those who fire where a block would have too many
-    let fire = options.threads.min(MOST_THREADS - bring);
-    (at <= options.shared).then_some(Staging { staged, stage, others, shared: at, fire, bring })
+    let fire = tiling.threads.min(MOST_THREADS - bring);
+    (shared <= options.shared).then_some(Staging { staged, brought, stage, steps, others, shared, fire, bring })
 }
 
 /// Where the items of a staged channel may lie without gaps, since the threads that take them side by side meet in no bank: how many items before its first one make both ends of a
@@ -206,7 +225,7 @@ impl Printer<'_, '_> {
             let pace = self.tiling.states * tile.passed;
             let some = "high > low ? (uint32_t)(high - low) : 0u";
             let (low, high) = (plus(tile.seen), plus(tile.seen_end));
-            if self.enters(*c) {
+            if self.place().enters(*c) {
                 let Some(ring) = making.arena.rings[c.index()] else { continue };
                 let (by, m) = (times(pace), plus(m));
                 let _ = writeln!(
@@ -223,7 +242,7 @@ impl Printer<'_, '_> {
             let Some(group) = group else { continue };
             let run = self.run(group, reader, *c, "sl_begin_run");
             self.out.push_str(&run);
-            if m > 0 && self.held(*c) {
+            if m > 0 && self.place().held(*c) {
                 let (by, carry) = (times(pace), making.arena.carry(*c));
                 let _ = writeln!(
                     self.out,
@@ -240,37 +259,32 @@ impl Printer<'_, '_> {
         let (all, fire) = (staging.threads(), staging.fire);
         let is_staged = |c: ChannelId| staging.staged.contains_key(&c);
         let graph = self.making.input.host.graph;
-        let is_reader = |v: NodeId| {
-            matches!(graph.node(v).kind, NodeKind::Reader(_)) && graph.node(v).outputs.iter().all(|c| is_staged(*c))
+        let (region, elsewhere) = (self.region, &self.tiling.elsewhere);
+        let takes = |work: &Work| match work {
+            Work::Bring(_) => false,
+            Work::Save(c) => is_staged(*c),
+            Work::Fire(g) => {
+                let members = &region.groups[*g].members;
+                members.iter().any(|(v, _)| graph.node(*v).inputs.iter().any(|c| is_staged(elsewhere.tile(*c))))
+            }
         };
-        let region = self.region;
-        let groups: Vec<usize> =
-            (0..region.groups.len()).filter(|g| !is_reader(region.groups[*g].members[0].0)).collect();
-        let takes = |g: &usize| {
-            let members = &region.groups[*g].members;
-            members.iter().any(|(v, _)| graph.node(*v).inputs.iter().any(|c| is_staged(*c)))
-        };
-        let last = groups.iter().rposition(takes);
+        let steps = &staging.steps;
+        let last = steps.iter().rposition(|step| step.iter().any(takes));
         self.places(|_| true);
         // behind this barrier nobody is at the tile before any more
         let _ = writeln!(self.out, "    sl_sync_stage<{FULL}u, {all}u>(stage);");
-        self.bring(|c| !is_staged(c));
-        let empty = |p: &mut Self| {
-            p.save(is_staged);
-            let _ = writeln!(p.out, "    if (b + {STAGES} * step < tiles) sl_arrive_stage<{EMPTY}u, {all}u>(stage);");
-        };
+        let empty = format!("    if (b + {STAGES} * step < tiles) sl_arrive_stage<{EMPTY}u, {all}u>(stage);\n");
         if last.is_none() {
-            empty(self);
+            self.out.push_str(&empty);
         }
-        for (n, g) in groups.iter().enumerate() {
-            self.group(*g, &region.groups[*g]);
+        for (n, step) in steps.iter().enumerate() {
+            self.step(step);
             if Some(n) == last {
-                empty(self);
+                self.out.push_str(&empty);
             }
-            if n + 1 < groups.len() || self.saves(|c| !is_staged(c)) {
+            if n + 1 < steps.len() {
                 let _ = writeln!(self.out, "    sl_sync_named<{FIRE}u, {fire}u>();");
             }
         }
-        self.save(|c| !is_staged(c));
     }
 }

@@ -10,7 +10,7 @@ use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt, dump};
 use crate::scheduling::{self, Weights};
 use crate::session::Session;
-use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, ProfileText, Scheme};
+use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, ProfileText, Scheme, TileCounts};
 use sluice_codegen::{CodegenError, Flavour, ProgramInput};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::CodeId;
@@ -94,6 +94,7 @@ pub fn emit(
         };
         making.text(scheduled?)
     })?;
+    dump(session, "tiles", || emitted.program.tiles.iter().map(TileCounts::text).collect())?;
     dump(session, "emit-cuda", || emitted.program.device.clone())?;
     Ok(emitted)
 }

@@ -19,6 +19,7 @@ use crate::options::{CodeOptions, CudaOptions, NativeOptions};
 use crate::pipeline::{Checked, Halt};
 use crate::session::Session;
 use sluice_codegen::CProgram;
+use sluice_codegen::cuda::TileCounts;
 
 /// Multiprocessors of the emulated GPU, where `--sms` says nothing: few, so that a small program fills them, and more than one.
 pub const EMULATED_PROCESSORS: u32 = 4;
@@ -33,6 +34,8 @@ pub struct Texts {
     pub kernels: Vec<String>,
     /// The most registers of a thread, where a profile has chosen.
     pub registers: Option<u32>,
+    /// Of a scheme that cuts programs into regions, what their kernels do for a tile, in numbers.
+    pub tiles: Vec<TileCounts>,
 }
 
 /// A GPU, as profiles know it.

@@ -167,7 +167,7 @@ fn from_a_checked_program_to_its_device() {
     let mut seen = None;
     let made = run::prepare(&mut session, &checked, &code, &NativeOptions::default(), &cuda, |_, _, _, _, target| {
         seen = Some(target.clone());
-        Ok(Texts { host, device: DEVICE.into(), kernels: vec!["twice".into()], registers: None })
+        Ok(Texts { host, device: DEVICE.into(), kernels: vec!["twice".into()], registers: None, tiles: Vec::new() })
     });
     let (native, _) = made.unwrap();
     assert_eq!(seen.map(|t| (t.processors, t.arch)), Some((3, None)));

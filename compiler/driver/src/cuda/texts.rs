@@ -48,7 +48,8 @@ pub fn texts(
     let choices = profiled(session, checked, options, (target, target.arch.as_slice()))?;
     let made = emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?.program;
     let kernels = made.kernels.into_iter().map(|k| k.name).collect();
-    Ok(Texts { host: made.host, device: made.device, kernels, registers: choices.options.registers })
+    let (registers, tiles) = (choices.options.registers, made.tiles);
+    Ok(Texts { host: made.host, device: made.device, kernels, registers, tiles })
 }
 
 /// Registers of a multiprocessor, of all GPUs that generated code runs on; and how many threads get at a time.
@@ -118,6 +119,7 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
         spare: options.method.is_none().then_some(Method::Hms),
         time_limit: options.time_limit.map_or(TIME_LIMIT, |t| t.as_secs_f64()),
         options: cuda::CudaOptions {
+            fewer: options.block_threads.is_none(),
             shared: target.block_shared.into(),
             // the rest of the memory is for what else uses the GPU
             memory: target.memory.map_or(usual.memory, |bytes| bytes / 4 * 3),

@@ -93,7 +93,7 @@ fn every_pass_can_be_dumped() {
     let names: Vec<&str> = names.trim().split(", ").collect();
     assert!(names.len() > 10, "{names:?}");
     // what a command does not come to leaves it as it is
-    let not_there = ["compile-c", "linear", "c-slow", "jit", "software-pipeline", "emit-cuda", "disassemble"];
+    let not_there = ["compile-c", "linear", "c-slow", "jit", "software-pipeline", "tiles", "emit-cuda", "disassemble"];
     for name in names {
         let done = place.run(&["build", "a.str", "--emit", "c", "-o", "out.c", "--dump-after", name]).ends(0);
         assert_eq!(place.files().contains(&"out.c".to_string()), not_there.contains(&name), "{name}");
@@ -102,6 +102,8 @@ fn every_pass_can_be_dumped() {
     }
     let kernels = ["run", "a.str", "--target", "cuda", "--emulate", "--dump-after", "emit-cuda"];
     assert!(place.run(&kernels).ends(0).text().contains("SL_KERNEL("));
+    let tiles = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "fused", "--dump-after", "tiles"];
+    assert!(place.run(&tiles).ends(0).text().starts_with("sl_region_0: tiles of "));
     let slow = "int->int filter A { int n; work pop 1 push 1 { n += pop(); push(n); } }";
     let place = place.with("slow.str", slow);
     let done = place.run(&["build", "slow.str", "--emit", "c", "-o", "-", "--streams", "2", "--dump-after", "c-slow"]);

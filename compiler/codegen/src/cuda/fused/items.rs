@@ -1,0 +1,119 @@
+//! Where the items of a firing are: in registers of its group, or in a tile.
+
+use super::{Printer, plus, times};
+use crate::cuda::regions::Group;
+use crate::cuda::tiles::{given, outputs, taken};
+use crate::cuda::turns::start;
+use sluice_frontend::ids::ChannelId;
+use std::fmt::Write;
+
+impl Printer<'_, '_> {
+    /// The items of firing `n`, the s-th of its node in this firing of the group.
+    pub(super) fn access(&self, group: &Group, c: ChannelId, writes: bool) -> String {
+        let channel = self.making.input.host.graph.channel(c);
+        let moved = if writes { channel.produce } else { channel.consume };
+        let ty = self.type_of(c);
+        if group.local.contains(&c) {
+            let v = if writes { channel.from.0 } else { channel.to.0 };
+            let once = !self.several && group.members.iter().any(|(u, q)| *u == v && *q == 1);
+            let at = if once { String::new() } else { format!(" + s{}", times(moved.into())) };
+            return format!("sl_local<{ty}>{{local{}{at}}}", c.0);
+        }
+        if !self.making.arises(c) {
+            return "sl_nothing()".into();
+        }
+        if writes && self.several {
+            return format!("sl_local<{ty}>{{kept{} + s{}}}", c.0, times(moved.into()));
+        }
+        let view = self.tiling.elsewhere.views.get(&c);
+        let (of, offset) = match (view, writes) {
+            (Some(view), _) => (view.of, view.first),
+            (None, true) => (c, self.fill(c)),
+            (None, false) => self.tile_of(c),
+        };
+        let gap = self.gap(of);
+        let v = if writes { channel.from.0 } else { channel.to.0 };
+        let (moved, seen) =
+            (u64::from(moved), if writes { u64::from(moved) } else { u64::from(channel.peek.max(channel.consume)) });
+        // items from one firing to the next, and from one of the group to the next, in the tile; a part of a block has to be found
+        let by = |items: u64| view.map_or(Some(items), |view| view.apart(items));
+        let (apart, each) =
+            (if writes { given(self.making, group, c) } else { taken(self.making, group, c) }, by(moved));
+        let apart = by(apart.items.unsigned_abs());
+        let whole = |end: String, kind: String| match view {
+            // more than one block of them
+            Some(view) if seen > view.block => {
+                (format!("sl_turn<{kind}, {}u, {}u, 1u>{{{end}, 0u}}", view.block, view.round), String::new())
+            }
+            _ => (end, kind),
+        };
+        let plain = group.lanes == 1 && self.making.turns_of(v).is_none();
+        if let (Some(apart), Some(each)) = (apart, each)
+            && gap > 0
+            && apart.is_multiple_of(gap)
+            && plain
+        {
+            // the first firing of the tile is so many items after the start of a row
+            let low = self.tiling.tiles.get(&of).map_or(0, |t| t.low);
+            let (step, gap, from) = (apart / gap, gap as i64, offset - low);
+            let row = format!("(i - b{}){}", times(self.tiling.states * group.rate), times(step));
+            let (more, column) = (from.div_euclid(gap), from.rem_euclid(gap));
+            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
+            let first = if once { column.to_string() } else { format!("{column} + s{}", times(each)) };
+            let kind = format!("sl_rows<{ty}, {writes}, {gap}u>");
+            let end = format!("{kind}{{tile{}, {row}{}, (uint32_t)({first})}}", of.0, plus(more));
+            return whole(end, kind).0;
+        }
+        let offset = plus(offset);
+        let kind = format!("sl_window<{ty}, {writes}, {gap}u>");
+        let at = match (view, each) {
+            (Some(view), None) => {
+                let (n, block) = (format!("n{}", times(moved)), view.block);
+                format!("{n} / {block}{} + {n} % {block}", times(view.round))
+            }
+            (_, each) => format!("n{}", times(each.unwrap_or(moved))),
+        };
+        let window = format!("{kind}{{tile{0}, (uint32_t)({at}{offset} - base{0})}}", of.0);
+        let (window, _) = whole(window, kind.clone());
+        // of a stream that takes its turn, its own items of them
+        match self.making.turns_of(v) {
+            None => window,
+            Some(turns) => {
+                let lay = if writes { &turns.output } else { &turns.input };
+                let (block, round, step) = (lay.block, lay.round, lay.step);
+                format!("sl_turn<{kind}, {block}u, {round}u, {step}u>{{{window}, {}}}", start(turns, lay))
+            }
+        }
+    }
+
+    /// The channel whose tile has a channel's items in the same order, and how much further along they are there.
+    fn tile_of(&self, c: ChannelId) -> (ChannelId, i64) {
+        self.tiling.elsewhere.copies.get(&c).copied().unwrap_or((c, 0))
+    }
+
+    /// After how many items a channel's tile leaves a place out.
+    pub(super) fn gap(&self, c: ChannelId) -> u64 {
+        if self.staging.is_some_and(|s| s.is_even(c)) {
+            return 0;
+        }
+        self.tiling.tiles.get(&self.tiling.elsewhere.tile(c)).map_or(0, |t| t.gap)
+    }
+
+    /// Where a thread that makes several firings keeps what they give; or that it goes to the tiles.
+    pub(super) fn kept(&mut self, group: &Group, goes: bool) {
+        for c in outputs(self.making, group).into_iter().filter(|c| !self.tiling.elsewhere.has(*c)) {
+            let (i, ty, items) = (c.0, self.type_of(c), given(self.making, group, c).items);
+            let by = times(items.unsigned_abs());
+            let _ = match goes {
+                false => writeln!(self.out, "        {ty} kept{i}[few.count{by}];"),
+                true => writeln!(
+                    self.out,
+                    "        const auto to{i} = sl_window<{ty}, true, {}u>{{tile{i}, (uint32_t)(first{by}{} - base{i})}};\n        \
+                     SL_UNROLL\n        for (int32_t k = 0; k < few.count{by}; k++) to{i}[k] = kept{i}[k];",
+                    self.gap(c),
+                    plus(self.fill(c)),
+                ),
+            };
+        }
+    }
+}
