@@ -122,7 +122,7 @@ fn what_is_found_is_what_the_filter_gives_for_each_item_alone() {
         let program = checked(&source);
         let code = &program.program.codes[0];
         let options = CodeOptions::default();
-        let kernel = sluice_driver::compiled::lower_one(code, &program.program.globals, &options).unwrap();
+        let kernel = sluice_driver::kernels::lower_one(code, &program.program.globals, &options).unwrap();
         let mut kernel = kernel;
         for (_, pass) in sluice_kernel::passes::DEVICE {
             pass(&mut kernel);

@@ -4,7 +4,7 @@
 //! state that look ahead are one filter, whose turns go side by side in vectors ([`sluice_frontend::slow::level_branches()`]). Where firings are counted, none of this is done: each filter has
 //! its own numbers then.
 
-use crate::compiled::device_kernel;
+use crate::kernels::device_kernel;
 use crate::linear;
 use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt, dump};

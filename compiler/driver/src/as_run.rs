@@ -4,8 +4,8 @@
 //! ([`sluice_kernel::passes::privatise`]), so that their firings may go side by side, and equal branches with state are one filter ([`folding`]). What a person is told of
 //! a program is told of the one that was written.
 
-use crate::compiled::{self, device_kernel, privatises};
 use crate::folding;
+use crate::kernels::{self, device_kernel, privatises};
 use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
@@ -39,7 +39,7 @@ fn without_delay_lines(program: &Elaborated, code: &CodeOptions) -> Option<Elabo
         let seen = f.prints || f.uses_iter || f.calls_native.is_some() || f.sends.is_some();
         f.stateful.is_some() && f.prework.is_none() && f.turns.is_none() && !seen
     };
-    let of = |f: &FilterCode| compiled::waiting(f, &program.globals, code);
+    let of = |f: &FilterCode| kernels::waiting(f, &program.globals, code);
     let waiting: Vec<Option<Vec<Const>>> =
         program.codes.iter().map(|f| if may(f) { of(f) } else { None }.filter(|w| !w.is_empty())).collect();
     if waiting.iter().all(Option::is_none) {

@@ -193,7 +193,7 @@ pub fn cslow(options: &ProgramOptions, mut cslow: CslowOptions) -> Exit {
         let options = &project::resolve(session, &ProgramOptions { streams: None, ..options.clone() })?;
         let checked = pipeline::check(session, options)?;
         let code = CodeChoices::default().options(options);
-        let kernels = compiled::kernels(session, &checked, &code)?;
+        let kernels = crate::kernels::kernels(session, &checked, &code)?;
         let report = cslow::report(&checked.program, &checked.sources, &kernels, &code, &cslow)?;
         session::print(&if cslow.json { document::json(&report) } else { cslow::table(&report) })?;
         Ok(Exit::Ok)

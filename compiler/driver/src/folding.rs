@@ -4,7 +4,7 @@
 //! firing can fail: a fault would name another stream than the interpreter does. Where firings are counted, nothing is folded: each
 //! stream has its own numbers then.
 
-use crate::compiled::lower_one;
+use crate::kernels::lower_one;
 use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;

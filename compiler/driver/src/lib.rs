@@ -25,6 +25,7 @@ pub mod interpreted;
 pub mod interrupt;
 pub mod io;
 pub mod jitted;
+pub mod kernels;
 pub mod library;
 pub mod linear;
 pub mod makespan;

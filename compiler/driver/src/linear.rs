@@ -3,7 +3,7 @@
 //! Purpose: delays that become items which wait, products with zeroes that are not taken and, where other bytes are allowed (`--fast-math`), linear filters combined
 //! ([`sluice_kernel::linear`]), before C code is made, where nobody has said otherwise (`--linear`). Where firings are counted, nothing is combined: each filter has its own numbers then.
 
-use crate::compiled::device_kernel;
+use crate::kernels::device_kernel;
 use crate::options::{CodeOptions, Linear};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;

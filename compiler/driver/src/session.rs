@@ -12,7 +12,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 18] = [
+const PASSES: [&str; 19] = [
     "parse",
     "elaborate",
     "steady-state",

@@ -5,7 +5,7 @@
 use super::Supply;
 use super::node::Nodes;
 use crate::generate::random::Random;
-use sluice_driver::compiled::lower_one;
+use sluice_driver::kernels::lower_one;
 use sluice_driver::options::CodeOptions;
 use sluice_frontend::Elaborated;
 use sluice_frontend::eval::{EvalErrorKind, Host, Machine, Message, Statics, Value};

@@ -139,13 +139,13 @@ fn made<T>(
         }
     }
     let sequential = session.pass("schedule", || compiled::schedule(program, code.schedule))?;
-    let host_kernels = compiled::native_kernels(session, checked, code)?;
-    let mut kernels = compiled::device_kernels(session, checked, code)?;
+    let host_kernels = crate::kernels::native_kernels(session, checked, code)?;
+    let mut kernels = crate::kernels::device_kernels(session, checked, code)?;
     // streams that take turns get a thread each
     let mut turns: Vec<Option<&InTurn>> = vec![None; kernels.len()];
     for (k, filter) in program.codes.iter().enumerate() {
         let Some(of) = filter.turns.as_deref() else { continue };
-        let turn = compiled::device_kernel(&of.turn, &program.globals, code);
+        let turn = crate::kernels::device_kernel(&of.turn, &program.globals, code);
         if let Some(turn) = turn.filter(|t| cuda::has_turn_states(&host_kernels[k], t, &program.globals, of.streams()))
         {
             (kernels[k], turns[k]) = (turn, Some(of));

@@ -15,7 +15,7 @@ pub mod take;
 pub use misfit::Misfit;
 
 use crate::cache;
-use crate::compiled::lower_one;
+use crate::kernels::lower_one;
 use crate::options::CodeOptions;
 use serde::{Deserialize, Serialize};
 use sluice_frontend::{Elaborated, graph_text};

@@ -1,7 +1,6 @@
 //! The innermost loops of the filters as the model of a simple processor sees them ([`sluice_kernel::loops`]): `sluice schedule --loops`.
 
 use super::Format;
-use crate::compiled;
 use crate::document::{columns, json};
 use crate::exit::Fault;
 use crate::options::{CodeOptions, Inner};
@@ -49,7 +48,7 @@ struct Loop {
 
 /// The table, or the document.
 pub fn loops(session: &mut Session, checked: &Checked, format: Format) -> Result<String, Halt> {
-    let kernels = compiled::kernels(session, checked, &CodeOptions::default())?;
+    let kernels = crate::kernels::kernels(session, checked, &CodeOptions::default())?;
     let core = Core::PAPER;
     let all: Vec<Loop> =
         session.pass("loops", || kernels.iter().flat_map(|k| of_kernel(k, &checked.sources, &core)).collect());

@@ -14,7 +14,6 @@ pub mod why;
 use self::costs::{Costs, Origin};
 use self::report::{Comparison, Failed, Report};
 use crate::commands;
-use crate::compiled;
 use crate::document::json;
 use crate::exit::{Exit, Fault};
 use crate::io::item::ItemType;
@@ -91,7 +90,7 @@ pub struct Weights {
 
 /// What firings cost, from the kernel IR.
 pub fn weights(session: &mut Session, checked: &Checked) -> Result<Weights, Halt> {
-    let kernels = compiled::kernels(session, checked, &CodeOptions::default())?;
+    let kernels = crate::kernels::kernels(session, checked, &CodeOptions::default())?;
     let program = &checked.program;
     let of: Vec<Cost> = kernels.iter().map(cost::firing).collect();
     let costs = plan::costs(&program.graph, |code| of.get(code.index()).copied().unwrap_or_default());

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Limits {
     /// Stream instances (filters and composites).
     pub instances: usize,
-    /// Streams within streams. Elaboration recurses over them, on a stack of its own; a test goes as deep as the default.
+    /// Streams within streams. Elaboration recurses over them, on a stack of its own.
     pub depth: usize,
     /// Steps of compile-time evaluation.
     pub steps: u64,
