@@ -1,0 +1,130 @@
+//! # kernels
+//!
+//! Purpose: the kernel of each filter of an elaborated program, after the passes that a way of running wants. Input: the program and the options about code. Output: kernels, one for each code of the program,
+//! in its order.
+
+use crate::exit::Exit;
+use crate::options::CodeOptions;
+use crate::pipeline::{Checked, Halt, dump};
+use crate::session::Session;
+use sluice_frontend::Elaborated;
+use sluice_frontend::constant::Const;
+use sluice_frontend::typed::{FilterCode, Globals};
+use sluice_grammar::diagnostic::Diagnostic;
+use sluice_kernel::ir::Kernel;
+use sluice_kernel::lower::{self, LowerOptions};
+use sluice_kernel::passes::{DELAY_LINES, PRIVATISE, Pass};
+
+/// The kernel of each filter, after all passes.
+pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+    kernels_by(session, checked, code, sluice_kernel::passes::PASSES)
+}
+
+/// The kernel of each filter as devices get it.
+pub fn device_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+    kernels_by(session, checked, code, sluice_kernel::passes::DEVICE)
+}
+
+/// The items that wait before a filter, where its fields hold nothing but the last ones; its kernel has no fields then.
+pub(crate) fn waiting(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Option<Vec<Const>> {
+    let mut kernel = lower_one(filter, globals, code).ok()?;
+    let before = sluice_kernel::passes::before_delay_lines();
+    run_passes(std::slice::from_mut(&mut kernel), before, &|_, name| does(filter, code, name));
+    sluice_kernel::passes::delay_lines::found(&kernel)
+}
+
+/// The kernel of a filter as devices get it, where it has one.
+pub(crate) fn device_kernel(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Option<Kernel> {
+    let mut kernel = lower_one(filter, globals, code).ok()?;
+    run_passes(std::slice::from_mut(&mut kernel), sluice_kernel::passes::DEVICE, &|_, name| does(filter, code, name));
+    Some(kernel)
+}
+
+fn kernels_by(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    passes: &'static [Pass],
+) -> Result<Vec<Kernel>, Halt> {
+    let mut kernels = match session.pass("lower", || lower(&checked.program, code)) {
+        Ok(kernels) => kernels,
+        Err(diagnostic) => {
+            session.report(&checked.sources, &[*diagnostic])?;
+            return Err(Halt::Done(Exit::Program));
+        }
+    };
+    dump(session, "lower", || print_kernels(&kernels))?;
+    improve(session, &mut kernels, passes, &|i, name| does(&checked.program.codes[i], code, name))?;
+    Ok(kernels)
+}
+
+/// The same with what is done to loops before they are printed; costs are told of the kernels before.
+pub(crate) fn native_kernels(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+) -> Result<Vec<Kernel>, Halt> {
+    let mut kernels = kernels(session, checked, code)?;
+    improve(session, &mut kernels, code.inner.passes(), &|_, _| true)?;
+    Ok(kernels)
+}
+
+/// May the filter's private fields become variables? Not where streams take turns: others know its fields by number.
+pub(crate) fn privatises(filter: &FilterCode, code: &CodeOptions) -> bool {
+    code.privatise && filter.turns.is_none()
+}
+
+/// Is a pass for a filter?
+fn does(filter: &FilterCode, code: &CodeOptions, pass: &str) -> bool {
+    match pass {
+        PRIVATISE => privatises(filter, code),
+        DELAY_LINES => filter.behind > 0,
+        _ => true,
+    }
+}
+
+/// Runs passes over all kernels that `does` says.
+pub(crate) fn improve(
+    session: &mut Session,
+    kernels: &mut [Kernel],
+    passes: &'static [Pass],
+    does: &dyn Fn(usize, &str) -> bool,
+) -> Result<(), Halt> {
+    for (i, (name, _)) in passes.iter().enumerate() {
+        session.pass(name, || run_passes(kernels, std::slice::from_ref(&passes[i]), does));
+        // A pass that runs several times is shown after the last.
+        if !passes[i + 1..].iter().any(|(later, _)| later == name) {
+            dump(session, name, || print_kernels(kernels))?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn run_passes(kernels: &mut [Kernel], passes: &[Pass], does: &dyn Fn(usize, &str) -> bool) {
+    for (name, pass) in passes {
+        for (_, kernel) in kernels.iter_mut().enumerate().filter(|(i, _)| does(*i, name)) {
+            pass(kernel);
+            sluice_kernel::verify::debug_verify(kernel, name);
+        }
+    }
+}
+
+/// All kernels as text.
+pub(crate) fn print_kernels(kernels: &[Kernel]) -> String {
+    kernels.iter().map(sluice_kernel::text::print).collect::<Vec<_>>().join("\n")
+}
+
+/// The kernel of each filter.
+fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Diagnostic>> {
+    program.codes.iter().map(|filter| lower_one(filter, &program.globals, code)).collect()
+}
+
+/// The kernel of a filter.
+pub fn lower_one(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Result<Kernel, Box<Diagnostic>> {
+    let options = LowerOptions { unchecked: code.unchecked, free: code.cc.fast_math };
+    lower::lower(filter, globals, options).map_err(|u| {
+        let title = format!("{} cannot be compiled", u.what);
+        let d = Diagnostic::error("E0903", title, u.span, "native code does not have this");
+        Box::new(d.help("`sluice run --interpret` runs the program"))
+    })
+}
