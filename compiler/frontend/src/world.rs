@@ -224,12 +224,12 @@ impl World {
     }
 
     fn add_struct(&mut self, s: ast::StructDecl, library: bool) {
-        if let Some(first) = self.structs.get(&s.name.name) {
-            if !library {
-                let first = self.globals.structs[first.index()].span;
-                self.twice("struct", &s.name, first);
-                return;
-            }
+        if let Some(first) = self.structs.get(&s.name.name)
+            && !library
+        {
+            let first = self.globals.structs[first.index()].span;
+            self.twice("struct", &s.name, first);
+            return;
         }
         let id = StructId::from(self.globals.structs.len());
         let names = if self.structs.contains_key(&s.name.name) { &mut self.hidden_structs } else { &mut self.structs };
@@ -247,12 +247,12 @@ impl World {
             );
             return;
         };
-        if let Some(first) = self.streams.get(&name.name) {
-            if !library {
-                let first = self.decl(*first).ast.name.as_ref().map(|n| n.span()).unwrap_or_default();
-                self.twice("stream", &name, first);
-                return;
-            }
+        if let Some(first) = self.streams.get(&name.name)
+            && !library
+        {
+            let first = self.decl(*first).ast.name.as_ref().map(|n| n.span()).unwrap_or_default();
+            self.twice("stream", &name, first);
+            return;
         }
         let id = DeclId::from(self.decls.len());
         let names = if self.streams.contains_key(&name.name) { &mut self.hidden_streams } else { &mut self.streams };

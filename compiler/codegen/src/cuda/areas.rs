@@ -41,15 +41,18 @@ pub(super) const ALIGN: u64 = 16;
 /// Areas beyond which only one order is tried: each is compared with all that are laid.
 const MANY: usize = 1024;
 
+/// What areas are put in order by.
+type Key<'a> = &'a dyn Fn(&Area) -> (u64, u64);
+
 /// Lays areas out; `None` where numbers get too large.
 pub(super) fn areas(all: &[Area]) -> Option<Areas> {
-    let by = |key: &dyn Fn(&Area) -> (u64, u64)| {
+    let by = |key: Key<'_>| {
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|i| (key(&all[*i]), *i));
         order
     };
     let steps = |a: &Area| (a.last - a.first) as u64;
-    let orders: [&dyn Fn(&Area) -> (u64, u64); 3] =
+    let orders: [Key<'_>; 3] =
         [&|a| (u64::MAX - a.bytes, u64::MAX - steps(a)), &|a| (u64::MAX - steps(a), u64::MAX - a.bytes), &|a| {
             (a.first as u64, u64::MAX - a.bytes)
         }];

@@ -61,8 +61,11 @@ impl Elsewhere {
     }
 }
 
-/// The one channel of a splitter or joiner, and the others with their weights.
-fn ends(making: &Making<'_>, v: NodeId) -> Option<(ChannelId, Vec<(ChannelId, u64)>, bool)> {
+/// Channels with the weights that a splitter or joiner gives them.
+type Weighted = Vec<(ChannelId, u64)>;
+
+/// The one channel of a splitter or joiner, the others, and whether it splits.
+fn ends(making: &Making<'_>, v: NodeId) -> Option<(ChannelId, Weighted, bool)> {
     let node = making.input.host.graph.node(v);
     let (one, all, weights, splits) = match &node.kind {
         NodeKind::SplitRoundRobin(weights) => (node.inputs.first()?, &node.outputs, weights, true),

@@ -30,6 +30,9 @@ const HEAVY: u64 = 4000;
 /// the whole has its items farther away than vectors of the filter's own firings. Splitters and joiners that vanish are worth that.
 const NEAR: u64 = 256;
 
+/// Items that a splitter deals out at once, from which on branches without state are better off by themselves.
+const BLOCK: u32 = 64;
+
 /// Items that may wait behind a duplicate splitter.
 const FARTHEST: u64 = 1 << 16;
 
@@ -453,7 +456,10 @@ impl Finder<'_> {
                     let whole = Part::of(&own.iter().chain(&branches).collect::<Vec<_>>())?;
                     Some(Part { chain: None, vectors, ..whole })
                 });
-                if let Some(whole) = whole.filter(|w| self.closed(w)) {
+                // blocks that the entry deals out to branches without state are better off as firings of one filter (codegen's `alike`)
+                let deals = |v: &NodeId| matches!(&graph.node(*v).kind, NodeKind::SplitRoundRobin(w) if w.iter().all(|n| *n >= BLOCK));
+                let blocks = hier.nodes.iter().any(|v| end(&v)) && hier.nodes.iter().any(deals);
+                if let Some(whole) = whole.filter(|w| self.closed(w) && (w.stateful || !blocks)) {
                     return Some(whole);
                 }
                 children.into_iter().flatten().for_each(|p| self.keep(p));

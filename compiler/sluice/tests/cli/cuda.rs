@@ -100,7 +100,7 @@ fn branches_that_look_at_the_same_items_share_them() {
         let text = said.text().split("A block makes a tile of ").nth(1).unwrap();
         text.split(' ').next().unwrap().parse::<u32>().unwrap()
     };
-    assert_eq!(["1", "8", "16", "32", "48"].map(states), [4, 4, 8, 16, 32]);
+    assert_eq!(["1", "8", "16", "32", "48"].map(states), [4, 8, 16, 32, 64]);
     let text = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "fused", "--dump-after", "emit-cuda"];
     let text = place.run(&text).ends(0);
     let text = text.text().split("---- the program ----").nth(1).unwrap();

@@ -98,8 +98,7 @@ fn element(of: &Const, order: &[usize], sizes: &[usize], at: &mut Vec<usize>, de
 pub(super) fn tidy(kernel: &mut Kernel, first: usize) {
     let mut read = vec![false; kernel.tables.len()];
     let mut to: Vec<TableId> = (0..kernel.tables.len()).map(TableId::from).collect();
-    for i in first..to.len() {
-        let t = &kernel.tables[i];
+    for (i, t) in kernel.tables.iter().enumerate().skip(first) {
         if let Some(j) = (first..i).find(|j| kernel.tables[*j].ty == t.ty && kernel.tables[*j].value == t.value) {
             to[i] = TableId::from(j);
         }

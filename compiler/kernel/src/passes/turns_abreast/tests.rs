@@ -130,9 +130,9 @@ fn turns_that_need_their_order_keep_it() {
 
 /// A kernel with two tables of 20 rows and 10 columns, which differ, and a loop over rows of 20.
 fn with_tables(inside: &str) -> Kernel {
-    let mut k = kernel(&format!(
-        "for $0 = 0 < 20 step 1 @0:0-1 {{ $2 = 0.0f @0:0-1 for $1 = 0 < 10 step 1 @0:0-1 {{ $2 = ($2 + (in($1) * in(($1 + $0)))) @0:0-1 }} out($0) = $2 @0:0-1 }}"
-    ));
+    let mut k = kernel(
+        "for $0 = 0 < 20 step 1 @0:0-1 { $2 = 0.0f @0:0-1 for $1 = 0 < 10 step 1 @0:0-1 { $2 = ($2 + (in($1) * in(($1 + $0)))) @0:0-1 } out($0) = $2 @0:0-1 }",
+    );
     for t in 0..2 {
         let row = |r: u32| Const::Array((0..10).map(|c| Const::Float((1000 * t + 10 * r + c) as f32)).collect());
         let ty = [10, 20].iter().fold(Ty::Float, |ty, n| Ty::Array(Arc::new(ty), Dim::Known(*n)));
