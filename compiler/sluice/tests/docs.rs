@@ -367,13 +367,14 @@ fn options() -> Tested {
 }
 
 /// What `--dump-after` knows and no table of an optimiser has: the steps before and after it.
-const STEPS: [&str; 11] = [
+const STEPS: [&str; 12] = [
     "parse",
     "elaborate",
     "steady-state",
     "c-slow",
     "schedule",
     "lower",
+    "tiles",
     "emit-cuda",
     "disassemble",
     "jit",

@@ -86,8 +86,13 @@ fn what_looks_ahead_takes_its_items_where_they_lie() {
         (format!("{}{}float->float {banks}", fir(64, 1, "float"), fir(9, 1, "float")), false),
     ] {
         let place = Place::new().with("a.str", &program);
-        let text = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
-        assert_eq!(text.contains("k >= ") && text.contains(" = sl_take("), straight, "{text}");
+        let taken = |fuse: &str| {
+            let text = place.run(&["build", "--emit", "c", fuse, "a.str", "-o", "-"]).ends(0).text().to_string();
+            text.contains("k >= ") && text.contains(" = sl_take(")
+        };
+        assert!(taken("--fuse"), "{program}");
+        // two that look at the same items, and are not one filter, have them from a splitter
+        assert_eq!(taken("--fuse=false"), straight, "{program}");
         let ty = &program[..program.find("->").expect("a type")].replace("int", "int32_t");
         same_in_pieces(&program, ty, ty, ["7", "3000", "70000"]);
     }
