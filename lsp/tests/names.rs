@@ -65,7 +65,8 @@ impl<'a> Compare<'a> {
     fn same(&mut self, at: Span, declaration: Span, what: &str) {
         // what the checker makes up has the place of something else
         let text = self.name(declaration);
-        if text.is_empty() || !self.name(at).starts_with(text) {
+        let name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if !name || !self.name(at).starts_with(text) {
             return;
         }
         self.compared += 1;
