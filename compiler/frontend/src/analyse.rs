@@ -173,7 +173,7 @@ fn run(inputs: Vec<SourceInput>, options: &Options, loader: &mut dyn Loader) -> 
         w.add_program(t.clone(), false);
     }
     let first = FileId(w.sources.len() as u32);
-    w.library = Some(first);
+    w.shipped_from = Some(first);
     for (name, text) in sluice_stdlib::FILES {
         w.sources.add(format!("<stdlib>/{name}"), *text);
     }

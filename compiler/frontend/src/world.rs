@@ -82,7 +82,7 @@ pub struct World {
     /// Function groups by name; those of the library that the user's files hide by [`hidden_group`].
     pub groups: HashMap<Name, Group>,
     /// The first file of the standard library, which stands behind the user's.
-    pub library: Option<FileId>,
+    pub shipped_from: Option<FileId>,
     /// Streams of the library that user's streams of the same names hide from the user's files.
     hidden_streams: HashMap<Name, DeclId>,
     /// Structs of the library, likewise.
@@ -157,7 +157,7 @@ impl World {
 
     /// Is this a place in the standard library?
     pub fn is_shipped(&self, at: Span) -> bool {
-        self.library.is_some_and(|first| at.file.0 >= first.0)
+        self.shipped_from.is_some_and(|first| at.file.0 >= first.0)
     }
 
     /// The stream that a name stands for where it is written.

@@ -52,7 +52,7 @@ pub fn walk(trees: &[(FileId, &Program)], library: &[(FileId, &Program)]) -> Ind
             w.global(item);
         }
     }
-    w.index.globals.add(&w.library);
+    w.index.globals.add(&w.shipped_names);
     for (shipped, trees) in [(false, trees), (true, library)] {
         w.shipped = shipped;
         for item in trees.iter().flat_map(|(_, t)| &t.items) {
@@ -85,7 +85,7 @@ struct Walk {
     index: Index,
     shipped: bool,
     /// What the library's files see: a user's declaration of the same name is nothing to them.
-    library: Globals,
+    shipped_names: Globals,
     /// Names that can be seen, innermost last; the number is the scope's in its file.
     scopes: Vec<(HashMap<Name, SymbolId>, usize)>,
     own: HashMap<Name, SymbolId>,
@@ -138,11 +138,11 @@ impl Walk {
 
     /// What is global for the file that is walked.
     fn globals(&self) -> &Globals {
-        if self.shipped { &self.library } else { &self.index.globals }
+        if self.shipped { &self.shipped_names } else { &self.index.globals }
     }
 
     fn globals_mut(&mut self) -> &mut Globals {
-        if self.shipped { &mut self.library } else { &mut self.index.globals }
+        if self.shipped { &mut self.shipped_names } else { &mut self.index.globals }
     }
 
     /// Enters what an item declares; the first of a name wins.
