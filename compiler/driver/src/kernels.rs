@@ -3,7 +3,7 @@
 //! Purpose: the kernel of each filter of an elaborated program, after the passes that a way of running wants. Input: the program and the options about code. Output: kernels, one for each code of the program,
 //! in its order.
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Fault};
 use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
@@ -55,6 +55,12 @@ fn kernels_by(
     };
     dump(session, "lower", || print_kernels(&kernels))?;
     improve(session, &mut kernels, passes, &|i, name| does(&checked.program.codes[i], code, name))?;
+    // the driver has made room for past items before the pass: both must have found the same
+    let other = |(kernel, filter): &(&Kernel, &FilterCode)| kernel.work.rates.peek != filter.work.rates.peek;
+    if let Some((kernel, filter)) = kernels.iter().zip(&checked.program.codes).find(other) {
+        let (has, wanted) = (kernel.work.rates.peek, filter.work.rates.peek);
+        return Err(Fault::internal(format!("{}: a window of {has} items, not {wanted}", kernel.name)).into());
+    }
     Ok(kernels)
 }
 

@@ -4,6 +4,7 @@ pub mod clean;
 pub mod count_loops;
 pub mod delay_lines;
 pub mod direct_outputs;
+mod flow;
 pub mod fold;
 pub mod in_step;
 pub mod inline;

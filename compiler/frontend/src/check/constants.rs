@@ -48,14 +48,21 @@ impl Checker<'_> {
         if let ExprKind::Const(c) = &e.kind {
             return (e.ty != Ty::Error).then(|| Some(c.clone()));
         }
-        let mut uses = Uses::default();
-        if !self.constant_shape(e, &mut uses) || uses.fields.iter().any(|(id, _)| !self.fields[id.index()].param) {
+        if self.may_change(e) {
             return None;
         }
+        let mut uses = Uses::default();
+        self.constant_shape(e, &mut uses);
         if uses.unknown {
             return Some(None);
         }
         self.evaluate(e, eval::GUESS_FUEL).ok().map(Some)
+    }
+
+    /// May it differ from firing to firing? Fields other than parameters may, if it is not known yet that none changes them.
+    pub(super) fn may_change(&self, e: &Expr) -> bool {
+        let mut uses = Uses::default();
+        !self.constant_shape(e, &mut uses) || uses.fields.iter().any(|(id, _)| !self.fields[id.index()].param)
     }
 
     fn constant_shape(&self, e: &Expr, uses: &mut Uses) -> bool {

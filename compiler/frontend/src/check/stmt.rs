@@ -420,7 +420,8 @@ impl Checker<'_> {
                 Some((a.unwrap_or(0), b.unwrap_or(0)))
             }
         };
-        let portal = match self.constant(&p) {
+        let chosen = matches!(&p.kind, ExprKind::Index(_, index) if self.may_change(index));
+        let portal = match if chosen { Err(NotConstant) } else { self.constant(&p) } {
             Ok(Some(Const::Portal(id))) => id,
             Ok(_) => PortalId(u32::MAX), // in general: no portal is known
             Err(NotConstant) => {

@@ -18,6 +18,7 @@
 mod parts;
 
 use crate::ir::*;
+use crate::passes::flow::{Flow, Nest};
 use crate::walk;
 use parts::{Filled, Parts};
 use sluice_frontend::constant::Const;
@@ -155,21 +156,6 @@ fn same(a: Option<Scalar>, b: Option<Scalar>) -> bool {
     }
 }
 
-/// Two ways meet, on each of which control may not come.
-fn meet(a: Option<At>, b: Option<At>) -> Option<At> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.meet(&b)),
-        (a, b) => a.or(b),
-    }
-}
-
-/// A construct around the current statement: what is known where something leaves it, or goes on with its next turn.
-#[derive(Default)]
-struct Nest {
-    left: Option<At>,
-    next: Option<At>,
-}
-
 /// A firing as it is gone through.
 struct Firing<'a> {
     kernel: &'a Kernel,
@@ -178,138 +164,10 @@ struct Firing<'a> {
     /// By field: may a part of it be read that this firing has not written?
     exposed: Vec<bool>,
     steps: u64,
-    nest: Vec<Nest>,
+    nest: Vec<Nest<At>>,
 }
 
 impl Firing<'_> {
-    /// Goes through statements; `None` where control does not come.
-    fn body(&mut self, body: &[Stmt], mut at: Option<At>) -> Option<At> {
-        for s in body {
-            self.steps += 1;
-            if self.steps > MOST_STEPS {
-                return None;
-            }
-            at = self.stmt(s, at?);
-        }
-        at
-    }
-
-    /// The same within a construct.
-    fn inside(&mut self, body: &[Stmt], at: At) -> (Option<At>, Nest) {
-        self.nest.push(Nest::default());
-        let end = self.body(body, Some(at));
-        (end, self.nest.pop().unwrap_or_default())
-    }
-
-    /// A second way begins.
-    fn copy(&mut self, at: &At) -> At {
-        self.steps += at.filled.words() + at.known.len() as u64 / 4;
-        at.clone()
-    }
-
-    fn stmt(&mut self, s: &Stmt, mut at: At) -> Option<At> {
-        match &s.kind {
-            StmtKind::Assign(p, e) => {
-                let value = self.value(e, &at);
-                self.write(p, value, &mut at);
-            }
-            StmtKind::Pop(p) => p.iter().for_each(|p| self.write(p, None, &mut at)),
-            StmtKind::Call { dst, args, .. } => {
-                for a in args {
-                    match a {
-                        Arg::Value(e) => self.read(e, &at),
-                        Arg::Ref(p) => self.passed(p, &mut at),
-                    }
-                }
-                dst.iter().for_each(|p| self.write(p, None, &mut at));
-            }
-            StmtKind::Check(Check::NoResult) => return None,
-            StmtKind::If(c, a, b) => match self.value(c, &at) {
-                Some(Scalar::Bool(true)) => return self.body(a, Some(at)),
-                Some(Scalar::Bool(false)) => return self.body(b, Some(at)),
-                _ => {
-                    let other = self.copy(&at);
-                    let (a, b) = (self.body(a, Some(at)), self.body(b, Some(other)));
-                    return meet(a, b);
-                }
-            },
-            StmtKind::For(l) => return self.counted(l, at),
-            StmtKind::Loop(body) => {
-                // nothing is known of what earlier turns have written
-                self.forget(body, &mut at);
-                return self.inside(body, at).1.left;
-            }
-            StmtKind::Block(body) => {
-                let (end, nest) = self.inside(body, at);
-                return meet(end, nest.left);
-            }
-            StmtKind::Break(depth) => {
-                if let Some(n) = self.nest.iter_mut().rev().nth(*depth as usize) {
-                    n.left = meet(n.left.take(), Some(at));
-                }
-                return None;
-            }
-            StmtKind::Continue(depth) => {
-                if let Some(n) = self.nest.iter_mut().rev().nth(*depth as usize) {
-                    n.next = meet(n.next.take(), Some(at));
-                }
-                return None;
-            }
-            StmtKind::Return(e) => {
-                e.iter().for_each(|e| self.read(e, &at));
-                return None;
-            }
-            StmtKind::Push(_)
-            | StmtKind::Print(_)
-            | StmtKind::PrintText(_)
-            | StmtKind::Send(_)
-            | StmtKind::Check(_) => {
-                s.kind.each_own_expr(&mut |e| self.read(e, &at));
-            }
-        }
-        Some(at)
-    }
-
-    fn counted(&mut self, l: &For, mut at: At) -> Option<At> {
-        let (from, to) = (self.value(&l.from, &at), self.value(&l.to, &at));
-        let (Some(Scalar::Int(from)), Some(Scalar::Int(to))) = (from, to) else {
-            at.known[l.var.index()] = None;
-            self.forget(&l.body, &mut at);
-            let head = self.copy(&at);
-            let (_, nest) = self.inside(&l.body, at);
-            // it may not turn at all
-            return meet(Some(head), nest.left);
-        };
-        let (mut turn, mut left, mut now) = (from, None, Some(at));
-        while let Some(mut at) = now.take() {
-            at.known[l.var.index()] = Some(Scalar::Int(turn));
-            let stays = match l.cmp {
-                BinaryOp::Lt => turn < to,
-                BinaryOp::Le => turn <= to,
-                BinaryOp::Gt => turn > to,
-                _ => turn >= to,
-            };
-            if !stays {
-                return meet(Some(at), left);
-            }
-            self.steps += 1;
-            if self.steps > MOST_STEPS {
-                return None;
-            }
-            let (end, nest) = self.inside(&l.body, at);
-            left = meet(left, nest.left);
-            now = meet(end, nest.next);
-            turn = turn.wrapping_add(l.step);
-        }
-        left
-    }
-
-    /// Nothing is known any more of the ints that statements write.
-    fn forget(&mut self, body: &[Stmt], at: &mut At) {
-        walk::each_written(body, &mut |id| at.known[id.index()] = None);
-        self.steps += walk::count(body) as u64;
-    }
-
     /// A place gets a value.
     fn write(&mut self, p: &Place, value: Option<Scalar>, at: &mut At) {
         match &p.base {
@@ -441,6 +299,77 @@ impl Firing<'_> {
                 None
             }
         }
+    }
+}
+
+impl Flow for Firing<'_> {
+    type At = At;
+
+    fn nest(&mut self) -> &mut Vec<Nest<At>> {
+        &mut self.nest
+    }
+
+    fn step(&mut self) -> Option<()> {
+        self.steps += 1;
+        (self.steps <= MOST_STEPS).then_some(())
+    }
+
+    fn copy(&mut self, at: &At) -> At {
+        self.steps += at.filled.words() + at.known.len() as u64 / 4;
+        at.clone()
+    }
+
+    fn common(one: At, other: &At) -> At {
+        one.meet(other)
+    }
+
+    fn truth(&mut self, e: &Expr, at: &At) -> Option<bool> {
+        match self.value(e, at) {
+            Some(Scalar::Bool(known)) => Some(known),
+            _ => None,
+        }
+    }
+
+    fn bound(&mut self, e: &Expr, at: &At) -> Option<i32> {
+        match self.value(e, at) {
+            Some(Scalar::Int(known)) => Some(known),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, var: LocalId, value: Option<i32>, at: &mut At) {
+        at.known[var.index()] = value.map(Scalar::Int);
+    }
+
+    /// Nothing is known any more of the ints that statements write.
+    fn forget(&mut self, body: &[Stmt], at: &mut At) {
+        walk::each_written(body, &mut |id| at.known[id.index()] = None);
+        self.steps += walk::count(body) as u64;
+    }
+
+    fn plain(&mut self, s: &Stmt, mut at: At) -> Option<At> {
+        match &s.kind {
+            StmtKind::Assign(p, e) => {
+                let value = self.value(e, &at);
+                self.write(p, value, &mut at);
+            }
+            StmtKind::Pop(p) => p.iter().for_each(|p| self.write(p, None, &mut at)),
+            StmtKind::Call { dst, args, .. } => {
+                for a in args {
+                    match a {
+                        Arg::Value(e) => self.read(e, &at),
+                        Arg::Ref(p) => self.passed(p, &mut at),
+                    }
+                }
+                dst.iter().for_each(|p| self.write(p, None, &mut at));
+            }
+            StmtKind::Return(e) => {
+                e.iter().for_each(|e| self.read(e, &at));
+                return None;
+            }
+            _ => s.kind.each_own_expr(&mut |e| self.read(e, &at)),
+        }
+        Some(at)
     }
 }
 

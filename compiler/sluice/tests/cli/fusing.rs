@@ -230,6 +230,23 @@ fn what_waits_in_a_loop_is_state() {
     same(FED, reals, &[0, 1, 5, 63, 64, 65, 700, 21_003]);
 }
 
+/// The program's ends belong to the loop then, and to no part of it.
+#[test]
+fn an_entry_that_is_a_loop_is_one_filter() {
+    let entry = "float->float feedbackloop Main {
+    join roundrobin(1, 1);
+    body float->float filter { work pop 2 push 1 { push(0.5 * pop() + 0.4 * pop()); } };
+    split duplicate;
+    enqueue 1;
+}
+";
+    let place = Place::new().with("a.str", entry);
+    let (found, text) = nodes(&place, &[]);
+    assert_eq!(found.len(), 3, "{text}");
+    assert!(text.contains("\nstate0 \"wait\""), "{text}");
+    same(entry, reals, &[0, 1, 5, 64, 21_003]);
+}
+
 /// A fault in a loop comes after what the firings before it gave.
 #[test]
 fn a_fault_within_a_loop_is_the_filters() {

@@ -134,3 +134,24 @@ fn filters_that_differ_in_numbers_share_code() {
     same(&different("chain", 260), reals, &[0, 1, 300]);
     same(&different("split-join", 260), reals, &[0, 1, 300]);
 }
+
+/// Streams contain each other as deep as docs/cli.md says, whatever is done with them, and no deeper.
+#[test]
+fn streams_nested_to_the_limit() {
+    let nested = |n: u32| {
+        format!(
+            "int->int pipeline R(int n) {{ add int->int filter {{ work pop 1 push 1 {{ push(pop() + 1); }} }}; if (n > 0) add R(n - 1); }}
+void->int filter Source {{ int i; work push 1 {{ push(i++); }} }}
+int->void filter Sink {{ work pop 1 {{ println(pop()); }} }}
+void->void pipeline Main {{ add Source; add R({n}); add Sink; }}
+"
+        )
+    };
+    let place = Place::new().with("a.str", nested(4990)).with("b.str", nested(5010));
+    for way in [&["run", "a.str", "-n", "2"][..], &["run", "a.str", "-n", "2", "--interpret"]] {
+        assert_eq!(place.run(way).ends(0).text(), "4991\n4992\n", "{way:?}");
+    }
+    place.run(&["graph", "a.str", "-o", "a.svg"]).ends(0);
+    let refused = place.run(&["check", "b.str"]).ends(1);
+    assert!(refused.stderr.contains("E0402") && refused.stderr.contains("5000"), "{}", refused.stderr);
+}

@@ -3,6 +3,7 @@
 use super::values::{Elements, Made, Value, is_cheap};
 use crate::ir::*;
 use crate::passes::clean::holds_at;
+use crate::passes::flow::{Flow, Nest};
 use crate::walk;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::LocalId;
@@ -46,21 +47,6 @@ impl At {
         }
         self
     }
-}
-
-/// Two ways meet, on each of which control may not come.
-fn meet(a: Option<At>, b: Option<At>) -> Option<At> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.meet(&b)),
-        (a, b) => a.or(b),
-    }
-}
-
-/// A construct around the current statement: what is known where something leaves it, or goes on with its next turn.
-#[derive(Default)]
-struct Nest {
-    left: Option<At>,
-    next: Option<At>,
 }
 
 /// By local: does what it holds come to a field?
@@ -110,7 +96,7 @@ pub struct Firings<'a> {
     most: u64,
     number: u32,
     turns: Vec<LocalId>,
-    nest: Vec<Nest>,
+    nest: Vec<Nest<At>>,
 }
 
 impl<'a> Firings<'a> {
@@ -142,7 +128,7 @@ impl<'a> Firings<'a> {
         let body = &self.function.body;
         let (end, nest) = self.inside(body, start);
         self.number += 1;
-        meet(end, nest.left).map(|at| at.fields).filter(|_| !self.failed)
+        Self::meet(end, nest.left).map(|at| at.fields).filter(|_| !self.failed)
     }
 
     /// Steps taken so far.
@@ -150,145 +136,9 @@ impl<'a> Firings<'a> {
         self.steps
     }
 
-    fn step(&mut self, by: usize) {
+    fn go(&mut self, by: usize) {
         self.steps += by as u64;
         self.failed |= self.steps > self.most;
-    }
-
-    fn body(&mut self, body: &[Stmt], mut at: Option<At>) -> Option<At> {
-        for s in body {
-            self.step(1);
-            if self.failed {
-                return None;
-            }
-            at = self.stmt(s, at?);
-        }
-        at
-    }
-
-    fn inside(&mut self, body: &[Stmt], at: At) -> (Option<At>, Nest) {
-        self.nest.push(Nest::default());
-        let end = self.body(body, Some(at));
-        (end, self.nest.pop().unwrap_or_default())
-    }
-
-    fn copy(&mut self, at: &At) -> At {
-        self.step((at.locals.len() + at.fields.len()) / 8);
-        at.clone()
-    }
-
-    fn stmt(&mut self, s: &Stmt, mut at: At) -> Option<At> {
-        match &s.kind {
-            StmtKind::Assign(p, e) => {
-                let mut value = self.value(e, &at);
-                let kept = match &p.base {
-                    Base::State(_) => true,
-                    Base::Local(id) => p.path.is_empty() && self.kept[id.index()],
-                    _ => false,
-                };
-                if value == Value::Unknown && kept {
-                    value = self.made(e, &at);
-                }
-                self.write(p, value, &mut at);
-            }
-            StmtKind::Check(Check::NoResult) => return None,
-            StmtKind::Check(c) => {
-                let holds = match c.operand().map(|e| self.value(e, &at)) {
-                    Some(Value::Int(v)) => holds_at(c, v),
-                    _ => false,
-                };
-                *self.checks.entry(site(s)).or_insert(true) &= holds;
-            }
-            StmtKind::If(c, a, b) => match self.value(c, &at) {
-                Value::Bool(true) => return self.body(a, Some(at)),
-                Value::Bool(false) => return self.body(b, Some(at)),
-                _ => {
-                    let other = self.copy(&at);
-                    let (a, b) = (self.body(a, Some(at)), self.body(b, Some(other)));
-                    return meet(a, b);
-                }
-            },
-            StmtKind::For(l) => return self.counted(l, at),
-            StmtKind::Loop(body) => {
-                self.forget(body, &mut at);
-                return self.inside(body, at).1.left;
-            }
-            StmtKind::Block(body) => {
-                let (end, nest) = self.inside(body, at);
-                return meet(end, nest.left);
-            }
-            StmtKind::Break(depth) => {
-                if let Some(n) = self.nest.iter_mut().rev().nth(*depth as usize) {
-                    n.left = meet(n.left.take(), Some(at));
-                }
-                return None;
-            }
-            StmtKind::Continue(depth) => {
-                if let Some(n) = self.nest.iter_mut().rev().nth(*depth as usize) {
-                    n.next = meet(n.next.take(), Some(at));
-                }
-                return None;
-            }
-            StmtKind::Return(None) => {
-                if let Some(n) = self.nest.first_mut() {
-                    n.left = meet(n.left.take(), Some(at));
-                }
-                return None;
-            }
-            // what is seen, or done by others: not of filters that are to have no state
-            _ => self.failed = true,
-        }
-        Some(at)
-    }
-
-    fn counted(&mut self, l: &For, mut at: At) -> Option<At> {
-        let (from, to) = (self.value(&l.from, &at), self.value(&l.to, &at));
-        let (Value::Int(from), Value::Int(to)) = (from, to) else {
-            at.locals[l.var.index()] = Value::Unknown;
-            self.forget(&l.body, &mut at);
-            let head = self.copy(&at);
-            let (_, nest) = self.inside(&l.body, at);
-            // it may not turn at all
-            return meet(Some(head), nest.left);
-        };
-        let (mut turn, mut left, mut now) = (from, None, Some(at));
-        while let Some(mut at) = now.take() {
-            at.locals[l.var.index()] = Value::Int(turn);
-            let stays = match l.cmp {
-                BinaryOp::Lt => turn < to,
-                BinaryOp::Le => turn <= to,
-                BinaryOp::Gt => turn > to,
-                _ => turn >= to,
-            };
-            if !stays {
-                return meet(Some(at), left);
-            }
-            self.step(1);
-            if self.failed {
-                return None;
-            }
-            self.turns.push(l.var);
-            let (end, nest) = self.inside(&l.body, at);
-            self.turns.pop();
-            left = meet(left, nest.left);
-            now = meet(end, nest.next);
-            turn = turn.wrapping_add(l.step);
-        }
-        left
-    }
-
-    /// Nothing is known any more of what statements write.
-    fn forget(&mut self, body: &[Stmt], at: &mut At) {
-        walk::each_written(body, &mut |id| at.locals[id.index()] = Value::Unknown);
-        let elements = self.elements;
-        walk::each_stmt(body, &mut |s| {
-            for p in s.kind.targets() {
-                if let Base::State(id) = p.base {
-                    at.fields[elements.of_field(id)].fill(Value::Unknown);
-                }
-            }
-        });
-        self.step(walk::count(body));
     }
 
     fn write(&mut self, p: &Place, value: Value, at: &mut At) {
@@ -298,7 +148,7 @@ impl<'a> Firings<'a> {
                 Some((element, _)) => at.fields[element] = Value::Unknown,
                 None => {
                     let all = self.elements.of_field(*id);
-                    self.step(all.len() / 8);
+                    self.go(all.len() / 8);
                     at.fields[all].fill(Value::Unknown);
                 }
             },
@@ -328,7 +178,7 @@ impl<'a> Firings<'a> {
 
     /// Goes through an expression; what it gives.
     fn value(&mut self, e: &Expr, at: &At) -> Value {
-        self.step(1);
+        self.go(1);
         if self.failed {
             return Value::Unknown;
         }
@@ -469,7 +319,7 @@ impl<'a> Firings<'a> {
     }
 
     fn form(&mut self, e: &Expr, at: &At, items: &mut Vec<i64>) -> Option<Expr> {
-        self.step(1);
+        self.go(1);
         let mut leaf = |position: i64, path: &[Proj]| {
             let k = items.iter().position(|i| *i == position).unwrap_or_else(|| {
                 items.push(position);
@@ -519,5 +369,99 @@ impl<'a> Firings<'a> {
             }
             _ => None,
         }
+    }
+}
+
+impl Flow for Firings<'_> {
+    type At = At;
+
+    fn nest(&mut self) -> &mut Vec<Nest<At>> {
+        &mut self.nest
+    }
+
+    fn step(&mut self) -> Option<()> {
+        self.go(1);
+        (!self.failed).then_some(())
+    }
+
+    fn copy(&mut self, at: &At) -> At {
+        self.go((at.locals.len() + at.fields.len()) / 8);
+        at.clone()
+    }
+
+    fn common(one: At, other: &At) -> At {
+        one.meet(other)
+    }
+
+    fn truth(&mut self, e: &Expr, at: &At) -> Option<bool> {
+        match self.value(e, at) {
+            Value::Bool(known) => Some(known),
+            _ => None,
+        }
+    }
+
+    fn bound(&mut self, e: &Expr, at: &At) -> Option<i32> {
+        match self.value(e, at) {
+            Value::Int(known) => Some(known),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, var: LocalId, value: Option<i32>, at: &mut At) {
+        at.locals[var.index()] = value.map_or(Value::Unknown, Value::Int);
+    }
+
+    fn forget(&mut self, body: &[Stmt], at: &mut At) {
+        walk::each_written(body, &mut |id| at.locals[id.index()] = Value::Unknown);
+        let elements = self.elements;
+        walk::each_stmt(body, &mut |s| {
+            for p in s.kind.targets() {
+                if let Base::State(id) = p.base {
+                    at.fields[elements.of_field(id)].fill(Value::Unknown);
+                }
+            }
+        });
+        self.go(walk::count(body));
+    }
+
+    fn turn(&mut self, var: LocalId, begins: bool) {
+        if begins {
+            self.turns.push(var);
+        } else {
+            self.turns.pop();
+        }
+    }
+
+    fn plain(&mut self, s: &Stmt, mut at: At) -> Option<At> {
+        match &s.kind {
+            StmtKind::Assign(p, e) => {
+                let mut value = self.value(e, &at);
+                let kept = match &p.base {
+                    Base::State(_) => true,
+                    Base::Local(id) => p.path.is_empty() && self.kept[id.index()],
+                    _ => false,
+                };
+                if value == Value::Unknown && kept {
+                    value = self.made(e, &at);
+                }
+                self.write(p, value, &mut at);
+            }
+            StmtKind::Check(c) => {
+                let holds = match c.operand().map(|e| self.value(e, &at)) {
+                    Some(Value::Int(v)) => holds_at(c, v),
+                    _ => false,
+                };
+                *self.checks.entry(site(s)).or_insert(true) &= holds;
+            }
+            StmtKind::Return(None) => {
+                if let Some(n) = self.nest.first_mut() {
+                    n.left = Self::meet(n.left.take(), Some(at));
+                }
+                return None;
+            }
+            // what is seen, or done by others: not of filters that are to have no state
+            _ => self.failed = true,
+        }
+        Some(at)
     }
 }
