@@ -11,7 +11,7 @@ use crate::ir::*;
 use crate::passes::{lanes, unroll};
 use crate::walk;
 use sluice_frontend::components::components;
-use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::graph::{Node, NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, HierId, NodeId};
 use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::steady_state::gcd;
@@ -87,6 +87,8 @@ struct Part {
     lifted: bool,
     /// Where it is nothing but filters that can be in bundles, one after another: their classes, and how often each fires.
     chain: Option<Vec<(usize, u64)>>,
+    /// Where it is nothing but branches that are one stream ([`Finder::one_stream`]): these.
+    streams: Vec<Part>,
 }
 
 impl Part {
@@ -112,6 +114,7 @@ impl Part {
             lifts: matches!(parts, [one] if one.lifts),
             lifted: parts.iter().any(|p| p.lifted),
             chain: chain.map(|c| c.concat()),
+            streams: Vec::new(),
         };
         let fits = all.written_out / all.rate.max(1) <= WRITTEN_OUT || all.size <= MOST && !all.checks;
         fits.then_some(all)
@@ -285,6 +288,7 @@ impl Finder<'_> {
             lifts: lifts && self.loops[v.index()].is_none(),
             lifted: false,
             chain,
+            streams: Vec::new(),
         })
     }
 
@@ -381,6 +385,11 @@ impl Finder<'_> {
     }
 
     fn keep(&mut self, mut part: Part) {
+        // they are better off as firings of one filter (codegen's `alike`), but where others become one with them
+        if !part.streams.is_empty() {
+            part.streams.into_iter().for_each(|p| self.keep(p));
+            return;
+        }
         let lifted = part.lifted;
         if part.filters > 0 && (part.nodes.len() > 1 || lifted) {
             part.nodes.sort();
@@ -435,6 +444,29 @@ impl Finder<'_> {
         (branches, bundle)
     }
 
+    /// Are branches equal, without state, and dealt out blocks by a splitter for a joiner that takes them together again, so that they are one stream, block after block?
+    fn one_stream(&self, own: &[NodeId], branches: &[Option<Part>]) -> bool {
+        let same = |weights: &[u32], least: u32| weights.iter().all(|w| *w == weights[0] && *w >= least);
+        let whole = own.iter().all(|v| match &self.graph.node(*v).kind {
+            NodeKind::SplitRoundRobin(weights) => same(weights, BLOCK),
+            NodeKind::JoinRoundRobin(weights) => same(weights, 1),
+            NodeKind::Reader(_) | NodeKind::Writer(_) => true,
+            _ => false,
+        });
+        let members = |p: &Part| p.nodes.iter().map(|v| self.graph.node(*v)).collect::<Vec<_>>();
+        let ahead = |n: &Node| n.inputs.iter().any(|c| self.graph.channel(*c).peek > self.graph.channel(*c).consume);
+        let plain = |p: &Part| !p.stateful && !members(p).into_iter().any(ahead);
+        let equal = |a: &Node, b: &Node| match (&a.kind, &b.kind) {
+            (NodeKind::Filter { code: a, .. }, NodeKind::Filter { code: b, .. }) => a == b,
+            (a, b) => a == b,
+        };
+        let Some(Some(first)) = branches.first() else { return false };
+        let alike = |p: &Part| {
+            p.nodes.len() == first.nodes.len() && members(first).iter().zip(members(p)).all(|(a, b)| equal(a, b))
+        };
+        whole && branches.iter().flatten().filter(|p| plain(p) && alike(p)).count() == branches.len()
+    }
+
     /// The part that is all of a stream, where it can be one; else, what can be of it is kept.
     fn stream(&mut self, h: HierId, parts: &mut [Option<Part>]) -> Option<Part> {
         let graph = self.graph;
@@ -454,12 +486,10 @@ impl Finder<'_> {
                 let whole = own.zip(all).and_then(|(own, all)| {
                     let (branches, vectors) = self.branches(all);
                     let whole = Part::of(&own.iter().chain(&branches).collect::<Vec<_>>())?;
-                    Some(Part { chain: None, vectors, ..whole })
+                    let streams = if self.one_stream(&hier.nodes, &children) { branches } else { Vec::new() };
+                    Some(Part { chain: None, vectors, streams, ..whole })
                 });
-                // blocks that the entry deals out to branches without state are better off as firings of one filter (codegen's `alike`)
-                let deals = |v: &NodeId| matches!(&graph.node(*v).kind, NodeKind::SplitRoundRobin(w) if w.iter().all(|n| *n >= BLOCK));
-                let blocks = hier.nodes.iter().any(|v| end(&v)) && hier.nodes.iter().any(deals);
-                if let Some(whole) = whole.filter(|w| self.closed(w) && (w.stateful || !blocks)) {
+                if let Some(whole) = whole.filter(|w| self.closed(w)) {
                     return Some(whole);
                 }
                 children.into_iter().flatten().for_each(|p| self.keep(p));

@@ -50,6 +50,7 @@ fn pipelines_that_are_one_stream() {
     let blocks =
         "complex->complex splitjoin Blocks { split roundrobin(64); add FFT(64); add FFT(64); join roundrobin(64); }";
     assert!(fires_as_one(blocks));
+    assert!(fires_as_one(&format!("{blocks} complex->complex pipeline Main {{ add Blocks; }}")));
 }
 
 #[test]
