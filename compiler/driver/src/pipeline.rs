@@ -164,7 +164,8 @@ pub fn dump(session: &Session, pass: &str, text: impl FnOnce() -> String) -> Res
 fn unless_too_large<T>(session: &Session, made: Result<T, Halt>, may: bool) -> Result<Option<T>, Halt> {
     match made {
         Err(Halt::Fault(fault)) if may && fault.code == Some(compiled::TOO_LARGE) => {
-            session.remark(&format!("{}: the interpreter runs the program", fault.message));
+            let text = format!("{}: the interpreter runs the program ({})", fault.message, compiled::TOO_LARGE);
+            session.remark(&text);
             Ok(None)
         }
         made => made.map(Some),

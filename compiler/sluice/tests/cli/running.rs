@@ -415,3 +415,23 @@ fn an_endless_firing_can_be_ended() {
         assert_eq!(std::fs::read(place.path("out.bin")).unwrap(), b"before");
     }
 }
+
+/// Rates without a common factor make too many items meet for native code, but the data are few: the program is interpreted, and that is said; who asks for native code gets an error.
+#[test]
+fn buffers_that_native_code_cannot_have() {
+    let place = Place::new().with(
+        "a.str",
+        "int->int filter Spread { work pop 1 push 50000 { int v = pop(); for (int i = 0; i < 50000; i++) push(v + i); } }
+int->int filter Gather { work pop 49999 push 1 { int s; for (int i = 0; i < 49999; i++) s += pop(); push(s); } }
+int->int pipeline Main { add Spread; add Gather; }
+",
+    );
+    let input: Vec<u8> = [7, -3, 1000].iter().flat_map(|i: &i32| i.to_le_bytes()).collect();
+    let wanted = place.run_with(&["run", "a.str", "--interpret"], &input).ends(0);
+    assert_eq!((wanted.stdout.len(), wanted.stderr.as_str()), (12, ""));
+    let done = place.run_with(&["run", "a.str"], &input).ends(0);
+    assert_eq!(done.stdout, wanted.stdout);
+    assert!(done.stderr.contains("the interpreter runs the program (E0962)"), "{}", done.stderr);
+    let refused = place.run_with(&["run", "a.str", "--back-end", "cc"], &input).ends(1);
+    assert!(refused.stderr.contains("E0962") && refused.stderr.contains("--interpret"), "{}", refused.stderr);
+}
