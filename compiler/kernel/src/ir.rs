@@ -113,6 +113,13 @@ pub struct Kernel {
     pub tapes: Vec<Tape>,
 }
 
+impl Kernel {
+    /// How many tables are its own ([`Table::own`]): the next one's number.
+    pub fn own_tables(&self) -> u32 {
+        self.tables.iter().filter_map(|t| t.own).max().map_or(0, |n| n + 1)
+    }
+}
+
 /// A struct's name and fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructType {
@@ -144,6 +151,21 @@ pub struct Table {
     pub value: Const,
     /// The variable of a `static` block that it is; all kernels share it.
     pub shared: Option<StaticId>,
+    /// The value is one filter's of many that have the same code ([`crate::share_code`]): code finds it by this number, which no other table of the kernel has, and must not depend on it.
+    pub own: Option<u32>,
+}
+
+impl Table {
+    /// The value, where code may depend on it.
+    pub fn known(&self) -> Option<&Const> {
+        self.own.is_none().then_some(&self.value)
+    }
+
+    /// Is it the same table to code, which does not know the values of own ones?
+    pub fn same_to_code(&self, other: &Table) -> bool {
+        let seen = |t: &Table| (t.own, t.shared);
+        seen(self) == seen(other) && self.name == other.name && self.ty == other.ty && self.known() == other.known()
+    }
 }
 
 /// A function of a C library.

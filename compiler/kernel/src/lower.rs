@@ -257,7 +257,13 @@ impl<'a> Lowering<'a> {
         let shared = if let Source::Static(id) = source { Some(id) } else { None };
         let kernel = &mut self.kernel;
         Ok(Base::Table(*self.tables.entry(source).or_insert_with(|| {
-            kernel.tables.push(Table { name: name.to_string(), ty: ty.clone(), value: value.clone(), shared });
+            kernel.tables.push(Table {
+                name: name.to_string(),
+                ty: ty.clone(),
+                value: value.clone(),
+                shared,
+                own: None,
+            });
             TableId::from(kernel.tables.len() - 1)
         })))
     }
@@ -267,7 +273,7 @@ impl<'a> Lowering<'a> {
         if let Some(i) = self.kernel.tables.iter().position(|t| t.ty == *ty && t.value == value) {
             return TableId::from(i);
         }
-        self.kernel.tables.push(Table { name: "literal".into(), ty: ty.clone(), value, shared: None });
+        self.kernel.tables.push(Table { name: "literal".into(), ty: ty.clone(), value, shared: None, own: None });
         TableId::from(self.kernel.tables.len() - 1)
     }
 }

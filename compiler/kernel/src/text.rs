@@ -156,7 +156,9 @@ impl Printer {
         }
         for (i, t) in k.tables.iter().enumerate() {
             let shared = t.shared.map_or(String::new(), |s| format!("shared {} ", s.0));
-            let _ = writeln!(self.out, "table{i} {shared}{} {} = {}", quoted(&t.name), ty(&t.ty), constant(&t.value));
+            let own = t.own.map_or(String::new(), |n| format!("own {n} "));
+            let _ =
+                writeln!(self.out, "table{i} {shared}{own}{} {} = {}", quoted(&t.name), ty(&t.ty), constant(&t.value));
         }
         for n in &k.natives {
             let params: Vec<String> = n.params.iter().map(ty).collect();

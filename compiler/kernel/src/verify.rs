@@ -30,6 +30,12 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
             return Err(format!("the table {} does not have its type", t.name));
         }
     }
+    let mut own: Vec<u32> = kernel.tables.iter().filter_map(|t| t.own).collect();
+    own.sort_unstable();
+    if own.windows(2).any(|two| two[0] == two[1]) || kernel.tables.iter().any(|t| t.own.is_some() && t.shared.is_some())
+    {
+        return Err("a table's own number is another's, or it is shared".into());
+    }
     for w in [Some(&kernel.work), kernel.prework.as_ref()].into_iter().flatten() {
         let f = kernel.functions.get(w.function.index()).ok_or("a work function that does not exist")?;
         if f.params != 0 || f.ret != Ty::Void {

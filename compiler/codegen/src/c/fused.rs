@@ -22,7 +22,7 @@ use super::steady::Steady;
 use super::step_table::is_table;
 use super::tables::Facts;
 use super::twins;
-use super::types::{c_type, field_name};
+use super::types::{c_type, field_name, own_name};
 use super::woven;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
@@ -190,6 +190,11 @@ impl Made {
                         moves.waiting(own, layout.channels[c.index()].offset, bytes);
                     }
                 }
+            }
+            for (own, (v, theirs)) in r.tables.iter().enumerate() {
+                let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { continue };
+                let place = |k: u32, number: usize, own: u32| format!("code_{k}[{number}].{}", own_name(own));
+                moves.field(place(k, number, own as u32), place(code.0, facts.numbers[v.index()], *theirs));
             }
             for (v, _) in &r.members {
                 if let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind {

@@ -32,8 +32,7 @@
 //!     `sl_print_float2(ctx, sl_float2)` to `sl_print_float4`: as `sluice_frontend::ops::format` does.
 
 use super::lanewise::Ends;
-use super::print_function::Printer;
-use super::types::initializer;
+use super::print_function::{Printer, first_state, tables};
 use sluice_frontend::ids::StaticId;
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::{SourceMap, Span};
@@ -164,12 +163,13 @@ impl SiteKind {
     }
 }
 
-/// Prints a filter as code `k` whose functions are those of another: only its state before the first firing is its own.
+/// Prints a filter as code `k` whose functions are those of another: only its state before the first firing, and tables that it leads to, are its own.
 pub fn emit_alike(k: usize, other: usize, kernel: &Kernel) -> FilterText {
     let name = |what: &str| format!("#define sl_{what}_{k} sl_{what}_{other}\n");
-    let values = kernel.state.iter().map(|s| initializer(&s.initial)).fold("0".to_string(), |all, v| all + ", " + &v);
+    let values = first_state(k, kernel);
+    let functions = tables(k, kernel, &|t| t.own.is_some());
     let functions = format!(
-        "static void sl_start_{k}(void *st) {{ *(struct sl_state_{other} *)st = (struct sl_state_{other}){{{values}}}; }}\n"
+        "{functions}static void sl_start_{k}(void *st) {{ *(struct sl_state_{other} *)st = (struct sl_state_{other}){{{values}}}; }}\n"
     );
     FilterText {
         state: name("state") + &name("fire") + &name("call"),

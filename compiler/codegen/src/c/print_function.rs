@@ -21,7 +21,7 @@ use super::print_lanes::LaneLayout;
 use super::print_scope::Scopes;
 use super::print_skewed::{Sharing, Way};
 use super::print_sure::Row;
-use super::types::{c_type, field_name, fills_line, initializer, static_name, table};
+use super::types::{c_type, field_name, fills_line, initializer, own_name, static_name, table};
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::Span;
@@ -74,6 +74,24 @@ pub(super) struct Nest {
     break_label: bool,
     /// Something jumps to its next turn.
     continue_label: bool,
+}
+
+/// The tables of code `k` that are `printed`.
+pub(super) fn tables(k: usize, kernel: &Kernel, printed: &dyn Fn(&Table) -> bool) -> String {
+    let all = kernel.tables.iter().enumerate().filter(|(_, t)| printed(t));
+    all.map(|(i, t)| table(&own_table_name(k, i, t), &t.ty, &t.value)).collect()
+}
+
+fn own_table_name(k: usize, number: usize, t: &Table) -> String {
+    format!("sl_table_{k}_{number}_{}", t.name)
+}
+
+/// The fields of the state of code `k` before the first firing, in C.
+pub(super) fn first_state(k: usize, kernel: &Kernel) -> String {
+    let fields = kernel.state.iter().map(|s| initializer(&s.initial));
+    let own = kernel.tables.iter().enumerate().filter(|(_, t)| t.own.is_some());
+    let own = own.map(|(i, t)| format!("&{}", own_table_name(k, i, t)));
+    fields.chain(own).fold("0".to_string(), |all, v| all + ", " + &v)
 }
 
 impl<'a> Printer<'a> {
@@ -139,17 +157,33 @@ impl<'a> Printer<'a> {
             let line = if fills_line(&s.ty) && !self.device() { "SL_LINE " } else { "" };
             let _ = writeln!(out, "    {line}{} {};", c_type(&s.ty), field_name(i, &s.name));
         }
-        out.push_str("};\n");
-        for (i, t) in kernel.tables.iter().enumerate() {
-            if t.shared.is_none() && !self.device() {
-                out.push_str(&table(&self.table_name(TableId::from(i)), &t.ty, &t.value));
+        for t in &kernel.tables {
+            if let Some(n) = t.own {
+                let _ = writeln!(out, "    const {} *{};", c_type(&t.ty), own_name(n));
             }
+        }
+        out.push_str("};\n");
+        if !self.device() {
+            out.push_str(&tables(k, kernel, &|t| t.shared.is_none()));
         }
         out
     }
 
-    /// A table, where it is read.
+    /// Declares where own tables are, once in a function: what its stores may change is not known to a C compiler.
+    pub(super) fn own_tables(&mut self) {
+        for t in &self.kernel.tables {
+            if let Some(n) = t.own {
+                let (name, ty) = (own_name(n), c_type(&t.ty));
+                let _ = writeln!(self.out, "    const {ty} *const {name} SL_UNUSED = st->{name};");
+            }
+        }
+    }
+
+    /// A table, where it is read in a function that has [`Self::own_tables`].
     pub(super) fn table_name(&self, id: TableId) -> String {
+        if let Some(n) = self.kernel.tables[id.index()].own {
+            return format!("(*{})", own_name(n));
+        }
         let name = self.plain_table_name(id);
         let variants = self.kernel.tables[id.index()].shared.is_none() && !self.options.device.variants.is_empty();
         if variants { format!("{name}[ctx->variant]") } else { name }
@@ -159,16 +193,15 @@ impl<'a> Printer<'a> {
         let t = &self.kernel.tables[id.index()];
         match t.shared {
             Some(s) => static_name(s, &t.name),
-            None => format!("sl_table_{}_{}_{}", self.k, id.0, t.name),
+            None => own_table_name(self.k, id.index(), t),
         }
     }
 
     fn init(&mut self) {
         let k = self.k;
         let _ = writeln!(self.out, "static SL_UNUSED void sl_init_{k}(struct sl_state_{k} *st)\n{{");
-        let mut values = vec!["0".to_string()];
-        values.extend(self.kernel.state.iter().map(|s| initializer(&s.initial)));
-        let _ = writeln!(self.out, "    static const struct sl_state_{k} initial = {{{}}};", values.join(", "));
+        let values = first_state(k, self.kernel);
+        let _ = writeln!(self.out, "    static const struct sl_state_{k} initial = {{{values}}};");
         self.out.push_str("    *st = initial;\n}\n\n");
     }
 
@@ -354,6 +387,7 @@ impl<'a> Printer<'a> {
             }
         } else {
             let _ = writeln!(self.out, "{head}\n{{\n    (void)ctx, (void)in, (void)out;");
+            self.own_tables();
             if !each {
                 self.out.push_str("    st->iter += n;\n");
             }

@@ -66,7 +66,7 @@ impl Printer<'_> {
             return None;
         }
         let mut out = Vec::new();
-        collect(&table.value, &table.ty, &mut out)?;
+        collect(table.known()?, &table.ty, &mut out)?;
         Some(out)
     }
 

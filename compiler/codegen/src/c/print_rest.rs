@@ -33,6 +33,7 @@ impl Printer<'_> {
         let rates = self.kernel.work.rates;
         let lanes = self.fire_head("sl_lanes").replacen("static void", "static __attribute__((noinline)) void", 1);
         let _ = writeln!(self.out, "{lanes}\n{{\n    (void)ctx, (void)st, (void)in, (void)out;");
+        self.own_tables();
         self.lanes();
         self.out.push_str("}\n\n");
         let strands = self.kernel.lanes.as_ref().map_or(1, |l| l.strands);
@@ -67,6 +68,7 @@ impl Printer<'_> {
         let rest =
             self.fire_head("sl_rest").replacen("static void", &format!("static __attribute__(({attribute})) void"), 1);
         let _ = writeln!(self.out, "{rest}\n{{\n    (void)ctx, (void)st, (void)in, (void)out;");
+        self.own_tables();
         true
     }
 

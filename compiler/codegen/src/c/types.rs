@@ -65,6 +65,11 @@ pub fn field_name(index: usize, name: &str) -> String {
     format!("{name}_{index}")
 }
 
+/// The C name of the field of a state that leads to a table of the filter's own; no field that a program has is called so.
+pub fn own_name(number: u32) -> String {
+    format!("own_{number}_")
+}
+
 /// Definitions of all the structs, and of the array types that occur in them and in `types`, each once, in an order in which C accepts them.
 pub fn emit_types<'a>(structs: &[StructType], types: impl IntoIterator<Item = &'a Ty>) -> String {
     let mut out = String::new();

@@ -8,6 +8,9 @@ use sluice_grammar::ast::StreamKind;
 use sluice_grammar::diagnostic::{Diagnostic, Fix};
 use std::collections::HashMap;
 
+/// Weights of a joiner that are listed one by one, at most.
+const MOST_LISTED: usize = 16;
+
 fn show(f: Fraction) -> String {
     if f.den == 1 { f.num.to_string() } else { format!("{}/{}", f.num, f.den) }
 }
@@ -124,10 +127,12 @@ fn splitjoin(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
         "E0300",
         format!("the branches of `{}` do not balance", hier.display),
         join_node.span,
-        format!("takes {} in each round", list(&arrive.iter().map(|(_, w, _)| w.to_string()).collect::<Vec<_>>())),
+        format!("takes {} in each round", taken(&arrive.iter().map(|(_, w, _)| *w).collect::<Vec<_>>())),
     )
     .label(split_node.span, "each firing of this splitter");
-    for (child, w, r) in arrive.iter().take(8) {
+    // of very many, those that differ
+    let new = |i: &usize| arrive.len() <= MOST_LISTED / 2 || !per_round[..*i].contains(&per_round[*i]);
+    for (child, w, r) in (0..arrive.len()).filter(new).take(MOST_LISTED / 2).map(|i| &arrive[i]) {
         let c = &graph.hierarchy[child.index()];
         if let Some(r) = r {
             let text = format!("`{}` gives {} for it, the joiner takes {w} at a time", c.display, count(*r));
@@ -135,8 +140,11 @@ fn splitjoin(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
         }
     }
     if let Some(all) = balancing(graph, h, &arrive) {
-        let text = format!("join roundrobin({});", all.join(", "));
         let alike = |o: HierId| arrivals(graph, o).and_then(|a| balancing(graph, o, &a)).as_ref() == Some(&all);
+        if all.len() > MOST_LISTED {
+            return Some(d.help(format!("the weights {} would balance it", in_runs(&all))));
+        }
+        let text = format!("join roundrobin({});", all.join(", "));
         d = suggest(d, graph, h, join, text, alike);
     }
     Some(d)
@@ -213,6 +221,29 @@ fn list(parts: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [many @ .., last] => format!("{} and {last}", many.join(", ")),
+    }
+}
+
+/// What a joiner takes of its branches in a round; not each of very many.
+fn taken(weights: &[u32]) -> String {
+    let each = |all: &[u32]| all.iter().map(u32::to_string).collect::<Vec<_>>();
+    match weights {
+        all if all.len() <= MOST_LISTED => list(&each(all)),
+        [first, others @ ..] if others.iter().all(|w| w == first) => {
+            format!("{first} from each of {} branches", weights.len())
+        }
+        all => format!("{}, … from {} branches", each(&all[..MOST_LISTED / 2]).join(", "), all.len()),
+    }
+}
+
+/// Very many weights, those that follow one another and are equal as one.
+fn in_runs(weights: &[String]) -> String {
+    let runs: Vec<String> = (weights.chunk_by(|a, b| a == b))
+        .map(|run| if run.len() == 1 { run[0].clone() } else { format!("{} ({} times)", run[0], run.len()) })
+        .collect();
+    match &runs[..] {
+        all if all.len() <= MOST_LISTED => list(all),
+        all => format!("{}, … ({} in all)", all[..MOST_LISTED / 2].join(", "), weights.len()),
     }
 }
 

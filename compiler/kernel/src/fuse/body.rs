@@ -27,6 +27,8 @@ pub(super) struct Body {
     pub(super) kernel: Kernel,
     /// By its state field: whose field of which member that is.
     pub(super) states: Vec<StateOf>,
+    /// By own number of its tables: whose they are, and their numbers there.
+    pub(super) tables: Vec<(NodeId, u32)>,
     /// Items of the input that it looks at from before those on the input's channel.
     pub(super) ahead: u64,
 }
@@ -119,6 +121,7 @@ fn build(
         state: Vec::new(),
         states: Vec::new(),
         tables: Vec::new(),
+        own_tables: Vec::new(),
         seen: BTreeMap::new(),
         side_by_side: BTreeMap::new(),
         filled: BTreeSet::new(),
@@ -186,7 +189,7 @@ fn build(
         steps: None,
         tapes: b.tapes,
     };
-    Ok(Body { kernel, states: b.states, ahead: 0 })
+    Ok(Body { kernel, states: b.states, tables: b.own_tables, ahead: 0 })
 }
 
 /// The kernel of a node, where it is a filter.
@@ -206,6 +209,8 @@ pub(super) struct Builder<'a> {
     pub(super) state: Vec<StateField>,
     pub(super) states: Vec<StateOf>,
     pub(super) tables: Vec<Table>,
+    /// By own number of a table: whose it is, and its number there.
+    own_tables: Vec<(NodeId, u32)>,
     /// Filters without state that read the input, by code, firings and what they see first: where they put what they give.
     seen: BTreeMap<(CodeId, u64, u64), ChannelId>,
     /// Channels whose items are side by side with those of other members of a bundle: the first of these channels, which one this is, and the lanes.
@@ -354,7 +359,7 @@ impl Builder<'_> {
             self.state.push(s.clone());
             self.states.push(StateOf::Field(v, StateId::from(i)));
         }
-        let tables: Vec<TableId> = kernel.tables.iter().map(|t| self.table(t)).collect();
+        let tables: Vec<TableId> = kernel.tables.iter().map(|t| self.table(v, t)).collect();
         let mut body = source.body.clone();
         walk::each_local_mut(&mut body, &mut |id| id.0 += shift);
         walk::each_place_mut(&mut body, &mut |p| match &mut p.base {
@@ -388,8 +393,15 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn table(&mut self, t: &Table) -> TableId {
-        let found = self.tables.iter().position(|u| u.shared == t.shared && u.ty == t.ty && u.value == t.value);
+    fn table(&mut self, v: NodeId, t: &Table) -> TableId {
+        if let Some(theirs) = t.own {
+            let own = Some(self.own_tables.len() as u32);
+            self.own_tables.push((v, theirs));
+            self.tables.push(Table { own, ..t.clone() });
+            return TableId::from(self.tables.len() - 1);
+        }
+        let same = |u: &Table| u.own.is_none() && u.shared == t.shared && u.ty == t.ty && u.value == t.value;
+        let found = self.tables.iter().position(same);
         TableId::from(found.unwrap_or_else(|| {
             self.tables.push(t.clone());
             self.tables.len() - 1

@@ -4,7 +4,7 @@
 //! 8 × (s = b · x + s)   →   for $l = 0 < 8 { $s[$l] = table[$l] · x + $s[$l] }
 //! ```
 //!
-//! A *bundle* is a set of filters whose kernels are equal but for floats in them, at one depth of a region: none needs an item of another. They have state, or take their items from
+//! A *bundle* is a set of filters whose kernels are equal but for numbers in them, at one depth of a region: none needs an item of another. They have state, or take their items from
 //! members of a bundle, or give theirs to such. Their states become arrays with an element for each, their constants tables; the loop over them is for a vector ([`For::abreast`]).
 //! What passes from bundle to bundle has the members' items side by side.
 
@@ -13,7 +13,7 @@ use super::body::{Builder, Stop, counted, kernel_of};
 use super::view::Store;
 use super::{StateOf, pad};
 use crate::ir::*;
-use crate::share_code::{self, constants};
+use crate::share_code::{self, each_number_mut, numbers_of};
 use crate::walk;
 use sluice_frontend::constant::Const;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
@@ -165,13 +165,15 @@ impl Builder<'_> {
         let mut body = source.body.clone();
         walk::each_local_mut(&mut body, &mut |id| id.0 += shift);
         // constants that differ, and tables, by member
-        let all: Vec<Vec<Const>> = own.iter().map(|k| constants(k)).collect();
+        let all: Vec<Vec<Const>> =
+            own.iter().map(|k| numbers_of(std::slice::from_ref(k.function(k.work.function)))).collect();
         let mut tables = |value: Vec<Const>, ty: Ty, name: &str| {
             self.tables.push(Table {
                 name: name.into(),
                 ty: ty.array(wide as u32),
                 value: filled(value),
                 shared: None,
+                own: None,
             });
             TableId::from(self.tables.len() - 1)
         };
@@ -179,14 +181,12 @@ impl Builder<'_> {
             .map(|(i, t)| tables(own.iter().map(|k| k.tables[i].value.clone()).collect(), t.ty.clone(), &t.name))
             .collect();
         let mut next = 0;
-        walk::each_expr_mut(&mut body, &mut |e| {
-            if let ExprKind::Const(Const::Float(_) | Const::Double(_)) = &e.kind {
-                let values: Vec<Const> = all.iter().map(|c| c[next].clone()).collect();
-                next += 1;
-                if values.iter().any(|c| *c != values[0]) {
-                    let table = tables(values, e.ty.clone(), "constants");
-                    *e = Expr::load(Place { base: Base::Table(table), path: vec![at_lane()] }, e.ty.clone());
-                }
+        each_number_mut(&mut body, &mut |e| {
+            let values: Vec<Const> = all.iter().map(|c| c[next].clone()).collect();
+            next += 1;
+            if values.iter().any(|c| *c != values[0]) {
+                let table = tables(values, e.ty.clone(), "constants");
+                *e = Expr::load(Place { base: Base::Table(table), path: vec![at_lane()] }, e.ty.clone());
             }
         });
         walk::each_place_mut(&mut body, &mut |p| {

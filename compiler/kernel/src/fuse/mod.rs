@@ -78,6 +78,8 @@ pub struct Region {
     pub members: Vec<(NodeId, u64)>,
     /// By state field of the region's kernel: whose field it is.
     pub states: Vec<StateOf>,
+    /// By own number of the kernel's tables ([`Table::own`]): whose table it is, and its number there.
+    pub tables: Vec<(NodeId, u32)>,
 }
 
 /// Where a state field of a region comes from.
@@ -171,6 +173,7 @@ struct Made {
     output: Option<ChannelId>,
     kernel: Kernel,
     states: Vec<StateOf>,
+    tables: Vec<(NodeId, u32)>,
     ahead: u64,
 }
 
@@ -198,7 +201,7 @@ fn make(
     };
     let (input, output) = (outside(true), outside(false));
     let fill = &steady.boundary_fill;
-    let body::Body { mut kernel, states, ahead } =
+    let body::Body { mut kernel, states, tables, ahead } =
         body::fused((graph, fill), (kernels, movers), (&members, &bundles), (input, output), &group.carried)?;
     debug_verify(&kernel, "fuse");
     for (name, pass) in PASSES {
@@ -220,7 +223,7 @@ fn make(
     if any(lanes::is_wide) || loses {
         return Err(Refused::Never);
     }
-    Ok(Made { members, rate, input, output, kernel, states, ahead })
+    Ok(Made { members, rate, input, output, kernel, states, tables, ahead })
 }
 
 /// What is done to a region's kernel.
@@ -248,7 +251,7 @@ fn expand(kernel: &mut Kernel) {
     unroll::run(kernel, WRITTEN_OUT);
 }
 
-/// Do two kernels differ in nothing but what they are called and what their states are before the first firing, which are their members'?
+/// Do two kernels differ in nothing but what they are called, and what their states are before the first firing and their own tables, which are their members'?
 fn alike(a: &Kernel, b: &Kernel) -> bool {
     let sides = |k: &Kernel| (k.input.clone(), k.output.clone(), k.work);
     let fields = |a: &StateField, b: &StateField| a.name == b.name && a.ty == b.ty;
@@ -256,7 +259,8 @@ fn alike(a: &Kernel, b: &Kernel) -> bool {
         && a.functions == b.functions
         && a.state.len() == b.state.len()
         && a.state.iter().zip(&b.state).all(|(a, b)| fields(a, b))
-        && a.tables == b.tables
+        && a.tables.len() == b.tables.len()
+        && a.tables.iter().zip(&b.tables).all(|(a, b)| a.same_to_code(b))
         && a.lanes == b.lanes
         && a.tapes == b.tapes
         && a.structs == b.structs
@@ -321,8 +325,8 @@ fn assemble(graph: &SdfGraph, steady: &SteadyState, codes: usize, made: Vec<Made
                     span: old.span,
                     hier: HierId(0),
                 });
-                regions[r] =
-                    Some(Region { node: id, code: code_of[r], members: m.members.clone(), states: m.states.clone() });
+                let (members, states, tables) = (m.members.clone(), m.states.clone(), m.tables.clone());
+                regions[r] = Some(Region { node: id, code: code_of[r], members, states, tables });
             }
             Some(_) => {}
         }

@@ -320,7 +320,7 @@ fn binary(op: BinaryOp, a: &Expr, b: &Expr, ty: &Ty) -> Option<Expr> {
 /// The scalar in a table at a constant position.
 fn element(p: &Place, tables: &[Table]) -> Option<Const> {
     let Base::Table(id) = p.base else { return None };
-    let mut c = &tables.get(id.index())?.value;
+    let mut c = tables.get(id.index())?.known()?;
     for step in &p.path {
         c = match (step, c) {
             (Proj::Index(i), Const::Array(items)) => items.get(usize::try_from(i.as_int()?).ok()?)?,

@@ -61,7 +61,7 @@ impl Facts {
 
     /// The same where the ints that it takes are known to lie within a range.
     pub fn knowing(kernel: &Kernel, input: Range) -> Facts {
-        let tables = kernel.tables.iter().map(|t| hull_of(&t.value)).collect();
+        let tables = kernel.tables.iter().map(|t| t.known().map_or(Range::ALL, hull_of)).collect();
         let state = kernel.state.iter().map(|s| hull_of(&s.initial)).collect();
         let mut facts = Facts { state, tables, input, thresholds: thresholds(kernel) };
         // each round either ends the search or moves a bound to the next threshold; past the limit the rest is unknown

@@ -212,9 +212,10 @@ impl<'a> Parser<'a> {
             } else if self.accept("table") {
                 self.unsigned()?;
                 let shared = if self.word("shared") { Some(StaticId(self.unsigned()?)) } else { None };
+                let own = if self.word("own") { Some(self.unsigned()?) } else { None };
                 let (name, ty) = (self.string()?, self.ty()?);
                 self.expect("=")?;
-                tables.push(Table { name, ty, value: self.constant()?, shared });
+                tables.push(Table { name, ty, value: self.constant()?, shared, own });
             } else if self.accept("native") {
                 let id = NativeId(self.unsigned()?);
                 let name = self.string()?;

@@ -280,7 +280,7 @@ impl Run<'_> {
                 self.values.add(Source::Word(at), ty.clone())
             }
             Base::Table(id) => {
-                let mut here = &self.kernel.tables[id.index()].value;
+                let mut here = self.kernel.tables[id.index()].known()?;
                 for step in &p.path {
                     here = match (step, here) {
                         (Proj::Index(i), Const::Array(all)) => all.get(usize::try_from(self.int(i)?).ok()?)?,

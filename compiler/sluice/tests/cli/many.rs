@@ -135,6 +135,64 @@ fn filters_that_differ_in_numbers_share_code() {
     same(&different("split-join", 260), reals, &[0, 1, 300]);
 }
 
+/// Branches with tables of so many numbers each.
+fn bank(branches: usize, taps: usize) -> String {
+    format!(
+        "float->float filter Fir(int n, int b) {{ float[n] h; init {{ for (int i = 0; i < n; i++) h[i] = (b * 7 + i * 3) % 11 / 8.0 - 0.5; }}
+    work peek n pop 1 push 1 {{ float s = 0; for (int i = 0; i < n; i++) s += h[i] * peek(i); push(s); pop(); }} }}
+float->float filter Sum(int n) {{ work pop n push 1 {{ float s = 0; for (int i = 0; i < n; i++) s += pop(); push(s); }} }}
+float->float pipeline Main {{ add splitjoin {{ split duplicate; for (int b = 0; b < {branches}; b++) add Fir({taps}, b); join roundrobin; }} add Sum({branches}); }}
+"
+    )
+}
+
+/// A chain, or branches side by side, of filters that differ in ints: those that operations take are data, those that say where something is, or what is divided by, are code.
+fn mixed(shape: &str, filters: usize, state: bool) -> String {
+    let (field, x) = if state { ("int s = 1; ", "s = s * a + c; int x = pop() ^ s;") } else { ("", "int x = pop();") };
+    let many = format!("for (int i = 0; i < {filters}; i++) add Mix(i * 77 + 5, 2 * i + 1, 3 + i % 2);");
+    let body = match shape {
+        "chain" => many,
+        _ => format!("add splitjoin {{ split roundrobin; {many} join roundrobin; }}"),
+    };
+    format!(
+        "int->int filter Mix(int a, int c, int d) {{ {field}work pop 1 push 1 {{ {x} if (x > a) x -= c; push((x ^ a) * c + x / d + (x >> d)); }} }}
+int->int pipeline Main {{ {body} }}
+"
+    )
+}
+
+fn ints(n: usize) -> Vec<u8> {
+    (0..n as i32).flat_map(|i| (i.wrapping_mul(0x9E37_79B1_u32 as i32) >> (i % 20)).to_le_bytes()).collect()
+}
+
+#[test]
+fn filters_that_differ_in_tables_share_code() {
+    // many, with whatever tables; and large ones of few
+    for (few, many, taps) in [(300, 600, 9), (35, 80, 40)] {
+        let (few, many) = ((few, work(&bank(few, taps))), (many, work(&bank(many, taps))));
+        // a line for what each is before its first firing
+        assert!(many.1.functions <= few.1.functions + (many.0 - few.0) + 20, "{few:?}, {many:?}");
+        // its calls in batches of several sizes
+        assert!(many.1.statements < few.1.statements + 4 * (many.0 - few.0), "{few:?}, {many:?}");
+    }
+    // few with small ones have their own
+    let place = Place::new().with("a.str", bank(35, 9));
+    assert!(!place.run(&["run", "a.str", "--dump-after", "share-code"]).ends(0).text().contains(" own "));
+    same(&bank(300, 9), reals, &[0, 8, 9, 30, 700]);
+    same(&bank(35, 40), reals, &[0, 39, 40, 60, 3000]);
+}
+
+#[test]
+fn filters_that_differ_in_ints_share_code() {
+    for (shape, state) in [("chain", false), ("branches", false), ("branches", true)] {
+        let (few, many) = (work(&mixed(shape, 600, state)), work(&mixed(shape, 1000, state)));
+        assert!(many.functions <= few.functions + 400 + 20, "{shape} {state}: {few:?}, {many:?}");
+        // what a filter does is five statements at least
+        assert!(many.statements < few.statements + 4 * 400, "{shape} {state}: {few:?}, {many:?}");
+        same(&mixed(shape, 260, state), ints, &[1, 1000]);
+    }
+}
+
 /// Streams contain each other as deep as docs/cli.md says, whatever is done with them, and no deeper.
 #[test]
 fn streams_nested_to_the_limit() {

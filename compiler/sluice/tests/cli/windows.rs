@@ -22,16 +22,15 @@ const TWO: &str = "float a = peek(1); float b = 0; for (int i = 2; i < TAPS; i++
 const LOOPS: &str = "float s = 0; float t = 0; for (int i = 0; i < TAPS; i++) s = h[i] * peek(i) - s; for (int i = 0; i < 24; i++) { t += s; s += g[i] * peek(23 - i); } push(s + t);";
 const COMPLEX: &str = "float re = 0; float im = 0; for (int i = 0; i < TAPS; i++) { re += h[i] * peek(i).real; im -= h[i] * peek(i).imag; } push(re); push(im);";
 
-/// Flags of the C compiler, for vectors of each width that this machine's processor has.
+/// Flags of the C compiler, for vectors of each width that this machine's processor has: the widest are its own.
 fn widths() -> Vec<&'static str> {
     let mut out = vec![""];
     #[cfg(target_arch = "x86_64")]
-    for (has, flag) in [
-        (true, "-march=x86-64"),
-        (std::arch::is_x86_feature_detected!("avx2"), "-march=x86-64-v3"),
-        (std::arch::is_x86_feature_detected!("avx512vl"), "-march=skylake-avx512"),
+    for (wider, flag) in [
+        (std::arch::is_x86_feature_detected!("avx2"), "-march=x86-64"),
+        (std::arch::is_x86_feature_detected!("avx512vl"), "-march=x86-64-v3"),
     ] {
-        if has {
+        if wider {
             out.push(flag);
         }
     }

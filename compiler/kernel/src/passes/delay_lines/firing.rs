@@ -277,7 +277,7 @@ impl<'a> Firings<'a> {
 
     /// An element of a table.
     fn table(&self, id: TableId, indices: &[Option<i32>]) -> Option<Scalar> {
-        let mut value = &self.kernel.tables[id.index()].value;
+        let mut value = self.kernel.tables[id.index()].known()?;
         for i in indices {
             let Const::Array(all) = value else { return None };
             value = all.get(usize::try_from((*i)?).ok()?)?;

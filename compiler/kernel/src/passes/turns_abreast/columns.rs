@@ -77,8 +77,8 @@ pub(super) fn turned(of: &Table, axis: usize) -> Option<Table> {
     let last = order.remove(axis);
     order.push(last);
     let whole = order.iter().rev().fold(ty.clone(), |ty, i| Ty::Array(Arc::new(ty), Dim::Known(sizes[*i] as u32)));
-    let value = element(&of.value, &order, &sizes, &mut vec![0; sizes.len()], 0)?;
-    Some(Table { name: of.name.clone(), ty: whole, value, shared: None })
+    let value = element(of.known()?, &order, &sizes, &mut vec![0; sizes.len()], 0)?;
+    Some(Table { name: of.name.clone(), ty: whole, value, shared: None, own: None })
 }
 
 /// The part of the new table at the first `depth` of its indices, which are at their places of the old one in `at`.
@@ -94,12 +94,16 @@ fn element(of: &Const, order: &[usize], sizes: &[usize], at: &mut Vec<usize>, de
     Some(Const::Array(all.into()))
 }
 
+fn alike(a: &Table, b: &Table) -> bool {
+    (&a.ty, &a.value, a.own) == (&b.ty, &b.value, b.own)
+}
+
 /// Takes the tables away that nobody reads, and of those from `first` on that are alike all but one.
 pub(super) fn tidy(kernel: &mut Kernel, first: usize) {
     let mut read = vec![false; kernel.tables.len()];
     let mut to: Vec<TableId> = (0..kernel.tables.len()).map(TableId::from).collect();
     for (i, t) in kernel.tables.iter().enumerate().skip(first) {
-        if let Some(j) = (first..i).find(|j| kernel.tables[*j].ty == t.ty && kernel.tables[*j].value == t.value) {
+        if let Some(j) = (first..i).find(|j| alike(&kernel.tables[*j], t)) {
             to[i] = TableId::from(j);
         }
     }

@@ -136,7 +136,13 @@ fn with_tables(inside: &str) -> Kernel {
     for t in 0..2 {
         let row = |r: u32| Const::Array((0..10).map(|c| Const::Float((1000 * t + 10 * r + c) as f32)).collect());
         let ty = [10, 20].iter().fold(Ty::Float, |ty, n| Ty::Array(Arc::new(ty), Dim::Known(*n)));
-        k.tables.push(Table { name: "w".into(), ty, value: Const::Array((0..20).map(row).collect()), shared: None });
+        k.tables.push(Table {
+            name: "w".into(),
+            ty,
+            value: Const::Array((0..20).map(row).collect()),
+            shared: None,
+            own: None,
+        });
     }
     let text = crate::text::print(&k).replace("in($1)", inside);
     let k = crate::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
