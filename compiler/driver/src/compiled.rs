@@ -27,7 +27,8 @@ use sluice_frontend::{Elaborated, graph_text};
 use sluice_kernel::fuse::{self, Fused, Rules};
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::items;
-use sluice_kernel::passes::pack_bits;
+use sluice_kernel::passes::inner::Inner;
+use sluice_kernel::passes::{TURN_ARRAYS, pack_bits};
 use sluice_kernel::share_code;
 use sluice_schedule::fused::{self, FusedSchedule};
 use sluice_schedule::judge::{self, Verified};
@@ -85,7 +86,8 @@ fn emit_by(
     (flavour, name): (Flavour, &str),
     threads: Option<&ThreadsOptions>,
 ) -> Result<(CProgram, Option<Plan>), Halt> {
-    improve(session, &mut kernels, sluice_kernel::passes::FOR_C, &|_, _| true)?;
+    let turns = code.inner == Inner::Auto;
+    improve(session, &mut kernels, sluice_kernel::passes::FOR_C, &|_, name| turns || name != TURN_ARRAYS)?;
     session.pass("item-ranges", || items::prove(&checked.program.graph, &mut kernels));
     dump(session, "item-ranges", || print_kernels(&kernels))?;
     // with the latitude of fast math, a compiler makes other numbers of constants that it knows

@@ -22,6 +22,7 @@ pub mod reduce_divisions;
 pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
+pub mod turn_arrays;
 pub mod turns_abreast;
 pub mod unroll;
 pub mod unroll_and_jam;
@@ -83,8 +84,11 @@ pub fn prepare(mut kernel: Kernel) -> Kernel {
     kernel
 }
 
+/// The pass that stores arrays of fields by columns: only C code knows of it.
+pub const TURN_ARRAYS: &str = "turn-arrays";
+
 /// The passes that come after those of [`DEVICE`], for C.
-pub const FOR_C: &[Pass] = PASSES.split_at(PASSES.len() - 1).1;
+pub const FOR_C: &[Pass] = &[(TURN_ARRAYS, turn_arrays::run), ("lanes", lanes::run)];
 
 #[cfg(test)]
 mod tests {

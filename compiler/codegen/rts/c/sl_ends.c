@@ -67,7 +67,7 @@ static SL_HOT void sl_canonical(const sl_type *type, char *value, int64_t n) {
         int64_t i = 0;
         /* NaNs are rare: what is only looked at need not go back to memory */
         for (; i + SL_LOOKED_AT <= n; i += SL_LOOKED_AT) {
-            if (SL_UNLIKELY(sl_nans(value + i * 4, SL_LOOKED_AT))) sl_canonical_floats(value + i * 4, SL_LOOKED_AT);
+            if (SL_UNLIKELY(sl_nans_among(value + i * 4, SL_LOOKED_AT))) sl_canonical_floats(value + i * 4, SL_LOOKED_AT);
         }
         sl_canonical_floats(value + i * 4, n - i);
     } else if (type->kind == SLUICE_DOUBLE) {

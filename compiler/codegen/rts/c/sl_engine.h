@@ -390,7 +390,7 @@ SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_U
 /* The same where the caller has looked at them as they were made: is there a NaN (sl_nans)? */
 SL_ENGINE void sl_put_seen(sl_ctx *ctx, uint32_t writer, void *items, int64_t n, int nan) SL_UNUSED;
 /* Is one of n floats a NaN? */
-static SL_HOT SL_UNUSED int sl_nans(const void *floats, long n) {
+static SL_HOT SL_UNUSED int sl_nans_among(const void *floats, long n) {
     const char *at = floats;
     int32_t any = 0;
     for (long i = 0; i < n; i++) {
@@ -399,6 +399,17 @@ static SL_HOT SL_UNUSED int sl_nans(const void *floats, long n) {
         any |= 0x7f800000 - (b & 0x7fffffff);
     }
     return any < 0;
+}
+/* The same of many: gcc takes several vectors at once only of blocks of a known length, clang anyway. */
+static SL_HOT SL_UNUSED int sl_nans(const void *floats, long n) {
+    const char *at = floats;
+    int any = 0;
+#if !defined(__clang__)
+    for (; n >= 128; n -= 128, at += 128 * 4) {
+        any |= sl_nans_among(at, 128);
+    }
+#endif
+    return any | sl_nans_among(at, n);
 }
 /* Where to put `n` items for a writer before they are put there for good: in the host's memory, or at `own`. */
 SL_ENGINE void *sl_place(sl_ctx *ctx, uint32_t writer, void *own, int64_t n) SL_UNUSED;

@@ -33,6 +33,13 @@
 #define SL_ABREAST
 #endif
 
+/* The same in a loop that goes through rows of an array: clang would write the turns out, too. (What it writes out of one row stays in registers.) */
+#if defined(__clang__)
+#define SL_ABREAST_ROW _Pragma("clang loop unroll(disable)")
+#else
+#define SL_ABREAST_ROW SL_ABREAST
+#endif
+
 /* At the beginning of a long firing: gcc 12 looks for vectors across firings whose items lie far apart, for
  * many minutes where there are dozens of them, and finds none. */
 #if defined(__GNUC__) && !defined(__clang__)

@@ -26,6 +26,7 @@ use super::types::{c_type, field_name, own_name};
 use super::woven;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::ty::Ty;
 use sluice_kernel::fuse::{Fused, History, Region, StateOf};
 use sluice_kernel::ir::{Kernel, StateId};
 use sluice_schedule::fused::{FusedSchedule, unfolded};
@@ -171,10 +172,16 @@ impl Made {
         for r in regions {
             let (k, number) = (r.code.0, self.numbers[r.node.index()]);
             let kernel = &fused.program.kernels[r.code.index() - input.kernels.len()];
-            let pair = |moves: &mut Moves, own: String, (v, StateId(field)): &(NodeId, StateId)| {
-                let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { return };
-                let name = field_name(*field as usize, &input.kernels[code.index()].state[*field as usize].name);
-                moves.field(own, format!("code_{}[{}].{name}", code.0, facts.numbers[v.index()]));
+            let member = |(v, StateId(field)): &(NodeId, StateId)| {
+                let NodeKind::Filter { code, .. } = &input.graph.node(*v).kind else { return None };
+                let own = input.kernels[code.index()].state.get(*field as usize)?;
+                let name = field_name(*field as usize, &own.name);
+                Some((format!("code_{}[{}].{name}", code.0, facts.numbers[v.index()]), &own.ty))
+            };
+            let pair = |moves: &mut Moves, own: String, of: &(NodeId, StateId)| {
+                if let Some((theirs, _)) = member(of) {
+                    moves.field(own, theirs);
+                }
             };
             for (i, from) in r.states.iter().enumerate() {
                 let own = format!("code_{k}[{number}].{}", field_name(i, &kernel.state[i].name));
@@ -183,6 +190,14 @@ impl Made {
                     StateOf::Elements(all) => {
                         let each = all.iter().enumerate();
                         each.for_each(|(l, of)| pair(&mut moves, format!("{own}.v[{l}]"), of));
+                    }
+                    StateOf::Columns(all) => {
+                        for (l, of) in all.iter().enumerate() {
+                            let Some((theirs, ty)) = member(of) else { continue };
+                            for at in elements(ty) {
+                                moves.field(format!("{own}{at}.v[{l}]"), format!("{theirs}{at}"));
+                            }
+                        }
                     }
                     StateOf::Waiting(c) => {
                         let item = c_type(&input.graph.channel(*c).ty);
@@ -204,6 +219,17 @@ impl Made {
             }
         }
         moves
+    }
+}
+
+/// Where the numbers of an array are, in C.
+fn elements(ty: &Ty) -> Vec<String> {
+    match (ty.element(), ty.known_len()) {
+        (Some(element), Some(n)) => {
+            let within = elements(element);
+            (0..n).flat_map(|i| within.iter().map(move |at| format!(".v[{i}]{at}"))).collect()
+        }
+        _ => vec![String::new()],
     }
 }
 

@@ -27,6 +27,7 @@ mod print_columns;
 pub(crate) mod print_device;
 mod print_expr;
 mod print_function;
+mod print_kept;
 mod print_lanes;
 mod print_lookup;
 mod print_mixed;

@@ -6,7 +6,8 @@
 //! ($0 + (table1[$2] * in(($3 + 1))))   →   acc_0 + SL_ROUNDED(h_1.v[i_2] * in[k_3 + 1])
 //! ```
 
-use super::print_function::{Printer, kept_name};
+use super::print_function::Printer;
+use super::print_kept::kept_name;
 use super::print_turn::turned;
 use super::types::{field_name, scalar};
 use sluice_frontend::constant::Const;

@@ -459,52 +459,6 @@ impl<'a> Printer<'a> {
         self.start(back);
     }
 
-    /// Fields that a firing writes become variables for all firings of a call, where they are one number or few at known places: a C compiler does that itself only where each firing
-    /// writes them in any case and nothing can stop it. (A firing that stops the program leaves them as they were: nobody looks at them then.)
-    pub(super) fn keep(&mut self) {
-        let (body, state) = (&self.function().body, &self.kernel.state);
-        let tapes = self.kernel.tapes.iter().map(|t| t.state);
-        let (mut written, mut moving, mut alone) = (BTreeSet::new(), tapes.collect::<BTreeSet<_>>(), true);
-        let mut look = |p: &Place| {
-            let Base::State(id) = p.base else { return };
-            let known = p.path.iter().all(|step| !matches!(step, Proj::Index(e) if e.as_int().is_none()));
-            if !known || p.path.is_empty() && state[id.index()].ty.is_aggregate() {
-                moving.insert(id);
-            }
-        };
-        walk::each_expr(body, &mut |e| {
-            if let ExprKind::Load(p) = &e.kind {
-                look(p);
-            }
-        });
-        walk::each_stmt(body, &mut |s| {
-            alone &= !matches!(s.kind, StmtKind::Call { .. });
-            for p in s.kind.targets() {
-                look(p);
-                written.extend(if let Base::State(id) = p.base { Some(id) } else { None });
-            }
-        });
-        if !alone {
-            return;
-        }
-        let few = |id: &StateId| numbers(&state[id.index()].ty).is_some_and(|n| n <= MOST_KEPT);
-        let kept: BTreeSet<StateId> = written.difference(&moving).filter(|id| few(id)).copied().collect();
-        for id in &kept {
-            let s = &state[id.index()];
-            let name = field_name(id.index(), &s.name);
-            let _ = writeln!(self.out, "    {} {} = st->{name};", c_type(&s.ty), kept_name(&name));
-        }
-        self.kept = kept;
-    }
-
-    /// Such variables become fields again.
-    pub(super) fn put_back(&mut self) {
-        for id in std::mem::take(&mut self.kept) {
-            let name = field_name(id.index(), &self.kernel.state[id.index()].name);
-            let _ = writeln!(self.out, "    st->{name} = {};", kept_name(&name));
-        }
-    }
-
     /// A list of statements; its variables are declared where they are first assigned, or at its top.
     pub(super) fn body(&mut self, body: &[Stmt], depth: usize) {
         let pad = "    ".repeat(depth);
@@ -523,23 +477,6 @@ impl<'a> Printer<'a> {
     pub(super) fn local(&self, id: LocalId) -> String {
         field_name(id.index(), &self.function().locals[id.index()].name)
     }
-}
-
-/// Numbers in a field that becomes variables, at most: they should be registers.
-const MOST_KEPT: u32 = 16;
-
-/// How many numbers a value has; `None` for a struct.
-fn numbers(ty: &Ty) -> Option<u32> {
-    match ty {
-        Ty::Array(e, _) => numbers(e)?.checked_mul(ty.known_len()?),
-        Ty::Struct(_) => None,
-        _ => Some(1),
-    }
-}
-
-/// The variable that a field is for a while. Names of variables end in their number.
-pub(super) fn kept_name(field: &str) -> String {
-    format!("{field}_kept")
 }
 
 /// Text that cannot end a comment.

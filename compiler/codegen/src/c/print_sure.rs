@@ -14,7 +14,8 @@
 //! What must hold: nothing of a firing has to be repeated or kept back: it neither prints, sends, nor calls; a firing that moves nothing does not occur; one that may lack something writes fields of
 //! one number only.
 
-use super::print_function::{Printer, kept_name};
+use super::print_function::Printer;
+use super::print_kept::kept_name;
 use super::types::{c_type, field_name};
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;

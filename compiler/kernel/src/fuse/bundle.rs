@@ -156,11 +156,16 @@ impl Builder<'_> {
         let shift = self.f.locals.len() as u32;
         self.f.locals.extend(source.locals.iter().cloned());
         let first_state = self.state.len() as u32;
+        let columns: Vec<bool> = (0..kernel.state.len()).map(|i| by_elements(kernel, StateId::from(i))).collect();
         for (i, s) in kernel.state.iter().enumerate() {
-            let initial = filled(own.iter().map(|k| k.state[i].initial.clone()).collect());
-            let ty = s.ty.clone().array(wide as u32);
+            let initial = own.iter().map(|k| k.state[i].initial.clone()).collect::<Vec<_>>();
+            let of = members.iter().map(|v| (*v, StateId::from(i))).collect();
+            let (ty, initial) = match columns[i] {
+                true => (last(&s.ty, wide as u32), columns_of(&initial, &s.ty, &filled)),
+                false => (s.ty.clone().array(wide as u32), filled(initial)),
+            };
             self.state.push(StateField { name: s.name.clone(), ty, initial });
-            self.states.push(StateOf::Elements(members.iter().map(|v| (*v, StateId::from(i))).collect()));
+            self.states.push(if columns[i] { StateOf::Columns(of) } else { StateOf::Elements(of) });
         }
         let mut body = source.body.clone();
         walk::each_local_mut(&mut body, &mut |id| id.0 += shift);
@@ -190,13 +195,17 @@ impl Builder<'_> {
             }
         });
         walk::each_place_mut(&mut body, &mut |p| {
-            let base = match p.base {
-                Base::State(id) => Base::State(StateId(id.0 + first_state)),
-                Base::Table(id) if !is_made(p, lane) => Base::Table(own_tables[id.index()]),
+            let (base, at) = match p.base {
+                Base::State(id) if columns[id.index()] => {
+                    let indices = p.path.iter().take_while(|step| matches!(step, Proj::Index(_))).count();
+                    (Base::State(StateId(id.0 + first_state)), indices)
+                }
+                Base::State(id) => (Base::State(StateId(id.0 + first_state)), 0),
+                Base::Table(id) if !is_made(p, lane) => (Base::Table(own_tables[id.index()]), 0),
                 _ => return,
             };
             p.base = base;
-            p.path.insert(0, at_lane());
+            p.path.insert(at, at_lane());
         });
         let times = i32::try_from(n).map_err(|_| Stop::Never)?;
         let firing = (n > 1).then(|| self.local("firing", Ty::Int));
@@ -237,6 +246,48 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// Elements of a member's array that lie side by side with those of the other members, at most: more are moved at each boundary than that is worth.
+const MOST_COLUMNS: u32 = 16;
+
+/// Is the field an array of few numbers, of which a firing looks at one at a time? Then the members' elements lie side by side, as vectors have them.
+fn by_elements(kernel: &Kernel, id: StateId) -> bool {
+    let (mut ty, mut depth, mut all) = (&kernel.state[id.index()].ty, 0, 1u32);
+    while let (Some(element), Some(n)) = (ty.element(), ty.known_len()) {
+        (ty, depth, all) = (element, depth + 1, all.saturating_mul(n));
+    }
+    let mut single = depth > 0 && all <= MOST_COLUMNS && !ty.is_aggregate();
+    let mut look = |p: &Place| {
+        let indices = p.path.iter().take_while(|step| matches!(step, Proj::Index(_))).count();
+        single &= p.base != Base::State(id) || indices == depth;
+    };
+    let body = &kernel.function(kernel.work.function).body;
+    walk::each_stmt(body, &mut |s| s.kind.targets().into_iter().for_each(&mut look));
+    walk::each_expr(body, &mut |e| {
+        if let ExprKind::Load(p) = &e.kind {
+            look(p);
+        }
+    });
+    single
+}
+
+/// The type with one more index behind the others.
+fn last(ty: &Ty, n: u32) -> Ty {
+    match (ty.element(), ty.known_len()) {
+        (Some(element), Some(m)) => last(element, n).array(m),
+        _ => ty.clone().array(n),
+    }
+}
+
+/// The members' values with the members' index behind the others.
+fn columns_of(all: &[Const], ty: &Ty, filled: &dyn Fn(Vec<Const>) -> Const) -> Const {
+    let (Some(element), Some(n)) = (ty.element(), ty.known_len()) else { return filled(all.to_vec()) };
+    let at = |i: u32| {
+        let part = |c: &Const| if let Const::Array(of) = c { of.get(i as usize).cloned() } else { None };
+        columns_of(&all.iter().filter_map(part).collect::<Vec<_>>(), element, filled)
+    };
+    Const::Array((0..n).map(at).collect())
 }
 
 /// Where an item of a member of a bundle is among those of all.

@@ -89,6 +89,8 @@ pub enum StateOf {
     Field(NodeId, StateId),
     /// By element: a field of a member ([`bundle`]).
     Elements(Vec<(NodeId, StateId)>),
+    /// By the last index: an array of a member, whose elements are at the indices before it.
+    Columns(Vec<(NodeId, StateId)>),
     /// What waits on a channel of the program, from the first element on ([`carried`]).
     Waiting(ChannelId),
 }

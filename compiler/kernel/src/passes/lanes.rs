@@ -15,6 +15,7 @@
 
 mod chains;
 mod convert;
+mod flatten;
 mod straight;
 mod strands;
 
@@ -143,7 +144,9 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
     {
         return None;
     }
-    let mut f = split(kernel.function(kernel.work.function))?;
+    let mut f = kernel.function(kernel.work.function).clone();
+    flatten::arrays(&mut f);
+    let mut f = split(&f)?;
     f.name = "lanes".into();
     loop {
         let varying = varying(&f)?;

@@ -6,6 +6,8 @@
 //! $a[0] = in(0)  $a[1] = in(1)  out(0) = ($a[0] + $a[1])   →   $b = in(0)  $c = in(1)  out(0) = ($b + $c)
 //! ```
 //!
+//! Arrays of arrays are taken apart into rows, and these into elements.
+//!
 //! Invariant: an element is assigned before it is read, as the array was. An array that is assigned or read as a whole (but for a zero) stays.
 
 use crate::ir::*;
@@ -20,13 +22,14 @@ const LONGEST: u32 = 4096;
 pub fn run(kernel: &mut Kernel) {
     let lanes = kernel.lanes.as_ref().map(|l| l.function);
     for (i, f) in kernel.functions.iter_mut().enumerate() {
-        if lanes != Some(FuncId::from(i)) {
-            function(f);
-        }
+        // rows of what was taken apart are arrays themselves
+        let apart = lanes != Some(FuncId::from(i));
+        while apart && function(f) {}
     }
 }
 
-fn function(f: &mut Function) {
+/// Takes apart what can be; was there anything?
+fn function(f: &mut Function) -> bool {
     let mut whole: Vec<bool> =
         f.locals.iter().map(|l| l.by_ref || l.ty.known_len().is_none_or(|n| n > LONGEST)).collect();
     whole[..f.params as usize].fill(true);
@@ -70,7 +73,7 @@ fn function(f: &mut Function) {
         used.insert((id, i), Some(LocalId::from(f.locals.len() - 1)));
     }
     if used.is_empty() {
-        return;
+        return false;
     }
     let apart = |id: LocalId| !whole.get(id.index()).copied().unwrap_or(true);
     // zeros first: their places have no index
@@ -104,4 +107,30 @@ fn function(f: &mut Function) {
             p.path.remove(0);
         }
     });
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::{parse, print};
+    use crate::verify::verify;
+
+    #[test]
+    fn rows_are_taken_apart_like_others() {
+        let text = "kernel \"K\" \"K\" @0:0-1 float -> float work func0 peek 2 pop 2 push 2
+func0 \"work\" (0) -> void @0:0-1 {
+local0 \"m\" float[2][2] local1 \"r\" float[2][2]
+$0 = zero<float[2][2]> @0:0-1 $0[0][1] = in(0) @0:0-1 $0[1][0] = $0[0][1] @0:0-1 out(0) = ($0[1][0] + $0[1][1]) @0:0-1
+$1[0][1] = in(0) @0:0-1 $1[1] = $1[0] @0:0-1 out(1) = $1[1][1] @0:0-1 }
+";
+        let mut kernel = parse(text).unwrap();
+        verify(&kernel).unwrap();
+        super::run(&mut kernel);
+        verify(&kernel).unwrap();
+        let text = print(&kernel).replace(" @0:0-1", "");
+        assert!(!text.contains("$0") && text.matches("zero<float>").count() == 3, "{text}");
+        // what is moved as a whole is an array
+        let rows = kernel.functions[0].locals.iter().filter(|l| l.ty.element().is_some()).count();
+        assert!(text.contains("[1] = in(0)") && rows >= 2, "{text}");
+    }
 }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Every formula is that of `sluice_frontend::ops`. Used by `lanes`; a function with another complex operation (a library function,
-//! a comparison, a call) is left as it is. An array of complex numbers becomes two, where it is not moved as a whole.
+//! a comparison, a call) is left as it is. An array of complex numbers becomes two, where it is not moved as a whole (but set to zeroes).
 
 use crate::ir::*;
 use crate::walk;
@@ -98,6 +98,16 @@ impl Splitter {
                 let (to_re, to_im) = self.halves(p)?;
                 self.push(StmtKind::Assign(to_re, re));
                 self.push(StmtKind::Assign(to_im, im));
+                return Some(());
+            }
+            // zeroes of a whole array
+            StmtKind::Assign(Place { base: Base::Local(id), path }, e)
+                if path.is_empty() && e.kind == ExprKind::Zero && self.parts[id.index()].is_some() =>
+            {
+                for half in self.parts[id.index()].map(|(re, im)| [re, im]).into_iter().flatten() {
+                    let zero = Expr::zero(self.locals[half.index()].ty.clone());
+                    self.push(StmtKind::Assign(Place::local(half), zero));
+                }
                 return Some(());
             }
             StmtKind::Assign(p, e) => StmtKind::Assign(self.place(p)?, self.expr(e)?),

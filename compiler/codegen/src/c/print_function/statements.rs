@@ -180,8 +180,9 @@ impl Printer<'_> {
             n if n > 0 => format!("{var} += {n}"),
             n => format!("{var} -= {}", i64::from(n).unsigned_abs()),
         };
-        if l.abreast {
-            let _ = writeln!(self.out, "{pad}SL_ABREAST");
+        if l.abreast && !self.over_kept(l) {
+            let name = if goes_through_rows(l) { "SL_ABREAST_ROW" } else { "SL_ABREAST" };
+            let _ = writeln!(self.out, "{pad}{name}");
         }
         let cmp = l.cmp.symbol();
         if let Some(turns) = self.counts(l) {
@@ -334,4 +335,17 @@ impl Printer<'_> {
             _ => writeln!(self.out, "{pad}ctx->gave = {e};"),
         };
     }
+}
+
+/// Does a loop set elements of a row that others around it choose?
+fn goes_through_rows(l: &For) -> bool {
+    let mut found = false;
+    walk::each_stmt(&l.body, &mut |s| {
+        for step in s.kind.targets().into_iter().flat_map(|p| &p.path) {
+            let Proj::Index(e) = step else { continue };
+            let own = matches!(&e.kind, ExprKind::Load(p) if p.as_local() == Some(l.var));
+            found |= !own && e.as_int().is_none();
+        }
+    });
+    found
 }
