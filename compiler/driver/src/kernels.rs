@@ -13,7 +13,8 @@ use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::lower::{self, LowerOptions};
-use sluice_kernel::passes::{DELAY_LINES, PRIVATISE, Pass};
+use sluice_kernel::passes::inner::Inner;
+use sluice_kernel::passes::{DELAY_LINES, PRIVATISE, Pass, SPLIT_LOOPS};
 
 /// The kernel of each filter, after all passes.
 pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
@@ -85,6 +86,7 @@ fn does(filter: &FilterCode, code: &CodeOptions, pass: &str) -> bool {
     match pass {
         PRIVATISE => privatises(filter, code),
         DELAY_LINES => filter.behind > 0,
+        SPLIT_LOOPS => code.inner != Inner::None,
         _ => true,
     }
 }

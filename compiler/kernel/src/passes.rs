@@ -22,6 +22,7 @@ pub mod reduce_divisions;
 pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
+pub mod split_loops;
 pub mod turns_abreast;
 pub mod unroll;
 pub mod unroll_and_jam;
@@ -38,6 +39,9 @@ pub type Pass = (&'static str, fn(&mut Kernel));
 /// The pass that makes variables of private fields, which can be left out.
 pub const PRIVATISE: &str = "privatise";
 
+/// The pass that splits loops by what they ask of their counters, which can be left out.
+pub const SPLIT_LOOPS: &str = "split-loops";
+
 /// The pass that reads fields from the window, which is done to the filters before which items wait for it.
 pub const DELAY_LINES: &str = "delay-lines";
 
@@ -53,6 +57,8 @@ pub const PASSES: &[Pass] = &[
     (PRIVATISE, privatise::run),
     // loops inside loops that count by doubling have constant bounds from here on, or are none
     ("known-loops", known_loops::run),
+    // what loops ask of their counters is known in most turns from here on
+    (SPLIT_LOOPS, split_loops::run),
     // channels become positions, which are numbers like others from here on
     ("lower-channels", lower_channels::run),
     ("fold", fold::run),

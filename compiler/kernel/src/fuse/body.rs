@@ -5,7 +5,7 @@
 //! ```
 
 use super::StateOf;
-use super::affine::{Affine, Ranges};
+use crate::affine::{Affine, Ranges};
 use super::bundle::{bundle_of, side};
 use super::copies::FEW_COPIES;
 use super::movers::Mover;
