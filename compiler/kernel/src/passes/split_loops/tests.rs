@@ -88,7 +88,7 @@ fn a_window_at_the_border() {
     let got = window("$6 = ($6 + in(@abs((63 - @abs(((63 - $0) - $1))))));");
     assert!(got.contains("for $0 = 1 < 63 step 1 {") && !got.contains("abs"), "{got}");
     let got = window("$6 = ($6 + in(((($0 + $1) + 64) % 64)));");
-    assert!(got.contains("for $0 = 1 < 63 step 1 {") && got.contains("in(((") && !got.contains('%'), "{got}");
+    assert!(got.contains("for $0 = 1 < 63 step 1 {") && !got.contains('%'), "{got}");
     let got = window("$6 = ($6 + in((($0 + $1) & 63)));");
     assert!(got.contains("for $0 = 1 < 63 step 1 {") && !got.contains('&'), "{got}");
 }
