@@ -34,7 +34,9 @@ use std::collections::BTreeSet;
 /// Statements and operations of a function that is looked at, at most.
 const LARGEST: usize = 1 << 14;
 /// Statements and operations by which a function may grow.
-const GROWTH: usize = 4096;
+const GROWTH: usize = 6144;
+/// A loop that is split at first does such a part of all that the function does.
+const SHARE: u64 = 1024;
 
 /// Splits the loops of all functions.
 pub fn run(kernel: &mut Kernel) {
@@ -44,8 +46,15 @@ pub fn run(kernel: &mut Kernel) {
             continue;
         }
         let mut body = std::mem::take(&mut f.body);
-        let mut split = Split { locals: &mut f.locals, params: f.params, values: Values::default(), left: GROWTH };
+        let mut split =
+            Split { locals: &mut f.locals, params: f.params, values: Values::default(), left: GROWTH, all: 0, times: 1 };
+        // corners come last: where they have no room, little time is in them
+        split.all = written_out_size(&body);
         split.body(&mut body, &BTreeSet::new());
+        if split.values.changed {
+            split.all = 0;
+            split.body(&mut body, &BTreeSet::new());
+        }
         changed |= split.values.changed;
         f.body = body;
     }
@@ -67,6 +76,10 @@ struct Split<'a> {
     values: Values,
     /// What the function may still grow by.
     left: usize,
+    /// What a call of the function does, as far as it matters how often something is done; 0 where it does not.
+    all: u64,
+    /// Turns of the loops around.
+    times: u64,
 }
 
 impl Split<'_> {
@@ -143,16 +156,20 @@ impl Split<'_> {
             }
             other => {
                 other.each_own_expr_mut(&mut |e| self.values.simplify(e));
+                let value = match other {
+                    StmtKind::Assign(p, e) => p
+                        .as_local()
+                        .filter(|id| !self.locals[id.index()].by_ref)
+                        .and_then(|id| Some((id, self.values.sums(e)?))),
+                    _ => None,
+                };
                 for p in other.targets() {
                     if let Base::Local(id) = p.base {
                         self.values.known.set(id, None);
                     }
                 }
-                if let StmtKind::Assign(p, e) = other
-                    && let Some(id) = p.as_local().filter(|id| !self.locals[id.index()].by_ref)
-                {
-                    let sums = self.values.sums(e);
-                    self.values.known.set(id, sums);
+                if let Some((id, sums)) = value {
+                    self.values.known.set(id, Some(sums));
                 }
             }
         }
@@ -190,7 +207,10 @@ impl Split<'_> {
         } else if let Some(starts) = self.starts(l) {
             Some(self.parts(l, span, &starts, (elsewhere, &at_start)))
         } else {
+            let times = self.times;
+            self.times = times.saturating_mul(trip(l).map_or(1, |(n, _)| n));
             self.body(&mut l.body, &outside);
+            self.times = times;
             None
         };
         self.values.ranges.remove(&l.var);
@@ -241,6 +261,10 @@ impl Split<'_> {
         if l.abreast || own > self.left || breaks(&l.body) {
             return None;
         }
+        let cost = written_out_size(&l.body);
+        if cost.saturating_mul(n).saturating_mul(self.times).saturating_mul(SHARE) < self.all {
+            return None;
+        }
         let (known, changed) = (self.values.known.clone(), self.values.changed);
         self.values.search = Some(Search { var: l.var, found: Vec::new(), times: 1 });
         let mut turn = l.body.clone();
@@ -248,10 +272,7 @@ impl Split<'_> {
         let found = self.values.search.take()?.found;
         (self.values.known, self.values.changed) = (known, changed);
         let turns = Turns { from: l.from.as_int()?.into(), step: l.step.into(), count: n as i64 };
-        let cost = written_out_size(&l.body);
-        let starts = cuts::ways(&found, turns, cost).into_iter().find(|w| w.len() * own <= self.left)?;
-        self.left -= starts.len() * own;
-        Some(starts)
+        cuts::ways(&found, turns, cost).into_iter().find(|w| w.len() * own <= self.left)
     }
 
     /// The loop as its parts.
@@ -273,6 +294,8 @@ impl Split<'_> {
         let mut order: Vec<usize> = (0..ends.len() - 1).collect();
         order.sort_by_key(|i| std::cmp::Reverse(ends[i + 1] - ends[*i]));
         let mut parts: Vec<Vec<Stmt>> = vec![Vec::new(); order.len()];
+        let (before, own_size, times) = (self.left, size(&l.body), self.times);
+        self.left = self.left.saturating_sub(starts.len() * own_size);
         for (place, i) in order.into_iter().enumerate() {
             let turns = ends[i + 1] - ends[i];
             // exact: the loop does not wrap around
@@ -292,7 +315,9 @@ impl Split<'_> {
                     }
                 });
             }
+            self.times = times.saturating_mul(turns as u64);
             self.body(&mut body, &inside);
+            self.times = times;
             if matches!(body.last(), Some(Stmt { kind: StmtKind::Continue(0), .. })) {
                 body.pop();
             }
@@ -306,6 +331,8 @@ impl Split<'_> {
                 parts[i] = vec![StmtKind::For(Box::new(part)).at(span)];
             }
         }
+        // they have become smaller than the loop was
+        self.left = before.saturating_sub(parts.iter().map(|p| size(p)).sum::<usize>().saturating_sub(own_size));
         let counted = matches!(parts.last().map(Vec::as_slice), Some([Stmt { kind: StmtKind::For(part), .. }]) if part.var == l.var);
         let mut out: Vec<Stmt> = parts.into_iter().flatten().collect();
         if elsewhere.contains(&l.var) && !counted {
