@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)] // tests start processes and write files
 
 mod alike;
+mod borders;
 mod chains;
 mod compilers;
 mod cslow;

@@ -13,6 +13,8 @@ pub(super) struct Guard {
     pub high: i64,
     /// What looking costs in a turn.
     pub weight: u64,
+    /// Guards of one division have the same number, which is not 0: between them, its quotient is known.
+    pub division: usize,
 }
 
 /// A loop's turns: its first value, what a turn adds, and how many there are.
@@ -46,6 +48,17 @@ impl Guard {
     }
 }
 
+/// Is the quotient of a division the same in half of the turns, at least? Short parts of many quotients are no gain.
+fn mostly_the_same(guards: &[Guard], division: usize, t: Turns) -> bool {
+    let mut ends: Vec<i64> = vec![0, t.count];
+    for g in guards.iter().filter(|g| g.division == division) {
+        let (first, last) = g.unknown(t);
+        ends.extend([first, last]);
+    }
+    ends.sort_unstable();
+    ends.windows(2).any(|w| (w[1] - w[0]) * 2 >= t.count)
+}
+
 /// The ways to part the turns, each as the numbers of turns at which parts begin but the first, ascending; the best one first. `cost` is what a turn does.
 pub(super) fn ways(guards: &[Guard], t: Turns, cost: u64) -> Vec<Vec<i64>> {
     let (mut all, mut coarse, mut weight) = (Vec::new(), Vec::new(), 0u64);
@@ -53,6 +66,9 @@ pub(super) fn ways(guards: &[Guard], t: Turns, cost: u64) -> Vec<Vec<i64>> {
         let (first, last) = g.unknown(t);
         let ends: Vec<i64> = [first, last].into_iter().filter(|at| (1..t.count).contains(at)).collect();
         if ends.is_empty() || (last - first) * 2 > t.count {
+            continue;
+        }
+        if g.division > 0 && !mostly_the_same(guards, g.division, t) {
             continue;
         }
         weight = weight.saturating_add(g.weight);
@@ -93,7 +109,7 @@ mod tests {
             for step in [-2, -1, 1, 3] {
                 for (low, high) in [(-9, -9), (-4, 4), (0, 7), (5, 6), (-20, -12)] {
                     let t = Turns { from: if step > 0 { -5 } else { 9 }, step, count: 8 };
-                    let (first, last) = Guard { factor, low, high, weight: 1 }.unknown(t);
+                    let (first, last) = Guard { factor, low, high, weight: 1, division: 0 }.unknown(t);
                     let of = |k: i64, rest: i64| factor * (t.from + k * step) + rest >= 0;
                     for k in 0..t.count {
                         let known = of(k, low) == of(k, high);
@@ -111,7 +127,7 @@ mod tests {
     #[test]
     fn the_best_way_comes_first() {
         let t = Turns { from: 0, step: 1, count: 64 };
-        let guard = |factor, low, high| Guard { factor, low, high, weight: 9 };
+        let guard = |factor, low, high| Guard { factor, low, high, weight: 9, division: 0 };
         let border = [guard(1, -2, 2), guard(-1, 63 - 2, 63 + 2)];
         assert_eq!(ways(&border, t, 100), [vec![1, 2, 62, 63], vec![2, 62]]);
         // little of a large turn
@@ -121,5 +137,9 @@ mod tests {
         // too many parts: the longest one is parted from the others
         let many: Vec<Guard> = (1..=10).map(|k| guard(1, -k, -k)).collect();
         assert_eq!(ways(&many, t, 100), [vec![10]]);
+        // quotients: one in most turns, and many
+        let divided = |at: &[i64]| at.iter().map(|k| Guard { division: 1, ..guard(1, -k, -k) }).collect::<Vec<_>>();
+        assert_eq!(ways(&divided(&[1, 63]), t, 100), [vec![1, 63], vec![1, 63]][..1]);
+        assert!(ways(&divided(&[16, 32, 48]), t, 100).is_empty());
     }
 }

@@ -196,7 +196,7 @@ impl Values {
                         _ => least == 0,
                     };
                     if asked {
-                        let holds = self.at_least(&difference, (least, 0), COMPARISON);
+                        let holds = self.at_least(&difference, (least, 0), (COMPARISON, 0));
                         *side = Some(side.map_or(holds, |s: Option<bool>| s.filter(|_| s == holds)));
                     }
                 }
@@ -225,7 +225,7 @@ impl Values {
         let mut all = None;
         for a in &a {
             for b in &b {
-                let larger = self.at_least(&a.plus(&b.times(-1)?)?, (0, 1), COMPARISON);
+                let larger = self.at_least(&a.plus(&b.times(-1)?)?, (0, 1), (COMPARISON, 0));
                 all = Some(all.map_or(larger, |l: Option<bool>| l.filter(|_| l == larger)));
             }
         }
@@ -233,7 +233,7 @@ impl Values {
     }
 
     /// Is a sum always at least `least`, or always less than that and `either`? (In between it does not matter.)
-    fn at_least(&mut self, sum: &Affine, (least, either): (i64, i64), weight: u64) -> Option<bool> {
+    fn at_least(&mut self, sum: &Affine, (least, either): (i64, i64), (weight, division): (u64, usize)) -> Option<bool> {
         let (low, high) = sum.bounds(&self.ranges)?;
         if low >= least || high < least + either {
             return Some(low >= least);
@@ -246,7 +246,7 @@ impl Values {
             let (one, other) = (from * factor, to * factor);
             let low = low - least - one.min(other);
             let high = (high - least - either - one.max(other)).max(low);
-            s.found.push(Guard { factor, low, high, weight: weight.saturating_mul(s.times) });
+            s.found.push(Guard { factor, low, high, weight: weight.saturating_mul(s.times), division });
         }
         None
     }
@@ -255,6 +255,7 @@ impl Values {
     fn divided(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
         let d = Division::of(op, b)?;
         let mut quotient = None;
+        let number = self.search.as_ref().map_or(0, |s| s.found.len()) + 1;
         for x in self.sums(a)? {
             let (low, high) = x.bounds(&self.ranges)?;
             let (first, last) = (d.quotient(low), d.quotient(high));
@@ -262,7 +263,7 @@ impl Values {
                 return None;
             }
             for q in first + 1..=last {
-                self.at_least(&x, (d.begins(q), 0), DIVISION);
+                self.at_least(&x, (d.begins(q), 0), (DIVISION, number));
             }
             if first != last || quotient.is_some_and(|q| q != first) {
                 quotient = Some(i64::MAX);
