@@ -39,7 +39,7 @@ pub type Pass = (&'static str, fn(&mut Kernel));
 /// The pass that makes variables of private fields, which can be left out.
 pub const PRIVATISE: &str = "privatise";
 
-/// The pass that splits loops by what they ask of their counters, which can be left out.
+/// The pass that splits loops by what they ask of their counters. Only code of this machine has it: costs are of the loops as they are.
 pub const SPLIT_LOOPS: &str = "split-loops";
 
 /// The pass that reads fields from the window, which is done to the filters before which items wait for it.
@@ -80,9 +80,9 @@ pub fn before_delay_lines() -> &'static [Pass] {
 /// The passes for devices: all but `lanes`, the last one, for there each thread is a lane.
 pub const DEVICE: &[Pass] = PASSES.split_at(PASSES.len() - 1).0;
 
-/// Makes a kernel ready for printing, its state as it is: who keeps it elsewhere knows its fields by number.
+/// Makes a kernel ready for printing, its loops and its state as they are: who keeps it elsewhere knows its fields by number.
 pub fn prepare(mut kernel: Kernel) -> Kernel {
-    for (name, pass) in PASSES.iter().filter(|(name, _)| *name != PRIVATISE && *name != DELAY_LINES) {
+    for (name, pass) in PASSES.iter().filter(|(name, _)| ![PRIVATISE, DELAY_LINES, SPLIT_LOOPS].contains(name)) {
         pass(&mut kernel);
         debug_verify(&kernel, name);
     }

@@ -35,6 +35,8 @@ use std::collections::BTreeSet;
 const LARGEST: usize = 1 << 14;
 /// Statements and operations by which a function may grow.
 const GROWTH: usize = 6144;
+/// The same for loops that are seldom come to.
+const CORNERS: usize = 1024;
 /// A loop that is split at first does such a part of all that the function does.
 const SHARE: u64 = 1024;
 
@@ -46,13 +48,19 @@ pub fn run(kernel: &mut Kernel) {
             continue;
         }
         let mut body = std::mem::take(&mut f.body);
-        let mut split =
-            Split { locals: &mut f.locals, params: f.params, values: Values::default(), left: GROWTH, all: 0, times: 1 };
+        let mut split = Split {
+            locals: &mut f.locals,
+            params: f.params,
+            values: Values::default(),
+            left: GROWTH,
+            all: 0,
+            times: 1,
+        };
         // corners come last: where they have no room, little time is in them
         split.all = written_out_size(&body);
         split.body(&mut body, &BTreeSet::new());
         if split.values.changed {
-            split.all = 0;
+            (split.all, split.left) = (0, split.left.min(CORNERS));
             split.body(&mut body, &BTreeSet::new());
         }
         changed |= split.values.changed;

@@ -97,7 +97,8 @@ fn most_turns_ask_nothing() {
 /// A product of a window with coefficients, of two dimensions: rows of turns are vectors, but for the border.
 #[test]
 fn the_middle_of_a_picture_is_vectors() {
-    let program = "float->float filter Conv(int W) { float[3][3] k = {{0.1, 0.2, 0.1}, {0.2, 0.4, 0.2}, {0.1, 0.2, 0.1}};
+    let program =
+        "float->float filter Conv(int W) { float[3][3] k = {{0.1, 0.2, 0.1}, {0.2, 0.4, 0.2}, {0.1, 0.2, 0.1}};
     work pop W * W push W * W { for (int y = 0; y < W; y++) for (int x = 0; x < W; x++) { float s = 0;
         for (int j = -1; j <= 1; j++) for (int i = -1; i <= 1; i++)
             if (y + j >= 0 && y + j < W && x + i >= 0 && x + i < W) s += k[j + 1][i + 1] * peek((y + j) * W + x + i);

@@ -37,7 +37,12 @@ pub(super) fn written(body: &[Stmt]) -> BTreeSet<LocalId> {
 }
 
 /// The turn's own scalars that nobody uses elsewhere.
-pub(super) fn of_turn(body: &[Stmt], locals: &[Local], params: u32, elsewhere: &BTreeSet<LocalId>) -> BTreeSet<LocalId> {
+pub(super) fn of_turn(
+    body: &[Stmt],
+    locals: &[Local],
+    params: u32,
+    elsewhere: &BTreeSet<LocalId>,
+) -> BTreeSet<LocalId> {
     let mut own = written(body);
     own.retain(|id| {
         let local = &locals[id.index()];

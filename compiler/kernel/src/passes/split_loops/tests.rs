@@ -50,7 +50,8 @@ fn what_is_known_in_all_turns_is_gone() {
 
 #[test]
 fn the_first_and_the_last_turn_are_by_themselves() {
-    let got = split("for $0 = 0 < 40 step 1; { if (($0 > 0) && ($0 < 39)); { out($0) = 1.0f; } else { out($0) = 2.0f; } }");
+    let got =
+        split("for $0 = 0 < 40 step 1; { if (($0 > 0) && ($0 < 39)); { out($0) = 1.0f; } else { out($0) = 2.0f; } }");
     assert_eq!(got, "out(0) = 2.0f for $0 = 1 < 39 step 1 { out($0) = 1.0f } out(39) = 2.0f");
     // downward, by several, and what the counter is in the end
     let got = split("for $1 = 40 >= 0 step -3; { if ($1 <= 37); { out($1) = 1.0f; } } out(0) = as<float>($1);");
@@ -63,9 +64,7 @@ fn the_first_and_the_last_turn_are_by_themselves() {
 #[test]
 fn a_window_at_the_border() {
     let window = |guard: &str| {
-        split(&format!(
-            "for $0 = 0 < 64 step 1; {{ $6 = 0.0f; for $1 = -1 <= 1 step 1; {{ {guard} }} out($0) = $6; }}"
-        ))
+        split(&format!("for $0 = 0 < 64 step 1; {{ $6 = 0.0f; for $1 = -1 <= 1 step 1; {{ {guard} }} out($0) = $6; }}"))
     };
     let middle = |sum: &str, step: &str| {
         format!(
@@ -183,7 +182,7 @@ impl Nest<'_> {
         }
     }
 
-    fn statement(&mut self, depth: u64, within: u64) -> String {
+    fn statement(&mut self, depth: u64) -> String {
         match self.0.below(if depth < 4 { 13 } else { 10 }) {
             0 => format!("$4 = {}; ", self.sum(depth)),
             1 => format!("$4 = select({}, {}, $4); ", self.condition(depth), self.sum(depth)),
@@ -191,9 +190,9 @@ impl Nest<'_> {
             3 => format!("$6 = ($6 + in(({} & 63))); ", self.sum(depth)),
             4 => format!("out(({} & 63)) = ($6 * 0.5f); ", self.sum(depth)),
             5 => "$7 = ($7 + $6); ".into(),
-            6 => format!("if {}; {{ {} {} }} ", self.condition(depth), self.jump(within, depth), self.statement(depth, within + 1)),
+            6 => format!("if {}; {{ {} {} }} ", self.condition(depth), self.jump(depth), self.statement(depth)),
             7..=9 => {
-                let (a, b) = (self.statement(depth, within + 1), self.statement(depth, within + 1));
+                let (a, b) = (self.statement(depth), self.statement(depth));
                 format!("if {}; {{ {a} }} else {{ {b} }} ", self.condition(depth))
             }
             _ => self.nest(depth),
@@ -201,24 +200,29 @@ impl Nest<'_> {
     }
 
     /// Nothing, mostly; a jump out of a loop around, of which there are so many.
-    fn jump(&mut self, _within: u64, depth: u64) -> String {
+    fn jump(&mut self, depth: u64) -> String {
         match self.0.below(8) {
             0 => format!("if {}; {{ continue 0; }}", self.condition(depth)),
             1 if depth > 1 => format!("if {}; {{ continue 1; }}", self.condition(depth)),
             2 => format!("if {}; {{ break 0; }}", self.condition(depth)),
+            3 if depth > 1 => format!("if {}; {{ break 1; }}", self.condition(depth)),
             _ => String::new(),
         }
     }
 
     fn nest(&mut self, depth: u64) -> String {
-        let (a, n, step) = (self.0.below(12) as i64 - 6, 1 + self.0.below(if depth < 2 { 14 } else { 5 }) as i64, 1 + self.0.below(2) as i64);
+        let (a, n, step) = (
+            self.0.below(12) as i64 - 6,
+            1 + self.0.below(if depth < 2 { 14 } else { 5 }) as i64,
+            1 + self.0.below(2) as i64,
+        );
         let bounds = match self.0.below(4) {
             0 => format!("{} > {a} step -{step}", a + n),
             1 => format!("{a} <= {} step {step}", a + n),
             _ => format!("{a} < {} step {step}", a + n),
         };
         let set = if self.0.below(2) == 0 { "$6 = 0.0f; " } else { "" };
-        let inside: String = (0..1 + self.0.below(3)).map(|_| self.statement(depth + 1, 0)).collect();
+        let inside: String = (0..1 + self.0.below(3)).map(|_| self.statement(depth + 1)).collect();
         format!("for ${depth} = {bounds}; {{ {set}{inside} out(3) = $6; }} out(2) = as<float>(${depth}); ")
     }
 }

@@ -129,7 +129,8 @@ impl Values {
                     if last - first >= MOST as i64 {
                         return None;
                     }
-                    let one = |q: i64| if d.rest { x.plus(&Affine::constant(-q * d.by)) } else { Some(Affine::constant(q)) };
+                    let one =
+                        |q: i64| if d.rest { x.plus(&Affine::constant(-q * d.by)) } else { Some(Affine::constant(q)) };
                     all = union(all, (first..=last).map(one).collect::<Option<Vec<_>>>()?)?;
                 }
                 Some(all)
@@ -140,7 +141,9 @@ impl Values {
     /// All sums changed in a way, where none of them leaves the ints.
     fn each(&self, sums: &[Affine], f: impl Fn(&Affine) -> Option<Affine>) -> Option<Vec<Affine>> {
         let all = sums.iter().map(f).collect::<Option<Vec<_>>>()?;
-        let is_int = |a: &Affine| a.bounds(&self.ranges).is_some_and(|(low, high)| low >= i32::MIN.into() && high <= i32::MAX.into());
+        let is_int = |a: &Affine| {
+            a.bounds(&self.ranges).is_some_and(|(low, high)| low >= i32::MIN.into() && high <= i32::MAX.into())
+        };
         all.iter().all(is_int).then_some(all)
     }
 
@@ -233,7 +236,12 @@ impl Values {
     }
 
     /// Is a sum always at least `least`, or always less than that and `either`? (In between it does not matter.)
-    fn at_least(&mut self, sum: &Affine, (least, either): (i64, i64), (weight, division): (u64, usize)) -> Option<bool> {
+    fn at_least(
+        &mut self,
+        sum: &Affine,
+        (least, either): (i64, i64),
+        (weight, division): (u64, usize),
+    ) -> Option<bool> {
         let (low, high) = sum.bounds(&self.ranges)?;
         if low >= least || high < least + either {
             return Some(low >= least);
@@ -311,7 +319,9 @@ impl Division {
         match op {
             BinaryOp::Div | BinaryOp::Rem if n > 1 => Some(Division { by: n, rest: op == BinaryOp::Rem, floor: false }),
             BinaryOp::Shr if (1..31).contains(&n) => Some(Division { by: 1 << n, rest: false, floor: true }),
-            BinaryOp::BitAnd if n > 0 && (n + 1).count_ones() == 1 => Some(Division { by: n + 1, rest: true, floor: true }),
+            BinaryOp::BitAnd if n > 0 && (n + 1).count_ones() == 1 => {
+                Some(Division { by: n + 1, rest: true, floor: true })
+            }
             _ => None,
         }
     }

@@ -193,8 +193,10 @@ fn tables_stay_where_turns_take_nothing_of_their_rows_alone() {
 #[test]
 fn positions_in_variables_are_seen_through() {
     let sum = |set: &str, at: &str| {
-        outer(&format!("{ZERO} for $1 = 0 < 8 step 1 @0:0-1 {{ {set} $2 = ($2 + (in($1) * in({at}))) @0:0-1 }} out($0) = $2 @0:0-1"))
-            .replace("out(0) = $3 @0:0-1", "")
+        outer(&format!(
+            "{ZERO} for $1 = 0 < 8 step 1 @0:0-1 {{ {set} $2 = ($2 + (in($1) * in({at}))) @0:0-1 }} out($0) = $2 @0:0-1"
+        ))
+        .replace("out(0) = $3 @0:0-1", "")
     };
     // there are two ints: a loop's counter is a position, too
     let mut k = kernel(&sum("", "($1 + $0)"));
