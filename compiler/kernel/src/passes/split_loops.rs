@@ -10,12 +10,13 @@
 //!
 //! Known are sums of the counters of the loops around, with factors, and variables that are such sums, or one of a few (`if ($p < 0) { $p = 0 }`). Conditions are comparisons of them, `min`, `max`,
 //! `abs`, and remainders and quotients by constants. What is known in all turns is simplified, whatever the loop; outer loops are split first, so that in each part the inner ones see what is known there.
-//! Turns keep their order, and with them all effects, checks and operations on floats. Variables that are a turn's own get other names in the shorter parts. A loop that a `break` leaves is not split.
+//! A loop whose counter is taken apart by `/` and `%` is one over rows and one over columns ([`rows`]). Turns keep their order, and with them all effects, checks and operations on floats. Variables that are a turn's own get other names in the shorter parts. A loop that a `break` leaves is not split.
 //!
 //! Limits: [`LARGEST`], [`GROWTH`], and those of [`cuts`]. Source: index-set splitting, M. Griebl, P. Feautrier, C. Lengauer, Index Set Splitting, 2000; the special case of a few turns is loop peeling.
 
 mod cuts;
 mod own;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -212,6 +213,8 @@ impl Split<'_> {
             self.body(&mut l.body, &outside);
             self.turns(before);
             None
+        } else if let Some(new) = self.rows(l, span, elsewhere) {
+            Some(new)
         } else if let Some(starts) = self.starts(l) {
             Some(self.parts(l, span, &starts, (elsewhere, &at_start)))
         } else {
@@ -224,6 +227,38 @@ impl Split<'_> {
         self.values.ranges.remove(&l.var);
         self.values.known = at_start;
         new
+    }
+
+    /// The loop as one over rows and one over columns, where these are split then.
+    fn rows(&mut self, l: &For, span: Span, elsewhere: &BTreeSet<LocalId>) -> Option<Vec<Stmt>> {
+        let columns = rows::columns(l).filter(|_| !l.abreast && !breaks(&l.body))?;
+        let (_, last) = trip(l)?;
+        let known = self.locals.len();
+        let mut outer = rows::nest(l, span, columns, self.locals)?;
+        let range = self.values.ranges.remove(&l.var);
+        let rows = trip(&outer)?.0;
+        self.values.ranges.insert(outer.var, (0, rows as i64 - 1));
+        let mut splits = self.starts(&outer).is_some();
+        if let (false, [Stmt { kind: StmtKind::For(inner), .. }]) = (splits, outer.body.as_slice()) {
+            let times = self.times;
+            self.times = times.saturating_mul(rows);
+            self.values.ranges.insert(inner.var, (0, columns as i64 - 1));
+            splits = self.starts(inner).is_some();
+            self.values.ranges.remove(&inner.var);
+            self.times = times;
+        }
+        self.values.ranges.remove(&outer.var);
+        if !splits {
+            self.locals.truncate(known);
+            self.values.ranges.extend(range.map(|r| (l.var, r)));
+            return None;
+        }
+        let new = self.counted(&mut outer, span, elsewhere);
+        let mut out = new.unwrap_or_else(|| vec![StmtKind::For(Box::new(outer)).at(span)]);
+        if elsewhere.contains(&l.var) {
+            out.push(StmtKind::Assign(Place::local(l.var), Expr::int(last)).at(span));
+        }
+        Some(out)
     }
 
     fn turns(&mut self, n: u64) {

@@ -106,6 +106,20 @@ fn both_dimensions() {
 }
 
 #[test]
+fn rows_and_columns_of_one_counter() {
+    let body = "for $0 = 0 < 96 step 1; { $4 = ($0 / 12); $5 = ($0 % 12); $6 = in(($0 & 63)); if (($5 > 0) && ($4 < 7)); { $6 = ($6 + in((($0 - 1) & 31))); } out(0) = $6; } out(1) = as<float>($0);";
+    let got = split(body);
+    assert!(!got.contains("if") && !got.contains('/') && !got.contains('%'), "{got}");
+    // rows of a first item and others, while positions do not come round
+    assert!(got.contains(" = 0 < 5 step 1 {") && got.contains(" = 1 < 12 step 1 {"), "{got}");
+    let (before, mut after) = (kernel(body), kernel(body));
+    super::run(&mut after);
+    assert_eq!(Machine::run(&before).out, Machine::run(&after).out, "{got}");
+    // nothing is asked of them
+    assert!(split("for $0 = 0 < 96 step 1; { out(($0 % 12)) = in(($0 / 12)); }").contains('/'));
+}
+
+#[test]
 fn what_is_not_split() {
     for body in [
         // left in the middle
@@ -158,7 +172,7 @@ impl Nest<'_> {
         let counter = |s: &mut Self| format!("${}", s.0.below(depth));
         let number = format!("{}", self.0.below(24) as i64 - 8);
         let a = counter(self);
-        match self.0.below(9) {
+        match self.0.below(10) {
             0 => a,
             1 => format!("({a} + {number})"),
             2 => format!("({a} + {})", counter(self)),
@@ -167,6 +181,7 @@ impl Nest<'_> {
             5 => format!("({number} - {a})"),
             6 => format!("@{}({}, {number})", self.of(&["min", "max"]), counter(self)),
             7 => format!("@abs(({a} - 3))"),
+            8 => format!("({a} {})", self.of(&["% 4", "/ 4", "& 3", ">> 2", "% 6", "/ 6"])),
             _ => format!("(({a} + {}) {})", counter(self), self.of(&["% 9", "/ 7", "& 15", ">> 3", "% 5"])),
         }
     }
@@ -216,7 +231,9 @@ impl Nest<'_> {
             1 + self.0.below(if depth < 2 { 14 } else { 5 }) as i64,
             1 + self.0.below(2) as i64,
         );
-        let bounds = match self.0.below(4) {
+        let bounds = match self.0.below(6) {
+            2 if depth < 2 => "0 < 24 step 1".into(),
+            3 if depth < 2 => "0 < 16 step 1".into(),
             0 => format!("{} > {a} step -{step}", a + n),
             1 => format!("{a} <= {} step {step}", a + n),
             _ => format!("{a} < {} step {step}", a + n),
@@ -229,7 +246,7 @@ impl Nest<'_> {
 
 #[test]
 fn random_nests_do_the_same() {
-    let (mut changed, mut grown) = (0, 0);
+    let (mut changed, mut grown, mut rows) = (0, 0, 0);
     for seed in 0..3000 {
         let mut r = Random(seed * 977 + 5);
         let nest = Nest(&mut r).nest(0);
@@ -243,9 +260,10 @@ fn random_nests_do_the_same() {
         }
         changed += 1;
         let loops = |k: &Kernel| crate::text::print(k).matches("for ").count();
+        rows += u32::from(after.functions[0].locals.iter().any(|l| l.name == "row"));
         grown += u32::from(loops(&after) > loops(&before));
         let same = Machine::run(&after).out == Machine::run(&before).out;
         assert!(same, "seed {seed}\n{}\n{}", crate::text::print(&before), crate::text::print(&after));
     }
-    assert!(changed > 1500 && grown > 700, "{changed} {grown}");
+    assert!(changed > 1500 && grown > 700 && rows > 20, "{changed} {grown} {rows}");
 }
