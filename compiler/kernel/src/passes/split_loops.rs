@@ -22,7 +22,7 @@ mod tests;
 mod values;
 
 use self::cuts::Turns;
-use self::values::{Known, Search, Values, truth};
+use self::values::{Known, Search, Values, asks, truth};
 use super::clean::trip;
 use super::unroll::{size, written_out_size};
 use super::{clean, fold};
@@ -30,7 +30,7 @@ use crate::ir::*;
 use crate::walk;
 use sluice_frontend::ids::LocalId;
 use sluice_grammar::span::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Statements and operations of a function that is looked at, at most.
 const LARGEST: usize = 1 << 14;
@@ -73,10 +73,11 @@ pub fn run(kernel: &mut Kernel) {
     }
 }
 
+/// Are there loops, and questions?
 fn has_loop(body: &[Stmt]) -> bool {
     let mut found = false;
     walk::each_stmt(body, &mut |s| found |= matches!(s.kind, StmtKind::For(_)));
-    found
+    found && asks(body)
 }
 
 struct Split<'a> {
@@ -94,15 +95,21 @@ struct Split<'a> {
 impl Split<'_> {
     /// Goes through statements. `elsewhere`: variables that the function uses outside of them.
     fn body(&mut self, body: &mut Vec<Stmt>, elsewhere: &BTreeSet<LocalId>) {
-        let uses: Vec<BTreeSet<LocalId>> =
-            if has_loop(body) { body.iter().map(|s| own::used(std::slice::from_ref(s))).collect() } else { Vec::new() };
+        let uses: Vec<BTreeSet<LocalId>> = match has_loop(body) {
+            true => body.iter().map(|s| own::used(std::slice::from_ref(s))).collect(),
+            false => Vec::new(),
+        };
+        // by how many statements of the list
+        let mut users: BTreeMap<LocalId, usize> = BTreeMap::new();
+        uses.iter().flatten().for_each(|id| *users.entry(*id).or_default() += 1);
         let (mut i, mut number) = (0, 0);
         while i < body.len() {
             let mut around = BTreeSet::new();
             // only loops ask
             if has_loop(&body[i..=i]) {
+                let others = |(id, n): (&LocalId, &usize)| *n > usize::from(uses[number].contains(id));
                 around.extend(elsewhere);
-                uses.iter().enumerate().filter(|(n, _)| *n != number).for_each(|(_, more)| around.extend(more));
+                around.extend(users.iter().filter(|user| others(*user)).map(|(id, _)| *id));
                 around.extend(own::in_header(&body[i]));
             }
             number += 1;
@@ -124,6 +131,10 @@ impl Split<'_> {
     /// Goes through a statement; what it becomes, where it becomes others.
     fn stmt(&mut self, s: &mut Stmt, elsewhere: &BTreeSet<LocalId>) -> Option<Vec<Stmt>> {
         let span = s.span;
+        if !s.kind.bodies().is_empty() && !asks(std::slice::from_ref(s)) {
+            self.forget(std::slice::from_ref(s));
+            return None;
+        }
         match &mut s.kind {
             StmtKind::For(l) => return self.counted(l, span, elsewhere),
             StmtKind::If(c, a, b) => {

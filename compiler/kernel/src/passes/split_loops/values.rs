@@ -3,6 +3,7 @@
 use super::cuts::Guard;
 use crate::affine::{Affine, Ranges};
 use crate::ir::*;
+use crate::walk;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use std::collections::BTreeMap;
@@ -284,6 +285,20 @@ impl Values {
         let q = i32::try_from(q).ok()?;
         Some(if d.rest { Expr::add(a.clone(), Expr::int(less)) } else { Expr::int(q) })
     }
+}
+
+/// Is there anything in the statements that could be known?
+pub(super) fn asks(body: &[Stmt]) -> bool {
+    use BinaryOp::{BitAnd, Div, Eq, Ge, Gt, Le, Lt, Ne, Rem, Shr};
+    let mut found = false;
+    walk::each_expr(body, &mut |e| {
+        found |= match &e.kind {
+            ExprKind::Binary(Lt | Le | Gt | Ge | Eq | Ne | Div | Rem | Shr | BitAnd, a, _) => a.ty == Ty::Int,
+            ExprKind::Builtin(Builtin::Min | Builtin::Max | Builtin::Abs, _) => e.ty == Ty::Int,
+            _ => false,
+        };
+    });
+    found
 }
 
 /// The value of a condition that is known.
