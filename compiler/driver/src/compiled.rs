@@ -7,7 +7,7 @@ use crate::cc::{CcOptions, Compiler, Product};
 use crate::dumps;
 use crate::exit::Fault;
 use crate::io::{place, sink};
-use crate::kernels::{device_kernels, improve, print_kernels, run_passes};
+use crate::kernels::{host_kernels, improve, print_kernels, run_passes};
 use crate::native::Native;
 use crate::natives::Natives;
 use crate::natives::sources::{self, Failure, Job};
@@ -74,7 +74,7 @@ pub fn front(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Re
     let program = &checked.program;
     let verified = session.pass("schedule", || schedule(program, code.schedule))?;
     dump(session, "schedule", || dumps::schedule(verified.schedule(), program))?;
-    Ok(Front { verified, kernels: device_kernels(session, checked, code)? })
+    Ok(Front { verified, kernels: host_kernels(session, checked, code)? })
 }
 
 /// Prints as C what the program's front has come to.

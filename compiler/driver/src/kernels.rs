@@ -13,7 +13,8 @@ use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::lower::{self, LowerOptions};
-use sluice_kernel::passes::{DELAY_LINES, PRIVATISE, Pass};
+use sluice_kernel::passes::inner::Inner;
+use sluice_kernel::passes::{DELAY_LINES, PRIVATISE, Pass, SPLIT_LOOPS};
 
 /// The kernel of each filter, after all passes.
 pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
@@ -23,6 +24,15 @@ pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> 
 /// The kernel of each filter as devices get it.
 pub fn device_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
     kernels_by(session, checked, code, sluice_kernel::passes::DEVICE)
+}
+
+/// The kernel of each filter for code of this machine, without what is done for vectors and for the C compiler.
+pub(crate) fn host_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
+    passed(session, checked, code, sluice_kernel::passes::DEVICE, &|filter, name| match name {
+        // items that wait have been counted with the loops as they are
+        SPLIT_LOOPS => code.inner != Inner::None && filter.behind == 0,
+        _ => does(filter, code, name),
+    })
 }
 
 /// The items that wait before a filter, where its fields hold nothing but the last ones; its kernel has no fields then.
@@ -46,6 +56,17 @@ fn kernels_by(
     code: &CodeOptions,
     passes: &'static [Pass],
 ) -> Result<Vec<Kernel>, Halt> {
+    passed(session, checked, code, passes, &|filter, name| does(filter, code, name))
+}
+
+/// The kernels after the passes that `does` says.
+fn passed(
+    session: &mut Session,
+    checked: &Checked,
+    code: &CodeOptions,
+    passes: &'static [Pass],
+    does: &dyn Fn(&FilterCode, &str) -> bool,
+) -> Result<Vec<Kernel>, Halt> {
     let mut kernels = match session.pass("lower", || lower(&checked.program, code)) {
         Ok(kernels) => kernels,
         Err(diagnostic) => {
@@ -54,7 +75,7 @@ fn kernels_by(
         }
     };
     dump(session, "lower", || print_kernels(&kernels))?;
-    improve(session, &mut kernels, passes, &|i, name| does(&checked.program.codes[i], code, name))?;
+    improve(session, &mut kernels, passes, &|i, name| does(&checked.program.codes[i], name))?;
     // the driver has made room for past items before the pass: both must have found the same
     let other = |(kernel, filter): &(&Kernel, &FilterCode)| kernel.work.rates.peek != filter.work.rates.peek;
     if let Some((kernel, filter)) = kernels.iter().zip(&checked.program.codes).find(other) {
@@ -85,6 +106,8 @@ fn does(filter: &FilterCode, code: &CodeOptions, pass: &str) -> bool {
     match pass {
         PRIVATISE => privatises(filter, code),
         DELAY_LINES => filter.behind > 0,
+        // costs are told of the loops as they are, and devices have them so
+        SPLIT_LOOPS => false,
         _ => true,
     }
 }

@@ -3,6 +3,7 @@
 //! [`ir`] is the form, [`verify`] its rules, [`text`] its text. [`lower`] makes kernels from the typed program, [`passes`] improve
 //! them, [`share_code`] lets many filters be one function, [`cost`] and [`loop_shape`] estimate a firing.
 
+mod affine;
 pub mod cost;
 pub mod fuse;
 pub mod ir;

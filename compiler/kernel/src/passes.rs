@@ -22,6 +22,7 @@ pub mod reduce_divisions;
 pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
+pub mod split_loops;
 pub mod turn_arrays;
 pub mod turns_abreast;
 pub mod unroll;
@@ -39,6 +40,9 @@ pub type Pass = (&'static str, fn(&mut Kernel));
 /// The pass that makes variables of private fields, which can be left out.
 pub const PRIVATISE: &str = "privatise";
 
+/// The pass that splits loops by what they ask of their counters. Only code of this machine has it: costs are of the loops as they are.
+pub const SPLIT_LOOPS: &str = "split-loops";
+
 /// The pass that reads fields from the window, which is done to the filters before which items wait for it.
 pub const DELAY_LINES: &str = "delay-lines";
 
@@ -54,6 +58,8 @@ pub const PASSES: &[Pass] = &[
     (PRIVATISE, privatise::run),
     // loops inside loops that count by doubling have constant bounds from here on, or are none
     ("known-loops", known_loops::run),
+    // what loops ask of their counters is known in most turns from here on
+    (SPLIT_LOOPS, split_loops::run),
     // channels become positions, which are numbers like others from here on
     ("lower-channels", lower_channels::run),
     ("fold", fold::run),
@@ -75,9 +81,9 @@ pub fn before_delay_lines() -> &'static [Pass] {
 /// The passes for devices: all but `lanes`, the last one, for there each thread is a lane.
 pub const DEVICE: &[Pass] = PASSES.split_at(PASSES.len() - 1).0;
 
-/// Makes a kernel ready for printing, its state as it is: who keeps it elsewhere knows its fields by number.
+/// Makes a kernel ready for printing, its loops and its state as they are: who keeps it elsewhere knows its fields by number.
 pub fn prepare(mut kernel: Kernel) -> Kernel {
-    for (name, pass) in PASSES.iter().filter(|(name, _)| *name != PRIVATISE && *name != DELAY_LINES) {
+    for (name, pass) in PASSES.iter().filter(|(name, _)| ![PRIVATISE, DELAY_LINES, SPLIT_LOOPS].contains(name)) {
         pass(&mut kernel);
         debug_verify(&kernel, name);
     }

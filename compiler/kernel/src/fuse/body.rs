@@ -5,11 +5,11 @@
 //! ```
 
 use super::StateOf;
-use super::affine::{Affine, Ranges};
 use super::bundle::{bundle_of, side};
 use super::copies::FEW_COPIES;
 use super::movers::Mover;
 use super::view::{Store, Views, behind};
+use crate::affine::{Affine, Ranges};
 use crate::ir::*;
 use crate::passes::clean::trip;
 use crate::passes::unroll;

@@ -8,10 +8,10 @@
 //! members of a bundle, or give theirs to such. Their states become arrays with an element for each, their constants tables; the loop over them is for a vector ([`For::abreast`]).
 //! What passes from bundle to bundle has the members' items side by side.
 
-use super::affine::Affine;
 use super::body::{Builder, Stop, counted, kernel_of};
 use super::view::Store;
 use super::{StateOf, pad};
+use crate::affine::Affine;
 use crate::ir::*;
 use crate::share_code::{self, each_number_mut, numbers_of};
 use crate::walk;

@@ -1,8 +1,8 @@
 //! What splitters, joiners, identities and movers of a region still copy: items that come from a splitter straight to a joiner, or leave the region, and channels that have an array
 //! of their own.
 
-use super::affine::Affine;
 use super::body::{Builder, Stop, counted};
+use crate::affine::Affine;
 use crate::ir::*;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};

@@ -11,7 +11,6 @@
 //! A region's firing is the firings of its members, each all of its own at once, in topological order ([`Region::members`]); that order is for a judge to check.
 //! In a feedback loop, what waits on channels is a part of the region's state ([`carried`]). Splitters and joiners vanish into positions ([`view`]); what passes between filters is in arrays, and where all their indices are known, in variables.
 
-mod affine;
 mod body;
 mod bundle;
 mod carried;

@@ -11,8 +11,8 @@
 //! Items that wait behind a duplicate splitter for a filter that looks ahead are the region's input again, older items of it: the input is looked at from the
 //! oldest on that any branch still needs.
 
-use super::affine::{Affine, Ranges};
 use super::movers::Mover;
+use crate::affine::{Affine, Ranges};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::steady_state::gcd;

@@ -215,6 +215,11 @@ pub fn compact(f: &mut Function) {
 
 /// An int local's name and type, for passes that need one.
 pub fn int_local(f: &mut Function, name: &str) -> LocalId {
-    f.locals.push(Local { name: name.into(), ty: Ty::Int, by_ref: false });
-    LocalId::from(f.locals.len() - 1)
+    int_local_of(&mut f.locals, name)
+}
+
+/// The same, of the locals.
+pub fn int_local_of(locals: &mut Vec<Local>, name: &str) -> LocalId {
+    locals.push(Local { name: name.into(), ty: Ty::Int, by_ref: false });
+    LocalId::from(locals.len() - 1)
 }

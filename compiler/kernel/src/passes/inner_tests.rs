@@ -160,10 +160,11 @@ fn what_does_not_come_ahead() {
 
 /// A kernel's variables and what it has put out while it is executed.
 #[derive(Debug)]
-struct Machine {
+pub(super) struct Machine {
     locals: Vec<Vec<Const>>,
     state: Vec<Vec<Const>>,
-    out: Vec<(usize, String)>,
+    /// What it has put out, in order.
+    pub(super) out: Vec<(usize, String)>,
     steps: u32,
 }
 
@@ -183,7 +184,7 @@ impl Machine {
     }
 
     /// Executes a kernel. Variables of the start are found by their names: passes may give them other numbers.
-    fn run(k: &Kernel) -> Machine {
+    pub(super) fn run(k: &Kernel) -> Machine {
         let (start, names) = (Machine::new(), ["i", "j", "x", "y", "a", "b"]);
         let mut m = Machine::new();
         // to read what was not assigned is a fault here
@@ -226,6 +227,11 @@ impl Machine {
             ExprKind::Select(c, a, b) => self.expr(if self.expr(c) == Const::Bool(true) { a } else { b }),
             ExprKind::Unary(op, a) => ops::unary(*op, &self.expr(a)).unwrap(),
             ExprKind::Binary(op, a, b) => ops::binary(*op, &self.expr(a), &self.expr(b)).unwrap().unwrap(),
+            ExprKind::Convert(a) => ops::convert(&self.expr(a), &e.ty).unwrap(),
+            ExprKind::Builtin(f, args) => {
+                let args: Vec<Const> = args.iter().map(|a| self.expr(a)).collect();
+                ops::builtin(*f, &args).unwrap()
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -233,7 +239,7 @@ impl Machine {
     fn body(&mut self, body: &[Stmt]) -> End {
         for s in body {
             self.steps += 1;
-            assert!(self.steps < 100_000, "no end");
+            assert!(self.steps < 1_000_000, "no end");
             let end = match &s.kind {
                 StmtKind::Assign(p, e) => {
                     let (value, index) = (self.expr(e), self.index(p));
@@ -277,7 +283,7 @@ impl Machine {
     fn counted(&mut self, l: &For) -> End {
         let (to, mut now) = (self.expr(&l.to), self.int(&l.from));
         loop {
-            self.locals[l.var.index()][0] = Const::Int(now);
+            self.locals[l.var.index()] = vec![Const::Int(now)];
             if ops::binary(l.cmp, &Const::Int(now), &to) != Ok(Some(Const::Bool(true))) {
                 return End::Next;
             }
@@ -301,10 +307,10 @@ fn out_of(end: End) -> End {
 }
 
 /// Random numbers.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(super) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }

@@ -19,6 +19,7 @@
 //! before what is done with them. Source: loop distribution and scalar expansion, R. Allen, K. Kennedy, Optimizing Compilers for Modern Architectures, 2001, sections 5.2 and 5.3.
 
 mod columns;
+mod positions;
 
 use super::clean::trip;
 use super::unroll::{jumps, size};
@@ -135,12 +136,14 @@ fn abreast(
 ) -> Option<Vec<Stmt>> {
     let (turns, _) = trip(l).filter(|_| !l.abreast && !jumps(&l.body) && size(&l.body) <= LARGEST)?;
     let f = &kernel.functions[function];
+    let as_it_is = &l.body;
+    let l = &For { body: positions::put_where_used(f, &l.body, all), ..l.clone() };
     let found = |head: &[Stmt]| {
         let nest = Turn::of(f, l, head)?;
         // a parameter may be the caller's
         nest.varying
             .iter()
-            .all(|id| id.0 >= f.params && walk::uses(all, *id) == walk::uses(&l.body, *id))
+            .all(|id| id.0 >= f.params && walk::uses(all, *id) == walk::uses(as_it_is, *id))
             .then_some(nest)
     };
     if found(&l.body).is_some() {

@@ -4,6 +4,7 @@
 
 mod alike;
 mod arrays;
+mod borders;
 mod chains;
 mod compilers;
 mod cslow;

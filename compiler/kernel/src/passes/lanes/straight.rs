@@ -17,7 +17,7 @@ mod tests;
 use super::is_varying;
 use crate::ir::*;
 use crate::passes::clean::trip;
-use crate::passes::unroll::size;
+use crate::passes::unroll::{size, written_out_size};
 use crate::walk;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
@@ -60,6 +60,10 @@ fn mostly_loops(kernel: &Kernel, more: bool) -> bool {
             // where windows overlap, an item is brought once and looked at often
             StmtKind::For(l) => match turns(l, rates.peek == rates.pop, more) {
                 Some(n) => inside = inside.saturating_add(size(&l.body).saturating_mul(n as usize)),
+                // the first turns, or the last ones, of which such a loop has been split off
+                None if counted(std::slice::from_ref(s)) => {
+                    beside = beside.saturating_add(written_out_size(std::slice::from_ref(s)) as usize);
+                }
                 None => return false,
             },
             StmtKind::Assign(..) => beside += size(std::slice::from_ref(s)),
@@ -67,6 +71,15 @@ fn mostly_loops(kernel: &Kernel, more: bool) -> bool {
         }
     }
     inside > 0 && inside >= beside.saturating_mul(MOSTLY)
+}
+
+/// Nothing but assignments, and loops of known bounds?
+fn counted(body: &[Stmt]) -> bool {
+    body.iter().all(|s| match &s.kind {
+        StmtKind::Assign(..) => true,
+        StmtKind::For(l) => trip(l).is_some() && counted(&l.body),
+        _ => false,
+    })
 }
 
 /// Are the items of a vector of firings more than the first cache holds, and is a firing nothing but nests whose inner loops go over neighbouring items? Then these

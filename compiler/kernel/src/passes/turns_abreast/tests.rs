@@ -195,3 +195,29 @@ fn tables_stay_where_turns_take_nothing_of_their_rows_alone() {
         assert_eq!((found(&k).len(), k.tables == before), (marks, true), "{inside}");
     }
 }
+
+#[test]
+fn positions_in_variables_are_seen_through() {
+    let sum = |set: &str, at: &str| {
+        outer(&format!(
+            "{ZERO} for $1 = 0 < 8 step 1 @0:0-1 {{ {set} $2 = ($2 + (in($1) * in({at}))) @0:0-1 }} out($0) = $2 @0:0-1"
+        ))
+        .replace("out(0) = $3 @0:0-1", "")
+    };
+    // there are two ints: a loop's counter is a position, too
+    let mut k = kernel(&sum("", "($1 + $0)"));
+    let position = k.functions[0].locals[0].clone();
+    k.functions[0].locals.push(Local { name: "p".into(), ..position });
+    let text = crate::text::print(&k);
+    let with = |set: &str, at: &str| {
+        let text = text.replace("in(($1 + $0))", at).replacen("$2 = ($2 +", &format!("{set} $2 = ($2 +"), 1);
+        let mut k = crate::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        verify(&k).unwrap();
+        run(&mut k);
+        verify(&k).unwrap();
+        found(&k).len()
+    };
+    assert_eq!(with("$6 = ($1 + $0) @0:0-1", "in($6)"), 1);
+    assert_eq!(with("$6 = ($1 + $0) @0:0-1 $6 = ($6 + 1) @0:0-1", "in($6)"), 0, "set twice");
+    assert_eq!(with("$6 = ($0 * 2) @0:0-1", "in($6)"), 0, "no neighbours");
+}

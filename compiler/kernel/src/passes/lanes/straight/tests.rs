@@ -45,6 +45,22 @@ fn neighbours_of_items_and_of_arrays() {
 }
 
 #[test]
+fn turns_that_are_split_off() {
+    let first = |s: &str| {
+        of(
+            64,
+            &format!(
+                "$3 = 0.0f; for $1 = 0 < 3 step 1; {{ {s} }} out(0) = $3; for $0 = 1 < 64 step 1; {{ out($0) = (in($0) * in(($0 - 1))); }}"
+            ),
+        )
+    };
+    assert_eq!(first("$3 = ($3 + in($1));"), (true, true));
+    assert_eq!(first("if ($3 < 1.0f); { $3 = ($3 + in($1)); }"), (false, false));
+    // as much as the loop itself
+    assert_eq!(first("for $2 = 0 < 40 step 1; { $3 = ($3 + in($2)); }"), (false, false));
+}
+
+#[test]
 fn what_is_no_vector() {
     for sums in [
         // no neighbours

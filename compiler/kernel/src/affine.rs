@@ -5,11 +5,11 @@ use sluice_frontend::ids::LocalId;
 use std::collections::BTreeMap;
 
 /// The values that variables have where a position is used, both ends included.
-pub(super) type Ranges = BTreeMap<LocalId, (i64, i64)>;
+pub(crate) type Ranges = BTreeMap<LocalId, (i64, i64)>;
 
 /// `constant + Σ coefficient · variable`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Affine {
+pub(crate) struct Affine {
     constant: i64,
     terms: BTreeMap<LocalId, i64>,
 }
@@ -20,16 +20,16 @@ const LARGEST: i64 = 1 << 40;
 const MOST_POINTS: i64 = 4096;
 
 impl Affine {
-    pub(super) fn constant(constant: i64) -> Affine {
+    pub(crate) fn constant(constant: i64) -> Affine {
         Affine { constant, terms: BTreeMap::new() }
     }
 
-    pub(super) fn variable(id: LocalId) -> Affine {
+    pub(crate) fn variable(id: LocalId) -> Affine {
         Affine { constant: 0, terms: BTreeMap::from([(id, 1)]) }
     }
 
     /// The position that an expression is; `None` where it is another kind of value, or a variable has no known range.
-    pub(super) fn of(e: &Expr, ranges: &Ranges) -> Option<Affine> {
+    pub(crate) fn of(e: &Expr, ranges: &Ranges) -> Option<Affine> {
         if let Some(i) = e.as_int() {
             return Some(Affine::constant(i.into()));
         }
@@ -52,7 +52,7 @@ impl Affine {
         (fits(&self.constant) && self.terms.values().all(fits)).then_some(self)
     }
 
-    pub(super) fn plus(&self, other: &Affine) -> Option<Affine> {
+    pub(crate) fn plus(&self, other: &Affine) -> Option<Affine> {
         let mut sum = self.clone();
         sum.constant += other.constant;
         for (id, n) in &other.terms {
@@ -62,7 +62,7 @@ impl Affine {
         sum.small()
     }
 
-    pub(super) fn times(&self, n: i64) -> Option<Affine> {
+    pub(crate) fn times(&self, n: i64) -> Option<Affine> {
         if n == 0 {
             return Some(Affine::constant(0));
         }
@@ -74,8 +74,13 @@ impl Affine {
         all.small()
     }
 
+    /// What a variable is multiplied by.
+    pub(crate) fn factor(&self, id: LocalId) -> i64 {
+        self.terms.get(&id).copied().unwrap_or(0)
+    }
+
     /// The least and the greatest value.
-    fn bounds(&self, ranges: &Ranges) -> Option<(i64, i64)> {
+    pub(crate) fn bounds(&self, ranges: &Ranges) -> Option<(i64, i64)> {
         let (mut low, mut high) = (self.constant, self.constant);
         for (id, n) in &self.terms {
             let (a, b) = ranges.get(id)?;
@@ -87,7 +92,7 @@ impl Affine {
     }
 
     /// Quotient and remainder: `self = width · q + r` with `0 <= r < width` for all values of the variables; `None` where they are no such sums.
-    pub(super) fn divided(&self, width: i64, ranges: &Ranges) -> Option<(Affine, Affine)> {
+    pub(crate) fn divided(&self, width: i64, ranges: &Ranges) -> Option<(Affine, Affine)> {
         let (mut quotient, mut rest) = (Affine::constant(0), Affine::constant(0));
         for (id, n) in &self.terms {
             if n.abs() < width {
@@ -107,18 +112,18 @@ impl Affine {
     }
 
     /// The value, where it does not depend on variables.
-    pub(super) fn as_constant(&self) -> Option<i64> {
+    pub(crate) fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
     /// What a map makes of the position, as [`Affine::image`], where the map has no period.
-    pub(super) fn fitted(&self, at: &dyn Fn(i64) -> Option<i64>, ranges: &Ranges) -> Option<Affine> {
+    pub(crate) fn fitted(&self, at: &dyn Fn(i64) -> Option<i64>, ranges: &Ranges) -> Option<Affine> {
         self.image((2 * LARGEST, 0), at, ranges)
     }
 
     /// What a map makes of the position, where that is such a sum once more: found by looking at every value of the variables. `at` maps positions below `period`; a
     /// period further on is `advance` further on in the image.
-    pub(super) fn image(
+    pub(crate) fn image(
         &self,
         (period, advance): (i64, i64),
         at: &dyn Fn(i64) -> Option<i64>,
@@ -164,7 +169,7 @@ impl Affine {
     }
 
     /// As an expression; `None` where a number is no int.
-    pub(super) fn expr(&self) -> Option<Expr> {
+    pub(crate) fn expr(&self) -> Option<Expr> {
         let int = |n: i64| i32::try_from(n).ok().map(Expr::int);
         let mut sum = Expr::int(0);
         for (id, n) in &self.terms {
