@@ -226,8 +226,7 @@ static void sl_settle(sl_ctx *ctx) {
     }
 }
 
-/* Before `k` steady states at once: room for them behind what is on channels that slide. */
-static void sl_make_way(sl_ctx *ctx, int64_t k) {
+SL_ENGINE void sl_make_way(sl_ctx *ctx, int64_t k) {
     const sl_program *p = ctx->program;
     for (uint32_t i = 0; i < p->kept_count; i++) {
         const sl_channel *ch = &p->channels[p->kept[i]];
