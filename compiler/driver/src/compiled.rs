@@ -180,11 +180,15 @@ fn fuse(
     let Elaborated { graph, steady, .. } = &checked.program;
     let init = &verified.schedule().init;
     let movable = |v| partition.is_none() && may_move(&checked.program, kernels, v);
-    let schedule = fused::schedule(&fused, graph, steady, init, &movable).map_err(|failure| {
-        Fault::internal(format!("a program with regions has no schedule: {failure:?}"))
-            .help("--fuse=false does without")
-    })?;
-    // where messages let no steady state run in one piece, regions cannot fire theirs at once
+    let schedule = match fused::schedule(&fused, graph, steady, init, &movable) {
+        Ok(schedule) => schedule,
+        // where messages let no steady state run in one piece, regions cannot fire theirs at once
+        Err(fused::Failure::Refused(_)) if !steady.precedences.is_empty() => None,
+        Err(failure) => {
+            let fault = Fault::internal(format!("a program with regions has no schedule: {failure:?}"));
+            return Err(fault.help("--fuse=false does without"));
+        }
+    };
     let whole = |s: &FusedSchedule| judge::states_at_once(steady, &s.judged.schedule().steady) != Some(0);
     Ok(schedule.filter(whole).map(|schedule| (fused, schedule)))
 }
