@@ -4,6 +4,7 @@
 
 mod alike;
 mod chains;
+mod common_heads;
 mod compilers;
 mod cslow;
 mod cuda;
@@ -27,6 +28,7 @@ mod linear;
 mod lookup;
 mod loops;
 mod lsp;
+mod mail;
 mod makespan;
 mod makespan_of_programs;
 mod makespan_of_tiles;
