@@ -33,7 +33,7 @@ fn equal_filters_are_one_before_the_splitter() {
     let rates = "int->int splitjoin Main { split duplicate; add pipeline { add Lag(3); add Sum(3); }; add pipeline { add Lag(3); add Sum(2); }; add Lag(3); join roundrobin(2, 3, 6); }";
     assert_eq!(stands(rates, "Lag", &[]), 1);
     assert_eq!(stands(rates, "Lag", &["--fold=false"]), 3);
-    same(&with_filters(rates), ints, &[0, 1, 2, 5, 6, 7, 100, 4001]);
+    same(&with_filters(rates), ints, &[0, 5, 7, 4001]);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn whatever_comes_behind_them() {
         ("int->int feedbackloop Main { join roundrobin(1, 1); body pipeline { add Sum(2); add splitjoin { split duplicate; add Lag(3); add pipeline { add Lag(3); add Ahead(1); }; join roundrobin; }; add Sum(2); }; split duplicate; enqueue 1; }", 1),
     ] {
         assert_eq!(stands(main, "Lag", &[]), lags, "{main}");
-        same(&with_filters(main), ints, &[0, 1, 3, 4, 8, 9, 50, 3333]);
+        same(&with_filters(main), ints, &[3, 9, 50, 3333]);
     }
 }
 
