@@ -408,6 +408,7 @@ fn assemble(
         steps: input.schedule.schedule().steady.clone(),
         unit,
         scaled: made.scaled,
+        at_once: None,
     });
     Ok(Program {
         machine: Some(machine),

@@ -66,11 +66,15 @@ pub fn begin(input: &ProgramInput<'_>, batch: u64) -> u64 {
 pub fn parts(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> Option<u64> {
     let steps = &input.schedule.schedule().steady;
     let most = states_at_once(input.steady, steps).filter(|n| *n > 0)?;
+    // flows have steps of their own
+    if input.steady.islands.is_some() {
+        return None;
+    }
     let table = regions.is_none() && is_table(input.graph, steps, input.options.table_above);
-    (!table && !input.options.stats).then_some(most)
+    (!table).then_some(most)
 }
 
-/// Must steady states follow one another step by step, because of messages? Tables and what counts know no [parts].
+/// Must steady states follow one another step by step, because of messages? Tables know no [parts].
 pub fn repeats(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> bool {
     states_at_once(input.steady, &input.schedule.schedule().steady).is_some() && parts(input, regions).is_none()
 }

@@ -296,6 +296,7 @@ fn make(
     let mut limits = super::batch::limits(input);
     if let Some(device) = device {
         limits.stages = Some(device.batch);
+        limits.at_once = None;
     }
     let regions = fused::of(input).filter(|_| device.is_none());
     if let Some(regions) = regions {
@@ -453,6 +454,7 @@ fn make(
         steps: schedule.steady.clone(),
         unit: schedule.batch,
         scaled: steady.scaled,
+        at_once: limits.at_once.map(|_| layout.batch),
     });
     let engine = apart.then(|| engine_apart(parts));
     let (batch, unit) = device.map_or((layout.batch * layout.turns, schedule.batch), |d| (d.batch, d.unit));

@@ -109,3 +109,12 @@ fn what_the_first_firing_has_found_is_the_same_in_all_lanes() {
     let by = |way: &str| place.run_with(&["run", "a.str", way], &bytes).ends(0).stdout;
     assert!(by("--interpret") == by("--fuse=true"));
 }
+
+/// With dynamic rates somewhere, all keeps to the reference order.
+#[test]
+fn beside_dynamic_rates() {
+    let some = "add int->int filter { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } };";
+    for latency in ["[0:0]", "[1:1]", "[2:9]", ""] {
+        same(&told_before(4, latency, ("", some)), ints, &[0, 7, 100, 999]);
+    }
+}
