@@ -19,7 +19,8 @@ use sluice_kernel::passes::lanes;
 
 /// The program as C code has it; `None` where that is the program as it is.
 pub fn as_c(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Option<Checked>, Halt> {
-    let once = if code.fold && !code.stats { session.pass("common-heads", || once(&checked.program, code)) } else { None };
+    let once =
+        if code.fold && !code.stats { session.pass("common-heads", || once(&checked.program, code)) } else { None };
     dump(session, "common-heads", || graph_text::print(&once.as_ref().unwrap_or(&checked.program).graph))?;
     let once = once.map(|program| Checked { sources: checked.sources.clone(), program });
     let checked = once.as_ref().unwrap_or(checked);

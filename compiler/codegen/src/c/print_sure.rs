@@ -100,7 +100,10 @@ impl Printer<'_> {
                      for (uint64_t turns; fired < n && have >= {look}; fired += (long)turns) {{\n    turns = (uint64_t)(n - fired);"
                 );
                 if pop > 0 {
-                    let _ = writeln!(self.out, "    if ((have - {look}) / {pop} < turns) turns = (have - {look}) / {pop} + 1;");
+                    let _ = writeln!(
+                        self.out,
+                        "    if ((have - {look}) / {pop} < turns) turns = (have - {look}) / {pop} + 1;"
+                    );
                 }
                 if gives && push > 0 {
                     let _ = writeln!(self.out, "    if (room / {push} < turns) turns = room / {push};");

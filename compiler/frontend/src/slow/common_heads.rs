@@ -140,7 +140,11 @@ fn hoisted(old: &SdfGraph, all: &[Candidate]) -> Option<(SdfGraph, Vec<Option<No
     for (i, c) in all.iter().enumerate() {
         first_of.insert(c.split, i);
         for v in &c.heads {
-            if alone(c, *v) { left.insert(*v) } else { gone.insert(*v) };
+            if alone(c, *v) {
+                left.insert(*v)
+            } else {
+                gone.insert(*v)
+            };
         }
     }
     let mut graph = SdfGraph { channels: old.channels.clone(), ..SdfGraph::default() };
@@ -179,7 +183,8 @@ fn hoisted(old: &SdfGraph, all: &[Candidate]) -> Option<(SdfGraph, Vec<Option<No
             if let Some(identity) = at(*v) {
                 // from the splitter to what is left of the branch, and from there to the joiner
                 (o.from, o.produce) = ((identity, 0), 1);
-                let to = Channel { from: (split, b as u32), to: (identity, 0), produce: 1, consume: 1, peek: 1, ..plain };
+                let to =
+                    Channel { from: (split, b as u32), to: (identity, 0), produce: 1, consume: 1, peek: 1, ..plain };
                 graph.channels[taken.index()] = to;
                 let node = &mut graph.nodes[identity.index()];
                 (node.kind, node.name) = (NodeKind::Identity, "Identity".into());
@@ -388,7 +393,12 @@ mod tests {
             (p.steady.init[v], p.steady.repetitions[v])
         };
         assert_eq!(of(&after, "Ahead"), of(&before, "Ahead"));
-        let poles: Vec<u64> = after.graph.node_ids().filter(|v| after.graph.node(*v).name == "Pole").map(|v| after.steady.init[v.index()]).collect();
+        let poles: Vec<u64> = after
+            .graph
+            .node_ids()
+            .filter(|v| after.graph.node(*v).name == "Pole")
+            .map(|v| after.steady.init[v.index()])
+            .collect();
         assert_eq!(poles, [8, 8]);
     }
 }

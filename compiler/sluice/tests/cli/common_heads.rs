@@ -39,10 +39,22 @@ fn equal_filters_are_one_before_the_splitter() {
 #[test]
 fn whatever_comes_behind_them() {
     for (main, lags) in [
-        ("int->int pipeline Main { add Lag(9); add splitjoin { split duplicate; add pipeline { add First; add Lag(2); add Ahead(7); }; add pipeline { add First; add Lag(2); }; join roundrobin; }; add Sum(3); }", 2),
-        ("int->int splitjoin Main { split duplicate; for (int i = 0; i < 3; i++) add pipeline { add Ahead(4); add Lag(i + 2); add Ahead(i + 1); }; join roundrobin(2); }", 3),
-        ("int->int splitjoin Main { split duplicate; for (int i = 0; i < 2; i++) add pipeline { add Lag(4); add splitjoin { split duplicate; add pipeline { add First; add Sum(2); }; add pipeline { add First; add Sum(4); }; join roundrobin(2, 1); }; }; join roundrobin; }", 1),
-        ("int->int feedbackloop Main { join roundrobin(1, 1); body pipeline { add Sum(2); add splitjoin { split duplicate; add Lag(3); add pipeline { add Lag(3); add Ahead(1); }; join roundrobin; }; add Sum(2); }; split duplicate; enqueue 1; }", 1),
+        (
+            "int->int pipeline Main { add Lag(9); add splitjoin { split duplicate; add pipeline { add First; add Lag(2); add Ahead(7); }; add pipeline { add First; add Lag(2); }; join roundrobin; }; add Sum(3); }",
+            2,
+        ),
+        (
+            "int->int splitjoin Main { split duplicate; for (int i = 0; i < 3; i++) add pipeline { add Ahead(4); add Lag(i + 2); add Ahead(i + 1); }; join roundrobin(2); }",
+            3,
+        ),
+        (
+            "int->int splitjoin Main { split duplicate; for (int i = 0; i < 2; i++) add pipeline { add Lag(4); add splitjoin { split duplicate; add pipeline { add First; add Sum(2); }; add pipeline { add First; add Sum(4); }; join roundrobin(2, 1); }; }; join roundrobin; }",
+            1,
+        ),
+        (
+            "int->int feedbackloop Main { join roundrobin(1, 1); body pipeline { add Sum(2); add splitjoin { split duplicate; add Lag(3); add pipeline { add Lag(3); add Ahead(1); }; join roundrobin; }; add Sum(2); }; split duplicate; enqueue 1; }",
+            1,
+        ),
     ] {
         assert_eq!(stands(main, "Lag", &[]), lags, "{main}");
         same(&with_filters(main), ints, &[3, 9, 50, 3333]);
