@@ -1,30 +1,42 @@
 //! # as-c
 //!
-//! Purpose: the program that C code is made of, where it is another one than natively in general ([`crate::as_run`]): linear filters are combined ([`crate::linear`]), and equal branches without
+//! Purpose: the program that C code is made of, where it is another one than natively in general ([`crate::as_run`]): what branches behind a duplicate splitter have in common is done once
+//! ([`sluice_frontend::slow::common_heads()`]), linear filters are combined ([`crate::linear`]), and equal branches without
 //! state that look ahead are one filter, whose turns go side by side in vectors ([`sluice_frontend::slow::level_branches()`]). Where firings are counted, none of this is done: each filter has
 //! its own numbers then.
 
+use crate::folding::cannot_fail;
 use crate::kernels::device_kernel;
 use crate::linear;
 use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
 use sluice_frontend::slow::code::{Turns, slowed};
-use sluice_frontend::slow::{fold_branches, level_branches};
+use sluice_frontend::slow::{common_heads, fold_branches, level_branches};
 use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_frontend::{Elaborated, graph_text};
 use sluice_kernel::passes::lanes;
 
 /// The program as C code has it; `None` where that is the program as it is.
 pub fn as_c(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Option<Checked>, Halt> {
+    let once =
+        if code.fold && !code.stats { session.pass("common-heads", || once(&checked.program, code)) } else { None };
+    dump(session, "common-heads", || graph_text::print(&once.as_ref().unwrap_or(&checked.program).graph))?;
+    let once = once.map(|program| Checked { sources: checked.sources.clone(), program });
+    let checked = once.as_ref().unwrap_or(checked);
     let combined = linear::combined(session, checked, code)?;
     if !code.fold || code.stats {
-        return Ok(combined);
+        return Ok(combined.or(once));
     }
     let before = &combined.as_ref().unwrap_or(checked).program;
     let made = session.pass("level-branches", || side_by_side(before, code));
     dump(session, "level-branches", || graph_text::print(&made.as_ref().unwrap_or(before).graph))?;
-    Ok(made.map(|program| Checked { sources: checked.sources.clone(), program }).or(combined))
+    Ok(made.map(|program| Checked { sources: checked.sources.clone(), program }).or(combined).or(once))
+}
+
+/// The program in which filters that branches have in common stand before their splitters; `None` where there are none. A fault would be that of another filter.
+fn once(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
+    common_heads(program, &mut |f| cannot_fail(f, &program.globals, code))
 }
 
 /// The program in which equal branches without state that look ahead are one filter; `None` where there are none.

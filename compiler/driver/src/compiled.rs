@@ -20,8 +20,9 @@ use sluice_codegen::c::beside;
 use sluice_codegen::c::fused::FusedProgram;
 use sluice_codegen::c::layout::size_align;
 use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program, emit_stages};
-use sluice_frontend::graph::{Node, NodeKind};
+use sluice_frontend::graph::{Node, NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
+use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::ty::Ty;
 use sluice_frontend::{Elaborated, graph_text};
 use sluice_kernel::fuse::{self, Fused, Rules};
@@ -31,6 +32,7 @@ use sluice_kernel::passes::inner::Inner;
 use sluice_kernel::passes::{TURN_ARRAYS, pack_bits};
 use sluice_kernel::share_code;
 use sluice_schedule::fused::{self, FusedSchedule};
+use sluice_schedule::in_runs::in_runs;
 use sluice_schedule::judge::{self, Verified};
 use sluice_schedule::minimum_latency::{self, minimum_latency};
 use sluice_schedule::partition;
@@ -180,11 +182,17 @@ fn fuse(
     let Elaborated { graph, steady, .. } = &checked.program;
     let init = &verified.schedule().init;
     let movable = |v| partition.is_none() && may_move(&checked.program, kernels, v);
-    let schedule = fused::schedule(&fused, graph, steady, init, &movable).map_err(|failure| {
-        Fault::internal(format!("a program with regions has no schedule: {failure:?}"))
-            .help("--fuse=false does without")
-    })?;
-    Ok(schedule.map(|schedule| (fused, schedule)))
+    let schedule = match fused::schedule(&fused, graph, steady, init, &movable) {
+        Ok(schedule) => schedule,
+        // where messages let no steady state run in one piece, regions cannot fire theirs at once
+        Err(fused::Failure::Refused(_)) if !steady.precedences.is_empty() => None,
+        Err(failure) => {
+            let fault = Fault::internal(format!("a program with regions has no schedule: {failure:?}"));
+            return Err(fault.help("--fuse=false does without"));
+        }
+    };
+    let whole = |s: &FusedSchedule| judge::states_at_once(steady, &s.judged.schedule().steady) != Some(0);
+    Ok(schedule.filter(whole).map(|schedule| (fused, schedule)))
 }
 
 /// The program with parts of it as one filter each, within stages where there are some; `None` where there are no such parts, or nobody wants
@@ -211,7 +219,7 @@ fn regions(
     };
     let apart = graph.node_ids().any(convolved);
     // what goes to the frequency domain is alone there
-    let may_fail = states <= DONE_AGAIN && !natives;
+    let may_fail = states <= DONE_AGAIN && !natives && checked.program.messages.links.is_empty();
     let by = |part: &dyn Fn(&partition::Verified, NodeId) -> Option<usize>, histories| {
         let part_of = |v| if convolved(v) { None } else { partition.map_or(Some(0), |p| part(p, v)) };
         let parts: Option<Vec<Option<usize>>> =
@@ -320,6 +328,12 @@ pub(crate) fn schedule(program: &Elaborated, kind: ScheduleKind) -> Result<Verif
             minimum_latency::Failure::Deadlock(node) => deadlock(program, node),
         })
     };
+    if kind == ScheduleKind::SingleAppearance
+        && !steady.precedences.is_empty()
+        && let Some(verified) = in_few_runs(graph, steady)
+    {
+        return Ok(verified);
+    }
     let candidate = match kind {
         // an order of firings with single appearances would miss messages
         _ if !steady.precedences.is_empty() => smallest_buffers()?,
@@ -337,6 +351,15 @@ pub(crate) fn schedule(program: &Elaborated, kind: ScheduleKind) -> Result<Verif
         let first: Vec<String> = violations.iter().take(3).map(|v| format!("{v:?}")).collect();
         Fault::internal(format!("the judge refuses the schedule: {}", first.join("; ")))
     })
+}
+
+/// With messages that hold firings back: each filter in one step where no steady state needs more, else as often in a row as messages allow.
+fn in_few_runs(graph: &SdfGraph, steady: &SteadyState) -> Option<Verified<SequentialSchedule>> {
+    let runs = in_runs(graph, steady)?;
+    let once = single_appearance(graph, steady, 1).ok();
+    let once = once.map(|s| SequentialSchedule { init: runs.init.clone(), ..s });
+    let once = once.filter(|s| judge::states_at_once(steady, &s.steady) != Some(0));
+    [once, Some(runs)].into_iter().flatten().find_map(|s| judge::verify(graph, steady, s).ok())
 }
 
 /// The analysis has shown that every program that comes this far can run.

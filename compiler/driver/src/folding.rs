@@ -31,7 +31,7 @@ pub fn fold(program: &Elaborated, code: &CodeOptions) -> Option<(Elaborated, Vec
 }
 
 /// Is there nothing left to check when the filter is compiled? (Whatever is not inlined could recurse too deep.)
-fn cannot_fail(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> bool {
+pub fn cannot_fail(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> bool {
     let Ok(kernel) = lower_one(filter, globals, code) else { return false };
     let kernel: Kernel = passes::prepare(kernel);
     let mut fails = false;

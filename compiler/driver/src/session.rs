@@ -12,7 +12,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 19] = [
+const PASSES: [&str; 20] = [
     "parse",
     "elaborate",
     "steady-state",
@@ -20,6 +20,7 @@ const PASSES: [&str; 19] = [
     "private-state",
     "past-items",
     "fold-branches",
+    "common-heads",
     "delays",
     "skip-zeros",
     "linear",

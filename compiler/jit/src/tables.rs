@@ -16,7 +16,7 @@ use sluice_codegen::c::batch;
 use sluice_codegen::c::check;
 use sluice_codegen::c::ends;
 use sluice_codegen::c::fills::Fills;
-use sluice_codegen::c::layout::{self, Layout};
+use sluice_codegen::c::layout::{self, Layout, Limits};
 use sluice_codegen::c::messages;
 use sluice_codegen::c::print::Site;
 use sluice_codegen::c::rest;
@@ -71,7 +71,9 @@ impl Keep {
 pub fn make(input: &ProgramInput<'_>, show: bool) -> Result<Program, Refusal> {
     check::check(input, |_| true)?;
     let facts = Facts::of(input.graph, input.kernels.len());
-    let layout = layout::lay_out(input.graph, input.steady, input.globals, batch::limits(input), (None, None, None))?;
+    // its steady states follow one another wherever messages hold firings back
+    let limits = Limits { at_once: None, ..batch::limits(input) };
+    let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, (None, None, None))?;
     let mut machine = Machine::new(input.options.stats, show)?;
     let made = code(input, &facts, &layout, &mut machine);
     match made {
@@ -406,6 +408,7 @@ fn assemble(
         steps: input.schedule.schedule().steady.clone(),
         unit,
         scaled: made.scaled,
+        at_once: None,
     });
     Ok(Program {
         machine: Some(machine),

@@ -12,8 +12,10 @@
 //! still happen runs its first turn step by step. So the time is that of reading the schedule, whatever the numbers in it.
 
 mod order;
+mod states;
 mod turns;
 
+pub use states::states_at_once;
 pub use turns::{turn_runs, turns_at_once};
 
 use crate::sequential::{SequentialSchedule, Step};

@@ -490,5 +490,7 @@ SL_ENGINE void sl_run_steps(sl_ctx *ctx, const sl_step *steps, uint64_t count, i
 SL_ENGINE void sl_keep(sl_ctx *ctx, int64_t k) SL_UNUSED;
 /* The latter for one channel. */
 SL_ENGINE void sl_slide(sl_ctx *ctx, uint32_t c, int64_t k) SL_UNUSED;
+/* Before `k` steady states at once: room for them behind what is on channels that slide. */
+SL_ENGINE void sl_make_way(sl_ctx *ctx, int64_t k) SL_UNUSED;
 
 #endif

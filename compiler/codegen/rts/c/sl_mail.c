@@ -164,6 +164,23 @@ static void sl_free_mail(sl_ctx *ctx) {
     }
 }
 
+/* How many firings of a node that can fire, `most` at most, follow one another before one that would miss a message. */
+static SL_UNUSED int64_t sl_before_letters(const sl_ctx *ctx, uint32_t v, int64_t most) {
+    const sl_program *p = ctx->program;
+    const sl_node *n = &p->nodes[v];
+    for (uint32_t i = 0; i < n->waits; i++) {
+        const sl_wait *w = &p->waits[n->first_wait + i];
+        int64_t fits = 1, fails = most + 1;
+        while (!ctx->dead[w->before] && fails - fits > 1) {
+            const int64_t middle = fits + (fails - fits) / 2;
+            const int misses = (uint64_t)ctx->fired[w->before] < sl_count(&w->need, (uint64_t)(ctx->fired[v] + middle));
+            *(misses ? &fails : &fits) = middle;
+        }
+        most = ctx->dead[w->before] ? most : fits;
+    }
+    return most;
+}
+
 /* The sender of a message that the node's next firing must not miss; -1 where there is none. */
 static int64_t sl_waits_for(const sl_ctx *ctx, uint32_t v) {
     const sl_program *p = ctx->program;

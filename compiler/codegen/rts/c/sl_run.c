@@ -148,7 +148,7 @@ static int32_t sl_make(const sl_program *p, const sluice_host *host, sl_ctx **in
     ctx->has_readers = p->abi->reader_count > 0;
     memcpy(&ctx->host, host, host->size < sizeof ctx->host ? host->size : sizeof ctx->host);
     ctx->ordered = p->ordered || (uint64_t)p->abi->printers + ctx->host.stdout_writers > 1;
-    ctx->at_once = !ctx->ordered && !p->dynamic && p->link_count == 0 && p->site_count == 0;
+    ctx->at_once = !ctx->ordered && !p->dynamic && p->site_count == 0;
 #ifdef SL_STATS
     ctx->at_once = 0;
 #endif
@@ -226,8 +226,7 @@ static void sl_settle(sl_ctx *ctx) {
     }
 }
 
-/* Before `k` steady states at once: room for them behind what is on channels that slide. */
-static void sl_make_way(sl_ctx *ctx, int64_t k) {
+SL_ENGINE void sl_make_way(sl_ctx *ctx, int64_t k) {
     const sl_program *p = ctx->program;
     for (uint32_t i = 0; i < p->kept_count; i++) {
         const sl_channel *ch = &p->channels[p->kept[i]];

@@ -358,7 +358,7 @@ static int64_t sl_times(sl_ctx *ctx, uint32_t v) {
     } else if (n->kind == SL_WRITER) {
         k = sl_least(k, sl_space(ctx, n->what));
     }
-    return k < 1 ? 1 : k;
+    return n->waits > 0 && k > 1 ? sl_before_letters(ctx, v, k) : k < 1 ? 1 : k;
 }
 
 /* Firings in the reference order, and what follows from them. */

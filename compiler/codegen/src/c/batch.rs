@@ -1,14 +1,18 @@
 //! # batch
 //!
 //! Purpose: how many steady states of a program run at once, and what bounds that. Input: the program. Output: [`Limits`] for [`layout`]; the number for stages, by trying layouts; and with how many
-//! a run begins ([`begin`]), before it is known how long they take.
+//! a run begins ([`begin`]), before it is known how long they take. Where messages hold firings back, as many as they allow are one [part](parts), and a call of `sl_steady` runs several.
 
-use super::fused;
+use super::fused::{self, FusedProgram};
 use super::layout::{self, Limits, WIDEST};
 use super::program::{CodegenError, ProgramInput};
 use super::sharing::Lives;
-use sluice_frontend::graph::NodeKind;
+use super::step_table::is_table;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::NodeId;
+use sluice_frontend::steady_state::SteadyState;
 use sluice_kernel::cost::bounded;
+use sluice_schedule::judge::states_at_once;
 
 /// Steady states that stages of a program run at once, where that is not asked for. What lies between the filters of a region takes no room, and what shares takes it once. `longer`: with twice
 /// as much room as one thread's buffers take.
@@ -58,6 +62,31 @@ pub fn begin(input: &ProgramInput<'_>, batch: u64) -> u64 {
     (some - some % unit).max(unit)
 }
 
+/// How many steady states run at once, each step of the schedule so many times as often, where messages do not let any number do that. `None` also where steady states [follow one another](repeats).
+pub fn parts(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> Option<u64> {
+    let steps = &input.schedule.schedule().steady;
+    let most = states_at_once(input.steady, steps).filter(|n| *n > 0)?;
+    // flows have steps of their own
+    if input.steady.islands.is_some() {
+        return None;
+    }
+    let table = regions.is_none() && is_table(input.graph, steps, input.options.table_above);
+    (!table).then_some(most)
+}
+
+/// Must steady states follow one another step by step, because of messages? Tables know no [parts].
+pub fn repeats(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> bool {
+    states_at_once(input.steady, &input.schedule.schedule().steady).is_some() && parts(input, regions).is_none()
+}
+
+/// How many batches may follow one another in one call of `sl_steady`: such that their items fill the stages of the ends, by node in items.
+pub(super) fn turns_of_parts(graph: &SdfGraph, steady: &SteadyState, batch: u64, stage: &dyn Fn(NodeId) -> u64) -> u64 {
+    let (readers, writers) = layout::ends(graph);
+    let of = |v: &NodeId| stage(*v) / steady.repetitions[v.index()].saturating_mul(batch).max(1);
+    let ends = readers.iter().chain(&writers).filter(|v| steady.repetitions[v.index()] > 0);
+    ends.map(of).min().unwrap_or(1).max(1)
+}
+
 /// What bounds a program's buffers.
 pub fn limits(input: &ProgramInput<'_>) -> Limits {
     let options = input.options;
@@ -68,5 +97,6 @@ pub fn limits(input: &ProgramInput<'_>) -> Limits {
         limit: options.buffer_limit,
         stages: None,
         turns: options.turns.max(1),
+        at_once: parts(input, fused::of(input)),
     }
 }

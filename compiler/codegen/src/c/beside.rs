@@ -24,7 +24,12 @@ const LARGEST: u64 = 100;
 
 /// Does nothing of a firing matter but its items, so that it may change places with those of other filters?
 pub fn may_move(kernel: &Kernel) -> bool {
-    let mut only_items = kernel.handlers.is_empty();
+    kernel.handlers.is_empty() && only_items(kernel)
+}
+
+/// Is nothing seen of a firing but its items, nor of a message that it hears?
+pub fn only_items(kernel: &Kernel) -> bool {
+    let mut only_items = true;
     for f in &kernel.functions {
         walk::each_stmt(&f.body, &mut |s| {
             only_items &= match &s.kind {

@@ -21,6 +21,8 @@ pub struct Fills {
     pub unit: u64,
     /// Is each of its steps run as often as the batch says, one after the other? Otherwise all of it is repeated.
     pub scaled: bool,
+    /// No more steady states than these are one, where messages hold firings back.
+    pub at_once: Option<u64>,
 }
 
 /// What steps do to a channel: how many items more (or less) there are afterwards, and the most there were more in between.
@@ -35,7 +37,7 @@ type Effects = BTreeMap<u32, Effect>;
 impl Fills {
     /// The most items on each channel in a batch of `batch` steady states, from one boundary to another.
     pub fn highest(&self, graph: &SdfGraph, steady: &SteadyState, batch: u64) -> Vec<u64> {
-        let times = batch / self.unit.max(1);
+        let times = batch.min(self.at_once.unwrap_or(u64::MAX)) / self.unit.max(1);
         let effects = if self.scaled {
             let mut all = Effects::new();
             for step in &self.steps {
@@ -184,7 +186,7 @@ mod tests {
                 let mut fill = boundary;
                 let all = vec![Step::Loop { times: batch, body: steps.clone() }];
                 run(&all, &graph, &mut fill, &mut want);
-                let fills = Fills { steps: steps.clone(), unit: 1, scaled: false };
+                let fills = Fills { steps: steps.clone(), unit: 1, scaled: false, at_once: None };
                 assert_eq!(fills.highest(&graph, &steady, batch), want.map(|n| n as u64), "{batch}: {steps:?}");
             }
         }
@@ -195,8 +197,10 @@ mod tests {
         let graph = chain(&[(2, 3), (1, 2)]);
         let steady = SteadyState { boundary_fill: vec![1, 0], ..SteadyState::default() };
         let steps = vec![fire(0, 6), Step::Loop { times: 2, body: vec![fire(1, 2), fire(2, 1)] }];
-        let fills = Fills { steps, unit: 1, scaled: true };
+        let fills = Fills { steps, unit: 1, scaled: true, at_once: None };
         assert_eq!(fills.highest(&graph, &steady, 10), [1 + 2 * 6 * 10, 2]);
         assert_eq!(fills.highest(&graph, &steady, 0), [1, 0]);
+        let parts = Fills { at_once: Some(3), ..fills };
+        assert_eq!(parts.highest(&graph, &steady, 10), [1 + 2 * 6 * 3, 2]);
     }
 }

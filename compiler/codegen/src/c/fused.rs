@@ -30,6 +30,7 @@ use sluice_frontend::ty::Ty;
 use sluice_kernel::fuse::{Fused, History, Region, StateOf};
 use sluice_kernel::ir::{Kernel, StateId};
 use sluice_schedule::fused::{FusedSchedule, unfolded};
+use sluice_schedule::judge::states_at_once;
 use std::fmt::Write;
 
 /// A program with regions, and how its steady state goes.
@@ -43,8 +44,10 @@ pub struct FusedProgram<'a> {
 
 /// The regions of a program whose steady state can be made of them.
 pub fn of<'a>(input: &ProgramInput<'a>) -> Option<FusedProgram<'a>> {
-    let plain = input.steady.islands.is_none() && input.steady.precedences.is_empty() && !input.options.stats;
-    let fused = input.fused.filter(|_| plain)?;
+    let plain = input.steady.islands.is_none() && !input.options.stats;
+    // a steady state of regions is one piece
+    let whole = states_at_once(input.steady, &input.schedule.schedule().steady) != Some(0);
+    let fused = input.fused.filter(|_| plain && whole)?;
     (!is_table(&fused.program.graph, &fused.schedule.steps, input.options.table_above)).then_some(fused)
 }
 
@@ -149,6 +152,7 @@ impl Made {
             fill: &fused.program.steady.boundary_fill,
             steps: &fused.schedule.steps,
             table_above: input.options.table_above,
+            // else there were no regions
             repeat: false,
             receives: &self.receives,
             serial: &self.serial,
@@ -261,8 +265,9 @@ pub(super) fn parts(input: &ProgramInput<'_>, layout: &Layout, h: &History) -> V
     parts
 }
 
-/// `sl_steady`.
+/// `sl_steady`, or a part of it, by this name.
 pub fn steady(
+    name: &str,
     input: &ProgramInput<'_>,
     fused: FusedProgram<'_>,
     (layout, facts, lives): (&Layout, &Facts, Option<&Lives>),
@@ -291,7 +296,7 @@ pub fn steady(
     leave.push_str(&moves.leave);
     let _ = write!(
         out,
-        "\n{}static void sl_steady(sl_ctx *ctx, int64_t k) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)s;\n\
+        "\n{}static void {name}(sl_ctx *ctx, int64_t k) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)s;\n\
          {enter}    sl_regions(ctx, k);\n{leave}}}\n",
         moves.tables
     );

@@ -11,6 +11,7 @@
 //! capacity of a channel is that of [`SteadyState::capacity`]: enough for any order of firings within an epoch. Channels on which nothing stays share memory while steady states
 //! run at once ([`super::sharing`]); their own buffers hold one steady state then.
 
+use super::batch::turns_of_parts;
 use super::fused::FusedProgram;
 use super::program::CodegenError;
 use super::sharing::Lives;
@@ -41,6 +42,8 @@ pub const WIDEST: u64 = 16;
 pub struct Layout {
     /// Steady states that run at once.
     pub batch: u64,
+    /// So many batches may follow one another before the engine looks round: 1 but where messages make them short.
+    pub turns: u64,
     /// By channel: offset and capacity in items.
     pub channels: Vec<Place>,
     /// Inputs of regions that hold more than their channels do, as [`sluice_kernel::fuse::Fused::histories`] has them.
@@ -81,6 +84,8 @@ pub struct Limits {
     pub stages: Option<u64>,
     /// So many times as many steady states as run at once come from a reader at once.
     pub turns: u64,
+    /// No more steady states are one, because of messages: several such batches follow one another then ([`Layout::turns`]).
+    pub at_once: Option<u64>,
 }
 
 impl Layout {
@@ -212,6 +217,7 @@ pub fn lay_out(
     };
     if let Some(batch) = limits.batch {
         let batch = batch.max(1).checked_next_multiple_of(unit).unwrap_or(unit);
+        let batch = batch.min(limits.at_once.unwrap_or(u64::MAX));
         return place(batch)
             .filter(|l| l.bytes <= limits.limit)
             .ok_or_else(|| too_large(graph, steady, &sizes, batch, limits.limit));
@@ -227,7 +233,8 @@ pub fn lay_out(
         .map(|c| steady.boundary_fill[c.index()].saturating_mul(sizes[c.index()].0));
     let moved = stays.saturating_sub(slid.fold(0, u64::saturating_add));
     let most = FIRINGS.max((graph.nodes.len() as u64).saturating_mul(FIRINGS_OF_A_NODE)).max(moved / 4 / 4);
-    let (mut fits, mut fails) = (1, (most / firings / unit).max(1) + 1);
+    let at_once = limits.at_once.unwrap_or(u64::MAX);
+    let (mut fits, mut fails) = (1, (most / firings / unit).min(at_once / unit).max(1) + 1);
     while fails - fits > 1 {
         let middle = fits + (fails - fits) / 2;
         match unit.checked_mul(middle).and_then(place) {
@@ -238,13 +245,18 @@ pub fn lay_out(
     let batch = unit.saturating_mul(fits);
     // few firings, but nearly those of all lanes, are those of all lanes
     let whole = batch.checked_next_multiple_of(WIDEST).filter(|n| n % unit == 0 && n - batch <= batch / 4);
-    let whole = whole.filter(|n| *n < 4 * WIDEST);
+    let whole = whole.filter(|n| *n < 4 * WIDEST && *n <= at_once);
     let wider = whole.and_then(place).filter(|l| l.bytes <= limits.limit);
     // or those of fewer vectors, rather than of vectors and a few
     let some = if batch < 16 * WIDEST { WIDEST } else { 4 * WIDEST };
     let fewer = batch - batch % some;
     let batch = if fewer > 0 && fewer.is_multiple_of(unit) { fewer } else { batch };
-    Ok(wider.or_else(|| place(batch)).unwrap_or(least))
+    let mut made = wider.or_else(|| place(batch)).unwrap_or(least);
+    if limits.at_once.is_some() {
+        let stage = |v: NodeId| STAGE / end_channel(graph, v).map_or(1, |c| sizes[c.index()].0).max(1);
+        made.turns = turns_of_parts(graph, steady, made.batch, &stage);
+    }
+    Ok(made)
 }
 
 /// What buffers depend on besides the graph.
@@ -350,7 +362,17 @@ fn place(
         }
     }
     let slides = graph.channel_ids().map(|c| slides[c.index()].then_some(c)).collect();
-    (at < 1 << 62).then_some(Layout { batch, channels, histories, stages, shared, slides, channel_bytes, bytes: at })
+    (at < 1 << 62).then_some(Layout {
+        batch,
+        turns: 1,
+        channels,
+        histories,
+        stages,
+        shared,
+        slides,
+        channel_bytes,
+        bytes: at,
+    })
 }
 
 /// Says which channel is the largest.
@@ -384,7 +406,8 @@ mod tests {
         )
     }
 
-    const LIMITS: Limits = Limits { unit: 1, batch: None, target: 1 << 17, limit: 1 << 30, stages: None, turns: 1 };
+    const LIMITS: Limits =
+        Limits { unit: 1, batch: None, target: 1 << 17, limit: 1 << 30, stages: None, turns: 1, at_once: None };
 
     fn laid_out(text: String, limits: Limits) -> Layout {
         let input = SourceInput { name: "a.str".into(), text };

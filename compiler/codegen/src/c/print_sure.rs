@@ -4,7 +4,7 @@
 //! bounds, it fires as long as the most that a firing can look at is there, with room for the most that it can push; otherwise up to the first firing that lacks something, of which nothing is left.
 //!
 //! ```text
-//! work pop 1 push [0, 2] { ... }   →   for (; fired < n && have >= 1 && room >= 2; fired++) { ... in += took, out += gave, have -= took, room -= gave; }
+//! work pop 1 push [0, 2] { ... }   →   while ((turns = how many lack nothing, whatever they do) > 0) for (turn = 0; turn < turns; turn++) { ... in += took, out += gave; }
 //! work pop 1 push * { ... }        →   for (; fired < n && have >= 1; fired++) { sum_was = sum; ... if (pushed >= room) goto lacking; ... }  ...  lacking: sum = sum_was;
 //! ```
 //!
@@ -74,12 +74,15 @@ impl Printer<'_> {
         let f = self.function();
         self.head_comment(f);
         let (each, gives) = (self.kernel.uses_iter(), self.kernel.output != Ty::Void);
+        let (input, output) = (Self::item(&self.kernel.input), Self::item(&self.kernel.output));
         let _ = write!(
             self.out,
             "{head}\n{{\n    (void)ctx, (void)in, (void)out;\n    uint64_t have = ctx->have, room = ctx->room;\n    \
-             int64_t all_took = 0, all_gave = 0;\n    long fired = 0;\n    (void)room;\n"
+             const {input} *const first_in = in;\n    {output} *const first_out = out;\n    long fired = 0;\n    (void)room, (void)first_out;\n"
         );
         self.keep();
+        // only a fault tells of the firing
+        let firing = if can_fail(&f.body) { "ctx->firing++;\n" } else { "" };
         let mut was = String::new();
         if let Row::Tried(_) = row {
             for id in &self.kept {
@@ -89,25 +92,55 @@ impl Printer<'_> {
                 let _ = writeln!(was, "        {name}_was = {name};");
             }
         }
-        let needs = match row {
-            Row::Sure(look, push) if gives => format!("have >= {look} && room >= {push}"),
-            Row::Sure(look, _) | Row::Tried(look) => format!("have >= {look}"),
-        };
-        let _ = write!(
-            self.out,
-            "    for (; fired < n && {needs}; fired++) {{\n        int64_t took = 0, gave = 0;\n        ctx->firing++;\n{was}"
-        );
+        match row {
+            Row::Sure(look, push) => {
+                let pop = work.bounds().pop.1.unwrap_or(look);
+                let _ = writeln!(
+                    self.out,
+                    "    /* so many firings at once as lack neither items nor room, whatever they take and give */\n    \
+                     for (uint64_t turns; fired < n && have >= {look}; fired += (long)turns) {{\n    turns = (uint64_t)(n - fired);"
+                );
+                if pop > 0 {
+                    let _ = writeln!(
+                        self.out,
+                        "    if ((have - {look}) / {pop} < turns) turns = (have - {look}) / {pop} + 1;"
+                    );
+                }
+                if gives && push > 0 {
+                    let _ = writeln!(self.out, "    if (room / {push} < turns) turns = room / {push};");
+                }
+                self.out.push_str("    if (turns == 0) break;\n    for (uint64_t turn = 0; turn < turns; turn++) {\n");
+            }
+            Row::Tried(look) => {
+                let _ = writeln!(self.out, "    for (; fired < n && have >= {look}; fired++) {{");
+            }
+        }
+        let _ = write!(self.out, "        int64_t took = 0, gave = 0;\n        {firing}{was}");
         self.row = Some(row);
         self.body(&f.body, 2);
         self.row = None;
         if each {
             self.out.push_str("        st->iter++;\n");
         }
-        self.out.push_str("        in += took, have -= (uint64_t)took, all_took += took;\n");
+        let counts = matches!(row, Row::Tried(_));
+        self.out.push_str("        in += took;\n");
+        if counts {
+            self.out.push_str("        have -= (uint64_t)took;\n");
+        }
         if gives {
-            self.out.push_str("        out += gave, room -= (uint64_t)gave, all_gave += gave;\n");
+            self.out.push_str("        out += gave;\n");
+            if counts {
+                self.out.push_str("        room -= (uint64_t)gave;\n");
+            }
         }
         self.out.push_str("        (void)gave;\n    }\n");
+        if !counts {
+            self.out.push_str("    have = ctx->have - (uint64_t)(in - first_in);\n");
+            if gives {
+                self.out.push_str("    room = ctx->room - (uint64_t)(out - first_out);\n");
+            }
+            self.out.push_str("    }\n");
+        }
         if let Row::Tried(_) = row {
             self.out.push_str("    goto done;\nlacking: SL_UNUSED;\n");
             self.out.push_str(&was.lines().map(undone).collect::<String>());
@@ -117,7 +150,8 @@ impl Printer<'_> {
             self.out.push_str("    st->iter += fired;\n");
         }
         self.put_back();
-        self.out.push_str("    ctx->surely = fired, ctx->took = all_took, ctx->gave = all_gave;\n}\n\n");
+        let gave = if gives { "out - first_out" } else { "0" };
+        let _ = writeln!(self.out, "    ctx->surely = fired, ctx->took = in - first_in, ctx->gave = {gave};\n}}\n");
     }
 
     /// What such an attempt does beside computing.
@@ -134,6 +168,16 @@ impl Printer<'_> {
             _ => return,
         };
     }
+}
+
+/// Can something stop the program here, where nothing lacks?
+fn can_fail(body: &[Stmt]) -> bool {
+    let mut fails = false;
+    walk::each_stmt(body, &mut |s| {
+        let counts = |c: &Check| matches!(c, Check::Took(_) | Check::Gave(_) | Check::Item(_) | Check::Room(_));
+        fails |= matches!(&s.kind, StmtKind::Check(c) if !counts(c));
+    });
+    fails
 }
 
 /// `a_was = a;` the other way round.

@@ -296,6 +296,7 @@ fn make(
     let mut limits = super::batch::limits(input);
     if let Some(device) = device {
         limits.stages = Some(device.batch);
+        limits.at_once = None;
     }
     let regions = fused::of(input).filter(|_| device.is_none());
     if let Some(regions) = regions {
@@ -321,7 +322,7 @@ fn make(
         fill: &input.steady.boundary_fill,
         steps: &schedule.steady,
         table_above: options.table_above,
-        repeat: !input.steady.precedences.is_empty(),
+        repeat: super::batch::repeats(input, regions),
         receives: &messages::receivers(input),
         serial: &beside::serial(input),
         weaves: &woven::weaves(input),
@@ -331,9 +332,10 @@ fn make(
         lives: lives.as_ref().filter(|_| regions.is_none()),
     };
     let mut movers = Movers::default();
+    let steady_name = if limits.at_once.is_some() { "sl_several" } else { "sl_steady" };
     let mut steady = match (device, dynamic) {
         (None, false) if let Some(regions) = regions => SteadyText {
-            text: fused::steady(input, regions, (&layout, &facts, lives.as_ref()), &mut movers)?,
+            text: fused::steady(steady_name, input, regions, (&layout, &facts, lives.as_ref()), &mut movers)?,
             tables: false,
             scaled: true,
         },
@@ -348,7 +350,7 @@ fn make(
         (None, false) => {
             let others = lives.as_ref().is_some_and(|l| !l.twins().is_empty());
             let keep = others.then(|| twins::keep(input.graph, input.steady, &layout, lives.as_ref()));
-            steps.emit(keep.as_deref().unwrap_or("    sl_keep(ctx, k);\n"), &mut movers)?
+            steps.emit(steady_name, keep.as_deref().unwrap_or("    sl_keep(ctx, k);\n"), &mut movers)?
         }
         (None, true) => SteadyText {
             text: "static void sl_steady(sl_ctx *ctx, int64_t k) { sl_flow(ctx, k); }\n".into(),
@@ -356,6 +358,14 @@ fn make(
             scaled: false,
         },
     };
+    if limits.at_once.is_some() {
+        let _ = write!(
+            steady.text,
+            "\n/* Messages let no more steady states be one. */\nstatic void sl_steady(sl_ctx *ctx, int64_t k) {{\n    while (k > 0) {{\n        \
+             const int64_t some = k < {0} ? k : {0};\n        sl_make_way(ctx, some);\n        sl_several(ctx, some);\n        k -= some;\n    }}\n}}\n",
+            layout.batch
+        );
+    }
     let parts = (&layout, &facts, lives.as_ref());
     let staged = partition.zip(again.as_ref());
     let staged = staged.map(|of| stages::emit(input, of, (&steps, parts, regions), &mut movers)).transpose()?;
@@ -444,9 +454,10 @@ fn make(
         steps: schedule.steady.clone(),
         unit: schedule.batch,
         scaled: steady.scaled,
+        at_once: limits.at_once.map(|_| layout.batch),
     });
     let engine = apart.then(|| engine_apart(parts));
-    let (batch, unit) = device.map_or((layout.batch, schedule.batch), |d| (d.batch, d.unit));
+    let (batch, unit) = device.map_or((layout.batch * layout.turns, schedule.batch), |d| (d.batch, d.unit));
     Ok(CProgram { source: out, engine, header: library_header, sites, batch, unit, bytes: layout.bytes, fills })
 }
 
@@ -531,7 +542,7 @@ fn descriptor(
         facts.printers,
         u8::from(facts.bounded),
         layout.bytes,
-        device.map_or(layout.batch, |d| d.batch),
+        device.map_or(layout.batch * layout.turns, |d| d.batch),
         device.map_or(0, |d| d.kernels),
     );
     let _ = write!(
@@ -547,9 +558,9 @@ fn descriptor(
         input.options.channel_limit,
         u8::from(natives),
         layout.bytes,
-        device.map_or(layout.batch, |d| d.batch),
+        device.map_or(layout.batch * layout.turns, |d| d.batch),
         device.map_or(input.schedule.schedule().batch, |d| d.unit),
-        device.map_or_else(|| super::batch::begin(input, layout.batch), |d| d.least),
+        device.map_or_else(|| super::batch::begin(input, layout.batch * layout.turns), |d| d.least),
         rest::items_until_seen(input),
         if device.is_some() { ", &sl_the_kernels" } else { "" },
     );

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The firings of one steady state are counted, as early as their items allow. Seen is what a writer gets, and whatever a filter does that is not giving items
-//! ([`may_move`]). Programs with one source only, a reader: with several, it would matter which of them is waited for.
+//! ([`only_items`]). Programs with one source only, a reader: with several, it would matter which of them is waited for.
 
-use super::beside::may_move;
+use super::beside::only_items;
 use super::program::ProgramInput;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::NodeId;
@@ -25,12 +25,13 @@ pub fn items_until_seen(input: &ProgramInput<'_>) -> u64 {
     let mut sources = graph.node_ids().filter(|v| graph.node(*v).inputs.is_empty());
     let (Some(reader), None) = (sources.next(), sources.next()) else { return 0 };
     let [first] = graph.node(reader).outputs[..] else { return 0 };
-    let counted = steady.islands.is_none() && steady.precedences.is_empty() && input.messages.links.is_empty();
+    // who waits for a message fires later than this, not earlier
+    let counted = steady.islands.is_none();
     if !counted || !matches!(graph.node(reader).kind, NodeKind::Reader(_)) {
         return 0;
     }
     let seen = |v: NodeId| match &graph.node(v).kind {
-        NodeKind::Filter { code, .. } => !may_move(&input.kernels[code.index()]),
+        NodeKind::Filter { code, .. } => !only_items(&input.kernels[code.index()]),
         NodeKind::Writer(_) => true,
         _ => false,
     };

@@ -15,6 +15,7 @@
 //! whole batch, so that what lives at different times in the whole does so in them; what goes from stage to stage, and what brings older items along, has a buffer of its own.
 
 use super::alike::{self, Alike};
+use super::batch;
 use super::fused::FusedProgram;
 use super::lanewise::Lanewise;
 use super::layout::size_align;
@@ -96,7 +97,7 @@ impl Lives {
         };
         let own: Option<Vec<u64>> = apart.map(|a| a.own.iter().zip(fill).map(|(own, n)| n + u64::from(*own)).collect());
         let fill = own.as_ref().unwrap_or(fill);
-        let repeats = !input.steady.precedences.is_empty() || is_table(graph, steps, input.options.table_above);
+        let repeats = batch::repeats(input, regions) || is_table(graph, steps, input.options.table_above);
         let lives = if repeats { None } else { Lives::of(graph, steps, fill) };
         let may = |c: ChannelId| apart.is_none_or(|a| !a.crosses[c.index()]);
         lives.map(|mut lives| {

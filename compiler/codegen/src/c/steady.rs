@@ -100,14 +100,14 @@ pub struct SteadyText {
 }
 
 impl Steady<'_> {
-    /// Prints it. `keep`: C that brings what waits on channels to the beginnings of the buffers.
-    pub fn emit(&self, keep: &str, movers: &mut Movers) -> Result<SteadyText, CodegenError> {
+    /// Prints it by this name. `keep`: C that brings what waits on channels to the beginnings of the buffers.
+    pub fn emit(&self, name: &str, keep: &str, movers: &mut Movers) -> Result<SteadyText, CodegenError> {
         let scalable = self.scalable();
         if is_table(self.graph, self.steps, self.table_above) {
             let scaled = self.table_is_scaled();
             return Ok(SteadyText { text: self.table(scaled), tables: true, scaled });
         }
-        let text = self.functions("sl_steady", "", keep, movers)?;
+        let text = self.functions(name, "", keep, movers)?;
         Ok(SteadyText { text, tables: false, scaled: scalable })
     }
 

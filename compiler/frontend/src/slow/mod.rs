@@ -8,7 +8,9 @@
 //! - [`fold_branches()`]: a round-robin splitjoin whose branches are N equal stateful filters becomes one filter. Nothing else changes.
 //! - [`level_branches()`]: the same of equal filters without state that look ahead, for vectors over neighbouring branches.
 //!
-//! In both, a filter's state becomes an array, one element for each stream, and a firing does a firing of each ([`mod@code`]). Delays (initial
+//! - [`common_heads()`]: what branches behind a duplicate splitter begin with stands before it, once; no state becomes an array here.
+//!
+//! In the others, a filter's state becomes an array, one element for each stream, and a firing does a firing of each ([`mod@code`]). Delays (initial
 //! items, state) are there N times: this is C-slow, so the RecMII per item falls by N, and the loop over the streams has independent turns.
 //! Source: "Method for Software Pipelining on GPUs", section 5; C. E. Leiserson, J. B. Saxe, "Retiming synchronous circuitry", 1991, section 9.
 //!
@@ -27,12 +29,14 @@
 //! What must hold afterwards: the graph verifies, has a steady state, and fires each filter as often as the original.
 
 pub mod code;
+pub mod common_heads;
 pub mod fold_branches;
 pub mod in_turn;
 pub mod level_branches;
 mod rewrite;
 mod streams;
 
+pub use common_heads::common_heads;
 pub use fold_branches::{Folded, fold_branches};
 pub use in_turn::{Held, InTurn, Lay};
 pub use level_branches::level_branches;

@@ -109,7 +109,7 @@ pub struct Rules<'a> {
 
 /// Fuses what can be; `None` where that is nothing.
 pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: Rules<'_>) -> Option<Fused> {
-    if steady.islands.is_some() || !steady.precedences.is_empty() {
+    if steady.islands.is_some() {
         return None;
     }
     let none = vec![false; graph.nodes.len()];

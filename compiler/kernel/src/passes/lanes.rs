@@ -9,7 +9,7 @@
 //!   →  the same, read as: $s a vector, in(..) one item of each firing, table0[$i] and $i the same in all lanes
 //! ```
 //!
-//! A filter qualifies where its firing has no state, `iter()`, checks, calls or prints, little of functions such as `log` but with `--fast-math` (except for angles and sines of floats, which lanes have to the last bit), takes and gives floats, ints or complex numbers,
+//! A filter qualifies where its firing writes no state (what messages or the first firing have put there it may read), has no `iter()`, checks, calls or prints, little of functions such as `log` but with `--fast-math` (except for angles and sines of floats, which lanes have to the last bit), takes and gives floats, ints or complex numbers,
 //! its control flow does not depend on data, and it does not only move items or consist of loops over neighbouring items; a condition that does, over assignments that may be executed in vain, becomes
 //! selections. Complex values are split first.
 
@@ -268,7 +268,9 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<
     walk::each_expr(&f.body, &mut |e| {
         ok &= match &e.kind {
             ExprKind::Load(p) => match p.base {
-                Base::State(_) | Base::Peek(_) | Base::Out(_) => false,
+                Base::Peek(_) | Base::Out(_) => false,
+                // nothing here writes one: what a message or the first firing has put there is the same in all lanes
+                Base::State(_) => index_ok(p) && !e.ty.is_aggregate(),
                 Base::Table(_) if gathers(p, varying) => matches!(e.ty, Ty::Float | Ty::Int),
                 _ => index_ok(p),
             },

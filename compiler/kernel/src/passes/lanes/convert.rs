@@ -88,6 +88,8 @@ fn within(p: &Place, f: &Function, rates: Rates) -> bool {
                 _ => false,
             }
         }
+        // what nothing in the function writes, or there will be no lanes
+        Base::State(_) => p.path.is_empty(),
         Base::In(e) => below(e, rates.peek) && p.path.iter().all(|s| matches!(s, Proj::Component(_))),
         _ => false,
     }
