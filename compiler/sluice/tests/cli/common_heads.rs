@@ -17,7 +17,7 @@ fn with_filters(main: &str) -> String {
 
 /// How often a filter stands in the program that C is made of.
 fn stands(program: &str, name: &str, arguments: &[&str]) -> usize {
-    let place = Place::new().with("a.str", &with_filters(program));
+    let place = Place::new().with("a.str", with_filters(program));
     let done = place.run(&[&["run", "a.str", "--dump-after", "common-heads"], arguments].concat()).ends(0);
     let is = |l: &&str| {
         let mut words = l.split(' ');

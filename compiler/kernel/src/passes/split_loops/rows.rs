@@ -59,11 +59,11 @@ pub(super) fn nest(l: &For, span: Span, columns: u64, locals: &mut Vec<Local>) -
     let mut body = l.body.clone();
     let int = |id| Expr::local(id, Ty::Int);
     // outer expressions first: the counter within them is gone then
-    fn replace(e: &mut Expr, var: LocalId, of: &dyn Fn(&Expr) -> Option<Expr>) {
+    fn replace(e: &mut Expr, of: &dyn Fn(&Expr) -> Option<Expr>) {
         if let Some(new) = of(e) {
             *e = new;
         } else {
-            e.each_operand_mut(&mut |o| replace(o, var, of));
+            e.each_operand_mut(&mut |o| replace(o, of));
         }
     }
     let of = |e: &Expr| match taken_apart(e, l.var) {
@@ -82,7 +82,7 @@ pub(super) fn nest(l: &For, span: Span, columns: u64, locals: &mut Vec<Local>) -
             }
         }
     }
-    each(&mut body, &mut |e| replace(e, l.var, &of));
+    each(&mut body, &mut |e| replace(e, &of));
     // who goes further out passes one loop more
     walk::shift_breaks(&mut body, 1, 1);
     let counted = |var, to, body| For {
