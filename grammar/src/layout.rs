@@ -122,7 +122,7 @@ impl<'s> Layout<'s, '_> {
         if top.is_some_and(Kind::is_brace) && self.after_statement() && self.declaration_head(i) {
             self.close_open_braces(at.start, "but a declaration starts here");
         }
-        if self.needless(i) || self.pointer(i) {
+        if self.needless(i) || self.pointer(i) || self.kind_of_stream(i) {
             return i + 1;
         }
         match at.token {

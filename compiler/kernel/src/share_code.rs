@@ -187,7 +187,8 @@ pub fn is_plain(kernel: &Kernel) -> bool {
     let of_lanes = kernel.lanes.as_ref().map(|l| l.function);
     let of_steps = kernel.steps.as_ref().map(|s| s.function);
     let known = |i: usize| [Some(kernel.work.function), of_lanes, of_steps].contains(&Some(FuncId::from(i)));
-    let mut plain = kernel.prework.is_none()
+    let mut plain = !kernel.functions.is_empty()
+        && kernel.prework.is_none()
         && kernel.handlers.is_empty()
         && kernel.natives.is_empty()
         && kernel.work.dynamic.is_none()

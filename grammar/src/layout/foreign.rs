@@ -7,12 +7,21 @@ use crate::syntax_error::other_languages;
 use crate::token::Token;
 
 impl Layout<'_, '_> {
-    /// `const int n`, `unsigned int n`, a field `struct T t`: the word at `i` is left out.
+    /// `const int n`, `unsigned int n`, a field `struct T t`, `f(void)`: the word at `i` is left out.
     pub(super) fn needless(&mut self, i: usize) -> bool {
         let at = self.input[i];
         // at top level there are no variables that one could mean
         if self.stack.is_empty() {
             return false;
+        }
+        let called =
+            matches!(self.out[..], [.., a, b] if matches!(a.token, Token::Ident(_)) && b.token == Token::LParen);
+        if at.token == Token::Void && called && self.next(i) == Some(Token::RParen) {
+            let here = self.span(at.start, at.end);
+            let diagnostic = Diagnostic::error("E0009", "`void` is no parameter", here, "needless");
+            let help = diagnostic.help("where there are no parameters, nothing stands between `(` and `)`");
+            self.tell(help.fix(Fix::new("remove `void`", here, "")));
+            return true;
         }
         let (word, help) = match at.token {
             Token::Ident(word @ ("const" | "constexpr" | "final" | "register" | "volatile")) if self.typed(i + 1) => {
@@ -32,6 +41,29 @@ impl Layout<'_, '_> {
         };
         let diagnostic = Diagnostic::error("E0009", title, here, "needless").help(help);
         self.tell(diagnostic.fix(Fix::new(format!("remove `{word}`"), with_blank, "")));
+        true
+    }
+
+    /// `add int->int Filter {`: a kind of stream with a capital, behind the types of its items; read as what it means.
+    pub(super) fn kind_of_stream(&mut self, i: usize) -> bool {
+        let at = self.input[i];
+        let Token::Ident(word) = at.token else { return false };
+        let typed = matches!(self.out[..], [.., a, b] if a.token == Token::Arrow && b.token.is_type_keyword());
+        let head = match self.next(i) {
+            Some(Token::LBrace) => true,
+            Some(Token::Ident(_)) => matches!(self.next(i + 1), Some(Token::LBrace | Token::LParen)),
+            _ => false,
+        };
+        let kinds = [Token::Filter, Token::Pipeline, Token::SplitJoin, Token::FeedbackLoop];
+        let kind = kinds.into_iter().find(|k| k.spelling().eq_ignore_ascii_case(word));
+        // at top level nothing else can stand there, and that is told
+        let Some(kind) = kind.filter(|_| typed && head && !self.stack.is_empty()) else { return false };
+        let (here, name) = (self.span(at.start, at.end), kind.spelling());
+        let diagnostic = Diagnostic::error("E0008", format!("`{word}` is no kind of stream"), here, "unexpected");
+        let help = diagnostic.help(format!("it is written `{name}`"));
+        self.tell(help.fix(Fix::safe(format!("write `{name}`"), here, name)));
+        self.stream_head = true;
+        self.emit(kind, at.start, at.end);
         true
     }
 

@@ -172,8 +172,8 @@ fn filters_that_differ_in_tables_share_code() {
         let (few, many) = ((few, work(&bank(few, taps))), (many, work(&bank(many, taps))));
         // a line for what each is before its first firing
         assert!(many.1.functions <= few.1.functions + (many.0 - few.0) + 20, "{few:?}, {many:?}");
-        // its calls in batches of several sizes
-        assert!(many.1.statements < few.1.statements + 4 * (many.0 - few.0), "{few:?}, {many:?}");
+        // its calls in batches of several sizes, and its item of the sum; a filter itself has hundreds
+        assert!(many.1.statements < few.1.statements + 20 * (many.0 - few.0), "{few:?}, {many:?}");
     }
     // few with small ones have their own
     let place = Place::new().with("a.str", bank(35, 9));

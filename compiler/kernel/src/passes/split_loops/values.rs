@@ -150,7 +150,17 @@ impl Values {
 
     /// Makes an expression simpler by what is known, from the inside out; what is not known, and depends on the counter of the loop that is looked at, is noted.
     pub(super) fn simplify(&mut self, e: &mut Expr) {
-        e.each_operand_mut(&mut |o| self.simplify(o));
+        match &mut e.kind {
+            // a choice of two numbers at hand is one instruction, in vectors too: no loop is split for it
+            ExprKind::Select(c, a, b) if matches!(a.ty, Ty::Float | Ty::Double) && at_hand(a) && at_hand(b) => {
+                let search = self.search.take();
+                self.simplify(c);
+                self.search = search;
+                self.simplify(a);
+                self.simplify(b);
+            }
+            _ => e.each_operand_mut(&mut |o| self.simplify(o)),
+        }
         let new = match &e.kind {
             ExprKind::Binary(op, a, b) if a.ty == Ty::Int => match op {
                 BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne => {
@@ -299,6 +309,15 @@ pub(super) fn asks(body: &[Stmt]) -> bool {
         };
     });
     found
+}
+
+/// Is it a constant or a scalar variable?
+fn at_hand(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Const(_) => true,
+        ExprKind::Load(p) => p.path.is_empty() && matches!(p.base, Base::Local(_) | Base::State(_)),
+        _ => false,
+    }
 }
 
 /// The value of a condition that is known.
