@@ -180,7 +180,10 @@ fn firings_that_take_many() {
             let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
             // by four vectors at once, and by one
             assert_eq!(squares(&text), wanted * 5, "{program}");
-            at_all_widths(&place, &program, 1, &[n * 15, n * 16 + 7, n * 83]);
+            // from a buffer they all come alike
+            if n != 1024 || pushes == 2 {
+                at_all_widths(&place, &program, 1, &[n * 15, n * 16 + 7, n * 83]);
+            }
         }
     }
 }
