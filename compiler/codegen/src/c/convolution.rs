@@ -15,6 +15,7 @@ use super::rts;
 use super::types::initializer;
 use sluice_frontend::constant::Const;
 use sluice_frontend::convolution::Convolution;
+use sluice_kernel::share_code::first_alike;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -53,6 +54,11 @@ fn used<'a>(
     let there = filters.iter().enumerate().filter(|(_, f)| f.is_some()).map(|(k, _)| k).collect::<Vec<_>>();
     let input = *input;
     there.into_iter().filter_map(move |k| Some((k, of(&input, k)?)))
+}
+
+/// By code: the first whose functions are its own ([`first_alike`]) of those that are `used`. What is convolved has functions around its own.
+pub(super) fn alike(input: &ProgramInput<'_>, used: &dyn Fn(usize) -> bool) -> Vec<usize> {
+    first_alike(input.kernels, &|k| used(k) && of(input, k).is_none())
 }
 
 /// The powers of two of all transforms, forwards and back.

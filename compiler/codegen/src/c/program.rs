@@ -31,7 +31,6 @@ use sluice_frontend::steady_state::SteadyState;
 use sluice_frontend::typed::{FilterCode, Globals};
 use sluice_grammar::span::{SourceMap, Span};
 use sluice_kernel::ir::Kernel;
-use sluice_kernel::share_code::first_alike;
 use sluice_schedule::judge::Verified;
 use sluice_schedule::partition;
 use sluice_schedule::sequential::SequentialSchedule;
@@ -252,7 +251,7 @@ struct Extra<'a> {
 pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let mut first_site = 0;
     let facts = Facts::of(input.graph, input.kernels.len());
-    let first = first_alike(input.kernels, &|k| facts.instances[k] > 0);
+    let first = convolution::alike(input, &|k| facts.instances[k] > 0);
     let mut calls = vec![0; first.len()];
     first.iter().zip(&facts.instances).for_each(|(k, n)| calls[*k] += n);
     let emit = |(k, kernel): (usize, &Kernel)| {

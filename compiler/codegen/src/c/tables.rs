@@ -11,7 +11,6 @@ use super::types::{c_type, initializer, text};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::typed::Rates;
-use sluice_kernel::share_code::first_alike;
 use std::fmt::Write;
 
 /// What the tables say beside the graph itself.
@@ -96,7 +95,7 @@ pub fn wrappers(input: &ProgramInput<'_>, facts: &Facts, regions: &[(usize, usiz
     let mut out = String::new();
     let args = "sl_ctx *ctx, void *st, const void *in, void *out, long n";
     let receives = super::messages::receivers(input);
-    let first = first_alike(input.kernels, &|k| facts.instances[k] > 0);
+    let first = super::convolution::alike(input, &|k| facts.instances[k] > 0);
     for (k, kernel) in input.kernels.iter().enumerate().filter(|(k, _)| facts.instances[*k] > 0) {
         // an attempt must not undo what a message did: the engine delivers before it
         let mail = receives[k] && kernel.work.dynamic.is_none();

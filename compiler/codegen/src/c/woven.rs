@@ -20,7 +20,6 @@ use super::types::c_type;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_kernel::passes::unroll::written_out_size;
-use sluice_kernel::share_code::first_alike;
 use sluice_schedule::sequential::Step;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -31,7 +30,7 @@ const LARGEST: u64 = 200;
 
 /// By code: may its items be brought one by one? Those of vectors of firings are brought in rows.
 pub fn weaves(input: &ProgramInput<'_>) -> Vec<bool> {
-    let first = first_alike(input.kernels, &|_| true);
+    let first = super::convolution::alike(input, &|_| true);
     let mut calls = vec![0usize; input.kernels.len()];
     for node in &input.graph.nodes {
         if let NodeKind::Filter { code, .. } = &node.kind {

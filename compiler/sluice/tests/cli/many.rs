@@ -195,6 +195,27 @@ fn filters_that_differ_in_ints_share_code() {
     }
 }
 
+/// Two equal filters of long windows, apart, go to the frequency domain with the latitude of fast math, each by itself.
+#[test]
+fn equal_filters_are_convolved() {
+    let program = "float->float filter Fir(int n, int _b) { float[n] h; init { for (int i = 0; i < n; i++) h[i] = 0.75 - i * 1.0 / n; }
+    work peek n pop 1 push 1 { float s = 0; for (int i = 0; i < n; i++) s += h[i] * peek(i); push(s / n); pop(); } }
+float->float filter Sq { float z; work pop 1 push 1 { float x = pop(); z = z * 0.5 + x * x; push(z); } }
+float->float pipeline Main { for (int b = 0; b < 2; b++) { add Fir(512, b); add Sq; } }
+";
+    let place = Place::new().with("a.str", program);
+    let text = place.run(&["build", "a.str", "--fast-math", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
+    assert_eq!(text.matches("sl_convolve(&").count(), 2);
+    let by = |way: &[&str]| place.run_with(&[&["run", "a.str"], way].concat(), &reals(9000)).ends(0).stdout;
+    let (exact, free) = (by(&["--interpret"]), by(&["--back-end", "cc", "--fast-math"]));
+    let floats = |bytes: &[u8]| bytes.chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).collect::<Vec<_>>();
+    let (exact, free) = (floats(&exact), floats(&free));
+    assert_eq!(exact.len(), free.len());
+    let most = exact.iter().fold(0f32, |m, x| m.max(x.abs()));
+    assert!(exact.iter().zip(&free).all(|(a, b)| (a - b).abs() < 1e-4 * most), "{most}");
+    assert!(by(&["--back-end", "cc"]).chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).eq(exact));
+}
+
 /// Streams contain each other as deep as docs/cli.md says, whatever is done with them, and no deeper.
 #[test]
 fn streams_nested_to_the_limit() {
