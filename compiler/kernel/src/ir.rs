@@ -201,7 +201,7 @@ impl Work {
 }
 
 /// Several firings of `work` run in step, one in each lane. The function is one firing as each lane sees it: its control flow is
-/// the same in all lanes, it has no checks, prints, calls or state, and channels are `In` and `Out`. What differs between lanes are
+/// the same in all lanes, it has no checks, prints or calls and writes no state, and channels are `In` and `Out`. What differs between lanes are
 /// the values of the varying variables and the items at a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lanes {

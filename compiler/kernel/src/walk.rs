@@ -161,19 +161,29 @@ pub fn diverges(body: &[Stmt]) -> bool {
     body.iter().any(|s| match &s.kind {
         StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_) | StmtKind::Check(Check::NoResult) => true,
         StmtKind::If(_, a, b) => diverges(a) && diverges(b),
-        StmtKind::Loop(b) => !leaves_by_break(b, 0),
-        StmtKind::Block(b) => diverges(b) && !leaves_by_break(b, 0),
+        StmtKind::Loop(b) => !breaks(b, 0),
+        StmtKind::Block(b) => diverges(b) && !breaks(b, 0),
         _ => false,
     })
 }
 
-fn leaves_by_break(body: &[Stmt], depth: u32) -> bool {
+/// Does a break leave the construct that is so many around the statements, 0 the innermost?
+pub fn breaks(body: &[Stmt], depth: u32) -> bool {
+    jumps_to(body, depth, &|kind, depth| matches!(kind, StmtKind::Break(d) if *d == depth))
+}
+
+/// Does a continue go on with the next turn of the construct that is so many around the statements?
+pub fn continues(body: &[Stmt], depth: u32) -> bool {
+    jumps_to(body, depth, &|kind, depth| matches!(kind, StmtKind::Continue(d) if *d == depth))
+}
+
+/// Is it true of a statement? `depth` grows with the constructs around it.
+fn jumps_to(body: &[Stmt], depth: u32, of: &dyn Fn(&StmtKind, u32) -> bool) -> bool {
     body.iter().any(|s| match &s.kind {
-        StmtKind::Break(d) => *d == depth,
-        StmtKind::If(_, a, b) => leaves_by_break(a, depth) || leaves_by_break(b, depth),
-        StmtKind::For(l) => leaves_by_break(&l.body, depth + 1),
-        StmtKind::Loop(b) | StmtKind::Block(b) => leaves_by_break(b, depth + 1),
-        _ => false,
+        StmtKind::If(_, a, b) => jumps_to(a, depth, of) || jumps_to(b, depth, of),
+        StmtKind::For(l) => jumps_to(&l.body, depth + 1, of),
+        StmtKind::Loop(b) | StmtKind::Block(b) => jumps_to(b, depth + 1, of),
+        kind => of(kind, depth),
     })
 }
 

@@ -141,11 +141,9 @@ fn splitjoin(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
     }
     if let Some(all) = balancing(graph, h, &arrive) {
         let alike = |o: HierId| arrivals(graph, o).and_then(|a| balancing(graph, o, &a)).as_ref() == Some(&all);
-        if all.len() > MOST_LISTED {
-            return Some(d.help(format!("the weights {} would balance it", in_runs(&all))));
-        }
         let text = format!("join roundrobin({});", all.join(", "));
-        d = suggest(d, graph, h, join, text, alike);
+        let said = if all.len() > MOST_LISTED { format!("the weights {}", in_runs(&all)) } else { format!("`{text}`") };
+        d = suggest(d, graph, h, join, (text, said), alike);
     }
     Some(d)
 }
@@ -156,7 +154,7 @@ fn suggest(
     graph: &SdfGraph,
     h: HierId,
     join: NodeId,
-    text: String,
+    (text, said): (String, String),
     alike: impl Fn(HierId) -> bool,
 ) -> Diagnostic {
     let hier = &graph.hierarchy[h.index()];
@@ -164,10 +162,10 @@ fn suggest(
         .map(HierId::from)
         .filter(|o| *o != h && graph.hierarchy[o.index()].decl == hier.decl);
     if others.all(alike) {
-        let fix = Fix::new(format!("write `{text}`"), graph.node(join).span, text.clone());
-        return d.help(format!("`{text}` would balance it")).fix(fix);
+        let fix = Fix::new(format!("write {said}"), graph.node(join).span, text);
+        return d.help(format!("{said} would balance it")).fix(fix);
     }
-    d.help(format!("`{text}` would balance `{}`; other instances need other weights", hier.display))
+    d.help(format!("{said} would balance `{}`; other instances need other weights", hier.display))
 }
 
 /// Items that arrive at each port of a splitjoin's joiner per firing of the splitter, and the port's weight; branches meet nowhere but there.
@@ -281,7 +279,8 @@ fn feedback(graph: &SdfGraph, h: HierId) -> Option<Diagnostic> {
                 join.and_then(|(join, (returned, _))| balanced_join(graph, join, returned))
                     == Some((external, feedback))
             };
-            suggest(d, graph, h, join, text, alike)
+            let said = format!("`{text}`");
+            suggest(d, graph, h, join, (text, said), alike)
         }
         None => d.help("fewer items have to go back: a larger first weight in `split`, or lower rates in the loop"),
     })

@@ -63,7 +63,7 @@ fn counted(body: &[Stmt], locals: &[Local]) -> Option<For> {
         let mut b = b.clone();
         turn_breaks(&mut b, 0);
         inner = b;
-    } else if has_continue(&inner, 0) {
+    } else if walk::continues(&inner, 0) {
         // would skip the step here, but not in a counted loop
         return None;
     }
@@ -147,16 +147,6 @@ fn turn_breaks(body: &mut [Stmt], depth: u32) {
             _ => {}
         }
     }
-}
-
-fn has_continue(body: &[Stmt], depth: u32) -> bool {
-    body.iter().any(|s| match &s.kind {
-        StmtKind::Continue(d) => *d == depth,
-        StmtKind::If(_, a, b) => has_continue(a, depth) || has_continue(b, depth),
-        StmtKind::For(l) => has_continue(&l.body, depth + 1),
-        StmtKind::Loop(b) | StmtKind::Block(b) => has_continue(b, depth + 1),
-        _ => false,
-    })
 }
 
 /// Is the expression's value the same in every turn?

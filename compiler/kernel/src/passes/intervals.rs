@@ -348,7 +348,7 @@ impl<'a, 'v> Walker<'a, 'v> {
             self.body(body, &mut turn);
             let mut next = entry.clone();
             next.join(&turn);
-            if has_continue(body, 0) {
+            if walk::continues(body, 0) {
                 // comes back from the middle
                 let mut any = entry.clone();
                 self.forget_written(body, &mut any);
@@ -416,14 +416,4 @@ fn leaves_turn(body: &[Stmt]) -> bool {
         found |= matches!(s.kind, StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_));
     });
     found
-}
-
-fn has_continue(body: &[Stmt], depth: u32) -> bool {
-    body.iter().any(|s| match &s.kind {
-        StmtKind::Continue(d) => *d == depth,
-        StmtKind::If(_, a, b) => has_continue(a, depth) || has_continue(b, depth),
-        StmtKind::For(l) => has_continue(&l.body, depth + 1),
-        StmtKind::Loop(b) | StmtKind::Block(b) => has_continue(b, depth + 1),
-        _ => false,
-    })
 }

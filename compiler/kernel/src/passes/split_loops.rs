@@ -242,7 +242,7 @@ impl Split<'_> {
 
     /// The loop as one over rows and one over columns, where these are split then.
     fn rows(&mut self, l: &For, span: Span, elsewhere: &BTreeSet<LocalId>) -> Option<Vec<Stmt>> {
-        let columns = rows::columns(l).filter(|_| !l.abreast && !breaks(&l.body))?;
+        let columns = rows::columns(l).filter(|_| !l.abreast && !walk::breaks(&l.body, 0))?;
         let (_, last) = trip(l)?;
         let known = self.locals.len();
         let mut outer = rows::nest(l, span, columns, self.locals)?;
@@ -312,7 +312,7 @@ impl Split<'_> {
     fn starts(&mut self, l: &For) -> Option<Vec<i64>> {
         let (n, _) = trip(l).filter(|(n, _)| (2..=i32::MAX as u64).contains(n))?;
         let own = size(&l.body);
-        if l.abreast || own > self.left || breaks(&l.body) {
+        if l.abreast || own > self.left || walk::breaks(&l.body, 0) {
             return None;
         }
         let cost = written_out_size(&l.body);
@@ -394,18 +394,4 @@ impl Split<'_> {
         }
         out
     }
-}
-
-/// Does a `break` leave the loop whose body this is?
-fn breaks(body: &[Stmt]) -> bool {
-    fn any(body: &[Stmt], depth: u32) -> bool {
-        body.iter().any(|s| match &s.kind {
-            StmtKind::Break(d) => *d == depth,
-            StmtKind::If(_, a, b) => any(a, depth) || any(b, depth),
-            StmtKind::For(l) => any(&l.body, depth + 1),
-            StmtKind::Loop(b) | StmtKind::Block(b) => any(b, depth + 1),
-            _ => false,
-        })
-    }
-    any(body, 0)
 }

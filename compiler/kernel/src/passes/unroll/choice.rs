@@ -70,7 +70,7 @@ pub(super) fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
     // a break must leave what is no longer there
     let wanted = fits
         && !(rule.recurrences && along(l).is_some_and(|a| a.count >= LONG))
-        && !breaks(&l.body, 0)
+        && !walk::breaks(&l.body, 0)
         && !(l.body.iter().any(has_loop) && size(&l.body) > rule.around && !checks(&l.body))
         && (!rule.arrays || indexes_any(l, written))
         && (!rule.recurrences || carries(&l.body));
@@ -96,17 +96,6 @@ fn checks(body: &[Stmt]) -> bool {
     let mut found = false;
     walk::each_stmt(body, &mut |s| found |= matches!(s.kind, StmtKind::Check(_)));
     found
-}
-
-/// Does a break leave the construct `depth` around the statements?
-fn breaks(body: &[Stmt], depth: u32) -> bool {
-    body.iter().any(|s| match &s.kind {
-        StmtKind::Break(d) => *d == depth,
-        StmtKind::If(_, a, b) => breaks(a, depth) || breaks(b, depth),
-        StmtKind::For(l) => breaks(&l.body, depth + 1),
-        StmtKind::Loop(b) | StmtKind::Block(b) => breaks(b, depth + 1),
-        _ => false,
-    })
 }
 
 /// Does anything jump?
