@@ -1,7 +1,8 @@
 //! # as-run
 //!
 //! Purpose: the program that native code is made of, where it is another one than was written: filters whose state is private have none
-//! ([`sluice_kernel::passes::privatise`]), so that their firings may go side by side, and equal branches with state are one filter ([`folding`]). What a person is told of
+//! ([`sluice_kernel::passes::privatise`]), so that their firings may go side by side, others with a state are several filters ([`sluice_kernel::passes::take_apart`]), and equal branches with state are
+//! one ([`folding`]). What a person is told of
 //! a program is told of the one that was written.
 
 use crate::folding;
@@ -12,9 +13,16 @@ use crate::session::Session;
 use sluice_frontend::constant::Const;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::steady_state::steady_state;
-use sluice_frontend::typed::FilterCode;
+use sluice_frontend::slow::taken_apart::{Parts, taken_apart};
+use sluice_frontend::typed::{FilterCode, Part, PartOf};
 use sluice_frontend::{Elaborated, graph_text};
+use sluice_grammar::ast::StreamKind;
+use sluice_kernel::ir::Kernel;
 use sluice_kernel::linear::streams::plain;
+use std::sync::Arc;
+
+/// Equal filters that are taken apart, at most: more of them are as fast in the lanes of one vector.
+const MOST_EQUAL: usize = 3;
 
 /// The program as native code has it; `None` where that is the program as it is.
 pub fn as_run(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Option<Checked>, Halt> {
@@ -25,6 +33,10 @@ pub fn as_run(session: &mut Session, checked: &Checked, code: &CodeOptions) -> R
     let lines = session.pass("past-items", || without_delay_lines(before, code));
     dump(session, "past-items", || graph_text::print(&lines.as_ref().unwrap_or(before).graph))?;
     let without = lines.map(|program| Checked { sources: checked.sources.clone(), program }).or(without);
+    let before = &without.as_ref().unwrap_or(checked).program;
+    let parts = session.pass("take-apart", || in_parts(before, code));
+    dump(session, "take-apart", || graph_text::print(&parts.as_ref().unwrap_or(before).graph))?;
+    let without = parts.map(|program| Checked { sources: checked.sources.clone(), program }).or(without);
     let folded = folding::folded(session, without.as_ref().unwrap_or(checked), code)?;
     Ok(folded.or(without))
 }
@@ -70,6 +82,57 @@ fn without_delay_lines(program: &Elaborated, code: &CodeOptions) -> Option<Elabo
     // as many firings as before
     let same = out.steady.init == program.steady.init && out.steady.repetitions == program.steady.repetitions;
     same.then_some(out)
+}
+
+/// The program in which filters with a state are pipelines of what their state needs and of what it does not; `None` where that is as it was. Not where many are equal: these go side by side, each in a lane. In a feedback
+/// loop nothing goes side by side with what it waits for.
+fn in_parts(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
+    if !code.take_apart || code.stats || !plain(program) {
+        return None;
+    }
+    let graph = &program.graph;
+    let mut times = vec![0usize; program.codes.len()];
+    for node in &graph.nodes {
+        if let NodeKind::Filter { code, .. } = node.kind {
+            let mut above = std::iter::successors(Some(node.hier), |h| graph.hierarchy[h.index()].parent);
+            let looped = above.any(|h| graph.hierarchy[h.index()].kind == StreamKind::FeedbackLoop);
+            times[code.index()] += if looped { MOST_EQUAL + 1 } else { 1 };
+        }
+    }
+    let may = |f: &FilterCode| {
+        let seen = f.prints || f.uses_iter || f.calls_native.is_some() || f.sends.is_some() || !f.init_output.is_empty();
+        f.stateful.is_some() && f.prework.is_none() && f.turns.is_none() && f.behind == 0 && !f.dynamic() && !seen
+    };
+    let of = |(f, times): (&FilterCode, &usize)| {
+        let wanted = may(f) && (1..=MOST_EQUAL).contains(times);
+        let parts = wanted.then(|| kernels::parts(f, &program.globals, code)).flatten().unwrap_or_default();
+        let named = parts.iter().position(|(_, k)| k.has_checks()).unwrap_or(0);
+        Parts { codes: parts.into_iter().map(|(part, kernel)| part_of(f, part, &kernel)).collect(), named }
+    };
+    let parts: Vec<Parts> = program.codes.iter().zip(&times).map(of).collect();
+    if parts.iter().all(|p| p.codes.is_empty()) {
+        return None;
+    }
+    let apart = taken_apart(program, parts)?;
+    // a part may hold nothing but what the one before has given
+    Some(without_delay_lines(&apart, code).unwrap_or(apart))
+}
+
+/// A part of a filter, as a filter.
+fn part_of(whole: &FilterCode, part: Part, kernel: &Kernel) -> FilterCode {
+    let mut f = whole.clone();
+    (f.input, f.output, f.work.rates) = (kernel.input.clone(), kernel.output.clone(), kernel.work.rates);
+    if part != Part::State {
+        f.stateful = None;
+    }
+    let which = match part {
+        Part::Before => "before its state",
+        Part::State => "its state",
+        Part::After => "after its state",
+    };
+    f.display = format!("{}, {which}", whole.display);
+    f.part = Some(Arc::new(PartOf { part, whole: whole.clone() }));
+    f
 }
 
 /// The program in which filters that keep nothing from one firing to the next have no state; `None` where that is as it was.

@@ -9,12 +9,12 @@ use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
 use sluice_frontend::Elaborated;
 use sluice_frontend::constant::Const;
-use sluice_frontend::typed::{FilterCode, Globals};
+use sluice_frontend::typed::{FilterCode, Globals, Part};
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::lower::{self, LowerOptions};
 use sluice_kernel::passes::inner::Inner;
-use sluice_kernel::passes::{DELAY_LINES, PRIVATISE, Pass, SPLIT_LOOPS};
+use sluice_kernel::passes::{DELAY_LINES, PARTS, PRIVATISE, Pass, SPLIT_LOOPS};
 
 /// The kernel of each filter, after all passes.
 pub fn kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
@@ -41,6 +41,14 @@ pub(crate) fn waiting(filter: &FilterCode, globals: &Globals, code: &CodeOptions
     let before = sluice_kernel::passes::before_delay_lines();
     run_passes(std::slice::from_mut(&mut kernel), before, &|_, name| does(filter, code, name));
     sluice_kernel::passes::delay_lines::found(&kernel)
+}
+
+/// The parts of a filter that is taken apart, each with its kernel.
+pub(crate) fn parts(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Option<Vec<(Part, Kernel)>> {
+    let mut kernel = lower_one(filter, globals, code).ok()?;
+    let before = sluice_kernel::passes::before_parts();
+    run_passes(std::slice::from_mut(&mut kernel), before, &|_, name| does(filter, code, name));
+    sluice_kernel::passes::take_apart::found(&kernel)
 }
 
 /// The kernel of a filter as devices get it, where it has one.
@@ -106,6 +114,14 @@ fn does(filter: &FilterCode, code: &CodeOptions, pass: &str) -> bool {
     match pass {
         PRIVATISE => privatises(filter, code),
         DELAY_LINES => filter.behind > 0,
+        _ if PARTS.contains(&pass) => {
+            let own = |part: Part| match part {
+                Part::Before => PARTS[0],
+                Part::State => PARTS[1],
+                Part::After => PARTS[2],
+            };
+            filter.part.as_ref().is_some_and(|p| own(p.part) == pass)
+        }
         // costs are told of the loops as they are, and devices have them so
         SPLIT_LOOPS => false,
         _ => true,
@@ -150,6 +166,8 @@ fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Di
 
 /// The kernel of a filter.
 pub fn lower_one(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Result<Kernel, Box<Diagnostic>> {
+    // of a part, all that it is a part of: a pass leaves the part
+    let filter = filter.part.as_ref().map_or(filter, |p| &p.whole);
     let options = LowerOptions { unchecked: code.unchecked, free: code.cc.fast_math };
     lower::lower(filter, globals, options).map_err(|u| {
         let title = format!("{} cannot be compiled", u.what);

@@ -102,6 +102,8 @@ pub struct CodeChoices {
     pub privatise: Option<bool>,
     /// Read fields that hold the last items from the window.
     pub delay_lines: Option<bool>,
+    /// Take filters with a state apart.
+    pub take_apart: Option<bool>,
     /// What is done with the loops of filters.
     #[serde(with = "inner_by_name")]
     pub inner: Option<Inner>,
@@ -149,6 +151,7 @@ impl CodeChoices {
             fuse: self.fuse.or(those.fuse),
             privatise: self.privatise.or(those.privatise),
             delay_lines: self.delay_lines.or(those.delay_lines),
+            take_apart: self.take_apart.or(those.take_apart),
             inner: self.inner.or(those.inner),
             linear: self.linear.or(those.linear),
         }
@@ -172,6 +175,7 @@ impl CodeChoices {
             fuse: all.fuse.unwrap_or(true),
             privatise: all.privatise.unwrap_or(true),
             delay_lines: all.delay_lines.unwrap_or(true),
+            take_apart: all.take_apart.unwrap_or(true),
             inner: all.inner.unwrap_or_default(),
             linear: all.linear.unwrap_or_default(),
             stats: false,
@@ -212,6 +216,8 @@ pub struct CodeOptions {
     pub privatise: bool,
     /// Read fields that hold the last items from the window, where no others are left.
     pub delay_lines: bool,
+    /// Take filters with a state apart: what the state needs stays by itself.
+    pub take_apart: bool,
     /// What is done with the loops of filters.
     pub inner: Inner,
     /// What is done with linear filters, where other bytes are allowed ([`CcOptions::fast_math`]).

@@ -12,13 +12,14 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 20] = [
+const PASSES: [&str; 21] = [
     "parse",
     "elaborate",
     "steady-state",
     "c-slow",
     "private-state",
     "past-items",
+    "take-apart",
     "fold-branches",
     "common-heads",
     "delays",

@@ -205,6 +205,28 @@ pub struct FilterCode {
     pub behind: u32,
     /// What its firings are where many may be done at once in the frequency domain, with other roundings.
     pub convolution: Option<Arc<Convolution>>,
+    /// Which part of another filter's firings it does, where native code has these taken apart. Types and rates are the part's own; functions and fields are still those of the whole.
+    pub part: Option<Arc<PartOf>>,
+}
+
+/// A part of a filter that is taken apart.
+#[derive(Clone, Debug)]
+pub struct PartOf {
+    /// Which.
+    pub part: Part,
+    /// Of what.
+    pub whole: FilterCode,
+}
+
+/// A part of firings: the parts of a filter follow one another in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Part {
+    /// What needs nothing of a field.
+    Before,
+    /// What fields need, and give.
+    State,
+    /// What follows from fields, and nothing in them from it.
+    After,
 }
 
 impl FilterCode {

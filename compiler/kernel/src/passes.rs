@@ -23,6 +23,7 @@ pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
 pub mod split_loops;
+pub mod take_apart;
 pub mod turn_arrays;
 pub mod turns_abreast;
 pub mod unroll;
@@ -46,6 +47,9 @@ pub const SPLIT_LOOPS: &str = "split-loops";
 /// The pass that reads fields from the window, which is done to the filters before which items wait for it.
 pub const DELAY_LINES: &str = "delay-lines";
 
+/// The passes that leave of a firing what stands before its state, what has it, and what stands behind it, which are done to the filters that are such parts.
+pub const PARTS: [&str; 3] = ["before-state", "own-state", "after-state"];
+
 /// All passes in the order in which [`prepare`] runs them; some run more than once.
 pub const PASSES: &[Pass] = &[
     // calls away: what follows sees whole firings
@@ -63,6 +67,10 @@ pub const PASSES: &[Pass] = &[
     // channels become positions, which are numbers like others from here on
     ("lower-channels", lower_channels::run),
     ("fold", fold::run),
+    // of a filter that is taken apart, one part is left from here on
+    (PARTS[0], take_apart::before),
+    (PARTS[1], take_apart::state),
+    (PARTS[2], take_apart::after),
     // fields that hold the last items are items from here on
     (DELAY_LINES, delay_lines::run),
     ("prove-checks", prove_checks::run),
@@ -78,12 +86,18 @@ pub fn before_delay_lines() -> &'static [Pass] {
     PASSES.split(|(name, _)| *name == DELAY_LINES).next().unwrap_or_default()
 }
 
+/// The passes before [`PARTS`].
+pub fn before_parts() -> &'static [Pass] {
+    PASSES.split(|(name, _)| *name == PARTS[0]).next().unwrap_or_default()
+}
+
 /// The passes for devices: all but `lanes`, the last one, for there each thread is a lane.
 pub const DEVICE: &[Pass] = PASSES.split_at(PASSES.len() - 1).0;
 
 /// Makes a kernel ready for printing, its loops and its state as they are: who keeps it elsewhere knows its fields by number.
 pub fn prepare(mut kernel: Kernel) -> Kernel {
-    for (name, pass) in PASSES.iter().filter(|(name, _)| ![PRIVATISE, DELAY_LINES, SPLIT_LOOPS].contains(name)) {
+    let others = |name: &&str| PARTS.contains(name) || [PRIVATISE, DELAY_LINES, SPLIT_LOOPS].contains(name);
+    for (name, pass) in PASSES.iter().filter(|(name, _)| !others(name)) {
         pass(&mut kernel);
         debug_verify(&kernel, name);
     }

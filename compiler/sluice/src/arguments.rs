@@ -354,6 +354,9 @@ struct CodeArgs {
     /// Read fields that hold the last items from the window, so that they are no state [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     delay_lines: Option<bool>,
+    /// Take filters with a state apart, so that only what their state needs fires one after another [default: true]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    take_apart: Option<bool>,
     /// What is done with the loops of filters [default: auto]
     #[arg(long, value_enum, value_name = "KIND")]
     inner: Option<InnerArg>,
@@ -412,6 +415,7 @@ impl CodeArgs {
             fuse: self.fuse,
             privatise: self.privatise,
             delay_lines: self.delay_lines,
+            take_apart: self.take_apart,
             inner: self.inner.map(InnerArg::inner),
             linear: self.linear.map(LinearArg::linear),
         }

@@ -111,6 +111,7 @@ pub fn build(table: &mut Table<'_>, faults: &mut Faults) -> CodeChoices {
         fuse: table.boolean("fuse", faults),
         privatise: table.boolean("privatise", faults),
         delay_lines: table.boolean("delay-lines", faults),
+        take_apart: table.boolean("take-apart", faults),
         inner: table.choice("inner", &Inner::NAMES, faults),
         linear: table.choice("linear", &Linear::NAMES, faults),
     }

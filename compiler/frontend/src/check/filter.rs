@@ -253,6 +253,7 @@ impl Checker<'_> {
             init_output,
             turns: None,
             behind: 0,
+            part: None,
             convolution: None,
         };
         self.analyse(&mut code, &parts);

@@ -9,6 +9,7 @@
 //! - [`level_branches()`]: the same of equal filters without state that look ahead, for vectors over neighbouring branches.
 //!
 //! - [`common_heads()`]: what branches behind a duplicate splitter begin with stands before it, once; no state becomes an array here.
+//! - [`mod@taken_apart`]: filters become pipelines of their parts; neither here.
 //!
 //! In the others, a filter's state becomes an array, one element for each stream, and a firing does a firing of each ([`mod@code`]). Delays (initial
 //! items, state) are there N times: this is C-slow, so the RecMII per item falls by N, and the loop over the streams has independent turns.
@@ -35,6 +36,7 @@ pub mod in_turn;
 pub mod level_branches;
 mod rewrite;
 mod streams;
+pub mod taken_apart;
 
 pub use common_heads::common_heads;
 pub use fold_branches::{Folded, fold_branches};

@@ -121,6 +121,7 @@ impl Make {
             init_output: String::new(),
             turns: None,
             behind: 0,
+            part: None,
             convolution: None,
         })
     }

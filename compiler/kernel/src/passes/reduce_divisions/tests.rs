@@ -35,13 +35,56 @@ fn what_is_never_negative_is_masked_and_shifted() {
     assert_eq!(after(masked, "($0 / 300)"), "0");
     // once more than the divisor at most, and more
     assert_eq!(after(masked, "($0 % 200)"), "select(($0 >= 200), ($0 - 200), $0)");
-    assert_eq!(after(masked, "($0 % 100)"), "($0 % 100)");
-    assert_eq!(after(masked, "($0 / 100)"), "($0 / 100)");
+    assert_eq!(after(masked, "($0 % 100)"), "($0 - ((($0 * 41) >> 12) * 100))");
+    assert_eq!(after(masked, "($0 / 100)"), "(($0 * 41) >> 12)");
+}
+
+/// What one product of 32 bits is enough for, and what it is not.
+#[test]
+fn what_is_bounded_is_multiplied() {
+    assert_eq!(after("$0 = (in(0) & 32767) @", "($0 / 255)"), "(($0 * 32897) >> 23)");
+    // a product beyond an int
+    assert_eq!(after("$0 = (in(0) & 16777215) @", "($0 / 255)"), "($0 / 255)");
+    let signed = "$0 = ((in(0) & 1023) - 512) @";
+    assert_eq!(after(signed, "($0 / 10)"), "((($0 * 205) >> 11) - ($0 >> 31))");
+    assert_eq!(after(signed, "($0 % 600)"), "$0");
+    assert_eq!(after(signed, "($0 / 600)"), "0");
+    // a long dividend is not written twice
+    let long = "(((($0 * 3) + ($0 >> 1)) - ($0 & 5)) % 10)";
+    assert_eq!(after(signed, long), long);
+    // one inside another: both
+    let both = after("", "(((in(0) & 255) / 3) / 5)");
+    assert!(!both.contains('/'), "{both}");
+}
+
+/// All divisors and bounds that are small, and the greatest dividends of others: what division gives.
+#[test]
+fn reciprocals_divide() {
+    use super::Reciprocal;
+    let check = |c: i64, lo: i64, hi: i64, x: i64| {
+        let Some(r) = Reciprocal::of(c, lo, hi) else { return };
+        let (x, factor) = (x as i32, r.factor);
+        let product = x.checked_mul(factor).unwrap_or_else(|| panic!("{x} * {factor} of {c}"));
+        let quotient = (product >> r.shift) - if r.signed { x >> 31 } else { 0 };
+        assert_eq!(quotient, x / c as i32, "{x} / {c} in [{lo}, {hi}]");
+    };
+    for c in (3..300).filter(|c: &i64| !(*c as u64).is_power_of_two()) {
+        for bound in [c, 2 * c + 1, 255, 1000, 4095, 65_025, 65_535] {
+            for (lo, hi) in [(0, bound), (-bound, bound), (-bound, 0), (-bound, -1)] {
+                let near = |x: i64| (x - 3 * c..=x + 3 * c).filter(|x| (lo..=hi).contains(x));
+                for x in near(lo).chain(near(0)).chain(near(hi)).chain((lo..=hi).step_by(61)) {
+                    check(c, lo, hi, x);
+                }
+            }
+        }
+    }
+    assert!(Reciprocal::of(255, 0, 65_152).is_some() && Reciprocal::of(10, -9999, 9999).is_some());
+    assert!(Reciprocal::of(7, i64::from(i32::MIN), i64::from(i32::MAX)).is_none());
 }
 
 #[test]
 fn what_may_be_negative_stays() {
-    for value in ["(in(0) % 16)", "(in(0) / 16)", "(($0 - 1) % 16)"] {
+    for value in ["(in(0) % 16)", "(in(0) / 16)", "(($0 - 1) % 16)", "(in(0) / 10)", "(in(0) % 10)"] {
         assert_eq!(after("$0 = (in(0) & 255) @", value), value);
     }
     // by what is no constant, or negative

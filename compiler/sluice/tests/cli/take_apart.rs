@@ -1,0 +1,177 @@
+//! Filters with a state that are taken apart: what their state needs stays by itself, and all give the bytes of the program as it is written.
+
+use crate::support::*;
+use crate::windows::at_all_widths;
+
+/// Filters `F` of floats, and how many filters native code makes of each.
+const SHAPES: [(&str, &str, usize); 14] = [
+    (
+        "an oscillator",
+        "float->float filter F { float p; work pop 1 push 2 { p += 0.3 * pop(); if (p > pi) p -= 2 * pi; if (p < -pi) p += 2 * pi; push(cos(p)); push(sin(p)); } }",
+        2,
+    ),
+    (
+        "an oscillator that is heard before it moves on",
+        "float->float filter F { float p = 0.5; work pop 1 push 1 { push(sin(p) * cos(p * 3)); p += pop(); } }",
+        2,
+    ),
+    (
+        "between two steps",
+        "float->float filter F { float p; work pop 1 push 1 { p += pop(); float q = p; p *= 0.5; push(sin(q) - cos(p)); } }",
+        2,
+    ),
+    (
+        "a mixer that counts",
+        "float->float filter F { int n = 5; work pop 2 push 2 { n = (n + 1) % 48; push(pop() * cos(n * 0.13)); push(pop() * sin(n * 0.13)); } }",
+        2,
+    ),
+    (
+        "an average of what is costly",
+        "float->float filter F { float z = 1; work pop 1 peek 3 push 1 { float e = atan(peek(0)) * cos(peek(2)); z = z * 0.75 + e; push(z); pop(); } }",
+        2,
+    ),
+    (
+        "before and behind",
+        "float->float filter F { float z; work pop 2 push 3 { float a = atan2(pop(), pop()); z = z * 0.9 + a; push(sin(z) * a); push(a); push(cos(z) - a); } }",
+        3,
+    ),
+    (
+        "a condition passes",
+        "float->float filter F { float z; work pop 1 push 1 { float x = pop(); boolean up = x > 0.25; if (up) z += x; else z *= 0.5; push(up ? sin(z) : cos(z) + tan(z)); } }",
+        2,
+    ),
+    (
+        "a lifting step",
+        "float->float filter F { float last = 3; work peek 3 pop 2 push 2 { float d = peek(1) - (peek(0) + peek(2)) * 0.5; push(peek(0) + (last + d) * 0.25); push(d); last = d; pop(); pop(); } }",
+        2,
+    ),
+    (
+        "what is in an array stays in its part",
+        "float->float filter F { float z; work pop 4 push 1 { float[4] a; for (int i = 0; i < 4; i++) a[i] = sin(pop()); float s = 0; for (int i = 0; i < 4; i++) s += a[i] * a[3 - i]; z = z * 0.5 + s; push(z); } }",
+        2,
+    ),
+    (
+        "names that are used again",
+        "float->float filter F { float z; work pop 2 push 2 { float t = sin(pop()); z += t; t = cos(pop()); z *= 0.5; push(z); t = t * sin(z); push(t); } }",
+        3,
+    ),
+    (
+        "a table that the state looks at",
+        "float->float filter F { float[8] t; int n; init { for (int i = 0; i < 8; i++) t[i] = 0.3 * i; } work pop 1 push 1 { if (pop() > 0) n = (n + 3) & 7; push(sin(t[n]) + cos(t[n] * 2)); } }",
+        2,
+    ),
+    ("hardly more than its state", "float->float filter F { float z; work pop 1 push 1 { z = z * 0.5 + pop(); push(z * 2); } }", 1),
+    (
+        "all of it in a circle",
+        "float->float filter F { float z; work pop 1 push 1 { z = sin(z + pop()); push(z); } }",
+        1,
+    ),
+    (
+        "a ring: arrays do not pass",
+        "float->float filter F { float[5] x; int p; work pop 1 push 1 { x[p] = sin(pop()) * 2; p = (p + 2) % 5; push(x[p] + cos(x[p])); } }",
+        1,
+    ),
+];
+
+/// Filters that a graph has of one that the program calls `name`: `n3 Main.F filter …`, or `n3 Main.F.2 as F filter …`.
+fn named(graph: &str, name: &str) -> usize {
+    let is = |l: &&str| {
+        let at = l.split(' ').nth(1).unwrap_or_default();
+        let own = at.split(['.', '#']).any(|part| part == name);
+        l.starts_with('n') && own && l.contains(" filter ")
+    };
+    graph.lines().filter(is).count()
+}
+
+/// Filters `F` in what native code is made of.
+fn filters(place: &Place, arguments: &[&str]) -> usize {
+    let done = place.run(&[&["run", "a.str", "--dump-after", "take-apart"], arguments].concat()).ends(0);
+    named(done.text(), "F")
+}
+
+#[test]
+fn the_bytes_are_those_of_the_program() {
+    for (what, filter, parts) in SHAPES {
+        let program = format!("{filter}\nfloat->float pipeline Main {{ add F; }}");
+        let place = Place::new().with("a.str", &program);
+        assert_eq!(filters(&place, &[]), parts, "{what}");
+        assert_eq!(filters(&place, &["--take-apart=false"]), 1, "{what}");
+        at_all_widths(&place, &program, 1, &[0, 1, 5, 37, 3_001]);
+    }
+}
+
+/// In pipelines, behind splitters, in a loop, next to one another, more of them than are taken apart.
+const PLACES: &str = "float->float filter Turn(float f) { float p; work pop 1 push 1 { p += f * pop(); if (p > 3) p -= 6; push(sin(p) + cos(p)); } }
+float->float filter Level { float z; work pop 1 push 1 { float e = atan(peek(0)) * pop(); z += 0.1 * (e - z); push(z); } }
+float->float filter Lift { float l; work peek 3 pop 2 push 2 { float a = pop(); float d = peek(0) - (a + peek(1)) * 0.5; pop(); push(a + (l + d) * 0.25); push(d); l = d; } }
+float->float filter Half { work pop 2 push 1 { push(0.5 * (pop() + pop())); } }
+float->float pipeline Main {
+    add Turn(0.3);
+    add Lift;
+    add splitjoin { split duplicate; add Turn(0.2); add Level; add pipeline { add Lift; add Turn(0.7); } join roundrobin; }
+    add splitjoin { split roundrobin; for (int i = 0; i < 5; i++) add Turn(0.4); join roundrobin; }
+    add feedbackloop { join roundrobin(1, 1); body pipeline { add Half; add Turn(0.9); } split duplicate; enqueue 0; }
+    add Level;
+}";
+
+#[test]
+fn wherever_they_stand() {
+    let place = Place::new().with("a.str", PLACES);
+    let all = place.run(&["run", "a.str", "--dump-after", "take-apart"]).ends(0);
+    let named = |name: &str| named(all.text(), name);
+    // three alone are two each; five side by side, and one in a loop, are as they were
+    assert_eq!((named("Turn"), named("Level"), named("Lift")), (3 * 2 + 5 + 1, 2 * 2, 2 * 2));
+    for n in [0, 1, 2, 3, 7, 100, 5000] {
+        let bytes: Vec<u8> = (0..n).flat_map(|i: i32| ((i.wrapping_mul(7919) % 1000) as f32 / 250.0 - 2.0).to_le_bytes()).collect();
+        let by = |arguments: &[&str]| place.run_with(&[&["run", "a.str"], arguments].concat(), &bytes).ends(0).stdout;
+        let reference = by(&["--interpret"]);
+        for way in [
+            &["--back-end", "cc"][..],
+            &["--back-end", "jit"],
+            &["--back-end", "cc", "--take-apart=false"],
+            &["--back-end", "cc", "--fuse=false", "--fold=false"],
+            &["--threads", "3", "--threads-batch", "2"],
+            &["--schedule", "minimum-latency", "--back-end", "cc"],
+            &["--target", "cuda", "--emulate", "--sms", "2"],
+        ] {
+            assert!(by(way) == reference, "{n} items, {way:?}");
+        }
+    }
+}
+
+/// Whichever part a fault is in, it is told as the filter's, and what was given before it stays.
+#[test]
+fn faults_are_those_of_the_filter() {
+    for work in [
+        "n = (n + 1) & 31; push(n + 100 / (pop() - 40));",
+        "n = n + 1; int[6] t; t[n % 6] = n; push(t[pop() % 6] * n / 7 % 5);",
+        "n = n / (pop() - 40) + 3; push(n % 7 * n % 11 * n % 13);",
+    ] {
+        let program = format!("int->int filter F {{ int n; work pop 1 push 1 {{ {work} }} }} int->int pipeline Main {{ add F; }}");
+        let place = Place::new().with("a.str", &program);
+        let bytes: Vec<u8> = (0..70).map(|i| if i == 65 { 40 } else if i == 66 { -1 } else { i % 39 }).flat_map(i32::to_le_bytes).collect();
+        let by = |arguments: &[&str]| {
+            let done = place.run_with(&[&["run", "a.str"], arguments].concat(), &bytes);
+            (done.code, done.stdout.clone(), done.stderr.clone())
+        };
+        let reference = by(&["--interpret"]);
+        assert_ne!(reference.0, 0, "{work}");
+        for way in [&["--back-end", "cc"][..], &["--back-end", "jit"], &["--back-end", "cc", "--take-apart=false"]] {
+            assert!(by(way) == reference, "{work} {way:?}");
+        }
+    }
+}
+
+#[test]
+fn a_project_may_say_no() {
+    let one = format!("{}\nfloat->float pipeline Main {{ add F; }}", SHAPES[0].1);
+    let manifest = "[program]\nname = \"fm\"\nsources = [\"a.str\"]\n[build]\ntake-apart = false\n";
+    let project = Place::new().with("a.str", &one).with("sluice.toml", manifest);
+    let parts = |more: &[&str]| {
+        let done = project.run(&[&["run", "--dump-after", "take-apart"], more].concat()).ends(0);
+        named(done.text(), "F")
+    };
+    assert_eq!((parts(&[]), parts(&["--take-apart"])), (1, 2));
+    // what a person sees is the filter
+    assert!(project.run(&["rates"]).ends(0).text().contains(" state "));
+}
