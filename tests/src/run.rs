@@ -15,7 +15,7 @@ use sluice_driver::native::{Native, NativeEnd};
 use sluice_driver::natives::Natives;
 use sluice_driver::natives::foreign::Foreign;
 use sluice_driver::options::{
-    CodeOptions, CudaOptions, Inner, Linear, NativeOptions, ProgramOptions, ScheduleKind, ThreadsOptions,
+    CodeOptions, TakeApart, CudaOptions, Inner, Linear, NativeOptions, ProgramOptions, ScheduleKind, ThreadsOptions,
 };
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::profile::gpu::Chosen;
@@ -138,6 +138,7 @@ pub fn compile(checked: &Checked, make: Make) -> Result<(Checked, Compiled), Str
             inner: make.inner,
             privatise: true,
             delay_lines: true,
+            take_apart: TakeApart::Always,
             fold: !make.plain,
             fuse: !make.plain,
             linear: if make.plain { Linear::Off } else { Linear::Auto },
@@ -181,6 +182,7 @@ pub fn compile_in_memory(checked: &Checked, make: Make) -> Result<Compiled, Stri
             channel_limit: make.channel_limit,
             privatise: true,
             delay_lines: true,
+            take_apart: TakeApart::Always,
             ..Default::default()
         };
         let ready = jitted::make(&mut session, checked, &code)?;
@@ -199,7 +201,7 @@ pub fn compile_threads(
     let made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let cc = CcOptions { level: 0, ..CcOptions::default() };
-        let code = CodeOptions { cc, privatise: true, delay_lines: true, fuse, ..Default::default() };
+        let code = CodeOptions { cc, privatise: true, delay_lines: true, take_apart: TakeApart::Always, fuse, ..Default::default() };
         let threads = ThreadsOptions { threads, batch, turns: Some(turns), report: false };
         let front = compiled::front(&mut session, checked, &code)?;
         let (c, plan) = compiled::emit_plugin(&mut session, checked, &code, Some(&threads), front)?;
@@ -271,6 +273,7 @@ fn compile_by(
             fuse: true,
             privatise: true,
             delay_lines: true,
+            take_apart: TakeApart::Always,
             ..Default::default()
         };
         let folded = as_run(&mut session, checked, &code)?;

@@ -7,7 +7,7 @@
 
 use crate::folding;
 use crate::kernels::{self, device_kernel, privatises};
-use crate::options::CodeOptions;
+use crate::options::{CodeOptions, TakeApart};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
 use sluice_frontend::constant::Const;
@@ -87,7 +87,7 @@ fn without_delay_lines(program: &Elaborated, code: &CodeOptions) -> Option<Elabo
 /// The program in which filters with a state are pipelines of what their state needs and of what it does not; `None` where that is as it was. Not where many are equal: these go side by side, each in a lane. In a feedback
 /// loop nothing goes side by side with what it waits for.
 fn in_parts(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
-    if !code.take_apart || code.stats || !plain(program) {
+    if code.take_apart == TakeApart::Never || code.stats || !plain(program) {
         return None;
     }
     let graph = &program.graph;

@@ -231,7 +231,9 @@ pub fn graph(options: &ProgramOptions, output: &str, format: Option<GraphFormat>
         let options = &project::resolve(session, options)?;
         let checked = pipeline::check(session, options)?;
         guard::outputs(&checked, options, &NativeOptions::default(), [output])?;
-        let native = CodeOptions { fold: folded, privatise: folded, delay_lines: folded, take_apart: folded, ..CodeOptions::default() };
+        let take_apart = if folded { TakeApart::Auto } else { TakeApart::Never };
+        let native =
+            CodeOptions { fold: folded, privatise: folded, delay_lines: folded, take_apart, ..CodeOptions::default() };
         let folded = as_run(session, &checked, &native)?;
         let program = &folded.as_ref().unwrap_or(&checked).program;
         let (graph, steady) = (&program.graph, &program.steady);

@@ -4,7 +4,7 @@
 //! in its order.
 
 use crate::exit::{Exit, Fault};
-use crate::options::CodeOptions;
+use crate::options::{CodeOptions, TakeApart};
 use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
 use sluice_frontend::Elaborated;
@@ -48,7 +48,7 @@ pub(crate) fn parts(filter: &FilterCode, globals: &Globals, code: &CodeOptions) 
     let mut kernel = lower_one(filter, globals, code).ok()?;
     let before = sluice_kernel::passes::before_parts();
     run_passes(std::slice::from_mut(&mut kernel), before, &|_, name| does(filter, code, name));
-    sluice_kernel::passes::take_apart::found(&kernel)
+    sluice_kernel::passes::take_apart::found(&kernel, code.take_apart == TakeApart::Always)
 }
 
 /// The kernel of a filter as devices get it, where it has one.

@@ -79,6 +79,24 @@ impl ScheduleKind {
         [("single-appearance", ScheduleKind::SingleAppearance), ("minimum-latency", ScheduleKind::MinimumLatency)];
 }
 
+/// Which filters with a state are taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum TakeApart {
+    /// None.
+    Never,
+    /// Those that are faster so, by an estimate.
+    #[default]
+    Auto,
+    /// All that can be.
+    Always,
+}
+
+impl TakeApart {
+    /// The names of all.
+    pub const NAMES: [(&str, TakeApart); 3] =
+        [("never", TakeApart::Never), ("auto", TakeApart::Auto), ("always", TakeApart::Always)];
+}
+
 /// What someone said about generated code: the command line, a test, a manifest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeChoices {
@@ -103,7 +121,7 @@ pub struct CodeChoices {
     /// Read fields that hold the last items from the window.
     pub delay_lines: Option<bool>,
     /// Take filters with a state apart.
-    pub take_apart: Option<bool>,
+    pub take_apart: Option<TakeApart>,
     /// What is done with the loops of filters.
     #[serde(with = "inner_by_name")]
     pub inner: Option<Inner>,
@@ -175,7 +193,7 @@ impl CodeChoices {
             fuse: all.fuse.unwrap_or(true),
             privatise: all.privatise.unwrap_or(true),
             delay_lines: all.delay_lines.unwrap_or(true),
-            take_apart: all.take_apart.unwrap_or(true),
+            take_apart: all.take_apart.unwrap_or_default(),
             inner: all.inner.unwrap_or_default(),
             linear: all.linear.unwrap_or_default(),
             stats: false,
@@ -217,7 +235,7 @@ pub struct CodeOptions {
     /// Read fields that hold the last items from the window, where no others are left.
     pub delay_lines: bool,
     /// Take filters with a state apart: what the state needs stays by itself.
-    pub take_apart: bool,
+    pub take_apart: TakeApart,
     /// What is done with the loops of filters.
     pub inner: Inner,
     /// What is done with linear filters, where other bytes are allowed ([`CcOptions::fast_math`]).

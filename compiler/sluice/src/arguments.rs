@@ -7,7 +7,7 @@ use sluice_driver::fmt;
 use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 
-use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, LinearArg, MessageArg, RatesArg, ScheduleArg};
+use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, LinearArg, MessageArg, RatesArg, ScheduleArg, TakeApartArg};
 use crate::cslow_arguments::CslowArgs;
 use crate::cuda_arguments::{ArchArgs, CudaArgs};
 use crate::makespan_arguments::{Asked, MakespanArgs};
@@ -354,9 +354,9 @@ struct CodeArgs {
     /// Read fields that hold the last items from the window, so that they are no state [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     delay_lines: Option<bool>,
-    /// Take filters with a state apart, so that only what their state needs fires one after another [default: true]
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    take_apart: Option<bool>,
+    /// Take filters with a state apart, so that only what their state needs fires one after another [default: auto]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    take_apart: Option<TakeApartArg>,
     /// What is done with the loops of filters [default: auto]
     #[arg(long, value_enum, value_name = "KIND")]
     inner: Option<InnerArg>,
@@ -415,7 +415,11 @@ impl CodeArgs {
             fuse: self.fuse,
             privatise: self.privatise,
             delay_lines: self.delay_lines,
-            take_apart: self.take_apart,
+            take_apart: self.take_apart.map(|t| match t {
+                TakeApartArg::Never => TakeApart::Never,
+                TakeApartArg::Auto => TakeApart::Auto,
+                TakeApartArg::Always => TakeApart::Always,
+            }),
             inner: self.inner.map(InnerArg::inner),
             linear: self.linear.map(LinearArg::linear),
         }

@@ -90,6 +90,16 @@ pub(crate) enum ScheduleArg {
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
+pub(crate) enum TakeApartArg {
+    /// Leave them whole
+    Never,
+    /// What an estimate says is a quarter faster
+    Auto,
+    /// Whatever can be
+    Always,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug)]
 pub(crate) enum InnerArg {
     /// What measures faster
     Auto,

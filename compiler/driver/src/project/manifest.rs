@@ -7,7 +7,7 @@ use super::schema::{self, At, Faults, Table};
 use super::sources;
 use crate::io::format::Format;
 use crate::makespan::programs::{Deadline, Kernels, OfProgram};
-use crate::options::{CodeChoices, Inner, Linear, NativeOptions, RunOptions, ScheduleKind, Scheme};
+use crate::options::{CodeChoices, Inner, Linear, NativeOptions, RunOptions, ScheduleKind, Scheme, TakeApart};
 use sluice_frontend::Analysis;
 use sluice_grammar::diagnostic::{Diagnostic, Label};
 use sluice_grammar::span::{FileId, SourceMap, Span};
@@ -111,7 +111,7 @@ pub fn build(table: &mut Table<'_>, faults: &mut Faults) -> CodeChoices {
         fuse: table.boolean("fuse", faults),
         privatise: table.boolean("privatise", faults),
         delay_lines: table.boolean("delay-lines", faults),
-        take_apart: table.boolean("take-apart", faults),
+        take_apart: table.choice("take-apart", &TakeApart::NAMES, faults),
         inner: table.choice("inner", &Inner::NAMES, faults),
         linear: table.choice("linear", &Linear::NAMES, faults),
     }

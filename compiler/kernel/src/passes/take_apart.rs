@@ -45,8 +45,14 @@ const BUSY: Cost = Cost { float: 1, int: 1, divide: 15, function: 60, load: 1, s
 /// Thirds of a cycle that whoever waits for an operation waits for it; half of the operations of a part wait for one another.
 const LATE: Cost = Cost { float: 12, int: 3, divide: 36, function: 120, load: 0, store: 0, branch: 3, call: 60 };
 
-/// The parts of a filter, where it is taken apart.
-pub fn found(kernel: &Kernel) -> Option<Vec<(Part, Kernel)>> {
+/// The parts of a filter, where it is taken apart: where that is faster by the estimate, or `always` where it can be.
+pub fn found(kernel: &Kernel, always: bool) -> Option<Vec<(Part, Kernel)>> {
+    let (parts, whole, sum) = best(kernel)?;
+    (always || sum.saturating_mul(5) <= whole.saturating_mul(4)).then_some(parts)
+}
+
+/// The best way to take a filter apart, the time of a firing of all of it, and of its parts.
+fn best(kernel: &Kernel) -> Option<(Vec<(Part, Kernel)>, u64, u64)> {
     let plain = kernel.prework.is_none() && kernel.handlers.is_empty() && kernel.work.dynamic.is_none();
     let rates = kernel.work.rates;
     if kernel.state.is_empty() || !plain || rates.pop == 0 || rates.push == 0 {
@@ -86,7 +92,7 @@ pub fn found(kernel: &Kernel) -> Option<Vec<(Part, Kernel)>> {
             best = Some((sum, kernels));
         }
     }
-    best.filter(|(sum, _)| sum.saturating_mul(5) <= whole.saturating_mul(4)).map(|(_, kernels)| kernels)
+    best.map(|(sum, kernels)| (kernels, whole, sum))
 }
 
 /// The part before the state, as a pass.
@@ -105,7 +111,7 @@ pub fn after(kernel: &mut Kernel) {
 }
 
 fn take(kernel: &mut Kernel, part: Part) {
-    if let Some((_, new)) = found(kernel).into_iter().flatten().find(|(p, _)| *p == part) {
+    if let Some((_, new)) = best(kernel).into_iter().flat_map(|(parts, ..)| parts).find(|(p, _)| *p == part) {
         *kernel = new;
     }
 }

@@ -95,7 +95,7 @@ fn the_bytes_are_those_of_the_program() {
         let program = format!("{filter}\nfloat->float pipeline Main {{ add F; }}");
         let place = Place::new().with("a.str", &program);
         assert_eq!(filters(&place, &[]), parts, "{what}");
-        assert_eq!(filters(&place, &["--take-apart=false"]), 1, "{what}");
+        assert_eq!(filters(&place, &["--take-apart=never"]), 1, "{what}");
         at_all_widths(&place, &program, 1, &[0, 1, 5, 37, 3_001]);
     }
 }
@@ -128,7 +128,7 @@ fn wherever_they_stand() {
         for way in [
             &["--back-end", "cc"][..],
             &["--back-end", "jit"],
-            &["--back-end", "cc", "--take-apart=false"],
+            &["--back-end", "cc", "--take-apart=never"],
             &["--back-end", "cc", "--fuse=false", "--fold=false"],
             &["--threads", "3", "--threads-batch", "2"],
             &["--schedule", "minimum-latency", "--back-end", "cc"],
@@ -156,7 +156,7 @@ fn faults_are_those_of_the_filter() {
         };
         let reference = by(&["--interpret"]);
         assert_ne!(reference.0, 0, "{work}");
-        for way in [&["--back-end", "cc"][..], &["--back-end", "jit"], &["--back-end", "cc", "--take-apart=false"]] {
+        for way in [&["--back-end", "cc"][..], &["--back-end", "jit"], &["--back-end", "cc", "--take-apart=never"]] {
             assert!(by(way) == reference, "{work} {way:?}");
         }
     }
@@ -165,13 +165,13 @@ fn faults_are_those_of_the_filter() {
 #[test]
 fn a_project_may_say_no() {
     let one = format!("{}\nfloat->float pipeline Main {{ add F; }}", SHAPES[0].1);
-    let manifest = "[program]\nname = \"fm\"\nsources = [\"a.str\"]\n[build]\ntake-apart = false\n";
+    let manifest = "[program]\nname = \"fm\"\nsources = [\"a.str\"]\n[build]\ntake-apart = \"never\"\n";
     let project = Place::new().with("a.str", &one).with("sluice.toml", manifest);
     let parts = |more: &[&str]| {
         let done = project.run(&[&["run", "--dump-after", "take-apart"], more].concat()).ends(0);
         named(done.text(), "F")
     };
-    assert_eq!((parts(&[]), parts(&["--take-apart"])), (1, 2));
+    assert_eq!((parts(&[]), parts(&["--take-apart=auto"])), (1, 2));
     // what a person sees is the filter
     assert!(project.run(&["rates"]).ends(0).text().contains(" state "));
 }

@@ -21,7 +21,7 @@ local4 \"a\" float[4]
     );
     let k = crate::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     verify(&k).unwrap();
-    let all = found(&k).unwrap_or_default();
+    let all = found(&k, false).unwrap_or_default();
     for (_, k) in &all {
         verify(k).unwrap();
         assert!(k.work.rates.peek >= k.work.rates.pop);
