@@ -29,7 +29,7 @@ use sluice_kernel::fuse::{self, Fused, Rules};
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::items;
 use sluice_kernel::passes::inner::Inner;
-use sluice_kernel::passes::{TURN_ARRAYS, pack_bits};
+use sluice_kernel::passes::{TABULATE, TURN_ARRAYS, pack_bits};
 use sluice_kernel::share_code;
 use sluice_schedule::fused::{self, FusedSchedule};
 use sluice_schedule::in_runs::in_runs;
@@ -88,8 +88,12 @@ fn emit_by(
     (flavour, name): (Flavour, &str),
     threads: Option<&ThreadsOptions>,
 ) -> Result<(CProgram, Option<Plan>), Halt> {
-    let turns = code.inner == Inner::Auto;
-    improve(session, &mut kernels, sluice_kernel::passes::FOR_C, &|_, name| turns || name != TURN_ARRAYS)?;
+    let wanted = |name: &str| match name {
+        TURN_ARRAYS => code.inner == Inner::Auto,
+        TABULATE => code.inner != Inner::None,
+        _ => true,
+    };
+    improve(session, &mut kernels, sluice_kernel::passes::FOR_C, &|_, name| wanted(name))?;
     session.pass("item-ranges", || items::prove(&checked.program.graph, &mut kernels));
     dump(session, "item-ranges", || print_kernels(&kernels))?;
     // with the latitude of fast math, a compiler makes other numbers of constants that it knows

@@ -47,7 +47,13 @@ pub fn passes() -> Vec<&'static str> {
                     all.push(pass);
                 }
             }
-            all.extend([sluice_kernel::passes::TURN_ARRAYS, "item-ranges", "share-code", "fuse"]);
+            all.extend([
+                sluice_kernel::passes::TABULATE,
+                sluice_kernel::passes::TURN_ARRAYS,
+                "item-ranges",
+                "share-code",
+                "fuse",
+            ]);
             // those of the loops, as far as the choice among them has them
             for (pass, _) in Inner::Auto.passes().iter().chain(Inner::Both.passes()) {
                 if !all.contains(pass) {

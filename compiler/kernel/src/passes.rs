@@ -23,6 +23,7 @@ pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
 pub mod split_loops;
+pub mod tabulate;
 pub mod take_apart;
 pub mod turn_arrays;
 pub mod turns_abreast;
@@ -107,8 +108,11 @@ pub fn prepare(mut kernel: Kernel) -> Kernel {
 /// The pass that stores arrays of fields by columns: only C code knows of it.
 pub const TURN_ARRAYS: &str = "turn-arrays";
 
+/// The pass that makes tables of what several look-ups come to: only C code has them.
+pub const TABULATE: &str = "tabulate";
+
 /// The passes that come after those of [`DEVICE`], for C.
-pub const FOR_C: &[Pass] = &[(TURN_ARRAYS, turn_arrays::run), ("lanes", lanes::run)];
+pub const FOR_C: &[Pass] = &[(TABULATE, tabulate::run), (TURN_ARRAYS, turn_arrays::run), ("lanes", lanes::run)];
 
 #[cfg(test)]
 mod tests {

@@ -51,6 +51,7 @@ mod scheduling;
 mod sliding;
 mod support;
 mod system;
+mod tabulated;
 mod take_apart;
 mod testing;
 mod threads;

@@ -130,6 +130,13 @@ impl<'a> Env<'a> {
         }
     }
 
+    /// The same where an int variable is known to lie within a range.
+    pub fn knowing(&self, id: LocalId, range: Range) -> Env<'a> {
+        let mut env = self.clone();
+        env.set(Var::Local(id), range);
+        env
+    }
+
     /// Two ways come together.
     pub(super) fn join(&mut self, o: &Env<'a>) {
         if o.unreachable {

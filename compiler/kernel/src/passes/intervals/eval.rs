@@ -2,6 +2,7 @@
 
 use super::env::{Env, Range, Var};
 use crate::ir::*;
+use sluice_frontend::constant::Const;
 use sluice_frontend::ty::Ty;
 
 impl Env<'_> {
@@ -97,6 +98,28 @@ impl Env<'_> {
                 self.refine(b, for_b);
             }
             _ => {}
+        }
+    }
+
+    /// Is a condition known to hold, or not to hold?
+    pub fn decides(&self, c: &Expr) -> Option<bool> {
+        match &c.kind {
+            ExprKind::Const(_) => c.as_const().and_then(|c| if let Const::Bool(yes) = c { Some(yes) } else { None }),
+            ExprKind::Unary(UnaryOp::Not, a) => self.decides(a).map(|yes| !yes),
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+                // the one that settles it, whatever the other is
+                let settles = *op == BinaryOp::Or;
+                match (self.decides(a), self.decides(b)) {
+                    (Some(x), _) | (_, Some(x)) if x == settles => Some(settles),
+                    (Some(_), Some(_)) => Some(!settles),
+                    _ => None,
+                }
+            }
+            _ => [true, false].into_iter().find(|holds| {
+                let mut other = self.clone();
+                other.assume(c, !holds);
+                other.unreachable
+            }),
         }
     }
 
