@@ -10,6 +10,7 @@
 //! level, the `;` after an anonymous stream is made obligatory by putting it in, and nesting is limited.
 
 mod foreign;
+mod swallowed;
 
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::parse::ENOUGH_ERRORS;
@@ -122,7 +123,7 @@ impl<'s> Layout<'s, '_> {
         if top.is_some_and(Kind::is_brace) && self.after_statement() && self.declaration_head(i) {
             self.close_open_braces(at.start, "but a declaration starts here");
         }
-        if self.needless(i) || self.pointer(i) || self.kind_of_stream(i) {
+        if self.needless(i) || self.early_stateful(i) || self.pointer(i) || self.kind_of_stream(i) {
             return i + 1;
         }
         match at.token {
@@ -253,29 +254,6 @@ impl<'s> Layout<'s, '_> {
         };
         self.stream_head = false;
         self.open(i, kind, if kind == Kind::Top { Token::LBraceTop } else { Token::LBrace })
-    }
-
-    /// A text that is not closed has the rest of its line in it: what was opened on the line is closed there, and the statement ends, unless the next line goes on with it. The one fault has been told.
-    fn swallowed(&mut self, i: usize) {
-        use Token::*;
-        let goes_on = |token: Token| !(token.is_keyword() || matches!(token, Ident(_) | LBrace | RBrace));
-        if self.next(i).is_some_and(goes_on) {
-            return;
-        }
-        let start = self.input[i].start;
-        let mut closed = false;
-        while let Some(open) = self.stack.last().copied() {
-            let same_line = !self.text[open.start as usize..start as usize].contains('\n');
-            if !matches!(open.kind, Kind::Paren | Kind::Bracket) || !same_line {
-                break;
-            }
-            self.stack.pop();
-            self.insert(open.kind.closer());
-            closed = true;
-        }
-        if closed && self.stack.last().is_some_and(|open| matches!(open.kind, Kind::Block | Kind::Stream)) {
-            self.insert(Semi);
-        }
     }
 
     /// A closing parenthesis or bracket.

@@ -19,6 +19,7 @@ use crate::threads::plan::{self, Plan};
 use sluice_codegen::c::beside;
 use sluice_codegen::c::fused::FusedProgram;
 use sluice_codegen::c::layout::size_align;
+use sluice_codegen::c::step_table::is_table;
 use sluice_codegen::{CProgram, CodegenError, Flavour, ProgramInput, emit_program, emit_stages};
 use sluice_frontend::graph::{Node, NodeKind, SdfGraph};
 use sluice_frontend::ids::NodeId;
@@ -196,7 +197,10 @@ fn fuse(
         }
     };
     let whole = |s: &FusedSchedule| judge::states_at_once(steady, &s.judged.schedule().steady) != Some(0);
-    Ok(schedule.filter(whole).map(|schedule| (fused, schedule)))
+    // a table has no regions, and their members, each once in every turn, would be far slower there than one after another
+    let above = code_options(code).table_above;
+    let text = |s: &FusedSchedule| !is_table(&fused.graph, &s.steps, above);
+    Ok(schedule.filter(|s| whole(s) && text(s)).map(|schedule| (fused, schedule)))
 }
 
 /// The program with parts of it as one filter each, within stages where there are some; `None` where there are no such parts, or nobody wants

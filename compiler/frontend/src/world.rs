@@ -5,7 +5,7 @@
 //! library with the same name, silently, wherever the user's files name it; the library's files name the library's own
 //! ([`World::stream_at`] and its neighbours). Two declarations of one name among the user's files are an error.
 
-use crate::eval::Budget;
+use crate::eval::{Budget, TOO_MANY_STEPS};
 use crate::ids::*;
 use crate::lints::instances::Instance;
 use crate::memo::Memo;
@@ -131,7 +131,9 @@ impl World {
     /// Reports a diagnostic; a second one with the same code at the same place is dropped.
     pub fn report(&mut self, d: Diagnostic) {
         self.reports += usize::from(!self.quiet);
-        if !self.quiet && self.seen.insert((d.code, d.span())) {
+        // when the steps are used up, all that is evaluated afterwards fails for want of them
+        let span = if d.title.starts_with(TOO_MANY_STEPS) { Span::default() } else { d.span() };
+        if !self.quiet && self.seen.insert((d.code, span)) {
             self.diagnostics.push(d);
         }
     }

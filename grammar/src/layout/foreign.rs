@@ -1,7 +1,7 @@
 //! Words and signs of other languages that stand where this one needs nothing, or another sign: they are told, and read as what they mean, so that nothing
 //! follows from them.
 
-use super::Layout;
+use super::{HEAD_LIMIT, Layout};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::syntax_error::other_languages;
 use crate::token::Token;
@@ -41,6 +41,25 @@ impl Layout<'_, '_> {
         };
         let diagnostic = Diagnostic::error("E0009", title, here, "needless").help(help);
         self.tell(diagnostic.fix(Fix::new(format!("remove `{word}`"), with_blank, "")));
+        true
+    }
+
+    /// `stateful int->int filter F {`: the word stands behind the types; here it is left out, for what has a state is known without it.
+    pub(super) fn early_stateful(&mut self, i: usize) -> bool {
+        let at = self.input[i];
+        let ahead = &self.input[(i + 1).min(self.input.len())..(i + HEAD_LIMIT).min(self.input.len())];
+        let ends = |t: Token| t.is_stream_kind() || matches!(t, Token::LBrace | Token::RBrace | Token::Semi);
+        let kind = ahead.iter().position(|t| ends(t.token)).filter(|k| ahead[*k].token.is_stream_kind());
+        let Some(k) =
+            kind.filter(|k| at.token == Token::Stateful && ahead[..*k].iter().any(|t| t.token == Token::Arrow))
+        else {
+            return false;
+        };
+        let (here, head) = (self.span(at.start, at.end), self.span(at.start, ahead[k].start));
+        let types = &self.text[ahead[0].start as usize..ahead[k].start as usize];
+        let diagnostic = Diagnostic::error("E0008", "`stateful` stands behind the types", here, "unexpected");
+        let help = diagnostic.help(format!("write `{types}stateful {}`", ahead[k].token.spelling()));
+        self.tell(help.fix(Fix::safe("put it behind the types", head, format!("{types}stateful "))));
         true
     }
 

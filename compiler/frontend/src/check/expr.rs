@@ -198,7 +198,12 @@ impl Checker<'_> {
             .chain(self.field_names.keys().map(|n| &**n))
             .chain(self.scalars.keys().map(|n| &**n))
             .chain(self.w.statics.keys().map(|n| &**n));
-        if matches!(&*name.name, "PI" | "Pi" | "M_PI") {
+        let of_stream = self.decl.map(|id| &self.w.decl(id).ast.params);
+        let later = of_stream.and_then(|all| all.iter().find(|p| p.name.name == name.name)).map(|p| p.name.span());
+        if let Some(at) = later {
+            d = d.label(at, "this parameter comes after it");
+            d = d.help(format!("put the parameter `{}` before those that need it", name.name));
+        } else if matches!(&*name.name, "PI" | "Pi" | "M_PI") {
             d = d.help("the constant is written `pi`").fix(Fix::safe("change to `pi`", span, "pi"));
         } else if &*name.name == "Math" {
             d = d.help("mathematical functions, and `pi`, are written without `Math.`");

@@ -76,9 +76,13 @@ pub fn declared(w: &mut World, known: bool) -> Vec<StaticVar> {
 /// Evaluates an initialiser that needs no function, without reporting: it is checked properly later.
 fn set_if_simple(w: &mut World, id: StaticId, e: &ast::Expr, ty: &Ty) {
     w.quiet = true;
+    // a helper that goes on for ever must not use up what others need, unheard
+    let few = w.budget.at_most(FEW);
+    let all = std::mem::replace(&mut w.budget, few);
     let mut c = Checker::new(w, Place::Static, None, false);
     let typed = c.expr_as(e, ty, "a static");
     let value = if c.errors == 0 { c.constant(&typed).ok().flatten() } else { None };
+    w.budget = all;
     w.quiet = false;
     if let Some(v) = value {
         w.globals.statics[id.index()].value = v;
@@ -118,6 +122,8 @@ struct Order {
     inits: HashMap<usize, (usize, HashSet<StaticId>)>,
     /// By helper: the statics that it reads, or those that it calls.
     helpers: Vec<HashSet<StaticId>>,
+    /// By helper: is something wrong with the text of it, or of one that it calls?
+    wrong: Vec<bool>,
     /// What has been begun, with the static that is needed of the next and where: a way on which one that comes twice needs itself.
     way: Vec<(usize, Option<(StaticId, Span)>)>,
 }
@@ -145,6 +151,7 @@ impl Order {
             blocks: HashMap::new(),
             inits: HashMap::new(),
             helpers: read_by_helpers(&w.globals.helpers),
+            wrong: wrong_helpers(w),
             way: Vec::new(),
         };
         for (block, ast) in w.static_blocks.clone().iter().enumerate() {
@@ -177,7 +184,8 @@ impl Order {
         if let Some(function) = self.checked(w, i)
             && self.needs_met(w, i, &function)
         {
-            run(w, &function);
+            let wrong = self.is_wrong(w, i, &function);
+            run(w, &function, wrong);
         }
         self.way.pop();
         self.items[i].state = State::Done;
@@ -202,6 +210,15 @@ impl Order {
                 (c.errors == 0).then(|| function("init", c.end(), body, init.at.0))
             }
         }
+    }
+
+    /// Is something wrong with the text that an item stands for?
+    fn is_wrong(&self, w: &World, i: usize, function: &Function) -> bool {
+        let at = match &self.items[i].source {
+            Source::Initialiser { value, .. } => value.at.0,
+            Source::Init(init) => init.at.0,
+        };
+        calls(&function.body).iter().any(|f| self.wrong.get(f.index()) == Some(&true)) || has_errors(w, at)
     }
 
     /// Evaluates what an item needs; false, with an error, where that is the item itself.
@@ -296,6 +313,45 @@ fn function(name: &str, locals: Vec<Local>, body: Vec<Stmt>, span: Span) -> Func
     Function { name: name.into(), params: 0, locals, ret: Ty::Void, body, span }
 }
 
+/// Has an error been found within?
+fn has_errors(w: &World, at: Span) -> bool {
+    let within = |s: Span| s.file == at.file && at.start <= s.start && s.end <= at.end;
+    w.diagnostics.iter().any(|d| d.is_error() && d.labels.first().is_some_and(|l| within(l.span)))
+}
+
+/// The helpers that code calls.
+fn calls(body: &[Stmt]) -> Vec<HelperId> {
+    let mut out = Vec::new();
+    walk::expressions(body, &mut |e| {
+        if let ExprKind::Call(Callee::Helper(f), _) = &e.kind {
+            out.push(*f);
+        }
+    });
+    out
+}
+
+/// By helper: is something wrong with its text, or with that of one that it calls?
+fn wrong_helpers(w: &World) -> Vec<bool> {
+    let helpers = &w.globals.helpers;
+    let mut wrong = vec![false; helpers.len()];
+    if !w.diagnostics.iter().any(Diagnostic::is_error) {
+        return wrong;
+    }
+    for (known, (_, f)) in wrong.iter_mut().zip(&w.helper_asts) {
+        *known = f.body.as_ref().is_some_and(|b| has_errors(w, b.at.0));
+    }
+    let calls: Vec<Vec<HelperId>> = helpers.iter().map(|f| calls(&f.body)).collect();
+    loop {
+        let more: Vec<usize> = (0..wrong.len())
+            .filter(|i| !wrong[*i] && calls[*i].iter().any(|f| wrong.get(f.index()) == Some(&true)))
+            .collect();
+        if more.is_empty() {
+            return wrong;
+        }
+        more.into_iter().for_each(|i| wrong[i] = true);
+    }
+}
+
 /// By helper: the statics that it reads, itself or by those that it calls.
 fn read_by_helpers(helpers: &[Function]) -> Vec<HashSet<StaticId>> {
     let mut read: Vec<HashSet<StaticId>> = vec![HashSet::new(); helpers.len()];
@@ -323,13 +379,20 @@ fn read_by_helpers(helpers: &[Function]) -> Vec<HashSet<StaticId>> {
     read
 }
 
-fn run(w: &mut World, function: &Function) {
-    match eval::run_static(&w.globals, function, &w.budget) {
+/// Steps of what stands for a text with errors, and of what is evaluated again.
+const FEW: u64 = 1_000_000;
+
+/// Evaluates code. `wrong`: its text has errors, and what is left of a loop without its condition may go on for ever. What it gives, if it soon does, is a good guess; that it fails
+/// would be one more error for one mistake.
+fn run(w: &mut World, function: &Function, wrong: bool) {
+    let few = wrong.then(|| w.budget.at_most(FEW));
+    match eval::run_static(&w.globals, function, few.as_ref().unwrap_or(&w.budget)) {
         Ok(values) => {
             for (id, v) in values {
                 w.globals.statics[id.index()].value = v;
             }
         }
+        Err(_) if wrong => {}
         Err(e) => {
             let d = super::filter::evaluation_failed(&e, "while static variables are set");
             w.report(d);

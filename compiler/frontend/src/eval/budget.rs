@@ -68,6 +68,11 @@ impl Budget {
         Budget { cancel, ..self }
     }
 
+    /// What is left, but so many steps at most, for a look at something that is evaluated again.
+    pub fn at_most(&self, steps: u64) -> Budget {
+        Budget { steps: Cell::new(self.steps.get().min(steps)), ..self.clone() }
+    }
+
     /// Does nobody wait any more for what is evaluated?
     pub fn cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed))

@@ -5,6 +5,9 @@
 use sluice_grammar::span::Span;
 use std::fmt;
 
+/// What is said where the steps of a compilation are used up.
+pub const TOO_MANY_STEPS: &str = "this takes too many steps: is it an endless loop?";
+
 /// The result of evaluating something.
 pub type Eval<T> = Result<T, EvalError>;
 
@@ -160,7 +163,7 @@ impl fmt::Display for EvalErrorKind {
                 write!(f, "index {index} is outside of the array, whose indices run from 0 to {}", length - 1)
             }
             DivisionByZero => f.write_str("division by zero"),
-            OutOfFuel => f.write_str("this takes too many steps: is it an endless loop?"),
+            OutOfFuel => f.write_str(TOO_MANY_STEPS),
             RecursionTooDeep => f.write_str("calls are nested too deeply: is it an endless recursion?"),
             PeekNegative(i) => write!(f, "peek({i}) looks at an item that is gone"),
             PeekBeyond { needed, declared } => {

@@ -25,7 +25,7 @@ pub mod value;
 
 pub use budget::{Budget, COMPILE_TIME_FUEL, Spent};
 pub use compile_time::{GUESS_FUEL, StreamScope, constant, in_frame, run_composite, run_init, run_static, zero};
-pub use error::{Eval, EvalError, EvalErrorKind};
+pub use error::{Eval, EvalError, EvalErrorKind, TOO_MANY_STEPS};
 pub use machine::{Host, Limits, Machine, Message, NoHost, Statics};
 pub use value::{Aggregate, Items, MAX_ITEMS, Value};
 

@@ -7,8 +7,14 @@
 //! call $2 = func1($0)   →   $5 = $0  block { ... $6 = $5 * $5  break 0 ... }  $2 = $6
 //! ```
 //!
+//! A struct that is handed over by value is read where it stands, where neither the parameter nor the argument is written before the
+//! body is done: a copy of it in the innermost loop costs more than what it is read for.
+//!
 //! Invariant: only recursive functions still use the channels outside of work and prework. Functions that are no longer
 //! called are gone.
+
+#[cfg(test)]
+mod tests;
 
 use crate::ir::*;
 use crate::walk;
@@ -121,14 +127,19 @@ fn expand(locals: &mut Vec<Local>, callee: &Function, call: &Stmt) -> Vec<Stmt> 
     let span = call.span;
     let mut out = Vec::new();
     let mut body = callee.body.clone();
-    // by-reference parameters stand for places, the others become variables
+    // by-reference parameters stand for places, and so do structs that nothing writes; the others become variables
     let mut places: Vec<Option<Place>> = vec![None; callee.locals.len()];
     let mut ids: Vec<LocalId> = Vec::new();
     for (i, l) in callee.locals.iter().enumerate() {
         let id = LocalId::from(locals.len());
         ids.push(id);
-        if l.by_ref {
+        let stands = if l.by_ref {
             let Some(Arg::Ref(p)) = args.get(i) else { continue };
+            Some(p)
+        } else {
+            read_in_place(callee, i, args)
+        };
+        if let Some(p) = stands {
             let mut p = p.clone();
             p.each_expr_mut(&mut |e| {
                 if e.as_const().is_none() {
@@ -175,6 +186,31 @@ fn expand(locals: &mut Vec<Local>, callee: &Function, call: &Stmt) -> Vec<Stmt> 
         out.push(StmtKind::Assign(p.clone(), Expr::local(r, callee.ret.clone())).at(span));
     }
     out
+}
+
+/// Where the argument of a parameter stands, if it is a struct and the parameter need not be a copy of it.
+fn read_in_place<'a>(callee: &Function, param: usize, args: &'a [Arg]) -> Option<&'a Place> {
+    let Some(Arg::Value(Expr { kind: ExprKind::Load(p), .. })) = args.get(param) else { return None };
+    if !matches!(callee.locals[param].ty, Ty::Struct(_)) {
+        return None;
+    }
+    let mut written = false;
+    walk::each_written(&callee.body, &mut |id| written |= id.index() == param);
+    // the body reaches the caller's variables through its by-reference parameters only, and fields itself or by calls
+    let lasts = match p.base {
+        Base::Local(_) => args.iter().all(|a| !matches!(a, Arg::Ref(other) if other.base == p.base)),
+        Base::Table(_) => true,
+        Base::State(_) => {
+            let mut touched = args.iter().any(|a| matches!(a, Arg::Ref(other) if other.base == p.base));
+            walk::each_stmt(&callee.body, &mut |s| {
+                touched |= matches!(s.kind, StmtKind::Call { callee: Callee::Func(_), .. });
+                touched |= s.kind.targets().iter().any(|t| t.base == p.base);
+            });
+            !touched
+        }
+        Base::Peek(_) | Base::In(_) | Base::Out(_) => false,
+    };
+    (!written && lasts).then_some(p)
 }
 
 /// Turns returns into breaks of a block around the body. Were there any?

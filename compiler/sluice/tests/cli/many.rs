@@ -236,3 +236,21 @@ void->void pipeline Main {{ add Source; add R({n}); add Sink; }}
     let refused = place.run(&["check", "b.str"]).ends(1);
     assert!(refused.stderr.contains("E0402") && refused.stderr.contains("5000"), "{}", refused.stderr);
 }
+
+/// A sort of compare-exchange filters that are more than all regions may have: what is left are thousands of steps, each once for all steady states of a batch.
+#[test]
+fn a_table_has_the_steps_of_the_program_as_it_was() {
+    let program = "int->int filter Order(boolean up) { work pop 2 push 2 {
+    int a = pop(); int b = pop();
+    push(up ? min(a, b) : max(a, b)); push(up ? max(a, b) : min(a, b));
+} }
+int->int splitjoin Blocks(int n, int size, int d) { split roundrobin(2 * d); for (int b = 0; b < n; b += 2 * d) add Apart(d, b / size % 2 == 0); join roundrobin(2 * d); }
+int->int splitjoin Apart(int d, boolean up) { split roundrobin; for (int i = 0; i < d; i++) add Order(up); join roundrobin; }
+int->int pipeline Main { for (int size = 2; size <= 256; size *= 2) for (int d = size / 2; d > 0; d /= 2) add Blocks(256, size, d); }
+";
+    let place = Place::new().with("a.str", program);
+    let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
+    let rows = done.text().split("sl_steps[] = {").nth(1).and_then(|t| t.split("};").next()).unwrap_or_default();
+    assert!(rows.lines().count() > 3000, "no table");
+    assert!(!rows.contains("UINT32_MAX"), "the table has loops: {}", rows.lines().take(5).collect::<String>());
+}
