@@ -46,6 +46,8 @@ const OF_C: [&str; 14] = [
     "fuse",
     "unroll",
     "software-pipeline",
+    "int-sums",
+    "choices",
     "pack-bits",
     "emit-c",
     "compile-c",
