@@ -169,7 +169,7 @@ mod tests {
         let body = body.replace(';', " @0:0-1\n");
         let text = format!(
             "kernel \"K\" \"K\" @0:0-1 float -> float work func0 peek 2 pop 2 push 1\n\
-             state0 \"a\" float = 0f\nstate1 \"b\" float[2] = {{0f, 0f}}\nstate2 \"t\" float[6] = {{0f, 0f, 0f, 0f, 0f, 0f}}\n\
+             state0 \"a\" float = 0f\nstate1 \"b\" float[2] = [0f, 0f]\nstate2 \"t\" float[6] = [0f, 0f, 0f, 0f, 0f, 0f]\n\
              tape 2 step 1 stays 2 turns 4\n\
              func0 \"work\" (0) -> void @0:0-1 {{\n  local0 \"x\" float\n{body}}}\n"
         );

@@ -68,7 +68,21 @@ impl Sum {
         self.terms.retain(|_, n| *n != 0);
         self
     }
+
+    /// The same with a variable in place of what is in it, where all of that has one factor.
+    fn by(mut self, id: LocalId, atoms: &[(Atom, i32)]) -> Sum {
+        let factor = |(atom, sign): &(Atom, i32)| Some(self.terms.get(atom)?.wrapping_mul(*sign));
+        let Some(n) = atoms.first().and_then(factor) else { return self };
+        if atoms.iter().all(|a| factor(a) == Some(n)) {
+            atoms.iter().for_each(|(atom, _)| drop(self.terms.remove(atom)));
+            self.terms.insert(Atom::Local(id), n);
+        }
+        self
+    }
 }
+
+/// By factors, that of each item: what has them, as it is (1) or taken off (-1).
+type Groups = BTreeMap<Vec<i32>, Vec<(Atom, i32)>>;
 
 #[derive(Default)]
 struct Found {
@@ -154,7 +168,7 @@ impl Found {
     }
 
     /// What has the same factors in all items, by these, where that is worth it.
-    fn groups(&self, push: u32) -> Option<BTreeMap<Vec<i32>, Vec<Atom>>> {
+    fn groups(&self, push: u32) -> Option<Groups> {
         let n = push as usize;
         if self.items.len() != n || (0..push).any(|i| !self.items.contains_key(&(i as i32))) {
             return None;
@@ -165,19 +179,21 @@ impl Found {
                 by_atom.entry(*atom).or_insert_with(|| vec![0; n])[at] = *factor;
             }
         }
-        let mut groups: BTreeMap<Vec<i32>, Vec<Atom>> = BTreeMap::new();
-        for (atom, factors) in by_atom {
-            groups.entry(factors).or_default().push(atom);
+        let mut groups = Groups::new();
+        for (atom, mut factors) in by_atom {
+            let sign = if factors.iter().find(|n| **n != 0).is_some_and(|n| *n < 0) { -1 } else { 1 };
+            factors.iter_mut().for_each(|n| *n = n.wrapping_mul(sign));
+            groups.entry(factors).or_default().push((atom, sign));
         }
         // a field whose new value becomes an item, which becomes a part of the next
         let chains = groups.iter().any(|(factors, atoms)| {
-            factors.windows(2).any(|two| two[0] != two[1]) && atoms.iter().any(|a| matches!(a, Atom::Field(_)))
+            factors.windows(2).any(|two| two[0] != two[1]) && atoms.iter().any(|(a, _)| matches!(a, Atom::Field(_)))
         });
         (chains && groups.len() <= MOST_FACTORS && self.operations > n).then_some(groups)
     }
 
     /// Writes the firing anew.
-    fn replace(self, kernel: &mut Kernel, groups: &BTreeMap<Vec<i32>, Vec<Atom>>) {
+    fn replace(self, kernel: &mut Kernel, groups: &Groups) {
         let id = kernel.work.function;
         let f = &mut kernel.functions[id.index()];
         let span = f.span;
@@ -202,10 +218,12 @@ impl Found {
                 None => e,
             });
         };
+        let mut sums = Vec::new();
         for (factors, atoms) in groups {
-            let sum = atoms.iter().fold(Sum::default(), |s, a| s.add(&Sum::of(*a), 1));
+            let sum = atoms.iter().fold(Sum::default(), |s, (a, sign)| s.add(&Sum::of(*a), *sign));
             let value = fresh(f, "sum");
             body.push(StmtKind::Assign(Place::local(value), written(&sum)).at(span));
+            sums.push((value, atoms));
             let value = Expr::local(value, Ty::Int);
             join(match factors[..] {
                 [first, ..] if factors.iter().all(|n| *n == first) => times(value, first),
@@ -236,7 +254,8 @@ impl Found {
         let mut last = Vec::new();
         for (field, sum) in &self.fields {
             let value = fresh(f, "sum");
-            body.push(StmtKind::Assign(Place::local(value), written(sum)).at(span));
+            let sum = sums.iter().fold(sum.clone(), |s, (id, atoms)| s.by(*id, atoms));
+            body.push(StmtKind::Assign(Place::local(value), written(&sum)).at(span));
             last.push(StmtKind::Assign(Place::state(*field), Expr::local(value, Ty::Int)).at(span));
         }
         body.extend(last);
@@ -302,7 +321,7 @@ mod tests {
             "$0 = (in(1) - in(0)); state0 = (state0 + $0);",
             "state1 = (state1 + state0); out(#) = state1;",
         ));
-        assert!(text.contains("factors\" int[8] = {1, 2, 3, 4, 5, 6, 7, 8}"), "{text}");
+        assert!(text.contains("factors\" int[8] = [1, 2, 3, 4, 5, 6, 7, 8]"), "{text}");
         assert!(text.contains("out($2) = "), "{text}");
         assert!(text.contains("table0[$2] * "), "{text}");
         // the fields come of what they were, all of them
@@ -317,7 +336,7 @@ mod tests {
             "state1 = ((state1 + state0) + 5); out(#) = (state1 - $1);",
         ));
         assert!(text.contains("$1 = (in(0) / 3)"), "{text}");
-        assert!(text.contains("{5, 10, 15, 20, 25, 30, 35, 40}"), "{text}");
+        assert!(text.contains("[5, 10, 15, 20, 25, 30, 35, 40]"), "{text}");
     }
 
     #[test]

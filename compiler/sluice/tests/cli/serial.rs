@@ -92,7 +92,7 @@ float->float filter Kinds {
         if (up) n = n + 3;
         if (n % 4 == 1) { a = -a; d = 1; b = 1; }
         if (!(x >= -0.25)) b = 0;
-        push(a); push(d); push(n); push(b == 1 ? 1 : 0);
+        push(a); push((float)d); push(n); push(b == 1 ? 1 : 0);
     }
 }
 float->float filter Level {
@@ -142,7 +142,7 @@ fn integrators_do_not_wait_for_one_another() {
     for (n, by) in [(2, 8), (3, 8), (3, 16), (2, 4)] {
         let program = integrators(n, by);
         let text = c_text(&program, &[]);
-        let table = "factors = {{1, 2, 3, 4";
+        let table = "factors __attribute__((unused)) = {{1, 2, 3, 4";
         assert!(text.contains(table), "{n} by {by}: {}", filters(&text));
         assert!(!c_text(&program, &["--inner=none"]).contains("_factors"));
         same(&program, noise, &[0, 1, 7, 100, 3001]);

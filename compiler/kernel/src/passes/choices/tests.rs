@@ -8,7 +8,7 @@ fn made(body: &str) -> (Kernel, String) {
     let body = body.replace(';', " @0:0-1\n").replace('{', "@0:0-1 {\n").replace("else @0:0-1", "else");
     let text = format!(
         "kernel \"K\" \"K\" @0:0-1 float -> int work func0 peek 1 pop 1 push 1\n\
-         state0 \"hold\" int = 0\nstate1 \"place\" int = 0\nstate2 \"gain\" float = 1f\nstate3 \"steps\" int[4] = {{1, 2, 3, 4}}\n\
+         state0 \"hold\" int = 0\nstate1 \"place\" int = 0\nstate2 \"gain\" float = 1f\nstate3 \"steps\" int[4] = [1, 2, 3, 4]\n\
          func0 \"work\" (0) -> void @0:0-1 {{\n{locals}{body}}}\n"
     );
     let mut kernel = text::parse(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
@@ -84,7 +84,7 @@ fn arms_that_are_no_values_at_hand_stay() {
         "state0 = (100 / state1);",
         "state3[1] = 2;",
         "out(0) = 3;",
-        "check index $1 of 4;",
+        "check index $1 4;",
         "state0 = as<int>($0);",
         "state0 = ((((((((state0 + 1) ^ 5) + 2) ^ 7) + 3) ^ 9) + 4) ^ 11);",
     ] {
@@ -98,10 +98,10 @@ fn arms_that_are_no_values_at_hand_stay() {
 #[test]
 fn conditions_of_several_parts_are_chosen_too() {
     let (kernel, text) = made(
-        "$0 = in(0); if (!(($0 > 0f) && (state0 < 9))) { state0 = (state0 + 1); } else { state0 = 0; } out(0) = state0;",
+        "$0 = in(0); if not((($0 > 0f) && ($0 < 9f))) { state0 = (state0 + 1); } else { state0 = 0; } out(0) = state0;",
     );
     assert_eq!(kernel.chosen.len(), 2, "{text}");
-    assert!(text.contains("$5 = select(($0 > 0f), $4, false)"), "{text}");
+    assert!(text.contains("$5 = select(($0 > 0.0f), $4, false)"), "{text}");
     assert!(text.contains("select($5, 0, $6)"), "{text}");
 }
 

@@ -1,9 +1,10 @@
 //! How long a firing waits for the one before, or a turn of a loop: firings are gone through with the time at which each variable's value is there. Items are there from the beginning.
 //!
-//! A condition that is guessed takes no time, and what it leaves is there when the earlier of both arms is; one that chooses takes its own time and that of both, and a cycle or two. Cycles are those of usual processors,
+//! A condition that is guessed takes no time, and neither does what only one of its arms changes; one that chooses takes its own time and that of both arms, and a cycle or two. Cycles are those of usual processors,
 //! roughly: what is compared are two ways to do the same.
 
 use crate::ir::*;
+use crate::walk;
 use sluice_frontend::ty::Ty;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,12 +132,14 @@ impl Clock<'_> {
         let ty = if float { Ty::Float } else { Ty::Int };
         let asked = self.condition(c, &ty);
         self.body(a, n);
-        let one = std::mem::replace(&mut self.now, before);
+        let one = std::mem::replace(&mut self.now, before.clone());
         self.body(b, n);
-        // guessed right, the shorter way: what chooses waits for both
         let chooses = self.chosen.contains(&own);
-        for (t, one) in self.now.all_mut().zip(one.all()) {
-            *t = if chooses { (*t).max(*one) } else { (*t).min(*one) };
+        let (first, second) = (written(a, before.locals.len()), written(b, before.locals.len()));
+        // guessed right, what one arm alone changes is usually left; what chooses waits for both
+        for ((at, t), (one, old)) in self.now.all_mut().enumerate().zip(one.all().zip(before.all())) {
+            let both = chooses || first.contains(&at) == second.contains(&at);
+            *t = if both { (*t).max(*one) } else { *old };
         }
         if !chooses {
             return;
@@ -188,11 +191,30 @@ impl Clock<'_> {
             ExprKind::Convert(a) => t + if float || matches!(a.ty, Ty::Float | Ty::Double) { 5 } else { 0 },
             ExprKind::Builtin(Builtin::Abs | Builtin::Min | Builtin::Max, _) => t + 2,
             ExprKind::Builtin(..) => t + 20,
-            // it is guessed
-            ExprKind::Select(_, a, b) => self.expr(a).min(self.expr(b)),
+            // it is guessed, too
+            ExprKind::Select(_, a, b) => match [a, b].map(|e| matches!(e.kind, ExprKind::Load(_))) {
+                [true, false] => self.expr(a),
+                [false, true] => self.expr(b),
+                _ => self.expr(a).max(self.expr(b)),
+            },
             _ => t + 1,
         }
     }
+}
+
+/// Which variables are written, by their places among all times.
+fn written(body: &[Stmt], locals: usize) -> BTreeSet<usize> {
+    let mut out = BTreeSet::new();
+    walk::each_stmt(body, &mut |s| {
+        for p in s.kind.targets() {
+            match p.base {
+                Base::Local(id) => drop(out.insert(id.index())),
+                Base::State(id) => drop(out.insert(locals + id.index())),
+                _ => {}
+            }
+        }
+    });
+    out
 }
 
 /// Cycles between a condition's answer, or a value, and the value chosen.
