@@ -138,6 +138,7 @@ impl<'f> Look<'f> {
                         && self.data.depends(c)
                         && condition(c, self.rates)
                         && harmless(e, self.rates)
+                        && !is_answer(e)
                     {
                         groups[group].candidates.insert(own);
                     }
@@ -226,6 +227,11 @@ fn harmless(e: &Expr, rates: Rates) -> bool {
     let mut all = own && number(&e.ty);
     e.each_operand(&mut |e| all = all && harmless(e, rates));
     all
+}
+
+/// Is it a condition's answer as an int, which is no jump in any case?
+fn is_answer(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Select(_, a, b) if matches!((a.as_int(), b.as_int()), (Some(0 | 1), Some(0 | 1))))
 }
 
 /// How many operations an expression has.

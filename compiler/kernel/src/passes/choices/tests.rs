@@ -78,6 +78,15 @@ fn long_ways_are_guessed() {
 }
 
 #[test]
+fn an_answer_is_no_jump_and_is_waited_for() {
+    // a modulator: the number that is taken off depends on the answer
+    let text = "state2 = (state2 + in(0)); $1 = select((state2 >= 0f), 1, 0); \
+                if ($1 == 1) { state2 = (state2 - 1f); } else { state2 = (state2 + 1f); } out(0) = $1;";
+    assert_eq!(count(text), 0);
+    assert_eq!(count(&text.replace("1, 0)", "7, 3)").replace("== 1", "== 7")), 1);
+}
+
+#[test]
 fn arms_that_are_no_values_at_hand_stay() {
     for arm in [
         "state0 = state3[0];",

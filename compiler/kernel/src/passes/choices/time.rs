@@ -191,6 +191,7 @@ impl Clock<'_> {
             ExprKind::Convert(a) => t + if float || matches!(a.ty, Ty::Float | Ty::Double) { 5 } else { 0 },
             ExprKind::Builtin(Builtin::Abs | Builtin::Min | Builtin::Max, _) => t + 2,
             ExprKind::Builtin(..) => t + 20,
+            ExprKind::Select(c, ..) if super::is_answer(e) => self.condition(c, &Ty::Int) + 1,
             // it is guessed, too
             ExprKind::Select(_, a, b) => match [a, b].map(|e| matches!(e.kind, ExprKind::Load(_))) {
                 [true, false] => self.expr(a),
