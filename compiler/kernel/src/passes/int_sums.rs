@@ -74,7 +74,7 @@ impl Sum {
         let factor = |(atom, sign): &(Atom, i32)| Some(self.terms.get(atom)?.wrapping_mul(*sign));
         let Some(n) = atoms.first().and_then(factor) else { return self };
         if atoms.iter().all(|a| factor(a) == Some(n)) {
-            atoms.iter().for_each(|(atom, _)| drop(self.terms.remove(atom)));
+            self.terms.retain(|t, _| atoms.iter().all(|(atom, _)| atom != t));
             self.terms.insert(Atom::Local(id), n);
         }
         self
