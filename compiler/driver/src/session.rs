@@ -60,6 +60,7 @@ pub fn passes() -> Vec<&'static str> {
                     all.push(pass);
                 }
             }
+            all.extend(sluice_kernel::passes::SERIAL.iter().map(|(pass, _)| *pass));
             all.push("pack-bits");
         }
     }

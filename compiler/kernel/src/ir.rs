@@ -111,6 +111,9 @@ pub struct Kernel {
     pub steps: Option<Steps>,
     /// State fields that move on from firing to firing.
     pub tapes: Vec<Tape>,
+    /// Locals of `work` that a selection gives their values, between values at hand by a comparison of such or by a boolean one, and that a processor should not have to guess
+    /// ([`crate::passes::choices`]).
+    pub chosen: Vec<LocalId>,
 }
 
 impl Kernel {

@@ -104,6 +104,7 @@ fn with_fields(code: &FilterCode, globals: &Globals, options: LowerOptions) -> L
         lanes: None,
         steps: None,
         tapes: Vec::new(),
+        chosen: Vec::new(),
     };
     let mut l = Lowering {
         code,

@@ -1,5 +1,6 @@
 //! Passes over kernels. [`prepare`] runs all of them in order; its body is the narration.
 
+pub mod choices;
 pub mod clean;
 pub mod count_loops;
 pub mod delay_lines;
@@ -9,6 +10,7 @@ pub mod fold;
 pub mod in_step;
 pub mod inline;
 pub mod inner;
+pub mod int_sums;
 pub mod intervals;
 pub mod jam;
 pub mod known_loops;
@@ -113,6 +115,9 @@ pub const TABULATE: &str = "tabulate";
 
 /// The passes that come after those of [`DEVICE`], for C.
 pub const FOR_C: &[Pass] = &[(TABULATE, tabulate::run), (TURN_ARRAYS, turn_arrays::run), ("lanes", lanes::run)];
+
+/// The last passes, after those of loops: for firings that wait for one another. Only C code for this machine has them.
+pub const SERIAL: &[Pass] = &[("int-sums", int_sums::run), ("choices", choices::run)];
 
 #[cfg(test)]
 mod tests {

@@ -186,6 +186,10 @@ impl Printer {
         if let Some(s) = &k.steps {
             let _ = writeln!(self.out, "steps {} {}", s.function, s.firings);
         }
+        if !k.chosen.is_empty() {
+            let names: Vec<String> = k.chosen.iter().map(|id| format!("${}", id.0)).collect();
+            let _ = writeln!(self.out, "chosen ({})", names.join(", "));
+        }
         for (i, f) in k.functions.iter().enumerate() {
             let _ =
                 writeln!(self.out, "func{i} {} ({}) -> {} {} {{", quoted(&f.name), f.params, ty(&f.ret), span(f.span));

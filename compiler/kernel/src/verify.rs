@@ -68,6 +68,10 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
             return Err(format!("tape {} has no field of {room} elements", t.state));
         }
     }
+    let choices = &kernel.function(kernel.work.function).locals;
+    if kernel.chosen.iter().any(|id| id.index() >= choices.len()) {
+        return Err("a choice that is no local of the firing".into());
+    }
     let mut form = None;
     for (i, f) in kernel.functions.iter().enumerate() {
         let mut v = Verifier { kernel, f, nest: Vec::new(), form: &mut form };

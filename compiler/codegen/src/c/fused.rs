@@ -100,6 +100,7 @@ pub struct Made {
     receives: Vec<bool>,
     serial: Vec<bool>,
     weaves: Vec<bool>,
+    tapes: Vec<u64>,
 }
 
 /// Prepares the text.
@@ -134,7 +135,9 @@ pub fn made(input: &ProgramInput<'_>, fused: FusedProgram<'_>, (layout, facts): 
     // regions receive nothing; what stands beside them may
     let mut receives = messages::receivers(input);
     receives.resize(input.kernels.len() + program.kernels.len(), false);
-    Made { numbers, places, known, receives, serial: beside::serial(input), weaves: woven::weaves(input) }
+    let room = |k: &Kernel| k.tapes.iter().map(|t| u64::from(t.turns)).min().unwrap_or(0);
+    let tapes = std::iter::repeat_n(0, input.kernels.len()).chain(program.kernels.iter().map(room)).collect();
+    Made { numbers, places, known, receives, serial: beside::serial(input), weaves: woven::weaves(input), tapes }
 }
 
 impl Made {
@@ -157,6 +160,7 @@ impl Made {
             receives: &self.receives,
             serial: &self.serial,
             weaves: &self.weaves,
+            tapes: &self.tapes,
             stats: false,
             places: None,
             known: Some(&self.known),

@@ -39,7 +39,7 @@ impl Printer<'_> {
                 None if self.device() => format!("{}()", super::types::c_type(&e.ty).trim_start_matches("struct ")),
                 None => format!("({}){{0}}", super::types::c_type(&e.ty)),
             },
-            ExprKind::Load(p) => self.place(p),
+            ExprKind::Load(p) => self.left(p).unwrap_or_else(|| self.place(p)),
             ExprKind::Unary(op, a) => self.unary(*op, a),
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b),
             ExprKind::Select(c, a, b) => {

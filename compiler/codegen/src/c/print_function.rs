@@ -17,6 +17,7 @@ mod statements;
 
 use super::print::{FilterOptions, FilterText, Send, Site};
 use super::print_columns::Columns;
+use super::print_delayed::Delayed;
 use super::print_lanes::LaneLayout;
 use super::print_scope::Scopes;
 use super::print_skewed::{Sharing, Way};
@@ -60,6 +61,8 @@ pub(super) struct Printer<'a> {
     pub(super) columns: Option<Columns>,
     /// Fields that are variables while several firings are printed.
     pub(super) kept: BTreeSet<StateId>,
+    /// While firings over tapes are printed: what they read in place of what the one before has left.
+    pub(super) delayed: Delayed,
     /// While attempts in a row are printed.
     pub(super) row: Option<Row>,
     /// Of device code: what loops with a known bound count.
@@ -113,6 +116,7 @@ impl<'a> Printer<'a> {
             shares: None,
             columns: None,
             kept: BTreeSet::new(),
+            delayed: Delayed::default(),
             row: None,
             counters: BTreeSet::new(),
         }
@@ -400,7 +404,8 @@ impl<'a> Printer<'a> {
         }
         self.keep();
         let turns = self.tapes_begin();
-        let _ = writeln!(self.out, "    for (long firing = 0; firing < {turns}; firing++{steps}) {{");
+        let first = self.first_by_itself(&f.body, &steps, turns);
+        let _ = writeln!(self.out, "    for (long firing = {first}; firing < {turns}; firing++{steps}) {{");
         // the rest of lanes is few firings
         if unroll::size(&f.body) > BY_ITSELF && !self.device() && self.kernel.lanes.is_none() {
             self.out.push_str("        SL_ALONE;\n");
@@ -410,6 +415,7 @@ impl<'a> Printer<'a> {
             self.out.push_str("        st->iter++;\n");
         }
         self.out.push_str("    }\n");
+        self.delayed = Delayed::default();
         self.tapes_end();
         self.put_back();
         self.out.push_str("}\n\n");

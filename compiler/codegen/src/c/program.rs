@@ -325,6 +325,7 @@ fn make(
         receives: &messages::receivers(input),
         serial: &beside::serial(input),
         weaves: &woven::weaves(input),
+        tapes: &[],
         stats: options.stats,
         places: None,
         known: None,

@@ -42,6 +42,8 @@ const OF_TURNS: [&str; 3] = ["sl_cosf(", "sl_sinf(", "sl_tanf("];
 pub const LOOKUP: &str = include_str!("../../rts/c/sl_lookup.h");
 /// Firings in vectors of their items; only in programs that have some.
 pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
+/// Choices that are no jumps; only in programs that have some.
+pub const CHOOSE: &str = include_str!("../../rts/c/sl_choose.h");
 /// Which of those that not all programs have these functions of filters call. `free`: have they leave to have other bytes ([`FUNCTIONS`])?
 pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
     let any = |name: &str| texts.iter().any(|t| t.contains(name));
@@ -61,12 +63,14 @@ pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
     let wide = (ours || divide.is_some()).then_some(WIDE);
     let lookup = any("sl_vi_lookup_").then_some(LOOKUP);
     let within = any("SL_WITHIN").then_some(WITHIN);
+    let choose = any("sl_choose_").then_some(CHOOSE);
     wide.into_iter()
         .chain(functions.iter().copied())
         .chain(one_by_one)
         .chain(divide)
         .chain(lookup)
         .chain(within)
+        .chain(choose)
         .collect()
 }
 

@@ -43,10 +43,11 @@ pub(super) struct Straight {
 /// Bytes that a filter takes and gives until what it gave is looked at: part of the first cache.
 const FRESH: u64 = 24 << 10;
 
-/// Firings of so many bytes after which their items are looked at: whole vectors of them, and of vectors a power of two; `None` where these are too long.
-fn fresh(bytes: u64) -> Option<u64> {
+/// Firings of so many bytes after which their items are looked at: whole vectors of them, and of vectors a power of two; `None` where these are too long. Tapes are gone through to their `room`,
+/// for then they are brought back to their beginnings.
+fn fresh(bytes: u64, room: u64) -> Option<u64> {
     let most = FRESH.checked_div(bytes)?;
-    [4 * WIDEST, 2 * WIDEST, WIDEST].into_iter().find(|n| *n <= most)
+    [room, 4 * WIDEST, 2 * WIDEST, WIDEST].into_iter().find(|n| *n > 0 && *n <= most)
 }
 
 /// A filter that looks ahead and takes its items straight.
@@ -112,7 +113,8 @@ impl Steady<'_> {
             let floats = matches!(self.graph.channel(d).ty, Ty::Float | Ty::Complex);
             let usual = floats && put.contains_key(&d) && !self.stats && !self.receives[code.index()];
             let firing = bytes(c, rates.pop)?.checked_add(bytes(d, rates.push)?)?;
-            usual.then(|| fresh(firing)).flatten().map(|n| (d, n))
+            let room = self.tapes.get(code.index()).copied().unwrap_or(0);
+            usual.then(|| fresh(firing, room)).flatten().map(|n| (d, n))
         };
         alone.chain(alike).filter_map(one).collect()
     }

@@ -355,6 +355,7 @@ fn kernel(c: &FilterCode) -> Kernel {
         lanes: None,
         steps: None,
         tapes: Vec::new(),
+        chosen: Vec::new(),
     }
 }
 

@@ -188,6 +188,7 @@ fn build(
         lanes: None,
         steps: None,
         tapes: b.tapes,
+        chosen: Vec::new(),
     };
     Ok(Body { kernel, states: b.states, tables: b.own_tables, ahead: 0 })
 }

@@ -333,7 +333,8 @@ impl Finder<'_> {
         let waiting = carried::waiting(self.graph, self.steady, &set);
         let turns = carried::turns(self.graph, self.steady, &waiting, whole.rate);
         let lanes = children.iter().any(|p| p.kind == Kind::Lanes);
-        if turns >= carried::most_turns(lanes, whole.stateful) {
+        let looks = |c: &ChannelId| self.graph.channel(*c).peek > self.graph.channel(*c).consume;
+        if turns >= carried::most_turns(lanes, whole.stateful, waiting.iter().any(looks)) {
             return None;
         }
         let new: Vec<ChannelId> = waiting.into_iter().filter(|c| self.carried.insert(*c)).collect();

@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         let work = self.work("work")?;
         let prework = if self.looking_at("prework") { Some(self.work("prework")?) } else { None };
         let (mut structs, mut state, mut tables, mut natives, mut handlers) = (vec![], vec![], vec![], vec![], vec![]);
-        let (mut free, mut lanes, mut steps, mut tapes) = (false, None, None, vec![]);
+        let (mut free, mut lanes, mut steps, mut tapes, mut chosen) = (false, None, None, vec![], vec![]);
         loop {
             if self.accept("struct") {
                 self.unsigned()?;
@@ -238,6 +238,9 @@ impl<'a> Parser<'a> {
                 lanes = Some(Lanes { function, varying, unroll, deep, phases, strands });
             } else if self.word("steps") {
                 steps = Some(Steps { function: self.func()?, firings: self.unsigned()? });
+            } else if self.word("chosen") {
+                self.expect("(")?;
+                chosen = self.list(")", |p| p.expect("$").and_then(|()| p.unsigned()).map(LocalId))?;
             } else if self.word("tape") {
                 let state = StateId(self.unsigned()?);
                 let mut number = |name: &str| self.expect(name).and_then(|()| self.unsigned());
@@ -267,6 +270,7 @@ impl<'a> Parser<'a> {
             lanes,
             steps,
             tapes,
+            chosen,
         });
         let mut functions = Vec::new();
         while self.looking_at("func") {

@@ -48,6 +48,7 @@ mod projects;
 mod ranges;
 mod running;
 mod scheduling;
+mod serial;
 mod sliding;
 mod support;
 mod system;

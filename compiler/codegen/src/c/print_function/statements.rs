@@ -22,8 +22,9 @@ impl Printer<'_> {
                 let declares = p.as_local().filter(|id| self.scopes.declares(s, *id));
                 let ty =
                     declares.map_or(String::new(), |id| format!("{} ", c_type(&self.function().locals[id.index()].ty)));
-                let (place, value) = (self.place(p), self.expr(e));
+                let (place, value) = (self.place(p), self.choice(p, e).unwrap_or_else(|| self.expr(e)));
                 let _ = writeln!(self.out, "{pad}{ty}{place} = {value};");
+                self.written(p);
             }
             StmtKind::Call { dst: into, callee, args } => {
                 let call = self.call(*callee, args);

@@ -1,0 +1,179 @@
+//! Firings that wait for one another: conditions that choose, sums of ints without their waiting, loops whose firings leave nothing but items. The same bytes as the interpreter's.
+
+use crate::fusing::same;
+use crate::support::*;
+
+fn c_text(program: &str, how: &[&str]) -> String {
+    let place = Place::new().with("a.str", program);
+    place.run(&[&["build", "a.str", "--emit", "c", "-o", "-"], how].concat()).ends(0).text().to_string()
+}
+
+/// The functions of filters in C text.
+fn filters(text: &str) -> &str {
+    text.split("compiled quickly rather than").next().unwrap()
+}
+
+fn noise(n: usize) -> Vec<u8> {
+    let mut x = 12345u32;
+    let mut next = move || {
+        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        x
+    };
+    (0..n).flat_map(|_| ((next() as i32) >> 16).to_le_bytes()).collect()
+}
+
+/// With NaNs, infinities and both zeroes among them.
+fn odd_reals(n: usize) -> Vec<u8> {
+    let odd = [f32::NAN, f32::INFINITY, -0.0, 0.0, f32::NEG_INFINITY, 1.0];
+    let mut x = 99u32;
+    let mut next = move || {
+        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        x >> 8
+    };
+    let one = |i: usize| if i % 11 == 10 { odd[i / 11 % 6] } else { next() as f32 / 8_388_608.0 - 1.0 };
+    floats(&(0..n).map(one).collect::<Vec<_>>())
+}
+
+/// A quantiser of differences, a row that hands on its errors, and a machine of three states.
+const INTS: &str = "
+int->int filter Quantise {
+    int guess; int step = 16;
+    work pop 1 push 1 {
+        int d = pop() - guess;
+        int code = 0;
+        if (d < 0) { code = 8; d = -d; }
+        int got = step >> 3;
+        if (d >= step) { code |= 4; d -= step; got += step; }
+        if (d >= step >> 1) { code |= 2; d -= step >> 1; got += step >> 1; }
+        if (!(d < step >> 2)) { code |= 1; got += step >> 2; }
+        if ((code & 8) != 0) guess -= got; else guess += got;
+        step = step + (code & 7) * 3 - 8;
+        if (step < 8 || step > 30000) step = 8;
+        push(code);
+    }
+}
+int->int filter Spread {
+    work pop 32 push 32 {
+        int error = 0;
+        for (int i = 0; i < 32; i++) {
+            int v = pop() * 16 + error;
+            int o = v > 127 ? 255 : 0;
+            error = v - o;
+            push(o + (error & 15));
+        }
+    }
+}
+int->int filter Machine {
+    int state; int hold; double level = 1.5;
+    work pop 1 push 2 {
+        int x = pop();
+        switch (state) {
+            case 0: if (x > 200) state = 1; break;
+            case 1: if (x > 100) hold = 5; else hold--; if (hold < 0) state = 2; break;
+            default: if (x > 250 && hold < 3) { state = 0; hold = 0; } else hold++; break;
+        }
+        if (level > x) level *= 1.25; else level = level * 0.5 + 1;
+        push(state * 100 + hold);
+        push(level > 1000 ? 1 : 0);
+    }
+}
+int->int pipeline Main { add Quantise; add Spread; add Machine; }
+";
+
+/// Values and what is compared are of all kinds.
+const FLOATS: &str = "
+float->float filter Kinds {
+    float a; double d = 0.25; int n; boolean up; bit b;
+    work pop 1 push 4 {
+        float x = pop();
+        if (x > a) a = x; else a = a * 0.75;
+        if (0.5 >= x) { n++; d = d + 1; } else { d = d * 0.5; n -= 2; }
+        if (d < 2) { up = !up; a = a + 1; }
+        if (up) n = n + 3;
+        if (n % 4 == 1) { a = -a; d = 1; b = 1; }
+        if (!(x >= -0.25)) b = 0;
+        push(a); push((float)d); push(n); push(b == 1 ? 1 : 0);
+    }
+}
+float->float filter Level {
+    float gain = 1;
+    work pop 1 push 1 {
+        float y = pop() * gain;
+        float wrong = 0.5 - abs(y);
+        if (wrong > 0) gain += 0.001 * wrong; else gain += 0.01 * wrong;
+        push(y);
+    }
+}
+float->float pipeline Main { add Level; add Kinds; }
+";
+
+#[test]
+fn conditions_on_data_choose() {
+    for (program, input) in [(INTS, noise as fn(usize) -> Vec<u8>), (FLOATS, odd_reals)] {
+        let text = c_text(program, &[]);
+        let choices = filters(&text).split("sl_choose.h").last().unwrap().matches(" = sl_choose_").count();
+        assert!(choices >= 6, "{choices}");
+        assert!(!c_text(program, &["--inner=none"]).contains("sl_choose_"));
+        same(program, input, &[0, 1, 31, 32, 64, 1003, 20_000]);
+    }
+}
+
+/// What a place in a ring asks is learned by a processor.
+#[test]
+fn what_counts_is_asked() {
+    let program = "float->float filter Ring { float[25] b; int p; work pop 1 push 1 { push(b[p]); b[p] = pop() + 0.5 * b[p]; p++; if (p >= 25) p = 0; } }
+float->float pipeline Main { add Ring; }";
+    assert!(!c_text(program, &[]).contains("sl_choose_"));
+}
+
+/// Integrators behind a filter that puts zeroes between items, as many as its firing gives.
+fn integrators(n: usize, by: usize) -> String {
+    format!(
+        "int->int filter Integrate {{ int s; work pop 1 push 1 {{ s += pop(); push(s); }} }}
+int->int filter Comb {{ int last; work pop 1 push 1 {{ int x = pop(); push(x - last); last = x; }} }}
+int->int filter Stuff {{ work pop 1 push {by} {{ push(pop()); for (int i = 1; i < {by}; i++) push(0); }} }}
+int->int pipeline Main {{ for (int i = 0; i < {n}; i++) add Comb; add Stuff; for (int i = 0; i < {n}; i++) add Integrate; }}
+"
+    )
+}
+
+#[test]
+fn integrators_do_not_wait_for_one_another() {
+    for (n, by) in [(2, 8), (3, 8), (3, 16), (2, 4)] {
+        let program = integrators(n, by);
+        let text = c_text(&program, &[]);
+        let table = "factors __attribute__((unused)) = {{1, 2, 3, 4";
+        assert!(text.contains(table), "{n} by {by}: {}", filters(&text));
+        assert!(!c_text(&program, &["--inner=none"]).contains("_factors"));
+        same(&program, noise, &[0, 1, 7, 100, 3001]);
+    }
+}
+
+/// A string that is plucked: what the body looks back at is what the firing before took.
+fn string(delay: usize, body: &str) -> String {
+    let waiting: String = (0..delay).map(|i| format!("enqueue {}; ", i % 7)).collect();
+    format!(
+        "float->float feedbackloop String {{
+    join roundrobin(1, 1);
+    body float->float filter {{ work {body} }};
+    split duplicate;
+    {waiting}
+}}
+float->float pipeline Main {{ add String; }}
+"
+    )
+}
+
+#[test]
+fn firings_over_a_tape_leave_items() {
+    let back = "peek 4 pop 2 push 1 { push(peek(0) + 0.498 * (peek(1) + peek(3))); pop(); pop(); }";
+    for delay in [9, 40, 100, 250] {
+        let program = string(delay, back);
+        let text = c_text(&program, &[]);
+        assert!(filters(&text).contains("in[-1]"), "{delay}: {}", filters(&text));
+        same(&program, odd_reals, &[0, 1, 2, 255, 256, 257, 1003, 20_000]);
+    }
+    // three firings back, and a sum that is left: the latter is no item
+    let far = "peek 8 pop 2 push 1 { push(peek(6) + 0.5 * (peek(1) - peek(7))); pop(); pop(); }";
+    same(&string(30, far), odd_reals, &[0, 3, 300, 5000]);
+}
