@@ -15,7 +15,7 @@ use sluice_driver::native::{Native, NativeEnd};
 use sluice_driver::natives::Natives;
 use sluice_driver::natives::foreign::Foreign;
 use sluice_driver::options::{
-    CodeOptions, TakeApart, CudaOptions, Inner, Linear, NativeOptions, ProgramOptions, ScheduleKind, ThreadsOptions,
+    CodeOptions, CudaOptions, Inner, Linear, NativeOptions, ProgramOptions, ScheduleKind, TakeApart, ThreadsOptions,
 };
 use sluice_driver::pipeline::{Checked, Halt};
 use sluice_driver::profile::gpu::Chosen;
@@ -201,7 +201,14 @@ pub fn compile_threads(
     let made = || {
         let mut session = Session::new(&ProgramOptions::default(), false)?;
         let cc = CcOptions { level: 0, ..CcOptions::default() };
-        let code = CodeOptions { cc, privatise: true, delay_lines: true, take_apart: TakeApart::Always, fuse, ..Default::default() };
+        let code = CodeOptions {
+            cc,
+            privatise: true,
+            delay_lines: true,
+            take_apart: TakeApart::Always,
+            fuse,
+            ..Default::default()
+        };
         let threads = ThreadsOptions { threads, batch, turns: Some(turns), report: false };
         let front = compiled::front(&mut session, checked, &code)?;
         let (c, plan) = compiled::emit_plugin(&mut session, checked, &code, Some(&threads), front)?;

@@ -12,8 +12,8 @@ use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
 use sluice_frontend::constant::Const;
 use sluice_frontend::graph::NodeKind;
-use sluice_frontend::steady_state::steady_state;
 use sluice_frontend::slow::taken_apart::{Parts, taken_apart};
+use sluice_frontend::steady_state::steady_state;
 use sluice_frontend::typed::{FilterCode, Part, PartOf};
 use sluice_frontend::{Elaborated, graph_text};
 use sluice_grammar::ast::StreamKind;
@@ -100,7 +100,8 @@ fn in_parts(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
         }
     }
     let may = |f: &FilterCode| {
-        let seen = f.prints || f.uses_iter || f.calls_native.is_some() || f.sends.is_some() || !f.init_output.is_empty();
+        let seen =
+            f.prints || f.uses_iter || f.calls_native.is_some() || f.sends.is_some() || !f.init_output.is_empty();
         f.stateful.is_some() && f.prework.is_none() && f.turns.is_none() && f.behind == 0 && !f.dynamic() && !seen
     };
     let of = |(f, times): (&FilterCode, &usize)| {

@@ -131,9 +131,10 @@ fn emit_by(
     if let Some((fused, _)) = &mut fused {
         run_passes(&mut fused.kernels, code.inner.passes(), &|_, _| true);
     }
-    improve(session, &mut kernels, sluice_kernel::passes::SERIAL, &|_, _| turns)?;
+    let serial = code.inner == Inner::Auto;
+    improve(session, &mut kernels, sluice_kernel::passes::SERIAL, &|_, _| serial)?;
     if let Some((fused, _)) = &mut fused {
-        run_passes(&mut fused.kernels, sluice_kernel::passes::SERIAL, &|_, _| turns);
+        run_passes(&mut fused.kernels, sluice_kernel::passes::SERIAL, &|_, _| serial);
     }
     session.pass("pack-bits", || pack_bits::run(&checked.program.graph, &mut kernels));
     dump(session, "pack-bits", || print_kernels(&kernels))?;

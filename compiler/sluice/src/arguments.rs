@@ -7,7 +7,9 @@ use sluice_driver::fmt;
 use sluice_driver::options::*;
 use sluice_driver::testing::TestOptions;
 
-use crate::choices::{BackEndArg, EmitArg, GraphArg, InnerArg, LinearArg, MessageArg, RatesArg, ScheduleArg, TakeApartArg};
+use crate::choices::{
+    BackEndArg, EmitArg, GraphArg, InnerArg, LinearArg, MessageArg, RatesArg, ScheduleArg, TakeApartArg,
+};
 use crate::cslow_arguments::CslowArgs;
 use crate::cuda_arguments::{ArchArgs, CudaArgs};
 use crate::makespan_arguments::{Asked, MakespanArgs};

@@ -44,7 +44,8 @@ pub fn taken_apart(program: &Elaborated, parts: Vec<Parts>) -> Option<Elaborated
 
 /// The graph with the parts, and where each node has gone: the last of its parts.
 fn replaced(old: &SdfGraph, codes: &[FilterCode], ids: &[(Vec<CodeId>, usize)]) -> (SdfGraph, Vec<NodeId>) {
-    let mut graph = SdfGraph { channels: old.channels.clone(), hierarchy: old.hierarchy.clone(), ..SdfGraph::default() };
+    let mut graph =
+        SdfGraph { channels: old.channels.clone(), hierarchy: old.hierarchy.clone(), ..SdfGraph::default() };
     // by node: the first and the last node in its place
     let mut places: Vec<(NodeId, NodeId)> = Vec::with_capacity(old.nodes.len());
     for v in old.node_ids() {
@@ -61,7 +62,8 @@ fn replaced(old: &SdfGraph, codes: &[FilterCode], ids: &[(Vec<CodeId>, usize)]) 
         }
         let last = NodeId::from(graph.nodes.len() + parts.len() - 1);
         places.push((at, last));
-        let channels: Vec<ChannelId> = (0..parts.len() - 1).map(|i| ChannelId::from(graph.channels.len() + i)).collect();
+        let channels: Vec<ChannelId> =
+            (0..parts.len() - 1).map(|i| ChannelId::from(graph.channels.len() + i)).collect();
         let of = old.hierarchy[node.hier.index()].clone();
         graph.hierarchy[node.hier.index()].kind = StreamKind::Pipeline;
         for (i, id) in parts.iter().enumerate() {
@@ -137,7 +139,8 @@ mod tests {
         );
         let input = SourceInput { name: "a.str".into(), text };
         let program = analyse(vec![input], &Options::default(), &mut NoImports).program.unwrap();
-        let parts = program.codes.iter().map(|c| if c.name.to_string() == "Sum" { halves(c) } else { Parts::default() });
+        let parts =
+            program.codes.iter().map(|c| if c.name.to_string() == "Sum" { halves(c) } else { Parts::default() });
         let parts = parts.collect();
         let new = taken_apart(&program, parts).unwrap();
         graph_verify::verify(&new.graph).unwrap();

@@ -172,7 +172,8 @@ fn time(part: Part, kernel: &Kernel, late: u64) -> u64 {
 /// Is it a function that firings side by side call one by one?
 fn called(e: &Expr) -> bool {
     let ExprKind::Builtin(f, args) = &e.kind else { return false };
-    let in_vectors = matches!(f, Builtin::Sin | Builtin::Cos | Builtin::Tan | Builtin::Atan | Builtin::Atan2 | Builtin::Arg);
+    let in_vectors =
+        matches!(f, Builtin::Sin | Builtin::Cos | Builtin::Tan | Builtin::Atan | Builtin::Atan2 | Builtin::Arg);
     cost::operation(e).function > 0 && !(in_vectors && args.iter().all(|a| matches!(a.ty, Ty::Float)))
 }
 

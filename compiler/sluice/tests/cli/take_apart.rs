@@ -60,7 +60,11 @@ const SHAPES: [(&str, &str, usize); 14] = [
         "float->float filter F { float[8] t; int n; init { for (int i = 0; i < 8; i++) t[i] = 0.3 * i; } work pop 1 push 1 { if (pop() > 0) n = (n + 3) & 7; push(sin(t[n]) + cos(t[n] * 2)); } }",
         2,
     ),
-    ("hardly more than its state", "float->float filter F { float z; work pop 1 push 1 { z = z * 0.5 + pop(); push(z * 2); } }", 1),
+    (
+        "hardly more than its state",
+        "float->float filter F { float z; work pop 1 push 1 { z = z * 0.5 + pop(); push(z * 2); } }",
+        1,
+    ),
     (
         "all of it in a circle",
         "float->float filter F { float z; work pop 1 push 1 { z = sin(z + pop()); push(z); } }",
@@ -122,7 +126,8 @@ fn wherever_they_stand() {
     // three alone are two each; five side by side, and one in a loop, are as they were
     assert_eq!((named("Turn"), named("Level"), named("Lift")), (3 * 2 + 5 + 1, 2 * 2, 2 * 2));
     for n in [0, 1, 2, 3, 7, 100, 5000] {
-        let bytes: Vec<u8> = (0..n).flat_map(|i: i32| ((i.wrapping_mul(7919) % 1000) as f32 / 250.0 - 2.0).to_le_bytes()).collect();
+        let bytes: Vec<u8> =
+            (0..n).flat_map(|i: i32| ((i.wrapping_mul(7919) % 1000) as f32 / 250.0 - 2.0).to_le_bytes()).collect();
         let by = |arguments: &[&str]| place.run_with(&[&["run", "a.str"], arguments].concat(), &bytes).ends(0).stdout;
         let reference = by(&["--interpret"]);
         for way in [
@@ -147,9 +152,22 @@ fn faults_are_those_of_the_filter() {
         "n = n + 1; int[6] t; t[n % 6] = n; push(t[pop() % 6] * n / 7 % 5);",
         "n = n / (pop() - 40) + 3; push(n % 7 * n % 11 * n % 13);",
     ] {
-        let program = format!("int->int filter F {{ int n; work pop 1 push 1 {{ {work} }} }} int->int pipeline Main {{ add F; }}");
+        let program = format!(
+            "int->int filter F {{ int n; work pop 1 push 1 {{ {work} }} }} int->int pipeline Main {{ add F; }}"
+        );
         let place = Place::new().with("a.str", &program);
-        let bytes: Vec<u8> = (0..70).map(|i| if i == 65 { 40 } else if i == 66 { -1 } else { i % 39 }).flat_map(i32::to_le_bytes).collect();
+        let bytes: Vec<u8> = (0..70)
+            .map(|i| {
+                if i == 65 {
+                    40
+                } else if i == 66 {
+                    -1
+                } else {
+                    i % 39
+                }
+            })
+            .flat_map(i32::to_le_bytes)
+            .collect();
         let by = |arguments: &[&str]| {
             let done = place.run_with(&[&["run", "a.str"], arguments].concat(), &bytes);
             (done.code, done.stdout.clone(), done.stderr.clone())

@@ -33,8 +33,7 @@ impl Plan<'_> {
         self.show_fields()?;
         let parts: BTreeSet<Part> = self.units.iter().map(|(p, _)| *p).collect();
         let parts: Vec<Part> = parts.into_iter().collect();
-        let passing: Vec<Vec<LocalId>> =
-            parts[1..].iter().map(|p| self.passing(*p)).collect::<Option<_>>()?;
+        let passing: Vec<Vec<LocalId>> = parts[1..].iter().map(|p| self.passing(*p)).collect::<Option<_>>()?;
         if passing.iter().any(|p| p.is_empty() || p.len() > super::MOST_ITEMS) {
             return None;
         }
@@ -76,7 +75,8 @@ impl Plan<'_> {
                     function.locals.push(Local { name: "taken".into(), ty: e.ty.clone(), by_ref: false });
                     let x = LocalId::from(function.locals.len() - 1);
                     new.push(Stmt { kind: StmtKind::Assign(Place::local(x), e.clone()), span });
-                    let of_variables = e.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if matches!(p.base, Base::Local(_))));
+                    let of_variables =
+                        e.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if matches!(p.base, Base::Local(_))));
                     if !of_variables {
                         known.push((e.clone(), x));
                     }

@@ -51,7 +51,10 @@ fn what_follows_from_the_state_stands_behind_it() {
 
 #[test]
 fn what_needs_no_field_stands_before_it() {
-    let all = parts(FLOAT, "$0 = (@sin(in(0)) * @cos(in(2))) ~ state0 = ((state0 * 0.5f) + $0) ~ out(0) = state0 ~ out(1) = state0 ~");
+    let all = parts(
+        FLOAT,
+        "$0 = (@sin(in(0)) * @cos(in(2))) ~ state0 = ((state0 * 0.5f) + $0) ~ out(0) = state0 ~ out(1) = state0 ~",
+    );
     assert_eq!(kinds(&all), [Part::Before, Part::State]);
     assert!(all[0].1.contains("peek 3 pop 2 push 1") && !all[0].1.contains("state0"), "{}", all[0].1);
     assert!(all[1].1.contains("pop 1 push 2") && !all[1].1.contains("sin"), "{}", all[1].1);
@@ -115,7 +118,13 @@ fn what_stays_whole() {
     let all = parts(FLOAT, array);
     assert!(all.iter().all(|(_, k)| !k.contains("in(0)[")), "{all:?}");
     // written again after it was read: one item cannot be both
-    none(FLOAT, "$2 = 0 ~ loop ~ { $0 = @sin(in(0)) ~ state0 = (state0 + $0) ~ out(0) = $0 ~ out(1) = $0 ~ break 0 ~ }");
+    none(
+        FLOAT,
+        "$2 = 0 ~ loop ~ { $0 = @sin(in(0)) ~ state0 = (state0 + $0) ~ out(0) = $0 ~ out(1) = $0 ~ break 0 ~ }",
+    );
     // the number of the firing
-    none("state0 \"n\" int = 0", "state0 = (state0 + iter) ~ out(0) = @sin(in(0)) ~ out(1) = @sin(as<float>(state0)) ~");
+    none(
+        "state0 \"n\" int = 0",
+        "state0 = (state0 + iter) ~ out(0) = @sin(in(0)) ~ out(1) = @sin(as<float>(state0)) ~",
+    );
 }
