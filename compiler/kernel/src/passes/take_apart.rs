@@ -45,14 +45,17 @@ const BUSY: Cost = Cost { float: 1, int: 1, divide: 15, function: 60, load: 1, s
 /// Thirds of a cycle that whoever waits for an operation waits for it; half of the operations of a part wait for one another.
 const LATE: Cost = Cost { float: 12, int: 3, divide: 36, function: 120, load: 0, store: 0, branch: 3, call: 60 };
 
+/// Parts in their order, each with its kernel.
+pub type Parts = Vec<(Part, Kernel)>;
+
 /// The parts of a filter, where it is taken apart: where that is faster by the estimate, or `always` where it can be.
-pub fn found(kernel: &Kernel, always: bool) -> Option<Vec<(Part, Kernel)>> {
+pub fn found(kernel: &Kernel, always: bool) -> Option<Parts> {
     let (parts, whole, sum) = best(kernel)?;
     (always || sum.saturating_mul(5) <= whole.saturating_mul(4)).then_some(parts)
 }
 
 /// The best way to take a filter apart, the time of a firing of all of it, and of its parts.
-fn best(kernel: &Kernel) -> Option<(Vec<(Part, Kernel)>, u64, u64)> {
+fn best(kernel: &Kernel) -> Option<(Parts, u64, u64)> {
     let plain = kernel.prework.is_none() && kernel.handlers.is_empty() && kernel.work.dynamic.is_none();
     let rates = kernel.work.rates;
     if kernel.state.is_empty() || !plain || rates.pop == 0 || rates.push == 0 {
@@ -69,7 +72,7 @@ fn best(kernel: &Kernel) -> Option<(Vec<(Part, Kernel)>, u64, u64)> {
     let uses = uses(&units, &function);
     let parts = classes(&uses, &units);
     let has = |p: Part| parts.contains(&p);
-    let mut best: Option<(u64, Vec<(Part, Kernel)>)> = None;
+    let mut best: Option<(u64, Parts)> = None;
     let late = late(kernel, &function, &units, &parts);
     let whole = cost::firing(kernel).weighted(&BUSY).max(late);
     for (before, after) in [(true, true), (true, false), (false, true)] {
