@@ -189,8 +189,8 @@ fn watched(program: &Path, compiled: bool) -> Tested {
 /// The C text of a program that counts is that of one that does not, and lines that count: taken away, not a byte differs.
 fn only_adds_lines(program: &Path) -> Tested {
     let flags = flags(program)?;
-    // where firings are counted, branches are not folded, nothing is fused, delays are filters, and delay lines fields
-    let dump = ["--fold=false", "--fuse=false", "--linear=off", "--delay-lines=false", "--dump-after", "emit-c"];
+    // where firings are counted, branches are not folded, nothing is fused, delays are filters, delay lines fields, and filters with a state whole
+    let dump = ["--fold=false", "--fuse=false", "--linear=off", "--delay-lines=false", "--take-apart=never", "--dump-after", "emit-c"];
     let ordinary = well(program, &flags, &dump)?;
     let mut counting = well(program, &flags, &[&["--stats"], &dump[..]].concat())?;
     let text = std::fs::read_to_string(root().join("compiler/codegen/rts/c/sl_stats.h"))?;
