@@ -29,8 +29,8 @@ pub fn device_kernels(session: &mut Session, checked: &Checked, code: &CodeOptio
 /// The kernel of each filter for code of this machine, without what is done for vectors and for the C compiler.
 pub(crate) fn host_kernels(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Vec<Kernel>, Halt> {
     passed(session, checked, code, sluice_kernel::passes::DEVICE, &|filter, name| match name {
-        // items that wait have been counted with the loops as they are
-        SPLIT_LOOPS => code.inner != Inner::None && filter.behind == 0,
+        // items that wait have been counted, and filters taken apart, with the loops as they are
+        SPLIT_LOOPS => code.inner != Inner::None && filter.behind == 0 && filter.part.is_none(),
         _ => does(filter, code, name),
     })
 }

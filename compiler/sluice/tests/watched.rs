@@ -190,7 +190,15 @@ fn watched(program: &Path, compiled: bool) -> Tested {
 fn only_adds_lines(program: &Path) -> Tested {
     let flags = flags(program)?;
     // where firings are counted, branches are not folded, nothing is fused, delays are filters, delay lines fields, and filters with a state whole
-    let dump = ["--fold=false", "--fuse=false", "--linear=off", "--delay-lines=false", "--take-apart=never", "--dump-after", "emit-c"];
+    let dump = [
+        "--fold=false",
+        "--fuse=false",
+        "--linear=off",
+        "--delay-lines=false",
+        "--take-apart=never",
+        "--dump-after",
+        "emit-c",
+    ];
     let ordinary = well(program, &flags, &dump)?;
     let mut counting = well(program, &flags, &[&["--stats"], &dump[..]].concat())?;
     let text = std::fs::read_to_string(root().join("compiler/codegen/rts/c/sl_stats.h"))?;

@@ -77,6 +77,20 @@ const SHAPES: [(&str, &str, usize); 14] = [
     ),
 ];
 
+/// The parts are those of the loops as they are, which other filters' may not stay.
+#[test]
+fn loops_of_parts_are_not_split() {
+    let program = "int->int filter F { float z; work push 2 pop 1 { for (int i = 0; i < 3; i++) z = z || true; switch (peek(0)) { default: int v; case 0: z = 0; } push(peek(0)); push(0); } }
+        int->int pipeline Main { add F; }";
+    let place = Place::new().with("a.str", program);
+    let bytes: Vec<u8> = (0..100i32).flat_map(i32::to_le_bytes).collect();
+    let by = |arguments: &[&str]| {
+        let all = [&["run", "a.str", "--allow", "warnings"], arguments].concat();
+        place.run_with(&all, &bytes).ends(0).stdout
+    };
+    assert!(by(&["--back-end", "cc", "--take-apart=always"]) == by(&["--interpret"]));
+}
+
 /// Filters that a graph has of one that the program calls `name`: `n3 Main.F filter …`, or `n3 Main.F.2 as F filter …`.
 fn named(graph: &str, name: &str) -> usize {
     let is = |l: &&str| {
