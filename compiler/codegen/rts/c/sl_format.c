@@ -146,13 +146,22 @@ static int sl_scalar_text(uint32_t scalar, const char *bytes, char *text) {
         return sprintf(text, value < 0 ? "-inf" : "inf");
     }
     char digits[40];
-    int most = scalar == SLUICE_FLOAT ? 8 : 16;
-    for (int p = 0; p <= most; p++) {
+    int least = 0, most = scalar == SLUICE_FLOAT ? 8 : 16;
+    /* The fewest digits that come back as the value. With one more the text is no farther from the value, and comes back, too, where the values on both sides are equally far: so half of what is left is
+     * tried. Of powers of two the one below is nearer: there all are tried from the fewest on. */
+    int whole = 0;
+    const int power = value != 0.0 && frexp(fabs(value), &whole) == 0.5;
+    while (least < most) {
+        const int p = power ? least : (least + most) / 2;
         sprintf(digits, "%.*e", p, fabs(value));
-        if (scalar == SLUICE_FLOAT ? strtof(digits, NULL) == (float)fabs(value) : strtod(digits, NULL) == fabs(value)) {
-            break;
+        const int back = scalar == SLUICE_FLOAT ? strtof(digits, NULL) == (float)fabs(value) : strtod(digits, NULL) == fabs(value);
+        if (!back) {
+            least = p + 1;
+        } else {
+            most = p;
         }
     }
+    sprintf(digits, "%.*e", least, fabs(value));
     char *e = strchr(digits, 'e');
     int exponent = e ? atoi(e + 1) : 0, n = 0;
     for (char *c = digits; c < e; c++) {

@@ -41,6 +41,7 @@ mod natives;
 mod nests;
 mod options;
 mod outputs;
+mod printed;
 mod private;
 mod products;
 mod profiles;
