@@ -108,7 +108,7 @@ fn in_parts(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
         let wanted = may(f) && (1..=MOST_EQUAL).contains(times);
         let parts = wanted.then(|| kernels::parts(f, &program.globals, code)).flatten().unwrap_or_default();
         let named = parts.iter().position(|(_, k)| k.has_checks()).unwrap_or(0);
-        Parts { codes: parts.into_iter().map(|(part, kernel)| part_of(f, part, &kernel)).collect(), named }
+        Parts { codes: parts.into_iter().map(|(part, kernel)| part_of(f, part, &kernel, code)).collect(), named }
     };
     let parts: Vec<Parts> = program.codes.iter().zip(&times).map(of).collect();
     if parts.iter().all(|p| p.codes.is_empty()) {
@@ -120,7 +120,7 @@ fn in_parts(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
 }
 
 /// A part of a filter, as a filter.
-fn part_of(whole: &FilterCode, part: Part, kernel: &Kernel) -> FilterCode {
+fn part_of(whole: &FilterCode, part: Part, kernel: &Kernel, code: &CodeOptions) -> FilterCode {
     let mut f = whole.clone();
     (f.input, f.output, f.work.rates) = (kernel.input.clone(), kernel.output.clone(), kernel.work.rates);
     if part != Part::State {
@@ -132,7 +132,8 @@ fn part_of(whole: &FilterCode, part: Part, kernel: &Kernel) -> FilterCode {
         Part::After => "after its state",
     };
     f.display = format!("{}, {which}", whole.display);
-    f.part = Some(Arc::new(PartOf { part, whole: whole.clone() }));
+    let (privatised, unchecked, free) = (privatises(whole, code), code.unchecked, code.cc.fast_math);
+    f.part = Some(Arc::new(PartOf { part, whole: whole.clone(), privatised, unchecked, free }));
     f
 }
 

@@ -112,7 +112,7 @@ pub(crate) fn privatises(filter: &FilterCode, code: &CodeOptions) -> bool {
 /// Is a pass for a filter?
 fn does(filter: &FilterCode, code: &CodeOptions, pass: &str) -> bool {
     match pass {
-        PRIVATISE => privatises(filter, code),
+        PRIVATISE => filter.part.as_ref().map_or_else(|| privatises(filter, code), |p| p.privatised),
         DELAY_LINES => filter.behind > 0,
         _ if PARTS.contains(&pass) => {
             let own = |part: Part| match part {
@@ -166,9 +166,12 @@ fn lower(program: &Elaborated, code: &CodeOptions) -> Result<Vec<Kernel>, Box<Di
 
 /// The kernel of a filter.
 pub fn lower_one(filter: &FilterCode, globals: &Globals, code: &CodeOptions) -> Result<Kernel, Box<Diagnostic>> {
-    // of a part, all that it is a part of: a pass leaves the part
-    let filter = filter.part.as_ref().map_or(filter, |p| &p.whole);
-    let options = LowerOptions { unchecked: code.unchecked, free: code.cc.fast_math };
+    let own = LowerOptions { unchecked: code.unchecked, free: code.cc.fast_math };
+    // of a part, all that it is a part of, as it was when that was taken apart: a pass leaves the part
+    let (filter, options) = filter
+        .part
+        .as_ref()
+        .map_or((filter, own), |p| (&p.whole, LowerOptions { unchecked: p.unchecked, free: p.free }));
     lower::lower(filter, globals, options).map_err(|u| {
         let title = format!("{} cannot be compiled", u.what);
         let d = Diagnostic::error("E0903", title, u.span, "native code does not have this");

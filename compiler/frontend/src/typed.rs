@@ -216,6 +216,12 @@ pub struct PartOf {
     pub part: Part,
     /// Of what.
     pub whole: FilterCode,
+    /// Were its private fields variables when it was taken apart? Whoever looks at a part, for whatever purpose, must find the same parts.
+    pub privatised: bool,
+    /// Had it no checks of indices and divisors?
+    pub unchecked: bool,
+    /// Might its arithmetic have other bytes?
+    pub free: bool,
 }
 
 /// A part of firings: the parts of a filter follow one another in this order.

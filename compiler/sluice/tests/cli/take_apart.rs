@@ -91,6 +91,30 @@ fn loops_of_parts_are_not_split() {
     assert!(by(&["--back-end", "cc", "--take-apart=always"]) == by(&["--interpret"]));
 }
 
+/// Costs, and code for devices, are of the same parts, whatever becomes of private fields and checks besides.
+#[test]
+fn all_who_look_find_the_same_parts() {
+    let program = "float->float filter F { float s; int n; work push 2 pop 1 { s = pow(n, peek(0)); n = 0; push(0); push(s + 0); } }
+        int->int filter G { int n; int[8] t; work push 1 pop 1 { n = n + pop(); for (int i = 0; i < 8; i++) t[i] = i; push(t[n & 7] / (n % 5)); } }
+        float->float pipeline Main { add F; add float->int filter { work pop 1 push 1 { push((int) pop()); } }; add G; add int->float filter { work pop 1 push 1 { push(pop()); } }; }";
+    let place = Place::new().with("a.str", program);
+    for more in [&[][..], &["--unchecked"]] {
+        for way in [
+            &["emit", "--target", "cuda"][..],
+            &["run", "--back-end", "cc"],
+            &["run", "--back-end", "jit"],
+            &["run", "--target", "cuda", "--emulate"],
+            &["makespan"],
+        ] {
+            let command = if way[0] == "emit" { &["build", "--emit", "cuda", "-o", "a.cu"][..] } else { &way[..1] };
+            let rest = if way[0] == "emit" { &[][..] } else { &way[1..] };
+            let apart = if way[0] == "makespan" { &[][..] } else { &["--take-apart=always"][..] };
+            let done = place.run_with(&[command, &["a.str", "--allow", "warnings"], rest, apart, more].concat(), &[]);
+            assert!(!done.stderr.contains("internal"), "{way:?} {more:?}\n{}", done.stderr);
+        }
+    }
+}
+
 /// Filters that a graph has of one that the program calls `name`: `n3 Main.F filter …`, or `n3 Main.F.2 as F filter …`.
 fn named(graph: &str, name: &str) -> usize {
     let is = |l: &&str| {
