@@ -50,7 +50,7 @@ pub fn side_by_side(program: &Elaborated, code: &CodeOptions) -> Option<Elaborat
 /// Are the turns of so many branches lanes, and does the filter alone fill vectors? `None` where they are not.
 fn worth(filter: &FilterCode, turns: Turns, globals: &Globals, code: &CodeOptions) -> Option<bool> {
     // turns would be made of the filter as it was written
-    if filter.behind > 0 {
+    if filter.behind > 0 || filter.part.is_some() {
         return None;
     }
     let kernel = |f: &FilterCode| {

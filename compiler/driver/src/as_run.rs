@@ -12,7 +12,7 @@ use crate::pipeline::{Checked, Halt, dump};
 use crate::session::Session;
 use sluice_frontend::constant::Const;
 use sluice_frontend::graph::NodeKind;
-use sluice_frontend::slow::taken_apart::{Parts, taken_apart};
+use sluice_frontend::slow::taken_apart::taken_apart;
 use sluice_frontend::steady_state::steady_state;
 use sluice_frontend::typed::{FilterCode, Part, PartOf};
 use sluice_frontend::{Elaborated, graph_text};
@@ -91,12 +91,12 @@ fn in_parts(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
         return None;
     }
     let graph = &program.graph;
-    let mut times = vec![0usize; program.codes.len()];
+    let (mut times, mut looped) = (vec![0usize; program.codes.len()], vec![false; program.codes.len()]);
     for node in &graph.nodes {
         if let NodeKind::Filter { code, .. } = node.kind {
             let mut above = std::iter::successors(Some(node.hier), |h| graph.hierarchy[h.index()].parent);
-            let looped = above.any(|h| graph.hierarchy[h.index()].kind == StreamKind::FeedbackLoop);
-            times[code.index()] += if looped { MOST_EQUAL + 1 } else { 1 };
+            times[code.index()] += 1;
+            looped[code.index()] |= above.any(|h| graph.hierarchy[h.index()].kind == StreamKind::FeedbackLoop);
         }
     }
     let may = |f: &FilterCode| {
@@ -104,14 +104,13 @@ fn in_parts(program: &Elaborated, code: &CodeOptions) -> Option<Elaborated> {
             f.prints || f.uses_iter || f.calls_native.is_some() || f.sends.is_some() || !f.init_output.is_empty();
         f.stateful.is_some() && f.prework.is_none() && f.turns.is_none() && f.behind == 0 && !f.dynamic() && !seen
     };
-    let of = |(f, times): (&FilterCode, &usize)| {
-        let wanted = may(f) && (1..=MOST_EQUAL).contains(times);
-        let parts = wanted.then(|| kernels::parts(f, &program.globals, code)).flatten().unwrap_or_default();
-        let named = parts.iter().position(|(_, k)| k.has_checks()).unwrap_or(0);
-        Parts { codes: parts.into_iter().map(|(part, kernel)| part_of(f, part, &kernel, code)).collect(), named }
+    let of = |(i, f): (usize, &FilterCode)| {
+        let wanted = may(f) && (1..=MOST_EQUAL).contains(&times[i]) && !looped[i];
+        let parts = wanted.then(|| kernels::parts(f, &program.globals, code)).flatten();
+        parts.into_iter().flatten().map(|(part, kernel)| part_of(f, part, &kernel, code)).collect()
     };
-    let parts: Vec<Parts> = program.codes.iter().zip(&times).map(of).collect();
-    if parts.iter().all(|p| p.codes.is_empty()) {
+    let parts: Vec<Vec<FilterCode>> = program.codes.iter().enumerate().map(of).collect();
+    if parts.iter().all(Vec::is_empty) {
         return None;
     }
     let apart = taken_apart(program, parts)?;

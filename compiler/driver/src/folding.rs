@@ -27,7 +27,9 @@ pub fn folded(session: &mut Session, checked: &Checked, code: &CodeOptions) -> R
 
 /// The program with equal branches folded, and which these were.
 pub fn fold(program: &Elaborated, code: &CodeOptions) -> Option<(Elaborated, Vec<Folded>)> {
-    fold_branches(program, &[], &mut |filter| filter.behind == 0 && cannot_fail(filter, &program.globals, code))
+    // turns are made of filters as they are written
+    let may = |f: &FilterCode| f.behind == 0 && f.part.is_none() && cannot_fail(f, &program.globals, code);
+    fold_branches(program, &[], &mut |f| may(f))
 }
 
 /// Is there nothing left to check when the filter is compiled? (Whatever is not inlined could recurse too deep.)

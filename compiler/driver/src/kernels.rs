@@ -114,14 +114,7 @@ fn does(filter: &FilterCode, code: &CodeOptions, pass: &str) -> bool {
     match pass {
         PRIVATISE => filter.part.as_ref().map_or_else(|| privatises(filter, code), |p| p.privatised),
         DELAY_LINES => filter.behind > 0,
-        _ if PARTS.contains(&pass) => {
-            let own = |part: Part| match part {
-                Part::Before => PARTS[0],
-                Part::State => PARTS[1],
-                Part::After => PARTS[2],
-            };
-            filter.part.as_ref().is_some_and(|p| own(p.part) == pass)
-        }
+        _ if PARTS.contains(&pass) => filter.part.as_ref().is_some_and(|p| PARTS[p.part as usize] == pass),
         // costs are told of the loops as they are, and devices have them so
         SPLIT_LOOPS => false,
         _ => true,

@@ -13,23 +13,14 @@ use crate::steady_state::steady_state;
 use crate::typed::FilterCode;
 use sluice_grammar::ast::StreamKind;
 
-/// The parts of a filter.
-#[derive(Default)]
-pub struct Parts {
-    /// In their order; none where the filter stays.
-    pub codes: Vec<FilterCode>,
-    /// The one in which something may be wrong: it has the filter's path, which messages tell.
-    pub named: usize,
-}
-
-/// The program with the parts that filters have, by code.
-pub fn taken_apart(program: &Elaborated, parts: Vec<Parts>) -> Option<Elaborated> {
+/// The program with the parts; by code, those of its filter in their order, none where it stays. The first has the filter's path, which messages tell: nothing can be wrong in the others.
+pub fn taken_apart(program: &Elaborated, parts: Vec<Vec<FilterCode>>) -> Option<Elaborated> {
     let mut codes = program.codes.clone();
-    let mut ids: Vec<(Vec<CodeId>, usize)> = Vec::with_capacity(parts.len());
+    let mut ids: Vec<Vec<CodeId>> = Vec::with_capacity(parts.len());
     for parts in parts {
         let first = codes.len();
-        codes.extend(parts.codes);
-        ids.push(((first..codes.len()).map(CodeId::from).collect(), parts.named));
+        codes.extend(parts);
+        ids.push((first..codes.len()).map(CodeId::from).collect());
     }
     let (graph, moved) = replaced(&program.graph, &codes, &ids);
     crate::graph_verify::debug_verify(&graph, "take-apart");
@@ -43,7 +34,7 @@ pub fn taken_apart(program: &Elaborated, parts: Vec<Parts>) -> Option<Elaborated
 }
 
 /// The graph with the parts, and where each node has gone: the last of its parts.
-fn replaced(old: &SdfGraph, codes: &[FilterCode], ids: &[(Vec<CodeId>, usize)]) -> (SdfGraph, Vec<NodeId>) {
+fn replaced(old: &SdfGraph, codes: &[FilterCode], ids: &[Vec<CodeId>]) -> (SdfGraph, Vec<NodeId>) {
     let mut graph =
         SdfGraph { channels: old.channels.clone(), hierarchy: old.hierarchy.clone(), ..SdfGraph::default() };
     // by node: the first and the last node in its place
@@ -51,9 +42,9 @@ fn replaced(old: &SdfGraph, codes: &[FilterCode], ids: &[(Vec<CodeId>, usize)]) 
     for v in old.node_ids() {
         let node = old.node(v);
         let at = NodeId::from(graph.nodes.len());
-        let (parts, named) = match node.kind {
-            NodeKind::Filter { code, .. } => (&ids[code.index()].0[..], ids[code.index()].1),
-            _ => (&[][..], 0),
+        let parts = match node.kind {
+            NodeKind::Filter { code, .. } => &ids[code.index()][..],
+            _ => &[],
         };
         if parts.is_empty() {
             places.push((at, at));
@@ -89,7 +80,7 @@ fn replaced(old: &SdfGraph, codes: &[FilterCode], ids: &[(Vec<CodeId>, usize)]) 
             };
             let inputs = if i == 0 { node.inputs.clone() } else { vec![channels[i - 1]] };
             let outputs = channels.get(i).map_or_else(|| node.outputs.clone(), |c| vec![*c]);
-            let path = if i == named { node.path.clone() } else { format!("{}.{}", node.path, i + 1) };
+            let path = if i == 0 { node.path.clone() } else { format!("{}.{}", node.path, i + 1) };
             graph.nodes.push(Node { path, kind, inputs, outputs, hier, ..node.clone() });
         }
         for (i, pair) in parts.windows(2).enumerate() {
@@ -125,12 +116,12 @@ mod tests {
     use crate::{NoImports, Options, SourceInput, analyse, graph_verify};
 
     /// Two parts that do what the filter does, as far as the graph goes.
-    fn halves(code: &FilterCode) -> Parts {
+    fn halves(code: &FilterCode) -> Vec<FilterCode> {
         let (mut a, mut b) = (code.clone(), code.clone());
         a.work.rates.push = 3;
         (b.work.rates.pop, b.work.rates.peek) = (3, 3);
         a.stateful = None;
-        Parts { codes: vec![a, b], named: 1 }
+        vec![a, b]
     }
 
     fn taken(main: &str) -> (Elaborated, Elaborated) {
@@ -139,8 +130,7 @@ mod tests {
         );
         let input = SourceInput { name: "a.str".into(), text };
         let program = analyse(vec![input], &Options::default(), &mut NoImports).program.unwrap();
-        let parts =
-            program.codes.iter().map(|c| if c.name.to_string() == "Sum" { halves(c) } else { Parts::default() });
+        let parts = program.codes.iter().map(|c| if c.name.to_string() == "Sum" { halves(c) } else { Vec::new() });
         let parts = parts.collect();
         let new = taken_apart(&program, parts).unwrap();
         graph_verify::verify(&new.graph).unwrap();
@@ -157,7 +147,7 @@ mod tests {
             assert_eq!(new.graph.channels.len(), old.graph.channels.len() + sums(&old));
             let stateful = |n: &&Node| matches!(n.kind, NodeKind::Filter { stateful: true, .. });
             assert_eq!(new.graph.nodes.iter().filter(stateful).count(), sums(&old));
-            // the second part has the filter's path
+            // one part has the filter's path
             let paths = |p: &Elaborated| p.graph.nodes.iter().map(|n| n.path.clone()).collect::<Vec<_>>();
             let of_new = paths(&new);
             assert!(paths(&old).iter().all(|p| of_new.contains(p)), "{of_new:?}");

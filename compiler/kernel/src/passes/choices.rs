@@ -23,7 +23,7 @@ use crate::ir::*;
 use crate::walk;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Operations of both arms, at most.
 const MOST_OPERATIONS: usize = 8;
@@ -61,14 +61,15 @@ struct Group<'f> {
     first: usize,
     /// The loop's counter.
     counter: Option<LocalId>,
-    candidates: BTreeSet<usize>,
+    /// By number: the number behind all that is in it.
+    candidates: BTreeMap<usize, usize>,
 }
 
 /// The numbers of the statements that become choices.
 fn chosen(kernel: &Kernel, f: &Function) -> BTreeSet<usize> {
     let data = data::of(f);
     let look = Look { f, rates: kernel.work.rates, data: &data };
-    let mut groups = vec![Group { body: &f.body, first: 0, counter: None, candidates: BTreeSet::new() }];
+    let mut groups = vec![Group { body: &f.body, first: 0, counter: None, candidates: BTreeMap::new() }];
     look.body(&f.body, &mut 0, 0, &mut groups);
     let endless = jumps_without_end(&f.body);
     let mut all = BTreeSet::new();
@@ -78,9 +79,13 @@ fn chosen(kernel: &Kernel, f: &Function) -> BTreeSet<usize> {
     all
 }
 
-/// Those of a group's candidates that may cost more than they gain are left out.
+/// Those of a group's candidates that may cost more than they gain are left out. What is around one that is left out is no choice, either: its arm has a jump in it.
 fn worth_it(kernel: &Kernel, f: &Function, g: Group<'_>, endless: bool) -> BTreeSet<usize> {
-    let mut set = g.candidates;
+    let mut set: BTreeSet<usize> = g.candidates.keys().copied().collect();
+    let without = |set: &BTreeSet<usize>, n: usize| -> BTreeSet<usize> {
+        let around = |m: &usize| *m <= n && n < g.candidates[m];
+        set.iter().copied().filter(|m| !around(m)).collect()
+    };
     if set.is_empty() || set.len() > MOST {
         return BTreeSet::new();
     }
@@ -94,12 +99,8 @@ fn worth_it(kernel: &Kernel, f: &Function, g: Group<'_>, endless: bool) -> BTree
     let guessed = run(&BTreeSet::new()).cycles;
     let mut now = before.cycles;
     while now.saturating_sub(guessed) > MOST_GROWTH * time::TURNS * set.len() as u64 {
-        let without = |n: &usize| {
-            let rest: BTreeSet<usize> = set.iter().copied().filter(|m| m != n).collect();
-            (run(&rest).cycles, *n)
-        };
-        let Some((cycles, n)) = set.iter().map(without).min() else { break };
-        set.remove(&n);
+        let Some((cycles, n)) = set.iter().map(|n| (run(&without(&set, *n)).cycles, *n)).min() else { break };
+        set = without(&set, n);
         now = cycles;
     }
     set
@@ -140,7 +141,7 @@ impl<'f> Look<'f> {
                         && harmless(e, self.rates)
                         && !is_answer(e)
                     {
-                        groups[group].candidates.insert(own);
+                        groups[group].candidates.insert(own, *n);
                     }
                     (whole(p, &e.ty, self.f) && harmless(e, self.rates)).then(|| (operations(e), 1))
                 }
@@ -151,12 +152,12 @@ impl<'f> Look<'f> {
                     });
                     let fits = fits.filter(|_| self.data.depends(c) && condition(c, self.rates));
                     if fits.is_some() {
-                        groups[group].candidates.insert(own);
+                        groups[group].candidates.insert(own, *n);
                     }
                     fits.map(|(operations, values)| (operations + 1 + values, values))
                 }
                 StmtKind::For(l) => {
-                    groups.push(Group { body: &l.body, first: *n, counter: Some(l.var), candidates: BTreeSet::new() });
+                    groups.push(Group { body: &l.body, first: *n, counter: Some(l.var), candidates: BTreeMap::new() });
                     let inner = groups.len() - 1;
                     self.body(&l.body, n, inner, groups);
                     if l.abreast {

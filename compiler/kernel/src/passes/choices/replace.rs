@@ -85,6 +85,11 @@ impl Replace<'_> {
                 StmtKind::If(c, a, b) if chosen => {
                     let (inner, outer) = (self.only_in(a), self.only_in(b));
                     let (a, b) = (self.body(a, n), self.body(b, n));
+                    if !a.iter().chain(&b).all(|s| matches!(s.kind, StmtKind::Assign(..))) {
+                        // something in it is none
+                        out.push(StmtKind::If(c.clone(), a, b).at(s.span));
+                        continue;
+                    }
                     let c = self.asked(c, s.span, &mut out);
                     let (a, b) = (self.arm(a, &inner, &mut out), self.arm(b, &outer, &mut out));
                     let mut places: Vec<&Place> = Vec::new();

@@ -77,6 +77,18 @@ fn long_ways_are_guessed() {
     assert_eq!(count(&both), 1);
 }
 
+/// An arm with a jump in it is not executed in any case.
+#[test]
+fn what_is_around_a_jump_jumps() {
+    let inner = "if (state2 > 0.25f) { state2 = ((((state2 * 0.5f) - 0.25f) * 0.75f) - 0.1f); }";
+    let text = format!(
+        "$0 = in(0); state2 = ((state2 * 0.5f) + $0); if ($0 > 0.1f) {{ {inner} }} else {{ state2 = (state2 + 0.125f); }} out(0) = 0;"
+    );
+    let (kernel, made) = made(&text);
+    assert!(kernel.chosen.is_empty() && made.contains("if ($0 > 0.1f)"), "{made}");
+    assert!(made.contains("if (state2 > 0.25f)") && made.contains("* 0.75f"), "{made}");
+}
+
 #[test]
 fn an_answer_is_no_jump_and_is_waited_for() {
     // a modulator: the number that is taken off depends on the answer

@@ -90,9 +90,12 @@ impl Plan<'_> {
                 lift_whole(e, &early, &mut |e| named(e, function));
             }
             let mut all = true;
+            let peek = self.kernel.work.rates.peek;
             walk::each_expr_mut(&mut unit.stmts, &mut |e| {
                 let ExprKind::Load(Place { base: Base::In(at), path }) = &e.kind else { return };
-                if at.as_int().is_some() && path.is_empty() && scalar(&e.ty) {
+                // it is taken in any case, perhaps where the program would not have come to it
+                let within = at.as_int().is_some_and(|at| at >= 0 && (at as u32) < peek);
+                if within && path.is_empty() && scalar(&e.ty) {
                     named(e, function);
                 } else {
                     all = false;
@@ -216,14 +219,13 @@ impl Plan<'_> {
     /// The type of items that hold the variables.
     fn item(&self, all: &[LocalId]) -> Option<Ty> {
         let of = |x: &LocalId| &self.function.locals[x.index()].ty;
-        let numbers: BTreeSet<String> =
-            all.iter().map(of).filter(|t| !matches!(t, Ty::Bool | Ty::Bit)).map(|t| format!("{t:?}")).collect();
         let number = all.iter().map(of).find(|t| !matches!(t, Ty::Bool | Ty::Bit)).unwrap_or(&Ty::Int);
-        let plain = all.iter().map(of).all(|t| t == number);
-        let fits = numbers.len() <= 1 && (plain || matches!(number, Ty::Int | Ty::Float));
-        // a float is no bit
-        let bits = all.iter().any(|x| *of(x) == Ty::Bit);
-        (fits && (!bits || *number == Ty::Int)).then(|| number.clone())
+        let fits = |t: &Ty| match t {
+            Ty::Bool => matches!(number, Ty::Int | Ty::Float),
+            Ty::Bit => *number == Ty::Int,
+            t => t == number,
+        };
+        all.iter().map(of).all(fits).then(|| number.clone())
     }
 
     /// The kernel of a part.

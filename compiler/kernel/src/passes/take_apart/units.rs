@@ -28,8 +28,6 @@ pub(super) struct Unit {
     pub sure: BTreeSet<Var>,
     /// Does it give an item?
     pub gives: bool,
-    /// Is something checked in it?
-    pub checked: bool,
 }
 
 impl Unit {
@@ -82,8 +80,7 @@ impl Unit {
                     self.list(&l.body, &mut done.clone())?;
                 }
                 StmtKind::Loop(b) | StmtKind::Block(b) => self.list(b, &mut done.clone())?,
-                StmtKind::Check(_) => self.checked = true,
-                StmtKind::Break(_) | StmtKind::Continue(_) => {}
+                StmtKind::Check(_) | StmtKind::Break(_) | StmtKind::Continue(_) => {}
                 _ => return None,
             }
         }
