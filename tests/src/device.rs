@@ -18,7 +18,7 @@ use std::path::Path;
 
 mod configuration;
 
-pub use configuration::Configuration;
+pub use configuration::{Configuration, on_gpu};
 
 /// The program of a seed: mostly what a device can run, with state and without; now and then one that it refuses.
 pub fn program(seed: u64) -> Case {

@@ -2,7 +2,8 @@
 //! several lengths.
 //!
 //! `SLUICE_RANDOM_PROGRAMS` says how many (200; of these one in eight is run here, for each takes two compilers); `SLUICE_FIRST_SEED` where to begin
-//! (0). `SLUICE_SEED=n` runs that one alone, `SLUICE_SCHEME=swp` runs all by that scheme.
+//! (0). `SLUICE_SEED=n` runs that one alone, `SLUICE_SCHEME=swp` runs all by that scheme. With `SLUICE_ON_GPU=1` they run on this computer's GPU;
+//! `SLUICE_WORKER` names the program that does so, where it was built elsewhere.
 
 #![allow(clippy::disallowed_methods)] // the number of programs comes from outside
 
@@ -118,7 +119,8 @@ fn some(pool: &Pool, seeds: Range<u64>, schemes: &[Scheme]) -> Result<(), Failed
 
 fn main() {
     let arguments = Arguments::from_args();
-    let pool = Arc::new(Pool::new(env!("CARGO_BIN_EXE_sluice-tests-worker")));
+    let worker = std::env::var("SLUICE_WORKER").unwrap_or(env!("CARGO_BIN_EXE_sluice-tests-worker").into());
+    let pool = Arc::new(Pool::new(&worker));
     let schemes = match std::env::var("SLUICE_SCHEME") {
         Ok(name) => {
             let found = Configuration::schemes().into_iter().find(|s| s.name() == name);

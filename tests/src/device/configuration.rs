@@ -1,11 +1,18 @@
-//! Ways to run on an emulated device: what the command line would say.
+//! Ways to run on an emulated device, or on this computer's GPU: what the command line would say.
+
+#![allow(clippy::disallowed_methods)] // which of them comes from outside
 
 use crate::generate::random::Random;
 use crate::message::Message;
 use sluice_codegen::cuda::Scheme;
 use sluice_driver::options::CudaOptions;
 
-/// One way to run on a device that is emulated.
+/// Where devices are: on this computer's GPU where `SLUICE_ON_GPU` says something, else emulated.
+pub fn on_gpu() -> bool {
+    std::env::var_os("SLUICE_ON_GPU").is_some_and(|v| !v.is_empty())
+}
+
+/// One way to run on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
     /// What the driver is told.
@@ -28,7 +35,7 @@ impl Configuration {
         let coarsen = *r.pick(&[None, None, None, Some(1), Some(2), Some(3)]);
         Configuration {
             cuda: CudaOptions {
-                emulate: true,
+                emulate: !on_gpu(),
                 scheme: Some(scheme),
                 coarsen,
                 processors: Some(r.range(1, 6)),
@@ -69,7 +76,7 @@ impl Configuration {
         let scheme = Scheme::NAMES.iter().find(|(name, _)| *name == job.text("scheme"));
         Configuration {
             cuda: CudaOptions {
-                emulate: true,
+                emulate: !on_gpu(),
                 scheme: scheme.map(|(_, s)| *s),
                 coarsen: number("coarsen"),
                 processors: number("sms"),
@@ -90,7 +97,7 @@ impl Configuration {
 impl std::fmt::Display for Configuration {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let CudaOptions { scheme, coarsen, processors, block_threads, tile, .. } = &self.cuda;
-        write!(f, "--target cuda --emulate --scheme {}", scheme.map_or("auto", Scheme::name))?;
+        write!(f, "--target cuda{} --scheme {}", if on_gpu() { "" } else { " --emulate" }, scheme.map_or("auto", Scheme::name))?;
         let numbers = [("coarsen", coarsen), ("sms", processors), ("block-threads", block_threads), ("tile", tile)];
         for (name, n) in numbers.into_iter().chain([("streams", &self.streams)]) {
             n.iter().try_for_each(|n| write!(f, " --{name} {n}"))?;

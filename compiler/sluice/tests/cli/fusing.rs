@@ -163,17 +163,13 @@ pub fn nodes(place: &Place, arguments: &[&str]) -> (Vec<String>, String) {
 pub fn same(program: &str, input: fn(usize) -> Vec<u8>, lengths: &[usize]) {
     let place = Place::new().with("a.str", program);
     for n in lengths {
-        let bytes = input(*n);
-        let by = |arguments: &[&str]| place.run_with(&[&["run", "a.str"], arguments].concat(), &bytes).ends(0).stdout;
-        let reference = by(&["--interpret"]);
-        for way in [
+        let ways = [
             &["--back-end", "cc"][..],
             &["--back-end", "cc", "--fuse=false"],
             &["--threads", "2"],
             &["-O", "0", "--back-end", "cc"],
-        ] {
-            assert!(by(way) == reference, "{n} items, {way:?}");
-        }
+        ];
+        assert_eq!(place.as_interpreted(&input(*n), &ways).code, 0);
     }
 }
 

@@ -118,6 +118,15 @@ fn conditions_on_data_choose() {
     }
 }
 
+/// Of two conditions, one within the other, the inner one costs too much as a choice.
+#[test]
+fn a_jump_within_a_condition_stays() {
+    let program = "float->float filter F { float g; work pop 1 push 1 { float x = pop(); g = g * 0.5 + x;
+            if (x > 0.1) { if (g > 0.25) g = (g * 0.5 - 0.25) * 0.75 - 0.1; } else g = g + 0.125; push(g * x); } }
+        float->float pipeline Main { add F; }";
+    same(program, odd_reals, &[0, 1, 1003]);
+}
+
 /// What a place in a ring asks is learned by a processor.
 #[test]
 fn what_counts_is_asked() {

@@ -87,6 +87,23 @@ impl Place {
 }
 
 /// Runs a command to its end.
+impl Place {
+    /// The program in `a.str` gives, and ends, in each of the ways as it does by the interpreter; where it fails, it says the same. That end.
+    #[track_caller]
+    pub fn as_interpreted(&self, input: &[u8], ways: &[&[&str]]) -> Done {
+        let by =
+            |arguments: &[&str]| self.run_with(&[&["run", "a.str", "--allow", "warnings"], arguments].concat(), input);
+        let reference = by(&["--interpret"]);
+        for way in ways {
+            let done = by(way);
+            let told = reference.code == 0 || done.stderr == reference.stderr;
+            let same = done.code == reference.code && done.stdout == reference.stdout && told;
+            assert!(same, "{way:?}, {} bytes: {} {}\n{}", input.len(), done.code, done.stderr, self.read("a.str"));
+        }
+        reference
+    }
+}
+
 pub fn finish(mut command: Command, input: &[u8]) -> Done {
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
