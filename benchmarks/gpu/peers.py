@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 
 REPETITIONS = 15
+# Milliseconds of a repetition that has several runs, and about of all of them.
+LEAST = 5.0
+MOST = 3000.0
 # The input has so many batches.
 BATCHES = 3
 
@@ -21,19 +24,21 @@ def say(**what):
 
 def measure(torch, work, steady_states):
     """Nanoseconds of a steady state, by repetition."""
-    for _ in range(3):
-        work()
-    torch.cuda.synchronize()
-    times = []
-    for _ in range(REPETITIONS):
+
+    def elapsed(runs):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        for _ in range(4):
+        for _ in range(runs):
             work()
         end.record()
         end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e6 / 4 / steady_states)
-    return times
+        return begin.elapsed_time(end) / runs
+
+    work()
+    one = min(elapsed(1), elapsed(1))
+    runs = max(1, min(100, round(LEAST / one)))
+    repetitions = max(3, min(REPETITIONS, int(MOST / (one * runs))))
+    return [elapsed(runs) * 1e6 / steady_states for _ in range(repetitions)]
 
 
 def differ(torch, ours, theirs):

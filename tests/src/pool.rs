@@ -1,5 +1,6 @@
 //! Worker processes: what may crash, hang or take all memory happens there, and the test lives to tell.
 
+use crate::device::on_gpu;
 use crate::message::Message;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -38,9 +39,11 @@ struct Worker {
 
 impl Worker {
     fn start(program: &Path, cache: &Path) -> std::io::Result<Worker> {
+        // a GPU's driver takes addresses for all of its memory
+        let bound = if on_gpu() { "unlimited".to_string() } else { ADDRESS_SPACE.to_string() };
         let mut child = Command::new("sh")
             .arg("-c")
-            .arg(format!("ulimit -v {ADDRESS_SPACE}; ulimit -c 0; exec \"$0\""))
+            .arg(format!("ulimit -v {bound}; ulimit -c 0; exec \"$0\""))
             .arg(program)
             .env("NO_COLOR", "1")
             .env("SLUICE_CACHE", cache)

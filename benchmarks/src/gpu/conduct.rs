@@ -19,7 +19,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Bytes of a batch, emulated.
@@ -180,11 +180,6 @@ fn fill(options: &Options, document: &mut Document) -> Result<(), String> {
         Err(fault) => document.missing.push(fault.to_string()),
     }
     keep(options, document)?;
-    if !options.emulate {
-        say("libraries");
-        peers(options, document);
-        keep(options, document)?;
-    }
     say(&format!("programs and schemes: {}", device.len()));
     let total = device.len();
     let (mut count, mut late) = (0, 0);
@@ -212,6 +207,12 @@ fn fill(options: &Options, document: &mut Document) -> Result<(), String> {
             say(&why);
         }
     });
+    // last: they take a minute to start
+    if !options.emulate && Instant::now() < options.deadline {
+        say("libraries");
+        peers(options, document);
+        keep(options, document)?;
+    }
     if late > 0 {
         document.missing.push(format!("{late} of {total} runs: {TIME_WAS_UP}"));
     }
@@ -223,8 +224,10 @@ fn fill(options: &Options, document: &mut Document) -> Result<(), String> {
     Ok(())
 }
 
+/// Tells what is being done, and after how many seconds it began.
 fn say(text: &str) {
-    eprintln!("gpu: {text}");
+    static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    eprintln!("gpu: {:4.0} s: {text}", BEGUN.elapsed().as_secs_f64());
 }
 
 /// Does tasks in processes; `quiet`: nothing is measured before all are prepared.

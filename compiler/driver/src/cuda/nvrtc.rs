@@ -88,6 +88,8 @@ impl NvrtcOptions {
         let mut flags = vec![
             format!("--gpu-architecture={arch}"),
             "-std=c++17".to_string(),
+            // generic lambdas are no functions of the host: NVRTC before 13.1 takes them for such
+            "-default-device".to_string(),
             format!("--fmad={}", self.contract),
             "--ptxas-options=-v".to_string(),
         ];
