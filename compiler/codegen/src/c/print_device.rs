@@ -59,8 +59,21 @@ impl Printer<'_> {
                 let _ = writeln!(state, "{place} {ty} {name}[{n}] = {{\n{}}};", values.join(",\n"));
             }
         }
-        self.device_init();
         let work = self.kernel.work.function;
+        if let Some(pieces) = self.options.device.pieces {
+            let name = format!("sl_fire_{}_by{pieces}", self.k);
+            self.device_function(work, &name);
+            let statics = self.kernel.tables.iter().filter_map(|t| t.shared).collect();
+            return FilterText {
+                state,
+                prototypes: String::new(),
+                functions: self.out,
+                sites: self.sites,
+                sends: Vec::new(),
+                statics,
+            };
+        }
+        self.device_init();
         let prework = self.kernel.prework.map(|p| p.function);
         let callable = self.callable(work);
         // callees before their callers
@@ -173,7 +186,10 @@ pub(crate) fn uniform(kernel: &Kernel, table: TableId) -> bool {
     kernel.functions.iter().all(|f| {
         let mut counters = BTreeSet::new();
         walk::each_stmt(&f.body, &mut |s| {
-            if let StmtKind::For(l) = &s.kind {
+            // one that begins at a variable's value may begin elsewhere in each thread
+            if let StmtKind::For(l) = &s.kind
+                && !l.from.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if p.as_local().is_none_or(|id| !counters.contains(&id))))
+            {
                 counters.insert(l.var);
             }
         });

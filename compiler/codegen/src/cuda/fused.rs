@@ -16,11 +16,11 @@
 mod edges;
 mod items;
 
-use super::lanes::{TileCounts, counts, shares, threads};
+use super::lanes::{self, TileCounts, counts, shares, threads};
 use super::moves::moves;
 use super::parts::Parts;
-use super::program::{KernelInfo, Kernels, Making, comment};
-use super::regions::{Group, Launch, Region, Regions, regions};
+use super::program::{InPieces, KernelInfo, Kernels, Making, comment};
+use super::regions::{Group, Grouping, Launch, Region, Regions, regions};
 use super::replay::{accesses, replay};
 use super::several::several;
 use super::steps::{Order, Place, Step, Work};
@@ -41,6 +41,8 @@ const MOST_OVERHEAD: f64 = 2.0;
 /// A tile of few steady states may be larger than it is to be by one of so many parts: gaps make two powers of two a little more than the next one, and as many blocks have room.
 const ABOUT: u64 = 8;
 
+/// Nodes of a program that is planned twice, at most.
+const MOST_TRIED: usize = 2000;
 /// One of so many channels that stay within regions is led through memory at once, and one of fewer.
 const CUT_AT_ONCE: usize = 128;
 /// How a program is cut into regions and tiles.
@@ -54,14 +56,31 @@ pub(super) struct Plan {
     pub(super) rings: bool,
 }
 
-/// Finds regions that fit into shared memory, and the largest tiles for them; tiles divide the schedule's iteration.
+/// Finds regions that fit into shared memory, and the largest tiles for them; tiles divide the schedule's iteration. Of several ways to put nodes into groups the one that lets a multiprocessor have least to do.
 pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
+    let mut best = plan_by(making, Grouping::Small)?;
+    let graph = making.input.host.graph;
+    if graph.nodes.len() > MOST_TRIED {
+        return Ok(best);
+    }
+    let mut time = best.time(making);
+    for grouping in [Grouping::Spread, Grouping::Whole] {
+        let other = plan_by(making, grouping)?;
+        let its = other.time(making);
+        if its < time {
+            (best, time) = (other, its);
+        }
+    }
+    Ok(best)
+}
+
+fn plan_by(making: &Making<'_>, grouping: Grouping) -> Result<Plan, CodegenError> {
     let graph = making.input.host.graph;
     let limit = making.input.options.shared;
     let mut cut: BTreeSet<ChannelId> = BTreeSet::new();
     let mut apart: BTreeSet<NodeId> = BTreeSet::new();
     loop {
-        let regions = regions(making, &cut, &apart);
+        let regions = regions(making, &cut, &apart, grouping);
         let orders: Vec<Order> = regions.regions.iter().map(|r| order(making, &regions, r)).collect();
         let all = |states: u64| {
             let each = regions.regions.iter().zip(&orders);
@@ -124,6 +143,26 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
                 };
             }
         }
+    }
+}
+
+impl Plan {
+    /// How long a steady state takes on a multiprocessor, in accesses of a thread: to compare plans.
+    fn time(&self, making: &Making<'_>) -> f64 {
+        let all = self.regions.regions.iter().zip(&self.tilings);
+        all.map(|(region, tiling)| lanes::time(Place { making, regions: &self.regions, region }, tiling)).sum()
+    }
+
+    /// By code that is printed, the numbers of pieces that its firings go in.
+    pub(super) fn in_pieces(&self, making: &Making<'_>) -> InPieces {
+        let mut all = InPieces::new();
+        for (v, n) in self.tilings.iter().flat_map(|t| &t.pieces) {
+            if let NodeKind::Filter { code, .. } = &making.input.host.graph.node(*v).kind {
+                let printed = making.codes.representative[code.index()];
+                all.entry(printed).or_default().insert(*n as u32);
+            }
+        }
+        all
     }
 }
 
@@ -333,6 +372,11 @@ impl Printer<'_, '_> {
         self.staging.map_or(self.tiling.threads, Staging::fire).into()
     }
 
+    /// Threads that make a firing of a node together.
+    fn pieces(&self, v: NodeId) -> u64 {
+        self.tiling.pieces.get(&v).copied().unwrap_or(1)
+    }
+
     /// What the kernel does, in numbers.
     fn counts(&self, name: &str) -> TileCounts {
         let (steps, shared) = self.staging.map_or((&self.tiling.steps, self.tiling.shared), |s| (&s.steps, s.shared));
@@ -364,9 +408,11 @@ impl Printer<'_, '_> {
         let r = self.tiling.ranges[number];
         let times = times(s * group.rate);
         // one after the other, the streams of a firing
-        let of_all = |firing: String| match group.lanes {
+        let pieces = self.pieces(group.members[0].0);
+        let each = group.lanes * pieces;
+        let of_all = |firing: String| match each {
             1 => firing,
-            lanes => format!("({firing}) * {lanes}"),
+            each => format!("({firing}) * {each}"),
         };
         let names: Vec<String> =
             group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
@@ -374,7 +420,7 @@ impl Printer<'_, '_> {
             if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
         let at = comment(&host.sources.describe(host.graph.node(group.members[0].0).span));
         let (low, high) = (of_all(format!("b{times}{}", plus(r.low))), of_all(format!("b{times}{}", plus(r.high))));
-        let range = format!("{low}, {high}, 0, all{}", self::times(s * group.rate * group.lanes));
+        let range = format!("{low}, {high}, 0, all{}", self::times(s * group.rate * each));
         let _ = writeln!(self.out, "    /* {}{more}: {at} */", names.join(", "));
         let n = several(making, self.tiling, group, r.high.abs_diff(r.low));
         self.several = n > 1;
@@ -383,7 +429,7 @@ impl Printer<'_, '_> {
                 writeln!(self.out, "    sl_each_few<{n}>({}{range}, [&](int32_t first, auto few) {{", self.team().1);
             self.kept(group, false);
         } else {
-            let i = if group.lanes == 1 { "i" } else { "u" };
+            let i = if each == 1 { "i" } else { "u" };
             let _ = writeln!(self.out, "    sl_each_of({}{range}, [&](int32_t {i}) {{", self.team().0);
         }
         if group.lanes > 1 {
@@ -392,6 +438,9 @@ impl Printer<'_, '_> {
                 self.out,
                 "        const int32_t i = u / {lanes};\n        const uint32_t s = (uint32_t)u % {lanes}u;"
             );
+        }
+        if pieces > 1 {
+            let _ = writeln!(self.out, "        const int32_t i = u / {pieces}, piece = u % {pieces};");
         }
         for c in &group.local {
             let channel = host.graph.channel(*c);
@@ -461,6 +510,10 @@ impl Printer<'_, '_> {
                     cs.first().map_or_else(|| "sl_nothing()".into(), |c| self.access(group, *c, writes))
                 };
                 let (input, output) = (end(&node.inputs, false), end(&node.outputs, true));
+                let (by, piece) = match self.pieces(v) {
+                    1 => (String::new(), ""),
+                    pieces => (format!("_by{pieces}"), ", piece"),
+                };
                 let epoch = format!("job.epoch + (int64_t)job.t{}", times(s));
                 let init = match host.steady.init[v.index()] {
                     0 => String::new(),
@@ -470,7 +523,7 @@ impl Printer<'_, '_> {
                     self.out,
                     "            const int64_t fired = {init}{} + n;\n            \
                      sl_ctx ctx = {{(sl_status *)job.arena, job.print, job.room, {}, {variant}, fired, 0}};\n            \
-                     sl_state_{k} st;\n            sl_init_{k}(&st);\n            st.iter = fired;\n            sl_fire_{k}(&ctx, &st, {input}, {output});\n",
+                     sl_state_{k} st;\n            sl_init_{k}(&st);\n            st.iter = fired;\n            sl_fire_{k}{by}(&ctx, &st, {input}, {output}{piece});\n",
                     if rep == 1 { epoch } else { format!("({epoch}) * {rep}") },
                     v.0,
                 );
@@ -488,7 +541,7 @@ impl Printer<'_, '_> {
                     return;
                 }
                 let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&made, true));
-                for l in moves(kind, &ins, &outs).lines() {
+                for l in moves(kind, &ins, &outs, self.pieces(v)).lines() {
                     let _ = writeln!(self.out, "            {l}");
                 }
             }

@@ -62,7 +62,8 @@ fn firings(at: Place<'_, '_>, tiling: &Tiling, g: usize) -> (u64, u64) {
         return (all.div_ceil(at_once), at_once);
     }
     let n = several(at.making, tiling, group, all);
-    ((all * group.lanes).div_ceil(n), (items(at, group) * n).div_ceil(group.lanes))
+    let each = group.lanes * tiling.pieces.get(&group.members[0].0).copied().unwrap_or(1);
+    ((all * each).div_ceil(n), (items(at, group) * n).div_ceil(each))
 }
 
 /// Items that the members of a group access in one of its firings.
@@ -180,6 +181,56 @@ pub(super) fn threads(at: Place<'_, '_>, tiling: &Tiling) -> u32 {
     let tried: Vec<(u32, f64)> = halves.map(|n| (n, speed(n))).collect();
     let best = tried.iter().map(|(_, s)| *s).fold(0.0, f64::max);
     tried.iter().rev().find(|(_, s)| s * 1.05 >= best).map_or(all, |(n, _)| *n)
+}
+
+/// A multiprocessor starts so many accesses of warps while one is under way.
+const AT_ONCE: u64 = 8;
+/// So many moves between registers take as long as an access.
+const MOVES: u64 = 8;
+/// Registers of a multiprocessor, and those that a thread needs beside the items that it keeps.
+const REGISTERS: u64 = 64 << 10;
+const OF_THREAD: u64 = 40;
+
+/// How long a multiprocessor has to do with a steady state of a region, in accesses of one warp: what its warps start one after the other, or what the busiest thread of a block waits for, with as many blocks as have room.
+pub(super) fn time(at: Place<'_, '_>, tiling: &Tiling) -> f64 {
+    let threads = u64::from(tiling.threads);
+    let (mut started, mut waited) = (0.0, 0.0);
+    for step in &tiling.steps {
+        let mut shares = shares(at, tiling, step, threads);
+        for (share, work) in shares.iter_mut().zip(step) {
+            let Work::Fire(g) = work else {
+                share.items *= MOVES;
+                continue;
+            };
+            let group = &at.region.groups[*g];
+            let (all, within) = (items(at, group).max(1), within(at, group));
+            // what stays in registers is no access
+            let counted = (all - within.min(all)) * MOVES + within;
+            share.items = (share.items * counted).div_ceil(all);
+        }
+        // each warp starts what its busiest thread has
+        let of = |s: &Share| s.pieces.div_ceil(WARP).saturating_mul(s.items);
+        started += shares.iter().map(of).sum::<u64>() as f64 / MOVES as f64;
+        waited += BARRIER as f64 + load(&shares, threads).1 as f64 / MOVES as f64;
+    }
+    let live = at.region.groups.iter().map(|g| g.live).max().unwrap_or(0);
+    let registers = (REGISTERS / (live + OF_THREAD) / threads).max(1);
+    let room = SHARED / (tiling.shared + OF_BLOCK);
+    let blocks = room.min(MOST_BLOCKS).min(MOST_THREADS / threads).min(registers).max(1);
+    let time = f64::max(started, waited * AT_ONCE as f64 / blocks as f64);
+    time / tiling.states.max(1) as f64
+}
+
+/// Items that the members of a group give or take among each other in one of its firings.
+fn within(at: Place<'_, '_>, group: &Group) -> u64 {
+    let graph = at.making.input.host.graph;
+    let of = |c: &ChannelId| {
+        let channel = graph.channel(*c);
+        let by = |v| group.members.iter().find(|(u, _)| *u == v).map_or(0, |(_, q)| *q);
+        by(channel.from.0) * u64::from(channel.produce)
+            + by(channel.to.0) * u64::from(channel.peek.max(channel.consume))
+    };
+    group.local.iter().map(of).sum()
 }
 
 /// Counts what a kernel does.

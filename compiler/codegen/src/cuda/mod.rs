@@ -14,6 +14,7 @@ mod lanes;
 pub mod layout;
 mod moves;
 mod parts;
+mod pieces;
 mod profile;
 pub mod program;
 mod refuse;

@@ -8,8 +8,8 @@ use std::fmt::Write;
 /// Items of a firing up to which all loops are unrolled: what passes in a thread's registers is no more. Beyond it, thousands of moves in a row would only take registers.
 const MOST_UNROLLED: u64 = 128;
 
-/// A splitter's or joiner's firing, between ends whose items these expressions give.
-pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String]) -> String {
+/// A splitter's or joiner's firing, between ends whose items these expressions give; of `pieces` threads that share it the one that `piece` tells moves every so-many-th.
+pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String], pieces: u64) -> String {
     let mut body = String::new();
     for (name, ends) in [("in", ins), ("out", outs)] {
         for (i, end) in ends.iter().enumerate() {
@@ -31,6 +31,12 @@ pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String]) -> String 
         };
         let _ = match count {
             1 => writeln!(body, "out{to}[{}] = in{from}[{}];", at(before_to, "0"), at(before_from, "0")),
+            n if pieces > 1 => writeln!(
+                body,
+                "for (uint32_t i = (uint32_t)piece; i < {n}u; i += {pieces}u) out{to}[{}] = in{from}[{}];",
+                at(before_to, "i"),
+                at(before_from, "i")
+            ),
             n => writeln!(
                 body,
                 "{unroll}\nfor (uint32_t i = 0; i < {n}u; i++) out{to}[{}] = in{from}[{}];",

@@ -399,7 +399,7 @@ impl<'a, 'm> Part<'a, 'm> {
             NodeKind::Filter { code, .. } => self.filter(code.index(), alone),
             kind => {
                 let ends = |ports: &[Port<'_>]| ports.iter().map(|p| p.access(self.making, alone)).collect::<Vec<_>>();
-                let body = moves(kind, &ends(&self.inputs), &ends(&self.outputs));
+                let body = moves(kind, &ends(&self.inputs), &ends(&self.outputs), 1);
                 self.firings(alone, "", &body, "");
             }
         }

@@ -13,7 +13,7 @@
 
 use super::layout::WARP;
 use super::parts::Parts;
-use super::program::{CudaInput, KernelInfo, Making, comment};
+use super::program::{CudaInput, InPieces, KernelInfo, Making, comment};
 use super::refuse;
 use crate::c::layout::ends;
 use crate::c::program::CodegenError;
@@ -80,7 +80,7 @@ pub fn profile(input: &CudaInput<'_>, processors: u32) -> Result<ProfileText, Co
         making.place(&rounds.capacity(&making, each.min(MOST_CHANNEL)), &[])
     })?;
     let parts = Parts::emit(&making, |_| true);
-    let filters = making.filters(0, parts.constant_bytes);
+    let filters = making.filters(0, parts.constant_bytes, &InPieces::new());
     let mut same: BTreeMap<usize, Vec<NodeId>> = BTreeMap::new();
     all.iter().for_each(|v| same.entry(parts.number(*v).0).or_default().push(*v));
 

@@ -20,17 +20,19 @@ use super::parts::Parts;
 use super::tiled::{self, Share, Started, Tiled, When};
 use super::{fused, host, refuse, rts, serial, swp};
 use crate::c::lanewise::Ends;
+use crate::c::print_device::uniform;
 use crate::c::print::{DeviceOptions, Dialect, FilterOptions, FilterText, Site, emit_filter};
 use crate::c::program::{CProgram, CodegenError, OnDevice, ProgramInput, emit_on_device, filters};
 use crate::c::tables::Facts;
 use crate::c::types;
-use sluice_frontend::graph::NodeKind;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::slow::InTurn;
-use sluice_kernel::ir::Kernel;
+use sluice_kernel::ir::{Kernel, TableId};
+use sluice_kernel::passes::pieces;
 use sluice_schedule::problem::judge::Verified;
 use sluice_schedule::problem::modulo::ModuloProblem;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// How the steady state runs on a device.
@@ -177,6 +179,13 @@ pub(super) struct Making<'a> {
     pub(super) facts: Facts,
     pub(super) codes: Codes,
     pub(super) faults: Faults,
+    /// By code: how many threads can make a firing of it together, at most; `None`: it is one thread's.
+    pub(super) pieces: Vec<Option<u64>>,
+    /// By code: does it only move items? And cycles of a firing, as costs are counted.
+    pub(super) movers: Vec<bool>,
+    pub(super) work: Vec<u64>,
+    /// By node: its place in an order in which each comes after those that give it items.
+    pub(super) order: Vec<usize>,
     pub(super) arena: Arena,
     /// By node, the task that it belongs to.
     pub(super) task_of: Vec<Option<usize>>,
@@ -187,6 +196,9 @@ pub(super) struct Making<'a> {
     /// The most steady states at once.
     pub(super) batch: u64,
 }
+
+/// By code that is printed, the numbers of pieces that its firings go in.
+pub(super) type InPieces = BTreeMap<usize, BTreeSet<u32>>;
 
 /// Kernels and what calls them.
 pub(super) struct Kernels {
@@ -217,7 +229,8 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     let first_site: usize = host_filters.iter().flatten().map(|f| f.sites.len()).sum();
     let in_region = |v: NodeId| fused.as_ref().is_some_and(|f| f.regions.of[v.index()].is_some());
     let parts = Parts::emit(&making, |v| !in_region(v));
-    let device_filters = making.filters(first_site, parts.constant_bytes);
+    let in_pieces = fused.as_ref().map(|plan| plan.in_pieces(&making)).unwrap_or_default();
+    let device_filters = making.filters(first_site, parts.constant_bytes, &in_pieces);
     let made = match input.options.scheme {
         Scheme::Fused | Scheme::FusedWarps => {
             fused::emit(&making, &parts, fused.as_ref().expect("made for this scheme"))?
@@ -265,6 +278,26 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     Ok(CudaProgram { host, device, kernels, channel_bytes, arena_bytes, tiled, tiles: made.counts })
 }
 
+/// By node, its place in an order in which each comes after those that give it items; those of loops come as they are.
+fn topological(graph: &SdfGraph) -> Vec<usize> {
+    let mut waits: Vec<usize> = graph.nodes.iter().map(|n| n.inputs.len()).collect();
+    let mut open: Vec<NodeId> = graph.node_ids().filter(|v| waits[v.index()] == 0).collect();
+    let mut place = vec![usize::MAX; graph.nodes.len()];
+    let mut next = 0;
+    while let Some(v) = open.pop() {
+        place[v.index()] = next;
+        next += 1;
+        for c in &graph.node(v).outputs {
+            let to = graph.channel(*c).to.0;
+            waits[to.index()] -= 1;
+            if waits[to.index()] == 0 {
+                open.push(to);
+            }
+        }
+    }
+    place
+}
+
 /// Bytes of the channels' buffers that the texts would have.
 pub fn channel_bytes(input: &CudaInput<'_>) -> Result<u64, CodegenError> {
     refuse::refuse(input)?;
@@ -285,7 +318,12 @@ impl<'a> Making<'a> {
         let faults = Faults::of(input.kernels, &facts.instances);
         let nothing = Arena { states: 0, kept: vec![], exchanged: 0, rings: vec![], carries: vec![], bytes: 0 };
         let (unit, chunk) = (tasks.batch, tasks.batch);
-        Making { input, facts, codes, faults, arena: nothing, task_of, unit, chunk, batch: 0 }
+        let pieces = input.kernels.iter().zip(&facts.instances).map(|(k, n)| if *n > 0 { pieces::most(k) } else { None });
+        let pieces = pieces.collect();
+        let movers = input.kernels.iter().map(pieces::only_moves).collect();
+        let work = input.kernels.iter().map(|k| sluice_kernel::cost::firing(k).cycles()).collect();
+        let order = topological(graph);
+        Making { input, facts, codes, faults, pieces, movers, work, order, arena: nothing, task_of, unit, chunk, batch: 0 }
     }
 
     pub(super) fn new(input: CudaInput<'a>) -> Result<(Making<'a>, Option<fused::Plan>), CodegenError> {
@@ -427,26 +465,42 @@ impl<'a> Making<'a> {
         }
     }
 
-    /// The text of each filter that a node has. So many bytes of constant memory are taken.
-    pub(super) fn filters(&self, first_site: usize, taken: u64) -> Vec<Option<FilterText>> {
+    /// The text of each filter that a node has. So many bytes of constant memory are taken; `in_pieces`: by code, the numbers of pieces that firings go in.
+    pub(super) fn filters(&self, first_site: usize, taken: u64, in_pieces: &InPieces) -> Vec<Option<FilterText>> {
         let mut first = first_site as u32;
         let crowded = constants::crowded(self, taken);
+        // a firing in pieces, and the tables that its threads read at different places
+        let pieces_of = |k: usize| -> Vec<(u32, Kernel)> {
+            let all = in_pieces.get(&k).into_iter().flatten();
+            all.filter_map(|n| Some((*n, pieces::piece(&self.input.kernels[k], *n)?))).collect()
+        };
         let emit = |(k, kernel): (usize, &Kernel)| {
             let members = &self.codes.members[k];
             (self.facts.instances[k] > 0 && !members.is_empty()).then(|| {
                 let all: Vec<&Kernel> = members.iter().map(|m| &self.input.kernels[*m]).collect();
                 let variants = if all.len() > 1 { &all[..] } else { &[] };
-                let crowded = crowded.get(&k).map_or(&[][..], Vec::as_slice);
+                let mut crowded = crowded.get(&k).cloned().unwrap_or_default();
+                let apart = pieces_of(k);
+                for (_, piece) in &apart {
+                    let tables = (0..piece.tables.len()).map(TableId::from);
+                    crowded.extend(tables.filter(|t| !uniform(piece, *t)));
+                }
                 let sources = self.input.host.sources;
-                let options = FilterOptions {
+                let options = |first_site: u32, pieces: Option<u32>| FilterOptions {
                     sources,
-                    first_site: first,
+                    first_site,
                     dialect: Dialect::Device,
-                    device: DeviceOptions { variants, crowded, polls: self.faults.polls },
+                    device: DeviceOptions { variants, crowded: &crowded, polls: self.faults.polls, pieces },
                     often_called: false,
                     lanewise: Ends::default(),
                 };
-                let text = emit_filter(k, kernel, &options);
+                let mut text = emit_filter(k, kernel, &options(first, None));
+                for (n, piece) in &apart {
+                    let more = emit_filter(k, piece, &options(first + text.sites.len() as u32, Some(*n)));
+                    text.functions.push_str(&more.functions);
+                    text.sites.extend(more.sites);
+                    text.statics.extend(more.statics);
+                }
                 first += text.sites.len() as u32;
                 text
             })

@@ -8,6 +8,7 @@
 //! whole in each of its firings (no item is left, none is looked at ahead): that stays in registers. Where streams take turns in firings, a thread makes those of one stream; then a
 //! group's members all have the same streams, and on the channels between them the same items are a stream's at both ends.
 
+use super::pieces;
 use super::program::Making;
 use super::views::may_go;
 use sluice_frontend::components::components_of;
@@ -19,6 +20,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Words of 4 bytes that may pass within a group in one of its firings: what a thread's registers hold, and some.
 const GROUP_WORDS: u64 = 64;
+/// The same of groups that are as large as they can be; words that are kept at a time; operations; nodes of a region.
+const WHOLE_WORDS: u64 = 16 << 10;
+const WHOLE_LIVE: u64 = 160;
+const WHOLE_WORK: u64 = 20_000;
+const MOST_WHOLE: usize = 300;
 /// Nodes of a region beyond which no groups are looked for.
 const MOST_GROUPED: usize = 4000;
 /// Items that a splitter or joiner moves in a firing of its group from which on it may be better alone.
@@ -51,6 +57,80 @@ pub(super) struct Group {
     pub(super) local: BTreeSet<ChannelId>,
     /// Streams that take turns in each of its firings, which have a thread each; 1 where none do.
     pub(super) lanes: u64,
+    /// Words of 4 bytes on channels between its members that a thread keeps at a time, at most: those that it moves only are kept once.
+    pub(super) live: u64,
+}
+
+/// Which nodes are in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grouping {
+    /// Those between which little passes.
+    Small,
+    /// The same, but for filters whose firings several threads can make: these are in groups of their own.
+    Spread,
+    /// As many as a thread's registers allow, most of whose work is to move items: in registers that takes no time.
+    Whole,
+}
+
+impl Grouping {
+    /// Words that may pass within a group in one of its firings.
+    fn words(self) -> u64 {
+        if self == Grouping::Whole { WHOLE_WORDS } else { GROUP_WORDS }
+    }
+}
+
+/// Does a node give nothing but what it takes, or constants?
+fn only_moves(making: &Making<'_>, v: NodeId) -> bool {
+    match &making.input.host.graph.node(v).kind {
+        NodeKind::Filter { code, .. } => making.movers[code.index()],
+        NodeKind::Reader(_) | NodeKind::Writer(_) => false,
+        _ => true,
+    }
+}
+
+/// Words of the channels between a group's members, which are in topological order, that are there at a time, at most. What a member moves only is where it was.
+fn live(making: &Making<'_>, members: &[(NodeId, u64)], local: &BTreeSet<ChannelId>) -> u64 {
+    let graph = making.input.host.graph;
+    let place: BTreeMap<NodeId, usize> = members.iter().enumerate().map(|(i, (v, _))| (*v, i)).collect();
+    // by member, the last one that reads what it gives
+    let mut last: Vec<usize> = (0..members.len()).collect();
+    for (i, (v, _)) in members.iter().enumerate().rev() {
+        for c in graph.node(*v).outputs.iter().filter(|c| local.contains(c)) {
+            let Some(to) = place.get(&graph.channel(*c).to.0) else { continue };
+            let moved = if only_moves(making, members[*to].0) { last[*to] } else { *to };
+            last[i] = last[i].max(moved);
+        }
+    }
+    let mut change = vec![0i64; members.len() + 1];
+    for (i, (v, q)) in members.iter().enumerate().filter(|(_, (v, _))| !only_moves(making, *v)) {
+        let of = |c: &ChannelId| q * u64::from(graph.channel(*c).produce) * making.item_bytes(*c).div_ceil(4);
+        let words: u64 = graph.node(*v).outputs.iter().filter(|c| local.contains(c)).map(of).sum();
+        change[i] += words as i64;
+        change[last[i] + 1] -= words as i64;
+    }
+    let mut now = 0i64;
+    change.iter().fold(0i64, |most, by| {
+        now += by;
+        most.max(now)
+    }) as u64
+}
+
+/// May a thread make the firings of all these nodes?
+fn fits(making: &Making<'_>, nodes: &[NodeId], channels: &[ChannelId]) -> bool {
+    let (graph, steady) = (making.input.host.graph, making.input.host.steady);
+    let rate = nodes.iter().map(|u| steady.repetitions[u.index()]).fold(0, gcd);
+    let mut order: Vec<NodeId> = nodes.to_vec();
+    order.sort_by_key(|v| making.order[v.index()]);
+    let members: Vec<(NodeId, u64)> =
+        order.iter().map(|v| (*v, steady.repetitions[v.index()] / rate.max(1))).collect();
+    let work: u64 = members
+        .iter()
+        .map(|(v, q)| match &graph.node(*v).kind {
+            NodeKind::Filter { code, .. } => q.saturating_mul(making.work[code.index()]),
+            _ => 0,
+        })
+        .fold(0, u64::saturating_add);
+    work <= WHOLE_WORK && live(making, &members, &channels.iter().copied().collect()) <= WHOLE_LIVE
 }
 
 /// A program cut into regions.
@@ -78,7 +158,12 @@ fn parallel(making: &Making<'_>, v: NodeId) -> bool {
 }
 
 /// Finds the regions; `cut`: channels that are led through memory, `apart`: nodes that are in none.
-pub(super) fn regions(making: &Making<'_>, cut: &BTreeSet<ChannelId>, apart: &BTreeSet<NodeId>) -> Regions {
+pub(super) fn regions(
+    making: &Making<'_>,
+    cut: &BTreeSet<ChannelId>,
+    apart: &BTreeSet<NodeId>,
+    grouping: Grouping,
+) -> Regions {
     let graph = making.input.host.graph;
     let problem = making.input.problem;
     let n = graph.nodes.len();
@@ -150,7 +235,7 @@ pub(super) fn regions(making: &Making<'_>, cut: &BTreeSet<ChannelId>, apart: &BT
         members.sort_by_key(|v| place[v]);
         let first = members[0];
         launches.push((level[first.index()], place[&first], Launch::Region(r)));
-        regions.push(Region { groups: groups(making, members, &of, r) });
+        regions.push(Region { groups: groups(making, members, &of, r, grouping) });
     }
     launches.sort_by_key(|(level, at, _)| (*level, *at));
     Regions { launches: launches.into_iter().map(|(_, _, l)| l).collect(), regions, of }
@@ -158,11 +243,20 @@ pub(super) fn regions(making: &Making<'_>, cut: &BTreeSet<ChannelId>, apart: &BT
 
 /// The groups of a region's nodes, which are in topological order. Splitters and joiners of many items are in no group that has not all of their items: there one thread would move what others are to
 /// take, where alone they move nothing ([`super::views`]).
-fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], region: usize) -> Vec<Group> {
+fn groups(
+    making: &Making<'_>,
+    members: Vec<NodeId>,
+    of: &[Option<usize>],
+    region: usize,
+    grouping: Grouping,
+) -> Vec<Group> {
     let graph = making.input.host.graph;
     let mut alone: BTreeSet<NodeId> = BTreeSet::new();
+    if grouping == Grouping::Spread {
+        alone.extend(members.iter().filter(|v| pieces::worth(making, **v)));
+    }
     loop {
-        let groups = grouped(making, &members, (of, region), &alone);
+        let groups = grouped(making, &members, (of, region), &alone, grouping);
         let moves = |v: NodeId, q: u64| {
             let node = graph.node(v);
             let all = |cs: &[ChannelId], one: fn(&Channel) -> u32| {
@@ -174,7 +268,8 @@ fn groups(making: &Making<'_>, members: Vec<NodeId>, of: &[Option<usize>], regio
         for group in groups.iter().filter(|g| g.members.len() > 1) {
             let leads_out = |v: NodeId| {
                 let node = graph.node(v);
-                let many = if node.outputs.len() > 1 { &node.outputs } else { &node.inputs };
+                let splits = matches!(node.kind, NodeKind::SplitRoundRobin(_));
+                let many = if splits { &node.outputs } else { &node.inputs };
                 many.iter().any(|c| !group.local.contains(c))
             };
             let found =
@@ -194,6 +289,7 @@ fn grouped(
     members: &[NodeId],
     (of, region): (&[Option<usize>], usize),
     alone: &BTreeSet<NodeId>,
+    grouping: Grouping,
 ) -> Vec<Group> {
     let (graph, steady) = (making.input.host.graph, making.input.host.steady);
     let mut group_of = vec![0; graph.nodes.len()];
@@ -223,7 +319,8 @@ fn grouped(
             _ => false,
         }
     };
-    if members.len() <= MOST_GROUPED {
+    let most = if grouping == Grouping::Whole { MOST_WHOLE } else { MOST_GROUPED };
+    if members.len() <= most {
         let mut ways = Ways::of(graph, members, &inner);
         // along the channels in topological order of their consumers, so that chains grow from their starts
         for v in members {
@@ -251,7 +348,8 @@ fn grouped(
                     })
                     .sum();
                 if !channels.iter().all(|c| whole(*c) && in_step(*c))
-                    || words > GROUP_WORDS
+                    || words > grouping.words()
+                    || grouping == Grouping::Whole && !fits(making, &both, &channels)
                     || ways.leave(&both, (&groups, &group_of))
                 {
                     continue;
@@ -273,8 +371,9 @@ fn grouped(
             let rate = g.iter().map(|u| steady.repetitions[u.index()]).fold(0, gcd);
             let local = |c: &&ChannelId| inner(c) && g.contains(&graph.channel(**c).to.0);
             let local = g.iter().flat_map(|u| graph.node(*u).outputs.iter()).filter(local).copied().collect();
-            let members = g.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
-            Group { members, rate, local, lanes: lanes(g[0]) }
+            let members: Vec<(NodeId, u64)> = g.iter().map(|v| (*v, steady.repetitions[v.index()] / rate)).collect();
+            let live = live(making, &members, &local);
+            Group { members, rate, local, lanes: lanes(g[0]), live }
         })
         .collect();
     in_order(graph, finished, &inner)

@@ -32,7 +32,7 @@ const CODE: u64 = 2048;
 
 /// The number of firings; `firings`: of the group for a tile.
 pub(super) fn several(making: &Making<'_>, tiling: &Tiling, group: &Group, firings: u64) -> u64 {
-    if group.lanes > 1 {
+    if group.lanes > 1 || tiling.pieces.contains_key(&group.members[0].0) {
         return 1;
     }
     let (mut seen, mut passed, mut apart) = (0u64, 0u64, Vec::new());

@@ -120,14 +120,14 @@ fn shown(making: &Making<'_>, found: &Regions) -> String {
 }
 
 fn kernels_of(main: &str) -> String {
-    with(main, |making| shown(making, &regions(making, &BTreeSet::new(), &BTreeSet::new())))
+    with(main, |making| shown(making, &regions(making, &BTreeSet::new(), &BTreeSet::new(), Grouping::Small)))
 }
 
 /// The tiles of the only region: by group its firings, by channel the items that are seen and those that have a place.
 fn tiles_of(main: &str, states: u64) -> String {
     with(main, |making| {
         let graph = making.input.host.graph;
-        let found = regions(making, &BTreeSet::new(), &BTreeSet::new());
+        let found = regions(making, &BTreeSet::new(), &BTreeSet::new(), Grouping::Small);
         assert_eq!(found.regions.len(), 1, "{}", shown(making, &found));
         let region = &found.regions[0];
         let t = tiling(making, &found, region, states, Order::Together).unwrap();

@@ -12,6 +12,7 @@
 //! nothing else ([`Tiling::tails`]).
 
 use super::areas::ALIGN;
+use super::pieces::{Pieces, pieces};
 use super::program::Making;
 use super::regions::{Group, Region, Regions};
 use super::steps::{Order, Place, Step, laid};
@@ -67,6 +68,8 @@ pub(super) struct Tiling {
     pub(super) states: u64,
     /// By group.
     pub(super) ranges: Vec<GroupRange>,
+    /// Firings that several threads make.
+    pub(super) pieces: Pieces,
     /// Channels in shared memory.
     pub(super) tiles: BTreeMap<ChannelId, Tile>,
     /// Those that have none of their own.
@@ -133,6 +136,7 @@ const BANKS: u64 = 32;
 fn gap(
     making: &Making<'_>,
     (region, group_of, elsewhere): (&Region, &BTreeMap<NodeId, usize>, &Elsewhere),
+    pieces: &Pieces,
     c: ChannelId,
 ) -> u64 {
     let graph = making.input.host.graph;
@@ -168,6 +172,11 @@ fn gap(
         }
         let moved = if taking { taken(making, group, c) } else { given(making, group, c) };
         let items = moved.items.unsigned_abs();
+        // neighbouring turns of a firing
+        if pieces.contains_key(&v) {
+            both.push((1, moved.window.unsigned_abs()));
+            continue;
+        }
         let apart = elsewhere.views.get(&c).and_then(|view| view.apart(items)).unwrap_or(items);
         both.push((apart, moved.window.unsigned_abs()));
     }
@@ -210,8 +219,9 @@ pub(super) fn tiling(
     let fill = |c: ChannelId| steady.boundary_fill[c.index()] as i64;
     let mut ranges: Vec<Option<GroupRange>> = vec![None; region.groups.len()];
     let elsewhere = elsewhere(making, regions, region);
-    let gap = |c: ChannelId| gap(making, (region, &group_of, &elsewhere), c);
     let mut tiles: BTreeMap<ChannelId, Tile> = BTreeMap::new();
+    // tiles, and the channels whose items they show
+    let mut shown: Vec<(ChannelId, ChannelId)> = Vec::new();
     let mut overhead = 1.0f64;
     for (i, group) in region.groups.iter().enumerate().rev() {
         let own = GroupRange { low: 0, high: s.checked_mul(i64::try_from(group.rate).ok()?)? };
@@ -235,16 +245,24 @@ pub(super) fn tiling(
                 continue;
             }
             let (of, further) = elsewhere.copies.get(c).copied().unwrap_or((*c, 0));
-            let new = Tile::new(low + further, high + further, gap(*c));
+            let new = Tile::new(low + further, high + further, 0);
             let tile = tiles.entry(of).or_insert(new);
             let (seen, seen_end) = (tile.seen.min(new.seen), tile.seen_end.max(new.seen_end));
-            *tile = Tile::new(seen, seen_end, tile.gap.max(new.gap));
+            *tile = Tile::new(seen, seen_end, 0);
+            shown.push((of, *c));
         }
         let range = range.unwrap_or(own);
         overhead = overhead.max((range.high - range.low) as f64 / own.high.max(1) as f64);
         ranges[i] = Some(range);
     }
     let ranges: Vec<GroupRange> = ranges.into_iter().collect::<Option<_>>()?;
+    let pieces = pieces(making, region, &ranges);
+    let gap = |c: ChannelId| gap(making, (region, &group_of, &elsewhere), &pieces, c);
+    for (of, c) in shown {
+        if let Some(tile) = tiles.get_mut(&of) {
+            tile.gap = tile.gap.max(gap(c));
+        }
+    }
     // items that have a place: those that are seen, and those that are made
     for (i, group) in region.groups.iter().enumerate() {
         let r = ranges[i];
@@ -286,7 +304,7 @@ pub(super) fn tiling(
     let tails = u64::try_from(tails).unwrap_or(0);
     let (steps, shared, apart) = (laid.steps, laid.bytes, laid.apart);
     let threads = making.input.options.threads;
-    Some(Tiling { states, threads, ranges, tiles, elsewhere, order, steps, shared, apart, tails, overhead })
+    Some(Tiling { states, threads, ranges, pieces, tiles, elsewhere, order, steps, shared, apart, tails, overhead })
 }
 
 /// Channels that lead into a group.

@@ -72,8 +72,9 @@ fn ends(making: &Making<'_>, v: NodeId) -> Option<(ChannelId, Weighted, bool)> {
         NodeKind::JoinRoundRobin(weights) => (node.outputs.first()?, &node.inputs, weights, false),
         _ => return None,
     };
-    let all = all.iter().copied().zip(weights.iter().map(|w| u64::from(*w))).collect();
-    Some((*one, all, splits))
+    let all = all.iter().copied().zip(weights.iter().map(|w| u64::from(*w)));
+    // on the others nothing passes
+    Some((*one, all.filter(|(_, weight)| *weight > 0).collect(), splits))
 }
 
 /// Could a splitter or joiner have nothing to do, if it is in no group with others?
@@ -88,8 +89,7 @@ pub(super) fn may_go(making: &Making<'_>, v: NodeId) -> bool {
         } else {
             (u64::from(channel.produce), u64::from(channel.produce))
         };
-        *weight > 0
-            && making.flows(*c)
+        making.flows(*c)
             && host.steady.boundary_fill[c.index()] == 0
             && !matches!(host.graph.node(other).kind, NodeKind::Reader(_) | NodeKind::Writer(_))
             && making.turns_of(other).is_none()

@@ -36,7 +36,7 @@ const ALL: [&str; 6] = [CHAIN, BRANCHES, BLOCKS, DELAYED, WIDE, SPLITJOIN];
 /// The only region of a program, with tiles of so many steady states.
 fn of<T>(main: &str, states: u64, see: impl FnOnce(Place<'_, '_>, &Tiling) -> T) -> T {
     with(main, |making| {
-        let regions = regions(making, &BTreeSet::new(), &BTreeSet::new());
+        let regions = regions(making, &BTreeSet::new(), &BTreeSet::new(), Grouping::Small);
         assert_eq!(regions.regions.len(), 1, "{main}");
         let region = &regions.regions[0];
         let order = order(making, &regions, region);
