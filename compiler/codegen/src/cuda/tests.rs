@@ -6,7 +6,7 @@ use super::groups;
 use super::parts::Parts;
 use super::profile::profile;
 use super::program::{CudaInput, CudaOptions, Making, Scheme};
-use super::regions::{Launch, Regions, regions};
+use super::regions::{Grouping, Launch, Regions, regions};
 use super::several::several;
 use super::steps::Order;
 use super::tiles::tiling;

@@ -278,3 +278,6 @@ pub fn piece(kernel: &Kernel, pieces: u32) -> Option<Kernel> {
     Some(out)
 }
 
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use super::{SPLITJOIN, name, with};
 use crate::cuda::lanes::{counts, threads};
 use crate::cuda::program::{CudaInput, CudaOptions, Making};
-use crate::cuda::regions::regions;
+use crate::cuda::regions::{Grouping, regions};
 use crate::cuda::replay::{Access, accesses, replay};
 use crate::cuda::steps::{Order, Place, Step, Work};
 use crate::cuda::tiles::{Tiling, order, tiling};
