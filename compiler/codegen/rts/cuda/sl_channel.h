@@ -173,12 +173,14 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
     for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(to + q) = sl_item<false>(tile.items + tile.at(q));
 }
 
-/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time. */
+/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time; those that hardly ever turn. */
 #ifdef __CUDACC__
 #define SL_UNROLL _Pragma("unroll")
+#define SL_UNROLL_NEVER _Pragma("unroll 1")
 #define SL_UNROLL_SOME _Pragma("unroll 4")
 #else
 #define SL_UNROLL
+#define SL_UNROLL_NEVER
 #define SL_UNROLL_SOME
 #endif
 
@@ -320,6 +322,14 @@ template <class F> SL_DEVICE void sl_each_of(sl_team team, int32_t low, int32_t 
 template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t least, int32_t end, F f)
 {
     sl_each_of(sl_everyone(), low, high, least, end, f);
+}
+/* The same where only the first and the last block of a launch have any of these numbers. */
+template <class F> SL_DEVICE void sl_each_carried(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
+{
+    low = low < least ? least : low;
+    high = high > end ? end : high;
+    SL_UNROLL_NEVER
+    for (int32_t x = low + (int32_t)team.thread; x < high; x += (int32_t)team.threads) f(x);
 }
 
 /* The same with COUNT numbers that follow one another for each thread: f(x, few) for x and the few.count - 1 after it. Those that are left at the end are one by one. */

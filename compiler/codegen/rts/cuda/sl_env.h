@@ -62,6 +62,8 @@ typedef unsigned long size_t;
 /* The thread in its block, the block in its launch, and how many there are. */
 SL_DEVICE unsigned sl_thread() { return threadIdx.x; }
 SL_DEVICE unsigned sl_threads() { return blockDim.x; }
+/* The compiler may count on so many threads. */
+SL_DEVICE void sl_threads_are(unsigned n) { __builtin_assume(blockDim.x == n); }
 SL_DEVICE unsigned sl_block() { return blockIdx.x; }
 SL_DEVICE unsigned sl_blocks() { return gridDim.x; }
 
@@ -199,6 +201,7 @@ static struct {
 
 SL_DEVICE unsigned sl_thread() { return sl_here.thread; }
 SL_DEVICE unsigned sl_threads() { return sl_here.threads; }
+SL_DEVICE void sl_threads_are(unsigned n) { (void)n; }
 SL_DEVICE unsigned sl_block() { return sl_here.block; }
 SL_DEVICE unsigned sl_blocks() { return sl_here.blocks; }
 SL_DEVICE char *sl_shared() { return sl_here.shared; }

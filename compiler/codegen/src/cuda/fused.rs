@@ -164,6 +164,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                     staging: staging.as_ref(),
                     several: false,
                     first: 0,
+                    carried: None,
                     out: &mut text,
                 };
                 printer.judged()?;
@@ -212,6 +213,8 @@ pub(super) struct Printer<'a, 'm> {
     several: bool,
     /// The thread with which the work begins that is printed.
     first: u64,
+    /// How the loop over carried items begins that was printed last, and the end of the text then.
+    carried: Option<(String, usize)>,
     pub(super) out: &'m mut String,
 }
 
@@ -278,7 +281,7 @@ impl Printer<'_, '_> {
         let _ = write!(
             self.out,
             "/* {who}. A block makes a tile of {s} steady states. */\n\
-             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{at_once}{rounds}    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
+             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n    sl_threads_are({threads}u);\n{at_once}{rounds}    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
         );
         self.places(|_| true);
         for (i, step) in self.tiling.steps.iter().enumerate() {

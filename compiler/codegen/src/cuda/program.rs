@@ -430,19 +430,20 @@ impl<'a> Making<'a> {
     /// The text of each filter that a node has. So many bytes of constant memory are taken.
     pub(super) fn filters(&self, first_site: usize, taken: u64) -> Vec<Option<FilterText>> {
         let mut first = first_site as u32;
-        let crowded = constants::crowded(self, taken);
+        let elsewhere = constants::elsewhere(self, taken);
         let emit = |(k, kernel): (usize, &Kernel)| {
             let members = &self.codes.members[k];
             (self.facts.instances[k] > 0 && !members.is_empty()).then(|| {
                 let all: Vec<&Kernel> = members.iter().map(|m| &self.input.kernels[*m]).collect();
                 let variants = if all.len() > 1 { &all[..] } else { &[] };
-                let crowded = crowded.get(&k).map_or(&[][..], Vec::as_slice);
+                let crowded = elsewhere.get(&k).map_or(&[][..], Vec::as_slice);
+                let written_out = constants::written_out(self, k);
                 let sources = self.input.host.sources;
                 let options = FilterOptions {
                     sources,
                     first_site: first,
                     dialect: Dialect::Device,
-                    device: DeviceOptions { variants, crowded, polls: self.faults.polls },
+                    device: DeviceOptions { variants, crowded, written_out, polls: self.faults.polls },
                     often_called: false,
                     lanewise: Ends::default(),
                 };
