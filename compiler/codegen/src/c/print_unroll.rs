@@ -50,9 +50,17 @@ fn local(e: &Expr) -> Option<LocalId> {
     if let ExprKind::Load(p) = &e.kind { p.as_local() } else { None }
 }
 
-/// Tables of which every index is known where loops are written out.
-pub(crate) fn known(kernel: &Kernel) -> BTreeSet<TableId> {
-    let (mut read, mut unknown) = (BTreeSet::new(), BTreeSet::new());
+/// What is read at known indices only where loops are written out.
+pub(crate) struct Known {
+    /// Tables.
+    pub(crate) tables: BTreeSet<TableId>,
+    /// Is the input?
+    pub(crate) input: bool,
+}
+
+/// Finds it.
+pub(crate) fn known(kernel: &Kernel) -> Known {
+    let (mut read, mut unknown, mut input) = (BTreeSet::new(), BTreeSet::new(), true);
     for f in &kernel.functions {
         let (mut counters, mut others) = (BTreeSet::new(), BTreeSet::new());
         walk::each_stmt(&f.body, &mut |s| {
@@ -77,6 +85,9 @@ pub(crate) fn known(kernel: &Kernel) -> BTreeSet<TableId> {
             })
         };
         walk::each_expr(&f.body, &mut |e| {
+            if let ExprKind::Load(Place { base: Base::In(index), .. }) = &e.kind {
+                input &= is_known(index);
+            }
             if let Some((id, indices)) = table(kernel, e) {
                 read.insert(id);
                 if indices.is_empty() || !indices.into_iter().all(is_known) {
@@ -85,7 +96,7 @@ pub(crate) fn known(kernel: &Kernel) -> BTreeSet<TableId> {
             }
         });
     }
-    read.difference(&unknown).copied().collect()
+    Known { tables: read.difference(&unknown).copied().collect(), input }
 }
 
 /// Statements and operations of the loops that are written out.

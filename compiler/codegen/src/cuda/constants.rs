@@ -35,7 +35,7 @@ pub(super) fn elsewhere(making: &Making<'_>, taken: u64) -> BTreeMap<usize, Vec<
     let mut elsewhere = BTreeMap::<usize, Vec<TableId>>::new();
     for (k, members) in making.codes.members.iter().enumerate().filter(|(_, m)| !m.is_empty()) {
         let kernel = &making.input.kernels[k];
-        let known = if written_out(making, k) { known(kernel) } else { BTreeSet::new() };
+        let known = if written_out(making, k) { known(kernel).tables } else { BTreeSet::new() };
         for (i, table) in kernel.tables.iter().enumerate().filter(|(_, t)| t.shared.is_none()) {
             let id = TableId::from(i);
             if known.contains(&id) {

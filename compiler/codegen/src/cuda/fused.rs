@@ -163,6 +163,7 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                     tiling,
                     staging: staging.as_ref(),
                     several: false,
+                    wide: None,
                     first: 0,
                     carried: None,
                     out: &mut text,
@@ -211,6 +212,8 @@ pub(super) struct Printer<'a, 'm> {
     pub(super) staging: Option<&'m Staging>,
     /// Does a thread make several firings of the group that is printed?
     several: bool,
+    /// The first of the group's firings, where a thread reads what several of them look at 16 bytes at a time.
+    wide: Option<i64>,
     /// The thread with which the work begins that is printed.
     first: u64,
     /// How the loop over carried items begins that was printed last, and the end of the text then.
@@ -381,6 +384,7 @@ impl Printer<'_, '_> {
         let _ = writeln!(self.out, "    /* {}{more}: {at} */", names.join(", "));
         let n = several(making, self.tiling, group, r.high.abs_diff(r.low));
         self.several = n > 1;
+        self.wide = (n > 1 && n % 2 == 0).then_some(r.low);
         if self.several {
             let _ =
                 writeln!(self.out, "    sl_each_few<{n}>({}{range}, [&](int32_t first, auto few) {{", self.team().1);
@@ -505,6 +509,7 @@ impl Printer<'_, '_> {
             let at = comment(&host.sources.describe(node.span));
             let _ = writeln!(self.out, "        /* {}: {at} */", comment(&node.path));
         }
+        node.inputs.first().into_iter().for_each(|c| self.look(group, *c));
         let _ = match q {
             q if self.several => write!(
                 self.out,
