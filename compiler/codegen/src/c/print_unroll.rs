@@ -65,7 +65,11 @@ pub(crate) fn known(kernel: &Kernel) -> Known {
         let (mut counters, mut others) = (BTreeSet::new(), BTreeSet::new());
         walk::each_stmt(&f.body, &mut |s| {
             if let StmtKind::For(l) = &s.kind {
-                if is_written_out(kernel, l) { counters.insert(l.var) } else { others.insert(l.var) };
+                if is_written_out(kernel, l) {
+                    counters.insert(l.var)
+                } else {
+                    others.insert(l.var)
+                };
             }
         });
         walk::each_stmt(&f.body, &mut |s| {

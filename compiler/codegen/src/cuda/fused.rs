@@ -460,6 +460,12 @@ impl Printer<'_, '_> {
         let node = host.graph.node(v);
         let mark = self.out.len();
         let s = self.tiling.states;
+        // of equal copies one is made
+        let own = |c: &&ChannelId| !self.tiling.elsewhere.copies.contains_key(*c);
+        let made: Vec<ChannelId> = node.outputs.iter().filter(own).copied().collect();
+        if made.is_empty() && !node.outputs.is_empty() {
+            return;
+        }
         match &node.kind {
             NodeKind::Filter { code, .. } => {
                 let (k, variant) = (making.codes.representative[code.index()], making.codes.variant[code.index()]);
@@ -488,12 +494,6 @@ impl Printer<'_, '_> {
             }
             kind => {
                 let ends = |cs: &[ChannelId], writes: bool| cs.iter().map(|c| self.access(group, *c, writes)).collect();
-                // of equal copies one is made
-                let own = |c: &&ChannelId| !self.tiling.elsewhere.copies.contains_key(*c);
-                let made: Vec<ChannelId> = node.outputs.iter().filter(own).copied().collect();
-                if made.is_empty() && !node.outputs.is_empty() {
-                    return;
-                }
                 let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&made, true));
                 for l in moves(kind, &ins, &outs).lines() {
                     let _ = writeln!(self.out, "            {l}");

@@ -75,11 +75,7 @@ pub(super) fn several(making: &Making<'_>, tiling: &Tiling, group: &Group, firin
     if seen < MANY || seen < passed.saturating_mul(OFTEN) {
         return 1;
     }
-    let fits = |n: &u64| {
-        firings / n >= BUSY
-            && n.saturating_mul(kept) <= KEPT
-            && n.saturating_mul(seen) <= CODE
-    };
+    let fits = |n: &u64| firings / n >= BUSY && n.saturating_mul(kept) <= KEPT && n.saturating_mul(seen) <= CODE;
     let wide = |n: &u64| inputs(making, group).into_iter().all(|c| is_wide(making, group, c, *n));
     let fits_all = |n: &u64| fits(n) && apart.iter().all(|words| gcd(n * words, 32) == 1);
     WIDE_NUMBERS.into_iter().find(|n| fits(n) && wide(n)).or_else(|| NUMBERS.into_iter().find(fits_all)).unwrap_or(1)
