@@ -56,7 +56,7 @@ typedef unsigned long size_t;
 #define SL_KERNEL_ROLES(threads) extern "C" __global__ __launch_bounds__(((threads) + SL_ROLES - 1) / SL_ROLES * SL_ROLES)
 #endif
 /* Tables: small ones that all threads read at the same place, others. */
-#define SL_CONSTANT __constant__
+#define SL_CONSTANT static __constant__ const /* the compiler knows their values */
 #define SL_GLOBAL_TABLE static __device__ const
 
 /* The thread in its block, the block in its launch, and how many there are. */

@@ -1,7 +1,7 @@
 //! # print-unroll
 //!
 //! Purpose: loops of device code that are written out, so that the tables which they read become part of the instructions. Input: a kernel. Output: is a loop one of them, does nothing
-//! else read a table, how much text is that.
+//! else read a table.
 //!
 //! ```text
 //! for (i = 0; i < 64; i++) sum += h[i] * in[i]      SL_UNROLL before it: products by 64 constants, where each would be read from constant memory, of which a multiprocessor has
@@ -101,20 +101,4 @@ pub(crate) fn known(kernel: &Kernel) -> Known {
         });
     }
     Known { tables: read.difference(&unknown).copied().collect(), input }
-}
-
-/// Statements and operations of the loops that are written out.
-pub(crate) fn size(kernel: &Kernel) -> u64 {
-    let mut all = 0u64;
-    for f in &kernel.functions {
-        walk::each_stmt(&f.body, &mut |s| {
-            if let StmtKind::For(l) = &s.kind
-                && is_written_out(kernel, l)
-            {
-                let turns = trip(l).map_or(1, |(n, _)| n);
-                all = all.saturating_add(turns.saturating_mul(written_out_size(&l.body)));
-            }
-        });
-    }
-    all
 }

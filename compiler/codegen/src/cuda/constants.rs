@@ -11,21 +11,26 @@
 use super::program::{Making, Scheme};
 use crate::c::layout::size_align;
 use crate::c::print_device::uniform;
-use crate::c::print_unroll::{known, size};
+use crate::c::print_unroll::known;
+use sluice_kernel::cost;
 use sluice_kernel::ir::TableId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes for what a text has in constant memory. The compiler puts some of its own there, the functions of `math` have theirs.
 pub(super) const ROOM: u64 = 48 << 10;
 
-/// Statements and operations that the loops of a code may become, all nodes that fire it together: what is fetched again and again should stay at hand.
-const MOST_WRITTEN: u64 = 40_000;
+/// Additions and multiplications of a firing of each node of a code together: of more the CUDA compiler would read so much ahead that it stores registers. It may still write out what it thinks
+/// right.
+const MOST_WRITTEN: u64 = 1536;
 
 /// Are a code's short loops over tables written out?
 pub(super) fn written_out(making: &Making<'_>, k: usize) -> bool {
     let copies: u64 = making.codes.members[k].iter().map(|m| making.facts.instances[*m] as u64).sum();
+    let cost = cost::firing(&making.input.kernels[k]);
+    // operations on ints beside those on floats are mostly of indices, which are constants then
+    let operations = if cost.on_floats() > 0 { cost.on_floats() } else { cost.arithmetic() };
     matches!(making.input.options.scheme, Scheme::Fused | Scheme::FusedWarps)
-        && size(&making.input.kernels[k]).saturating_mul(copies) <= MOST_WRITTEN
+        && operations.saturating_mul(copies) <= MOST_WRITTEN
 }
 
 /// By code, the tables that are not in constant memory though all threads read them at the same place: there is no room beside the bytes that are taken, or nothing reads them as tables.
