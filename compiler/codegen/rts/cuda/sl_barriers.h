@@ -353,6 +353,10 @@ static unsigned sl_atomic_add(unsigned *at, unsigned value)
 }
 
 static void sl_copy_async(void *shared, const void *global, unsigned bytes) { sl_emulation::begin_copy(shared, global, bytes); }
+static void sl_check_wide(const void *at)
+{
+    if ((uintptr_t)at % 16) sl_emulation::fail(sl_emulation::me, "accesses 16 bytes at once that are not aligned to 16");
+}
 static void sl_copy_commit() { sl_emulation::me->groups++; }
 static void sl_copy_wait(unsigned n) { sl_emulation::wait_for_copies(n); }
 #endif

@@ -173,12 +173,14 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
     for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(to + q) = sl_item<false>(tile.items + tile.at(q));
 }
 
-/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time. */
+/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time; those that hardly ever turn. */
 #ifdef __CUDACC__
 #define SL_UNROLL _Pragma("unroll")
+#define SL_UNROLL_NEVER _Pragma("unroll 1")
 #define SL_UNROLL_SOME _Pragma("unroll 4")
 #else
 #define SL_UNROLL
+#define SL_UNROLL_NEVER
 #define SL_UNROLL_SOME
 #endif
 
@@ -321,18 +323,45 @@ template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t 
 {
     sl_each_of(sl_everyone(), low, high, least, end, f);
 }
+/* The same where only the first and the last block of a launch have any of these numbers. */
+template <class F> SL_DEVICE void sl_each_carried(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
+{
+    low = low < least ? least : low;
+    high = high > end ? end : high;
+    SL_UNROLL_NEVER
+    for (int32_t x = low + (int32_t)team.thread; x < high; x += (int32_t)team.threads) f(x);
+}
 
-/* The same with COUNT numbers that follow one another for each thread: f(x, few) for x and the few.count - 1 after it. Those that are left at the end are one by one. */
+/* The same with COUNT numbers that follow one another for each thread, counted from `low` on: f(x, few) for x and the few.count - 1 after it. Where some of them are left out the others are one by one. */
 template <int32_t COUNT> struct sl_few {
     static constexpr int32_t count = COUNT;
 };
 template <int32_t COUNT, class F> SL_DEVICE void sl_each_few(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
 {
+    const int32_t from = low;
     low = low < least ? least : low;
     high = high > end ? end : high;
-    for (int32_t x = low + (int32_t)team.thread * COUNT; x < high; x += (int32_t)team.threads * COUNT) {
-        if (x + COUNT <= high) f(x, sl_few<COUNT>{});
-        else for (int32_t y = x; y < high; y++) f(y, sl_few<1>{});
+    for (int32_t x = from + (int32_t)team.thread * COUNT; x < high; x += (int32_t)team.threads * COUNT) {
+        if (x >= low && x + COUNT <= high) f(x, sl_few<COUNT>{});
+        else for (int32_t y = x < low ? low : x; y < high && y < x + COUNT; y++) f(y, sl_few<1>{});
+    }
+}
+
+/* What several firings look at, of which the items from AHEAD on begin at 16 bytes. Those of a single firing may begin anywhere. */
+template <uint32_t AHEAD, class Few, class T, uint32_t COUNT> SL_DEVICE void sl_look(Few, sl_tile<T, 0> tile, int32_t at, T (&seen)[COUNT])
+{
+    constexpr uint32_t some = sl_wide<T>::count, head = Few::count > 1 && AHEAD < COUNT ? AHEAD : COUNT, end = head + (COUNT - head) / some * some;
+    T *const from = tile.items + at;
+    SL_UNROLL
+    for (uint32_t k = 0; k < COUNT; k++) {
+        if (k < head || k >= end) seen[k] = sl_item<false>(from + k);
+        else if ((k - head) % some == 0) {
+            SL_READ(from + k, 16);
+            sl_wide<T> wide;
+            sl_load_wide(&wide, from + k);
+            SL_UNROLL
+            for (uint32_t q = 0; q < some; q++) seen[k + q] = wide.items[q];
+        }
     }
 }
 

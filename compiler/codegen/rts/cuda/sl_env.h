@@ -62,6 +62,8 @@ typedef unsigned long size_t;
 /* The thread in its block, the block in its launch, and how many there are. */
 SL_DEVICE unsigned sl_thread() { return threadIdx.x; }
 SL_DEVICE unsigned sl_threads() { return blockDim.x; }
+/* The compiler may count on so many threads. */
+SL_DEVICE void sl_threads_are(unsigned n) { __builtin_assume(blockDim.x == n); }
 SL_DEVICE unsigned sl_block() { return blockIdx.x; }
 SL_DEVICE unsigned sl_blocks() { return gridDim.x; }
 
@@ -199,6 +201,7 @@ static struct {
 
 SL_DEVICE unsigned sl_thread() { return sl_here.thread; }
 SL_DEVICE unsigned sl_threads() { return sl_here.threads; }
+SL_DEVICE void sl_threads_are(unsigned n) { (void)n; }
 SL_DEVICE unsigned sl_block() { return sl_here.block; }
 SL_DEVICE unsigned sl_blocks() { return sl_here.blocks; }
 SL_DEVICE char *sl_shared() { return sl_here.shared; }
@@ -214,8 +217,17 @@ static SL_UNUSED void sl_grid_sync(unsigned *counter);
 static SL_UNUSED bool sl_first(int32_t *flag, int32_t value);
 static SL_UNUSED unsigned sl_atomic_add(unsigned *at, unsigned value);
 SL_DEVICE void sl_fence() {}
-SL_DEVICE void sl_load_wide(void *own, const void *global) { memcpy(own, global, 16); }
-SL_DEVICE void sl_store_wide(void *global, const void *own) { memcpy(global, own, 16); }
+static SL_UNUSED void sl_check_wide(const void *at);
+SL_DEVICE void sl_load_wide(void *own, const void *at)
+{
+    sl_check_wide(at);
+    memcpy(own, at, 16);
+}
+SL_DEVICE void sl_store_wide(void *at, const void *own)
+{
+    sl_check_wide(at);
+    memcpy(at, own, 16);
+}
 static SL_UNUSED void sl_copy_async(void *shared, const void *global, unsigned bytes);
 static SL_UNUSED void sl_copy_commit();
 static SL_UNUSED void sl_copy_wait(unsigned n);

@@ -71,8 +71,10 @@ pub struct DeviceOptions<'a> {
     /// The kernels that are printed as one, since they differ in the values of their tables only; the one that is printed is
     /// the first. Which of them fires, the firing's context says. None where it is the only one.
     pub variants: &'a [&'a Kernel],
-    /// Tables for which constant memory has no room, though all threads read them at the same place.
+    /// Tables that are not in constant memory, though all threads read them at the same place: it has no room for them, or they become part of the instructions.
     pub crowded: &'a [TableId],
+    /// Short loops over tables are written out.
+    pub written_out: bool,
     /// Loops without a known bound look whether the run has failed: what a firing gets behind one that has failed may keep them from ever ending.
     pub polls: bool,
     /// Only the firing is printed, as one of so many pieces: the kernel is that of [`sluice_kernel::passes::pieces::piece`].

@@ -9,12 +9,14 @@
 //! ```
 //!
 //! What must hold: the channels are filled by the firings of one splitter alone, or of such as hand on its items at once. So at every boundary each holds the last items that the splitter gave; the one
-//! that holds most has them all.
+//! that holds most has them all. The same is true of filters of one code behind it, from their initialisation on: of those only the first one fires.
 
 use super::program::Making;
 use super::regions::{Region, Regions};
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_kernel::ir::StmtKind;
+use sluice_kernel::walk;
 use std::collections::BTreeMap;
 
 /// By channel, the one whose tile it shares, and what is added to the number of an item to find it there.
@@ -26,13 +28,28 @@ pub(super) fn copies(making: &Making<'_>, regions: &Regions, region: &Region) ->
     let fill = |c: &ChannelId| steady.boundary_fill[c.index()];
     let mut all = Copies::new();
     for group in &region.groups {
-        // by splitter, the first one whose items it hands on: within a firing of the group, so that nothing is left between them
+        // by splitter, and by filter behind it, the first one whose items it hands on: within a firing of the group, so that nothing is left between them
         let mut first: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let mut same: BTreeMap<NodeId, Vec<ChannelId>> = BTreeMap::new();
-        for (v, _) in group.members.iter().filter(|(v, _)| graph.node(*v).kind == NodeKind::Duplicate) {
+        // filters by what they take, and by what they do with it
+        let mut alike = BTreeMap::new();
+        for (v, q) in &group.members {
             let node = graph.node(*v);
-            let before = node.inputs.iter().find(|c| group.local.contains(c)).map(|c| graph.channel(*c).from.0);
-            let of = before.and_then(|u| first.get(&u).copied()).unwrap_or(*v);
+            let local = node.inputs.iter().find(|c| group.local.contains(c));
+            let before = local.map(|c| graph.channel(*c).from.0).and_then(|u| first.get(&u).copied());
+            let of = match (&node.kind, before, local) {
+                (NodeKind::Duplicate, before, _) => before.unwrap_or(*v),
+                (NodeKind::Filter { code, .. }, Some(before), Some(c))
+                    if node.inputs.len() == 1
+                        && node.outputs.len() == 1
+                        && graph.channel(*c).initial.is_empty()
+                        && making.turns_of(*v).is_none()
+                        && is_function(making, code.index()) =>
+                {
+                    *alike.entry((before, *code, steady.init[v.index()], *q)).or_insert(*v)
+                }
+                _ => continue,
+            };
             first.insert(*v, of);
             let shares = |c: &&ChannelId| {
                 let channel = graph.channel(**c);
@@ -52,4 +69,14 @@ pub(super) fn copies(making: &Making<'_>, regions: &Regions, region: &Region) ->
         }
     }
     all
+}
+
+/// Does a filter give the same items for the same ones, and nothing else?
+fn is_function(making: &Making<'_>, code: usize) -> bool {
+    let kernel = &making.input.kernels[code];
+    let mut prints = false;
+    kernel.functions.iter().for_each(|f| {
+        walk::each_stmt(&f.body, &mut |s| prints |= matches!(s.kind, StmtKind::Print(_) | StmtKind::PrintText(_)));
+    });
+    kernel.state.is_empty() && !prints
 }

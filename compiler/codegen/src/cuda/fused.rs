@@ -202,7 +202,9 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                     tiling,
                     staging: staging.as_ref(),
                     several: false,
+                    wide: None,
                     first: 0,
+                    carried: None,
                     out: &mut text,
                 };
                 printer.judged()?;
@@ -249,8 +251,12 @@ pub(super) struct Printer<'a, 'm> {
     pub(super) staging: Option<&'m Staging>,
     /// Does a thread make several firings of the group that is printed?
     several: bool,
+    /// The first of the group's firings, where a thread reads what several of them look at 16 bytes at a time.
+    wide: Option<i64>,
     /// The thread with which the work begins that is printed.
     first: u64,
+    /// How the loop over carried items begins that was printed last, and the end of the text then.
+    carried: Option<(String, usize)>,
     pub(super) out: &'m mut String,
 }
 
@@ -317,7 +323,7 @@ impl Printer<'_, '_> {
         let _ = write!(
             self.out,
             "/* {who}. A block makes a tile of {s} steady states. */\n\
-             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n{at_once}{rounds}    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
+             SL_KERNEL({threads}) void {name}(SL_JOB job)\n{{\n    sl_threads_are({threads}u);\n{at_once}{rounds}    const int32_t b = (int32_t)sl_block(), all = (int32_t)job.m;\n",
         );
         self.places(|_| true);
         for (i, step) in self.tiling.steps.iter().enumerate() {
@@ -424,6 +430,7 @@ impl Printer<'_, '_> {
         let _ = writeln!(self.out, "    /* {}{more}: {at} */", names.join(", "));
         let n = several(making, self.tiling, group, r.high.abs_diff(r.low));
         self.several = n > 1;
+        self.wide = (n > 1 && n % 2 == 0).then_some(r.low);
         if self.several {
             let _ =
                 writeln!(self.out, "    sl_each_few<{n}>({}{range}, [&](int32_t first, auto few) {{", self.team().1);
@@ -502,6 +509,12 @@ impl Printer<'_, '_> {
         let node = host.graph.node(v);
         let mark = self.out.len();
         let s = self.tiling.states;
+        // of equal copies one is made
+        let own = |c: &&ChannelId| !self.tiling.elsewhere.copies.contains_key(*c);
+        let made: Vec<ChannelId> = node.outputs.iter().filter(own).copied().collect();
+        if made.is_empty() && !node.outputs.is_empty() {
+            return;
+        }
         match &node.kind {
             NodeKind::Filter { code, .. } => {
                 let (k, variant) = (making.codes.representative[code.index()], making.codes.variant[code.index()]);
@@ -534,12 +547,6 @@ impl Printer<'_, '_> {
             }
             kind => {
                 let ends = |cs: &[ChannelId], writes: bool| cs.iter().map(|c| self.access(group, *c, writes)).collect();
-                // of equal copies one is made
-                let own = |c: &&ChannelId| !self.tiling.elsewhere.copies.contains_key(*c);
-                let made: Vec<ChannelId> = node.outputs.iter().filter(own).copied().collect();
-                if made.is_empty() && !node.outputs.is_empty() {
-                    return;
-                }
                 let (ins, outs): (Vec<String>, Vec<String>) = (ends(&node.inputs, false), ends(&made, true));
                 for l in moves(kind, &ins, &outs, self.pieces(v)).lines() {
                     let _ = writeln!(self.out, "            {l}");
@@ -555,6 +562,7 @@ impl Printer<'_, '_> {
             let at = comment(&host.sources.describe(node.span));
             let _ = writeln!(self.out, "        /* {}: {at} */", comment(&node.path));
         }
+        node.inputs.first().into_iter().for_each(|c| self.look(group, *c));
         let _ = match q {
             q if self.several => write!(
                 self.out,

@@ -468,7 +468,7 @@ impl<'a> Making<'a> {
     /// The text of each filter that a node has. So many bytes of constant memory are taken; `in_pieces`: by code, the numbers of pieces that firings go in.
     pub(super) fn filters(&self, first_site: usize, taken: u64, in_pieces: &InPieces) -> Vec<Option<FilterText>> {
         let mut first = first_site as u32;
-        let crowded = constants::crowded(self, taken);
+        let elsewhere = constants::elsewhere(self, taken);
         // a firing in pieces, and the tables that its threads read at different places
         let pieces_of = |k: usize| -> Vec<(u32, Kernel)> {
             let all = in_pieces.get(&k).into_iter().flatten();
@@ -479,18 +479,19 @@ impl<'a> Making<'a> {
             (self.facts.instances[k] > 0 && !members.is_empty()).then(|| {
                 let all: Vec<&Kernel> = members.iter().map(|m| &self.input.kernels[*m]).collect();
                 let variants = if all.len() > 1 { &all[..] } else { &[] };
-                let mut crowded = crowded.get(&k).cloned().unwrap_or_default();
+                let mut crowded = elsewhere.get(&k).cloned().unwrap_or_default();
                 let apart = pieces_of(k);
                 for (_, piece) in &apart {
                     let tables = (0..piece.tables.len()).map(TableId::from);
                     crowded.extend(tables.filter(|t| !uniform(piece, *t)));
                 }
+                let written_out = constants::written_out(self, k);
                 let sources = self.input.host.sources;
                 let options = |first_site: u32, pieces: Option<u32>| FilterOptions {
                     sources,
                     first_site,
                     dialect: Dialect::Device,
-                    device: DeviceOptions { variants, crowded: &crowded, polls: self.faults.polls, pieces },
+                    device: DeviceOptions { variants, crowded: &crowded, written_out, polls: self.faults.polls, pieces },
                     often_called: false,
                     lanewise: Ends::default(),
                 };

@@ -10,15 +10,26 @@
 //! ```
 //!
 //! What must hold: the firings are independent (groups have no state), and what they give is kept in registers until the last of them has read what it looks at, so that the
-//! compiler sees no store between the reads. Numbers are odd: threads side by side then begin in different banks.
+//! compiler sees no store between the reads. Numbers are odd: threads side by side then begin in different banks. They are even where items are read 16 bytes at a time and each thread
+//! begins an odd number of these after the one before: that needs indices that are all known, since the items are an array of the thread then.
 
+use super::constants::written_out;
 use super::program::Making;
 use super::regions::Group;
 use super::tiles::{Tiling, inputs, outputs, taken};
+use crate::c::print_unroll::known;
+use sluice_frontend::graph::NodeKind;
+use sluice_frontend::ids::ChannelId;
 use sluice_frontend::steady_state::gcd;
 
 /// What is tried, the most first.
 const NUMBERS: [u64; 2] = [5, 3];
+/// The same with reads of 16 bytes.
+const WIDE_NUMBERS: [u64; 2] = [4, 2];
+/// Bytes that are read at once there.
+pub(super) const WIDE: u64 = 16;
+/// Words of 4 bytes of an input that a thread has at a time there, at most.
+const WINDOW: u64 = 144;
 /// Items that firings look at, over those that they take: fewer, and too little is read twice.
 const OFTEN: u64 = 4;
 /// Items that a firing of the group looks at, at least.
@@ -64,11 +75,24 @@ pub(super) fn several(making: &Making<'_>, tiling: &Tiling, group: &Group, firin
     if seen < MANY || seen < passed.saturating_mul(OFTEN) {
         return 1;
     }
-    let fits = |n: &u64| {
-        firings / n >= BUSY
-            && n.saturating_mul(kept) <= KEPT
-            && n.saturating_mul(seen) <= CODE
-            && apart.iter().all(|words| gcd(n * words, 32) == 1)
-    };
-    NUMBERS.into_iter().find(fits).unwrap_or(1)
+    let fits = |n: &u64| firings / n >= BUSY && n.saturating_mul(kept) <= KEPT && n.saturating_mul(seen) <= CODE;
+    let wide = |n: &u64| inputs(making, group).into_iter().all(|c| is_wide(making, group, c, *n));
+    let fits_all = |n: &u64| fits(n) && apart.iter().all(|words| gcd(n * words, 32) == 1);
+    WIDE_NUMBERS.into_iter().find(|n| fits(n) && wide(n)).or_else(|| NUMBERS.into_iter().find(fits_all)).unwrap_or(1)
+}
+
+/// Are the items of a channel that so many firings look at read 16 bytes at a time?
+fn is_wide(making: &Making<'_>, group: &Group, c: ChannelId, n: u64) -> bool {
+    let graph = making.input.host.graph;
+    let NodeKind::Filter { code, .. } = &graph.node(graph.channel(c).to.0).kind else { return false };
+    let k = making.codes.representative[code.index()];
+    let (t, item) = (taken(making, group, c), making.item_bytes(c));
+    let (items, window) = (t.items.unsigned_abs(), t.window.unsigned_abs());
+    let apart = n * items * item;
+    matches!(item, 4 | 8)
+        && apart % (2 * WIDE) == WIDE
+        && (window + (n - 1) * items) * item <= 4 * WINDOW
+        && making.turns_of(graph.channel(c).to.0).is_none()
+        && written_out(making, k)
+        && known(&making.input.kernels[k]).input
 }

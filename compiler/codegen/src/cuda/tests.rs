@@ -290,10 +290,18 @@ fn copies_share_a_tile() {
     let text = tiles_of(main, 4);
     let shared: Vec<&str> = text.lines().filter(|l| l.starts_with("to ")).collect();
     assert!(shared.len() >= 2 && shared.iter().all(|l| l.contains(" as to ")), "{text}");
-    // what has state of its own between a splitter and its branches is no copy
-    let late = "int->int splitjoin S { split duplicate; add Late; add Late; join roundrobin; }
+    // what equal filters behind it give is equal
+    let late = "int->int splitjoin S { split duplicate; add Behind; add Behind; join roundrobin; }
+                int->int pipeline Behind { add Late; add Peek3; }
                 int->int pipeline Main { add S; add Peek3; }";
-    assert!(!tiles_of(late, 4).contains(" as to "));
+    let text = tiles_of(late, 4);
+    assert!(text.contains("to Peek3 as to Peek3, item 0 is 0\n"), "{text}");
+    // of different ones it is not
+    let late = late.replacen("add Behind;", "add Other;", 1)
+        + "int->int filter Later { prework push 2 { push(1); push(0); } work pop 1 push 1 { push(pop()); } }
+           int->int pipeline Other { add Later; add Peek3; }";
+    let text = tiles_of(&late, 4);
+    assert!(!text.contains(" as to "), "{text}");
 }
 
 #[test]
@@ -315,8 +323,11 @@ fn gaps_are_where_threads_would_meet() {
 fn a_thread_makes_several_firings_that_look_at_the_same() {
     let fir = "int->int filter Fir { work pop 1 peek 32 push 1 { int s = 0; for (int i = 0; i < 32; i++) s += peek(i); push(s); pop(); } }
                int->int pipeline Main { add Plain; add Fir; }";
-    assert!(tiles_of(fir, 1024).contains("5 firings of Fir in a thread\n"));
-    assert!(tiles_of(fir, 256).contains("3 firings of Fir in a thread\n"));
+    assert!(tiles_of(fir, 1024).contains("4 firings of Fir in a thread\n"));
+    // which items are read is not known: they stay in shared memory, where an even number would make threads meet
+    let unknown = fir.replace("peek(i)", "peek((peek(0) + i) & 31)");
+    assert!(tiles_of(&unknown, 1024).contains("5 firings of Fir in a thread\n"));
+    assert!(tiles_of(&unknown, 256).contains("3 firings of Fir in a thread\n"));
     // too few for the threads of a block, and too little that is looked at again
     assert!(!tiles_of(fir, 64).contains("in a thread"));
     assert!(!tiles_of("int->int pipeline Main { add Plain; add Peek3; }", 1024).contains("in a thread"));

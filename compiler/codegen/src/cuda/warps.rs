@@ -92,6 +92,11 @@ impl Staging {
         self.staged.get(&c).is_some_and(|s| s.even.is_some())
     }
 
+    /// So many items after 16 whole bytes its tile begins.
+    pub(super) fn skew(&self, c: ChannelId) -> i64 {
+        self.staged.get(&c).and_then(|s| s.even).unwrap_or(0) as i64
+    }
+
     /// Where a channel's items are: in the stage of this tile where it is staged.
     pub(super) fn place(&self, c: ChannelId, ty: &str) -> String {
         let Some(staged) = self.staged.get(&c) else {

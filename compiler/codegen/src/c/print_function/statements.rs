@@ -3,6 +3,7 @@
 use super::{Nest, Printer};
 use crate::c::natives;
 use crate::c::print::{Send, SiteKind};
+use crate::c::print_unroll::is_written_out;
 use crate::c::types::{c_type, text};
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::Span;
@@ -184,6 +185,9 @@ impl Printer<'_> {
         if l.abreast && !self.over_kept(l) {
             let name = if goes_through_rows(l) { "SL_ABREAST_ROW" } else { "SL_ABREAST" };
             let _ = writeln!(self.out, "{pad}{name}");
+        }
+        if self.device() && self.options.device.written_out && is_written_out(self.kernel, l) {
+            let _ = writeln!(self.out, "{pad}SL_UNROLL");
         }
         let cmp = l.cmp.symbol();
         if let Some(turns) = self.counts(l) {

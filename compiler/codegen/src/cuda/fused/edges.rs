@@ -16,13 +16,12 @@ impl Printer<'_, '_> {
         let (low, high) = (format!("b{times}{}", plus(tile.seen)), format!("b{times}{}", plus(tile.seen_end)));
         if self.place().held(c) {
             let carry = making.arena.carry(c);
-            let _ = writeln!(
-                self.out,
-                "    sl_each_of({}{low}, {high}, 0, {m}, [&](int32_t x) {{\n        \
-                 const {ty} *const from = ({ty} *)(job.arena + {carry}ull) + job.parity * {m}u + x;\n        \
-                 sl_item<true>(tile{i}.items + tile{i}.at(x - base{i})) = sl_item<false>(from);\n    }});",
-                team.0
+            let loop_of = format!("{}{low}, {high}, 0, {m}", team.1);
+            let text = format!(
+                "        const {ty} *const from = ({ty} *)(job.arena + {carry}ull) + job.parity * {m}u + x;\n        \
+                 sl_item<true>(tile{i}.items + tile{i}.at(x - base{i})) = sl_item<false>(from);\n"
             );
+            self.carried(loop_of, &text);
         } else if let Some(ring) = making.arena.rings[c.index()] {
             let _ = writeln!(
                 self.out,
@@ -62,12 +61,9 @@ impl Printer<'_, '_> {
             );
         } else {
             let (low, high) = (plus(tile.seen), plus(tile.seen + pace as i64));
-            let _ = writeln!(
-                self.out,
-                "    sl_each_of({}b{times}{low}, b{times}{high}, all{times}, all{times} + {m}, [&](int32_t x) {{\n        \
-                     const {ty} item = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));",
-                team.0,
-            );
+            let loop_of = format!("{}b{times}{low}, b{times}{high}, all{times}, all{times} + {m}", team.1);
+            let mut text =
+                format!("        const {ty} item = sl_item<false>(tile{i}.items + tile{i}.at(x - base{i}));\n");
             let copies = self.tiling.elsewhere.copies.iter().filter(|(_, (of, _))| *of == c);
             let copies = copies.map(|(copy, (_, further))| (*copy, *further));
             for (to, further) in std::iter::once((c, 0)).chain(copies) {
@@ -77,13 +73,28 @@ impl Printer<'_, '_> {
                 }
                 let guard = if further == 0 { String::new() } else { format!("if (x - all{times} >= {further}) ") };
                 let _ = writeln!(
-                    self.out,
+                    text,
                     "        {guard}sl_item<true>(({ty} *)(job.arena + {}ull) + (job.parity ^ 1) * {held}u + (x - all{times}{})) = item;",
                     making.arena.carry(to),
                     plus(-further),
                 );
             }
-            self.out.push_str("    });\n");
+            self.carried(loop_of, &text);
         }
+    }
+
+    /// What is done with carried items; in the loop before, where that is over the same numbers: blocks between the first and the last one find out once that they have none.
+    fn carried(&mut self, loop_of: String, text: &str) {
+        const END: &str = "    });\n";
+        match &self.carried {
+            Some((before, end)) if *before == loop_of && *end == self.out.len() => {
+                self.out.truncate(end - END.len());
+                let _ = write!(self.out, "        {{\n{text}        }}\n{END}");
+            }
+            _ => {
+                let _ = write!(self.out, "    sl_each_carried({loop_of}, [&](int32_t x) {{\n{text}{END}");
+            }
+        }
+        self.carried = Some((loop_of, self.out.len()));
     }
 }

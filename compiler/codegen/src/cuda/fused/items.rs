@@ -2,6 +2,7 @@
 
 use super::{Printer, plus, times};
 use crate::cuda::regions::Group;
+use crate::cuda::several::WIDE;
 use crate::cuda::tiles::{given, outputs, taken};
 use crate::cuda::turns::start;
 use sluice_frontend::ids::ChannelId;
@@ -31,6 +32,9 @@ impl Printer<'_, '_> {
             (None, true) => (c, self.fill(c)),
             (None, false) => self.tile_of(c),
         };
+        if self.is_wide(group, c) && !writes {
+            return format!("sl_local<{ty}>{{seen{} + s{}}}", c.0, times(moved.into()));
+        }
         let gap = self.gap(of);
         let v = if writes { channel.from.0 } else { channel.to.0 };
         let (moved, seen) =
@@ -84,6 +88,30 @@ impl Printer<'_, '_> {
                 format!("sl_turn<{kind}, {block}u, {round}u, {step}u>{{{window}, {}}}", start(turns, lay))
             }
         }
+    }
+
+    /// Are the items of an input, which a thread's firings look at, an array of the thread?
+    fn is_wide(&self, group: &Group, c: ChannelId) -> bool {
+        self.wide.is_some() && !group.local.contains(&c) && self.making.arises(c)
+    }
+
+    /// Reads them.
+    pub(super) fn look(&mut self, group: &Group, c: ChannelId) {
+        let Some(low) = self.wide.filter(|_| self.is_wide(group, c)) else { return };
+        let (of, offset) = self.tile_of(c);
+        let (t, wide) = (taken(self.making, group, c), (WIDE / self.making.item_bytes(c)) as i64);
+        // how many items the first firing's first one is after 16 whole bytes; it is the same for all threads
+        let begins = self.tiling.tiles.get(&of).map_or(0, |t| t.low);
+        let after = low * t.items + offset - begins + self.staging.map_or(0, |s| s.skew(of));
+        let (i, of, by) = (c.0, of.0, times(t.items.unsigned_abs()));
+        let _ = writeln!(
+            self.out,
+            "        {} seen{i}[few.count{by} + {}];\n        sl_look<{}u>(few, tile{of}, first{by}{} - base{of}, seen{i});",
+            self.type_of(c),
+            t.window - t.items,
+            (-after).rem_euclid(wide),
+            plus(offset),
+        );
     }
 
     /// The channel whose tile has a channel's items in the same order, and how much further along they are there.
