@@ -22,6 +22,7 @@ use sluice_schedule::method::{Method, NoSchedule, Outcome, Settings};
 use sluice_schedule::plan::{self, Grain, Plan, Program};
 use sluice_schedule::problem::granularity::whole;
 use sluice_schedule::problem::modulo::Unfit;
+use sluice_schedule::problem::task::TaskGraph;
 
 /// What is chosen about a program on a device.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub struct Choices {
     pub processors: u32,
     /// Threads of a block.
     pub threads: u32,
+    /// In a pipeline so many threads of a block may make the firings of an instance, where nobody has said how many: it was cut for the number above.
+    pub most_threads: Option<u32>,
     /// What operations cost.
     pub machine: Machine,
     /// Who schedules.
@@ -210,7 +213,27 @@ impl Making<'_> {
             let coarse = plan.granularity.coarsened(coarsen).ok_or_else(|| unfit(Unfit::Work))?;
             plan = plan::with_granularity(self.what, coarse, processors).map_err(unfit)?;
         }
-        self.solve(scheme, plan, self.choices.method)
+        let mut scheduled = self.solve(scheme, plan, self.choices.method)?;
+        scheduled.options.threads = self.threads_for(scheduled.plan.problem.graph());
+        Ok(scheduled)
+    }
+
+    /// As many threads of a block as the instances that make most of the work have firings. One multiprocessor has one block, whose threads hide each other's waiting for memory; what is the
+    /// same for any number of them are instances, schedule and channels. Firings that follow one another do not count.
+    fn threads_for(&self, graph: &TaskGraph) -> u32 {
+        let Choices { threads, most_threads, .. } = *self.choices;
+        let least = |n: u32| {
+            let tasks = graph.tasks.iter().filter(|t| !t.serial && t.nodes.len() == 1);
+            tasks
+                .filter(|t| t.firings[0] >= u64::from(n))
+                .map(|t| u128::from(t.cost) * u128::from(t.instances))
+                .sum::<u128>()
+        };
+        let (mut now, all) = (threads, least(0));
+        while all > 0 && most_threads.is_some_and(|most| now * 2 <= most) && least(now * 2) * 2 >= all {
+            now *= 2;
+        }
+        now
     }
 
     /// Kernel after kernel, with no more bytes of buffers than the schedule that is coarsened eight times.
