@@ -353,7 +353,10 @@ impl Part {
             match self.answers.read_line(&mut line) {
                 Ok(n) if n > 0 => {}
                 _ => {
-                    return Err(format!("the process ended without an answer, or took too long, when it {}", self.does));
+                    return Err(format!(
+                        "the process ended without an answer, or took too long, when it {}",
+                        self.does
+                    ));
                 }
             }
             let line = line.trim_end();

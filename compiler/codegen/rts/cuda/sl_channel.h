@@ -192,7 +192,8 @@ SL_DEVICE void sl_pass_ring(sl_team team, sl_ring<T, RATE> ring, uint32_t first,
     constexpr uint32_t many = sl_many<T>();
     const uint32_t base = start * 32u % ring.rows;
     for (uint32_t q = team.thread; q < groups * group; q += many * team.threads) {
-        T some[many];
+        /* all of them: what might have been there before would need registers, too */
+        T some[many] = {};
         uint32_t x[many], place[many];
         SL_UNROLL
         for (uint32_t k = 0; k < many; k++) {
