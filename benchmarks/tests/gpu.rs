@@ -10,8 +10,9 @@ use sluice_benchmarks::gpu::conduct::peer;
 use sluice_benchmarks::gpu::document::{
     Bank, DeviceFacts, Document, KernelTime, Peaks, ProgramFacts, Run, SCHEMA, Times,
 };
+use sluice_benchmarks::gpu::measured::too_small;
 use sluice_benchmarks::gpu::report::{Roof, markdown, roof, speedup};
-use sluice_benchmarks::gpu::work::{Done, Task, VARIANTS, too_small};
+use sluice_benchmarks::gpu::work::{Done, Task, VARIANTS};
 use sluice_benchmarks::gpu::{charts, paper, probe};
 use sluice_benchmarks::suite::SUITE;
 use sluice_benchmarks::suite::work::{self, bytes};

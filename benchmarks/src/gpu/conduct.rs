@@ -9,6 +9,7 @@
 #![allow(clippy::disallowed_methods)] // it starts processes and writes results
 
 use super::document::{Document, Peer, Run, Times};
+use super::measured::Next;
 use super::work::{self, Done, Task, VARIANTS};
 use super::{charts, probe, report};
 use crate::measure;
@@ -24,8 +25,10 @@ use std::time::{Duration, Instant};
 
 /// Bytes of a batch, emulated.
 const EMULATED_BATCH: u64 = 1 << 11;
-/// The longest that one process may take.
+/// The longest that a process may take to prepare; to measure, and to compare.
 const CHILD: Duration = Duration::from_secs(180);
+const MEASURED: Duration = Duration::from_secs(20);
+const COMPARED: Duration = Duration::from_secs(60);
 /// The longest that libraries may take.
 const PEERS: Duration = Duration::from_secs(120);
 /// Why there is no answer, where nothing went wrong.
@@ -276,27 +279,51 @@ fn one(options: &Options, task: &Task, turn: &Mutex<()>, prepared: Option<&Barri
     let left = options.deadline.saturating_duration_since(Instant::now());
     let begun = if left.is_zero() { Err(TIME_WAS_UP.to_string()) } else { Part::begin(options, task, left) };
     // all that are waited for come here, also those that failed
-    let ready = begun.and_then(|mut part| part.line().map(|line| (part, line)));
+    let ready = begun.and_then(|mut part| match part.line() {
+        Ok(line) => Ok((part, line)),
+        Err(_) if options.deadline <= Instant::now() => Err(TIME_WAS_UP.into()),
+        Err(why) => Err(why),
+    });
     if let Some(barrier) = prepared {
         barrier.wait();
     }
-    let (mut part, line) = ready?;
-    let answer = if line == "ready" {
-        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-        part.go()?;
-        part.line()?
-    } else {
-        line
-    };
-    serde_json::from_str::<Result<Done, String>>(&answer).map_err(|e| format!("the answer is none: {e}"))?
+    let (mut part, mut line) = ready?;
+    loop {
+        if line == READY {
+            part.may_take(options.deadline.saturating_duration_since(Instant::now()));
+            let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            if options.deadline <= Instant::now() {
+                return Err(TIME_WAS_UP.into());
+            }
+            part.may_take(if options.emulate { CHILD } else { MEASURED });
+            part.go()?;
+            line = part.line()?;
+            drop(turn);
+        } else if line == FREE {
+            // the rest does not need the device; a profile is made use of, and measured in another turn
+            part.may_take(if options.emulate { CHILD } else { COMPARED });
+            line = part.line()?;
+        } else {
+            return serde_json::from_str::<Result<Done, String>>(&line)
+                .map_err(|e| format!("the answer is none: {e}"))?;
+        }
+    }
 }
+
+/// What a process says when it could measure, when the device is free for the next one, and before what it does at a time.
+const READY: &str = "ready";
+const FREE: &str = "measured";
+const DOES: &str = "does ";
 
 /// The process.
 struct Part {
     child: Arc<Mutex<Child>>,
     answers: BufReader<std::process::ChildStdout>,
     commands: std::process::ChildStdin,
-    _ended: Sender<()>,
+    /// What it does.
+    does: String,
+    /// As long as it is there, the process is killed when it takes too long.
+    watch: Sender<()>,
 }
 
 impl Part {
@@ -311,16 +338,32 @@ impl Part {
         let answers = BufReader::new(child.stdout.take().ok_or("no pipe")?);
         let commands = child.stdin.take().ok_or("no pipe")?;
         let child = Arc::new(Mutex::new(child));
-        let limit = if options.emulate { left } else { CHILD.min(left + Duration::from_secs(20)) };
-        let _ended = watch(&child, limit);
-        Ok(Part { child, answers, commands, _ended })
+        let watch = watch(&child, if options.emulate { left } else { CHILD.min(left) });
+        Ok(Part { child, answers, commands, does: "prepared".into(), watch })
+    }
+
+    /// It may take so long from now on.
+    fn may_take(&mut self, limit: Duration) {
+        self.watch = watch(&self.child, limit);
     }
 
     fn line(&mut self) -> Result<String, String> {
-        let mut line = String::new();
-        match self.answers.read_line(&mut line) {
-            Ok(n) if n > 0 => Ok(line.trim_end().to_string()),
-            _ => Err("the process ended without an answer, or took too long".into()),
+        loop {
+            let mut line = String::new();
+            match self.answers.read_line(&mut line) {
+                Ok(n) if n > 0 => {}
+                _ => {
+                    return Err(format!(
+                        "the process ended without an answer, or took too long, when it {}",
+                        self.does
+                    ));
+                }
+            }
+            let line = line.trim_end();
+            match line.strip_prefix(DOES) {
+                Some(does) => self.does = does.to_string(),
+                None => return Ok(line.to_string()),
+            }
         }
     }
 
@@ -337,21 +380,30 @@ impl Drop for Part {
     }
 }
 
-/// The process itself: prepares, waits for its turn, measures.
+/// The process itself: prepares, waits for its turn, measures, tells that the device is free, compares; or prepares again by what it has measured.
 pub fn part(told: &str) -> Result<(), String> {
     let task: Task = serde_json::from_str(told).map_err(|e| e.to_string())?;
-    let prepared = task.prepare();
-    let done = match prepared {
-        Err(why) => Err(why),
-        Ok(prepared) => {
-            println!("ready");
-            let mut line = String::new();
-            std::io::stdin().lock().read_line(&mut line).map_err(|e| e.to_string())?;
-            if line.is_empty() { Err("nobody waits any more".to_string()) } else { prepared.measure() }
-        }
-    };
+    let done = measured_in_turn(&task);
     println!("{}", serde_json::to_string(&done).map_err(|e| e.to_string())?);
     Ok(())
+}
+
+fn measured_in_turn(task: &Task) -> Result<Done, String> {
+    let mut prepared = task.prepare()?;
+    loop {
+        println!("{READY}");
+        let mut line = String::new();
+        std::io::stdin().lock().read_line(&mut line).map_err(|e| e.to_string())?;
+        if line.is_empty() {
+            return Err("nobody waits any more".to_string());
+        }
+        let measured = prepared.measured(&mut |does| println!("{DOES}{does}"))?;
+        println!("{FREE}");
+        match measured.next()? {
+            Next::Done(done) => return Ok(*done),
+            Next::Prepared(next) => prepared = next,
+        }
+    }
 }
 
 /// What one would call instead, where it is there.

@@ -3,7 +3,7 @@
 //! Purpose: the figures of programs on a GPU. Input: the programs of the suite, a GPU. Output: one document ([`document::Document`]), and what is shown of it.
 //!
 //! ```text
-//! conduct ── starts ──> work (a process for each program and scheme: prepares beside others, measures when it is its turn)
+//! conduct ── starts ──> work, measured (a process for each program and scheme: prepares beside others, measures when it is its turn, compares while the next one measures)
 //!    │                  probe (what the device can do at most; the loop of C-slow)
 //!    │                  peers.py (what one would call instead)
 //!    └─ Document ──> report (Markdown), charts (SVG), JSON
@@ -15,6 +15,7 @@ pub mod bank;
 pub mod charts;
 pub mod conduct;
 pub mod document;
+pub mod measured;
 pub mod paper;
 pub mod probe;
 pub mod report;

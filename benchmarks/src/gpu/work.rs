@@ -5,9 +5,9 @@
 
 #![allow(clippy::disallowed_methods)] // it reads and writes files and measures time
 
-use super::document::{KernelTime, ProgramFacts, Run, Times};
-use crate::beside::{Compiled, Program, bytes, words};
-use crate::measure::seconds;
+use super::document::{ProgramFacts, Run};
+use super::measured::{Cpu, OnDevice, Prepared};
+use crate::beside::{Compiled, bytes};
 use crate::suite::work::{self, Work};
 use crate::suite::{Benchmark, SUITE};
 use serde::{Deserialize, Serialize};
@@ -15,12 +15,11 @@ use sluice_driver::as_run::as_run;
 use sluice_driver::commands;
 use sluice_driver::cuda::device::Device;
 use sluice_driver::cuda::profiling::{self, GpuProfileOptions};
-use sluice_driver::cuda::timed::{Outcome, Repeat, Timed};
+use sluice_driver::cuda::timed::{Repeat, Timed};
 use sluice_driver::cuda::{emit, run, texts};
 use sluice_driver::exit::{Exit, Fault};
-use sluice_driver::io::host::{self, Bindings, End, Host};
-use sluice_driver::io::sink::Out;
-use sluice_driver::native::{Native, NativeEnd};
+use sluice_driver::io::host::{self, Bindings};
+use sluice_driver::native::Native;
 use sluice_driver::options::{
     BuildProduct, CodeChoices, CodeOptions, CudaBuildOptions, CudaOptions, NativeOptions, ProgramOptions, RunOptions,
     Scheme,
@@ -30,13 +29,15 @@ use sluice_driver::profile::gpu::Chosen;
 use sluice_driver::session::Session;
 use std::path::{Path, PathBuf};
 
-/// Inputs have so many batches.
-const BATCHES: u64 = 3;
+/// Inputs have so many halves of a batch of the wanted bytes: one is measured, which is a little larger, and the rest is more than nothing.
+const HALF_BATCHES: u64 = 3;
 /// Iterations of a schedule in a batch at least, as far as their bytes are no more than this: filling and draining the pipeline is part of a batch.
 const ITERATIONS: u64 = 8;
-const MOST_BATCH: u64 = 512 << 20;
-/// The most bytes of an input; emulated ones are slow.
-const MOST_INPUT: u64 = 2 << 30;
+const MOST_BATCH: u64 = 400 << 20;
+/// Bytes of an input for what comes before the first batch.
+const MARGIN: u64 = 8 << 20;
+/// The most bytes of an input, or an output; emulated ones are slow.
+const MOST_INPUT: u64 = 600 << 20;
 const MOST_EMULATED_INPUT: u64 = 4 << 20;
 /// Bytes at an end that a tile of the scheme fused has at most, about.
 const FUSED_TILE: u64 = 16 << 10;
@@ -44,12 +45,6 @@ const FUSED_TILE: u64 = 16 << 10;
 const EMULATED_THREADS: u32 = 32;
 /// Bytes of a batch of a program with state: a filter runs on one thread there.
 const STATEFUL_BATCH: u64 = 256 << 10;
-/// Items of a repetition on the CPU, and repetitions.
-const CPU_ITEMS: usize = 1 << 17;
-const CPU_REPETITIONS: usize = 31;
-/// Whole runs.
-const RUNS: usize = 2;
-
 /// A scheme with its coarsening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
@@ -61,6 +56,13 @@ pub struct Variant {
     pub coarsen: u32,
     /// With threads, registers and costs of a profile that is taken first.
     pub profiled: bool,
+}
+
+impl Variant {
+    /// Are whole runs measured, too?
+    fn whole(&self) -> bool {
+        ["fused", "fused-warps", "SWP8", "Serial"].contains(&self.name)
+    }
 }
 
 /// All that are measured, the most wanted first.
@@ -121,10 +123,10 @@ pub enum Done {
 }
 
 /// Input and native code's output.
-struct Files {
-    input: PathBuf,
-    output: PathBuf,
-    own: bool,
+pub(super) struct Files {
+    pub(super) input: PathBuf,
+    pub(super) output: PathBuf,
+    pub(super) own: bool,
 }
 
 impl Drop for Files {
@@ -136,7 +138,7 @@ impl Drop for Files {
     }
 }
 
-fn bindings(input: &Path, output: &Path) -> Bindings {
+pub(super) fn bindings(input: &Path, output: &Path) -> Bindings {
     Bindings { input: Some(text(input)), output: Some(text(output)), ..Bindings::default() }
 }
 
@@ -144,9 +146,13 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// Profiles are short ones: all measurements are one after the other.
+const PROFILED: GpuProfileOptions =
+    GpuProfileOptions { gpu: None, emulate: false, arch: None, machine: None, output: None, json: false, quick: true };
+
 impl Task {
     /// The program.
-    fn benchmark(&self) -> Result<&'static Benchmark, String> {
+    pub(super) fn benchmark(&self) -> Result<&'static Benchmark, String> {
         program(&self.program).ok_or_else(|| format!("there is no program {}", self.program))
     }
 
@@ -177,7 +183,7 @@ impl Task {
         }
         let most = if self.emulate { MOST_EMULATED_INPUT } else { MOST_INPUT };
         if steady.saturating_mul(step_bytes(b)) > most {
-            return Err(format!("its schedule has {steady} steady states in two iterations: more bytes than {most}"));
+            return Err(format!("a batch of whole iterations has {steady} steady states: more bytes than {most}"));
         }
         let end =
             |end: &str| self.file(&format!("{}-{}.{end}", self.variant.clone().unwrap_or_default(), self.fast_math));
@@ -199,8 +205,8 @@ impl Task {
             Some(name) => {
                 let variant = variant(name).ok_or_else(|| format!("there is no scheme {name}"))?;
                 let prepared = match variant.profiled && !self.emulate {
-                    false => self.prepare_device(b, variant).map(|device| Prepared::Device(Box::new(device))),
-                    true => self.compile_ahead(b).map(|()| Prepared::Profiled(self.clone())),
+                    false => self.prepare_device(b, variant, None).map(|device| Prepared::Device(Box::new(device))),
+                    true => self.compile_ahead(b).map(|()| Prepared::Profile(Box::new(self.clone()))),
                 };
                 prepared.map_err(said)
             }
@@ -209,7 +215,7 @@ impl Task {
 
     fn prepare_cpu(&self, b: &'static Benchmark) -> Result<Prepared, String> {
         let steady = self.batch(b)? / step_bytes(b).max(1) + 1;
-        self.make_files(b, BATCHES * steady, (&self.file("in.raw"), &self.file("out.raw")))?;
+        self.make_files(b, (HALF_BATCHES * steady).div_ceil(2), (&self.file("in.raw"), &self.file("out.raw")))?;
         let library = self.work.join(format!("lib{}.so", b.name));
         let product = (BuildProduct::Library, &CudaBuildOptions::default());
         let built = commands::build(
@@ -254,32 +260,37 @@ impl Task {
     /// The code that a profile runs, compiled while others measure.
     fn compile_ahead(&self, b: &Benchmark) -> Result<(), Halt> {
         let (mut session, checked, code) = self.checked(b)?;
-        profiling::compile_ahead(&mut session, &checked, &code, &GpuProfileOptions::default())
+        profiling::compile_ahead(&mut session, &checked, &code, &PROFILED)
     }
 
-    /// What a profile chooses; on the emulated device, whose times mean nothing, something that differs from filter to filter.
-    fn chosen(&self, session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Chosen, Halt> {
-        let nodes = checked.program.graph.nodes.len();
-        if self.emulate {
-            let threads = (0..nodes).map(|v| EMULATED_THREADS << (v % 2)).collect();
-            let (registers, block) = (64, EMULATED_THREADS * 2);
-            return Ok(Chosen { registers, block, threads, nanoseconds: vec![None; nodes] });
-        }
-        let (profile, _) = profiling::profile(session, checked, code, &GpuProfileOptions::default())?;
+    /// What a profile chooses.
+    pub(super) fn profile(&self) -> Result<Chosen, Halt> {
+        let (mut session, checked, code) = self.checked(self.benchmark().map_err(Fault::internal)?)?;
+        let (profile, _) = profiling::profile(&mut session, &checked, &code, &PROFILED)?;
         let nanoseconds: Vec<Option<f64>> = profile.streams.iter().map(|s| s.nanoseconds).collect();
         profile.chosen(&nanoseconds).ok_or_else(|| Fault::internal("a GPU's profile chooses nothing").into())
     }
 
-    fn prepare_device(&self, b: &'static Benchmark, variant: Variant) -> Result<OnDevice, Halt> {
+    /// On the emulated device, whose times mean nothing, something that differs from filter to filter.
+    fn emulated_profile(checked: &Checked) -> Chosen {
+        let nodes = checked.program.graph.nodes.len();
+        let threads = (0..nodes).map(|v| EMULATED_THREADS << (v % 2)).collect();
+        let (registers, block) = (64, EMULATED_THREADS * 2);
+        Chosen { registers, block, threads, nanoseconds: vec![None; nodes] }
+    }
+
+    pub(super) fn prepare_device(
+        &self,
+        b: &'static Benchmark,
+        variant: Variant,
+        chosen: Option<Chosen>,
+    ) -> Result<OnDevice, Halt> {
         let (mut session, checked, code) = self.checked(b)?;
-        let chosen = match variant.profiled {
-            true => Some(self.chosen(&mut session, &checked, &code)?),
-            false => None,
-        };
+        let chosen = chosen.or_else(|| variant.profiled.then(|| Task::emulated_profile(&checked)));
         let repeat = if self.emulate {
             Repeat { warm_up: 1, measurements: 2, least: 0.0, most: 0.0 }
         } else {
-            Repeat { warm_up: 3, measurements: 15, least: 5.0, most: 800.0 }
+            Repeat { warm_up: 2, measurements: 15, least: 5.0, most: 400.0 }
         };
         let mut timing = None;
         let mut timed = |device| -> Box<dyn Device> {
@@ -290,16 +301,22 @@ impl Task {
         let program = (b, variant, chosen.as_ref());
         let (native, about) = self.native(&mut session, (&checked, &code), program, true, &mut timed)?;
         // whole runs have their transfers go on beside the kernels, as programs do
-        let whole = match sliced(variant.scheme) && !self.emulate {
+        let whole_runs = variant.whole() && !self.fast_math && !self.emulate;
+        let whole = match sliced(variant.scheme) && whole_runs {
             true => Some(self.native(&mut session, (&checked, &code), program, false, &mut |device| device)?.0),
             false => None,
         };
         let (readers, writers) = host::ends(&checked.program.graph, &checked.program.globals)?;
         let timing = timing.ok_or_else(|| Fault::internal("the program has no kernels"))?;
-        // a batch, two iterations at least, and what comes before the first
-        let steady = about.wanted.div_ceil(step_bytes(b).max(1)) + about.unit;
-        let files = self.files(b, steady.max(2 * about.unit) + about.unit.min(64)).map_err(Fault::input)?;
-        Ok(OnDevice { task: self.clone(), b, native, whole, readers, writers, timing, about, files })
+        // a batch, of emulated ones two iterations at least, and what comes before the first
+        let batch = about.wanted.div_ceil(step_bytes(b).max(1)) + about.unit;
+        let steady = match (self.emulate, about.iterations) {
+            (true, _) => batch.max(2 * about.unit) + about.unit.min(64),
+            (false, 0) => batch + about.unit.min(1024),
+            (false, n) => n * about.unit + about.unit.min(1024),
+        };
+        let files = self.files(b, steady).map_err(Fault::input)?;
+        Ok(OnDevice { task: self.clone(), b, native, whole, whole_runs, readers, writers, timing, about, files })
     }
 
     /// The program by a scheme, compiled and loaded on a device that `around` may have something around. Its batches are whole ones from the first on, and `resident` ones, whose data is
@@ -338,14 +355,14 @@ impl Task {
                 }
                 let flavour = (sluice_codegen::Flavour::Plugin, "program");
                 let mut made = emit::emit(session, checked, code, &choices, flavour)?;
-                let iteration = made.plan.problem.graph().batch * step;
-                let filled = if !emulate && pipelined(variant.scheme) { ITERATIONS * iteration } else { 0 };
-                let more = filled.min(MOST_BATCH).max(wanted + iteration);
+                let iterations = iterations(variant.scheme, wanted, made.plan.problem.graph().batch * step);
+                let more = iterations * made.plan.problem.graph().batch * step;
                 if !emulate && !variant.scheme.is_fused() && more > choices.options.batch_bytes {
                     choices.options.batch_bytes = more;
                     made = emit::emit(session, checked, code, &choices, flavour)?;
                 }
                 *told = About::of(&made, variant.scheme, step);
+                told.iterations = if variant.scheme.is_fused() { 0 } else { iterations };
                 told.wanted = wanted;
                 let registers = choices.options.registers;
                 told.configuration = registers.map(|n| (choices.threads, n));
@@ -364,7 +381,7 @@ impl Task {
 }
 
 /// Why there is nothing to measure.
-fn said(halt: Halt) -> String {
+pub(super) fn said(halt: Halt) -> String {
     match halt {
         Halt::Fault(fault) => fault.to_string(),
         Halt::Done(_) => "the program is refused: see above".to_string(),
@@ -372,19 +389,21 @@ fn said(halt: Halt) -> String {
 }
 
 /// Bytes of a steady state at both ends.
-fn step_bytes(b: &Benchmark) -> u64 {
+pub(super) fn step_bytes(b: &Benchmark) -> u64 {
     let (input, output) = work::bytes(b);
     input.max(output)
+}
+
+/// Iterations of a batch, each of so many bytes: those of the wanted bytes, and as many as leave little of it to filling and draining the pipeline, as far as there may be so much.
+fn iterations(scheme: Scheme, wanted: u64, iteration: u64) -> u64 {
+    let iteration = iteration.max(1);
+    let filled = if pipelined(scheme) { ITERATIONS.min(MOST_BATCH / iteration) } else { 0 };
+    wanted.div_ceil(iteration).max(filled).min((MOST_INPUT - MARGIN) / iteration).max(1)
 }
 
 /// Does a scheme launch its kernels for each slice of a batch?
 fn sliced(scheme: Scheme) -> bool {
     scheme.is_fused() || scheme == Scheme::SwpPersistent
-}
-
-/// Why a batch of so many bytes is none to be measured.
-pub fn too_small(bytes: u64, wanted: u64) -> Option<String> {
-    (bytes < wanted).then(|| format!("too small: the batch had {bytes} bytes at its larger end, {wanted} are wanted"))
 }
 
 fn pipelined(scheme: Scheme) -> bool {
@@ -393,19 +412,20 @@ fn pipelined(scheme: Scheme) -> bool {
 
 /// What code generation says.
 #[derive(Clone, Debug, Default)]
-struct About {
-    channel_bytes: u64,
-    arena_bytes: u64,
-    ii: Option<(u64, u64)>,
+pub(super) struct About {
+    pub(super) channel_bytes: u64,
+    pub(super) arena_bytes: u64,
+    pub(super) ii: Option<(u64, u64)>,
     /// Steady states of an iteration, and iterations that drain the pipeline.
-    unit: u64,
-    drain: u64,
-    /// Bytes of a batch's input or output that are wanted at least.
-    wanted: u64,
+    pub(super) unit: u64,
+    pub(super) drain: u64,
+    /// Bytes of a batch's input or output that are wanted at least, and iterations.
+    pub(super) wanted: u64,
+    pub(super) iterations: u64,
     /// By kernel: its name in the program, and predicted cycles per steady state.
-    kernels: Vec<(String, Option<f64>)>,
+    pub(super) kernels: Vec<(String, Option<f64>)>,
     /// Threads of a block and registers of a thread, where a profile has chosen.
-    configuration: Option<(u32, u32)>,
+    pub(super) configuration: Option<(u32, u32)>,
 }
 
 impl About {
@@ -425,159 +445,9 @@ impl About {
             unit: if scheme.is_fused() { (FUSED_TILE / step.max(1)).clamp(1, 1024) } else { graph.batch },
             drain: made.outcome.verified.schedule().stages().saturating_sub(1).into(),
             wanted: 0,
+            iterations: 0,
             kernels: made.program.kernels.iter().map(|k| named(&k.name)).collect(),
             configuration: None,
         }
-    }
-}
-
-/// Ready to be measured.
-pub enum Prepared {
-    /// On the CPU.
-    Cpu(Box<Cpu>),
-    /// On the device.
-    Device(Box<OnDevice>),
-    /// On the device, as a profile says: that is taken when nobody else measures.
-    Profiled(Task),
-}
-
-impl Prepared {
-    /// Measures.
-    pub fn measure(self) -> Result<Done, String> {
-        match self {
-            Prepared::Cpu(cpu) => cpu.measure().map(Done::Cpu),
-            Prepared::Device(device) => device.measure().map(Done::Device),
-            Prepared::Profiled(task) => {
-                let name = task.variant.clone().unwrap_or_default();
-                let variant = variant(&name).ok_or_else(|| format!("there is no scheme {name}"))?;
-                task.prepare_device(task.benchmark()?, variant).map_err(said)?.measure().map(Done::Device)
-            }
-        }
-    }
-}
-
-/// Native code in a library.
-pub struct Cpu {
-    facts: ProgramFacts,
-    b: &'static Benchmark,
-    compiled: Compiled,
-    emulate: bool,
-}
-
-impl Cpu {
-    fn measure(mut self) -> Result<ProgramFacts, String> {
-        let (items, repetitions) = if self.emulate { (2000, 2) } else { (CPU_ITEMS, CPU_REPETITIONS) };
-        let input = self.b.input(items);
-        let steady = input.len() / self.b.input.0.words() / self.b.input.1;
-        let mut times = Vec::new();
-        for round in 0..=repetitions {
-            let mut output = Vec::with_capacity(input.len() * 10);
-            let mut result = Ok(None);
-            let time = seconds(|| result = self.compiled.run(&input, &mut output));
-            result?;
-            // the first one warms up
-            if round > 0 {
-                times.push(time * 1e9 / steady as f64);
-            }
-        }
-        self.facts.cpu = Times::of(times);
-        Ok(self.facts)
-    }
-}
-
-/// A program with its device.
-pub struct OnDevice {
-    task: Task,
-    b: &'static Benchmark,
-    native: Native,
-    /// For whole runs, where it is another one.
-    whole: Option<Native>,
-    readers: Vec<End>,
-    writers: Vec<End>,
-    timing: Outcome,
-    about: About,
-    files: Files,
-}
-
-impl OnDevice {
-    fn run(&self, native: &Native, output: &Path) -> Result<f64, String> {
-        let out = Out::to(Box::new(std::io::sink()));
-        let bindings = bindings(&self.files.input, output);
-        let mut host = Host::open_to(&self.readers, &self.writers, &bindings, out).map_err(|f| f.to_string())?;
-        let mut end = Ok(());
-        let time = seconds(|| end = native.run(&self.readers, &self.writers, None, &mut host));
-        match end {
-            Ok(()) => host.finish().map(|_| time).map_err(|f| f.to_string()),
-            Err(why) => {
-                host.abandon();
-                Err(match why {
-                    NativeEnd::Fault(fault) => fault.to_string(),
-                    NativeEnd::Program(error) => error.message,
-                })
-            }
-        }
-    }
-
-    fn measure(self) -> Result<Run, String> {
-        let variant = self.task.variant.clone().unwrap_or_default();
-        let output = self.task.work.join(format!("{}-{variant}-{}.out.raw", self.b.name, self.task.fast_math));
-        let before = self.native.launches();
-        self.run(&self.native, &output)?;
-        if self.native.launches() == before {
-            return Err(format!("no kernel was started: an iteration has {} steady states", self.about.unit));
-        }
-        let timing = match self.timing.borrow_mut().take() {
-            Some(Ok(timing)) => timing,
-            Some(Err(fault)) => return Err(fault.to_string()),
-            None => return Err("the run had no batch".into()),
-        };
-        let bytes = timing.steady_states * step_bytes(self.b);
-        if let Some(why) = too_small(bytes, self.about.wanted) {
-            return Err(why);
-        }
-        let read = |path: &Path| std::fs::read(path).map(|b| words(&b)).map_err(|e| format!("{}: {e}", path.display()));
-        let (ours, theirs) = (read(&output)?, read(&self.files.output)?);
-        // functions of CUDA differ in the last bit from the CPU's; contraction rounds once where two operations round twice
-        let functions = work::of(self.b, &self.task.root).map_err(said)?.functions;
-        let exact = !self.task.fast_math && (self.task.emulate || functions == 0);
-        let difference = self.b.compare(&ours, &theirs, if exact { 0.0 } else { 1e-3 });
-        let difference = difference.map_err(|why| format!("wrong output: {why}"))?;
-        let (input, _) = work::bytes(self.b);
-        let steady = std::fs::metadata(&self.files.input).map_err(|e| e.to_string())?.len() / input;
-        let mut whole = Vec::new();
-        if !self.task.emulate {
-            for _ in 0..RUNS {
-                // the device measures in the first run only
-                whole
-                    .push(self.run(self.whole.as_ref().unwrap_or(&self.native), &output)? * 1e9 / steady.max(1) as f64);
-            }
-        }
-        let _ = std::fs::remove_file(&output);
-        let per = 1e6 / timing.steady_states.max(1) as f64;
-        let kernels = timing.kernels.iter().map(|(k, launches, milliseconds)| {
-            let (name, predicted) = self.about.kernels.get(*k as usize).cloned().unwrap_or_default();
-            KernelTime { name, launches: *launches, ns: milliseconds * per, predicted }
-        });
-        Ok(Run {
-            program: self.b.name.into(),
-            variant,
-            fast_math: self.task.fast_math,
-            failed: None,
-            words: ours.len(),
-            difference,
-            steady_states: timing.steady_states,
-            launches: timing.launches,
-            resident: Times::of(timing.batch.iter().map(|ms| ms * per).collect()),
-            end_to_end: Times::of(whole),
-            channel_bytes: self.about.channel_bytes,
-            arena_bytes: self.about.arena_bytes,
-            intervals: match self.about.ii {
-                Some((_, unit)) => timing.steady_states / unit.max(1) + self.about.drain,
-                None => 0,
-            },
-            ii: self.about.ii,
-            configuration: self.about.configuration,
-            kernels: kernels.collect(),
-        })
     }
 }

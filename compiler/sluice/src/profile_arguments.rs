@@ -105,6 +105,7 @@ impl ProfileArgs {
             machine: self.machine,
             output: self.output,
             json: self.format == Some(ProfileFormat::Json),
+            quick: false,
         }))
     }
 

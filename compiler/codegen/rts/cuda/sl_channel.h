@@ -111,6 +111,17 @@ template <class T, bool WRITES, uint32_t GAP> struct sl_rows {
     }
 };
 
+/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time; those that hardly ever turn. */
+#ifdef __CUDACC__
+#define SL_UNROLL _Pragma("unroll")
+#define SL_UNROLL_NEVER _Pragma("unroll 1")
+#define SL_UNROLL_SOME _Pragma("unroll 4")
+#else
+#define SL_UNROLL
+#define SL_UNROLL_NEVER
+#define SL_UNROLL_SOME
+#endif
+
 /* Threads that do something together: which of them one is, and how many they are. */
 struct sl_team {
     uint32_t thread, threads;
@@ -147,42 +158,97 @@ SL_DEVICE void sl_each(sl_team team, sl_ring<T, RATE> ring, uint32_t first, uint
     }
 }
 
+/* Items that a thread has on their way at a time: the compiler may not begin a load before a store that comes earlier, which might be to the same place. */
+template <class T> SL_DEVICE constexpr uint32_t sl_many() { return sizeof(T) <= 4 ? 4 : sizeof(T) <= 8 ? 2 : 1; }
+
+/* Calls put(q, get(q)) for the numbers below `count`, side by side: some of a thread's get() come before the first of their put(). */
+template <class T, class Get, class Put> SL_DEVICE void sl_pass(sl_team team, uint32_t count, Get get, Put put)
+{
+    constexpr uint32_t many = sl_many<T>();
+    uint32_t q = team.thread;
+    for (; q + (many - 1) * team.threads < count; q += many * team.threads) {
+        T some[many];
+        SL_UNROLL
+        for (uint32_t k = 0; k < many; k++) some[k] = get(q + k * team.threads);
+        SL_UNROLL
+        for (uint32_t k = 0; k < many; k++) put(q + k * team.threads, some[k]);
+    }
+    for (; q < count; q += team.threads) put(q, get(q));
+}
+
+/* The same with get(x, place) and put(x, place, item) for `count` items of a ring from number `first` on, such that threads side by side touch neighbouring places. */
+template <class T, uint32_t RATE, class Get, class Put>
+SL_DEVICE void sl_pass_ring(sl_team team, sl_ring<T, RATE> ring, uint32_t first, uint32_t count, Get get, Put put)
+{
+    const uint32_t group = 32u * RATE, start = first / group;
+    const uint32_t groups = count == 0 ? 0 : (first + count - 1) / group + 1 - start;
+    if (RATE == 1 || groups * group / 4 > count) {
+        const uint32_t capacity = ring.capacity(), base = first % capacity;
+        const auto at = [=](uint32_t q) {
+            const uint32_t x = sl_wrap(base + q, capacity);
+            return ring.place(x / RATE, x % RATE);
+        };
+        sl_pass<T>(team, count, [=](uint32_t q) { return get(first + q, at(q)); }, [=](uint32_t q, T item) { put(first + q, at(q), item); });
+        return;
+    }
+    constexpr uint32_t many = sl_many<T>();
+    const uint32_t base = start * 32u % ring.rows;
+    for (uint32_t q = team.thread; q < groups * group; q += many * team.threads) {
+        /* all of them: what might have been there before would need registers, too */
+        T some[many] = {};
+        uint32_t x[many], place[many];
+        SL_UNROLL
+        for (uint32_t k = 0; k < many; k++) {
+            const uint32_t of = q + k * team.threads, row = of / group * 32u + of % 32u, column = of % group / 32u;
+            /* beyond the last group, and beside the items in the first and the last one, it is nobody's */
+            x[k] = of < groups * group ? start * group + row * RATE + column : first - 1;
+            place[k] = ring.place(sl_wrap(base + row, ring.rows), column);
+            if (x[k] - first < count) some[k] = get(x[k], place[k]);
+        }
+        SL_UNROLL
+        for (uint32_t k = 0; k < many; k++) {
+            if (x[k] - first < count) put(x[k], place[k], some[k]);
+        }
+    }
+}
+
 /* Brings `count` items from number `first` on out of a ring into a tile. */
 template <class T, uint32_t RATE> SL_DEVICE void sl_bring(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(sl_everyone(), ring, first, count, [=](uint32_t x, uint32_t place) {
-        sl_item<true>(tile.items + tile.at(x - first)) = sl_item<false>(ring.items + place);
-    });
+    sl_pass_ring(sl_everyone(), ring, first, count, [=](uint32_t, uint32_t place) { return sl_item<false>(ring.items + place); },
+        [=](uint32_t x, uint32_t, T item) { sl_item<true>(tile.items + tile.at(x - first)) = item; });
 }
 
 /* Puts `count` items of a tile into a ring, from number `first` on. */
 template <class T, uint32_t RATE> SL_DEVICE void sl_send(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_each(sl_everyone(), ring, first, count, [=](uint32_t x, uint32_t place) {
-        sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first));
-    });
+    sl_pass_ring(sl_everyone(), ring, first, count, [=](uint32_t x, uint32_t) { return sl_item<false>(tile.items + tile.at(x - first)); },
+        [=](uint32_t, uint32_t place, T item) { sl_item<true>(ring.items + place) = item; });
 }
 
 /* The same of a plain array: items in the order of their numbers. */
 template <class T> SL_DEVICE void sl_fill_tile(sl_tile<T> tile, T *from, uint32_t count)
 {
-    for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(tile.items + tile.at(q)) = sl_item<false>(from + q);
+    sl_pass<T>(sl_everyone(), count, [=](uint32_t q) { return sl_item<false>(from + q); },
+        [=](uint32_t q, T item) { sl_item<true>(tile.items + tile.at(q)) = item; });
 }
 template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t count)
 {
-    for (uint32_t q = sl_thread(); q < count; q += sl_threads()) sl_item<true>(to + q) = sl_item<false>(tile.items + tile.at(q));
+    sl_pass<T>(sl_everyone(), count, [=](uint32_t q) { return sl_item<false>(tile.items + tile.at(q)); },
+        [=](uint32_t q, T item) { sl_item<true>(to + q) = item; });
 }
 
-/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time; those that hardly ever turn. */
-#ifdef __CUDACC__
-#define SL_UNROLL _Pragma("unroll")
-#define SL_UNROLL_NEVER _Pragma("unroll 1")
-#define SL_UNROLL_SOME _Pragma("unroll 4")
-#else
-#define SL_UNROLL
-#define SL_UNROLL_NEVER
-#define SL_UNROLL_SOME
-#endif
+/* And between an array and a ring, where nothing goes through shared memory. */
+template <class T, uint32_t RATE> SL_DEVICE void sl_take(sl_team team, sl_ring<T, RATE> ring, uint32_t first, T *from, uint32_t count)
+{
+    sl_pass_ring(team, ring, first, count, [=](uint32_t x, uint32_t) { return sl_item<false>(from + (x - first)); },
+        [=](uint32_t, uint32_t place, T item) { sl_item<true>(ring.items + place) = item; });
+}
+template <class T, uint32_t RATE> SL_DEVICE void sl_give(sl_team team, sl_ring<T, RATE> ring, uint32_t first, T *to, uint32_t count)
+{
+    sl_pass_ring(team, ring, first, count, [=](uint32_t, uint32_t place) { return sl_item<false>(ring.items + place); },
+        [=](uint32_t x, uint32_t, T item) { sl_item<true>(to + (x - first)) = item; });
+}
 
 /* The barrier of the number FIRST in stage 0, of the next in stage 1: for so many threads. */
 template <unsigned FIRST, unsigned COUNT> SL_DEVICE void sl_sync_stage(uint32_t stage)

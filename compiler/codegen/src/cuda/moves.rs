@@ -1,6 +1,7 @@
 //! # moves
 //!
-//! Purpose: what splitters and joiners do in a firing, as C++. Input: the kind of node, expressions for its ends. Output: statements that copy items.
+//! Purpose: what splitters and joiners do in a firing, as C++. Input: the kind of node, expressions for its ends. Output: statements that copy items; [`moves_together`] lets some items be on their way
+//! at a time: ends in the same memory might be the same places for all that the compiler knows, so it begins no load before a store that comes earlier.
 
 use sluice_frontend::graph::NodeKind;
 use std::fmt::Write;
@@ -8,14 +9,74 @@ use std::fmt::Write;
 /// Items of a firing up to which all loops are unrolled: what passes in a thread's registers is no more. Beyond it, thousands of moves in a row would only take registers.
 const MOST_UNROLLED: u64 = 128;
 
-/// A splitter's or joiner's firing, between ends whose items these expressions give; of `pieces` threads that share it the one that `piece` tells moves every so-many-th.
-pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String], pieces: u64) -> String {
+/// Items that are on their way at a time.
+const TOGETHER: usize = 16;
+
+/// The same as [`moves`], but that some items are read before the first of them is written.
+pub(super) fn moves_together(kind: &NodeKind, ins: &[String], outs: &[String]) -> String {
+    let all = match kind {
+        NodeKind::SplitRoundRobin(weights) | NodeKind::JoinRoundRobin(weights) => {
+            weights.iter().map(|w| u64::from(*w)).sum()
+        }
+        _ => 1,
+    };
+    if all > MOST_UNROLLED {
+        return moves(kind, ins, outs, 1);
+    }
+    let mut body = named(ins, outs);
+    if matches!(kind, NodeKind::Duplicate) {
+        body.push_str("const auto item = in0[0];\n");
+        (0..outs.len()).for_each(|o| {
+            let _ = writeln!(body, "out{o}[0] = item;");
+        });
+        return body;
+    }
+    let mut items: Vec<(usize, u32, usize, u32)> = Vec::new();
+    let mut at = 0;
+    match kind {
+        NodeKind::SplitRoundRobin(weights) => {
+            for (o, w) in weights.iter().enumerate() {
+                items.extend((0..*w).map(|i| (o, i, 0, at + i)));
+                at += w;
+            }
+        }
+        NodeKind::JoinRoundRobin(weights) => {
+            for (o, w) in weights.iter().enumerate() {
+                items.extend((0..*w).map(|i| (0, at + i, o, i)));
+                at += w;
+            }
+        }
+        _ => items.push((0, 0, 0, 0)),
+    }
+    let several = items.len() > TOGETHER;
+    for some in items.chunks(TOGETHER) {
+        let pad = if several { "    " } else { "" };
+        body.push_str(if several { "{\n" } else { "" });
+        for (k, (_, _, from, i)) in some.iter().enumerate() {
+            let _ = writeln!(body, "{pad}const auto item{k} = in{from}[{i}];");
+        }
+        for (k, (to, i, _, _)) in some.iter().enumerate() {
+            let _ = writeln!(body, "{pad}out{to}[{i}] = item{k};");
+        }
+        body.push_str(if several { "}\n" } else { "" });
+    }
+    body
+}
+
+/// Ends by names.
+fn named(ins: &[String], outs: &[String]) -> String {
     let mut body = String::new();
     for (name, ends) in [("in", ins), ("out", outs)] {
         for (i, end) in ends.iter().enumerate() {
             let _ = writeln!(body, "const auto {name}{i} = {end};");
         }
     }
+    body
+}
+
+/// A splitter's or joiner's firing, between ends whose items these expressions give; of `pieces` threads that share it the one that `piece` tells moves every so-many-th.
+pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String], pieces: u64) -> String {
+    let mut body = named(ins, outs);
     let all: u64 = match kind {
         NodeKind::SplitRoundRobin(weights) | NodeKind::JoinRoundRobin(weights) => {
             weights.iter().map(|w| u64::from(*w)).sum()

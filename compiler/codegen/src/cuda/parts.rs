@@ -13,15 +13,16 @@
 //! thread, while the others bring and send its items. An end of a channel whose accesses would touch more sectors than they must goes through shared memory, as
 //! far as that has room. What must hold: a part ends with no thread still reading what it brought; whoever calls it sets the barrier after it.
 
+mod ahead;
 mod ends;
+mod port;
 mod streams;
 
 use super::layout::{Ring, WARP, sectors};
-use super::moves::moves;
+use super::moves::moves_together;
 use super::program::{Making, Scheme, comment, state_bytes};
 use super::tiles::tile_bytes;
 use crate::c::print_device::names;
-use crate::c::types::c_type;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -220,8 +221,8 @@ template <class T, uint32_t RATE> SL_DEVICE sl_ring<T, RATE> sl_ring_at(const sl
 
 /// What is done with the firings of a round.
 enum Body {
-    /// A firing; the loop around it is the usual one.
-    Firing(String),
+    /// A firing; the loop around it is the usual one, behind one of firings together.
+    Firing(String, Option<ahead::Together>),
     /// All of them: `@some@` firings from number `@base@` on.
     Own(String),
 }
@@ -311,12 +312,15 @@ impl<'a, 'm> Part<'a, 'm> {
             let most = firings.map(|n| sectors(ring.rate, ring.item, (p.offset, p.moved, p.window), n));
             most.into_iter().max().unwrap_or(0) > ring.item + 1
         };
+        let moved = self.inputs.iter().chain(&self.outputs).filter(|p| wants(p)).map(|p| p.moved).min();
+        let times = self.times_threads(moved.unwrap_or(u64::MAX));
         let mut ports: Vec<&mut Port<'_>> =
             self.inputs.iter_mut().chain(&mut self.outputs).filter(|p| wants(p)).collect();
         // whole groups of rows are neighbours: so many firings move one
         let rows = |p: &&mut Port<'_>| p.ring.map_or(0, |r| (WARP * r.rate).div_ceil(p.moved.max(1)));
         let whole = ports.iter().map(rows).max().unwrap_or(0).min(MOST_AT_ONCE).next_multiple_of(threads);
-        self.chunk = threads.max(whole);
+        let most = whole.max(threads * times);
+        self.chunk = most;
         loop {
             let chunk = self.chunk;
             let bytes = |p: &Port<'_>| {
@@ -342,7 +346,7 @@ impl<'a, 'm> Part<'a, 'm> {
             // the largest goes its own way
             let largest = (0..ports.len()).max_by_key(|i| bytes(ports[*i])).unwrap_or(0);
             ports.remove(largest);
-            self.chunk = threads.max(whole);
+            self.chunk = most;
         }
     }
 
@@ -399,8 +403,11 @@ impl<'a, 'm> Part<'a, 'm> {
             NodeKind::Filter { code, .. } => self.filter(code.index(), alone),
             kind => {
                 let ends = |ports: &[Port<'_>]| ports.iter().map(|p| p.access(self.making, alone)).collect::<Vec<_>>();
-                let body = moves(kind, &ends(&self.inputs), &ends(&self.outputs), 1);
-                self.firings(alone, "", &body, "");
+                let outs = ends(&self.outputs);
+                let taken = || self.inputs.iter().map(|p| self.taken(p)).collect::<Vec<_>>();
+                let together = self.together(alone, None, || moves_together(kind, &taken(), &outs));
+                let body = moves_together(kind, &ends(&self.inputs), &outs);
+                self.rounds(alone, "", &Body::Firing(body, together), "");
             }
         }
         self.out.push_str("}\n\n");
@@ -439,27 +446,33 @@ impl<'a, 'm> Part<'a, 'm> {
             let _ = writeln!(body, "sl_state_{k} st;\nsl_init_{k}(&st);\nst.iter = fired + n;");
         }
         let end = |ports: &[Port<'_>]| ports.first().map_or_else(|| "sl_nothing()".into(), |p| p.access(making, alone));
-        let _ = write!(
-            body,
-            "ctx.firing = fired + n;\nsl_fire_{k}(&ctx, {state}, {}, {});\nif (SL_UNLIKELY(ctx.failed)) break;\n",
-            end(&self.inputs),
-            end(&self.outputs),
-        );
-        self.firings(alone, &head, &body, &tail);
+        let fire = |input: &str| {
+            let output = end(&self.outputs);
+            format!(
+                "{body}ctx.firing = fired + n;\nsl_fire_{k}(&ctx, {state}, {input}, {output});\nif (SL_UNLIKELY(ctx.failed)) break;\n"
+            )
+        };
+        let together = self.together(alone, Some(kernel), || {
+            fire(&self.inputs.first().map_or_else(|| "sl_nothing()".into(), |p| self.taken(p)))
+        });
+        let body = fire(&end(&self.inputs));
+        self.rounds(alone, &head, &Body::Firing(body, together), &tail);
     }
 
-    /// The loop over firings, with what is brought and sent around it. `body` speaks of firing `n`, the f-th of its round.
-    fn firings(&mut self, alone: bool, head: &str, body: &str, tail: &str) {
-        self.rounds(alone, head, &Body::Firing(body.to_string()), tail);
-    }
-
+    /// The loop over firings, with what is brought and sent around it. A body speaks of firing `n`, the f-th of its round.
     fn rounds(&mut self, alone: bool, head: &str, body: &Body, tail: &str) {
-        let indent = |text: &str, by: &str| text.lines().map(|l| format!("{by}{l}\n")).collect::<String>();
+        let mut out = std::mem::take(&mut self.out);
+        self.rounds_to(&mut out, alone, (head, body, tail));
+        self.out = out;
+    }
+
+    fn rounds_to(&self, text: &mut String, alone: bool, (head, body, tail): (&str, &Body, &str)) {
+        let indent = |lines: &str, by: &str| lines.lines().map(|l| format!("{by}{l}\n")).collect::<String>();
         let all: Vec<Port<'_>> =
             self.inputs.iter().chain(&self.outputs).filter(|p| p.ring.is_some()).copied().collect();
         let (rests, start, step) = self.side_by_side(alone);
         let polls = self.making.faults.polls && names(head, "ctx") && !alone;
-        self.out.push_str(head);
+        text.push_str(head);
         // where the first of these firings begins, once for all of them
         let starts = |out: &mut String, pad: &str, first: &str| {
             for p in all.iter().filter(|p| alone || p.tile.is_none()) {
@@ -475,8 +488,8 @@ impl<'a, 'm> Part<'a, 'm> {
         let each = |out: &mut String, pad: &str, base: &str, some: &str, serial: bool| {
             // who fires behind a firing that has failed might not end soon; there is no barrier within
             let unless = if polls { format!("{pad}if (!sl_is_over(ctx.status))\n") } else { String::new() };
-            let body = match body {
-                Body::Firing(body) => body,
+            let (body, together) = match body {
+                Body::Firing(body, together) => (body, together),
                 Body::Own(all) => {
                     let all = all.replace("@base@", base).replace("@some@", some);
                     return out.push_str(&(unless + &indent(&all, pad)));
@@ -489,31 +502,42 @@ impl<'a, 'm> Part<'a, 'm> {
                 _ => (start, step.clone(), format!("{pad}{}\n", rests.trim_end())),
             };
             let guard = unless + &guard;
+            let inside = if together.is_some() { format!("{pad}    ") } else { pad.to_string() };
             // splitters and joiners do not ask which firing it is
             let number =
-                if names(body, "n") { format!("{pad}    const uint32_t n = {base} + f;\n") } else { String::new() };
-            let _ = write!(
-                out,
-                "{guard}{pad}for (uint32_t f = {start}; f < {some}; {}) {{\n{number}{}{pad}}}\n",
-                if step == "1" { "f++".into() } else { format!("f += {step}") },
-                indent(body, &format!("{pad}    "))
-            );
+                if names(body, "n") { format!("{inside}    const uint32_t n = {base} + f;\n") } else { String::new() };
+            let one = |start: &str| {
+                format!(
+                    "{inside}for (uint32_t f = {start}; f < {some}; {}) {{\n{number}{}{inside}}}\n",
+                    if step == "1" { "f++".into() } else { format!("f += {step}") },
+                    indent(body, &format!("{inside}    "))
+                )
+            };
+            out.push_str(&guard);
+            match together {
+                None => out.push_str(&one(start)),
+                Some(together) => {
+                    let left = if together.firings > 1 { one("g") } else { String::new() };
+                    let all = self.all_together(together, &inside, (base, some, &step));
+                    let _ = write!(out, "{pad}{{\n{inside}uint32_t g = {start};\n{all}{left}{pad}}}\n");
+                }
+            }
         };
         let staged: Vec<Port<'_>> = all.iter().filter(|p| p.tile.is_some() && !alone).copied().collect();
         if staged.is_empty() {
-            starts(&mut self.out, "    ", "first");
-            each(&mut self.out, "    ", "first", "count", self.serial);
-            self.out.push_str(tail);
+            starts(text, "    ", "first");
+            each(text, "    ", "first", "count", self.serial);
+            text.push_str(tail);
             return;
         }
         for p in &staged {
             let (i, ty) = (p.number, p.type_name(self.making));
             let at = p.tile.unwrap_or(0);
-            let _ = writeln!(self.out, "    const sl_tile<{ty}> tile{i} = {{({ty} *)(sl_shared() + {at})}};");
+            let _ = writeln!(text, "    const sl_tile<{ty}> tile{i} = {{({ty} *)(sl_shared() + {at})}};");
         }
         let chunk = self.chunk;
         let _ = writeln!(
-            self.out,
+            text,
             "    for (uint32_t done = 0; done < count; done += {chunk}u) {{\n        \
              const uint32_t some = count - done < {chunk}u ? count - done : {chunk}u;"
         );
@@ -522,63 +546,32 @@ impl<'a, 'm> Part<'a, 'm> {
             let (i, beyond) = (p.number, p.window - p.moved);
             let more = if beyond > 0 { format!(" + {beyond}u") } else { String::new() };
             let _ = writeln!(
-                self.out,
+                text,
                 "        sl_bring(tile{i}, ring{i}, {}, {}{more});",
                 product("first + done", p.moved),
                 product("some", p.moved),
             );
         }
         if brings {
-            self.out.push_str("        sl_sync();\n");
+            text.push_str("        sl_sync();\n");
         }
-        starts(&mut self.out, "        ", "first + done");
-        each(&mut self.out, "        ", "first + done", "some", self.serial);
-        self.out.push_str("        sl_sync();\n");
+        starts(text, "        ", "first + done");
+        each(text, "        ", "first + done", "some", self.serial);
+        text.push_str("        sl_sync();\n");
         let sends = staged.iter().any(|p| p.writes);
         for p in staged.iter().filter(|p| p.writes) {
             let i = p.number;
             let offset = if p.offset > 0 { format!("{}u + ", p.offset) } else { String::new() };
             let _ = writeln!(
-                self.out,
+                text,
                 "        sl_send(tile{i}, ring{i}, {offset}{}, {});",
                 product("first + done", p.moved),
                 product("some", p.moved),
             );
         }
         if sends && !brings {
-            self.out.push_str("        sl_sync();\n");
+            text.push_str("        sl_sync();\n");
         }
-        let _ = write!(self.out, "    }}\n{tail}");
-    }
-}
-
-impl Port<'_> {
-    /// Do its firings begin in rows, each at the same place?
-    fn by_rows(&self, ring: &Ring) -> bool {
-        self.moved > 0 && self.moved.is_multiple_of(ring.rate)
-    }
-
-    fn type_name(&self, making: &Making<'_>) -> String {
-        c_type(&making.input.host.graph.channel(self.channel).ty)
-    }
-
-    /// The items of the f-th firing of a round.
-    fn access(&self, making: &Making<'_>, alone: bool) -> String {
-        let Some(ring) = self.ring else { return "sl_nothing()".into() };
-        let (i, writes, rate, ty) = (self.number, self.writes, ring.rate, self.type_name(making));
-        if self.tile.is_some() && !alone {
-            return format!("sl_window<{ty}, {writes}>{{tile{i}, {}}}", product("f", self.moved));
-        }
-        if self.by_rows(ring) {
-            let (column, rows) = (self.offset % rate, self.moved / rate);
-            let times = if rows == 1 { String::new() } else { format!(" * {rows}u") };
-            return format!(
-                "sl_row<{ty}, {rate}u, {column}u, {writes}>{{ring{i}, sl_wrap(start{i} + f{times}, ring{i}.rows)}}"
-            );
-        }
-        format!(
-            "sl_end<{ty}, {rate}u, {writes}>{{ring{i}, sl_wrap(start{i} + {}, ring{i}.capacity())}}",
-            product("f", self.moved)
-        )
+        let _ = write!(text, "    }}\n{tail}");
     }
 }

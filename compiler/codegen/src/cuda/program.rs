@@ -216,6 +216,8 @@ pub(super) struct Kernels {
 
 /// Iterations of a batch for each stage of a pipeline, at least.
 const PIPELINES: u64 = 8;
+/// Iterations of a batch where nothing passes the ends: starting it costs little.
+const WITHOUT_ENDS: u128 = 1 << 16;
 /// Stands in a device's text between the run-time support and what is made of the program.
 const PROGRAM_MARK: &str = "/* ---- the program ---- */\n\n";
 /// And before the emulator.
@@ -434,7 +436,7 @@ impl<'a> Making<'a> {
     fn choose_batch(&self) -> u64 {
         let ProgramInput { graph, steady, .. } = *self.input.host;
         let unit = u128::from(self.unit);
-        let mut most = u128::from(u32::MAX);
+        let (mut most, mut has_ends) = (u128::from(u32::MAX), false);
         for c in graph.channel_ids() {
             let channel = graph.channel(c);
             if !self.flows(c) {
@@ -446,11 +448,12 @@ impl<'a> Making<'a> {
             most = most.min(((1u128 << 31).saturating_sub(beyond)) / items);
             let end = |v: NodeId| matches!(graph.node(v).kind, NodeKind::Reader(_) | NodeKind::Writer(_));
             if end(channel.from.0) || end(channel.to.0) {
+                has_ends = true;
                 most = most.min((u128::from(self.input.options.batch_bytes) / (items * item)).max(1));
             }
         }
-        // a program without ends: often enough that starting it costs little
-        (most.clamp(1, 1 << 16) * unit).min(1 << 40) as u64
+        let most = if has_ends { most } else { most.min(WITHOUT_ENDS) };
+        (most.max(1) * unit).min(1 << 40) as u64
     }
 
     /// Steady states of the first batch, and of the shortest ones while there are so many: of a pipeline several times what fills and drains it.

@@ -13,7 +13,7 @@ use crate::session::Session;
 use sluice_codegen::cuda::{self, CudaInput, CudaOptions, CudaProgram, ProfileText, Scheme, TileCounts};
 use sluice_codegen::{CodegenError, Flavour, ProgramInput};
 use sluice_frontend::graph::NodeKind;
-use sluice_frontend::ids::CodeId;
+use sluice_frontend::ids::{ChannelId, CodeId};
 use sluice_frontend::slow::InTurn;
 use sluice_grammar::diagnostic::Diagnostic;
 use sluice_kernel::ir::Kernel;
@@ -22,6 +22,7 @@ use sluice_schedule::method::{Method, NoSchedule, Outcome, Settings};
 use sluice_schedule::plan::{self, Grain, Plan, Program};
 use sluice_schedule::problem::granularity::whole;
 use sluice_schedule::problem::modulo::Unfit;
+use sluice_schedule::problem::task::TaskGraph;
 
 /// What is chosen about a program on a device.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub struct Choices {
     pub processors: u32,
     /// Threads of a block.
     pub threads: u32,
+    /// In a pipeline so many threads of a block may make the firings of an instance, which was cut for the number above; nothing where somebody has said how many they are.
+    pub most_threads: Option<u32>,
     /// What operations cost.
     pub machine: Machine,
     /// Who schedules.
@@ -73,6 +76,8 @@ pub struct Emitted {
 const PER_PROCESSOR: Grain = Grain::PerProcessor(4);
 /// Coarsening whose buffers [`Scheme::Serial`] does not exceed.
 const SWP8: u64 = 8;
+/// Bytes of a firing's window that a thread may have in its registers in a block that is as large as it may be.
+const FEW_BYTES: u64 = 96 * 4;
 /// Bytes of channels between regions.
 const FUSED_BYTES: u64 = 8 << 20;
 /// Bytes of buffers for the scheme serial where there is no such schedule to compare with.
@@ -210,7 +215,29 @@ impl Making<'_> {
             let coarse = plan.granularity.coarsened(coarsen).ok_or_else(|| unfit(Unfit::Work))?;
             plan = plan::with_granularity(self.what, coarse, processors).map_err(unfit)?;
         }
-        self.solve(scheme, plan, self.choices.method)
+        let mut scheduled = self.solve(scheme, plan, self.choices.method)?;
+        scheduled.options.threads = self.threads_for(scheduled.plan.problem.graph());
+        Ok(scheduled)
+    }
+
+    /// As many threads of a block as the instances that make most of the work have firings. One multiprocessor has one block, whose threads hide each other's waiting for memory; what is the
+    /// same for any number of them are instances, schedule and channels. Firings that follow one another do not count. Where a firing looks at very many items there are fewer, with more registers.
+    fn threads_for(&self, graph: &TaskGraph) -> u32 {
+        let threads = self.choices.threads;
+        let Some(most) = self.choices.most_threads else { return threads };
+        let from = |n: u32| -> u128 {
+            let tasks = graph.tasks.iter().filter(|t| !t.serial && t.nodes.len() == 1 && t.firings[0] >= u64::from(n));
+            tasks.map(|t| u128::from(t.cost) * u128::from(t.instances)).sum()
+        };
+        let all = from(0);
+        let looks_at = |c: ChannelId| {
+            let channel = self.what.graph.channel(c);
+            let filter = matches!(self.what.graph.node(channel.to.0).kind, NodeKind::Filter { .. });
+            if filter { u64::from(channel.peek.max(channel.consume)) * self.what.item_bytes[c.index()] } else { 0 }
+        };
+        let many = self.what.graph.channel_ids().map(looks_at).max().unwrap_or(0) > FEW_BYTES;
+        let choice = [if many { most / 4 * 3 } else { most }, most / 2];
+        choice.into_iter().find(|n| *n > threads && all > 0 && from(*n) * 2 >= all).unwrap_or(threads)
     }
 
     /// Kernel after kernel, with no more bytes of buffers than the schedule that is coarsened eight times.

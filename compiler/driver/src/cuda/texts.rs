@@ -19,8 +19,9 @@ use sluice_codegen::cuda;
 use sluice_schedule::machine;
 use sluice_schedule::method::Method;
 
-/// Threads of a block, where nobody says.
+/// Threads of a block, where nobody says; in a pipeline, whose multiprocessors have one block each, up to so many, which leaves 128 registers to each.
 const THREADS: u32 = 128;
+const MOST_THREADS: u32 = 512;
 /// Steady states that the emulation runs at once have about so many bytes of input or output: it is slow, and its programs are small.
 const EMULATED_BATCH: u64 = 64 << 10;
 /// Multiprocessors that stand-alone programs are scheduled for, where nobody says: those of an H100 or H200.
@@ -88,7 +89,7 @@ pub fn profiled(
 
 /// Chooses what a profile says; `costs`: where its times come from, for people.
 pub fn heed(choices: &mut Choices, chosen: &Chosen, costs: String) {
-    choices.threads = chosen.block;
+    (choices.threads, choices.most_threads) = (chosen.block, None);
     // what is made of several filters may need more registers than each of them: its blocks must have room, too
     let room = REGISTERS / chosen.block / REGISTERS_AT_ONCE * REGISTERS_AT_ONCE;
     choices.options.registers = Some(chosen.registers.min(room));
@@ -114,6 +115,7 @@ pub fn choices(options: &CudaOptions, target: &Target) -> Result<Choices, Fault>
         coarsen: options.coarsen.unwrap_or(1).into(),
         processors: target.processors,
         threads: options.block_threads.unwrap_or(THREADS),
+        most_threads: options.block_threads.is_none().then_some(MOST_THREADS),
         machine,
         method: options.method.unwrap_or(if emulated { Method::Hms } else { Method::Ilp }),
         spare: options.method.is_none().then_some(Method::Hms),

@@ -33,12 +33,18 @@ impl Part<'_, '_> {
             let _ = writeln!(self.out, "        {a}\n        sl_sync();\n        {b}\n        sl_sync();\n    }}");
             return;
         }
+        if alone {
+            let inside = format!("ring{i}.items + ring{i}.at({offset}first + f)");
+            let (from, to) = if reader { ("items + f", inside.as_str()) } else { (inside.as_str(), "items + f") };
+            let _ = writeln!(
+                self.out,
+                "    for (uint32_t f = 0; f < count; f++) sl_item<true>({to}) = sl_item<false>({from});"
+            );
+            return;
+        }
         let (rest, start, step) = self.side_by_side(alone);
-        let inside = format!("ring{i}.items + ring{i}.at({offset}first + f)");
-        let (from, to) = if reader { ("items + f", inside.as_str()) } else { (inside.as_str(), "items + f") };
-        let _ = writeln!(
-            self.out,
-            "    {rest}for (uint32_t f = {start}; f < count; f += {step}) sl_item<true>({to}) = sl_item<false>({from});"
-        );
+        let team = if self.some_rest { format!("sl_team{{{start}, {step}}}") } else { "sl_everyone()".into() };
+        let passes = if reader { "sl_take" } else { "sl_give" };
+        let _ = writeln!(self.out, "    {rest}{passes}({team}, ring{i}, {offset}first, items, count);");
     }
 }

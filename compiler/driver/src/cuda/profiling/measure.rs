@@ -1,7 +1,7 @@
 //! Kernels on a device, one at a time: a launch on all multiprocessors (of what has state, on one), so many rounds that events tell its time well; once in vain, then several times over. All memory is
 //! zero at first. A filter that fails on zeros is not measured, nor one that prints.
 
-use super::Subject;
+use super::{GpuProfileOptions, Subject};
 use crate::cuda::bench::{Bench, LONGEST};
 use crate::cuda::device::{Device, Launch};
 use crate::cuda::emulate::Emulator;
@@ -26,6 +26,7 @@ struct Repeat {
 }
 
 const ON_GPU: Repeat = Repeat { warm_up: 1, measurements: 7, firings: FIRINGS, least: 0.5 };
+const QUICK: Repeat = Repeat { warm_up: 1, measurements: 3, firings: FIRINGS, least: 0.2 };
 /// A round each, for the emulation is slow.
 const EMULATED: Repeat = Repeat { warm_up: 0, measurements: 1, firings: 1, least: 0.0 };
 
@@ -74,8 +75,9 @@ impl Samples {
 }
 
 /// Measures on a GPU. A kernel that crashes there takes its context with it: the others are measured in a new one.
-pub(super) fn on_gpu(subject: &Subject<'_>, gpu: Box<Gpu>, number: u32) -> Result<Samples, Fault> {
+pub(super) fn on_gpu(subject: &Subject<'_>, gpu: Box<Gpu>, options: &GpuProfileOptions) -> Result<Samples, Fault> {
     let mut samples = Samples::default();
+    let (number, repeat) = (options.gpu.unwrap_or(0), if options.quick { &QUICK } else { &ON_GPU });
     let (codes, mut fresh) = (&subject.codes, Some(gpu));
     for built in codes.built() {
         let text = &subject.texts[0];
@@ -99,7 +101,7 @@ pub(super) fn on_gpu(subject: &Subject<'_>, gpu: Box<Gpu>, number: u32) -> Resul
                     subject.has_room(registers.unwrap_or(codes.limits[built.limit]), THREADS[*t])
                 };
                 let threads: Vec<usize> = codes.threads(built, kernel).into_iter().filter(room).collect();
-                match bench.all((kernel, at, built.limit), &threads, &ON_GPU, &mut samples) {
+                match bench.all((kernel, at, built.limit), &threads, repeat, &mut samples) {
                     Ok(()) => {}
                     // nothing can stop a kernel, and whoever let go of what it uses would wait for it: its process ends with it
                     Err(fault) if bench.bench.stuck => {

@@ -55,6 +55,8 @@ pub struct GpuProfileOptions {
     pub output: Option<String>,
     /// Show the document instead of the table.
     pub json: bool,
+    /// Fewer measurements, shorter ones: where nobody else may use the GPU meanwhile.
+    pub quick: bool,
 }
 
 /// The architecture that is modelled where there is no GPU, and nobody says which: that of the machine `h200`.
@@ -153,7 +155,7 @@ pub fn profile(
         Place::Model(arch) => (Costs::Modelled, Some(*arch)),
     };
     let sampled = session.pass("run", || match place {
-        Place::Gpu(gpu) => measure::on_gpu(&subject, gpu, options.gpu.unwrap_or(0)),
+        Place::Gpu(gpu) => measure::on_gpu(&subject, gpu, options),
         Place::Emulated => measure::emulated(&subject),
         Place::Model(_) => Ok(measure::Samples::default()),
     })?;
