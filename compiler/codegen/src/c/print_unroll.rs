@@ -89,7 +89,7 @@ pub(crate) fn known(kernel: &Kernel) -> Known {
             })
         };
         walk::each_expr(&f.body, &mut |e| {
-            if let ExprKind::Load(Place { base: Base::In(index), .. }) = &e.kind {
+            if let ExprKind::Load(Place { base: Base::In(index) | Base::Peek(index), .. }) = &e.kind {
                 input &= is_known(index);
             }
             if let Some((id, indices)) = table(kernel, e) {

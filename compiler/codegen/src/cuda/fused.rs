@@ -430,7 +430,7 @@ impl Printer<'_, '_> {
         let _ = writeln!(self.out, "    /* {}{more}: {at} */", names.join(", "));
         let n = several(making, self.tiling, group, r.high.abs_diff(r.low));
         self.several = n > 1;
-        self.wide = (n > 1 && n % 2 == 0).then_some(r.low);
+        self.wide = (n > 1 && n.is_multiple_of(2)).then_some(r.low);
         if self.several {
             let _ =
                 writeln!(self.out, "    sl_each_few<{n}>({}{range}, [&](int32_t first, auto few) {{", self.team().1);

@@ -58,7 +58,9 @@ fn tables_leave_constant_memory_room() {
             assert!(bytes <= 48 << 10, "{name}, {scheme}: {bytes} bytes");
             // what does not fit goes where there is room, the small tables stay
             assert!(text.contains("SL_GLOBAL_TABLE sl_arr_"), "{name}, {scheme}");
-            assert!(name == "one filter's" || text.matches("SL_CONSTANT sl_arr_").count() >= 3, "{name}, {scheme}");
+            // where loops over the two smallest are written out, nobody reads these
+            let small = if scheme == "fused" { 1 } else { 3 };
+            assert!(name == "one filter's" || text.matches("SL_CONSTANT sl_arr_").count() >= small, "{name}, {scheme}");
         }
     }
 }
