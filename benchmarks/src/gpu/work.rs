@@ -319,8 +319,8 @@ impl Task {
         Ok(OnDevice { task: self.clone(), b, native, whole, whole_runs, readers, writers, timing, about, files })
     }
 
-    /// The program by a scheme, compiled and loaded on a device that `around` may have something around. Its batches are whole ones from the first on, and `resident` ones, whose data is
-    /// there before, are not cut into slices: these are launches more.
+    /// The program by a scheme, compiled and loaded on a device that `around` may have something around. If it is `resident`, its data is there before: its batches are whole ones from the first on, and
+    /// not cut into slices, which are launches more. Else it has batches as programs have them.
     fn native(
         &self,
         session: &mut Session,
@@ -344,12 +344,12 @@ impl Task {
         let emit =
             |session: &mut Session, checked: &Checked, code: &CodeOptions, cuda: &CudaOptions, target: &run::Target| {
                 let mut choices = texts::choices(cuda, target)?;
-                choices.options.whole_batches = true;
                 if resident {
+                    choices.options.whole_batches = true;
                     choices.options.slice_bytes = u64::MAX;
+                    // whole iterations: a batch of fewer bytes than that may be one less than is wanted
+                    choices.options.batch_bytes = wanted + wanted / 4;
                 }
-                // whole iterations: a batch of fewer bytes than that may be one less than is wanted
-                choices.options.batch_bytes = wanted + wanted / 4;
                 if let Some(chosen) = chosen {
                     texts::heed(&mut choices, chosen, "measured before".into());
                 }

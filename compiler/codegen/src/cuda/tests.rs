@@ -399,7 +399,11 @@ fn threads_rest_where_a_filter_has_fewer() {
         // more than the block has are no more than it has
         (of(&[32, 64, 96, 2048]), of(&[]))
     });
-    for (n, firing) in [(32, "sl_item<true>"), (64, "const uint32_t n"), (96, "const uint32_t n")] {
+    let reader = "if (sl_thread() < 32u) sl_take(sl_team{sl_thread(), 32u}, ";
+    assert!(few.contains(reader), "{few}");
+    // three items of each of five firings of a thread are read before the first of these fires
+    assert!(few.contains("int32_t ahead0[5][3];") && few.contains("for (; g + 384u < count; g += 480u)"), "{few}");
+    for (n, firing) in [(64, "const uint32_t n"), (96, "const uint32_t n")] {
         let guard = few.find(&format!("if (sl_thread() < {n}u)")).unwrap_or_else(|| panic!("{few}"));
         assert!(few[guard..].contains(&format!("f < count; f += {n}u)")) && few[guard..].contains(firing), "{few}");
     }
