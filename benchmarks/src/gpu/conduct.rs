@@ -30,7 +30,7 @@ const CHILD: Duration = Duration::from_secs(180);
 const MEASURED: Duration = Duration::from_secs(20);
 const COMPARED: Duration = Duration::from_secs(60);
 /// The longest that libraries may take.
-const PEERS: Duration = Duration::from_secs(120);
+const PEERS: Duration = Duration::from_secs(60);
 /// Why there is no answer, where nothing went wrong.
 const TIME_WAS_UP: &str = "time was up";
 
@@ -183,6 +183,11 @@ fn fill(options: &Options, document: &mut Document) -> Result<(), String> {
         Err(fault) => document.missing.push(fault.to_string()),
     }
     keep(options, document)?;
+    if !options.emulate && Instant::now() < options.deadline {
+        say("libraries");
+        peers(options, document);
+        keep(options, document)?;
+    }
     say(&format!("programs and schemes: {}", device.len()));
     let total = device.len();
     let (mut count, mut late) = (0, 0);
@@ -210,12 +215,6 @@ fn fill(options: &Options, document: &mut Document) -> Result<(), String> {
             say(&why);
         }
     });
-    // last: they take a minute to start
-    if !options.emulate && Instant::now() < options.deadline {
-        say("libraries");
-        peers(options, document);
-        keep(options, document)?;
-    }
     if late > 0 {
         document.missing.push(format!("{late} of {total} runs: {TIME_WAS_UP}"));
     }
