@@ -97,7 +97,12 @@ impl Configuration {
 impl std::fmt::Display for Configuration {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let CudaOptions { scheme, coarsen, processors, block_threads, tile, .. } = &self.cuda;
-        write!(f, "--target cuda{} --scheme {}", if on_gpu() { "" } else { " --emulate" }, scheme.map_or("auto", Scheme::name))?;
+        write!(
+            f,
+            "--target cuda{} --scheme {}",
+            if on_gpu() { "" } else { " --emulate" },
+            scheme.map_or("auto", Scheme::name)
+        )?;
         let numbers = [("coarsen", coarsen), ("sms", processors), ("block-threads", block_threads), ("tile", tile)];
         for (name, n) in numbers.into_iter().chain([("streams", &self.streams)]) {
             n.iter().try_for_each(|n| write!(f, " --{name} {n}"))?;

@@ -447,7 +447,10 @@ impl Printer<'_, '_> {
             );
         }
         if pieces > 1 {
-            let _ = writeln!(self.out, "        const int32_t i = u / {pieces}, piece = u % {pieces};");
+            let _ = writeln!(
+                self.out,
+                "        const int32_t i = (int32_t)((uint32_t)u / {pieces}u), piece = (int32_t)((uint32_t)u % {pieces}u);"
+            );
         }
         for c in &group.local {
             let channel = host.graph.channel(*c);

@@ -20,8 +20,8 @@ use super::parts::Parts;
 use super::tiled::{self, Share, Started, Tiled, When};
 use super::{fused, host, refuse, rts, serial, swp};
 use crate::c::lanewise::Ends;
-use crate::c::print_device::uniform;
 use crate::c::print::{DeviceOptions, Dialect, FilterOptions, FilterText, Site, emit_filter};
+use crate::c::print_device::uniform;
 use crate::c::program::{CProgram, CodegenError, OnDevice, ProgramInput, emit_on_device, filters};
 use crate::c::tables::Facts;
 use crate::c::types;
@@ -320,12 +320,27 @@ impl<'a> Making<'a> {
         let faults = Faults::of(input.kernels, &facts.instances);
         let nothing = Arena { states: 0, kept: vec![], exchanged: 0, rings: vec![], carries: vec![], bytes: 0 };
         let (unit, chunk) = (tasks.batch, tasks.batch);
-        let pieces = input.kernels.iter().zip(&facts.instances).map(|(k, n)| if *n > 0 { pieces::most(k) } else { None });
+        let pieces =
+            input.kernels.iter().zip(&facts.instances).map(|(k, n)| if *n > 0 { pieces::most(k) } else { None });
         let pieces = pieces.collect();
         let movers = input.kernels.iter().map(pieces::only_moves).collect();
         let work = input.kernels.iter().map(|k| sluice_kernel::cost::firing(k).cycles()).collect();
         let order = topological(graph);
-        Making { input, facts, codes, faults, pieces, movers, work, order, arena: nothing, task_of, unit, chunk, batch: 0 }
+        Making {
+            input,
+            facts,
+            codes,
+            faults,
+            pieces,
+            movers,
+            work,
+            order,
+            arena: nothing,
+            task_of,
+            unit,
+            chunk,
+            batch: 0,
+        }
     }
 
     pub(super) fn new(input: CudaInput<'a>) -> Result<(Making<'a>, Option<fused::Plan>), CodegenError> {
@@ -494,7 +509,13 @@ impl<'a> Making<'a> {
                     sources,
                     first_site,
                     dialect: Dialect::Device,
-                    device: DeviceOptions { variants, crowded: &crowded, written_out, polls: self.faults.polls, pieces },
+                    device: DeviceOptions {
+                        variants,
+                        crowded: &crowded,
+                        written_out,
+                        polls: self.faults.polls,
+                        pieces,
+                    },
                     often_called: false,
                     lanewise: Ends::default(),
                 };

@@ -121,8 +121,7 @@ fn fits(making: &Making<'_>, nodes: &[NodeId], channels: &[ChannelId]) -> bool {
     let rate = nodes.iter().map(|u| steady.repetitions[u.index()]).fold(0, gcd);
     let mut order: Vec<NodeId> = nodes.to_vec();
     order.sort_by_key(|v| making.order[v.index()]);
-    let members: Vec<(NodeId, u64)> =
-        order.iter().map(|v| (*v, steady.repetitions[v.index()] / rate.max(1))).collect();
+    let members: Vec<(NodeId, u64)> = order.iter().map(|v| (*v, steady.repetitions[v.index()] / rate.max(1))).collect();
     let work: u64 = members
         .iter()
         .map(|(v, q)| match &graph.node(*v).kind {

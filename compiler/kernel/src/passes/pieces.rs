@@ -5,15 +5,15 @@
 //! its parameter tells.
 //!
 //! ```text
-//! for $c = 0 < 9 {                                for $q = $piece < 108 step 16 {
-//!     for $r = 0 < 12 {                               $c = ($q / 12)
-//!         out((($c * 12) + $r)) = in(…)      →        $r = ($q % 12)
-//!     }                                               out((($c * 12) + $r)) = in(…)
+//! for $c = 0 < 9 {                                for $round = 0 < 7 {
+//!     for $r = 0 < 12 {                               $q = (($round * 16) + $piece)
+//!         out((($c * 12) + $r)) = in(…)      →        if ($q < 108) { $c = ($q / 12)  $r = ($q % 12)
+//!     }                                                   out((($c * 12) + $r)) = in(…) }
 //! }                                               }
 //! ```
 //!
 //! Loops of the firing itself that give items are dealt out turn by turn, those that are one in the other and nothing else as one; what gives items without a loop is the first piece's. All else is
-//! done by each piece, and must be little. What must hold: a turn writes no state and does nothing that is seen from outside but its items; its variables are its own: written before they are read in each turn, and
+//! done by each piece, and must be little. How often the loops turn is the same for all pieces, so that the compiler can write them out. What must hold: a turn writes no state and does nothing that is seen from outside but its items; its variables are its own: written before they are read in each turn, and
 //! used nowhere else. Each item is given once, as in the firing: no two turns have the same.
 
 use super::clean::trip;
@@ -86,7 +86,9 @@ fn quiet(body: &[Stmt]) -> bool {
         quiet &= match &s.kind {
             StmtKind::Assign(..) | StmtKind::If(..) | StmtKind::For(_) | StmtKind::Block(_) => true,
             StmtKind::Break(_) | StmtKind::Continue(_) => true,
-            StmtKind::Check(c) => matches!(c, Check::Index { .. } | Check::Divisor(_) | Check::PeekNegative(_) | Check::PeekBeyond { .. }),
+            StmtKind::Check(c) => {
+                matches!(c, Check::Index { .. } | Check::Divisor(_) | Check::PeekNegative(_) | Check::PeekBeyond { .. })
+            }
             _ => false,
         };
         quiet &= !s.kind.targets().iter().any(|p| matches!(p.base, Base::State(_) | Base::Table(_)));
@@ -239,20 +241,18 @@ pub fn piece(kernel: &Kernel, pieces: u32) -> Option<Kernel> {
                 new.body.push(StmtKind::If(equal, moved(std::slice::from_ref(s)), Vec::new()).at(s.span));
             }
             Part::Dealt(nest) => {
-                let q = LocalId::from(new.locals.len());
+                let (round, q) = (LocalId::from(new.locals.len()), LocalId::from(new.locals.len() + 1));
+                new.locals.push(Local { name: "round".into(), ty: Ty::Int, by_ref: false });
                 new.locals.push(Local { name: "turn".into(), ty: Ty::Int, by_ref: false });
                 let turn = || Expr::local(q, Ty::Int);
+                let all = i32::try_from(nest.all()).ok()?;
+                let by = |op, e: Expr, n: i32| Expr::binary(op, e, Expr::int(n), Ty::Int);
                 let (mut body, mut inside) = (Vec::new(), nest.all());
-                for (l, n) in nest.loops.iter().zip(&nest.turns) {
+                for (i, (l, n)) in nest.loops.iter().zip(&nest.turns).enumerate() {
                     inside /= (*n).max(1);
-                    let outermost = nest.loops.first().is_some_and(|first| first.var == l.var);
-                    let by = |op, n: u64, e: Expr| Expr::binary(op, e, Expr::int(n as i32), Ty::Int);
-                    let nth = if inside > 1 { by(BinaryOp::Div, inside, turn()) } else { turn() };
-                    let nth = if outermost { nth } else { by(BinaryOp::Rem, *n, nth) };
-                    let scaled = match l.step {
-                        1 => nth,
-                        step => Expr::binary(BinaryOp::Mul, nth, Expr::int(step), Ty::Int),
-                    };
+                    let nth = if inside > 1 { by(BinaryOp::Div, turn(), inside as i32) } else { turn() };
+                    let nth = if i == 0 { nth } else { by(BinaryOp::Rem, nth, *n as i32) };
+                    let scaled = if l.step == 1 { nth } else { by(BinaryOp::Mul, nth, l.step) };
                     let value = match l.from.as_int()? {
                         0 => scaled,
                         from => Expr::add(scaled, Expr::int(from)),
@@ -260,13 +260,21 @@ pub fn piece(kernel: &Kernel, pieces: u32) -> Option<Kernel> {
                     body.push(StmtKind::Assign(Place::local(LocalId(l.var.0 + 1)), value).at(s.span));
                 }
                 body.extend(moved(nest.body()));
+                let nth = Expr::add(by(BinaryOp::Mul, Expr::local(round, Ty::Int), step), Expr::local(which, Ty::Int));
+                let mut turns = vec![StmtKind::Assign(Place::local(q), nth).at(s.span)];
+                if all % step == 0 {
+                    turns.extend(body);
+                } else {
+                    let there = Expr::binary(BinaryOp::Lt, turn(), Expr::int(all), Ty::Bool);
+                    turns.push(StmtKind::If(there, body, Vec::new()).at(s.span));
+                }
                 let dealt = For {
-                    var: q,
-                    from: Expr::local(which, Ty::Int),
+                    var: round,
+                    from: Expr::int(0),
                     cmp: BinaryOp::Lt,
-                    to: Expr::int(i32::try_from(nest.all()).ok()?),
-                    step,
-                    body,
+                    to: Expr::int(all / step + i32::from(all % step != 0)),
+                    step: 1,
+                    body: turns,
                     abreast: false,
                 };
                 new.body.push(StmtKind::For(Box::new(dealt)).at(s.span));
@@ -277,7 +285,6 @@ pub fn piece(kernel: &Kernel, pieces: u32) -> Option<Kernel> {
     out.functions[kernel.work.function.index()] = new;
     Some(out)
 }
-
 
 #[cfg(test)]
 mod tests;
