@@ -142,7 +142,7 @@ SL_DEVICE void sl_each(sl_team team, sl_ring<T, RATE> ring, uint32_t first, uint
 {
     const uint32_t group = 32u * RATE, start = first / group;
     const uint32_t groups = count == 0 ? 0 : (first + count - 1) / group + 1 - start;
-    if (RATE == 1 || groups * group / 4 > count) {
+    if (RATE == 1 || groups * group / 8 > count) {
         const uint32_t capacity = ring.capacity(), base = first % capacity;
         for (uint32_t q = team.thread; q < count; q += team.threads) {
             const uint32_t x = sl_wrap(base + q, capacity);
@@ -182,7 +182,7 @@ SL_DEVICE void sl_pass_ring(sl_team team, sl_ring<T, RATE> ring, uint32_t first,
 {
     const uint32_t group = 32u * RATE, start = first / group;
     const uint32_t groups = count == 0 ? 0 : (first + count - 1) / group + 1 - start;
-    if (RATE == 1 || groups * group / 4 > count) {
+    if (RATE == 1 || groups * group / 8 > count) {
         const uint32_t capacity = ring.capacity(), base = first % capacity;
         const auto at = [=](uint32_t q) {
             const uint32_t x = sl_wrap(base + q, capacity);

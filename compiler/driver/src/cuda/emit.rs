@@ -225,6 +225,8 @@ impl Making<'_> {
     fn threads_for(&self, graph: &TaskGraph) -> u32 {
         let threads = self.choices.threads;
         let Some(most) = self.choices.most_threads else { return threads };
+        // all that a firing takes and gives goes through shared memory there, which takes registers
+        let most = if self.choices.scheme == Scheme::SwpNc { most / 2 } else { most };
         let from = |n: u32| -> u128 {
             let tasks = graph.tasks.iter().filter(|t| !t.serial && t.nodes.len() == 1 && t.firings[0] >= u64::from(n));
             tasks.map(|t| u128::from(t.cost) * u128::from(t.instances)).sum()
