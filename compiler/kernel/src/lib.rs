@@ -13,6 +13,7 @@ pub mod loop_shape;
 pub mod loops;
 pub mod lower;
 pub mod passes;
+pub mod pieces;
 pub mod share_code;
 mod shorthand;
 pub mod text;

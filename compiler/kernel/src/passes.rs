@@ -18,7 +18,6 @@ pub mod lanes;
 pub mod lower_channels;
 pub mod names;
 pub mod pack_bits;
-pub mod pieces;
 pub mod privatise;
 pub mod prove_checks;
 pub mod reduce_divisions;

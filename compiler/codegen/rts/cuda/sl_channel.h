@@ -111,14 +111,12 @@ template <class T, bool WRITES, uint32_t GAP> struct sl_rows {
     }
 };
 
-/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time; those that hardly ever turn. */
+/* Loops whose turns are few, so that what they index stays in registers; others, some turns of which are on their way at a time. */
 #ifdef __CUDACC__
 #define SL_UNROLL _Pragma("unroll")
-#define SL_UNROLL_NEVER _Pragma("unroll 1")
 #define SL_UNROLL_SOME _Pragma("unroll 4")
 #else
 #define SL_UNROLL
-#define SL_UNROLL_NEVER
 #define SL_UNROLL_SOME
 #endif
 
@@ -392,10 +390,7 @@ template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t 
 /* The same where only the first and the last block of a launch have any of these numbers. */
 template <class F> SL_DEVICE void sl_each_carried(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
 {
-    low = low < least ? least : low;
-    high = high > end ? end : high;
-    SL_UNROLL_NEVER
-    for (int32_t x = low + (int32_t)team.thread; x < high; x += (int32_t)team.threads) f(x);
+    sl_each_of(team, low, high, least, end, f);
 }
 
 /* The same with COUNT numbers that follow one another for each thread, counted from `low` on: f(x, few) for x and the few.count - 1 after it. Where some of them are left out the others are one by one. */

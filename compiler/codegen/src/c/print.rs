@@ -77,7 +77,7 @@ pub struct DeviceOptions<'a> {
     pub written_out: bool,
     /// Loops without a known bound look whether the run has failed: what a firing gets behind one that has failed may keep them from ever ending.
     pub polls: bool,
-    /// Only the firing is printed, as one of so many pieces: the kernel is that of [`sluice_kernel::passes::pieces::piece`].
+    /// Only the firing is printed, as one of so many pieces: the kernel is that of [`sluice_kernel::pieces::piece`].
     pub pieces: Option<u32>,
 }
 

@@ -6,7 +6,7 @@
 //! a transpose of 12 x 9 items, 8 firings for a tile, 128 threads      16 pieces: each thread moves 7 items, where 8 threads would move 108 each
 //! ```
 //!
-//! A firing goes in pieces where its loops give items by turns that need nothing of each other ([`sluice_kernel::passes::pieces`]), or where it is a splitter's or joiner's that moves some items at each end, and the tile's firings are fewer than the threads of its block. Threads side by side
+//! A firing goes in pieces where its loops give items by turns that need nothing of each other ([`sluice_kernel::pieces`]), or where it is a splitter's or joiner's that moves some items at each end, and the tile's firings are fewer than the threads of its block. Threads side by side
 //! have neighbouring turns, so that mostly their items are neighbours, too. What must hold: a group of one filter, whose streams take no turns.
 
 use super::program::Making;

@@ -29,7 +29,7 @@ use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::slow::InTurn;
 use sluice_kernel::ir::{Kernel, TableId};
-use sluice_kernel::passes::pieces;
+use sluice_kernel::pieces;
 use sluice_schedule::problem::judge::Verified;
 use sluice_schedule::problem::modulo::ModuloProblem;
 use std::collections::{BTreeMap, BTreeSet};

@@ -16,8 +16,8 @@
 //! done by each piece, and must be little. How often the loops turn is the same for all pieces, so that the compiler can write them out. What must hold: a turn writes no state and does nothing that is seen from outside but its items; its variables are its own: written before they are read in each turn, and
 //! used nowhere else. Each item is given once, as in the firing: no two turns have the same.
 
-use super::clean::trip;
 use crate::ir::*;
+use crate::passes::clean::trip;
 use crate::walk;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
