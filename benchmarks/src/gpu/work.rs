@@ -309,11 +309,13 @@ impl Task {
         let (readers, writers) = host::ends(&checked.program.graph, &checked.program.globals)?;
         let timing = timing.ok_or_else(|| Fault::internal("the program has no kernels"))?;
         // a batch, of emulated ones two iterations at least, and what comes before the first
-        let batch = about.wanted.div_ceil(step_bytes(b).max(1)) + about.unit;
+        let (graph, firings) = (&checked.program.graph, &checked.program.steady);
+        let before = graph.node_ids().map(|v| firings.init[v.index()] / firings.repetitions[v.index()].max(1)).max();
+        let batch = about.wanted.div_ceil(step_bytes(b).max(1)) + about.unit + before.unwrap_or(0);
         let steady = match (self.emulate, about.iterations) {
-            (true, _) => batch.max(2 * about.unit) + about.unit.min(64),
+            (true, _) => batch.max(2 * about.unit + before.unwrap_or(0)) + about.unit.min(64),
             (false, 0) => batch + about.unit.min(1024),
-            (false, n) => n * about.unit + about.unit.min(1024),
+            (false, n) => n * about.unit + before.unwrap_or(0) + about.unit.min(1024),
         };
         let files = self.files(b, steady).map_err(Fault::input)?;
         Ok(OnDevice { task: self.clone(), b, native, whole, whole_runs, readers, writers, timing, about, files })

@@ -357,6 +357,16 @@ static void sl_check_wide(const void *at)
 {
     if ((uintptr_t)at % 16) sl_emulation::fail(sl_emulation::me, "accesses 16 bytes at once that are not aligned to 16");
 }
+static void sl_load_wide(void *own, const void *at)
+{
+    sl_check_wide(at);
+    memcpy(own, at, 16);
+}
+static void sl_store_wide(void *at, const void *own)
+{
+    sl_check_wide(at);
+    memcpy(at, own, 16);
+}
 static void sl_copy_commit() { sl_emulation::me->groups++; }
 static void sl_copy_wait(unsigned n) { sl_emulation::wait_for_copies(n); }
 #endif

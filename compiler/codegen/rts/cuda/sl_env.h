@@ -217,17 +217,8 @@ static SL_UNUSED void sl_grid_sync(unsigned *counter);
 static SL_UNUSED bool sl_first(int32_t *flag, int32_t value);
 static SL_UNUSED unsigned sl_atomic_add(unsigned *at, unsigned value);
 SL_DEVICE void sl_fence() {}
-static SL_UNUSED void sl_check_wide(const void *at);
-SL_DEVICE void sl_load_wide(void *own, const void *at)
-{
-    sl_check_wide(at);
-    memcpy(own, at, 16);
-}
-SL_DEVICE void sl_store_wide(void *at, const void *own)
-{
-    sl_check_wide(at);
-    memcpy(at, own, 16);
-}
+static SL_UNUSED void sl_load_wide(void *own, const void *at);
+static SL_UNUSED void sl_store_wide(void *at, const void *own);
 static SL_UNUSED void sl_copy_async(void *shared, const void *global, unsigned bytes);
 static SL_UNUSED void sl_copy_commit();
 static SL_UNUSED void sl_copy_wait(unsigned n);
