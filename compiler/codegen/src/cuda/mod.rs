@@ -7,6 +7,7 @@ mod codes;
 mod constants;
 mod copies;
 mod faults;
+mod filters;
 mod fused;
 mod groups;
 mod host;

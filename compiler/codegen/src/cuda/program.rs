@@ -12,23 +12,20 @@
 //! kernel (or the time before a barrier of the grid) has made, and nothing else; the same input gives the same text.
 
 use super::codes::{Codes, codes};
-use super::constants;
 use super::faults::Faults;
 use super::lanes::TileCounts;
 use super::layout::{self, Arena, Wanted};
 use super::parts::Parts;
 use super::tiled::{self, Share, Started, Tiled, When};
-use super::{fused, host, refuse, rts, serial, swp};
-use crate::c::lanewise::Ends;
-use crate::c::print::{DeviceOptions, Dialect, FilterOptions, FilterText, Site, emit_filter};
-use crate::c::print_device::uniform;
+use super::{fused, host, refuse, regions, rts, serial, swp};
+use crate::c::print::{FilterText, Site};
 use crate::c::program::{CProgram, CodegenError, OnDevice, ProgramInput, emit_on_device, filters};
 use crate::c::tables::Facts;
 use crate::c::types;
-use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::slow::InTurn;
-use sluice_kernel::ir::{Kernel, TableId};
+use sluice_kernel::ir::Kernel;
 use sluice_kernel::pieces;
 use sluice_schedule::problem::judge::Verified;
 use sluice_schedule::problem::modulo::ModuloProblem;
@@ -280,26 +277,6 @@ pub fn emit(input: &CudaInput<'_>) -> Result<CudaProgram, CodegenError> {
     Ok(CudaProgram { host, device, kernels, channel_bytes, arena_bytes, tiled, tiles: made.counts })
 }
 
-/// By node, its place in an order in which each comes after those that give it items; those of loops come as they are.
-fn topological(graph: &SdfGraph) -> Vec<usize> {
-    let mut waits: Vec<usize> = graph.nodes.iter().map(|n| n.inputs.len()).collect();
-    let mut open: Vec<NodeId> = graph.node_ids().filter(|v| waits[v.index()] == 0).collect();
-    let mut place = vec![usize::MAX; graph.nodes.len()];
-    let mut next = 0;
-    while let Some(v) = open.pop() {
-        place[v.index()] = next;
-        next += 1;
-        for c in &graph.node(v).outputs {
-            let to = graph.channel(*c).to.0;
-            waits[to.index()] -= 1;
-            if waits[to.index()] == 0 {
-                open.push(to);
-            }
-        }
-    }
-    place
-}
-
 /// Bytes of the channels' buffers that the texts would have.
 pub fn channel_bytes(input: &CudaInput<'_>) -> Result<u64, CodegenError> {
     refuse::refuse(input)?;
@@ -325,7 +302,7 @@ impl<'a> Making<'a> {
         let pieces = pieces.collect();
         let movers = input.kernels.iter().map(pieces::only_moves).collect();
         let work = input.kernels.iter().map(|k| sluice_kernel::cost::firing(k).cycles()).collect();
-        let order = topological(graph);
+        let order = regions::topological(graph);
         Making {
             input,
             facts,
@@ -481,56 +458,6 @@ impl<'a> Making<'a> {
             }
             _ => self.unit,
         }
-    }
-
-    /// The text of each filter that a node has. So many bytes of constant memory are taken; `in_pieces`: by code, the numbers of pieces that firings go in.
-    pub(super) fn filters(&self, first_site: usize, taken: u64, in_pieces: &InPieces) -> Vec<Option<FilterText>> {
-        let mut first = first_site as u32;
-        let elsewhere = constants::elsewhere(self, taken);
-        // a firing in pieces, and the tables that its threads read at different places
-        let pieces_of = |k: usize| -> Vec<(u32, Kernel)> {
-            let all = in_pieces.get(&k).into_iter().flatten();
-            all.filter_map(|n| Some((*n, pieces::piece(&self.input.kernels[k], *n)?))).collect()
-        };
-        let emit = |(k, kernel): (usize, &Kernel)| {
-            let members = &self.codes.members[k];
-            (self.facts.instances[k] > 0 && !members.is_empty()).then(|| {
-                let all: Vec<&Kernel> = members.iter().map(|m| &self.input.kernels[*m]).collect();
-                let variants = if all.len() > 1 { &all[..] } else { &[] };
-                let mut crowded = elsewhere.get(&k).cloned().unwrap_or_default();
-                let apart = pieces_of(k);
-                for (_, piece) in &apart {
-                    let tables = (0..piece.tables.len()).map(TableId::from);
-                    crowded.extend(tables.filter(|t| !uniform(piece, *t)));
-                }
-                let written_out = constants::written_out(self, k);
-                let sources = self.input.host.sources;
-                let options = |first_site: u32, pieces: Option<u32>| FilterOptions {
-                    sources,
-                    first_site,
-                    dialect: Dialect::Device,
-                    device: DeviceOptions {
-                        variants,
-                        crowded: &crowded,
-                        written_out,
-                        polls: self.faults.polls,
-                        pieces,
-                    },
-                    often_called: false,
-                    lanewise: Ends::default(),
-                };
-                let mut text = emit_filter(k, kernel, &options(first, None));
-                for (n, piece) in &apart {
-                    let more = emit_filter(k, piece, &options(first + text.sites.len() as u32, Some(*n)));
-                    text.functions.push_str(&more.functions);
-                    text.sites.extend(more.sites);
-                    text.statics.extend(more.statics);
-                }
-                first += text.sites.len() as u32;
-                text
-            })
-        };
-        self.input.kernels.iter().enumerate().map(emit).collect()
     }
 
     /// Types and statics.

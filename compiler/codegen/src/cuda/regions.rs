@@ -426,6 +426,26 @@ impl Ways {
     }
 }
 
+/// By node, its place in an order in which each comes after those that give it items; those of loops come as they are.
+pub(super) fn topological(graph: &SdfGraph) -> Vec<usize> {
+    let mut waits: Vec<usize> = graph.nodes.iter().map(|n| n.inputs.len()).collect();
+    let mut open: Vec<NodeId> = graph.node_ids().filter(|v| waits[v.index()] == 0).collect();
+    let mut place = vec![usize::MAX; graph.nodes.len()];
+    let mut next = 0;
+    while let Some(v) = open.pop() {
+        place[v.index()] = next;
+        next += 1;
+        for c in &graph.node(v).outputs {
+            let to = graph.channel(*c).to.0;
+            waits[to.index()] -= 1;
+            if waits[to.index()] == 0 {
+                open.push(to);
+            }
+        }
+    }
+    place
+}
+
 /// Each group after those that it takes items from.
 fn in_order(graph: &SdfGraph, groups: Vec<Group>, inner: &dyn Fn(&ChannelId) -> bool) -> Vec<Group> {
     let of: BTreeMap<NodeId, usize> =
