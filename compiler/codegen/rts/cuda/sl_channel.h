@@ -134,28 +134,6 @@ SL_DEVICE sl_team sl_from(sl_team team, uint32_t first)
 
 /* All threads of a team, or where none is named of a block, call these. Barriers before and after are the caller's. */
 
-/* Calls f(x, place) once for each of `count` items from number `first` on, such that threads side by side touch neighbouring places of the ring. */
-template <class T, uint32_t RATE, class F>
-SL_DEVICE void sl_each(sl_team team, sl_ring<T, RATE> ring, uint32_t first, uint32_t count, F f)
-{
-    const uint32_t group = 32u * RATE, start = first / group;
-    const uint32_t groups = count == 0 ? 0 : (first + count - 1) / group + 1 - start;
-    if (RATE == 1 || groups * group / 8 > count) {
-        const uint32_t capacity = ring.capacity(), base = first % capacity;
-        for (uint32_t q = team.thread; q < count; q += team.threads) {
-            const uint32_t x = sl_wrap(base + q, capacity);
-            f(first + q, ring.place(x / RATE, x % RATE));
-        }
-        return;
-    }
-    const uint32_t base = start * 32u % ring.rows;
-    for (uint32_t q = team.thread; q < groups * group; q += team.threads) {
-        const uint32_t row = q / group * 32u + q % 32u, column = q % group / 32u;
-        const uint32_t x = start * group + row * RATE + column;
-        if (x - first < count) f(x, ring.place(sl_wrap(base + row, ring.rows), column));
-    }
-}
-
 /* Items that a thread has on their way at a time: the compiler may not begin a load before a store that comes earlier, which might be to the same place. */
 template <class T> SL_DEVICE constexpr uint32_t sl_many() { return sizeof(T) <= 4 ? 4 : sizeof(T) <= 8 ? 2 : 1; }
 
@@ -174,8 +152,8 @@ template <class T, class Get, class Put> SL_DEVICE void sl_pass(sl_team team, ui
     for (; q < count; q += team.threads) put(q, get(q));
 }
 
-/* The same with get(x, place) and put(x, place, item) for `count` items of a ring from number `first` on, such that threads side by side touch neighbouring places. */
-template <class T, uint32_t RATE, class Get, class Put>
+/* Calls put(x, place, get(x, place)) once for each of `count` items of a ring from number `first` on, such that threads side by side touch neighbouring places. */
+template <class Got, class T, uint32_t RATE, class Get, class Put>
 SL_DEVICE void sl_pass_ring(sl_team team, sl_ring<T, RATE> ring, uint32_t first, uint32_t count, Get get, Put put)
 {
     const uint32_t group = 32u * RATE, start = first / group;
@@ -186,14 +164,14 @@ SL_DEVICE void sl_pass_ring(sl_team team, sl_ring<T, RATE> ring, uint32_t first,
             const uint32_t x = sl_wrap(base + q, capacity);
             return ring.place(x / RATE, x % RATE);
         };
-        sl_pass<T>(team, count, [=](uint32_t q) { return get(first + q, at(q)); }, [=](uint32_t q, T item) { put(first + q, at(q), item); });
+        sl_pass<Got>(team, count, [=](uint32_t q) { return get(first + q, at(q)); }, [=](uint32_t q, Got item) { put(first + q, at(q), item); });
         return;
     }
-    constexpr uint32_t many = sl_many<T>();
+    constexpr uint32_t many = sl_many<Got>();
     const uint32_t base = start * 32u % ring.rows;
     for (uint32_t q = team.thread; q < groups * group; q += many * team.threads) {
         /* all of them: what might have been there before would need registers, too */
-        T some[many] = {};
+        Got some[many] = {};
         uint32_t x[many], place[many];
         SL_UNROLL
         for (uint32_t k = 0; k < many; k++) {
@@ -213,14 +191,14 @@ SL_DEVICE void sl_pass_ring(sl_team team, sl_ring<T, RATE> ring, uint32_t first,
 /* Brings `count` items from number `first` on out of a ring into a tile. */
 template <class T, uint32_t RATE> SL_DEVICE void sl_bring(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_pass_ring(sl_everyone(), ring, first, count, [=](uint32_t, uint32_t place) { return sl_item<false>(ring.items + place); },
+    sl_pass_ring<T>(sl_everyone(), ring, first, count, [=](uint32_t, uint32_t place) { return sl_item<false>(ring.items + place); },
         [=](uint32_t x, uint32_t, T item) { sl_item<true>(tile.items + tile.at(x - first)) = item; });
 }
 
 /* Puts `count` items of a tile into a ring, from number `first` on. */
 template <class T, uint32_t RATE> SL_DEVICE void sl_send(sl_tile<T> tile, sl_ring<T, RATE> ring, uint32_t first, uint32_t count)
 {
-    sl_pass_ring(sl_everyone(), ring, first, count, [=](uint32_t x, uint32_t) { return sl_item<false>(tile.items + tile.at(x - first)); },
+    sl_pass_ring<T>(sl_everyone(), ring, first, count, [=](uint32_t x, uint32_t) { return sl_item<false>(tile.items + tile.at(x - first)); },
         [=](uint32_t, uint32_t place, T item) { sl_item<true>(ring.items + place) = item; });
 }
 
@@ -239,12 +217,12 @@ template <class T> SL_DEVICE void sl_empty_tile(sl_tile<T> tile, T *to, uint32_t
 /* And between an array and a ring, where nothing goes through shared memory. */
 template <class T, uint32_t RATE> SL_DEVICE void sl_take(sl_team team, sl_ring<T, RATE> ring, uint32_t first, T *from, uint32_t count)
 {
-    sl_pass_ring(team, ring, first, count, [=](uint32_t x, uint32_t) { return sl_item<false>(from + (x - first)); },
+    sl_pass_ring<T>(team, ring, first, count, [=](uint32_t x, uint32_t) { return sl_item<false>(from + (x - first)); },
         [=](uint32_t, uint32_t place, T item) { sl_item<true>(ring.items + place) = item; });
 }
 template <class T, uint32_t RATE> SL_DEVICE void sl_give(sl_team team, sl_ring<T, RATE> ring, uint32_t first, T *to, uint32_t count)
 {
-    sl_pass_ring(team, ring, first, count, [=](uint32_t, uint32_t place) { return sl_item<false>(ring.items + place); },
+    sl_pass_ring<T>(team, ring, first, count, [=](uint32_t, uint32_t place) { return sl_item<false>(ring.items + place); },
         [=](uint32_t x, uint32_t, T item) { sl_item<true>(to + (x - first)) = item; });
 }
 
@@ -327,9 +305,8 @@ SL_DEVICE void sl_bring_at(sl_team team, sl_tile<T, GAP> tile, int32_t at, sl_ri
     if constexpr (RATE == 1) {
         sl_pieces(ring, first, count, [=](uint32_t i, T *from, uint32_t n) { sl_bring_run(team, tile, at + i, from, n); });
     } else {
-        sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
-            sl_item<true>(tile.items + tile.at(x - first + at)) = sl_item<false>(ring.items + place);
-        });
+        sl_pass_ring<T>(team, ring, first, count, [=](uint32_t, uint32_t place) { return sl_item<false>(ring.items + place); },
+            [=](uint32_t x, uint32_t, T item) { sl_item<true>(tile.items + tile.at(x - first + at)) = item; });
     }
 }
 template <class T, uint32_t RATE, uint32_t GAP>
@@ -338,9 +315,8 @@ SL_DEVICE void sl_send_from(sl_team team, sl_tile<T, GAP> tile, int32_t at, sl_r
     if constexpr (RATE == 1) {
         sl_pieces(ring, first, count, [=](uint32_t i, T *to, uint32_t n) { sl_send_run(team, tile, at + i, to, n); });
     } else {
-        sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
-            sl_item<true>(ring.items + place) = sl_item<false>(tile.items + tile.at(x - first + at));
-        });
+        sl_pass_ring<T>(team, ring, first, count, [=](uint32_t x, uint32_t) { return sl_item<false>(tile.items + tile.at(x - first + at)); },
+            [=](uint32_t, uint32_t place, T item) { sl_item<true>(ring.items + place) = item; });
     }
 }
 
@@ -367,9 +343,9 @@ SL_DEVICE void sl_begin_ring(sl_team team, sl_tile<T, GAP> tile, uint32_t at, sl
     if constexpr (RATE == 1) {
         sl_pieces(ring, first, count, [=](uint32_t i, T *from, uint32_t n) { sl_begin_run(team, tile, at + i, from, n); });
     } else {
-        sl_each(team, ring, first, count, [=](uint32_t x, uint32_t place) {
-            sl_begin_item(tile.items + tile.at(x - first + at), ring.items + place);
-        });
+        /* what is put is that a copy has begun, from where it is got */
+        sl_pass_ring<T *>(team, ring, first, count, [=](uint32_t, uint32_t place) { return ring.items + place; },
+            [=](uint32_t x, uint32_t, T *from) { sl_begin_item(tile.items + tile.at(x - first + at), from); });
     }
 }
 
@@ -387,12 +363,6 @@ template <class F> SL_DEVICE void sl_each_of(int32_t low, int32_t high, int32_t 
 {
     sl_each_of(sl_everyone(), low, high, least, end, f);
 }
-/* The same where only the first and the last block of a launch have any of these numbers. */
-template <class F> SL_DEVICE void sl_each_carried(sl_team team, int32_t low, int32_t high, int32_t least, int32_t end, F f)
-{
-    sl_each_of(team, low, high, least, end, f);
-}
-
 /* The same with COUNT numbers that follow one another for each thread, counted from `low` on: f(x, few) for x and the few.count - 1 after it. Where some of them are left out the others are one by one. */
 template <int32_t COUNT> struct sl_few {
     static constexpr int32_t count = COUNT;

@@ -60,28 +60,21 @@ impl Printer<'_> {
             }
         }
         let work = self.kernel.work.function;
-        if let Some(pieces) = self.options.device.pieces {
-            let name = format!("sl_fire_{}_by{pieces}", self.k);
-            self.device_function(work, &name);
-            let statics = self.kernel.tables.iter().filter_map(|t| t.shared).collect();
-            return FilterText {
-                state,
-                prototypes: String::new(),
-                functions: self.out,
-                sites: self.sites,
-                sends: Vec::new(),
-                statics,
-            };
-        }
-        self.device_init();
-        let prework = self.kernel.prework.map(|p| p.function);
-        let callable = self.callable(work);
-        // callees before their callers
-        for id in callable.into_iter().rev().filter(|id| *id != work && Some(*id) != prework) {
-            let name = self.own_name(id);
-            self.device_function(id, &name);
-        }
-        let name = format!("sl_fire_{}", self.k);
+        let name = match self.options.device.pieces {
+            // it calls nothing, and all else is printed with the whole firing
+            Some(pieces) => format!("sl_fire_{}_by{pieces}", self.k),
+            None => {
+                self.device_init();
+                let prework = self.kernel.prework.map(|p| p.function);
+                let callable = self.callable(work);
+                // callees before their callers
+                for id in callable.into_iter().rev().filter(|id| *id != work && Some(*id) != prework) {
+                    let name = self.own_name(id);
+                    self.device_function(id, &name);
+                }
+                format!("sl_fire_{}", self.k)
+            }
+        };
         self.device_function(work, &name);
         let statics = self.kernel.tables.iter().filter_map(|t| t.shared).collect::<BTreeSet<_>>();
         FilterText {

@@ -4,8 +4,8 @@
 //! else read a table.
 //!
 //! ```text
-//! for (i = 0; i < 64; i++) sum += h[i] * in[i]      SL_UNROLL before it: products by 64 constants, where each would be read from constant memory, of which a multiprocessor has
-//!                                                   2 KB at hand
+//! for (i = 0; i < 64; i++) sum += h[i] * in[i]      SL_UNROLL before it: products by 64 constants, where each would be read from constant memory, and often be
+//!                                                   waited for
 //! ```
 //!
 //! What must hold: nothing but speed hangs on it. A table whose every index is then known takes no constant memory ([`crate::cuda`]'s constants leave it out).

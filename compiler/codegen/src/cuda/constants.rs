@@ -5,7 +5,7 @@
 //! A GPU has 64 KB for all constants of a text, and a text with more of them is compiled for none. Constant memory is for tables that all threads of a warp read at the same place
 //! at a time; a table elsewhere gives the same values, through the caches. So the smallest tables stay, which are the most, and the largest go where there is room.
 //!
-//! A multiprocessor has 2 KB of constant memory at hand, and waits for all else. So where a kernel has a copy of each firing's code (the fused schemes), short loops over tables are written
+//! Constants that are many are waited for: two thirds of the waiting of the FM receiver on an H100 was for them. So where a kernel has a copy of each firing's code (the fused schemes), short loops over tables are written
 //! out: their values become part of the instructions, and the tables need no constant memory at all.
 
 use super::program::{Making, Scheme};

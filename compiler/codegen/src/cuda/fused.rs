@@ -41,7 +41,7 @@ const MOST_OVERHEAD: f64 = 2.0;
 /// A tile of few steady states may be larger than it is to be by one of so many parts: gaps make two powers of two a little more than the next one, and as many blocks have room.
 const ABOUT: u64 = 8;
 
-/// Nodes of a program that is planned twice, at most.
+/// Nodes of a program that is planned in more ways than one, at most.
 const MOST_TRIED: usize = 2000;
 /// One of so many channels that stay within regions is led through memory at once, and one of fewer.
 const CUT_AT_ONCE: usize = 128;
@@ -65,7 +65,8 @@ pub(super) fn plan(making: &Making<'_>) -> Result<Plan, CodegenError> {
     }
     let mut time = best.time(making);
     for grouping in [Grouping::Spread, Grouping::Whole] {
-        let other = plan_by(making, grouping)?;
+        // one that cannot be had is none to choose
+        let Ok(other) = plan_by(making, grouping) else { continue };
         let its = other.time(making);
         if its < time {
             (best, time) = (other, its);

@@ -12,55 +12,30 @@ const MOST_UNROLLED: u64 = 128;
 /// Items that are on their way at a time.
 const TOGETHER: usize = 16;
 
-/// The same as [`moves`], but that some items are read before the first of them is written.
-pub(super) fn moves_together(kind: &NodeKind, ins: &[String], outs: &[String]) -> String {
-    let all = match kind {
-        NodeKind::SplitRoundRobin(weights) | NodeKind::JoinRoundRobin(weights) => {
-            weights.iter().map(|w| u64::from(*w)).sum()
-        }
-        _ => 1,
-    };
-    if all > MOST_UNROLLED {
-        return moves(kind, ins, outs, 1);
-    }
-    let mut body = named(ins, outs);
-    if matches!(kind, NodeKind::Duplicate) {
-        body.push_str("const auto item = in0[0];\n");
-        (0..outs.len()).for_each(|o| {
-            let _ = writeln!(body, "out{o}[0] = item;");
-        });
-        return body;
-    }
-    let mut items: Vec<(usize, u32, usize, u32)> = Vec::new();
+/// Items that follow one another at both ends: to which output and from which place there on, of which input and from which place, how many.
+struct Run {
+    to: (usize, u32),
+    from: (usize, u32),
+    count: u32,
+}
+
+/// What a firing moves.
+fn runs(kind: &NodeKind, outs: usize) -> Vec<Run> {
     let mut at = 0;
     match kind {
-        NodeKind::SplitRoundRobin(weights) => {
-            for (o, w) in weights.iter().enumerate() {
-                items.extend((0..*w).map(|i| (o, i, 0, at + i)));
-                at += w;
-            }
+        NodeKind::Duplicate => (0..outs).map(|o| Run { to: (o, 0), from: (0, 0), count: 1 }).collect(),
+        NodeKind::SplitRoundRobin(weights) | NodeKind::JoinRoundRobin(weights) => {
+            let splits = matches!(kind, NodeKind::SplitRoundRobin(_));
+            let run = |(i, count): (usize, &u32)| {
+                let (all, one) = ((0, at), (i, 0));
+                at += count;
+                let (to, from) = if splits { (one, all) } else { (all, one) };
+                Run { to, from, count: *count }
+            };
+            weights.iter().enumerate().map(run).filter(|r| r.count > 0).collect()
         }
-        NodeKind::JoinRoundRobin(weights) => {
-            for (o, w) in weights.iter().enumerate() {
-                items.extend((0..*w).map(|i| (0, at + i, o, i)));
-                at += w;
-            }
-        }
-        _ => items.push((0, 0, 0, 0)),
+        _ => vec![Run { to: (0, 0), from: (0, 0), count: 1 }],
     }
-    let several = items.len() > TOGETHER;
-    for some in items.chunks(TOGETHER) {
-        let pad = if several { "    " } else { "" };
-        body.push_str(if several { "{\n" } else { "" });
-        for (k, (_, _, from, i)) in some.iter().enumerate() {
-            let _ = writeln!(body, "{pad}const auto item{k} = in{from}[{i}];");
-        }
-        for (k, (to, i, _, _)) in some.iter().enumerate() {
-            let _ = writeln!(body, "{pad}out{to}[{i}] = item{k};");
-        }
-        body.push_str(if several { "}\n" } else { "" });
-    }
-    body
 }
 
 /// Ends by names.
@@ -74,54 +49,61 @@ fn named(ins: &[String], outs: &[String]) -> String {
     body
 }
 
+/// The same as [`moves`], but that some items are read before the first of them is written.
+pub(super) fn moves_together(kind: &NodeKind, ins: &[String], outs: &[String]) -> String {
+    let runs = runs(kind, outs.len());
+    if runs.iter().map(|r| u64::from(r.count)).sum::<u64>() > MOST_UNROLLED {
+        return moves(kind, ins, outs, 1);
+    }
+    let mut body = named(ins, outs);
+    if matches!(kind, NodeKind::Duplicate) {
+        body.push_str("const auto item = in0[0];\n");
+        (0..outs.len()).for_each(|o| {
+            let _ = writeln!(body, "out{o}[0] = item;");
+        });
+        return body;
+    }
+    let each = |r: &Run| {
+        let (to, from) = (r.to, r.from);
+        (0..r.count).map(move |i| ((to.0, to.1 + i), (from.0, from.1 + i)))
+    };
+    let items: Vec<((usize, u32), (usize, u32))> = runs.iter().flat_map(each).collect();
+    let several = items.len() > TOGETHER;
+    for some in items.chunks(TOGETHER) {
+        let pad = if several { "    " } else { "" };
+        body.push_str(if several { "{\n" } else { "" });
+        for (k, (_, (from, i))) in some.iter().enumerate() {
+            let _ = writeln!(body, "{pad}const auto item{k} = in{from}[{i}];");
+        }
+        for (k, ((to, i), _)) in some.iter().enumerate() {
+            let _ = writeln!(body, "{pad}out{to}[{i}] = item{k};");
+        }
+        body.push_str(if several { "}\n" } else { "" });
+    }
+    body
+}
+
 /// A splitter's or joiner's firing, between ends whose items these expressions give; of `pieces` threads that share it the one that `piece` tells moves every so-many-th.
 pub(super) fn moves(kind: &NodeKind, ins: &[String], outs: &[String], pieces: u64) -> String {
     let mut body = named(ins, outs);
-    let all: u64 = match kind {
-        NodeKind::SplitRoundRobin(weights) | NodeKind::JoinRoundRobin(weights) => {
-            weights.iter().map(|w| u64::from(*w)).sum()
-        }
-        _ => 1,
+    let runs = runs(kind, outs.len());
+    let dealt = matches!(kind, NodeKind::SplitRoundRobin(_) | NodeKind::JoinRoundRobin(_));
+    let all: u64 = runs.iter().map(|r| u64::from(r.count)).sum();
+    let unroll = if dealt && all > MOST_UNROLLED { "SL_UNROLL_SOME" } else { "SL_UNROLL" };
+    let at = |before: u32, i: &str| match (before, i) {
+        (0, i) => i.to_string(),
+        (n, "0") => n.to_string(),
+        (n, i) => format!("{n} + {i}"),
     };
-    let unroll = if all > MOST_UNROLLED { "SL_UNROLL_SOME" } else { "SL_UNROLL" };
-    let mut copy = |to: usize, before_to: u32, from: usize, before_from: u32, count: u32| {
-        let at = |before: u32, i: &str| match (before, i) {
-            (0, i) => i.to_string(),
-            (n, "0") => n.to_string(),
-            (n, i) => format!("{n} + {i}"),
-        };
+    for Run { to: (to, before_to), from: (from, before_from), count } in runs {
+        let place = |i: &str| format!("out{to}[{}] = in{from}[{}];", at(before_to, i), at(before_from, i));
         let _ = match count {
-            1 => writeln!(body, "out{to}[{}] = in{from}[{}];", at(before_to, "0"), at(before_from, "0")),
-            n if pieces > 1 => writeln!(
-                body,
-                "for (uint32_t i = (uint32_t)piece; i < {n}u; i += {pieces}u) out{to}[{}] = in{from}[{}];",
-                at(before_to, "i"),
-                at(before_from, "i")
-            ),
-            n => writeln!(
-                body,
-                "{unroll}\nfor (uint32_t i = 0; i < {n}u; i++) out{to}[{}] = in{from}[{}];",
-                at(before_to, "i"),
-                at(before_from, "i")
-            ),
+            1 => writeln!(body, "{}", place("0")),
+            n if pieces > 1 => {
+                writeln!(body, "for (uint32_t i = (uint32_t)piece; i < {n}u; i += {pieces}u) {}", place("i"))
+            }
+            n => writeln!(body, "{unroll}\nfor (uint32_t i = 0; i < {n}u; i++) {}", place("i")),
         };
-    };
-    let mut at = 0;
-    match kind {
-        NodeKind::Duplicate => (0..outs.len()).for_each(|o| copy(o, 0, 0, 0, 1)),
-        NodeKind::SplitRoundRobin(weights) => {
-            for (o, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
-                copy(o, 0, 0, at, *w);
-                at += w;
-            }
-        }
-        NodeKind::JoinRoundRobin(weights) => {
-            for (i, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0) {
-                copy(0, at, i, 0, *w);
-                at += w;
-            }
-        }
-        _ => copy(0, 0, 0, 0, 1),
     }
     body
 }

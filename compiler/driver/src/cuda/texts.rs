@@ -19,8 +19,9 @@ use sluice_codegen::cuda;
 use sluice_schedule::machine;
 use sluice_schedule::method::Method;
 
-/// Threads of a block, where nobody says; in a pipeline, whose multiprocessors have one block each, up to so many, which leaves 128 registers to each.
+/// Threads of a block, where nobody says.
 const THREADS: u32 = 128;
+/// In a pipeline, whose multiprocessors have one block each, up to so many, which leaves 128 registers to each.
 const MOST_THREADS: u32 = 512;
 /// Steady states that the emulation runs at once have about so many bytes of input or output: it is slow, and its programs are small.
 const EMULATED_BATCH: u64 = 64 << 10;

@@ -92,7 +92,7 @@ impl Printer<'_, '_> {
                 let _ = write!(self.out, "        {{\n{text}        }}\n{END}");
             }
             _ => {
-                let _ = write!(self.out, "    sl_each_carried({loop_of}, [&](int32_t x) {{\n{text}{END}");
+                let _ = write!(self.out, "    sl_each_of({loop_of}, [&](int32_t x) {{\n{text}{END}");
             }
         }
         self.carried = Some((loop_of, self.out.len()));
