@@ -11,8 +11,10 @@ use serde_json::Value;
 use sluice_picture::bars_svg::{self, Bars};
 use std::path::{Path, PathBuf};
 
-/// Turns of each racer of the suite.
-pub const TURNS: usize = 31;
+/// Turns of each racer of the suite: so many that even where other guests take half of the machine, each has some that nobody disturbs.
+pub const TURNS: u64 = 151;
+/// What they were before a file said so.
+const TURNS_ONCE: u64 = 31;
 /// How the names of the files with the figures of the suite end.
 pub const PROGRAMS: &str = "-programs.json";
 /// How those with the figures of small programs beside peers end.
@@ -22,6 +24,8 @@ pub const OF_PEERS: &str = "-peers.json";
 pub struct Kept {
     /// The machine's.
     pub processor: String,
+    /// Turns of each racer, or the most of them.
+    pub turns: u64,
     /// Of a program each, perhaps in one of several modes.
     pub rows: Vec<Row>,
 }
@@ -69,6 +73,7 @@ impl Kept {
         Ok(Kept {
             processor: word(&document["about"], "processor")
                 .ok_or_else(|| fault(&"it does not say where it was taken"))?,
+            turns: document["turns"].as_u64().unwrap_or(TURNS_ONCE),
             rows: rows.ok_or_else(|| fault(&"a row lacks something"))?,
         })
     }
@@ -192,10 +197,11 @@ pub fn readme(page: &str, kept: &Kept, elsewhere: &[(String, String, f64)]) -> R
     };
     Ok(format!(
         "{before}{}{text}| geometric mean | | {exact} | {untuned} | {usual} | {free} | |\n\nOne core of {}; from memory to memory; compiled in the way that [`sluice tune`](docs/tune.md) has found, but for the column *not tuned*; C by hand with `-O3 -march=native` by gcc and by clang, the faster of the \
-         two; the best of {TURNS} turns. *Both exact*: operation by operation as the program says (C with `{}`). *C as usual*: sluice's code is exact, C compilers may join a product and a sum. *Both \
+         two; the best of {} turns. *Both exact*: operation by operation as the program says (C with `{}`). *C as usual*: sluice's code is exact, C compilers may join a product and a sum. *Both \
          free*: `--fast-math` on both sides. Ints have one arithmetic.{others}\n{}{after}",
         MARKS.0,
         kept.processor,
+        kept.turns,
         Arithmetic::Exact.flags_text(),
         MARKS.1
     ))

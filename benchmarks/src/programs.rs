@@ -20,6 +20,11 @@ use sluice_benchmarks::racing::{How, Places, items_for};
 use sluice_benchmarks::suite::{self, Benchmark, Counts};
 use std::path::{Path, PathBuf};
 
+/// Seconds after which a runner has had turns enough: a library that takes seconds for what sluice does in milliseconds.
+const ENOUGH: f64 = 2.0;
+/// But so many it has.
+const LEAST_TURNS: usize = 7;
+
 /// What is measured of a program, or of a variant of it.
 struct Measured {
     b: &'static Benchmark,
@@ -79,11 +84,13 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
     let mut first = vec![Vec::new(); runners.len()];
     // the same memory for all: that the system hands out new pages is nobody's time
     let mut output = Vec::with_capacity(input.len() * b.output.1.div_ceil(b.input.1) * b.output.0.words() + (1 << 14));
-    for round in 0..=TURNS {
-        // who comes after a library in a process of its own finds cold caches: each is that in its turn
-        let (n, begin) = (runners.len(), round % runners.len());
-        for i in (begin..n).chain(0..begin) {
+    for round in 0..=TURNS as usize {
+        // who comes after a library in a process of its own finds cold caches: each is that as often as others
+        for i in mixed(runners.len(), round as u64) {
             let runner = &mut runners[i];
+            if times[i].len() >= LEAST_TURNS && times[i].iter().sum::<f64>() > ENOUGH {
+                continue;
+            }
             output.clear();
             let mut result = Ok(None);
             let time = seconds(|| result = runner.program.run(&input, &mut output));
@@ -109,6 +116,17 @@ fn measure(places: &Places<'_>, b: &'static Benchmark, variant: Option<&'static 
     let items = input.len() / b.input.0.words();
     let names = runners.iter().map(|r| r.name.clone());
     Ok(Measured { b, variant, items, runners: names.zip(times.into_iter().map(spread)).collect() })
+}
+
+/// The numbers below n in an order of this round's own, the same in each run of the suite (Fisher and Yates).
+fn mixed(n: usize, round: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    let mut x = round.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    for i in (1..n).rev() {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        order.swap(i, (x >> 33) as usize % (i + 1));
+    }
+    order
 }
 
 fn table(all: &[Measured]) -> String {
@@ -198,7 +216,7 @@ fn run(places: &Places<'_>, results: &str, names: &[String]) -> Result<(), Strin
             })
         })
         .collect();
-    keep(results, places.sluice, &text, json!({ "rows": rows }))?;
+    keep(results, places.sluice, &text, json!({ "turns": TURNS, "rows": rows }))?;
     draw(places.root, results)
 }
 

@@ -43,6 +43,25 @@ SL_FN __attribute__((always_inline)) sl_vi sl_vi_halves(const int32_t *p, const 
     memcpy(&b, q, sizeof b);
     return (sl_vi)__builtin_ia32_vinsertf128_ps256(__builtin_ia32_ps256_ps(a), b, 1);
 }
+/* Pairs apart: first the first ones of 8, then the others. */
+SL_FN __attribute__((always_inline)) void sl_pairs_apart(const int32_t *restrict from, int32_t *restrict first, int32_t *restrict second)
+{
+    const sl_vi a = sl_vi_halves(from, from + 8), b = sl_vi_halves(from + 4, from + 12);
+    const sl_vi ones = {0, 2, 8, 10, 4, 6, 12, 14};
+    sl_vi_store(first, __builtin_shuffle(a, b, ones));
+    sl_vi_store(second, __builtin_shuffle(a, b, ones + 1));
+}
+/* The reverse. */
+SL_FN __attribute__((always_inline)) void sl_pairs(const int32_t *restrict first, const int32_t *restrict second, int32_t *restrict to)
+{
+    const sl_vi a = sl_vi_load(first), b = sl_vi_load(second);
+    const sl_vi ones = {0, 8, 1, 9, 4, 12, 5, 13};
+    const sl_vi low = __builtin_shuffle(a, b, ones), high = __builtin_shuffle(a, b, ones + 2);
+    memcpy(to, &low, 16);
+    memcpy(to + 4, &high, 16);
+    memcpy(to + 8, (const char *)&low + 16, 16);
+    memcpy(to + 12, (const char *)&high + 16, 16);
+}
 /* Four words of each of 8 rows that lie so far apart become 4 rows of 8. */
 SL_FN __attribute__((always_inline)) void sl_four_columns(const int32_t *restrict from, long from_row, int32_t *restrict to, long to_row)
 {
@@ -295,6 +314,7 @@ SL_FN __attribute__((always_inline)) void sl_phases(const int32_t *restrict in, 
         sl_four_columns(in + k * pop, pop, to + k, row);
         if (pop > 4) sl_four_columns(in + k * pop + pop - 4, pop, to + (pop - 4) * row + k, row);
     }
+    for (; pop == 2 && k + SL_LANES <= rows; k += SL_LANES) sl_pairs_apart(in + k * 2, to + k, to + row + k);
 #endif
     if (pop <= SL_LANES * 3 / 4 && (pop & (pop - 1)) != 0) {
         sl_vi lane;
@@ -361,6 +381,7 @@ SL_FN __attribute__((always_inline)) void sl_interleave(const int32_t *restrict 
         sl_four_rows(from + k, row, out + k * push, push);
         if (push > 4) sl_four_rows(from + (push - 4) * row + k, row, out + k * push + push - 4, push);
     }
+    for (; push == 2 && k + SL_LANES <= rows; k += SL_LANES) sl_pairs(from + k, from + row + k, out + k * 2);
 #endif
     if (push > 1 && push < SL_LANES && (push & (push - 1)) == 0) {
         for (; k + SL_LANES <= rows; k += SL_LANES) {
