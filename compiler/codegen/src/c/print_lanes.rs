@@ -17,6 +17,7 @@ use super::print_columns;
 use super::print_function::Printer;
 use super::print_skewed::{Machines, Way};
 use super::print_turn::turned;
+use super::print_wide::{self, Counted};
 use super::types::c_type;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::LocalId;
@@ -48,6 +49,8 @@ pub(super) struct LaneLayout {
     ends: Ends,
     /// Items are loaded from where they are, by squares in loops ([`super::print_columns`]).
     pub(super) by_columns: bool,
+    /// What loops count.
+    counted: Counted,
 }
 
 /// Buffers of a block should fit into the first-level cache with room to spare, in words.
@@ -65,7 +68,7 @@ const MAX_POSITIONS: u32 = 4096;
 impl LaneLayout {
     fn of(
         kernel: &Kernel,
-        Lanes { phases, unroll, deep, strands, .. }: &Lanes,
+        Lanes { function, phases, unroll, deep, strands, .. }: &Lanes,
         ends: Ends,
         in_lane: u32,
     ) -> LaneLayout {
@@ -111,6 +114,7 @@ impl LaneLayout {
             in_lane,
             ends,
             by_columns,
+            counted: print_wide::counted(&kernel.functions[function.index()]),
         }
     }
 
@@ -380,13 +384,21 @@ impl Printer<'_> {
         format!("({c} *)result + {word} * {} + f + {}", l.firings(), self.offset(u))
     }
 
+    /// Which item it is.
+    fn counted(&self, position: &Expr) -> String {
+        match &self.layout {
+            Some(l) => self.place_number(position, &l.counted),
+            None => self.operand(position),
+        }
+    }
+
     /// The word of an item's part, counted from the firing's first.
     fn word(&self, position: &Expr, path: &[Proj], width: u32) -> String {
         let part = part_of(path);
         match position.as_int() {
             Some(i) => ((i as u32) * width + part).to_string(),
-            None if width == 1 => self.operand(position),
-            None => format!("({} * {width} + {part})", self.operand(position)),
+            None if width == 1 => self.counted(position),
+            None => format!("({} * {width} + {part})", self.counted(position)),
         }
     }
 
@@ -416,7 +428,7 @@ impl Printer<'_> {
             Ok(w) => l.position(w + before * l.width.0).to_string(),
             // sums of 64 bits, of which the compiler need not ask whether they wrap: the part of an item is a constant
             Err(_) => {
-                let (mut item, part) = (format!("(long){}", self.operand(position)), part_of(path));
+                let (mut item, part) = (format!("(long){}", self.counted(position)), part_of(path));
                 if before > 0 {
                     item = format!("({item} + {before})");
                 }

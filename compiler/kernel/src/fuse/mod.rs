@@ -22,7 +22,7 @@ mod view;
 
 use crate::ir::*;
 use crate::passes::unroll::{self, Rule};
-use crate::passes::{clean, direct_outputs, fold, jam, lanes, prove_checks, scalars};
+use crate::passes::{clean, direct_outputs, fold, jam, lanes, prove_checks, roll, scalars};
 use crate::verify::debug_verify;
 use body::Refused;
 use movers::Mover;
@@ -213,6 +213,8 @@ fn make(
         lanes::run_behind_vectors(&mut kernel);
         debug_verify(&kernel, "lanes");
     }
+    roll::run(&mut kernel);
+    debug_verify(&kernel, "roll");
     let any = |is: fn(&Kernel) -> bool| {
         members.iter().any(|(v, _)| match &graph.node(*v).kind {
             NodeKind::Filter { code, .. } => is(&kernels[code.index()]),

@@ -222,27 +222,32 @@ impl Run {
 
     /// An int that is known, and did not wrap.
     fn value(&self, e: &Expr) -> Option<i64> {
-        let n = match &e.kind {
-            ExprKind::Const(Const::Int(i)) => i64::from(*i),
-            ExprKind::Load(p) => *self.known.get(&p.as_local()?)?,
-            ExprKind::Unary(UnaryOp::Neg, a) => -self.value(a)?,
-            ExprKind::Binary(op, a, b) => {
-                let (a, b) = (self.value(a)?, self.value(b)?);
-                match op {
-                    BinaryOp::Add => a + b,
-                    BinaryOp::Sub => a - b,
-                    BinaryOp::Mul => a * b,
-                    BinaryOp::Div => a.checked_div(b)?,
-                    BinaryOp::Rem => a.checked_rem(b)?,
-                    BinaryOp::BitAnd => a & b,
-                    BinaryOp::Shr if (0..32).contains(&b) => a >> b,
-                    _ => return None,
-                }
-            }
-            _ => return None,
-        };
-        i32::try_from(n).ok().map(i64::from)
+        known_int(&self.known, e)
     }
+}
+
+/// An int that follows from known ones without wrapping.
+pub(super) fn known_int(known: &BTreeMap<LocalId, i64>, e: &Expr) -> Option<i64> {
+    let n = match &e.kind {
+        ExprKind::Const(Const::Int(i)) => i64::from(*i),
+        ExprKind::Load(p) => *known.get(&p.as_local()?)?,
+        ExprKind::Unary(UnaryOp::Neg, a) => -known_int(known, a)?,
+        ExprKind::Binary(op, a, b) => {
+            let (a, b) = (known_int(known, a)?, known_int(known, b)?);
+            match op {
+                BinaryOp::Add => a + b,
+                BinaryOp::Sub => a - b,
+                BinaryOp::Mul => a * b,
+                BinaryOp::Div => a.checked_div(b)?,
+                BinaryOp::Rem => a.checked_rem(b)?,
+                BinaryOp::BitAnd => a & b,
+                BinaryOp::Shr if (0..32).contains(&b) => a >> b,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    i32::try_from(n).ok().map(i64::from)
 }
 
 fn rewrite(body: &mut Vec<Stmt>, id: LocalId, found: Found) {
