@@ -52,8 +52,8 @@ fn copies_in_a_row_are_one_loop_between_what_is_before_and_behind() {
     assert!(now.starts_with("$1 = 7; out(700) = in(1); for $13 = 0 < 9 step 1; {"), "{now}");
     assert!(now.contains("in(($0 + ($13 * 4)))") && now.ends_with("} out($1) = in(2); }"), "{now}");
     // what is before looks like the end of a copy
-    let now = after(&format!("out(799) = ($3[0] + $3[1]); {}", copies(9, |k| copy(2 + k, k * 4, 100, k * 2))));
-    assert!(now.starts_with("out(799) = ($3[0] + $3[1]); for $13"), "{now}");
+    let now = after(&format!("out(799) = ($11[0] + $11[1]); {}", copies(9, |k| copy(2 + k, k * 4, 100, k * 2))));
+    assert!(now.starts_with("out(799) = ($11[0] + $11[1]); for $13"), "{now}");
 }
 
 #[track_caller]
