@@ -120,6 +120,18 @@ pub const FOR_C: &[Pass] = &[(TABULATE, tabulate::run), (TURN_ARRAYS, turn_array
 /// The last passes, after those of loops: for firings that wait for one another. Only C code for this machine has them.
 pub const SERIAL: &[Pass] = &[("int-sums", int_sums::run), ("choices", choices::run)];
 
+/// The kernel of a text after a pass; before and behind it keeps the rules.
+#[cfg(test)]
+#[track_caller]
+fn passed(text: &str, pass: fn(&mut Kernel)) -> Kernel {
+    use crate::{text::parse, text::print, verify::verify};
+    let mut kernel = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    pass(&mut kernel);
+    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{}", print(&kernel)));
+    kernel
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Copies follow one another in the list of the function itself, are equal but for ints and variables, and each int is what the first copy has and as much more for each turn of a loop. So the same
-//! operations happen in the same order. A variable that differs from copy to copy becomes the first copy's; what must hold for that: it occurs in that copy alone, and nothing of it is read there
-//! before it is written there, which is seen by running through the copy with the numbers of its loops.
+//! operations happen in the same order. A variable that differs from copy to copy becomes the first copy's; what must hold for that: it is read in that copy alone, and nothing of it before
+//! it is written there, which is seen by running through the copy with the numbers of its loops.
 
 use super::clean::trip;
 use super::direct_outputs::known_int;
@@ -76,8 +76,8 @@ struct Listed {
     kinds: Vec<usize>,
     /// Operations before each statement.
     sizes: Vec<usize>,
-    /// The first and the last statement that a variable occurs in.
-    occurs: BTreeMap<LocalId, (usize, usize)>,
+    /// The first and the last statement that a variable is read in.
+    read: BTreeMap<LocalId, (usize, usize)>,
 }
 
 impl Listed {
@@ -94,13 +94,11 @@ impl Listed {
             }
         });
         let mut known: BTreeMap<String, Vec<(Stmt, usize)>> = BTreeMap::new();
-        let mut occurs: BTreeMap<LocalId, (usize, usize)> = BTreeMap::new();
+        let mut read: BTreeMap<LocalId, (usize, usize)> = BTreeMap::new();
         let (mut kinds, mut sizes) = (Vec::new(), vec![0]);
         for (i, s) in list.iter().enumerate() {
             let mut bare = [s.clone()];
-            for id in locals(&bare) {
-                occurs.entry(id).or_insert((i, i)).1 = i;
-            }
+            reads(&bare, &mut |id| read.entry(id).or_insert((i, i)).1 = i);
             let mut size = 0;
             walk::each_expr(&bare, &mut |_| size += 1);
             sizes.push(sizes[i] + size);
@@ -116,7 +114,7 @@ impl Listed {
             }
             kinds.push(kind);
         }
-        Listed { list, kinds, sizes, occurs }
+        Listed { list, kinds, sizes, read }
     }
 
     fn size(&self, copies: Copies) -> usize {
@@ -175,9 +173,8 @@ impl Listed {
             let own: BTreeSet<LocalId> =
                 ids.iter().zip(&differs).filter(|(_, d)| **d == Some(true)).map(|(id, _)| *id).collect();
             let here = |id: &LocalId| {
-                let (from, to) = self.occurs[id];
-                let local = &f.locals[id.index()];
-                from >= at && to < at + copies.length && id.0 >= f.params && !local.by_ref
+                let read = self.read.get(id).is_none_or(|(from, to)| *from >= at && *to < at + copies.length);
+                read && id.0 >= f.params && !f.locals[id.index()].by_ref
             };
             let same_type = || ids.iter().zip(&first).all(|(a, b)| f.locals[a.index()].ty == f.locals[b.index()].ty);
             if !own.iter().all(here) || !same_type() {
@@ -224,6 +221,24 @@ fn ints(body: &[Stmt]) -> Vec<i32> {
     let mut out = Vec::new();
     ints_mut(&mut body.to_vec(), &mut |e| out.extend(e.as_int()));
     out
+}
+
+/// Calls `f` with every variable that is read, or may be.
+fn reads(body: &[Stmt], f: &mut dyn FnMut(LocalId)) {
+    walk::each_expr(body, &mut |e| {
+        if let ExprKind::Load(Place { base: Base::Local(id), .. }) = &e.kind {
+            f(*id);
+        }
+    });
+    walk::each_stmt(body, &mut |s| {
+        if !matches!(s.kind, StmtKind::Assign(..)) {
+            s.kind.targets().into_iter().for_each(|p| {
+                if let Base::Local(id) = p.base {
+                    f(id);
+                }
+            });
+        }
+    });
 }
 
 /// The variables that occur, each as often as it does.

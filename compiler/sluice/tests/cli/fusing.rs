@@ -451,3 +451,42 @@ int->int pipeline Main {{ portal<Gain> p;
         same(&text, ints, &[0, 4, 5, 100, 3000]);
     }
 }
+
+/// Branches of which the first is written out, and the others stay as they are: copies of a loop and of sums of what it made.
+const COPIES: &str = "int->int filter Blur { work pop 8 push 8 {
+    for (int i = 0; i < 8; i++) {
+        int s = 0;
+        for (int j = 0; j < 8; j++) s += (i + j + 1) * peek(j);
+        push(s ^ peek(i));
+    }
+    for (int i = 0; i < 8; i++) pop();
+} }
+int->int filter Hash { work pop 32 push 4 {
+    for (int i = 0; i < 4; i++) {
+        int s = 7;
+        for (int j = 0; j < 8; j++) s = s * 31 + peek(4 * j + i);
+        push(s);
+    }
+    for (int i = 0; i < 32; i++) pop();
+} }
+int->int pipeline Main {
+    add splitjoin {
+        split roundrobin(32);
+        for (int i = 0; i < 6; i++) add pipeline { add Blur; add Hash; }
+        join roundrobin(4);
+    }
+}
+";
+
+#[test]
+fn copies_of_branches_are_a_loop() {
+    let place = Place::new().with("a.str", COPIES);
+    let (found, text) = nodes(&place, &[]);
+    assert_eq!(found.len(), 3, "{text}");
+    let lanes = text.split("func1 \"lanes\"").nth(1).unwrap_or_else(|| panic!("no lanes: {text}"));
+    assert!(lanes.contains("\"column\" int") && lanes.matches("out(").count() == 8, "{lanes}");
+    // three loops count where its items are
+    place.run(&["build", "a.str", "--emit", "c", "-o", "a.c"]).ends(0);
+    assert!(place.read("a.c").contains("(long)column_"), "{}", place.read("a.c"));
+    same(COPIES, ints, &[0, 191, 192, 193, 3001, 40_000]);
+}

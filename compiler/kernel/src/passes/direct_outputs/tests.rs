@@ -1,7 +1,7 @@
 //! Firings before and after the pass.
 
-use crate::text::{parse, print};
-use crate::verify::verify;
+use crate::passes::passed;
+use crate::text::print;
 
 /// The body of a firing after the pass; `;` ends a statement. `$0` and `$1` are ints, `$2` and `$3` arrays of 4 floats, `$4` one of 8 ints, `$5` an int.
 fn after(body: &str) -> String {
@@ -14,11 +14,7 @@ local0 \"i\" int local1 \"j\" int local2 \"x\" float[4] local3 \"y\" float[4] lo
 "
     );
     let text = text.replace(';', " @0:0-1");
-    let mut kernel = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    super::run(&mut kernel);
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{}", print(&kernel)));
-    let text = print(&kernel).replace(" @0:0-1", ";");
+    let text = print(&passed(&text, super::run)).replace(" @0:0-1", ";");
     let body = text.split("func0 \"work\" (0) -> void;").nth(1).unwrap();
     let lines = body.lines().map(str::trim).filter(|l| !l.starts_with("local") && !["{", "}", ""].contains(l));
     lines.collect::<Vec<_>>().join(" ")

@@ -2,6 +2,7 @@
 
 use super::{MOST_SCALARS, run};
 use crate::ir::Kernel;
+use crate::passes::passed;
 use crate::text::{parse, print};
 use crate::verify::verify;
 
@@ -26,11 +27,7 @@ func0 \"work\" (0) -> void; {{ {locals} {work} }}
         functions.replace("LOCALS", locals)
     );
     let text = text.replace(';', " @0:0-1");
-    let mut kernel = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    run(&mut kernel);
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{}", print(&kernel)));
-    kernel
+    passed(&text, run)
 }
 
 /// The fields that a kernel still has.

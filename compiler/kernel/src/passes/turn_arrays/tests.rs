@@ -1,8 +1,8 @@
 //! Filters before and after the pass.
 
 use super::run;
-use crate::text::{parse, print};
-use crate::verify::verify;
+use crate::passes::passed;
+use crate::text::print;
 
 /// The filter after the pass; `;` ends a statement. Types of arrays have their last length first: `$0` and `$1` are ints, `$2` a float, `$3` an array of 16 rows of 8 floats, `$4` one of 16 floats; so are `state0`, whose
 /// first two elements are 1 and 2, and `state1`. Behind the statements is another function, which writes `state1`.
@@ -21,11 +21,7 @@ local0 \"i\" int local1 \"j\" int local2 \"x\" float local3 \"n\" float[8][16] l
         ["0.0f"; 16].join(", ")
     );
     let text = text.replace(';', " @0:0-1");
-    let mut kernel = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    run(&mut kernel);
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{}", print(&kernel)));
-    let text = print(&kernel).replace(" @0:0-1", ";");
+    let text = print(&passed(&text, run)).replace(" @0:0-1", ";");
     text.lines().map(str::trim).filter(|l| !["{", "}", ""].contains(l)).collect::<Vec<_>>().join(" ")
 }
 
