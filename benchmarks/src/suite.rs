@@ -4,6 +4,7 @@
 //!
 //! Items travel here as words of 32 bits: an int or a float is one, a complex number two.
 
+pub mod needed;
 pub mod signals;
 pub mod work;
 

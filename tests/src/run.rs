@@ -260,9 +260,8 @@ fn resting_texts(
         let chosen = Chosen { registers: 64, block, threads, nanoseconds };
         cuda::texts::heed(&mut choices, &chosen, "made up".into());
     }
-    let made = cuda::emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?.program;
-    let kernels = made.kernels.into_iter().map(|k| k.name).collect();
-    Ok(cuda::run::Texts { host: made.host, device: made.device, kernels, registers: None, tiles: made.tiles })
+    let emitted = cuda::emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?;
+    Ok(cuda::run::Texts::of(emitted, None))
 }
 
 fn compile_by(
@@ -294,8 +293,10 @@ fn compile_by(
             change(&mut texts.device);
             Ok(texts)
         };
-        let (native, c) = cuda::run::prepare(&mut session, &program, &code, &natives, options, texts)?;
-        Ok((program, Compiled { native, unit: c.unit, sites: c.sites, lanes: 0, crew: None }))
+        let ready = cuda::run::prepare(&mut session, &program, &code, &natives, options, texts)?;
+        let cuda::run::Ready { native, host, own } = ready;
+        let program = own.unwrap_or(program);
+        Ok((program, Compiled { native, unit: host.unit, sites: host.sites, lanes: 0, crew: None }))
     };
     made().map_err(|halt| match halt {
         Halt::Done(Exit::Program) => NotMade::Refused,

@@ -98,9 +98,12 @@ pub struct ProgramFacts {
     pub float_operations: u64,
     /// Simple operations on ints, those of loops among them.
     pub int_operations: u64,
-    /// Those on floats that are left when filters whose sums are taken apart and combined compute what is used, and nothing else; not known in older documents.
+    /// Those on floats that no way to compute it can leave out where linear filters may be combined, which has other roundings; not known in older documents.
     #[serde(default)]
     pub needed_operations: Option<u64>,
+    /// Those where every bit counts; not known in older documents, whose roof is that of the others.
+    #[serde(default)]
+    pub exact_operations: Option<u64>,
     /// Native code on one thread, from memory to memory.
     pub cpu: Option<Times>,
 }

@@ -40,7 +40,7 @@ pub fn roof(document: &Document, program: &str, fast_math: bool) -> Option<Roof>
     let (facts, peaks) = (facts(document, program)?, document.peaks.as_ref()?);
     let memory = (facts.input_bytes + facts.output_bytes) as f64 / peaks.bytes * 1e9;
     let floats = if fast_math { peaks.contracted } else { peaks.plain };
-    let needed = needed(facts);
+    let needed = needed(facts, fast_math);
     let arithmetic = if facts.float_operations > 0 {
         (needed as f64 / floats * 1e9, "floats")
     } else {
@@ -53,9 +53,10 @@ pub fn roof(document: &Document, program: &str, fast_math: bool) -> Option<Roof>
     })
 }
 
-/// Operations on floats of a steady state that no way to compute it can leave out, as far as the compiler knows.
-fn needed(facts: &ProgramFacts) -> u64 {
-    facts.needed_operations.map_or(facts.float_operations, |n| n.min(facts.float_operations))
+/// Operations on floats of a steady state that no way to compute it in this arithmetic can leave out, as far as the compiler knows.
+fn needed(facts: &ProgramFacts, fast_math: bool) -> u64 {
+    let exact = facts.exact_operations.filter(|_| !fast_math);
+    exact.or(facts.needed_operations).map_or(facts.float_operations, |n| n.min(facts.float_operations))
 }
 
 /// How many times as fast as one thread of the CPU, data in the device's memory; nothing of an emulated device.
@@ -261,8 +262,8 @@ fn roofs(document: &Document, out: &mut String) {
         }
     }
     out.push_str(
-        "Bytes are those of input and output; operations those of the filters' code as the compiler counts it. Of these, fewer are needed where linear analysis finds that a filter drops \
-         what another one has computed, or that fewer operations give the same: the roof is of those. Where there are no floats, operations on ints count, \
+        "Bytes are those of input and output; operations those of the filters' code as the compiler counts it. Of these, fewer are needed where filters are equal and have the same input, where a filter drops \
+         what another one has computed or puts in zeroes that another one multiplies, and, with contraction, where fewer operations give the same but for rounding: the roof is of those. Where there are no floats, operations on ints count, \
          those of loops among them. The roof is the longer of both times.\n\n",
     );
     head(
@@ -286,15 +287,15 @@ fn roofs(document: &Document, out: &mut String) {
             let roof = roof(document, b.name, fast_math);
             let fused = run(document, b.name, "fused", fast_math).and_then(|r| r.resident);
             let percent = roof.and_then(|r| Some(100.0 * r.ns / fused?.median));
-            let number = |of: fn(&ProgramFacts) -> u64| facts.map_or(NOT_YET.to_string(), |f| of(f).to_string());
+            let number = |of: &dyn Fn(&ProgramFacts) -> u64| facts.map_or(NOT_YET.to_string(), |f| of(f).to_string());
             let _ = writeln!(
                 out,
                 "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 b.name,
                 if fast_math { "on" } else { "off" },
-                number(|f| f.input_bytes + f.output_bytes),
-                number(|f| if f.float_operations > 0 { f.float_operations } else { f.int_operations }),
-                number(|f| if f.float_operations > 0 { needed(f) } else { f.int_operations }),
+                number(&|f| f.input_bytes + f.output_bytes),
+                number(&|f| if f.float_operations > 0 { f.float_operations } else { f.int_operations }),
+                number(&|f| if f.float_operations > 0 { needed(f, fast_math) } else { f.int_operations }),
                 roof.map_or(NOT_YET.to_string(), |r| format!("{:.3}", r.ns)),
                 roof.map_or("", |r| r.by),
                 spread(fused, 3),

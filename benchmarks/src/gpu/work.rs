@@ -8,6 +8,7 @@
 use super::document::{ProgramFacts, Run};
 use super::measured::{Cpu, OnDevice, Prepared};
 use crate::beside::{Compiled, bytes};
+use crate::suite::needed::{self, Needed};
 use crate::suite::work::{self, Work};
 use crate::suite::{Benchmark, SUITE};
 use serde::{Deserialize, Serialize};
@@ -235,13 +236,15 @@ impl Task {
     /// Bytes and operations of a steady state.
     fn facts(&self, b: &Benchmark) -> Result<ProgramFacts, String> {
         let Work { input_bytes, output_bytes, floats, ints, .. } = work::of(b, &self.root).map_err(said)?;
+        let Needed { exact, free } = needed::of(b, &self.root).map_err(said)?;
         Ok(ProgramFacts {
             name: b.name.into(),
             input_bytes,
             output_bytes,
             float_operations: floats,
             int_operations: ints,
-            needed_operations: Some(work::needed(b, &self.root).map_err(said)?),
+            needed_operations: Some(free),
+            exact_operations: Some(exact),
             cpu: None,
         })
     }
@@ -368,17 +371,10 @@ impl Task {
                 told.wanted = wanted;
                 let registers = choices.options.registers;
                 told.configuration = registers.map(|n| (choices.threads, n));
-                let kernels = made.program.kernels.into_iter().map(|k| k.name).collect();
-                Ok(run::Texts {
-                    host: made.program.host,
-                    device: made.program.device,
-                    kernels,
-                    registers,
-                    tiles: made.program.tiles,
-                })
+                Ok(run::Texts::of(made, registers))
             };
-        let (native, _) = run::prepare_on(session, checked, code, &NativeOptions::default(), &cuda, emit, around)?;
-        Ok((native, about))
+        let ready = run::prepare_on(session, checked, code, &NativeOptions::default(), &cuda, emit, around)?;
+        Ok((ready.native, about))
     }
 }
 

@@ -5,12 +5,10 @@
 //! between are the compiler's affair: a roofline has no others.
 
 use super::Benchmark;
-use sluice_driver::linear;
-use sluice_driver::options::{CodeChoices, ProgramOptions};
+use sluice_driver::options::ProgramOptions;
 use sluice_driver::pipeline::{self, Checked, Halt};
 use sluice_driver::scheduling;
 use sluice_driver::session::Session;
-use sluice_frontend::graph::NodeKind;
 use std::path::Path;
 
 /// Bytes and operations of a steady state.
@@ -57,27 +55,6 @@ fn operations(session: &mut Session, checked: &Checked) -> Result<(u64, u64, u64
         ints += r * if of_ints { cost.int + cost.divide } else { cost.int };
     }
     Ok((floats, ints, functions))
-}
-
-/// Operations on floats of a steady state that are left where linear filters are combined, as native code has them with `--fast-math`: what a filter computes for one that drops it is
-/// not among them, as seven of eight results of a FIR before a decimation by eight.
-pub fn needed(b: &Benchmark, root: &Path) -> Result<u64, Halt> {
-    let files = vec![b.program(root, None).display().to_string()];
-    let options = ProgramOptions { files, ..ProgramOptions::default() };
-    let mut session = Session::new(&options, false)?;
-    let checked = pipeline::check(&mut session, &options)?;
-    let code = CodeChoices { fast_math: Some(true), ..CodeChoices::default() }.options(&options);
-    let (own, ..) = operations(&mut session, &checked)?;
-    let Some(combined) = linear::combined(&mut session, &checked, &code)? else { return Ok(own) };
-    let (floats, ..) = operations(&mut session, &combined)?;
-    // a combined program may make several of the program's steady states at once
-    let input = |c: &Checked| {
-        let graph = &c.program.graph;
-        let readers = graph.node_ids().filter(|v| matches!(graph.node(*v).kind, NodeKind::Reader(_)));
-        readers.map(|v| c.program.steady.repetitions[v.index()]).sum::<u64>().max(1)
-    };
-    let scaled = u128::from(floats) * u128::from(input(&checked)) / u128::from(input(&combined));
-    Ok(own.min(scaled as u64))
 }
 
 /// The program's row in the page's table: bytes and operations of a steady state, then operations for each item of input and for each byte

@@ -19,10 +19,7 @@ use sluice_kernel::passes::lanes;
 
 /// The program as C code has it; `None` where that is the program as it is.
 pub fn as_c(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Option<Checked>, Halt> {
-    let once =
-        if code.fold && !code.stats { session.pass("common-heads", || once(&checked.program, code)) } else { None };
-    dump(session, "common-heads", || graph_text::print(&once.as_ref().unwrap_or(&checked.program).graph))?;
-    let once = once.map(|program| Checked { sources: checked.sources.clone(), program });
+    let once = heads_once(session, checked, code)?;
     let checked = once.as_ref().unwrap_or(checked);
     let combined = linear::combined(session, checked, code)?;
     if !code.fold || code.stats {
@@ -32,6 +29,14 @@ pub fn as_c(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Res
     let made = session.pass("level-branches", || side_by_side(before, code));
     dump(session, "level-branches", || graph_text::print(&made.as_ref().unwrap_or(before).graph))?;
     Ok(made.map(|program| Checked { sources: checked.sources.clone(), program }).or(combined).or(once))
+}
+
+/// The program in which what branches behind a duplicate splitter have in common is done once; `None` where there is nothing, or nobody wants it.
+pub fn heads_once(session: &mut Session, checked: &Checked, code: &CodeOptions) -> Result<Option<Checked>, Halt> {
+    let once =
+        if code.fold && !code.stats { session.pass("common-heads", || once(&checked.program, code)) } else { None };
+    dump(session, "common-heads", || graph_text::print(&once.as_ref().unwrap_or(&checked.program).graph))?;
+    Ok(once.map(|program| Checked { sources: checked.sources.clone(), program }))
 }
 
 /// The program in which filters that branches have in common stand before their splitters; `None` where there are none. A fault would be that of another filter.

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 pub mod as_c;
+pub mod as_device;
 pub mod as_run;
 pub mod back_end;
 pub mod cache;

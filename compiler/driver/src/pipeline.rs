@@ -205,7 +205,10 @@ pub fn run(
         Some(match (&options.cuda, &options.threads) {
             (Some(cuda), _) => {
                 let cuda = &cuda::auto::decided(session, checked, code, natives, cuda)?;
-                cuda::run::prepare(session, checked, code, natives, cuda, cuda::texts::texts)?.into()
+                let made = cuda::run::prepare(session, checked, code, natives, cuda, cuda::texts::texts)?;
+                combined = made.own;
+                ran = combined.as_ref().unwrap_or(checked);
+                (made.native, made.host).into()
             }
             (None, threads) => {
                 let front = compiled::front(session, checked, code)?;

@@ -15,6 +15,14 @@
 //! Loops of the firing itself that give items are dealt out turn by turn, those that are one in the other and nothing else as one; what gives items without a loop is the first piece's. All else is
 //! done by each piece, and must be little. How often the loops turn is the same for all pieces, so that the compiler can write them out. What must hold: a turn writes no state and does nothing that is seen from outside but its items; its variables are its own: written before they are read in each turn, and
 //! used nowhere else. Each item is given once, as in the firing: no two turns have the same.
+//!
+//! Where the turns of one of a nest's loops are a multiple of the pieces, that loop alone is dealt out, and nothing is divided:
+//!
+//! ```text
+//! for $t = 0 < 3 {                                for $t = 0 < 3 { for $round = 0 < 3 {
+//!     for $i = 0 < 48 {                      →        $i = (($round * 16) + $piece)
+//!         out((($t * 48) + $i)) = in($i) } }              out((($t * 48) + $i)) = in($i) } }
+//! ```
 
 use crate::ir::*;
 use crate::passes::clean::trip;
@@ -55,6 +63,13 @@ impl<'a> Nest<'a> {
     /// Turns of all of them.
     fn all(&self) -> u64 {
         self.turns.iter().product()
+    }
+
+    /// The loop that alone is dealt out to so many pieces: the innermost whose turns are a multiple of them. Not one whose turns are an even number of items apart, which would mostly be in few banks of shared memory.
+    fn whole(&self, pieces: u64) -> Option<usize> {
+        let apart = |j: usize| self.turns[j + 1..].iter().product::<u64>();
+        let fits = |j: &usize| self.turns[*j].is_multiple_of(pieces) && apart(*j) % 2 == 1;
+        (0..self.turns.len()).rev().find(fits)
     }
 
     fn body(&self) -> &'a [Stmt] {
@@ -202,6 +217,13 @@ pub fn most(kernel: &Kernel) -> Option<u64> {
     turns.max().filter(|n| *n > 1)
 }
 
+/// The numbers of pieces, up to `most`, for which nothing is divided to find what a piece does.
+pub fn even(kernel: &Kernel, most: u64) -> Vec<u64> {
+    let Some((_, parts)) = parts(kernel) else { return Vec::new() };
+    let whole = |n: &u64| parts.iter().all(|p| !matches!(p, Part::Dealt(nest) if nest.whole(*n).is_none()));
+    (1..=most).filter(whole).collect()
+}
+
 /// Does a firing give nothing but items that it takes, or constants?
 pub fn only_moves(kernel: &Kernel) -> bool {
     let mut moves = true;
@@ -243,6 +265,11 @@ pub fn piece(kernel: &Kernel, pieces: u32) -> Option<Kernel> {
             Part::Dealt(nest) => {
                 let (round, q) = (LocalId::from(new.locals.len()), LocalId::from(new.locals.len() + 1));
                 new.locals.push(Local { name: "round".into(), ty: Ty::Int, by_ref: false });
+                if let Some(j) = nest.whole(pieces.into()) {
+                    new.body
+                        .extend(one_loop(&nest, j, step, (which, round), &moved)?.into_iter().map(|k| k.at(s.span)));
+                    continue;
+                }
                 new.locals.push(Local { name: "turn".into(), ty: Ty::Int, by_ref: false });
                 let turn = || Expr::local(q, Ty::Int);
                 let all = i32::try_from(nest.all()).ok()?;
@@ -284,6 +311,43 @@ pub fn piece(kernel: &Kernel, pieces: u32) -> Option<Kernel> {
     let mut out = kernel.clone();
     out.functions[kernel.work.function.index()] = new;
     Some(out)
+}
+
+/// What a piece does of a nest whose loop `j` is dealt out, `pieces` turns at a time; `moved`: statements with the locals of the new function.
+fn one_loop(
+    nest: &Nest<'_>,
+    j: usize,
+    pieces: i32,
+    (which, round): (LocalId, LocalId),
+    moved: &dyn Fn(&[Stmt]) -> Vec<Stmt>,
+) -> Option<Vec<StmtKind>> {
+    let by = |op, e: Expr, n: i32| Expr::binary(op, e, Expr::int(n), Ty::Int);
+    let mut body = moved(nest.body());
+    for (k, l) in nest.loops.iter().enumerate().rev() {
+        let span = l.body.first().map(|s| s.span)?;
+        let empty = StmtKind::For(Box::new(For { body: Vec::new(), ..(*l).clone() })).at(span);
+        let mut own = moved(&[empty]);
+        let StmtKind::For(new) = &mut own.first_mut()?.kind else { return None };
+        if k == j {
+            let turns = i32::try_from(nest.turns[k]).ok()? / pieces;
+            let rounds = by(BinaryOp::Mul, Expr::local(round, Ty::Int), pieces);
+            let piece = Expr::local(which, Ty::Int);
+            let nth = if turns > 1 { Expr::add(rounds, piece) } else { piece };
+            let scaled = if l.step == 1 { nth } else { by(BinaryOp::Mul, nth, l.step) };
+            let value = match l.from.as_int()? {
+                0 => scaled,
+                from => Expr::add(scaled, Expr::int(from)),
+            };
+            body.insert(0, StmtKind::Assign(Place::local(new.var), value).at(span));
+            if turns == 1 {
+                continue;
+            }
+            (new.var, new.from, new.cmp, new.to, new.step) = (round, Expr::int(0), BinaryOp::Lt, Expr::int(turns), 1);
+        }
+        new.body = body;
+        body = own;
+    }
+    Some(body.into_iter().map(|s| s.kind).collect())
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@
 mod edges;
 mod items;
 
+use super::beside::{held, units};
 use super::lanes::{self, TileCounts, counts, shares, threads};
 use super::moves::moves;
 use super::parts::Parts;
@@ -203,6 +204,8 @@ pub(super) fn emit(making: &Making<'_>, parts: &Parts, plan: &Plan) -> Result<Ke
                     tiling,
                     staging: staging.as_ref(),
                     several: false,
+                    shared: false,
+                    held: false,
                     wide: None,
                     first: 0,
                     carried: None,
@@ -252,6 +255,9 @@ pub(super) struct Printer<'a, 'm> {
     pub(super) staging: Option<&'m Staging>,
     /// Does a thread make several firings of the group that is printed?
     several: bool,
+    /// Are there several groups in the loop that is printed, and does a thread keep what they give?
+    shared: bool,
+    held: bool,
     /// The first of the group's firings, where a thread reads what several of them look at 16 bytes at a time.
     wide: Option<i64>,
     /// The thread with which the work begins that is printed.
@@ -393,18 +399,25 @@ impl Printer<'_, '_> {
     /// What is done between two barriers.
     pub(super) fn step(&mut self, step: &Step) {
         let shares = shares(self.place(), self.tiling, step, self.threads());
-        for (work, share) in step.iter().zip(shares) {
-            self.first = share.first;
-            match work {
-                Work::Bring(c) => self.bring(*c),
-                Work::Fire(g) => self.group(*g, &self.region.groups[*g]),
-                Work::Save(c) => self.save(*c),
+        for unit in units(self.place(), self.tiling, step, self.threads()) {
+            self.first = shares[unit[0]].first;
+            match step[unit[0]] {
+                Work::Bring(c) => self.bring(c),
+                Work::Save(c) => self.save(c),
+                Work::Fire(g) => {
+                    let fired = |i: &usize| match step[*i] {
+                        Work::Fire(g) => Some(&self.region.groups[g]),
+                        _ => None,
+                    };
+                    self.groups(g, &unit.iter().filter_map(fired).collect::<Vec<_>>());
+                }
             }
         }
     }
 
-    /// The firings of a group.
-    fn group(&mut self, number: usize, group: &Group) {
+    /// The firings of groups that have the same: of one, which has this number in the region, or of several in one loop.
+    fn groups(&mut self, number: usize, groups: &[&Group]) {
+        let group = groups[0];
         // readers and writers are no one's neighbours in a group
         if let Some(text) = self.end(number, group.members[0].0) {
             return self.out.push_str(&text);
@@ -421,10 +434,9 @@ impl Printer<'_, '_> {
             1 => firing,
             each => format!("({firing}) * {each}"),
         };
-        let names: Vec<String> =
-            group.members.iter().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
-        let more =
-            if group.members.len() > 3 { format!(" and {} more", group.members.len() - 3) } else { String::new() };
+        let members = || groups.iter().flat_map(|g| &g.members);
+        let names: Vec<String> = members().take(3).map(|(v, _)| comment(&host.graph.node(*v).path)).collect();
+        let more = if members().count() > 3 { format!(" and {} more", members().count() - 3) } else { String::new() };
         let at = comment(&host.sources.describe(host.graph.node(group.members[0].0).span));
         let (low, high) = (of_all(format!("b{times}{}", plus(r.low))), of_all(format!("b{times}{}", plus(r.high))));
         let range = format!("{low}, {high}, 0, all{}", self::times(s * group.rate * each));
@@ -453,6 +465,28 @@ impl Printer<'_, '_> {
                 "        const int32_t i = (int32_t)((uint32_t)u / {pieces}u), piece = (int32_t)((uint32_t)u % {pieces}u);"
             );
         }
+        self.shared = groups.len() > 1;
+        self.held = self.shared && held(making, self.tiling, groups);
+        for group in groups {
+            self.fired(group);
+        }
+        if self.held {
+            self.held = false;
+            groups.iter().for_each(|group| self.give(group));
+        }
+        if self.several {
+            self.kept(group, true);
+            self.several = false;
+        }
+        self.out.push_str("    });\n");
+    }
+
+    /// One firing of a group, or several.
+    fn fired(&mut self, group: &Group) {
+        let host = self.making.input.host;
+        if self.held {
+            self.keep(group);
+        }
         for c in &group.local {
             let channel = host.graph.channel(*c);
             let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q);
@@ -463,11 +497,6 @@ impl Printer<'_, '_> {
         for (v, q) in &group.members {
             self.member(group, *v, *q);
         }
-        if self.several {
-            self.kept(group, true);
-            self.several = false;
-        }
-        self.out.push_str("    });\n");
     }
 
     /// A reader or writer, whose firings move neighbours.
@@ -562,7 +591,7 @@ impl Printer<'_, '_> {
             true => format!("            const int32_t n = {n};\n"),
             false => String::new(),
         };
-        if group.members.len() > 1 {
+        if group.members.len() > 1 || self.shared {
             let at = comment(&host.sources.describe(node.span));
             let _ = writeln!(self.out, "        /* {}: {at} */", comment(&node.path));
         }

@@ -8,6 +8,7 @@
 //!
 //! What must hold: each work begins with a thread that is the first of its warp, so that threads side by side fire side by side. What threads do is counted in items that they move and look at.
 
+use super::beside::units;
 use super::regions::Group;
 use super::several::several;
 use super::steps::{Place, Step, Work};
@@ -32,22 +33,29 @@ pub(super) struct Share {
     pub(super) items: u64,
 }
 
-/// The works of a step, one after the other.
+/// The works of a step, one after the other; those of a loop ([`super::beside`]) begin with the same thread.
 pub(super) fn shares(at: Place<'_, '_>, tiling: &Tiling, step: &Step, threads: u64) -> Vec<Share> {
-    let mut first = 0;
     let of = |work: &Work| {
-        let (pieces, items) = match work {
+        match work {
             Work::Fire(g) => firings(at, tiling, *g),
             // only the first and the last tiles of a launch have any of these
             Work::Bring(c) | Work::Save(c) if at.held(*c) => (0, 0),
             Work::Bring(c) => (tiling.tiles.get(c).map_or(0, |t| t.seen_end.abs_diff(t.seen)), 1),
             Work::Save(c) => (tiling.tiles.get(c).map_or(0, |t| t.passed * tiling.states), 1),
-        };
-        let share = Share { first, pieces, items };
-        first = first.saturating_add(pieces).next_multiple_of(WARP) % threads.max(1);
-        share
+        }
     };
-    step.iter().map(of).collect()
+    let mut shares = vec![Share { first: 0, pieces: 0, items: 0 }; step.len()];
+    let mut first = 0;
+    for unit in units(at, tiling, step, threads) {
+        let mut most = 0;
+        for i in unit {
+            let (pieces, items) = of(&step[i]);
+            shares[i] = Share { first, pieces, items };
+            most = most.max(pieces);
+        }
+        first = first.saturating_add(most).next_multiple_of(WARP) % threads.max(1);
+    }
+    shares
 }
 
 /// Pieces of a group's firings for a tile, and the items of each.

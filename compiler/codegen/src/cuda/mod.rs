@@ -3,6 +3,7 @@
 //! host needs, `program` puts all together.
 
 mod areas;
+mod beside;
 mod codes;
 mod constants;
 mod copies;

@@ -17,7 +17,10 @@ use sluice_frontend::ids::NodeId;
 use std::collections::BTreeMap;
 
 /// Pieces of a firing at most.
-const MOST: u64 = 64;
+pub(super) const MOST: u64 = 64;
+/// What a turn costs that a thread has to look for, and one that it has not.
+const SOUGHT: u64 = 3;
+const KNOWN: u64 = 2;
 /// Items that a firing moves from which on its pieces are worth a group of their own, and the pieces that it has then at least.
 const MANY: u64 = 16;
 const FEWEST: u64 = 4;
@@ -58,14 +61,19 @@ pub(super) fn pieces(making: &Making<'_>, region: &Region, ranges: &[GroupRange]
         let [(v, 1)] = group.members[..] else { return None };
         let most = if group.lanes == 1 { possible(making, v) } else { 1 };
         let firings = range.high.abs_diff(range.low);
-        (most > 1 && firings > 0 && firings < threads).then(|| (v, number(most, firings, threads)))
+        let even = |n: u64| match &making.input.host.graph.node(v).kind {
+            NodeKind::Filter { code, .. } => making.even[code.index()].binary_search(&n).is_ok(),
+            _ => true,
+        };
+        (most > 1 && firings > 0 && firings < threads).then(|| (v, number(most, firings, threads, even)))
     };
     region.groups.iter().zip(ranges).filter_map(of).filter(|(_, n)| *n > 1).collect()
 }
 
-/// With how many pieces the thread that has most has least: turns of the longest loop, over and over while firings are left. Of numbers that are as good the smallest.
-fn number(turns: u64, firings: u64, threads: u64) -> u64 {
-    let cost = |n: u64| turns.div_ceil(n) * (firings * n).div_ceil(threads);
+/// With how many pieces the thread that has most has least: turns of the longest loop, over and over while firings are left; `even`: for which numbers turns need not be looked for. Of numbers that are as good the smallest.
+fn number(turns: u64, firings: u64, threads: u64, even: impl Fn(u64) -> bool) -> u64 {
+    let each = |n| if even(n) { KNOWN } else { SOUGHT };
+    let cost = |n: u64| turns.div_ceil(n) * (firings * n).div_ceil(threads) * each(n);
     (1..=turns.min(MOST)).min_by_key(|n| (cost(*n), *n)).unwrap_or(1)
 }
 
@@ -76,13 +84,16 @@ mod tests {
     #[test]
     fn as_many_as_leave_the_busiest_thread_least() {
         // seven of 108 turns each, where sixteen threads have a firing
-        assert_eq!(number(108, 8, 128), 16);
+        let none = |_| false;
+        assert_eq!(number(108, 8, 128, none), 16);
+        // or nine, where that makes it easy
+        assert_eq!(number(108, 8, 128, |n| 12 % n == 0), 12);
         // 48 turns in 128 threads for 24 firings: nine each
-        assert_eq!(number(48, 24, 128), 16);
-        assert_eq!(number(32, 32, 128), 4);
+        assert_eq!(number(48, 24, 128, none), 16);
+        assert_eq!(number(32, 32, 128, none), 4);
         // nothing to deal out
-        assert_eq!(number(1, 8, 128), 1);
+        assert_eq!(number(1, 8, 128, none), 1);
         // threads that are busy as it is
-        assert_eq!(number(8, 128, 128), 1);
+        assert_eq!(number(8, 128, 128, none), 1);
     }
 }

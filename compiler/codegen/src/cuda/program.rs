@@ -178,6 +178,8 @@ pub(super) struct Making<'a> {
     pub(super) faults: Faults,
     /// By code: how many threads can make a firing of it together, at most; `None`: it is one thread's.
     pub(super) pieces: Vec<Option<u64>>,
+    /// By code, the numbers of pieces for which a thread need not look for what it does, in order.
+    pub(super) even: Vec<Vec<u64>>,
     /// By code: does it only move items? And cycles of a firing, as costs are counted.
     pub(super) movers: Vec<bool>,
     pub(super) work: Vec<u64>,
@@ -300,6 +302,7 @@ impl<'a> Making<'a> {
         let pieces =
             input.kernels.iter().zip(&facts.instances).map(|(k, n)| if *n > 0 { pieces::most(k) } else { None });
         let pieces = pieces.collect();
+        let even = input.kernels.iter().map(|k| pieces::even(k, super::pieces::MOST)).collect();
         let movers = input.kernels.iter().map(pieces::only_moves).collect();
         let work = input.kernels.iter().map(|k| sluice_kernel::cost::firing(k).cycles()).collect();
         let order = regions::topological(graph);
@@ -309,6 +312,7 @@ impl<'a> Making<'a> {
             codes,
             faults,
             pieces,
+            even,
             movers,
             work,
             order,

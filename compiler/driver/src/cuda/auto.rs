@@ -125,7 +125,7 @@ pub fn decided(
         tried.push(with(candidate));
         let prepared = run::prepare(session, checked, code, natives, &with(candidate), texts::texts);
         times.push(match prepared {
-            Ok((native, _)) => seconds(&native, (&readers, &writers), first)?,
+            Ok(ready) => seconds(&ready.native, (&readers, &writers), first)?,
             // what stands against every scheme has been said; a scheme that has no room for the program is passed over
             Err(Halt::Done(exit)) => return Err(Halt::Done(exit)),
             Err(Halt::Fault(_)) => None,

@@ -1,9 +1,10 @@
 //! # emit-cuda
 //!
 //! Purpose: from a checked program to the texts of host and device. Input: the program, what was chosen. Output: [`Emitted`], with the schedule
-//! that the judge has passed.
+//! that the judge has passed, and the program that they are of ([`as_device`]).
 
 use super::solved;
+use crate::as_device::as_device;
 use crate::compiled;
 use crate::exit::{Exit, Fault};
 use crate::options::CodeOptions;
@@ -70,6 +71,8 @@ pub struct Emitted {
     pub plan: Plan,
     /// Its schedule.
     pub outcome: Outcome,
+    /// The program that all of this is of; `None` where that is the program as it was.
+    pub own: Option<Checked>,
 }
 
 /// Instances for each multiprocessor, at least: evener schedules have longer iterations, whose channels no cache holds.
@@ -91,7 +94,8 @@ pub fn emit(
     choices: &Choices,
     named: (Flavour, &str),
 ) -> Result<Emitted, Halt> {
-    let emitted = made(session, checked, code, choices, named, |making| {
+    let own = as_device(session, checked, code, choices.scheme)?;
+    let mut emitted = made(session, own.as_ref().unwrap_or(checked), code, choices, named, |making| {
         let scheduled = match choices.scheme {
             Scheme::Serial => making.serial(),
             Scheme::Fused | Scheme::FusedWarps => making.fused(choices.scheme),
@@ -101,6 +105,7 @@ pub fn emit(
     })?;
     dump(session, "tiles", || emitted.program.tiles.iter().map(TileCounts::text).collect())?;
     dump(session, "emit-cuda", || emitted.program.device.clone())?;
+    emitted.own = own;
     Ok(emitted)
 }
 
@@ -306,7 +311,7 @@ impl Making<'_> {
     fn text(&self, scheduled: Scheduled) -> Result<Emitted, Problem> {
         let program = cuda::emit(&self.input(&scheduled)).map_err(Problem::Code)?;
         let Scheduled { plan, outcome, .. } = scheduled;
-        Ok(Emitted { program, plan, outcome })
+        Ok(Emitted { program, plan, outcome, own: None })
     }
 }
 

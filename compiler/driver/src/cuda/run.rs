@@ -36,6 +36,18 @@ pub struct Texts {
     pub registers: Option<u32>,
     /// Of a scheme that cuts programs into regions, what their kernels do for a tile, in numbers.
     pub tiles: Vec<TileCounts>,
+    /// The program that these are of ([`super::emit::Emitted::own`]); `None` where that is the program as it was.
+    pub own: Option<Checked>,
+}
+
+/// A program in memory, joined to its device.
+pub struct Ready {
+    /// The program.
+    pub native: Native,
+    /// Its host's part as text.
+    pub host: CProgram,
+    /// The program that these are of; `None` where that is the program as it was.
+    pub own: Option<Checked>,
 }
 
 /// A GPU, as profiles know it.
@@ -162,7 +174,7 @@ pub fn prepare(
     natives: &NativeOptions,
     options: &CudaOptions,
     emit: impl FnOnce(&mut Session, &Checked, &CodeOptions, &CudaOptions, &Target) -> Result<Texts, Halt>,
-) -> Result<(Native, CProgram), Halt> {
+) -> Result<Ready, Halt> {
     prepare_on(session, checked, code, natives, options, emit, |device| device)
 }
 
@@ -175,10 +187,12 @@ pub fn prepare_on(
     options: &CudaOptions,
     emit: impl FnOnce(&mut Session, &Checked, &CodeOptions, &CudaOptions, &Target) -> Result<Texts, Halt>,
     around: impl FnOnce(Box<dyn Device>) -> Box<dyn Device>,
-) -> Result<(Native, CProgram), Halt> {
+) -> Result<Ready, Halt> {
     let place = place(options)?;
     let target = place.target(options);
-    let texts = emit(session, checked, code, options, &target)?;
+    let mut texts = emit(session, checked, code, options, &target)?;
+    let own = texts.own.take();
+    let checked = own.as_ref().unwrap_or(checked);
     let natives = Natives::prepare(session, checked, natives, &code.cc)?;
     let mut native = compiled::load(session, checked, &texts.host, code, &natives)?;
     if native.kernels() > 0 {
@@ -188,5 +202,5 @@ pub fn prepare_on(
         }
         native.attach(Attached::new(around(place.device(session, &texts, code, &target)?)));
     }
-    Ok((native, texts.host))
+    Ok(Ready { native, host: texts.host, own })
 }

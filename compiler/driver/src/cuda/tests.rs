@@ -167,9 +167,16 @@ fn from_a_checked_program_to_its_device() {
     let mut seen = None;
     let made = run::prepare(&mut session, &checked, &code, &NativeOptions::default(), &cuda, |_, _, _, _, target| {
         seen = Some(target.clone());
-        Ok(Texts { host, device: DEVICE.into(), kernels: vec!["twice".into()], registers: None, tiles: Vec::new() })
+        Ok(Texts {
+            host,
+            device: DEVICE.into(),
+            kernels: vec!["twice".into()],
+            registers: None,
+            tiles: Vec::new(),
+            own: None,
+        })
     });
-    let (native, _) = made.unwrap();
+    let native = made.unwrap().native;
     assert_eq!(seen.map(|t| (t.processors, t.arch)), Some((3, None)));
     assert_eq!(run(&native, folder.path(), 345).unwrap(), doubled(345));
 }

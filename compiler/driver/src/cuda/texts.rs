@@ -4,7 +4,7 @@
 //! run now, or the file of a stand-alone one.
 
 use super::arch::Arch;
-use super::emit::{self, Choices, Configuration};
+use super::emit::{self, Choices, Configuration, Emitted};
 use super::run::{Target, Texts};
 use super::stand_alone;
 use crate::exit::Fault;
@@ -48,10 +48,17 @@ pub fn texts(
     target: &Target,
 ) -> Result<Texts, Halt> {
     let choices = profiled(session, checked, options, (target, target.arch.as_slice()))?;
-    let made = emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?.program;
-    let kernels = made.kernels.into_iter().map(|k| k.name).collect();
-    let (registers, tiles) = (choices.options.registers, made.tiles);
-    Ok(Texts { host: made.host, device: made.device, kernels, registers, tiles })
+    let emitted = emit::emit(session, checked, code, &choices, (Flavour::Plugin, "program"))?;
+    Ok(Texts::of(emitted, choices.options.registers))
+}
+
+impl Texts {
+    /// What was made, whose threads have so many registers where a profile has chosen.
+    pub fn of(emitted: Emitted, registers: Option<u32>) -> Texts {
+        let Emitted { program, own, .. } = emitted;
+        let kernels = program.kernels.into_iter().map(|k| k.name).collect();
+        Texts { host: program.host, device: program.device, kernels, registers, tiles: program.tiles, own }
+    }
 }
 
 /// Registers of a multiprocessor, of all GPUs that generated code runs on; and how many threads get at a time.

@@ -24,10 +24,12 @@ pub enum Mode {
     /// What the cost model finds best.
     #[default]
     Auto,
+    /// The same of what is done item by item: for code that has no transforms. Nobody asks for it by name.
+    ItemByItem,
 }
 
 impl Mode {
-    /// The names of all.
+    /// The names of those that somebody may ask for.
     pub const NAMES: [(&str, Mode); 4] =
         [("auto", Mode::Auto), ("off", Mode::Off), ("direct", Mode::Direct), ("frequency", Mode::Frequency)];
 
@@ -140,7 +142,11 @@ pub fn span(steps: &Steps) -> (u64, u64) {
 pub fn choose(steps: &Steps, mode: Mode, firings: u64, float: bool) -> Way {
     let item_by_item = Way { log2: None, cost: direct(steps) };
     let most = steps.rows.iter().map(|r| r.taps.len() as u64).max().unwrap_or(0);
-    if matches!(mode, Mode::Off | Mode::Direct) || !float || most < FEWEST || steps.rows.len() > MOST_SPECTRA {
+    if matches!(mode, Mode::Off | Mode::Direct | Mode::ItemByItem)
+        || !float
+        || most < FEWEST
+        || steps.rows.len() > MOST_SPECTRA
+    {
         return item_by_item;
     }
     let sizes = (SIZES.0..=SIZES.1).filter(|l| steps.rows.len() << l <= MOST_POINTS);

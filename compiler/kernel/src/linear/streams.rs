@@ -215,7 +215,8 @@ impl At<'_> {
     /// Is a piece worth its while? (Whoever asks for the frequency domain gets it.)
     fn better(&self, p: &Piece) -> bool {
         let fast = p.costs.1 < p.costs.0 * WORTHWHILE;
-        let fewer = p.way.log2.is_some() || self.s.mode != Mode::Auto || self.takes_fewer(p);
+        let wanted = matches!(self.s.mode, Mode::Direct | Mode::Frequency);
+        let fewer = p.way.log2.is_some() || wanted || self.takes_fewer(p);
         self.s.mode == Mode::Frequency && p.way.log2.is_some() || fast && fewer
     }
 

@@ -79,12 +79,41 @@ fn a_piece_has_every_so_many_th_turn() {
     assert!(text.contains("if ($6 < 108)"), "{text}");
     assert!(text.contains("$1 = ($6 / 12)") && text.contains("$2 = ($6 % 12)"), "{text}");
     // as many turns for each
-    let text = piece(SUMS, 2);
+    let text = piece(TRANSPOSE, 9);
+    assert!(text.contains("for $5 = 0 < 12") && !text.contains("if ("), "{text}");
+    let text = piece(SUMS, 3);
     assert!(text.contains("for $5 = 0 < 2") && text.contains("$1 = (($6 * -2) + 8)"), "{text}");
-    assert!(!text.contains("if ("), "{text}");
     // the first piece alone
     let text = piece("out(0) = in(0) ~ for $0 = 0 < 4 step 1 ~ { out(($0 + 1)) = in($0) ~ }", 2);
     assert!(text.contains("if ($0 == 0)"), "{text}");
+}
+
+#[test]
+fn turns_that_are_a_multiple_of_the_pieces_are_dealt_out_alone() {
+    let text = |body: &str, n: u32| {
+        let k = piece(&kernel(108, 108, body), n).unwrap();
+        let text = crate::text::print(&k);
+        text[text.find("func0 \"work\"").unwrap()..].replace("@0:0-1", "")
+    };
+    let inner = text(TRANSPOSE, 6);
+    assert!(inner.contains("for $1 = 0 < 9") && inner.contains("for $5 = 0 < 2"), "{inner}");
+    assert!(inner.contains("$2 = (($5 * 6) + $0)") && !inner.contains('/') && !inner.contains("if ("), "{inner}");
+    // as many as there are threads: no loop
+    let all = text(TRANSPOSE, 12);
+    assert!(all.contains("for $1 = 0 < 9") && all.contains("$2 = $0") && !all.contains("$5"), "{all}");
+    // threads would give items that are twelve apart
+    let outer = text(TRANSPOSE, 9);
+    assert!(outer.contains("for $5 = 0 < 12") && outer.contains("$1 = ($6 / 12)"), "{outer}");
+    // nine apart are in other banks
+    let odd = "for $0 = 0 < 8 step 1 ~ { for $1 = 0 < 9 step 1 ~ { out((($0 * 9) + $1)) = in((($1 * 8) + $0)) ~ } }";
+    let outer = text(odd, 4);
+    assert!(outer.contains("for $5 = 0 < 2") && outer.contains("$1 = (($5 * 4) + $0)"), "{outer}");
+    // a loop that goes down
+    let down = text(SUMS, 4);
+    assert!(down.contains("$1 = (($0 * -2) + 8)") && !down.contains("$5"), "{down}");
+    assert_eq!(even(&kernel(108, 108, TRANSPOSE), 16), [1, 2, 3, 4, 6, 12]);
+    assert_eq!(even(&kernel(72, 72, odd), 16), [1, 2, 3, 4, 8, 9]);
+    assert_eq!(even(&kernel(1, 1, "out(0) = in(0) ~"), 16), [0; 0]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod compilers;
 mod cslow;
 mod cuda;
 mod cuda_faults;
+mod cuda_regions;
 mod cuda_tables;
 mod delay_lines;
 mod dynamic;

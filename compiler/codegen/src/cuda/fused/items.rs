@@ -1,12 +1,28 @@
 //! Where the items of a firing are: in registers of its group, or in a tile.
 
 use super::{Printer, plus, times};
+use crate::c::print_device::names;
 use crate::cuda::regions::Group;
 use crate::cuda::several::WIDE;
 use crate::cuda::tiles::{given, outputs, taken};
 use crate::cuda::turns::start;
+use crate::cuda::views::View;
 use sluice_frontend::ids::ChannelId;
 use std::fmt::Write;
+
+/// Where the first item is of firing `n` of a node, `firings` of which are a block, so many items each: the s-th of `q` of firing `i` of its group. `steps`: where these are whole blocks, how far apart the group's
+/// firings are, and where the s-th one is. Numbers of firings are not negative: before the first there are none, and nothing is left on these channels.
+fn within_blocks(view: &View, (moved, firings): (u64, u64), steps: Option<(u64, &str)>, q: u64) -> String {
+    if let Some((apart, sth)) = steps {
+        return format!("(uint32_t)i * {apart}u + {sth}");
+    }
+    let (n, all, s) = match q {
+        q if q > 1 && firings.is_multiple_of(q) => ("i", firings / q, format!(" + s{}", times(moved))),
+        _ => ("n", firings, String::new()),
+    };
+    let (round, each) = (view.round, view.block / all.max(1));
+    format!("(uint32_t){n} / {all}u * {round}u + (uint32_t){n} % {all}u * {each}u{s}")
+}
 
 impl Printer<'_, '_> {
     /// The items of firing `n`, the s-th of its node in this firing of the group.
@@ -26,6 +42,9 @@ impl Printer<'_, '_> {
         if writes && self.several {
             return format!("sl_local<{ty}>{{kept{} + s{}}}", c.0, times(moved.into()));
         }
+        if writes && self.held {
+            return format!("sl_local<{ty}>{{kept{}}}", c.0);
+        }
         let view = self.tiling.elsewhere.views.get(&c);
         let (of, offset) = match (view, writes) {
             (Some(view), _) => (view.of, view.first),
@@ -44,6 +63,17 @@ impl Printer<'_, '_> {
         let (apart, each) =
             (if writes { given(self.making, group, c) } else { taken(self.making, group, c) }, by(moved));
         let apart = by(apart.items.unsigned_abs());
+        let q = group.members.iter().find(|(u, _)| *u == v).map_or(1, |(_, q)| *q);
+        // of a part of a block: so many firings are one
+        let firings = view.map_or(1, |view| view.block / moved.max(1)).max(1);
+        // the s-th firing in one of the group, where all of these are whole blocks
+        let sth = match (view, each) {
+            (_, Some(each)) => Some(format!("s{}", times(each))),
+            (Some(view), None) if q.is_multiple_of(firings) && !self.several => {
+                Some(format!("(uint32_t)s / {firings}u * {}u + (uint32_t)s % {firings}u * {moved}u", view.round))
+            }
+            _ => None,
+        };
         let whole = |end: String, kind: String| match view {
             // more than one block of them
             Some(view) if seen > view.block => {
@@ -52,7 +82,7 @@ impl Printer<'_, '_> {
             _ => (end, kind),
         };
         let plain = group.lanes == 1 && self.making.turns_of(v).is_none();
-        if let (Some(apart), Some(each)) = (apart, each)
+        if let (Some(apart), Some(sth)) = (apart, &sth)
             && gap > 0
             && apart.is_multiple_of(gap)
             && plain
@@ -62,8 +92,7 @@ impl Printer<'_, '_> {
             let (step, gap, from) = (apart / gap, gap as i64, offset - low);
             let row = format!("(i - b{}){}", times(self.tiling.states * group.rate), times(step));
             let (more, column) = (from.div_euclid(gap), from.rem_euclid(gap));
-            let once = group.members.iter().any(|(u, q)| *u == v && *q == 1);
-            let first = if once { column.to_string() } else { format!("{column} + s{}", times(each)) };
+            let first = if q == 1 { column.to_string() } else { format!("{column} + {sth}") };
             let kind = format!("sl_rows<{ty}, {writes}, {gap}u>");
             let end = format!("{kind}{{tile{}, {row}{}, (uint32_t)({first})}}", of.0, plus(more));
             return whole(end, kind).0;
@@ -72,8 +101,8 @@ impl Printer<'_, '_> {
         let kind = format!("sl_window<{ty}, {writes}, {gap}u>");
         let at = match (view, each) {
             (Some(view), None) => {
-                let (n, block) = (format!("n{}", times(moved)), view.block);
-                format!("{n} / {block}{} + {n} % {block}", times(view.round))
+                let steps = apart.zip(sth.as_deref()).filter(|_| q > 1);
+                within_blocks(view, (moved, firings), steps, if self.several { 1 } else { q })
             }
             (_, each) => format!("n{}", times(each.unwrap_or(moved))),
         };
@@ -127,9 +156,35 @@ impl Printer<'_, '_> {
         self.tiling.tiles.get(&self.tiling.elsewhere.tile(c)).map_or(0, |t| t.gap)
     }
 
+    /// Where a thread keeps what a group gives in a loop of several.
+    pub(super) fn keep(&mut self, group: &Group) {
+        for c in self.gives(group) {
+            let items = given(self.making, group, c).items;
+            let _ = writeln!(self.out, "        {} kept{}[{items}];", self.type_of(c), c.0);
+        }
+    }
+
+    /// From there to the tiles.
+    pub(super) fn give(&mut self, group: &Group) {
+        for c in self.gives(group) {
+            let (i, items) = (c.0, given(self.making, group, c).items);
+            let to = self.access(group, c, true);
+            let n = if names(&to, "n") { "const int32_t n = i;\n            " } else { "" };
+            let _ = writeln!(
+                self.out,
+                "        {{\n            {n}const auto to{i} = {to};\n            SL_UNROLL\n            for (int32_t k = 0; k < {items}; k++) to{i}[k] = kept{i}[k];\n        }}"
+            );
+        }
+    }
+
+    /// The channels that a group's items go to, none of them a copy or a view.
+    fn gives(&self, group: &Group) -> Vec<ChannelId> {
+        outputs(self.making, group).into_iter().filter(|c| !self.tiling.elsewhere.has(*c)).collect()
+    }
+
     /// Where a thread that makes several firings keeps what they give; or that it goes to the tiles.
     pub(super) fn kept(&mut self, group: &Group, goes: bool) {
-        for c in outputs(self.making, group).into_iter().filter(|c| !self.tiling.elsewhere.has(*c)) {
+        for c in self.gives(group) {
             let (i, ty, items) = (c.0, self.type_of(c), given(self.making, group, c).items);
             let by = times(items.unsigned_abs());
             let _ = match goes {

@@ -126,6 +126,8 @@ pub(super) struct Extracted {
     pub(super) tiles: Option<Tiles>,
     /// What is measured, where something is: kernels by the same numbers.
     pub(super) bench: Option<BenchText>,
+    /// The program that these are of; `None` where that is the program as it was.
+    pub(super) own: Option<Checked>,
 }
 
 /// The tiles of a program.
@@ -184,7 +186,8 @@ pub(super) fn extract(
         image: compiled.image,
     };
     let (states, tiles) = (setting.states.unwrap_or(1), None);
-    Ok(Extracted { origin, because: compiled.because, compiler, kernels, states, tiles, bench: Some(bench) })
+    let (bench, own) = (Some(bench), None);
+    Ok(Extracted { origin, because: compiled.because, compiler, kernels, states, tiles, bench, own })
 }
 
 fn nodes(checked: &Checked, text: &ProfileText, from: &Compiled, setting: &Setting) -> Vec<OfKernel> {

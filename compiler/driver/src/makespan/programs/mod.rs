@@ -272,6 +272,7 @@ fn report(
         Kernels::Nodes => extract::extract(session, checked, code, &setting)?,
         Kernels::Fused => tiles::extract(session, checked, code, &setting, how.measure)?,
     };
+    let checked = extracted.own.as_ref().unwrap_or(checked);
     let bounds = session.pass("makespan", || bound::bounds(&extracted, &setting, how));
     let measured = match how.measure {
         Some(on) => Some(session.pass("run", || measure::measure(checked, &extracted, &setting, on))?),

@@ -10,7 +10,7 @@ use super::compiled::{Compiled, Text, compiled};
 use super::extract::{BenchText, BlockOf, Extracted, Kind, LaunchOf, NOT_THERE, OfKernel, Tiles, modelled, prints};
 use super::walked::{Kernel, Told, Warps, described};
 use super::{On, Setting};
-use crate::cuda::emit::{self, Choices};
+use crate::cuda::emit::{self, Choices, Emitted};
 use crate::cuda::texts;
 use crate::exit::Fault;
 use crate::options::{CodeOptions, CudaOptions, Scheme};
@@ -40,19 +40,21 @@ pub(super) fn extract(
         ..CudaOptions::default()
     };
     let mut choices = texts::choices(&options, &texts::of_build(&options, Some(setting.arch)))?;
-    let made = |session: &mut Session, choices: &Choices| -> Result<(CudaProgram, Tiled), Halt> {
-        let mut program = emit::emit(session, checked, code, choices, (Flavour::Plugin, "program"))?.program;
+    let made = |session: &mut Session, choices: &Choices| -> Result<(CudaProgram, Tiled, Option<Checked>), Halt> {
+        let Emitted { mut program, own, .. } =
+            emit::emit(session, checked, code, choices, (Flavour::Plugin, "program"))?;
         let tiled = program.tiled.take().ok_or_else(|| Fault::internal("a fused program without tiles"))?;
-        Ok((program, tiled))
+        Ok((program, tiled, own))
     };
-    let (program, tiled) = made(session, &choices)?;
+    let (program, tiled, own) = made(session, &choices)?;
+    let checked = own.as_ref().unwrap_or(checked);
     let from = compiled(session, checked, &program.device, code, setting)?;
     let count = setting.states.unwrap_or(tiled.states).div_ceil(tiled.states.max(1)).max(1);
     let walking = Walking { checked, from: &from, program: &program, tiled: &tiled, setting, count };
     let kernels: Vec<OfKernel> = session.pass("walk", || tiled.started.iter().map(|s| walking.kernel(s)).collect());
     let bench = if let Some(on) = measured {
         choices.options.rounds = true;
-        let (rounds, _) = made(session, &choices)?;
+        let (rounds, ..) = made(session, &choices)?;
         let image = match on {
             On::Gpu(_) => compiled(session, checked, &rounds.device, code, setting)?.image,
             On::Emulated => None,
@@ -78,6 +80,7 @@ pub(super) fn extract(
         states: setting.states.unwrap_or(tiled.states),
         tiles: Some(Tiles { states: tiled.states, count }),
         bench,
+        own,
     })
 }
 
