@@ -66,8 +66,8 @@ fn columns(kernel: &sluice_kernel::ir::Kernel) -> Option<Vec<bool>> {
 /// Operations of a steady state; `costs`: of a firing of each node; `used`: by code, what [`columns`] says.
 fn operations(checked: &Checked, costs: &[u64], used: Vec<Option<Vec<bool>>>) -> u64 {
     let (graph, steady) = (&checked.program.graph, &checked.program.steady);
-    let once = Once::of(graph);
-    let nodes = graph.node_ids().filter(|v| once.of[v.index()] == *v);
+    let firsts = firsts(graph);
+    let nodes = graph.node_ids().filter(|v| firsts[v.index()] == *v);
     nodes
         .map(|v| {
             let all = costs[v.index()].saturating_mul(steady.repetitions[v.index()]);
@@ -94,32 +94,26 @@ fn share(graph: &SdfGraph, v: NodeId, used: &[Option<Vec<bool>>]) -> (u64, u64) 
 }
 
 /// By node, the first one that gives the same items.
-struct Once {
-    of: Vec<NodeId>,
+fn firsts(graph: &SdfGraph) -> Vec<NodeId> {
+    let mut firsts: Vec<NodeId> = graph.node_ids().collect();
+    let mut known: HashMap<(CodeId, (NodeId, u32), usize), NodeId> = HashMap::new();
+    for v in graph.node_ids() {
+        let node = graph.node(v);
+        if let (Some(code), [input]) = (plain_code(&node.kind), &node.inputs[..]) {
+            let waiting = graph.channel(*input).initial.len();
+            firsts[v.index()] = *known.entry((code, source(graph, &firsts, *input), waiting)).or_insert(v);
+        }
+    }
+    firsts
 }
 
-impl Once {
-    fn of(graph: &SdfGraph) -> Once {
-        let mut once = Once { of: graph.node_ids().collect() };
-        let mut known: HashMap<(CodeId, (NodeId, u32), usize), NodeId> = HashMap::new();
-        for v in graph.node_ids() {
-            let node = graph.node(v);
-            if let (Some(code), [input]) = (plain_code(&node.kind), &node.inputs[..]) {
-                let waiting = graph.channel(*input).initial.len();
-                once.of[v.index()] = *known.entry((code, once.source(graph, *input), waiting)).or_insert(v);
-            }
+/// Whose items are on a channel: what copies them does not count.
+fn source(graph: &SdfGraph, firsts: &[NodeId], c: ChannelId) -> (NodeId, u32) {
+    let (v, port) = graph.channel(c).from;
+    match &graph.node(v).kind {
+        NodeKind::Duplicate if graph.channel(graph.node(v).inputs[0]).initial.is_empty() => {
+            source(graph, firsts, graph.node(v).inputs[0])
         }
-        once
-    }
-
-    /// Whose items are on a channel: what copies them does not count.
-    fn source(&self, graph: &SdfGraph, c: ChannelId) -> (NodeId, u32) {
-        let (v, port) = graph.channel(c).from;
-        match &graph.node(v).kind {
-            NodeKind::Duplicate if graph.channel(graph.node(v).inputs[0]).initial.is_empty() => {
-                self.source(graph, graph.node(v).inputs[0])
-            }
-            _ => (self.of[v.index()], port),
-        }
+        _ => (firsts[v.index()], port),
     }
 }

@@ -266,8 +266,7 @@ pub fn piece(kernel: &Kernel, pieces: u32) -> Option<Kernel> {
                 let (round, q) = (LocalId::from(new.locals.len()), LocalId::from(new.locals.len() + 1));
                 new.locals.push(Local { name: "round".into(), ty: Ty::Int, by_ref: false });
                 if let Some(j) = nest.whole(pieces.into()) {
-                    new.body
-                        .extend(one_loop(&nest, j, step, (which, round), &moved)?.into_iter().map(|k| k.at(s.span)));
+                    new.body.extend(one_loop(&nest, j, step, (which, round), &moved)?);
                     continue;
                 }
                 new.locals.push(Local { name: "turn".into(), ty: Ty::Int, by_ref: false });
@@ -279,12 +278,7 @@ pub fn piece(kernel: &Kernel, pieces: u32) -> Option<Kernel> {
                     inside /= (*n).max(1);
                     let nth = if inside > 1 { by(BinaryOp::Div, turn(), inside as i32) } else { turn() };
                     let nth = if i == 0 { nth } else { by(BinaryOp::Rem, nth, *n as i32) };
-                    let scaled = if l.step == 1 { nth } else { by(BinaryOp::Mul, nth, l.step) };
-                    let value = match l.from.as_int()? {
-                        0 => scaled,
-                        from => Expr::add(scaled, Expr::int(from)),
-                    };
-                    body.push(StmtKind::Assign(Place::local(LocalId(l.var.0 + 1)), value).at(s.span));
+                    body.push(StmtKind::Assign(Place::local(LocalId(l.var.0 + 1)), in_turn(l, nth)?).at(s.span));
                 }
                 body.extend(moved(nest.body()));
                 let nth = Expr::add(by(BinaryOp::Mul, Expr::local(round, Ty::Int), step), Expr::local(which, Ty::Int));
@@ -313,6 +307,15 @@ pub fn piece(kernel: &Kernel, pieces: u32) -> Option<Kernel> {
     Some(out)
 }
 
+/// A loop's variable in its turn number `nth`.
+fn in_turn(l: &For, nth: Expr) -> Option<Expr> {
+    let scaled = if l.step == 1 { nth } else { Expr::binary(BinaryOp::Mul, nth, Expr::int(l.step), Ty::Int) };
+    Some(match l.from.as_int()? {
+        0 => scaled,
+        from => Expr::add(scaled, Expr::int(from)),
+    })
+}
+
 /// What a piece does of a nest whose loop `j` is dealt out, `pieces` turns at a time; `moved`: statements with the locals of the new function.
 fn one_loop(
     nest: &Nest<'_>,
@@ -320,8 +323,7 @@ fn one_loop(
     pieces: i32,
     (which, round): (LocalId, LocalId),
     moved: &dyn Fn(&[Stmt]) -> Vec<Stmt>,
-) -> Option<Vec<StmtKind>> {
-    let by = |op, e: Expr, n: i32| Expr::binary(op, e, Expr::int(n), Ty::Int);
+) -> Option<Vec<Stmt>> {
     let mut body = moved(nest.body());
     for (k, l) in nest.loops.iter().enumerate().rev() {
         let span = l.body.first().map(|s| s.span)?;
@@ -330,15 +332,10 @@ fn one_loop(
         let StmtKind::For(new) = &mut own.first_mut()?.kind else { return None };
         if k == j {
             let turns = i32::try_from(nest.turns[k]).ok()? / pieces;
-            let rounds = by(BinaryOp::Mul, Expr::local(round, Ty::Int), pieces);
+            let rounds = Expr::binary(BinaryOp::Mul, Expr::local(round, Ty::Int), Expr::int(pieces), Ty::Int);
             let piece = Expr::local(which, Ty::Int);
             let nth = if turns > 1 { Expr::add(rounds, piece) } else { piece };
-            let scaled = if l.step == 1 { nth } else { by(BinaryOp::Mul, nth, l.step) };
-            let value = match l.from.as_int()? {
-                0 => scaled,
-                from => Expr::add(scaled, Expr::int(from)),
-            };
-            body.insert(0, StmtKind::Assign(Place::local(new.var), value).at(span));
+            body.insert(0, StmtKind::Assign(Place::local(new.var), in_turn(l, nth)?).at(span));
             if turns == 1 {
                 continue;
             }
@@ -347,7 +344,7 @@ fn one_loop(
         new.body = body;
         body = own;
     }
-    Some(body.into_iter().map(|s| s.kind).collect())
+    Some(body)
 }
 
 #[cfg(test)]

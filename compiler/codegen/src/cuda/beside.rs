@@ -91,8 +91,7 @@ pub(super) fn held(making: &Making<'_>, tiling: &Tiling, groups: &[&Group]) -> b
         tiles.into_iter().for_each(|c| twice |= !seen.insert(c));
         for c in outputs(making, group) {
             let from = making.input.host.graph.channel(c).from.0;
-            let once = group.members.iter().any(|(v, q)| *v == from && *q == 1);
-            if !once || elsewhere.views.contains_key(&c) {
+            if group.times(from) > 1 || elsewhere.views.contains_key(&c) {
                 return false;
             }
             words += given(making, group, c).items.unsigned_abs() * making.item_bytes(c).div_ceil(4);

@@ -8,7 +8,8 @@
 //! Constants that are many are waited for: two thirds of the waiting of the FM receiver on an H100 was for them. So where a kernel has a copy of each firing's code (the fused schemes), short loops over tables are written
 //! out: their values become part of the instructions, and the tables need no constant memory at all.
 
-use super::program::{Making, Scheme};
+use super::options::Scheme;
+use super::program::Making;
 use crate::c::layout::size_align;
 use crate::c::print_device::uniform;
 use crate::c::print_unroll::known;

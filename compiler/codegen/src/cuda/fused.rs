@@ -347,7 +347,7 @@ impl Printer<'_, '_> {
         }
         for c in &group.local {
             let channel = host.graph.channel(*c);
-            let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q);
+            let q = group.times(channel.from.0);
             let items = q * u64::from(channel.produce) / group.lanes;
             let few = if self.several { "few.count * " } else { "" };
             let _ = writeln!(self.out, "        {} local{}[{few}{items}];", self.type_of(*c), c.0);

@@ -234,9 +234,8 @@ fn within(at: Place<'_, '_>, group: &Group) -> u64 {
     let graph = at.making.input.host.graph;
     let of = |c: &ChannelId| {
         let channel = graph.channel(*c);
-        let by = |v| group.members.iter().find(|(u, _)| *u == v).map_or(0, |(_, q)| *q);
-        by(channel.from.0) * u64::from(channel.produce)
-            + by(channel.to.0) * u64::from(channel.peek.max(channel.consume))
+        group.times(channel.from.0) * u64::from(channel.produce)
+            + group.times(channel.to.0) * u64::from(channel.peek.max(channel.consume))
     };
     group.local.iter().map(of).sum()
 }

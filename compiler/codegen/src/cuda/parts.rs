@@ -20,7 +20,8 @@ mod streams;
 
 use super::layout::{Ring, WARP, sectors};
 use super::moves::moves_together;
-use super::program::{Making, Scheme, comment, state_bytes};
+use super::options::Scheme;
+use super::program::{Making, comment, state_bytes};
 use super::tiles::tile_bytes;
 use crate::c::print_device::names;
 use sluice_frontend::graph::NodeKind;

@@ -61,6 +61,13 @@ pub(super) struct Group {
     pub(super) live: u64,
 }
 
+impl Group {
+    /// How often a member fires in one firing of the group.
+    pub(super) fn times(&self, v: NodeId) -> u64 {
+        self.members.iter().find(|(u, _)| *u == v).map_or(1, |(_, q)| *q)
+    }
+}
+
 /// Which nodes are in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grouping {

@@ -68,7 +68,7 @@ pub(super) fn several(making: &Making<'_>, tiling: &Tiling, group: &Group, firin
         .iter()
         .map(|c| {
             let channel = making.input.host.graph.channel(*c);
-            let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q);
+            let q = group.times(channel.from.0);
             q * u64::from(channel.produce) * making.item_bytes(*c).div_ceil(4)
         })
         .sum();

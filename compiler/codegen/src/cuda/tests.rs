@@ -3,9 +3,10 @@
 mod places;
 
 use super::groups;
+use super::options::{CudaOptions, Scheme};
 use super::parts::Parts;
 use super::profile::profile;
-use super::program::{CudaInput, CudaOptions, Making, Scheme};
+use super::program::{CudaInput, Making};
 use super::regions::{Grouping, Launch, Regions, regions};
 use super::several::several;
 use super::steps::Order;

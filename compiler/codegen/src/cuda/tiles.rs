@@ -101,7 +101,7 @@ pub(super) struct Moved {
 /// Of a consumer.
 pub(super) fn taken(making: &Making<'_>, group: &Group, c: ChannelId) -> Moved {
     let channel = making.input.host.graph.channel(c);
-    let q = group.members.iter().find(|(v, _)| *v == channel.to.0).map_or(1, |(_, q)| *q as i64);
+    let q = group.times(channel.to.0) as i64;
     let (pop, peek) = (i64::from(channel.consume), i64::from(channel.peek.max(channel.consume)));
     Moved { items: q * pop, window: (q - 1) * pop + peek }
 }
@@ -109,7 +109,7 @@ pub(super) fn taken(making: &Making<'_>, group: &Group, c: ChannelId) -> Moved {
 /// Of a producer.
 pub(super) fn given(making: &Making<'_>, group: &Group, c: ChannelId) -> Moved {
     let channel = making.input.host.graph.channel(c);
-    let q = group.members.iter().find(|(v, _)| *v == channel.from.0).map_or(1, |(_, q)| *q as i64);
+    let q = group.times(channel.from.0) as i64;
     let items = q * i64::from(channel.produce);
     Moved { items, window: items }
 }

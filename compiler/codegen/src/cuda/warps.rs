@@ -16,7 +16,8 @@
 //! a block's last two. The form is that of Bauer, Cook, Khailany, "CudaDMA: Optimizing GPU Memory Bandwidth via Warp Specialization" (SC 2011).
 
 use super::fused::{Printer, plus, times};
-use super::program::{Making, Scheme};
+use super::options::Scheme;
+use super::program::Making;
 use super::regions::{Region, Regions};
 use super::steps::{Place, Step, Work, laid};
 use super::tiles::Tiling;

@@ -73,17 +73,49 @@ fn text(place: &Place, more: &[&str]) -> String {
     said.text().split("---- the program ----").nth(1).unwrap().to_string()
 }
 
+/// The loops over a tile's firings in which each thread makes one.
+fn loops(text: &str) -> Vec<&str> {
+    text.split("sl_each_of(").skip(1).map(|l| l.split("\n    });").next().unwrap()).collect()
+}
+
 #[test]
 fn groups_over_the_same_firings_are_one_loop() {
     let place = Place::new().with("a.str", BANK);
     same_bytes(&place, &[0, 7, 40, 1000, 9001]);
     let text = text(&place, &["fused"]);
     // the three FIRs, each with its decimation, and what they give when all have read
-    let loops: Vec<&str> = text.split("sl_each_of(").filter(|l| l.matches("Fir: a.str").count() == 3).collect();
-    let [l] = loops[..] else { panic!("{text}") };
-    let l = l.split("\n    });").next().unwrap();
+    let three: Vec<&str> = loops(&text).into_iter().filter(|l| l.matches("Fir: a.str").count() == 3).collect();
+    let [l] = three[..] else { panic!("{text}") };
     assert!(l.matches("Down: a.str").count() == 3 && l.matches("[k] = kept").count() == 3, "{l}");
     assert!(l.rfind("sl_fire_") < l.find("[k] = kept"), "{l}");
+}
+
+/// After a fault a thread makes no more firings of its loop: what can fail has one of its own.
+#[test]
+fn filters_that_can_fail_share_no_loop() {
+    let picks = "work pop n push 1 { int[4] at; at[2] = 1; push(peek(at[(int)abs(peek(0)) % 5 - 1])); for";
+    let place = Place::new().with("a.str", BANK.replace("work pop n push 1 { push(peek(0)); for", picks));
+    let text = text(&place, &["fused"]);
+    let all = loops(&text).iter().map(|l| l.matches("Down: a.str").count()).collect::<Vec<_>>();
+    assert_eq!(all.iter().filter(|n| **n > 0).collect::<Vec<_>>(), [&1; 3], "{text}");
+}
+
+/// Two filters have become one before it: the fault is told of the one that it happens in, as by native code.
+#[test]
+fn faults_are_told_of_the_filters_that_are_left() {
+    let program = format!(
+        "{}float->float filter Picky {{ float[8] t; work pop 1 push 1 {{ float x = pop(); push(t[x > 40000 ? 9 : 3] + x); }} }}
+float->float pipeline Main {{ add Up(8); add Fir(16, 0.5); add Picky; add Fir(3, 1.0); }}\n",
+        &BANK[..BANK.find("float->float splitjoin").unwrap()]
+    );
+    let place = Place::new().with("a.str", program);
+    assert!(text(&place, &["fused"]).contains("as one filter"));
+    let numbers = floats(&(0..900).map(|i| if i < 700 { 1.0 } else { 90_000.0 }).collect::<Vec<_>>());
+    let native = place.run_with(&["run", "a.str"], &numbers).ends(1);
+    assert!(native.stderr.contains("Picky"), "{}", native.stderr);
+    let device = place.run_with(&[&FUSED[..], &["fused"]].concat(), &numbers).ends(1);
+    assert_eq!(device.stderr, native.stderr);
+    assert!(device.stdout == native.stdout);
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Printer<'_, '_> {
         let ty = self.type_of(c);
         if group.local.contains(&c) {
             let v = if writes { channel.from.0 } else { channel.to.0 };
-            let once = !self.several && group.members.iter().any(|(u, q)| *u == v && *q == 1);
+            let once = !self.several && group.times(v) == 1;
             let at = if once { String::new() } else { format!(" + s{}", times(moved.into())) };
             return format!("sl_local<{ty}>{{local{}{at}}}", c.0);
         }
@@ -63,7 +63,7 @@ impl Printer<'_, '_> {
         let (apart, each) =
             (if writes { given(self.making, group, c) } else { taken(self.making, group, c) }, by(moved));
         let apart = by(apart.items.unsigned_abs());
-        let q = group.members.iter().find(|(u, _)| *u == v).map_or(1, |(_, q)| *q);
+        let q = group.times(v);
         // of a part of a block: so many firings are one
         let firings = view.map_or(1, |view| view.block / moved.max(1)).max(1);
         // the s-th firing in one of the group, where all of these are whole blocks

@@ -3,7 +3,7 @@
 //!
 //! That is for what takes little more than the waiting: splitters, joiners, and filters of a few statements, as instances of a pipeline have many firings for each thread.
 
-use super::super::program::Scheme;
+use super::super::options::Scheme;
 use super::{Part, Port};
 use crate::c::print_device::names;
 use sluice_frontend::graph::NodeKind;

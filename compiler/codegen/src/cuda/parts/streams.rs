@@ -1,6 +1,6 @@
 //! Filters that do one of each of several streams: threads have a stream each, with its state.
 
-use super::super::program::Scheme;
+use super::super::options::Scheme;
 use super::super::turns::{start, turn_state};
 use super::{Body, Part, Port};
 use crate::c::types::{c_type, field_name};

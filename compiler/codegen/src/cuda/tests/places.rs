@@ -2,7 +2,8 @@
 
 use super::{SPLITJOIN, name, with};
 use crate::cuda::lanes::{counts, threads};
-use crate::cuda::program::{CudaInput, CudaOptions, Making};
+use crate::cuda::options::CudaOptions;
+use crate::cuda::program::{CudaInput, Making};
 use crate::cuda::regions::{Grouping, regions};
 use crate::cuda::replay::{Access, accesses, replay};
 use crate::cuda::steps::{Order, Place, Step, Work};
