@@ -165,6 +165,15 @@ fn places_in_blocks_and_pieces_are_known() {
     let place = Place::new().with("a.str", MATRICES);
     same_bytes(&place, &[0, 107, 108, 500, 4000]);
     let text = text(&place, &["fused"]);
+    // four times three items are a block: once for the firings of a group, which are part of one
+    assert!(text.contains("(uint32_t)i / 4u * 36u + (uint32_t)i % 4u * 3u + s - base"), "{text}");
+    // three times twelve, counted in firings
+    assert!(text.contains("(uint32_t)n / 3u * 108u + (uint32_t)n % 3u * 12u - base"), "{text}");
+    // whole blocks of three, whose places in rows are constants once the loop is unrolled
+    assert!(
+        text.contains("36u>{tile23, (i - b * 72), (uint32_t)(3 + (uint32_t)s / 3u * 9u + (uint32_t)s % 3u * 1u)}"),
+        "{text}"
+    );
     // a loop whose turns are a multiple of the threads that share them
     let firing = |end: &str| {
         let all = text.split("SL_DEVICE void sl_fire_").filter(|f| f.contains(end));
