@@ -6,8 +6,10 @@
 //! standard output and error when it likes, and those go nowhere. The process stays for the next question, and ends with the one that asks, whatever happens to that: a thread of it
 //! does nothing but wait for the socket's end.
 
+use crate::exit::Fault;
 use rustix::process::{Signal, getpid, kill_process};
 use sluice_schedule::ilp::apart::{self, Reply};
+use sluice_schedule::ilp::cbc;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -24,9 +26,24 @@ const GRACE: (f64, f64) = (0.1, 0.05);
 /// Longer than any question or answer: what says that it has more bytes is none.
 const MOST_BYTES: u64 = 1 << 32;
 
-/// From now on integer programs are solved in a process of their own, as far as one can be started.
+/// From now on integer programs are solved in a process of their own, as far as one can be started, with the library that `SLUICE_CBC` names, if it names one.
 pub fn apart() {
     apart::ask_by(Box::new(ask));
+    library();
+}
+
+fn library() {
+    if let Some(file) = std::env::var_os("SLUICE_CBC").filter(|f| !f.is_empty()) {
+        cbc::look_at(file);
+    }
+}
+
+/// What a method says that cannot do without CBC.
+pub(crate) fn no_cbc(method: &str, why: &str) -> Fault {
+    Fault::input(format!("{method}: CBC, which solves integer programs, cannot be loaded: {why}")).coded("E0994").help(
+        "install it (Debian, Ubuntu: `sudo apt install coinor-libcbc3`), or name the file of `libCbcSolver` in SLUICE_CBC; \
+         the other methods do without",
+    )
 }
 
 /// Processes that wait for a question. Whoever asks takes one out, so that several can ask at once; one is kept.
@@ -125,6 +142,7 @@ fn receive(from: &mut impl Read) -> std::io::Result<Option<Vec<u8>>> {
 pub fn serve_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|a| a == NAME) && arguments.next().is_none() {
+        library();
         let _ = serve();
         std::process::exit(0);
     }

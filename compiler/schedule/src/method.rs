@@ -97,6 +97,8 @@ pub enum NoSchedule {
     Refused(Vec<Violation>),
     /// The solver gave up, and says why.
     GaveUp(String),
+    /// There is no CBC, which solves integer programs; why it cannot be loaded.
+    NoSolver(String),
 }
 
 /// Schedules by one method; `clock` tells seconds since any moment.
@@ -178,6 +180,9 @@ const SEARCH: f64 = 0.9;
 const STARTS: f64 = 0.3;
 
 fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) -> Result<Outcome, NoSchedule> {
+    if let Some(why) = ilp::cbc::missing() {
+        return Err(NoSchedule::NoSolver(why.into()));
+    }
     let began = clock();
     let passed = || clock() - began;
     let time_left = || settings.node_limit.is_some() || passed() < settings.time_limit * STARTS;

@@ -83,6 +83,7 @@ fn run(program: &Elaborated, settings: &Settings, method: Method, cancel: &Atomi
     let clock = || clock() + if cancel.load(Ordering::Relaxed) { 2.0 * limits.time_limit } else { 0.0 };
     let outcome = solve(&plan, method, &limits, &clock).map_err(|e| match e {
         NoSchedule::GaveUp(why) => why,
+        NoSchedule::NoSolver(why) => format!("CBC, which solves integer programs, cannot be loaded: {why}"),
         other => format!("{other:?}"),
     })?;
     let mut task_of = vec![None; graph.nodes.len()];

@@ -283,7 +283,9 @@ impl Making<'_> {
     fn solve(&self, scheme: Scheme, plan: Plan, method: Method) -> Result<Scheduled, Problem> {
         let settings = Settings { time_limit: self.choices.time_limit, ..Settings::default() };
         let outcome = match (solved::solve(&plan, method, &settings), self.choices.spare) {
-            (Err(NoSchedule::GaveUp(_)), Some(spare)) => solved::solve(&plan, spare, &settings),
+            (Err(NoSchedule::GaveUp(_) | NoSchedule::NoSolver(_)), Some(spare)) => {
+                solved::solve(&plan, spare, &settings)
+            }
             (outcome, _) => outcome,
         };
         let outcome = outcome.map_err(|e| Problem::Fault(scheduling::no_schedule(e, method)))?;

@@ -16,11 +16,13 @@ use crate::commands;
 use crate::document;
 use crate::exit::Fault;
 use crate::session;
+use crate::solver;
 use sluice_picture::makespan_svg;
 use sluice_schedule::analysis::makespan::blocks::{self, Block, Work};
 use sluice_schedule::analysis::makespan::kernel::BadKernel;
 use sluice_schedule::analysis::makespan::method::{Answer, NoAnswer, Settings, solve};
 use sluice_schedule::analysis::makespan::{Capacity, Kernel, Machine, Problem, Unit, program};
+use sluice_schedule::ilp::cbc;
 use std::time::Instant;
 
 /// States of the dynamic programme: a gibibyte.
@@ -83,8 +85,20 @@ pub(crate) struct Asked {
     pub(crate) warp_size: u32,
 }
 
+/// Can this method be had here? The integer programs need CBC.
+fn at_hand(method: Method) -> Result<(), Fault> {
+    match method {
+        Method::IlpShort | Method::IlpLong => match cbc::missing() {
+            Some(why) => Err(solver::no_cbc(method.name(), why)),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
 /// Does it all.
 pub fn run(options: &MakespanOptions) -> Result<(), Fault> {
+    at_hand(options.method)?;
     let config = match &options.config {
         Some(file) => options.given.clone().or(Config::read(file)?),
         None => options.given.clone(),

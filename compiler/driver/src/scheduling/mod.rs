@@ -20,6 +20,7 @@ use crate::io::item::ItemType;
 use crate::options::CodeOptions;
 use crate::pipeline::{Checked, Halt};
 use crate::session::Session;
+use crate::solver;
 use sluice_kernel::cost::{self, Cost};
 use sluice_schedule::machine::Machine;
 pub use sluice_schedule::method::Method;
@@ -153,6 +154,7 @@ pub(crate) fn no_schedule(n: NoSchedule, method: Method) -> Fault {
         NoSchedule::GaveUp(why) => {
             Fault::program(format!("{}: {why}", method.name())).help("another --method, or more --time-limit")
         }
+        NoSchedule::NoSolver(why) => solver::no_cbc(method.name(), &why),
         NoSchedule::Refused(v) => {
             Fault::internal(format!("the judge refuses the schedule of {}: {v:?}", method.name()))
         }

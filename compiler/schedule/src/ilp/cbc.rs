@@ -12,7 +12,7 @@ use super::apart::{self, Asked};
 use super::model::{Model, Var};
 use super::wire;
 use coin_cbc::raw;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsString};
 use std::os::raw::c_int;
 
 /// When to stop.
@@ -128,8 +128,21 @@ fn from_nothing(model: &Model, limits: &Limits, search: Search) -> Outcome {
     nothing(Status::Failed)
 }
 
+/// Why there is no CBC here; `None` where there is one. Whoever cannot do without asks before; else every program fails.
+pub fn missing() -> Option<&'static str> {
+    coin_cbc_sys::loaded().err()
+}
+
+/// CBC's library is this file, and none of those that a system has. For this process, and before it solves.
+pub fn look_at(file: OsString) {
+    coin_cbc_sys::look_at(file);
+}
+
 /// In this process.
 pub(super) fn here(model: &Model, limits: &Limits, search: Search) -> Outcome {
+    if missing().is_some() {
+        return Outcome { status: Status::Failed, values: None, bound: f64::NEG_INFINITY };
+    }
     let mut m = load(model);
     m.set_log_level(0);
     // Its preprocessing prints a line even so, when what it made of a model is not quite right. It saves no time with programs of schedules.

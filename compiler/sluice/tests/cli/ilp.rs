@@ -154,3 +154,38 @@ fn it_is_no_worse_than_any_heuristic() {
     let slack = json(&program, "-p 8 --method slack")["ii"].as_u64().unwrap();
     assert!(json(&program, "-p 8 --method ilp --time-limit 2")["ii"].as_u64().unwrap() <= slack);
 }
+
+/// Nothing loads CBC but what solves integer programs; where there is none, only that fails, and says what to do.
+#[test]
+fn only_integer_programs_need_cbc() {
+    let place = Place::new().with("a.str", COUNT).with("tiny.toml", MACHINE).with("b.str", TWICE);
+    let program = format!("{TWICE}float->float pipeline Main {{ add Twice; add Twice; }}\n");
+    let place = place.with("c.str", &program);
+    let schedule = |method| ["schedule", "c.str", "--machine", "tiny.toml", "--method", method];
+    let loads = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        // the system's loader tells what it opens
+        command.env("LD_DEBUG", "files");
+        let done = finish(command, b"");
+        assert_eq!(done.code, 0, "{arguments:?}: {}", done.stderr);
+        assert!(done.stderr.contains("libc.so"), "{}", done.stderr);
+        done.stderr.contains("libCbc")
+    };
+    assert!(!loads(&["run", "a.str", "-n", "3"]));
+    assert!(!loads(&schedule("hms")));
+    assert!(loads(&schedule("ilp")));
+
+    let without = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        command.env("SLUICE_CBC", "/no/such/library.so");
+        finish(command, &floats(&[1.0, 2.0]))
+    };
+    let done = without(&schedule("ilp")).ends(3).says("E0994").says("/no/such/library.so").says("coinor-libcbc3");
+    assert!(!done.stderr.contains("panicked"), "{}", done.stderr);
+    without(&["makespan", "--kernel", "LCL", "--warps", "4", "--method", "ilp-short"]).ends(3).says("E0994");
+    without(&["makespan", "--kernel", "LCL", "--warps", "4"]).ends(0);
+    without(&schedule("hms")).ends(0);
+    // a scheme whose schedule the integer program would make goes on with another method's
+    let done = without(&["build", "c.str", "--target", "cuda", "--scheme", "swp", "--emit", "cuda", "-o", "-"]).ends(0);
+    assert!(done.text().contains("__global__"));
+}

@@ -1,6 +1,7 @@
 //! A folder of its own for each test, and the command run in it.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -118,6 +119,21 @@ pub fn finish(mut command: Command, input: &[u8]) -> Done {
 
 fn shared_cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// The system's C compiler with one more flag behind all others, at a path that all tests share: in the cache, what it has compiled is known by its path.
+pub fn compiler_with(flag: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compilers");
+    let path = folder.join(format!("cc{flag}.sh"));
+    if !path.exists() {
+        std::fs::create_dir_all(&folder).unwrap();
+        // whole or not at all: another test may call it at any time
+        let mut script = tempfile::NamedTempFile::new_in(&folder).unwrap();
+        write!(script, "#!/bin/sh\nexec cc \"$@\" {flag}\n").unwrap();
+        script.as_file().set_permissions(PermissionsExt::from_mode(0o755)).unwrap();
+        script.into_temp_path().persist(&path).unwrap();
+    }
+    path
 }
 
 /// Floats as raw items.

@@ -61,10 +61,7 @@ pub(crate) fn at_all_widths(place: &Place, program: &str, words: usize, lengths:
     let wanted: Vec<_> =
         inputs.iter().map(|i| place.run_with(&["run", "a.str", "--interpret"], i).ends(0).stdout).collect();
     for flag in widths() {
-        let compiler = place.path(&format!("cc{flag}.sh"));
-        std::fs::write(&compiler, format!("#!/bin/sh\nexec cc \"$@\" {flag}\n")).unwrap();
-        let run = std::process::Command::new("chmod").arg("+x").arg(&compiler).status().unwrap();
-        assert!(run.success());
+        let compiler = compiler_with(flag);
         for (input, wanted) in inputs.iter().zip(&wanted) {
             let mut command = place.command(&["run", "a.str", "--back-end", "cc"]);
             command.env("CC", &compiler);

@@ -264,6 +264,7 @@ fn report(
     how: &How,
     deadline: Option<&Deadline>,
 ) -> Result<report::Report, Halt> {
+    super::at_hand(how.method)?;
     let setting = asked.on(how.measure)?.setting()?;
     // what a GPU would run
     let folded = as_run(session, checked, code)?;
