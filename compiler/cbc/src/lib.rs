@@ -26,9 +26,6 @@ pub struct Cbc_Model {
     _private: [u8; 0],
 }
 
-/// A number of entries of a matrix.
-pub type CoinBigIndex = c_int;
-
 static NAMED: OnceLock<OsString> = OnceLock::new();
 
 /// From now on the library is this file, and no other. Only what is said first counts, and only before the library is loaded.

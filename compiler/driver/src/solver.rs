@@ -41,7 +41,7 @@ fn library() {
 /// What a method says that cannot do without CBC.
 pub(crate) fn no_cbc(method: &str, why: &str) -> Fault {
     Fault::input(format!("{method}: CBC, which solves integer programs, cannot be loaded: {why}")).coded("E0994").help(
-        "install it (Debian, Ubuntu: `sudo apt install coinor-libcbc3`), or name the file of `libCbcSolver` in SLUICE_CBC; \
+        "install it (Debian, Ubuntu: `sudo apt install coinor-libcbc-dev`), or name the file of `libCbcSolver` in SLUICE_CBC; \
          the other methods do without",
     )
 }

@@ -29,6 +29,7 @@ const WITHOUT_PROGRAM: &[(&str, &str)] = &[
     ("E0988", "a fault of the compiler: planted in the driver's tests and those of the emulator"),
     ("E0989", "needs a computer without a C++ compiler: tests/cli/cuda.rs"),
     ("E0993", "needs the CUDA compiler to keep any deadline: tests/cli/makespan_of_programs.rs"),
+    ("E0994", "needs a computer without CBC: tests/cli/ilp.rs"),
     ("E0998", "needs a system that gives no thread: tests/cli/system.rs"),
     ("E0999", "an internal fault"),
 ];
