@@ -38,9 +38,9 @@ fn library() {
     }
 }
 
-/// What a method says that cannot do without CBC.
-pub(crate) fn no_cbc(method: &str, why: &str) -> Fault {
-    Fault::input(format!("{method}: CBC, which solves integer programs, cannot be loaded: {why}")).coded("E0994").help(
+/// A method that cannot do without CBC has said so.
+pub(crate) fn no_cbc(said: String) -> Fault {
+    Fault::input(said).coded("E0994").help(
         "install it (Debian, Ubuntu: `sudo apt install coinor-libcbc-dev`), or name the file of `libCbcSolver` in SLUICE_CBC; \
          the other methods do without",
     )

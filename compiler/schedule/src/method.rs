@@ -10,6 +10,7 @@ use crate::problem::modulo::ModuloSchedule;
 use crate::solver::improve::{EFFORT, improve};
 use crate::solver::{self, Failure, Options, Solution, Statistics};
 use crate::wording::count;
+use std::fmt;
 
 /// A scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,8 +98,20 @@ pub enum NoSchedule {
     Refused(Vec<Violation>),
     /// The solver gave up, and says why.
     GaveUp(String),
-    /// There is no CBC, which solves integer programs; why it cannot be loaded.
+    /// There is no CBC, as [`ilp::cbc::missing`] says.
     NoSolver(String),
+}
+
+impl fmt::Display for NoSchedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoSchedule::Required { require, lower } => {
+                write!(f, "no schedule has an II of {require}: the least that is possible is {lower} or more")
+            }
+            NoSchedule::Refused(violations) => write!(f, "the judge refuses its schedule: {violations:?}"),
+            NoSchedule::GaveUp(why) | NoSchedule::NoSolver(why) => f.write_str(why),
+        }
+    }
 }
 
 /// Schedules by one method; `clock` tells seconds since any moment.
@@ -181,7 +194,7 @@ const STARTS: f64 = 0.3;
 
 fn integer_program(plan: &Plan, settings: &Settings, clock: &dyn Fn() -> f64) -> Result<Outcome, NoSchedule> {
     if let Some(why) = ilp::cbc::missing() {
-        return Err(NoSchedule::NoSolver(why.into()));
+        return Err(NoSchedule::NoSolver(why));
     }
     let began = clock();
     let passed = || clock() - began;

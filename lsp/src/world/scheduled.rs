@@ -15,7 +15,7 @@ use sluice_kernel::cost::{self, Cost};
 use sluice_kernel::lower::{LowerOptions, lower};
 use sluice_schedule::analysis::bounds::Reason;
 use sluice_schedule::machine::{Machine, shipped};
-use sluice_schedule::method::{Method, NoSchedule, Outcome, solve};
+use sluice_schedule::method::{Method, Outcome, solve};
 use sluice_schedule::plan::{self, Grain, Plan, Program};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,11 +81,7 @@ fn run(program: &Elaborated, settings: &Settings, method: Method, cancel: &Atomi
     let clock = outside::clock();
     // the integer program's time is over when it is not wanted any more
     let clock = || clock() + if cancel.load(Ordering::Relaxed) { 2.0 * limits.time_limit } else { 0.0 };
-    let outcome = solve(&plan, method, &limits, &clock).map_err(|e| match e {
-        NoSchedule::GaveUp(why) => why,
-        NoSchedule::NoSolver(why) => format!("CBC, which solves integer programs, cannot be loaded: {why}"),
-        other => format!("{other:?}"),
-    })?;
+    let outcome = solve(&plan, method, &limits, &clock).map_err(|e| e.to_string())?;
     let mut task_of = vec![None; graph.nodes.len()];
     for (t, task) in plan.problem.graph().tasks.iter().enumerate() {
         task.nodes.iter().for_each(|n| task_of[n.index()] = Some(t));

@@ -85,15 +85,19 @@ pub(crate) struct Asked {
     pub(crate) warp_size: u32,
 }
 
-/// Can this method be had here? The integer programs need CBC.
+/// Fails for methods that cannot do without CBC, where there is none.
 fn at_hand(method: Method) -> Result<(), Fault> {
-    match method {
-        Method::IlpShort | Method::IlpLong => match cbc::missing() {
-            Some(why) => Err(solver::no_cbc(method.name(), why)),
-            None => Ok(()),
-        },
-        _ => Ok(()),
+    let asked = matches!(method, Method::IlpShort | Method::IlpLong);
+    match asked.then(cbc::missing).flatten() {
+        Some(why) => Err(solver::no_cbc(format!("{}: {why}", method.name()))),
+        None => Ok(()),
     }
+}
+
+/// Why bounds by `auto` may be wider than they need be: there is no CBC, whose linear programs give potentials.
+fn lacking(method: Method) -> Option<String> {
+    let why = (method == Method::Auto).then(cbc::missing).flatten()?;
+    Some(format!("{why}: bounds that are not exact may be wider than with it"))
 }
 
 /// Does it all.
@@ -115,6 +119,9 @@ pub fn run(options: &MakespanOptions) -> Result<(), Fault> {
         in_turn(&asked, options.method, (on_one, resident))?
     };
     let seconds = clock();
+    if let Some(why) = (at_once && !answer.exact).then(|| lacking(options.method)).flatten() {
+        session::say(&format!("warning: {why}\n"));
+    }
     if let Some(file) = &options.svg {
         commands::write(file, &picture(&asked, &answer)?)?;
     }

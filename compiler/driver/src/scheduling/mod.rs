@@ -146,18 +146,14 @@ pub fn solve(planned: &Planned, method: Method, options: &ScheduleOptions) -> (R
 }
 
 pub(crate) fn no_schedule(n: NoSchedule, method: Method) -> Fault {
+    let by_name = format!("{}: {n}", method.name());
     match n {
-        NoSchedule::Required { require, lower } => {
-            Fault::program(format!("no schedule has an II of {require}: the least that is possible is {lower} or more"))
-                .help("`sluice schedule` without --require-ii says what stands in the way")
+        NoSchedule::Required { .. } => {
+            Fault::program(n.to_string()).help("`sluice schedule` without --require-ii says what stands in the way")
         }
-        NoSchedule::GaveUp(why) => {
-            Fault::program(format!("{}: {why}", method.name())).help("another --method, or more --time-limit")
-        }
-        NoSchedule::NoSolver(why) => solver::no_cbc(method.name(), &why),
-        NoSchedule::Refused(v) => {
-            Fault::internal(format!("the judge refuses the schedule of {}: {v:?}", method.name()))
-        }
+        NoSchedule::GaveUp(_) => Fault::program(by_name).help("another --method, or more --time-limit"),
+        NoSchedule::NoSolver(_) => solver::no_cbc(by_name),
+        NoSchedule::Refused(_) => Fault::internal(by_name),
     }
 }
 
@@ -220,7 +216,7 @@ fn compare(session: &mut Session, planned: &Planned, options: &ScheduleOptions) 
         let (outcome, seconds) = session.pass(m.name(), || solve(planned, m, options));
         match outcome {
             Ok(o) => methods.push(report::result(&planned.plan, &planned.machine, &o, seconds)),
-            Err(e) => failed.push(Failed { method: m.name(), why: no_schedule(e, m).message }),
+            Err(e) => failed.push(Failed { method: m.name(), why: e.to_string() }),
         }
     }
     let comparison = Comparison::new(planned, methods, failed);

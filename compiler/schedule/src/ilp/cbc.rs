@@ -112,7 +112,6 @@ fn from_nothing(model: &Model, limits: &Limits, search: Search) -> Outcome {
     if model.columns.is_empty() || model.rows.is_empty() {
         return without_rows(model);
     }
-    let nothing = |status| Outcome { status, values: None, bound: f64::NEG_INFINITY };
     // Another way, once, where a process has died of the first one.
     for search in [search, Search::Careful] {
         match apart::ask(&wire::question(model, limits, search), limits.seconds) {
@@ -128,9 +127,15 @@ fn from_nothing(model: &Model, limits: &Limits, search: Search) -> Outcome {
     nothing(Status::Failed)
 }
 
-/// Why there is no CBC here; `None` where there is one. Whoever cannot do without asks before; else every program fails.
-pub fn missing() -> Option<&'static str> {
-    coin_cbc_sys::loaded().err()
+/// Nothing was found, and nothing is known.
+fn nothing(status: Status) -> Outcome {
+    Outcome { status, values: None, bound: f64::NEG_INFINITY }
+}
+
+/// Says that there is no CBC here, and why; `None` where there is one. Whoever cannot do without asks before; else every program fails.
+pub fn missing() -> Option<String> {
+    let why = coin_cbc_sys::loaded().err()?;
+    Some(format!("CBC, which solves integer programs, cannot be loaded: {why}"))
 }
 
 /// CBC's library is this file, and none of those that a system has. For this process, and before it solves.
@@ -141,7 +146,7 @@ pub fn look_at(file: OsString) {
 /// In this process.
 pub(super) fn here(model: &Model, limits: &Limits, search: Search) -> Outcome {
     if missing().is_some() {
-        return Outcome { status: Status::Failed, values: None, bound: f64::NEG_INFINITY };
+        return nothing(Status::Failed);
     }
     let mut m = load(model);
     m.set_log_level(0);

@@ -158,9 +158,8 @@ fn it_is_no_worse_than_any_heuristic() {
 /// Nothing loads CBC but what solves integer programs; where there is none, only that fails, and says what to do.
 #[test]
 fn only_integer_programs_need_cbc() {
-    let place = Place::new().with("a.str", COUNT).with("tiny.toml", MACHINE).with("b.str", TWICE);
     let program = format!("{TWICE}float->float pipeline Main {{ add Twice; add Twice; }}\n");
-    let place = place.with("c.str", &program);
+    let place = Place::new().with("a.str", COUNT).with("tiny.toml", MACHINE).with("c.str", program);
     let schedule = |method| ["schedule", "c.str", "--machine", "tiny.toml", "--method", method];
     let loads = |arguments: &[&str]| {
         let mut command = place.command(arguments);
@@ -177,14 +176,26 @@ fn only_integer_programs_need_cbc() {
 
     let without = |arguments: &[&str]| {
         let mut command = place.command(arguments);
-        command.env("SLUICE_CBC", "/no/such/library.so");
-        finish(command, &floats(&[1.0, 2.0]))
+        // in a cache of its own: a schedule that is kept needs no solver
+        command.env("SLUICE_CBC", "/no/such/library.so").env("SLUICE_CACHE", place.path("cache"));
+        finish(command, b"")
     };
     let done = without(&schedule("ilp")).ends(3).says("E0994").says("/no/such/library.so").says("coinor-libcbc-dev");
     assert!(!done.stderr.contains("panicked"), "{}", done.stderr);
     without(&["makespan", "--kernel", "LCL", "--warps", "4", "--method", "ilp-short"]).ends(3).says("E0994");
-    without(&["makespan", "--kernel", "LCL", "--warps", "4"]).ends(0);
     without(&schedule("hms")).ends(0);
+    let compared = without(&["schedule", "c.str", "--machine", "tiny.toml", "--compare"]).ends(0);
+    assert!(compared.text().contains("\nilp: CBC"), "{}", compared.text());
+    // bounds of makespans are wider where they are not exact, and a warning says so
+    let of = ["makespan", "--kernel", "LLCLCCLC", "--warps", "64", "--ls-units", "96", "--cores", "64"];
+    let bracket = [&of[..], &["--time-limit", "120"]].concat();
+    let with = place.run(&bracket).ends(0);
+    assert!(with.text().contains("154  the worst case (auto, by potential)"), "{}", with.text());
+    assert_eq!(with.stderr, "");
+    let wider = without(&bracket).ends(0).says("warning: CBC");
+    assert!(wider.text().contains("155  a bound"), "{}", wider.text());
+    let exact = without(&["makespan", "--kernel", "LCL", "--warps", "4"]).ends(0);
+    assert_eq!(exact.stderr, "");
     // a scheme whose schedule the integer program would make goes on with another method's
     without(&["build", "c.str", "--target", "cuda", "--scheme", "swp", "-o", "c.cu"]).ends(0);
     assert!(place.read("c.cu").contains("__global__"));

@@ -275,6 +275,9 @@ fn report(
     };
     let checked = extracted.own.as_ref().unwrap_or(checked);
     let bounds = session.pass("makespan", || bound::bounds(&extracted, &setting, how));
+    if let Some(why) = super::lacking(how.method) {
+        session.remark(&why);
+    }
     let measured = match how.measure {
         Some(on) => Some(session.pass("run", || measure::measure(checked, &extracted, &setting, on))?),
         None => None,
