@@ -97,7 +97,7 @@ fn at_hand(method: Method) -> Result<(), Fault> {
 /// Why bounds by `auto` may be wider than they need be: there is no CBC, whose linear programs give potentials.
 fn lacking(method: Method) -> Option<String> {
     let why = (method == Method::Auto).then(cbc::missing).flatten()?;
-    Some(format!("{why}: bounds that are not exact may be wider than with it"))
+    Some(format!("{why}; bounds that are not exact may be wider than with it"))
 }
 
 /// Does it all.
