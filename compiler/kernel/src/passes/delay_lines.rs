@@ -17,6 +17,7 @@
 //!
 //! Limits: nothing else may be state; no first firing of its own, no handlers, prints, calls; [`MOST_ELEMENTS`], [`MOST_ITEMS`], [`MOST_STEPS`].
 
+mod counters;
 mod firing;
 mod fit;
 mod values;
@@ -92,11 +93,13 @@ fn analysed(kernel: &Kernel) -> Option<(Fit, HashMap<Site, bool>)> {
     let elements = Elements::of(kernel, MOST_ELEMENTS)?;
     let initial: Vec<Option<Scalar>> = (0..elements.total()).map(|i| elements.initial(kernel, i)).collect();
     // fields that may count: single ints and booleans
+    let single: Vec<bool> = kernel.state.iter().map(|s| matches!(s.ty, Ty::Int | Ty::Bool)).collect();
+    if counters::stay(kernel, &single) {
+        return None;
+    }
     let mut counts = vec![false; elements.total()];
-    for (i, s) in kernel.state.iter().enumerate() {
-        if matches!(s.ty, Ty::Int | Ty::Bool) {
-            counts[elements.of_field(StateId::from(i))].fill(true);
-        }
+    for i in (0..single.len()).filter(|i| single[*i]) {
+        counts[elements.of_field(StateId::from(i))].fill(true);
     }
     let mut steps = 0;
     loop {

@@ -15,7 +15,7 @@ use sluice_frontend::components::components_of;
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::ids::NodeId;
 use sluice_frontend::steady_state::SteadyState;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 /// What a problem is made from.
 #[derive(Clone, Copy)]
@@ -39,12 +39,14 @@ pub fn problem(source: Source, processors: u32) -> Result<ModuloProblem, Unfit> 
         let graph = task_graph(source, &groups)?;
         let nodes: Vec<Vec<NodeId>> = graph.tasks.iter().map(|t| t.nodes.clone()).collect();
         match ModuloProblem::new(graph.clone(), processors) {
-            Err(Unfit::Deadlock(cycle)) => {
+            Err(Unfit::Deadlock(cycles)) => {
                 // Everything that is on a cycle with these nodes is joined: a part of a loop would only wait elsewhere.
-                let tasks = tasks_of(&graph, &cycle);
-                let all = component(&graph, &tasks);
-                if !groups.join(all.iter().flat_map(|t| nodes[*t].iter().copied())) {
-                    return Err(Unfit::Deadlock(cycle));
+                let mut joined = false;
+                for all in components(&graph, &tasks_of(&graph, &cycles.concat())) {
+                    joined |= groups.join(all.iter().flat_map(|t| nodes[t.index()].iter().copied()));
+                }
+                if !joined {
+                    return Err(Unfit::Deadlock(cycles));
                 }
             }
             other => return other,
@@ -53,27 +55,24 @@ pub fn problem(source: Source, processors: u32) -> Result<ModuloProblem, Unfit> 
 }
 
 /// The tasks of instances, given by index.
-fn tasks_of(graph: &TaskGraph, instances: &[usize]) -> Vec<usize> {
-    let mut tasks = Vec::new();
-    let mut before = 0;
-    for (v, t) in graph.tasks.iter().enumerate() {
-        let after = before + t.instances as usize;
-        if instances.iter().any(|i| (before..after).contains(i)) {
-            tasks.push(v);
-        }
-        before = after;
+fn tasks_of(graph: &TaskGraph, instances: &[usize]) -> BTreeSet<NodeId> {
+    let mut ends = Vec::with_capacity(graph.tasks.len());
+    let mut end = 0;
+    for t in &graph.tasks {
+        end += t.instances as usize;
+        ends.push(end);
     }
-    tasks
+    instances.iter().map(|i| NodeId::from(ends.partition_point(|end| end <= i))).collect()
 }
 
-/// The tasks that go round with one of these, itself included.
-fn component(graph: &TaskGraph, tasks: &[usize]) -> Vec<usize> {
+/// For each of these tasks all that go round with it, itself included.
+fn components(graph: &TaskGraph, tasks: &BTreeSet<NodeId>) -> Vec<Vec<NodeId>> {
     let edges = graph.edges.iter().map(|e| (e.from, e.to)).chain(graph.orders.iter().map(|o| (o.before.0, o.after.0)));
     let edges: Vec<(NodeId, NodeId)> = edges.map(|(a, b)| (a.into(), b.into())).collect();
     let all: Vec<NodeId> = (0..graph.tasks.len()).map(NodeId::from).collect();
-    let parts = components_of(&all, &edges);
-    let part = parts.into_iter().find(|p| tasks.first().is_some_and(|t| p.contains(&NodeId::from(*t))));
-    part.unwrap_or_default().iter().map(|t| t.index()).collect()
+    let mut parts = components_of(&all, &edges);
+    parts.retain(|p| p.iter().any(|t| tasks.contains(t)));
+    parts
 }
 
 /// Which nodes are scheduled as one.
@@ -187,9 +186,8 @@ fn task(source: Source, all: &[u64], nodes: Vec<NodeId>, whole: bool) -> Result<
 
 /// Do items alone lead round all of these nodes? Where not, messages have a part in what makes them wait for each other.
 pub fn is_loop(graph: &SdfGraph, nodes: &[NodeId]) -> bool {
-    let own: HashSet<NodeId> = nodes.iter().copied().collect();
-    let within = |(a, b): &(NodeId, NodeId)| own.contains(a) && own.contains(b);
-    let edges: Vec<_> = graph.channels.iter().map(|c| (c.from.0, c.to.0)).filter(within).collect();
+    let outputs = nodes.iter().flat_map(|n| &graph.node(*n).outputs);
+    let edges: Vec<_> = outputs.map(|c| graph.channel(*c)).map(|c| (c.from.0, c.to.0)).collect();
     components_of(nodes, &edges).len() == 1
 }
 

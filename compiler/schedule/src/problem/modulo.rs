@@ -24,8 +24,8 @@ pub enum Unfit {
     Work,
     /// No processors, or no tasks.
     Empty,
-    /// Instances that wait for each other, by index: such a loop cannot run in this granularity.
-    Deadlock(Vec<usize>),
+    /// Cycles of instances that wait for each other, by index: such loops cannot run in this granularity. One at least, and none in two of them.
+    Deadlock(Vec<Vec<usize>>),
     /// The tasks' rates do not balance, or a number in the graph has no meaning; by edge.
     Unbalanced(usize),
     /// A message that would have to wait for a later iteration.
@@ -144,27 +144,35 @@ fn topological(instances: usize, dependences: &[Dependence]) -> Result<Vec<usize
     if order.len() == instances {
         return Ok(order);
     }
-    Err(Unfit::Deadlock(cycle(&waits, dependences)))
+    Err(Unfit::Deadlock(cycles(&waits, dependences)))
 }
 
-/// A cycle among the instances that still wait: each of them waits for another one.
-fn cycle(waits: &[u32], dependences: &[Dependence]) -> Vec<usize> {
+/// Cycles among the instances that still wait: each of them waits for another one.
+fn cycles(waits: &[u32], dependences: &[Dependence]) -> Vec<Vec<usize>> {
     let mut before = vec![usize::MAX; waits.len()];
     for d in dependences.iter().filter(|d| d.distance == 0 && waits[d.from] > 0 && waits[d.to] > 0) {
         before[d.to] = d.from;
     }
-    let Some(mut at) = (0..waits.len()).find(|i| waits[*i] > 0) else { return Vec::new() };
-    let mut seen = vec![false; waits.len()];
-    while !seen[at] {
-        seen[at] = true;
-        at = before[at];
+    let mut found = Vec::new();
+    // by instance, the way on which it was come to
+    let mut way = vec![usize::MAX; waits.len()];
+    for start in (0..waits.len()).filter(|i| waits[*i] > 0) {
+        let mut at = start;
+        while way[at] == usize::MAX {
+            way[at] = start;
+            at = before[at];
+        }
+        if way[at] == start {
+            let first = at;
+            let mut cycle = vec![first];
+            while before[at] != first {
+                at = before[at];
+                cycle.push(at);
+            }
+            cycle.reverse();
+            found.push(cycle);
+        }
     }
-    let (start, mut found) = (at, vec![at]);
-    while before[at] != start {
-        at = before[at];
-        found.push(at);
-    }
-    found.reverse();
     found
 }
 

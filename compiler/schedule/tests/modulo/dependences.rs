@@ -122,7 +122,12 @@ fn unfit_graphs_are_told() {
     assert_eq!(new(pair(1 << 40, 1, 1 << 40, 1, 0)), Err(Unfit::Instances(1 << 41)));
     let mut g = pair(1, 1, 1, 1, 0);
     g.edges.push(edge(1, 0, 1, 1, 0));
-    assert_eq!(new(g.clone()), Err(Unfit::Deadlock(vec![1, 0])));
+    assert_eq!(new(g.clone()), Err(Unfit::Deadlock(vec![vec![1, 0]])));
+    // two such loops, and a task that waits for the first
+    let mut both = g.clone();
+    both.tasks.extend([g.tasks.clone(), vec![g.tasks[0].clone()]].concat());
+    both.edges.extend([edge(2, 3, 1, 1, 0), edge(3, 2, 1, 1, 0), edge(0, 4, 1, 1, 0)]);
+    assert_eq!(new(both), Err(Unfit::Deadlock(vec![vec![1, 0], vec![3, 2]])));
     g.edges[1].initial = 1;
     assert_eq!(new(g), Ok(()));
     // Large numbers have an answer or a refusal, never a panic.

@@ -1,6 +1,6 @@
 //! Firings before and after the pass: which fields are items of the window, and each reason to leave them alone by itself.
 
-use super::{found, run};
+use super::{counters, found, run};
 use crate::ir::Kernel;
 use crate::text::{parse, print};
 use crate::verify::verify;
@@ -121,5 +121,34 @@ fn state_stays() {
         ("printed", 1, "print state0; out(0) = in(0); state0 = in(0);"),
     ] {
         assert!(after(fields, 1, 1, work).is_none(), "{what}");
+    }
+}
+
+/// What counts whatever the input is, and is seen, is known to stay before any firing is gone through.
+#[test]
+fn counts_that_are_seen() {
+    let single = [false, false, false, true];
+    let next = "state3 = ((state3 * 5) + 3);";
+    let given = "out(0) = (in(0) * as<float>(state3));";
+    for (stays, work) in [
+        (true, format!("{next} {given}")),
+        (
+            true,
+            format!(
+                "$0 = state3; {next} if ($0 > 4); {{ out(0) = state0; state0 = in(0); }} else {{ out(0) = in(0); }}"
+            ),
+        ),
+        // nothing is given of it: it goes with the field whose index it is, or for nothing
+        (false, format!("state1[(state3 & 3)] = in(0); {next} out(0) = state1[(state3 & 3)];")),
+        (false, format!("{next} out(0) = (in(0) - state0); state0 = in(0);")),
+        // the window may stop it
+        (false, format!("if (in(0) > 0.0f); {{ {next} }} {given}")),
+        (false, format!("$0 = as<int>(in(0)); state3 = (state3 + $0); {given}")),
+        (false, format!("for $0 = 0 < as<int>(in(0)) step 1; {{ {next} }} {given}")),
+    ] {
+        assert_eq!(counters::stay(&kernel(4, 1, 1, &work), &single), stays, "{work}");
+        if stays {
+            assert!(after(4, 1, 1, &work).is_none(), "{work}");
+        }
     }
 }
