@@ -5,6 +5,7 @@ use crate::message::Message;
 use std::io::{BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -38,7 +39,9 @@ struct Worker {
 }
 
 impl Worker {
-    fn start(program: &Path, cache: &Path) -> std::io::Result<Worker> {
+    /// Starts one in a folder of its own, which is made here.
+    fn start(program: &Path, cache: &Path, own: &Path) -> std::io::Result<Worker> {
+        std::fs::create_dir_all(own)?;
         // a GPU's driver takes addresses for all of its memory
         let bound = if on_gpu() { "unlimited".to_string() } else { ADDRESS_SPACE.to_string() };
         let mut child = Command::new("sh")
@@ -47,6 +50,7 @@ impl Worker {
             .arg(program)
             .env("NO_COLOR", "1")
             .env("SLUICE_CACHE", cache)
+            .current_dir(own)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -103,15 +107,24 @@ impl Drop for Worker {
 /// Workers that wait for jobs; started when needed, used again, replaced when lost.
 pub struct Pool {
     program: std::path::PathBuf,
+    // before their folders: they end first
     idle: Mutex<Vec<Worker>>,
-    cache: tempfile::TempDir,
+    started: AtomicUsize,
+    folder: tempfile::TempDir,
 }
 
 impl Pool {
     /// A pool of workers of this program (`env!("CARGO_BIN_EXE_sluice-tests-worker")`).
     pub fn new(program: impl AsRef<Path>) -> Pool {
-        let cache = tempfile::tempdir().expect("a folder for compiled programs");
-        Pool { program: program.as_ref().to_path_buf(), idle: Mutex::new(Vec::new()), cache }
+        let folder = tempfile::tempdir().expect("a folder for compiled programs and for workers");
+        let program = std::path::absolute(program).expect("a place of the program");
+        Pool { program, idle: Mutex::new(Vec::new()), started: AtomicUsize::new(0), folder }
+    }
+
+    fn start(&self) -> Result<Worker, Lost> {
+        let own = format!("worker-{}", self.started.fetch_add(1, Relaxed));
+        let (cache, own) = (self.folder.path().join("cache"), self.folder.path().join(own));
+        Worker::start(&self.program, &cache, &own).map_err(|e| Lost::Crashed(format!("cannot start: {e}")))
     }
 
     /// Has a job done; several threads may ask at once.
@@ -119,8 +132,7 @@ impl Pool {
         let free = self.idle.lock().ok().and_then(|mut w| w.pop());
         let mut worker = match free {
             Some(w) => w,
-            None => Worker::start(&self.program, self.cache.path())
-                .map_err(|e| Lost::Crashed(format!("cannot start: {e}")))?,
+            None => self.start()?,
         };
         let answer = worker.ask(job, limit)?;
         if let Ok(mut idle) = self.idle.lock() {

@@ -38,7 +38,10 @@ pub fn main(worker: &str, kinds: Vec<Kind>, each: u64, variable: &str, count: u6
             Trial::test(name, move || some(&pool, &kind, seeds, each))
         }));
     }
-    libtest_mimic::run(&arguments, trials).exit()
+    let done = libtest_mimic::run(&arguments, trials);
+    // exit leaves what is still there, its folder with it
+    drop(pool);
+    done.exit()
 }
 
 fn some(pool: &Pool, kind: &Kind, seeds: Range<u64>, each: u64) -> Result<(), Failed> {

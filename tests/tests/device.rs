@@ -142,5 +142,7 @@ fn main() {
         let name = format!("programs_{}_to_{}", seeds.start, seeds.end - 1);
         trials.push(Trial::test(name, move || some(&pool, seeds, &schemes)));
     }
-    libtest_mimic::run(&arguments, trials).exit()
+    let done = libtest_mimic::run(&arguments, trials);
+    drop(pool);
+    done.exit()
 }

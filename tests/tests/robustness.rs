@@ -103,5 +103,7 @@ fn main() {
         })
         .collect();
     trials.extend(cases::trials(&pool));
-    libtest_mimic::run(&arguments, trials).exit();
+    let done = libtest_mimic::run(&arguments, trials);
+    drop(pool);
+    done.exit();
 }
