@@ -133,6 +133,18 @@ fn a_loop_with_a_short_delay_is_one_task() {
     assert_eq!(of(4), [(1, 2, false, 40); 4]);
 }
 
+/// Loops in a row, each too short for its instances: all are joined at once, for one by one the graph would be made 5,000 times.
+#[test]
+fn thousands_of_loops_are_a_task_each() {
+    const LOOPS: u32 = 5000;
+    let within = (0..LOOPS).flat_map(|i| [(2 * i, 2 * i + 1, 1, 1, 0), (2 * i + 1, 2 * i, 1, 1, 1)]);
+    let between = (1..LOOPS).map(|i| (2 * i - 1, 2 * i, 1, 1, 0));
+    let g = graphs::graph(&within.chain(between).collect::<Vec<_>>());
+    let p = built(&g, &steady(&g), &Granularity { batch: 8, firings: vec![4; 2 * LOOPS as usize] }).unwrap();
+    assert!(p.graph().tasks.iter().all(|t| t.nodes.len() == 2 && t.instances == 1 && t.serial));
+    assert_eq!(p.graph().tasks.len(), LOOPS as usize);
+}
+
 /// A window of 64 over instances of 4 firings: 63 items are there, and the newest item is made in the same iteration.
 #[test]
 fn deep_peeks_reach_back() {
