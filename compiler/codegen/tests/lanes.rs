@@ -1,4 +1,4 @@
-//! What lanes have from instructions of the processor: tables of bytes (`sl_lookup.h`), bits turned round, words mixed of two, floats rounded and made ints (`sl_lanes.h`), and ints divided
+//! What lanes have from instructions of the processor: tables of bytes (`sl_lookup.h`), bytes of four vectors (`sl_bytes.h`), bits turned round, words mixed of two, floats rounded and made ints (`sl_lanes.h`), and ints divided
 //! (`sl_divide.h`); for processors with and without such instructions, and by each C compiler that there is. Every table length, every place; floats of every size and on both sides of every
 //! boundary; ints of every size.
 #![allow(clippy::disallowed_methods)] // C is compiled and run
@@ -151,6 +151,75 @@ int main(void)
 }
 "#;
 
+/// Bytes of four vectors, and what is done with them, compared with what is done one by one.
+const BYTES: &str = r#"
+#include <stdio.h>
+enum { ALL = 4 * SL_LANES };
+static uint32_t random_word(void) { static uint32_t s = 1; s = s * 1664525u + 1013904223u; return s ^ s >> 15; }
+static int tell(const char *what, int l, long is, long wanted) { printf("%s of lane %d gives %lx, not %lx\n", what, l, is, wanted); return 1; }
+#define EACH(what, vector, wanted) \
+    { \
+        const sl_vb is = vector; \
+        for (int l = 0; l < ALL; l++) \
+            if (is[l] != (uint8_t)(wanted)) return tell(what, l, is[l], (uint8_t)(wanted)); \
+    }
+#define WIDE(what, vector, wanted) \
+    for (int l = 0; l < ALL; l++) { \
+        const int u = l / SL_LANES; \
+        const sl_vi is[4] = {vector(0), vector(1), vector(2), vector(3)}; \
+        if (is[u][l % SL_LANES] != (wanted)) return tell(what, l, is[u][l % SL_LANES], wanted); \
+    }
+#define SHIFT(n) \
+    EACH("left", sl_vb_left(a, n), a[l] << n) EACH("right", sl_vb_right(a, n), a[l] >> n) \
+    EACH("bits", sl_vb_bits(a, n, 255 >> n), a[l] >> n) EACH("bit", sl_vb_bits(a, n, 1), a[l] >> n & 1)
+#define ELEMENTS(length) \
+    { \
+        sl_vb at; \
+        for (int l = 0; l < ALL; l++) at[l] = (uint8_t)(random_word() >> 8) % length; \
+        memset(bytes, 0, sizeof bytes); \
+        const long padded = length <= 64 ? 64 : length <= 128 ? 128 : 256; \
+        for (long i = 0; i < length; i++) bytes[i] = (uint8_t)random_word(); \
+        for (long i = 0; i < padded; i++) \
+            for (int side = 0; side < 2; side++) \
+                bytes[padded + i / 16 * 32 + side * 16 + i % 16] = bytes[i] ^ (i % 64 < 16 ? 0 : bytes[i - 16]); \
+        EACH("element", sl_vb_elements(bytes, length, at), bytes[at[l]]) \
+    }
+static _Alignas(64) uint8_t bytes[768];
+static int round_of(void)
+{
+    _Alignas(64) int32_t x[ALL], small[ALL], truth[ALL], apart[4 * SL_LANES * 3], other[ALL];
+    sl_vb a, b, c;
+    for (int l = 0; l < ALL; l++) {
+        x[l] = (int32_t)random_word(), small[l] = (int32_t)(random_word() & 255), truth[l] = -(int32_t)(random_word() >> 7 & 1);
+        a[l] = (uint8_t)random_word(), b[l] = random_word() & 512 ? a[l] : (uint8_t)random_word(), c[l] = (uint8_t)-(int32_t)(random_word() >> 9 & 1);
+        apart[l / SL_LANES * 3 * SL_LANES + l % SL_LANES] = x[l];
+    }
+#define OF(from) sl_vi_load(from), sl_vi_load(from + SL_LANES), sl_vi_load(from + 2 * SL_LANES), sl_vi_load(from + 3 * SL_LANES)
+    EACH("ints", sl_vb_of_ints(OF(x)), x[l]) EACH("small ints", sl_vb_of_small(OF(small)), small[l]) EACH("truths", sl_vb_of_truths(OF(truth)), truth[l])
+    EACH("loaded ints", sl_vb_load_ints(apart, 3 * SL_LANES), x[l]) EACH("loaded small ints", sl_vb_load_small(small, SL_LANES), small[l])
+#define INTS(u) sl_vi_of_bytes(a, u)
+#define TRUTHS(u) sl_vi_of_truths(c, u)
+    WIDE("ints of bytes", INTS, a[l]) WIDE("truths of bytes", TRUTHS, c[l] ? -1 : 0)
+    sl_vb_store_ints(apart, 3 * SL_LANES, a), sl_vb_store_ints(other, SL_LANES, b);
+    for (int l = 0; l < ALL; l++) {
+        if (apart[l / SL_LANES * 3 * SL_LANES + l % SL_LANES] != a[l]) return tell("stored", l, apart[l], a[l]);
+        if (other[l] != b[l]) return tell("stored", l, other[l], b[l]);
+    }
+    EACH("splat", sl_vb_splat(x[0]), x[0])
+    EACH("choice", sl_vb_select(c, a, b), c[l] ? a[l] : b[l])
+    EACH("least", sl_vb_min(a, b), a[l] < b[l] ? a[l] : b[l]) EACH("greatest", sl_vb_max(a, b), a[l] < b[l] ? b[l] : a[l])
+    SHIFT(0) SHIFT(1) SHIFT(2) SHIFT(3) SHIFT(4) SHIFT(5) SHIFT(6) SHIFT(7)
+    ELEMENTS(1) ELEMENTS(16) ELEMENTS(17) ELEMENTS(64) ELEMENTS(65) ELEMENTS(128) ELEMENTS(129) ELEMENTS(256)
+    return 0;
+}
+int main(void)
+{
+    for (int round = 0; round < 1000; round++) if (round_of()) return 1;
+    puts("right");
+    return 0;
+}
+"#;
+
 /// Processors as below, and the instructions for numbers.
 const DIVIDERS: [(&[&str], &str, &[&str]); 5] = [
     (&["-march=x86-64"], "cvttps2dq", &[]),
@@ -201,6 +270,11 @@ fn compiled(compiler: &str, folder: &Path, flags: &[&str], to: &str) -> Result<(
 #[test]
 fn every_place_of_every_table() {
     right(&text(&[rts::LOOKUP], MAIN), &PROCESSORS);
+}
+
+#[test]
+fn bytes_of_four_vectors() {
+    right(&text(&[rts::LOOKUP, rts::BYTES], BYTES), &PROCESSORS);
 }
 
 #[test]

@@ -34,7 +34,7 @@ const PER_FIRING: f64 = 5.0;
 /// left over), and for each statement of its filters; rather less than more.
 const COMPILER: (f64, f64, f64) = (400.0, 30.0, 1.0);
 /// Passes whose result only the C compiler's way has.
-const OF_C: [&str; 17] = [
+const OF_C: [&str; 18] = [
     "delays",
     "skip-zeros",
     "linear",
@@ -50,6 +50,7 @@ const OF_C: [&str; 17] = [
     "int-sums",
     "choices",
     "pack-bits",
+    "narrow-lanes",
     "emit-c",
     "compile-c",
 ];

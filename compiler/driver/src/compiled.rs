@@ -30,7 +30,7 @@ use sluice_kernel::fuse::{self, Fused, Rules};
 use sluice_kernel::ir::Kernel;
 use sluice_kernel::items;
 use sluice_kernel::passes::inner::Inner;
-use sluice_kernel::passes::{TABULATE, TURN_ARRAYS, pack_bits};
+use sluice_kernel::passes::{TABULATE, TURN_ARRAYS, narrow_lanes, pack_bits};
 use sluice_kernel::share_code;
 use sluice_schedule::fused::{self, FusedSchedule};
 use sluice_schedule::in_runs::in_runs;
@@ -138,6 +138,19 @@ fn emit_by(
     }
     session.pass("pack-bits", || pack_bits::run(&checked.program.graph, &mut kernels));
     dump(session, "pack-bits", || print_kernels(&kernels))?;
+    session.pass("narrow-lanes", || {
+        if code.inner == Inner::None {
+            return;
+        }
+        narrow_lanes::run(&checked.program.graph, &[], &mut kernels);
+        if let Some((fused, _)) = &mut fused {
+            narrow_lanes::run(&fused.graph, &kernels, &mut fused.kernels);
+        }
+    });
+    dump(session, "narrow-lanes", || {
+        let of_regions = fused.as_ref().map_or(&[][..], |(f, _)| &f.kernels);
+        print_kernels(&kernels) + &print_kernels(of_regions)
+    })?;
     let with_regions = |options| {
         let input = input(checked, name, &kernels, &verified, options);
         match &fused {

@@ -61,7 +61,7 @@ pub fn passes() -> Vec<&'static str> {
                 }
             }
             all.extend(sluice_kernel::passes::SERIAL.iter().map(|(pass, _)| *pass));
-            all.push("pack-bits");
+            all.extend(["pack-bits", "narrow-lanes"]);
         }
     }
     all

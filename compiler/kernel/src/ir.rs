@@ -24,6 +24,7 @@
 //! - Before `lower_channels` a kernel speaks of the channels with `Pop`, `Push` and [`Base::Peek`]; after it with [`Base::In`] and
 //!   [`Base::Out`], whose positions count from the firing's first item.
 
+use crate::passes::intervals::Range;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::{LocalId, NativeId, PortalId, StaticId};
 use sluice_frontend::ty::Ty;
@@ -222,6 +223,19 @@ pub struct Lanes {
     /// Streams that take turns in a firing, 1 in most filters: the function is one turn, and positions in it count the items of one stream. Item x of stream s of N is
     /// item x * N + s of the window; the one that a turn gives is item s.
     pub strands: u32,
+    /// What is known of the ints, where it pays that those that are bytes go as such.
+    pub narrow: Option<Narrow>,
+}
+
+/// Bounds of the ints in lanes, at every point ([`crate::passes::narrow_lanes`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Narrow {
+    /// Of the items that are taken.
+    pub taken: Range,
+    /// Of those that are given.
+    pub given: Range,
+    /// By local of the lanes' function: of all the ints that it ever holds.
+    pub locals: Vec<Range>,
 }
 
 /// A few firings of `work` as one function, whose positions count from the first firing's first item. What is left over, `work` does.

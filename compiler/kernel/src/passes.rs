@@ -17,6 +17,7 @@ pub mod known_loops;
 pub mod lanes;
 pub mod lower_channels;
 pub mod names;
+pub mod narrow_lanes;
 pub mod pack_bits;
 pub mod privatise;
 pub mod prove_checks;

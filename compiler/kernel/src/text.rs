@@ -177,7 +177,12 @@ impl Printer {
             let strands = if l.strands > 1 { format!(" strands {}", l.strands) } else { String::new() };
             let deep = if l.deep > l.unroll { format!(" deep {}", l.deep) } else { String::new() };
             let name = quoted(&varying);
-            let _ = writeln!(self.out, "lanes {} {name} unroll {}{deep}{phases}{strands}", l.function, l.unroll);
+            let narrow = l.narrow.as_ref().map_or_else(String::new, |n| {
+                let all = [n.taken, n.given].into_iter().chain(n.locals.iter().copied());
+                let all: Vec<String> = all.map(|r| format!("{}..{}", r.lo, r.hi)).collect();
+                format!(" narrow {}", quoted(&all.join(" ")))
+            });
+            let _ = writeln!(self.out, "lanes {} {name} unroll {}{deep}{phases}{strands}{narrow}", l.function, l.unroll);
         }
         for t in &k.tapes {
             let Tape { state, step, stays, turns } = t;

@@ -50,6 +50,9 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
         if l.varying.len() != f.locals.len() || l.unroll == 0 || l.deep < l.unroll {
             return Err("a lanes function does not fit its description".into());
         }
+        if l.narrow.as_ref().is_some_and(|n| n.locals.len() != f.locals.len() || l.strands != 1) {
+            return Err("the bounds of a lanes function are not those of its locals".into());
+        }
         let (r, n) = (kernel.work.rates, l.strands);
         if n == 0 || n > 1 && !([r.pop, r.peek].iter().all(|x| x.is_multiple_of(n)) && r.push == n) {
             return Err(format!("{n} streams do not take turns in {} and {} items in, {} out", r.pop, r.peek, r.push));

@@ -11,11 +11,16 @@
 //! What must hold: both ends are regions in lanes, which nobody fires but steady states that run at once; a firing of the one gives what a firing of the other takes and looks at; both fire
 //! as often in a single step each; nothing stays on the channel. All nodes of a kernel have such a channel at that end, or none has. A last vector that firings do not fill is
 //! there as a whole, with other firings' items once more in its other lanes ([`super::print_rest`]).
+//!
+//! Where both ends hold bytes in lanes ([`sluice_kernel::passes::narrow_lanes`]) and all items are such, bytes pass. Four vectors of firings are one then, so that both ends must be fired as often at
+//! a time: in the same loop over strips or in none, and by nobody who divides the firings of one of them.
 
 use super::fused::FusedProgram;
 use super::layout::WIDEST;
+use super::print_narrow;
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
+use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::{Kernel, Lanes};
 use sluice_kernel::within::within;
 use sluice_schedule::sequential::Step;
@@ -28,6 +33,11 @@ pub struct Ends {
     pub taken: bool,
     /// Those that it gives.
     pub given: bool,
+    /// Those that it takes are bytes where its lanes hold bytes: of as many firings as a vector has bytes, each item's lie together, at the beginning of the room that their ints would
+    /// have. Firings that do not fill such a vector have ints.
+    pub bytes_taken: bool,
+    /// Likewise those that it gives.
+    pub bytes_given: bool,
 }
 
 /// What stays in lanes.
@@ -40,8 +50,14 @@ pub struct Lanewise {
 }
 
 impl Lanewise {
-    /// Finds it. `shares`: may a channel's items lie otherwise while steady states run at once? `first`: the code of the first region's kernel.
-    pub fn of(fused: FusedProgram<'_>, first: usize, shares: &dyn Fn(ChannelId) -> bool) -> Lanewise {
+    /// Finds it. `shares`: may a channel's items lie otherwise while steady states run at once? `group`: which loop does a node fire in that divides the steady states that run at once?
+    /// `first`: the code of the first region's kernel.
+    pub fn of(
+        fused: FusedProgram<'_>,
+        first: usize,
+        shares: &dyn Fn(ChannelId) -> bool,
+        group: &dyn Fn(NodeId) -> Option<usize>,
+    ) -> Lanewise {
         let (graph, kernels) = (&fused.program.graph, &fused.program.kernels);
         let code = |v: NodeId| region(graph, v, first);
         let times = times(graph, &fused.schedule.steps);
@@ -56,30 +72,40 @@ impl Lanewise {
                 times[channel.from.0.index()].is_some() && times[channel.from.0.index()] == times[channel.to.0.index()];
             rates && often && shares(c)
         };
-        let mut channels: BTreeSet<ChannelId> = graph.channel_ids().filter(|c| fits(*c)).collect();
         // all nodes of a kernel, or none
-        loop {
-            let mut all = vec![Ends { taken: true, given: true }; kernels.len()];
+        let settled = |mut channels: BTreeSet<ChannelId>| loop {
+            let mut all: Vec<(bool, bool)> = fit.iter().map(|f| (f.taken.is_some(), f.given.is_some())).collect();
             for v in graph.node_ids() {
                 let Some(k) = code(v) else { continue };
                 let node = graph.node(v);
-                all[k].taken &= node.inputs.iter().all(|c| channels.contains(c));
-                all[k].given &= node.outputs.iter().all(|c| channels.contains(c));
+                all[k].0 &= node.inputs.iter().all(|c| channels.contains(c));
+                all[k].1 &= node.outputs.iter().all(|c| channels.contains(c));
             }
             let stays = |c: &ChannelId| {
                 let channel = graph.channel(*c);
-                code(channel.from.0).is_some_and(|k| all[k].given) && code(channel.to.0).is_some_and(|k| all[k].taken)
+                code(channel.from.0).is_some_and(|k| all[k].1) && code(channel.to.0).is_some_and(|k| all[k].0)
             };
             let before = channels.len();
             channels.retain(stays);
             if channels.len() == before {
-                let ends = all.iter().zip(&fit);
-                let ends = ends
-                    .map(|(a, f)| Ends { taken: a.taken && f.taken.is_some(), given: a.given && f.given.is_some() });
-                let channels = channels.iter().map(|c| (*c, graph.channel(*c).produce)).collect();
-                return Lanewise { ends: ends.collect(), channels };
+                return (all, channels);
             }
-        }
+        };
+        let (ends, channels) = settled(graph.channel_ids().filter(|c| fits(*c)).collect());
+        let of_bytes = |c: &ChannelId| {
+            let (from, to) = (graph.channel(*c).from.0, graph.channel(*c).to.0);
+            let both = code(from).is_some_and(|k| fit[k].bytes.1) && code(to).is_some_and(|k| fit[k].bytes.0);
+            both && group(from) == group(to)
+        };
+        let (bytes, _) = settled(channels.iter().copied().filter(of_bytes).collect());
+        let ends = ends.into_iter().zip(bytes).map(|((taken, given), (bytes_taken, bytes_given))| Ends {
+            taken,
+            given,
+            bytes_taken,
+            bytes_given,
+        });
+        let channels = channels.iter().map(|c| (*c, graph.channel(*c).produce)).collect();
+        Lanewise { ends: ends.collect(), channels }
     }
 
     /// The ends of a region's kernel.
@@ -121,6 +147,8 @@ fn times(graph: &SdfGraph, steps: &[Step]) -> Vec<Option<u64>> {
 struct Fit {
     taken: Option<u32>,
     given: Option<u32>,
+    /// Could they be bytes, those that it takes and those that it gives?
+    bytes: (bool, bool),
 }
 
 impl Fit {
@@ -129,6 +157,14 @@ impl Fit {
         let plain = |l: &&Lanes| l.strands == 1 && within(kernel).is_none() && super::print_rest::several(kernel);
         let lanes = kernel.lanes.as_ref().filter(plain);
         let taken = lanes.is_some_and(|l| l.phases) && rates.peek == rates.pop;
-        Fit { taken: taken.then_some(rates.pop), given: (lanes.is_some() && rates.push > 1).then_some(rates.push) }
+        // who looks ahead, has tapes, or gives numbers that are looked through for NaNs is not always fired as often at a time as others
+        let whole = rates.peek == rates.pop && kernel.tapes.is_empty() && kernel.output == Ty::Int;
+        let holds = lanes.filter(|_| whole && print_narrow::may(kernel)).and_then(|l| l.narrow.as_ref());
+        let bytes = holds.map_or((false, false), |n| (n.taken.within(0, 255), n.given.within(0, 255)));
+        Fit {
+            taken: taken.then_some(rates.pop),
+            given: (lanes.is_some() && rates.push > 1).then_some(rates.push),
+            bytes,
+        }
     }
 }

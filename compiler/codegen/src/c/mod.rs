@@ -33,6 +33,7 @@ mod print_kept;
 mod print_lanes;
 mod print_lookup;
 mod print_mixed;
+mod print_narrow;
 mod print_nests;
 mod print_rest;
 mod print_scope;

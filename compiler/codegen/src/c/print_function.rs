@@ -27,6 +27,7 @@ use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::Span;
 use sluice_kernel::ir::*;
+use sluice_kernel::passes::narrow_lanes::Bytes;
 use sluice_kernel::passes::unroll;
 use sluice_kernel::walk;
 use std::collections::BTreeSet;
@@ -56,6 +57,8 @@ pub(super) struct Printer<'a> {
     pub(super) unroll: usize,
     /// How they share what loops over windows load, and what is shared while such a loop is printed.
     pub(super) way: Option<Way>,
+    /// What goes as bytes, while lanes are printed in which something does.
+    pub(super) bytes: Option<Bytes<'a>>,
     pub(super) shares: Option<Sharing>,
     /// Squares of items, while a loop over them is printed.
     pub(super) columns: Option<Columns>,
@@ -113,6 +116,7 @@ impl<'a> Printer<'a> {
             layout: None,
             unroll: 0,
             way: None,
+            bytes: None,
             shares: None,
             columns: None,
             kept: BTreeSet::new(),

@@ -13,7 +13,7 @@
 //! from where it is, by squares in loops ([`super::print_columns`]). Items that are as vectors have them already ([`super::lanewise`]) are loaded and stored where they are.
 
 use super::lanewise::Ends;
-use super::print_columns;
+use super::{print_columns, print_narrow};
 use super::print_function::Printer;
 use super::print_skewed::{Machines, Way};
 use super::print_turn::turned;
@@ -24,6 +24,7 @@ use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
 use sluice_kernel::passes::lanes::{gathers, is_varying};
+use sluice_kernel::passes::narrow_lanes::Bytes;
 use std::fmt::Write;
 
 /// How a block of firings is laid out, in words of 32 bits.
@@ -68,10 +69,11 @@ const MAX_POSITIONS: u32 = 4096;
 impl LaneLayout {
     fn of(
         kernel: &Kernel,
-        Lanes { function, phases, unroll, deep, strands, .. }: &Lanes,
+        lanes: &Lanes,
         ends: Ends,
         in_lane: u32,
     ) -> LaneLayout {
+        let Lanes { function, phases, unroll, deep, strands, .. } = lanes;
         let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
         let (wi, wo) = (width(&kernel.input), width(&kernel.output));
         let (all, strands) = (kernel.work.rates, *strands);
@@ -91,9 +93,16 @@ impl LaneLayout {
         let even = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
         let near = *phases && !by_columns && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
         let block = if near && words > 0 { LEAST_BLOCK * unroll.max(&1) } else { block };
+        // vectors of bytes are four of ints, whose lanes are as many in every block but the last
+        let bytes = print_narrow::may(kernel);
+        let block = if bytes && block > 0 { block.max(LEAST_BLOCK * print_narrow::VECTORS as u32) } else { block };
         // what the blocks of the widest machine would hold leaves the first cache no room for the items themselves (measured)
         let narrow = *unroll <= 1 && words > BUFFER / 4 * 3 / LEAST_BLOCK;
-        let own = (near && words > 0 && (deep > unroll || narrow)).then_some((*unroll.max(&1), *deep.max(&1)));
+        let own = match (near && words > 0, bytes) {
+            (true, true) => Some((print_narrow::VECTORS as u32, print_narrow::VECTORS as u32)),
+            (true, false) => (deep > unroll || narrow).then_some((*unroll.max(&1), *deep.max(&1))),
+            _ => None,
+        };
         let row = if near || strands == 1 && block == LEAST_BLOCK && rates.peek == rates.pop {
             block / 16
         } else {
@@ -172,8 +181,11 @@ impl Printer<'_> {
         let ends = self.options.lanewise;
         self.start(lanes.function);
         let layout = LaneLayout::of(self.kernel, lanes, ends, 1);
-        let (in_lane, others) = self.ways(lanes, ends, layout.block);
         let within = self.within_firings();
+        let (in_lane, others) = match () {
+            () if print_narrow::may(self.kernel) => (Vec::new(), Way::of_bytes().to_vec()),
+            () => self.ways(lanes, ends, layout.block),
+        };
         if lanes.strands > 1 {
             let _ = writeln!(self.out, "    n *= {};", lanes.strands);
         }
@@ -244,6 +256,7 @@ impl Printer<'_> {
         self.layout = Some(layout);
         for way in ways {
             (self.unroll, self.way) = (way.vectors, Some(*way));
+            self.bytes = if way.bytes { Bytes::of(self.kernel) } else { None };
             let condition = way.machines.condition().filter(|_| !widest);
             self.out.push_str(condition.unwrap_or_default());
             if way.anew {
@@ -268,7 +281,7 @@ impl Printer<'_> {
                 self.out.push_str("#endif\n");
             }
         }
-        (self.unroll, self.way) = (0, None);
+        (self.unroll, self.way, self.bytes) = (0, None, None);
         if let Some(l) = self.layout.take() {
             if turned_out {
                 let _ = writeln!(
@@ -294,6 +307,13 @@ impl Printer<'_> {
     fn declare_varying(&mut self, varying: &[bool]) {
         for (i, l) in self.function().locals.iter().enumerate().filter(|(i, _)| varying[*i]) {
             let name = self.local(LocalId::from(i));
+            if self.holds_bytes(LocalId::from(i)) {
+                let _ = match l.ty.known_len() {
+                    Some(n) => writeln!(self.out, "                SL_UNUSED sl_vb {name}_b[{}];", n.max(1)),
+                    None => writeln!(self.out, "                SL_UNUSED sl_vb {name}_b = {{0}};"),
+                };
+                continue;
+            }
             let names: Vec<String> = (0..self.unroll)
                 .map(|u| match l.ty.known_len() {
                     Some(n) => format!("{name}_{u}[{}]", n.max(1)),
@@ -315,7 +335,7 @@ impl Printer<'_> {
         self.kernel.lanes.as_ref().is_some_and(|l| gathers(p, &l.varying))
     }
 
-    fn varies(&self, e: &Expr) -> bool {
+    pub(super) fn varies(&self, e: &Expr) -> bool {
         self.kernel.lanes.as_ref().is_some_and(|l| is_varying(e, &l.varying))
     }
 
@@ -323,6 +343,9 @@ impl Printer<'_> {
     pub(super) fn lane_assign(&mut self, p: &Place, e: &Expr, pad: &str) -> bool {
         if self.unroll == 0 {
             return false;
+        }
+        if self.byte_assign(p, e, pad) {
+            return true;
         }
         for u in 0..self.unroll {
             if !self.is_printed(u) {
@@ -368,7 +391,7 @@ impl Printer<'_> {
         }
     }
 
-    fn out_address(&self, position: &Expr, path: &[Proj], c: &str, u: usize) -> String {
+    pub(super) fn out_address(&self, position: &Expr, path: &[Proj], c: &str, u: usize) -> String {
         let Some(l) = &self.layout else { return String::new() };
         let (firing, u) = (u as u32 % l.in_lane, u as u32 / l.in_lane);
         if l.push == 1 {
@@ -382,6 +405,43 @@ impl Printer<'_> {
             return format!("({c} *)(void *)out + (f + {u} * SL_LANES) * {} + {word} * SL_LANES", l.push);
         }
         format!("({c} *)result + {word} * {} + f + {}", l.firings(), self.offset(u))
+    }
+
+    /// How far the words of one vector are from those of the next, where they are stored.
+    pub(super) fn out_step(&self) -> String {
+        match &self.layout {
+            Some(l) if l.ends.given && l.push > 1 => format!("{} * SL_LANES", l.push),
+            _ => "SL_LANES".into(),
+        }
+    }
+
+    /// Do items come as bytes, and go as such?
+    pub(super) fn takes_bytes(&self) -> bool {
+        self.bytes.is_some() && self.layout.as_ref().is_some_and(|l| l.ends.bytes_taken)
+    }
+
+    pub(super) fn gives_bytes(&self) -> bool {
+        self.bytes.is_some() && self.layout.as_ref().is_some_and(|l| l.ends.bytes_given)
+    }
+
+    /// Where bytes that are given go.
+    pub(super) fn out_bytes(&self, position: &Expr) -> String {
+        let Some(l) = &self.layout else { return String::new() };
+        let word = self.word(position, &[], 1);
+        format!("(uint8_t *)((int32_t *)(void *)out + f * {}) + {word} * 4 * SL_LANES", l.push)
+    }
+
+    /// The bytes of an item; `small`: the item is nothing else.
+    pub(super) fn item_bytes(&self, position: &Expr, path: &[Proj], small: bool) -> String {
+        let Some(l) = &self.layout else { return String::new() };
+        if self.takes_bytes() {
+            let word = self.word(position, path, 1);
+            let from = format!("(const int32_t *)(const void *)in + f * {}", l.pop);
+            return format!("sl_vb_load((const uint8_t *)({from}) + {word} * 4 * SL_LANES)");
+        }
+        let step = if l.ends.taken && l.pop > 1 { format!("{} * SL_LANES", l.pop) } else { "SL_LANES".into() };
+        let f = if small { "sl_vb_load_small" } else { "sl_vb_load_ints" };
+        format!("{f}({}, {step})", self.in_address(position, path, "int32_t", 0))
     }
 
     /// Which item it is.
@@ -405,23 +465,34 @@ impl Printer<'_> {
     fn load(&self, position: &Expr, path: &[Proj], ty: &Ty, u: usize) -> String {
         let Some(l) = &self.layout else { return String::new() };
         let (load, c) = if *ty == Ty::Int { ("sl_vi_load", "int32_t") } else { ("sl_vf_load", "float") };
+        let phases = !l.by_columns && self.kernel.lanes.as_ref().is_some_and(|l| l.phases);
+        let square = self.columns.as_ref().is_some_and(|c| c.place(position, u).is_some());
+        if phases || l.rates.pop == 1 || square {
+            return format!("{load}({})", self.in_address(position, path, c, u));
+        }
+        let word = self.word(position, path, l.width.0);
+        let pop = l.rates.pop;
+        format!("sl_vf_across((const {c} *)in + {word} + (f + {u} * SL_LANES) * {pop}, {pop})")
+    }
+
+    /// Where the items of vector `u` are, one after the other.
+    fn in_address(&self, position: &Expr, path: &[Proj], c: &str, u: usize) -> String {
+        let Some(l) = &self.layout else { return String::new() };
         let (before, u) = (u as u32 % l.in_lane * (l.rates.pop / l.in_lane), u as u32 / l.in_lane);
         let word = self.word(position, path, l.width.0);
         if l.by_columns || !self.kernel.lanes.as_ref().is_some_and(|l| l.phases) {
             return match l.rates.pop {
-                1 if l.strands > 1 => {
-                    format!("{load}((const {c} *)in + {word} * {} + f + {})", l.strands, self.offset(u))
+                1 if l.strands > 1 => format!("(const {c} *)in + {word} * {} + f + {}", l.strands, self.offset(u)),
+                1 => format!("(const {c} *)in + {word} + f + {u} * SL_LANES"),
+                _ => {
+                    let at = self.columns.as_ref().and_then(|c| c.place(position, u as usize)).unwrap_or_default();
+                    format!("(const {c} *)(const void *)({at})")
                 }
-                1 => format!("{load}((const {c} *)in + {word} + f + {u} * SL_LANES)"),
-                _ if let Some(at) = self.columns.as_ref().and_then(|c| c.place(position, u as usize)) => {
-                    format!("{load}((const {c} *)(const void *)({at}))")
-                }
-                pop => format!("sl_vf_across((const {c} *)in + {word} + (f + {u} * SL_LANES) * {pop}, {pop})"),
             };
         }
         if l.ends.taken {
             let of_firing = format!("(f + {u} * SL_LANES) * {}", l.pop);
-            return format!("{load}((const {c} *)(const void *)in + {of_firing} + {word} * SL_LANES)");
+            return format!("(const {c} *)(const void *)in + {of_firing} + {word} * SL_LANES");
         }
         let at = match word.parse::<u32>() {
             Ok(w) if l.own.is_some() => l.rows(w),
@@ -443,7 +514,7 @@ impl Printer<'_> {
                 if part == 0 { at } else { format!("{at} + {}", l.rows(part)) }
             }
         };
-        format!("{load}((const {c} *)(const void *)phase + {at} + f + {})", self.offset(u))
+        format!("(const {c} *)(const void *)phase + {at} + f + {}", self.offset(u))
     }
 
     /// A value of vector `u`, as an operand.
@@ -453,6 +524,9 @@ impl Printer<'_> {
         }
         if !self.varies(e) {
             return self.splat(e);
+        }
+        if let Some(text) = self.widened(e, u) {
+            return text;
         }
         let of = |e: &Expr| self.lane(e, u);
         match &e.kind {

@@ -95,6 +95,12 @@ impl Printer<'_> {
         format!("sl_vi_lookup_each(bytes_{}[{row}], {from}.v, {n}, {at}, {})", id.0, wanted as i32)
     }
 
+    /// Elements of a table of bytes at the bytes of a vector of bytes.
+    pub(super) fn lookup_narrow(&self, (id, path): (TableId, &[Proj]), at: &str) -> String {
+        let (_, row, ty) = self.row(id, path);
+        format!("sl_vb_elements(bytes_{}[{row}], {}, {at})", id.0, ty.known_len().unwrap_or(0))
+    }
+
     /// A row of a table, its number among all rows, and its type.
     fn row(&self, id: TableId, path: &[Proj]) -> (String, String, &Ty) {
         let table = &self.kernel.tables[id.index()];

@@ -22,6 +22,7 @@
 
 use super::lanewise::Ends;
 use super::print_function::Printer;
+use super::print_narrow::VECTORS;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
@@ -73,12 +74,26 @@ pub(super) struct Way {
     pub(super) machines: Machines,
     /// Begins anew: must not be taken together with the ways before it.
     pub(super) anew: bool,
+    /// What are bytes goes as such ([`super::print_narrow`]).
+    pub(super) bytes: bool,
 }
 
 impl Way {
     /// One vector by itself.
-    const ALONE: Way =
-        Way { vectors: 1, sharing: 1, in_lane: false, by_turns: false, machines: Machines::All, anew: false };
+    const ALONE: Way = Way {
+        vectors: 1,
+        sharing: 1,
+        in_lane: false,
+        by_turns: false,
+        machines: Machines::All,
+        anew: false,
+        bytes: false,
+    };
+
+    /// Vectors of bytes, and for what they leave, one of ints.
+    pub(super) fn of_bytes() -> [Way; 2] {
+        [Way { vectors: VECTORS, bytes: true, ..Way::ALONE }, Way { anew: true, ..Way::ALONE }]
+    }
 }
 
 /// A loop whose vectors share what they load.

@@ -40,6 +40,8 @@ const OF_TURNS: [&str; 3] = ["sl_cosf(", "sl_sinf(", "sl_tanf("];
 
 /// Elements of tables of bytes; only in programs that have such tables in lanes.
 pub const LOOKUP: &str = include_str!("../../rts/c/sl_lookup.h");
+/// Bytes in lanes; only in programs that have some.
+pub const BYTES: &str = include_str!("../../rts/c/sl_bytes.h");
 /// Firings in vectors of their items; only in programs that have some.
 pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
 /// Choices that are no jumps; only in programs that have some.
@@ -61,7 +63,8 @@ pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
     let one_by_one = (!free && functions_of(&library)).then_some(CALLED);
     let divide = (any("sl_vi_div(") || any("sl_vi_rem(")).then_some(DIVIDE);
     let wide = (ours || divide.is_some()).then_some(WIDE);
-    let lookup = any("sl_vi_lookup_").then_some(LOOKUP);
+    let bytes = any("sl_vb_").then_some(BYTES);
+    let lookup = (bytes.is_some() || any("sl_vi_lookup_")).then_some(LOOKUP);
     let within = any("SL_WITHIN").then_some(WITHIN);
     let choose = any("sl_choose_").then_some(CHOOSE);
     wide.into_iter()
@@ -69,6 +72,7 @@ pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
         .chain(one_by_one)
         .chain(divide)
         .chain(lookup)
+        .chain(bytes)
         .chain(within)
         .chain(choose)
         .collect()

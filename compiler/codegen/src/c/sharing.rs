@@ -19,6 +19,7 @@ use super::batch;
 use super::fused::FusedProgram;
 use super::lanewise::Lanewise;
 use super::layout::size_align;
+use super::print_narrow;
 use super::program::ProgramInput;
 use super::steady::{CHUNK, nodes_of};
 use super::step_table::is_table;
@@ -117,8 +118,17 @@ impl Lives {
                     }
                     _ => false,
                 };
-                let bytes = |c: ChannelId| Some(size_align(&graph.channel(c).ty, input.globals)?.0);
-                lives.strips = strips::find(graph, steps, CHUNK, &|v| !convolved(v), &bytes);
+                let narrow = |v: NodeId| print_narrow::of_node(graph, v, (input.kernels, regions));
+                let bytes = |c: ChannelId| {
+                    let channel = graph.channel(c);
+                    let (from, to) = (narrow(channel.from.0), narrow(channel.to.0));
+                    // which pass as such
+                    let narrow = from.is_some_and(|n| n.given.within(0, 255)) && to.is_some_and(|n| n.taken.within(0, 255));
+                    if narrow { Some(1) } else { Some(size_align(&channel.ty, input.globals)?.0) }
+                };
+                let known =
+                    strips::Known { may: &|v| !convolved(v), narrow: &|v| narrow(v).is_some(), bytes: &bytes };
+                lives.strips = strips::find(graph, steps, CHUNK, &known);
                 lives.through_strips(graph, steps);
                 lives.alike = alike::find(graph, steps, fill, CHUNK, &alike::plain(input, regions));
                 let strips = lives.strips.iter().map(|s| (s.first, s.length));
@@ -132,9 +142,27 @@ impl Lives {
             lives.through_trios(graph);
             // stages fire some filters more often than others
             let whole = regions.filter(|_| apart.is_none());
-            let lanewise = whole.map(|r| Lanewise::of(r, input.kernels.len(), &|c| lives.shares(c)));
+            let loops = lives.loops(steps);
+            let group = |v: NodeId| loops.get(&v).copied();
+            let lanewise = whole.map(|r| Lanewise::of(r, input.kernels.len(), &|c| lives.shares(c), &group));
             Lives { twins: twins::twins(input, regions, &may), lanewise: lanewise.unwrap_or_default(), ..lives }
         })
+    }
+
+    /// By node: the first step of the loop in which it fires that divides the steady states that run at once.
+    fn loops(&self, steps: &[Step]) -> BTreeMap<NodeId, usize> {
+        let strips = self.strips.iter().map(|s| (s.first, s.length));
+        let trios = self.trios.iter().map(|t| (t.first, t.length));
+        let loops: Vec<_> = strips.chain(trios).chain(self.alike.iter().map(|a| (a.first, a.length))).collect();
+        let mut out = BTreeMap::new();
+        for (first, length) in loops {
+            for step in steps.iter().skip(first).take(length) {
+                if let Step::Fire { node, .. } = step {
+                    out.insert(*node, first);
+                }
+            }
+        }
+        out
     }
 
     /// The lives of a graph's channels. `fill`, by channel: what stays on it at every boundary. `None` where the schedule is not scaled.

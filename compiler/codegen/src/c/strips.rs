@@ -38,14 +38,19 @@ pub struct Strip {
     pub wide: u64,
 }
 
-/// Finds chains, none across two of the functions that so many steps each become. `may`: may a node be part of one? `bytes`: those of a channel's item.
-pub fn find(
-    graph: &SdfGraph,
-    steps: &[Step],
-    function: usize,
-    may: &dyn Fn(NodeId) -> bool,
-    bytes: &dyn Fn(ChannelId) -> Option<u64>,
-) -> Vec<Strip> {
+/// What is known of the program.
+pub struct Known<'a> {
+    /// May a node be part of a chain?
+    pub may: &'a dyn Fn(NodeId) -> bool,
+    /// Do its lanes hold bytes, so that four vectors of firings are one?
+    pub narrow: &'a dyn Fn(NodeId) -> bool,
+    /// Bytes of a channel's item.
+    pub bytes: &'a dyn Fn(ChannelId) -> Option<u64>,
+}
+
+/// Finds chains, none across two of the functions that so many steps each become.
+pub fn find(graph: &SdfGraph, steps: &[Step], function: usize, known: &Known<'_>) -> Vec<Strip> {
+    let Known { may, narrow, bytes } = known;
     let fires = |i: usize| match steps.get(i) {
         Some(Step::Fire { node, times }) if may(*node) => {
             let v = graph.node(*node);
@@ -69,6 +74,7 @@ pub fn find(
                 break;
             }
             chain.fires.push((v, times));
+            chain.narrow |= narrow(v);
             let Some((parts, wide)) = chain.fits() else { break };
             if chain.fires.len() > 1 {
                 best = Some(Strip { first: at, length: chain.fires.len(), parts, wide });
@@ -87,6 +93,8 @@ struct Chain {
     fires: Vec<(NodeId, u64)>,
     /// By channel between them: bytes in a steady state.
     between: Vec<u64>,
+    /// Four vectors of firings are one of some of them.
+    narrow: bool,
 }
 
 impl Chain {
@@ -111,7 +119,8 @@ impl Chain {
         let beside = self.between.windows(2).map(|w| w[0].saturating_add(w[1])).max();
         let bytes = beside.or(self.between.first().copied()).unwrap_or(1);
         let wide = (u128::from(BYTES) * u128::from(parts) / u128::from(bytes)).min(1 << 16) as u64;
-        let wide = wide - wide % WIDEST;
+        let unit = if self.narrow && wide >= 4 * WIDEST { 4 * WIDEST } else { WIDEST };
+        let wide = wide - wide % unit;
         (wide > 0).then_some((parts, wide))
     }
 }
@@ -195,6 +204,11 @@ mod tests {
 
     /// The strips of a pipeline that fires in program order, once as often as its steady state says.
     fn strips(stages: &str, function: usize) -> Vec<Strip> {
+        strips_of(stages, function, false)
+    }
+
+    /// The same, with lanes that hold bytes or not.
+    fn strips_of(stages: &str, function: usize, narrow: bool) -> Vec<Strip> {
         let filters = "int->int filter F(int n, int m) { work pop n push m { for (int i = 0; i < m; i++) push(peek(i % n)); for (int i = 0; i < n; i++) pop(); } }
 int->int filter Far(int n) { work pop 1 peek n push 1 { push(peek(n - 1) + pop()); } }\n";
         let text = format!("{filters}int->int pipeline Main {{ {stages} }}");
@@ -202,7 +216,8 @@ int->int filter Far(int n) { work pop 1 peek n push 1 { push(peek(n - 1) + pop()
         let program = analyse(vec![input], &Options::default(), &mut NoImports).program.unwrap();
         let fire = |v: NodeId| Step::Fire { node: v, times: program.steady.repetitions[v.index()] };
         let steps: Vec<Step> = program.graph.node_ids().map(fire).collect();
-        find(&program.graph, &steps, function, &|_| true, &|_| Some(4))
+        let known = Known { may: &|_| true, narrow: &|_| narrow, bytes: &|_| Some(4) };
+        find(&program.graph, &steps, function, &known)
     }
 
     #[test]
@@ -226,5 +241,13 @@ int->int filter Far(int n) { work pop 1 peek n push 1 { push(peek(n - 1) + pop()
         assert!(found[0].wide >= WIDEST && found[0].wide.is_multiple_of(WIDEST));
         assert!(strips("add F(1, 8000); add F(8000, 1);", 64).is_empty());
         assert!(strips("add F(1, 1);", 64).is_empty(), "one filter is no chain");
+    }
+
+    #[test]
+    fn four_vectors_of_bytes_are_one() {
+        for (items, ints, bytes) in [(60, 96, 64), (80, 64, 64), (120, 48, 48)] {
+            let wide = |narrow| strips_of(&format!("add F(1, {items}); add F({items}, 1);"), 64, narrow)[0].wide;
+            assert_eq!((wide(false), wide(true)), (ints, bytes), "{items}");
+        }
     }
 }

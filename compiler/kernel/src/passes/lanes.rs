@@ -164,7 +164,7 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
         let (unroll, deep) = chains::vectors(&f, &varying).filter(|_| unroll == 1).unwrap_or((unroll, unroll));
         let phases = rates.pop * width(&kernel.input) > 1 && !wide;
         let function = FuncId::from(kernel.functions.len());
-        return Some((f, Lanes { function, varying, unroll, deep, phases, strands: 1 }));
+        return Some((f, Lanes { function, varying, unroll, deep, phases, strands: 1, narrow: None }));
     }
 }
 

@@ -3,6 +3,7 @@
 mod body;
 
 use crate::ir::*;
+use crate::passes::intervals::Range;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::*;
 use sluice_frontend::ty::Ty;
@@ -145,6 +146,22 @@ impl<'a> Parser<'a> {
         Ok(ty)
     }
 
+    /// Bounds, `"least..greatest …"`: of items taken, of those given, and of each local.
+    fn narrow(&mut self) -> Parsed<Narrow> {
+        let text = self.string()?;
+        let range = |part: &str| {
+            let (lo, hi) = part.split_once("..")?;
+            Some(Range::new(lo.parse().ok()?, hi.parse().ok()?))
+        };
+        let all: Option<Vec<Range>> = text.split(' ').map(range).collect();
+        match all.as_deref() {
+            Some([taken, given, locals @ ..]) => {
+                Ok(Narrow { taken: *taken, given: *given, locals: locals.to_vec() })
+            }
+            _ => Err(format!("{text:?} are no bounds")),
+        }
+    }
+
     fn list<T>(&mut self, end: &str, item: fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut out = Vec::new();
         while !self.accept(end) {
@@ -235,7 +252,8 @@ impl<'a> Parser<'a> {
                 let deep = if self.word("deep") { self.unsigned()? } else { unroll };
                 let phases = self.word("phases");
                 let strands = if self.word("strands") { self.unsigned()? } else { 1 };
-                lanes = Some(Lanes { function, varying, unroll, deep, phases, strands });
+                let narrow = if self.word("narrow") { Some(self.narrow()?) } else { None };
+                lanes = Some(Lanes { function, varying, unroll, deep, phases, strands, narrow });
             } else if self.word("steps") {
                 steps = Some(Steps { function: self.func()?, firings: self.unsigned()? });
             } else if self.word("chosen") {

@@ -38,6 +38,7 @@ mod makespan_of_tiles;
 mod many;
 mod messages;
 mod moving;
+mod narrow;
 mod natives;
 mod nests;
 mod options;

@@ -114,6 +114,15 @@ impl<'a> Env<'a> {
         Env { facts, locals: vec![Range::ALL; locals.len()], state, by_ref, unreachable: false }
     }
 
+    /// What holds at every point of a function, where these are bounds of all that its locals ever hold.
+    pub fn everywhere(facts: &'a Facts, locals: &[Local], bounds: &[Range]) -> Env<'a> {
+        let mut env = Env::new(facts, locals, facts.state.clone());
+        for (i, bound) in bounds.iter().enumerate() {
+            env.set(Var::Local(LocalId::from(i)), *bound);
+        }
+        env
+    }
+
     pub(super) fn get(&self, v: Var) -> Range {
         match v {
             Var::Local(id) => self.locals[id.index()],

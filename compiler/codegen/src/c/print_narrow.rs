@@ -1,0 +1,205 @@
+//! # print-narrow
+//!
+//! Purpose: ints that are bytes, in lanes: one vector of bytes where four are of ints. Input: a kernel whose lanes hold bytes ([`sluice_kernel::passes::narrow_lanes`]). Output: within a loop over
+//! four vectors, assignments to variables and items that go as bytes, and the ints of those that are needed as such.
+//!
+//! ```text
+//! $x = ((2 * $x) + in(0))   →   x_0_b = (sl_vb_left(x_0_b, 1) + sl_vb_load_small(phase + 0 + f, SL_LANES));
+//! ```
+//!
+//! A value's bytes are its last eight bits ([`Printer::byte`]); what they are made of, and whether ints are made of bytes or bytes of ints, is said by what it costs ([`sluice_kernel::passes::narrow_lanes::Bytes::cost`]).
+
+use super::fused::FusedProgram;
+use super::print_columns;
+use super::print_function::Printer;
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::{LocalId, NodeId};
+use sluice_frontend::ty::Ty;
+use sluice_kernel::ir::*;
+use sluice_kernel::passes::narrow_lanes::shift;
+use sluice_kernel::within::within;
+use std::fmt::Write;
+
+/// Vectors of ints that are one of bytes.
+pub(super) const VECTORS: usize = 4;
+
+/// Can a kernel's lanes hold bytes, as its items come?
+pub(super) fn may(kernel: &Kernel) -> bool {
+    let fits = |l: &Lanes| l.narrow.is_some() && (l.phases || kernel.work.rates.pop == 1);
+    kernel.lanes.as_ref().is_some_and(fits) && !print_columns::only(kernel) && within(kernel).is_none()
+}
+
+/// What is known of the ints in a node's lanes, where these hold bytes.
+pub(super) fn of_node<'a>(
+    graph: &SdfGraph,
+    v: NodeId,
+    (kernels, regions): (&'a [Kernel], Option<FusedProgram<'a>>),
+) -> Option<&'a Narrow> {
+    let NodeKind::Filter { code, .. } = &graph.node(v).kind else { return None };
+    let of_regions = || regions?.program.kernels.get(code.index() - kernels.len());
+    let kernel = kernels.get(code.index()).or_else(of_regions).filter(|k| may(k))?;
+    kernel.lanes.as_ref()?.narrow.as_ref()
+}
+
+impl Printer<'_> {
+    /// Does a variable hold bytes in what is being printed?
+    pub(super) fn holds_bytes(&self, id: LocalId) -> bool {
+        self.bytes.as_ref().is_some_and(|b| b.holds(id))
+    }
+
+    /// Prints an assignment of bytes. False where it is none.
+    pub(super) fn byte_assign(&mut self, p: &Place, e: &Expr, pad: &str) -> bool {
+        let Some(bytes) = &self.bytes else { return false };
+        match &p.base {
+            Base::Local(id) if bytes.holds(*id) => {
+                let (name, local) = (self.local(*id), &self.function().locals[id.index()].ty);
+                let text = match (p.path.first(), local.known_len()) {
+                    (None, Some(n)) => format!("for (int l = 0; l < {n}; l++) {name}_b[l] = (sl_vb){{0}};"),
+                    (Some(Proj::Index(i)), _) => format!("{name}_b[{}] = {};", self.expr(i), self.byte(e)),
+                    _ => format!("{name}_b = {};", self.byte(e)),
+                };
+                let _ = writeln!(self.out, "{pad}{text}");
+                true
+            }
+            Base::Out(position) if self.gives_bytes() => {
+                let (to, value) = (self.out_bytes(position), self.byte(e));
+                let _ = writeln!(self.out, "{pad}sl_vb_store({to}, {value});");
+                true
+            }
+            Base::Out(position) if bytes.gives(e) => {
+                let (to, step) = (self.out_address(position, &p.path, "int32_t", 0), self.out_step());
+                let value = self.byte(e);
+                let _ = writeln!(self.out, "{pad}sl_vb_store_ints({to}, {step}, {value});");
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The ints of vector `u`, where they are made of bytes.
+    pub(super) fn widened(&self, e: &Expr, u: usize) -> Option<String> {
+        let bytes = self.bytes.as_ref()?;
+        // items that are bytes in memory are bytes first
+        let item = matches!(&e.kind, ExprKind::Load(Place { base: Base::In(_), .. })) && self.takes_bytes();
+        if !item && !bytes.cost(e).widened {
+            return None;
+        }
+        let of = if is_truth(&e.ty) { "truths" } else { "bytes" };
+        Some(format!("sl_vi_of_{of}({}, {u})", self.byte(e)))
+    }
+
+    /// The last eight bits of a value; a truth as 0 or 255.
+    fn byte(&self, e: &Expr) -> String {
+        let Some(bytes) = &self.bytes else { return String::new() };
+        if !self.varies(e) {
+            let x = self.expr(e);
+            return if is_truth(&e.ty) { format!("sl_vb_splat(-(int32_t)({x}))") } else { format!("sl_vb_splat({x})") };
+        }
+        if let ExprKind::Load(Place { base: Base::In(position), path }) = &e.kind {
+            return self.item_bytes(position, path, bytes.is_byte(e));
+        }
+        if !bytes.cost(e).direct {
+            return self.packed(e, |u| self.lane(e, u));
+        }
+        if let Some(plane) = bytes.plane(e) {
+            let word = Expr::binary(BinaryOp::Shr, plane.of.clone(), Expr::int(plane.from as i32), Ty::Int);
+            let word = if plane.from == 0 { plane.of } else { &word };
+            let of = self.packed(word, |u| self.lane(word, u));
+            return match (plane.shift, plane.mask) {
+                (0, 255) => of,
+                (n, mask) => format!("sl_vb_bits({of}, {n}, {mask})"),
+            };
+        }
+        let of = |e: &Expr| self.byte(e);
+        match &e.kind {
+            ExprKind::Load(p) => match &p.base {
+                Base::Local(id) => match p.path.first() {
+                    Some(Proj::Index(i)) => format!("{}_b[{}]", self.local(*id), self.expr(i)),
+                    _ => format!("{}_b", self.local(*id)),
+                },
+                Base::Table(id) => match p.path.split_last() {
+                    Some((Proj::Index(at), before)) if self.is_of_bytes(p) => self.lookup_narrow((*id, before), &of(at)),
+                    Some((Proj::Index(at), before)) => {
+                        self.packed(e, |u| self.lookup((*id, before), &self.lane(at, u)))
+                    }
+                    _ => String::new(),
+                },
+                _ => String::new(),
+            },
+            ExprKind::Unary(UnaryOp::Neg, a) => format!("(-{})", of(a)),
+            ExprKind::Unary(_, a) => format!("(~{})", of(a)),
+            ExprKind::Binary(op, a, b) => self.byte_binary(*op, a, b),
+            ExprKind::Select(c, a, b) if !self.varies(c) => format!("({} ? {} : {})", self.operand(c), of(a), of(b)),
+            ExprKind::Select(c, a, b) => format!("sl_vb_select({}, {}, {})", of(c), of(a), of(b)),
+            ExprKind::Convert(a) => match (&a.ty, &e.ty) {
+                (from, to) if is_truth(from) && is_truth(to) => of(a),
+                (from, _) if is_truth(from) => format!("({} & 1)", of(a)),
+                (_, Ty::Bit) => format!("(-({} & 1))", of(a)),
+                _ => format!("(sl_vb)({} != 0)", of(a)),
+            },
+            ExprKind::Builtin(Builtin::Min | Builtin::Max, args) => {
+                let list: Vec<String> = args.iter().map(of).collect();
+                let f = if matches!(e.kind, ExprKind::Builtin(Builtin::Min, _)) { "min" } else { "max" };
+                format!("sl_vb_{f}({})", list.join(", "))
+            }
+            // of what is a byte, and not less than 0
+            ExprKind::Builtin(_, args) => args.first().map(of).unwrap_or_default(),
+            _ => String::new(),
+        }
+    }
+
+    /// The bytes of ints that operations on ints make, of each vector.
+    fn packed(&self, e: &Expr, of: impl Fn(usize) -> String) -> String {
+        let small = self.bytes.as_ref().is_some_and(|b| b.is_byte(e));
+        let f = match () {
+            () if is_truth(&e.ty) => "truths",
+            () if small => "small",
+            () => "ints",
+        };
+        let list: Vec<String> = (0..VECTORS).map(of).collect();
+        format!("sl_vb_of_{f}({})", list.join(", "))
+    }
+
+    fn byte_binary(&self, op: BinaryOp, a: &Expr, b: &Expr) -> String {
+        use BinaryOp::*;
+        let Some(bytes) = &self.bytes else { return String::new() };
+        if op == BitAnd
+            && let (ExprKind::Binary(Shr, of, by), Some(mask)) = (&a.kind, b.as_int())
+            && let Some(n) = shift(by).filter(|_| bytes.is_byte(of))
+        {
+            // one mask for what comes from other bytes, and for what is not wanted
+            return format!("sl_vb_bits({}, {n}, {})", self.byte(of), mask & (255 >> n));
+        }
+        let (x, y) = (self.byte(a), self.byte(b));
+        let truths = is_truth(&a.ty);
+        match op {
+            Shl => format!("sl_vb_left({x}, {})", shift(b).unwrap_or(0)),
+            Shr => format!("sl_vb_right({x}, {})", shift(b).unwrap_or(0)),
+            Mul => match (power(a), power(b)) {
+                (_, Some(n)) => format!("sl_vb_left({x}, {n})"),
+                (Some(n), _) => format!("sl_vb_left({y}, {n})"),
+                _ => format!("({x} * {y})"),
+            },
+            And => format!("({x} & {y})"),
+            Or => format!("({x} | {y})"),
+            Eq if truths => format!("(~({x} ^ {y}))"),
+            Ne if truths => format!("({x} ^ {y})"),
+            Lt | Le | Gt | Ge if bytes.is_low(a) && bytes.is_low(b) => {
+                // which processors have an instruction for
+                format!("(sl_vb)((sl_vs){x} {} (sl_vs){y})", op.symbol())
+            }
+            Lt | Le | Gt | Ge | Eq | Ne => format!("(sl_vb)({x} {} {y})", op.symbol()),
+            _ => format!("({x} {} {y})", op.symbol()),
+        }
+    }
+}
+
+fn is_truth(ty: &Ty) -> bool {
+    matches!(ty, Ty::Bool | Ty::Bit)
+}
+
+/// Which power of two a constant is, below 2^8.
+fn power(e: &Expr) -> Option<u32> {
+    let n = u32::try_from(e.as_int()?).ok().filter(|n| n.is_power_of_two() && *n < 256)?;
+    Some(n.trailing_zeros())
+}

@@ -1,0 +1,135 @@
+//! # narrow-lanes
+//!
+//! Purpose: ints that are bytes go as such in lanes, four times as many in a vector: the bits of a cipher, characters, digits. Input: a graph and the kernels of its filters after all other
+//! passes. Output: the kernels, with bounds of what their lanes hold ([`Narrow`]) where it pays that bytes are told apart; and for who prints lanes, what goes as bytes ([`Bytes`]).
+//!
+//! ```text
+//! in(0) is 0 or 1:   $x = ((2 * $x) + in(0))  out(0) = table0[$x]   →   $x and the item given are known to lie within 0..15: 32 firings of them are a vector where 8 ints are one
+//! ```
+//!
+//! What must hold: a value goes as its last eight bits. Sums, products, bits that are joined, choices and shifts to the left need no more of their operands; whatever else is done with it (shifts to
+//! the right, comparisons, places of tables) is done to bytes only where the bounds say that these are all of the value. Bounds hold whatever order nodes fire in ([`crate::items`]), and at
+//! every point of the function ([`super::intervals`]); what a variable holds before it is assigned is 0.
+
+mod bytes;
+
+pub use bytes::{Bytes, Cost, Plane, shift};
+
+use super::clean::trip;
+use super::intervals::{Env, Facts, Range, each_statement};
+use crate::cost::UNKNOWN_TRIPS;
+use crate::ir::*;
+use crate::{items, walk};
+use sluice_frontend::graph::{NodeKind, SdfGraph};
+use sluice_frontend::ids::LocalId;
+use sluice_frontend::ty::Ty;
+
+/// Operations on ints of a firing that is looked at, at least.
+const FEWEST: u64 = 8;
+
+/// Parts of the largest expression that is looked at: costs are asked for of each part.
+const LARGEST: usize = 256;
+
+/// Finds what goes as bytes in the lanes of these kernels. The graph's codes are those of `before`, then these.
+pub fn run(graph: &SdfGraph, before: &[Kernel], kernels: &mut [Kernel]) {
+    if !kernels.iter().any(may) {
+        return;
+    }
+    let all: Vec<Kernel> = before.iter().chain(kernels.iter()).cloned().collect();
+    let on = items::ranges(graph, &all);
+    let mut taken: Vec<Option<Range>> = vec![None; kernels.len()];
+    for node in &graph.nodes {
+        if let NodeKind::Filter { code, .. } = &node.kind
+            && let Some(taken) = code.index().checked_sub(before.len()).and_then(|k| taken.get_mut(k))
+        {
+            let here = node.inputs.iter().filter_map(|c| on[c.index()]);
+            *taken = here.chain(*taken).reduce(Range::hull);
+        }
+    }
+    for (kernel, taken) in kernels.iter_mut().zip(taken) {
+        if may(kernel) {
+            narrow(kernel, taken.unwrap_or(Range::ALL));
+        }
+    }
+}
+
+/// Could anything go as bytes?
+fn may(kernel: &Kernel) -> bool {
+    let Some(lanes) = kernel.lanes.as_ref().filter(|l| l.strands == 1 && l.narrow.is_none()) else { return false };
+    let body = &kernel.function(lanes.function).body;
+    let (mut ints, mut largest) = (0, 0);
+    walk::each_stmt(body, &mut |s| s.kind.each_own_expr(&mut |e| largest = largest.max(e.size())));
+    walk::each_expr(body, &mut |e| {
+        ints += u64::from(e.ty == Ty::Int && matches!(e.kind, ExprKind::Binary(..) | ExprKind::Select(..)));
+    });
+    ints >= FEWEST && largest <= LARGEST
+}
+
+/// Notes the bounds where it pays.
+fn narrow(kernel: &mut Kernel, taken: Range) {
+    let Some(lanes) = &kernel.lanes else { return };
+    let taken = if kernel.input == Ty::Int { taken } else { Range::ALL };
+    let found = bounds(kernel, lanes, taken);
+    if let Some(lanes) = &mut kernel.lanes {
+        lanes.narrow = Some(found);
+    }
+    let pays = Bytes::of(kernel).is_some_and(|b| pays(&b));
+    if let Some(lanes) = kernel.lanes.as_mut().filter(|_| !pays) {
+        lanes.narrow = None;
+    }
+}
+
+/// Bounds of all that the variables of the lanes' function ever hold, and of what it gives.
+fn bounds(kernel: &Kernel, lanes: &Lanes, taken: Range) -> Narrow {
+    let f = kernel.function(lanes.function);
+    let of_ints = |ty: &Ty| *ty == Ty::Int || matches!(ty, Ty::Array(of, _) if **of == Ty::Int);
+    let begins = |(l, varies): (&Local, &bool)| {
+        if *varies && of_ints(&l.ty) { Range::exactly(0) } else { Range::ALL }
+    };
+    let mut locals: Vec<Range> = f.locals.iter().zip(&lanes.varying).map(begins).collect();
+    let mut given: Option<Range> = None;
+    let facts = Facts::knowing(kernel, taken);
+    each_statement(kernel, &facts, f, &mut |s: &Stmt, env: &Env<'_>| {
+        let StmtKind::Assign(p, e) = &s.kind else { return };
+        match &p.base {
+            Base::Local(LocalId(id)) => {
+                let held = &mut locals[*id as usize];
+                *held = held.hull(env.eval(e));
+            }
+            Base::Out(_) => given = Some(given.map_or(env.eval(e), |g| g.hull(env.eval(e)))),
+            _ => {}
+        }
+    });
+    let given = given.filter(|_| kernel.output == Ty::Int).unwrap_or(Range::ALL);
+    Narrow { taken, given, locals }
+}
+
+/// Do bytes take two thirds of the operations, at most?
+fn pays(bytes: &Bytes<'_>) -> bool {
+    let (narrow, wide) = operations(&bytes.function().body, bytes);
+    narrow.saturating_mul(3) <= wide.saturating_mul(2)
+}
+
+/// Operations on vectors, for as many firings as there are bytes in one: with bytes, and without.
+fn operations(body: &[Stmt], bytes: &Bytes<'_>) -> (u64, u64) {
+    let mut sum = (0u64, 0u64);
+    let mut add = |(narrow, wide): (u64, u64)| {
+        sum = (sum.0.saturating_add(narrow), sum.1.saturating_add(wide));
+    };
+    for s in body {
+        match &s.kind {
+            StmtKind::Assign(_, e) if e.ty.is_aggregate() => add((1, 4)),
+            StmtKind::Assign(p, e) => add(bytes.assigned(p, e)),
+            StmtKind::For(l) => {
+                let times = trip(l).map_or(UNKNOWN_TRIPS, |(n, _)| n);
+                let (narrow, wide) = operations(&l.body, bytes);
+                add((narrow.saturating_mul(times), wide.saturating_mul(times)));
+            }
+            _ => s.kind.bodies().into_iter().for_each(|b| add(operations(b, bytes))),
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests;

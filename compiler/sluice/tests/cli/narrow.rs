@@ -1,0 +1,187 @@
+//! Ints that are bytes, in lanes: which go as such, and that nothing can be told of it.
+
+use super::fusing::same;
+use crate::support::*;
+
+/// Tables of bytes and of words, and a filter that gives bytes and bits of words.
+const BEFORE: &str = "static {
+    int[256] A; int[64] Small; int[3][16] Rows; int[64] Words;
+    init {
+        int s = 1;
+        for (int i = 0; i < 256; i++) {
+            s = s * 1103515245 + 12345;
+            A[i] = (s >> 16) & 255;
+            if (i < 64) { Small[i] = (s >> 9) & 15; Words[i] = s; }
+            if (i < 16) for (int r = 0; r < 3; r++) Rows[r][i] = (s >> (10 + r)) & 3;
+        }
+    }
+}
+int->int filter Parts {
+    work pop 1 push 4 {
+        int w = pop();
+        push(w & 255);
+        push((w >> 8) & 255);
+        push((w >> 29) & 1);
+        push((w >> 30) & 1);
+    }
+}
+";
+
+/// What a firing pushes of bytes `x`, `y` and bits `p`, `q`, many times over, so that lanes pay; does it go as bytes?
+const VALUES: [(&str, bool); 16] = [
+    ("(x ^ y) & (x | 15)", true),
+    ("(p ^ q) | (p & 1)", true),
+    ("Small[(2 * x + q) & 63] ^ p", true),
+    ("A[x ^ y] & 127", true),
+    ("Rows[1][(x >> 4) ^ (y & 15)]", true),
+    ("x < y ? x + 1 : y + 2", true),
+    ("(x > 200 && y != 7 || p == q) ? 10 : 20 + q", true),
+    ("min(x, y) ^ max(x, 3)", true),
+    ("((x << 3) + y) & 255", true),
+    ("(x * 5 - y) & 63", true),
+    ("abs(x) >> 2", true),
+    // and ints of bytes
+    ("(x ^ y ^ (p << 7)) << 16", true),
+    // of these more than the last eight bits are needed
+    ("(x - y) >> 1", false),
+    ("(x + 1) * y / 3", false),
+    ("Words[x & 63] * y", false),
+    ("(x * 300 - y) % 7", false),
+];
+
+fn program(values: &[&str]) -> String {
+    let pushes: String = values.iter().map(|v| format!("        push({v});\n")).collect();
+    let n = values.len();
+    format!(
+        "{BEFORE}int->int filter Last {{\n    work pop 4 push {n} {{\n        int x = pop(); int y = pop(); int p = pop(); int q = pop();\n{pushes}    }}\n}}\n\
+         int->int pipeline Main {{ add Parts; add Last; }}\n"
+    )
+}
+
+/// Ints of all sizes and signs.
+fn words(n: usize) -> Vec<u8> {
+    let mut s = 12345u32;
+    let mut next = || {
+        s = s.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (s ^ s >> 13) as i32
+    };
+    (0..n).flat_map(|_| next().to_le_bytes()).collect()
+}
+
+/// Fewer than fill a vector, than fill four, and more than these.
+const LENGTHS: [usize; 12] = [0, 1, 7, 8, 15, 16, 31, 33, 64, 100, 1000, 10_001];
+
+#[test]
+fn which_go_as_bytes() {
+    for (value, wanted) in VALUES {
+        let place = Place::new().with("a.str", program(&[value; 8]));
+        let text = |how: &[&str]| {
+            let all = [&["build", "--emit", "c", "a.str", "-o", "-"], how].concat();
+            place.run(&all).ends(0).text().contains("sl_vb ")
+        };
+        assert_eq!(text(&[]), wanted, "{value}");
+        assert!(!text(&["--inner=none"]), "{value}");
+    }
+}
+
+#[test]
+fn nobody_can_tell() {
+    let all: Vec<&str> = VALUES.iter().map(|(v, _)| *v).collect();
+    for some in [&all[..8], &all[8..]] {
+        same(&program(some), words, &LENGTHS);
+    }
+}
+
+/// Any values of bytes, bits and words, of each of which something may be a byte.
+#[test]
+fn random_values() {
+    for seed in 1..=6 {
+        let mut random = Random(seed * 0x9E37_79B9);
+        let values: Vec<String> = (0..12).map(|_| random.value(4)).collect();
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        same(&program(&values), words, &[0, 9, 33, 1003]);
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn value(&mut self, depth: u32) -> String {
+        if depth == 0 || self.below(8) == 0 {
+            let names = ["x", "y", "p", "q", "3", "255", "1", "200", "(x * 70000 + y)"];
+            return names[self.below(names.len() as u64) as usize].into();
+        }
+        let mut of = || self.value(depth - 1);
+        let (a, b) = (of(), of());
+        let n = self.below(8);
+        match self.below(17) {
+            0 => format!("({a} + {b})"),
+            1 => format!("({a} - {b})"),
+            2 => format!("({a} * {b})"),
+            3 | 4 => format!("({a} & {b})"),
+            5 => format!("({a} | {b})"),
+            6 | 7 => format!("({a} ^ {b})"),
+            8 => format!("({a} << {n})"),
+            9 => format!("({a} >> {n})"),
+            10 => format!("(({a} >> {}) & {})", n * 4, [1, 3, 15, 255, 256][self.below(5) as usize]),
+            11 => format!("({a} & 255)"),
+            12 => format!("({a} {} {b} ? {} : {})", ["<", "<=", ">", ">=", "==", "!="][self.below(6) as usize], self.value(depth - 1), self.value(depth - 1)),
+            13 => format!("Small[{a} & 63]"),
+            14 => format!("A[({a} ^ {b}) & 255]"),
+            15 => format!("{}({a}, {b})", ["min", "max"][self.below(2) as usize]),
+            _ => ["(~{})", "(-{})", "abs({})", "({} / 3)", "(({} & 1023) % 5)"][self.below(5) as usize].replace("{}", &a),
+        }
+    }
+}
+
+/// Boxes one behind the other, in more regions than one: bits pass between them as bytes, also of firings that do not fill a vector of these.
+#[test]
+fn bytes_pass_between_regions() {
+    let stages = |n: usize| {
+        format!(
+            "{BEFORE}int->int filter Bits {{ work pop 1 push 32 {{ int w = pop(); for (int i = 0; i < 32; i++) push((w >> i) & 1); }} }}
+int->int filter Boxes(int k) {{
+    work pop 32 push 32 {{
+        for (int b = 0; b < 8; b++) {{
+            int at = k & 15;
+            for (int i = 0; i < 4; i++) at = (2 * at + peek((7 * (4 * b + i) + k) % 32)) & 63;
+            int v = Small[at];
+            for (int i = 0; i < 4; i++) push((v >> i) & 1);
+        }}
+        for (int i = 0; i < 32; i++) pop();
+    }}
+}}
+int->int filter Digits {{ work pop 4 push 1 {{ int d = 0; for (int i = 0; i < 4; i++) d = 2 * d + pop(); push(d < 10 ? '0' + d : 'A' + d - 10); }} }}
+int->int pipeline Main {{ add Bits; for (int k = 0; k < {n}; k++) add Boxes(k); add Digits; }}
+"
+        )
+    };
+    let text = Place::new().with("a.str", stages(24)).run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
+    let (out, back) = (
+        "sl_vb_store((uint8_t *)((int32_t *)(void *)out + f * 32) + 31 * 4 * SL_LANES, ",
+        "sl_vb_load((const uint8_t *)((const int32_t *)(const void *)in + f * 32) + 31 * 4 * SL_LANES)",
+    );
+    assert!(text.contains(out) && text.contains(back), "{text}");
+    same(&stages(24), words, &[0, 1, 5, 8, 31, 32, 33, 40, 63, 64, 65, 100, 127, 128, 129, 200, 1000, 5001]);
+}
+
+/// By another compiler where there is one, too.
+#[test]
+fn whatever_compiles_it() {
+    let all: Vec<&str> = VALUES.iter().map(|(v, _)| *v).collect();
+    let place = Place::new().with("a.str", program(&all));
+    let input = words(4000);
+    let reference = place.run_with(&["run", "a.str", "--interpret"], &input).ends(0).stdout;
+    let clang = std::process::Command::new("clang").arg("--version").output().is_ok_and(|o| o.status.success());
+    if !clang {
+        return sluice_skipped::skipped("there is no clang: it compiles no bytes");
+    }
+    let mut command = place.command(&["run", "a.str", "--back-end", "cc"]);
+    command.env("CC", "clang");
+    assert!(finish(command, &input).ends(0).stdout == reference);
+}
