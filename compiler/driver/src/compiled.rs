@@ -142,10 +142,7 @@ fn emit_by(
         if code.inner == Inner::None {
             return;
         }
-        narrow_lanes::run(&checked.program.graph, &[], &mut kernels);
-        if let Some((fused, _)) = &mut fused {
-            narrow_lanes::run(&fused.graph, &kernels, &mut fused.kernels);
-        }
+        narrow_lanes::run(&checked.program.graph, &mut kernels, fused.as_mut().map(|(regions, _)| regions));
     });
     dump(session, "narrow-lanes", || {
         let of_regions = fused.as_ref().map_or(&[][..], |(f, _)| &f.kernels);

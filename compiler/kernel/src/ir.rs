@@ -92,6 +92,8 @@ pub struct Kernel {
     pub structs: Arc<[StructType]>,
     /// What lives from one firing to the next.
     pub state: Vec<StateField>,
+    /// Fields that others write, too, whose functions are not among these: what they hold is not to be concluded from them. Of a region ([`crate::fuse`]), those of its members' first firings.
+    pub elsewhere: Vec<StateId>,
     /// Constants read by index.
     pub tables: Vec<Table>,
     /// Functions of C libraries that it calls.

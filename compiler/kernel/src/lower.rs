@@ -105,6 +105,7 @@ fn with_fields(code: &FilterCode, globals: &Globals, options: LowerOptions) -> L
         steps: None,
         tapes: Vec::new(),
         chosen: Vec::new(),
+        elsewhere: Vec::new(),
     };
     let mut l = Lowering {
         code,

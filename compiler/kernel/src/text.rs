@@ -182,7 +182,8 @@ impl Printer {
                 let all: Vec<String> = all.map(|r| format!("{}..{}", r.lo, r.hi)).collect();
                 format!(" narrow {}", quoted(&all.join(" ")))
             });
-            let _ = writeln!(self.out, "lanes {} {name} unroll {}{deep}{phases}{strands}{narrow}", l.function, l.unroll);
+            let _ =
+                writeln!(self.out, "lanes {} {name} unroll {}{deep}{phases}{strands}{narrow}", l.function, l.unroll);
         }
         for t in &k.tapes {
             let Tape { state, step, stays, turns } = t;
@@ -190,6 +191,10 @@ impl Printer {
         }
         if let Some(s) = &k.steps {
             let _ = writeln!(self.out, "steps {} {}", s.function, s.firings);
+        }
+        if !k.elsewhere.is_empty() {
+            let names: Vec<String> = k.elsewhere.iter().map(|id| id.0.to_string()).collect();
+            let _ = writeln!(self.out, "elsewhere ({})", names.join(", "));
         }
         if !k.chosen.is_empty() {
             let names: Vec<String> = k.chosen.iter().map(|id| format!("${}", id.0)).collect();

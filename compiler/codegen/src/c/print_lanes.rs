@@ -13,12 +13,12 @@
 //! from where it is, by squares in loops ([`super::print_columns`]). Items that are as vectors have them already ([`super::lanewise`]) are loaded and stored where they are.
 
 use super::lanewise::Ends;
-use super::{print_columns, print_narrow};
 use super::print_function::Printer;
 use super::print_skewed::{Machines, Way};
 use super::print_turn::turned;
 use super::print_wide::{self, Counted};
 use super::types::c_type;
+use super::{print_columns, print_narrow};
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
@@ -67,12 +67,7 @@ const LEAST_IN_LANE: u32 = 4 * LEAST_BLOCK;
 const MAX_POSITIONS: u32 = 4096;
 
 impl LaneLayout {
-    fn of(
-        kernel: &Kernel,
-        lanes: &Lanes,
-        ends: Ends,
-        in_lane: u32,
-    ) -> LaneLayout {
+    fn of(kernel: &Kernel, lanes: &Lanes, ends: Ends, in_lane: u32) -> LaneLayout {
         let Lanes { function, phases, unroll, deep, strands, .. } = lanes;
         let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
         let (wi, wo) = (width(&kernel.input), width(&kernel.output));
@@ -256,7 +251,8 @@ impl Printer<'_> {
         self.layout = Some(layout);
         for way in ways {
             (self.unroll, self.way) = (way.vectors, Some(*way));
-            self.bytes = if way.bytes { Bytes::of(self.kernel) } else { None };
+            let as_bytes = (self.options.lanewise.bytes_taken, self.options.lanewise.bytes_given);
+            self.bytes = if way.bytes { Bytes::of(self.kernel, as_bytes) } else { None };
             let condition = way.machines.condition().filter(|_| !widest);
             self.out.push_str(condition.unwrap_or_default());
             if way.anew {

@@ -79,9 +79,7 @@ impl Printer<'_> {
     /// The ints of vector `u`, where they are made of bytes.
     pub(super) fn widened(&self, e: &Expr, u: usize) -> Option<String> {
         let bytes = self.bytes.as_ref()?;
-        // items that are bytes in memory are bytes first
-        let item = matches!(&e.kind, ExprKind::Load(Place { base: Base::In(_), .. })) && self.takes_bytes();
-        if !item && !bytes.cost(e).widened {
+        if !bytes.cost(e).widened {
             return None;
         }
         let of = if is_truth(&e.ty) { "truths" } else { "bytes" };
@@ -118,7 +116,9 @@ impl Printer<'_> {
                     _ => format!("{}_b", self.local(*id)),
                 },
                 Base::Table(id) => match p.path.split_last() {
-                    Some((Proj::Index(at), before)) if self.is_of_bytes(p) => self.lookup_narrow((*id, before), &of(at)),
+                    Some((Proj::Index(at), before)) if self.is_of_bytes(p) => {
+                        self.lookup_narrow((*id, before), &of(at))
+                    }
                     Some((Proj::Index(at), before)) => {
                         self.packed(e, |u| self.lookup((*id, before), &self.lane(at, u)))
                     }

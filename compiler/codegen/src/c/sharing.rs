@@ -123,11 +123,11 @@ impl Lives {
                     let channel = graph.channel(c);
                     let (from, to) = (narrow(channel.from.0), narrow(channel.to.0));
                     // which pass as such
-                    let narrow = from.is_some_and(|n| n.given.within(0, 255)) && to.is_some_and(|n| n.taken.within(0, 255));
+                    let narrow =
+                        from.is_some_and(|n| n.given.within(0, 255)) && to.is_some_and(|n| n.taken.within(0, 255));
                     if narrow { Some(1) } else { Some(size_align(&channel.ty, input.globals)?.0) }
                 };
-                let known =
-                    strips::Known { may: &|v| !convolved(v), narrow: &|v| narrow(v).is_some(), bytes: &bytes };
+                let known = strips::Known { may: &|v| !convolved(v), narrow: &|v| narrow(v).is_some(), bytes: &bytes };
                 lives.strips = strips::find(graph, steps, CHUNK, &known);
                 lives.through_strips(graph, steps);
                 lives.alike = alike::find(graph, steps, fill, CHUNK, &alike::plain(input, regions));

@@ -356,6 +356,7 @@ fn kernel(c: &FilterCode) -> Kernel {
         steps: None,
         tapes: Vec::new(),
         chosen: Vec::new(),
+        elsewhere: Vec::new(),
     }
 }
 

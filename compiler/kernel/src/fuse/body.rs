@@ -127,6 +127,7 @@ fn build(
         filled: BTreeSet::new(),
         waits: BTreeMap::new(),
         tapes: Vec::new(),
+        elsewhere: Vec::new(),
     };
     b.arrange(bundles)?;
     let mut out = Vec::new();
@@ -189,6 +190,7 @@ fn build(
         steps: None,
         tapes: b.tapes,
         chosen: Vec::new(),
+        elsewhere: b.elsewhere,
     };
     Ok(Body { kernel, states: b.states, tables: b.own_tables, ahead: 0 })
 }
@@ -221,6 +223,8 @@ pub(super) struct Builder<'a> {
     /// Carried channels' items, and those of them that move on by themselves.
     pub(super) waits: BTreeMap<ChannelId, StateId>,
     pub(super) tapes: Vec<Tape>,
+    /// [`Kernel::elsewhere`].
+    elsewhere: Vec<StateId>,
 }
 
 impl Builder<'_> {
@@ -349,6 +353,13 @@ impl Builder<'_> {
         Ok(true)
     }
 
+    /// The next field is one of this filter, whose first firing is no part of the region.
+    pub(super) fn written_elsewhere(&mut self, kernel: &Kernel) {
+        if kernel.prework.is_some() {
+            self.elsewhere.push(StateId::from(self.state.len()));
+        }
+    }
+
     /// The firings of a filter.
     fn filter(&mut self, v: NodeId, n: u64, kernel: &Kernel, out: &mut Vec<Stmt>) -> Result<(), Stop> {
         let node = self.views.graph.node(v);
@@ -357,6 +368,7 @@ impl Builder<'_> {
         self.f.locals.extend(source.locals.iter().cloned());
         let first_state = self.state.len() as u32;
         for (i, s) in kernel.state.iter().enumerate() {
+            self.written_elsewhere(kernel);
             self.state.push(s.clone());
             self.states.push(StateOf::Field(v, StateId::from(i)));
         }

@@ -164,6 +164,7 @@ impl Builder<'_> {
                 true => (last(&s.ty, wide as u32), columns_of(&initial, &s.ty, &filled)),
                 false => (s.ty.clone().array(wide as u32), filled(initial)),
             };
+            self.written_elsewhere(kernel);
             self.state.push(StateField { name: s.name.clone(), ty, initial });
             self.states.push(if columns[i] { StateOf::Columns(of) } else { StateOf::Elements(of) });
         }

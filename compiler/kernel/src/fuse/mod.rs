@@ -264,6 +264,7 @@ fn alike(a: &Kernel, b: &Kernel) -> bool {
         && a.state.iter().zip(&b.state).all(|(a, b)| fields(a, b))
         && a.tables.len() == b.tables.len()
         && a.tables.iter().zip(&b.tables).all(|(a, b)| a.same_to_code(b))
+        && a.elsewhere == b.elsewhere
         && a.lanes == b.lanes
         && a.tapes == b.tapes
         && a.structs == b.structs

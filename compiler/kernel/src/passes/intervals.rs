@@ -59,11 +59,18 @@ impl Facts {
         given
     }
 
+    /// What holds whatever the state fields hold, where the ints that it takes are known to lie within a range.
+    pub fn of_any_state(kernel: &Kernel, input: Range) -> Facts {
+        let tables = kernel.tables.iter().map(|t| t.known().map_or(Range::ALL, hull_of)).collect();
+        Facts { state: vec![Range::ALL; kernel.state.len()], tables, input, thresholds: thresholds(kernel) }
+    }
+
     /// The same where the ints that it takes are known to lie within a range.
     pub fn knowing(kernel: &Kernel, input: Range) -> Facts {
-        let tables = kernel.tables.iter().map(|t| t.known().map_or(Range::ALL, hull_of)).collect();
-        let state = kernel.state.iter().map(|s| hull_of(&s.initial)).collect();
-        let mut facts = Facts { state, tables, input, thresholds: thresholds(kernel) };
+        let mut facts = Facts::of_any_state(kernel, input);
+        let elsewhere = |i: usize| kernel.elsewhere.contains(&StateId::from(i));
+        let first = |(i, s): (usize, &StateField)| if elsewhere(i) { Range::ALL } else { hull_of(&s.initial) };
+        facts.state = kernel.state.iter().enumerate().map(first).collect();
         // each round either ends the search or moves a bound to the next threshold; past the limit the rest is unknown
         for round in 0..24 {
             let mut seen = facts.state.clone();

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! What must hold: a value goes as its last eight bits. Sums, products, bits that are joined, choices and shifts to the left need no more of their operands; whatever else is done with it (shifts to
-//! the right, comparisons, places of tables) is done to bytes only where the bounds say that these are all of the value. Bounds hold whatever order nodes fire in ([`crate::items`]), and at
-//! every point of the function ([`super::intervals`]); what a variable holds before it is assigned is 0.
+//! the right, comparisons, places of tables) is done to bytes only where the bounds say that these are all of the value. Bounds hold whatever order nodes fire in ([`crate::items`]), whatever
+//! the state holds, and at every point of the function ([`super::intervals`]); what a variable holds before it is assigned is 0.
 
 mod bytes;
 
@@ -18,10 +18,11 @@ pub use bytes::{Bytes, Cost, Plane, shift};
 use super::clean::trip;
 use super::intervals::{Env, Facts, Range, each_statement};
 use crate::cost::UNKNOWN_TRIPS;
+use crate::fuse::Fused;
 use crate::ir::*;
 use crate::{items, walk};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
-use sluice_frontend::ids::LocalId;
+use sluice_frontend::ids::{ChannelId, LocalId, NodeId};
 use sluice_frontend::ty::Ty;
 
 /// Operations on ints of a firing that is looked at, at least.
@@ -30,25 +31,47 @@ const FEWEST: u64 = 8;
 /// Parts of the largest expression that is looked at: costs are asked for of each part.
 const LARGEST: usize = 256;
 
-/// Finds what goes as bytes in the lanes of these kernels. The graph's codes are those of `before`, then these.
-pub fn run(graph: &SdfGraph, before: &[Kernel], kernels: &mut [Kernel]) {
-    if !kernels.iter().any(may) {
+/// Finds what goes as bytes in the lanes of a program's kernels, and of its regions'.
+pub fn run(graph: &SdfGraph, kernels: &mut [Kernel], regions: Option<&mut Fused>) {
+    let of_regions = regions.as_ref().is_some_and(|r| r.kernels.iter().any(may));
+    if !of_regions && !kernels.iter().any(may) {
         return;
     }
-    let all: Vec<Kernel> = before.iter().chain(kernels.iter()).cloned().collect();
-    let on = items::ranges(graph, &all);
-    let mut taken: Vec<Option<Range>> = vec![None; kernels.len()];
-    for node in &graph.nodes {
-        if let NodeKind::Filter { code, .. } = &node.kind
-            && let Some(taken) = code.index().checked_sub(before.len()).and_then(|k| taken.get_mut(k))
-        {
-            let here = node.inputs.iter().filter_map(|c| on[c.index()]);
-            *taken = here.chain(*taken).reduce(Range::hull);
-        }
+    // of the program as it was: regions' states and channels are at first what they have come to there
+    let on = items::ranges(graph, kernels);
+    let first = kernels.len();
+    of_graph(graph, &on, 0, kernels);
+    if let Some(Fused { graph, kernels, channels, .. }) = regions {
+        let on: Vec<Option<Range>> = channels.iter().map(|c| on[c.index()]).collect();
+        of_graph(graph, &on, first, kernels);
     }
-    for (kernel, taken) in kernels.iter_mut().zip(taken) {
+}
+
+/// The same of a graph. `on`: what passes along its channels; `first`: the code of the first kernel.
+fn of_graph(graph: &SdfGraph, on: &[Option<Range>], first: usize, kernels: &mut [Kernel]) {
+    let mut taken: Vec<Option<Range>> = vec![None; kernels.len()];
+    let mut as_bytes = vec![(true, true); kernels.len()];
+    let code = |v: NodeId| match &graph.node(v).kind {
+        NodeKind::Filter { code, .. } => code.index().checked_sub(first).filter(|k| *k < kernels.len()),
+        _ => None,
+    };
+    // only between regions, as in C's `lanewise`
+    let passes = |c: &ChannelId| {
+        let channel = graph.channel(*c);
+        let both = [channel.from.0, channel.to.0].iter().all(|v| code(*v).is_some_and(|k| may(&kernels[k])));
+        let whole = channel.produce == channel.consume && channel.consume == channel.peek;
+        both && whole && first > 0 && on[c.index()].is_some_and(|r| r.within(0, 255))
+    };
+    for v in graph.node_ids() {
+        let (node, Some(k)) = (graph.node(v), code(v)) else { continue };
+        let here = node.inputs.iter().filter_map(|c| on[c.index()]);
+        taken[k] = here.chain(taken[k]).reduce(Range::hull);
+        as_bytes[k].0 &= node.inputs.iter().all(passes);
+        as_bytes[k].1 &= node.outputs.iter().all(passes);
+    }
+    for ((kernel, taken), as_bytes) in kernels.iter_mut().zip(taken).zip(as_bytes) {
         if may(kernel) {
-            narrow(kernel, taken.unwrap_or(Range::ALL));
+            narrow(kernel, taken.unwrap_or(Range::ALL), as_bytes);
         }
     }
 }
@@ -66,14 +89,14 @@ fn may(kernel: &Kernel) -> bool {
 }
 
 /// Notes the bounds where it pays.
-fn narrow(kernel: &mut Kernel, taken: Range) {
+fn narrow(kernel: &mut Kernel, taken: Range, as_bytes: (bool, bool)) {
     let Some(lanes) = &kernel.lanes else { return };
     let taken = if kernel.input == Ty::Int { taken } else { Range::ALL };
     let found = bounds(kernel, lanes, taken);
     if let Some(lanes) = &mut kernel.lanes {
         lanes.narrow = Some(found);
     }
-    let pays = Bytes::of(kernel).is_some_and(|b| pays(&b));
+    let pays = Bytes::of(kernel, as_bytes).is_some_and(|b| pays(&b));
     if let Some(lanes) = kernel.lanes.as_mut().filter(|_| !pays) {
         lanes.narrow = None;
     }
@@ -88,7 +111,7 @@ fn bounds(kernel: &Kernel, lanes: &Lanes, taken: Range) -> Narrow {
     };
     let mut locals: Vec<Range> = f.locals.iter().zip(&lanes.varying).map(begins).collect();
     let mut given: Option<Range> = None;
-    let facts = Facts::knowing(kernel, taken);
+    let facts = Facts::of_any_state(kernel, taken);
     each_statement(kernel, &facts, f, &mut |s: &Stmt, env: &Env<'_>| {
         let StmtKind::Assign(p, e) = &s.kind else { return };
         match &p.base {

@@ -155,9 +155,7 @@ impl<'a> Parser<'a> {
         };
         let all: Option<Vec<Range>> = text.split(' ').map(range).collect();
         match all.as_deref() {
-            Some([taken, given, locals @ ..]) => {
-                Ok(Narrow { taken: *taken, given: *given, locals: locals.to_vec() })
-            }
+            Some([taken, given, locals @ ..]) => Ok(Narrow { taken: *taken, given: *given, locals: locals.to_vec() }),
             _ => Err(format!("{text:?} are no bounds")),
         }
     }
@@ -215,6 +213,7 @@ impl<'a> Parser<'a> {
         let prework = if self.looking_at("prework") { Some(self.work("prework")?) } else { None };
         let (mut structs, mut state, mut tables, mut natives, mut handlers) = (vec![], vec![], vec![], vec![], vec![]);
         let (mut free, mut lanes, mut steps, mut tapes, mut chosen) = (false, None, None, vec![], vec![]);
+        let mut elsewhere = Vec::new();
         loop {
             if self.accept("struct") {
                 self.unsigned()?;
@@ -256,6 +255,9 @@ impl<'a> Parser<'a> {
                 lanes = Some(Lanes { function, varying, unroll, deep, phases, strands, narrow });
             } else if self.word("steps") {
                 steps = Some(Steps { function: self.func()?, firings: self.unsigned()? });
+            } else if self.word("elsewhere") {
+                self.expect("(")?;
+                elsewhere = self.list(")", |p| p.unsigned().map(StateId))?;
             } else if self.word("chosen") {
                 self.expect("(")?;
                 chosen = self.list(")", |p| p.expect("$").and_then(|()| p.unsigned()).map(LocalId))?;
@@ -289,6 +291,7 @@ impl<'a> Parser<'a> {
             steps,
             tapes,
             chosen,
+            elsewhere,
         });
         let mut functions = Vec::new();
         while self.looking_at("func") {

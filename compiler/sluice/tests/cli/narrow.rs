@@ -130,11 +130,18 @@ impl Random {
             9 => format!("({a} >> {n})"),
             10 => format!("(({a} >> {}) & {})", n * 4, [1, 3, 15, 255, 256][self.below(5) as usize]),
             11 => format!("({a} & 255)"),
-            12 => format!("({a} {} {b} ? {} : {})", ["<", "<=", ">", ">=", "==", "!="][self.below(6) as usize], self.value(depth - 1), self.value(depth - 1)),
+            12 => format!(
+                "({a} {} {b} ? {} : {})",
+                ["<", "<=", ">", ">=", "==", "!="][self.below(6) as usize],
+                self.value(depth - 1),
+                self.value(depth - 1)
+            ),
             13 => format!("Small[{a} & 63]"),
             14 => format!("A[({a} ^ {b}) & 255]"),
             15 => format!("{}({a}, {b})", ["min", "max"][self.below(2) as usize]),
-            _ => ["(~{})", "(-{})", "abs({})", "({} / 3)", "(({} & 1023) % 5)"][self.below(5) as usize].replace("{}", &a),
+            _ => {
+                ["(~{})", "(-{})", "abs({})", "({} / 3)", "(({} & 1023) % 5)"][self.below(5) as usize].replace("{}", &a)
+            }
         }
     }
 }
@@ -161,7 +168,12 @@ int->int pipeline Main {{ add Bits; for (int k = 0; k < {n}; k++) add Boxes(k); 
 "
         )
     };
-    let text = Place::new().with("a.str", stages(24)).run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0).text().to_string();
+    let text = Place::new()
+        .with("a.str", stages(24))
+        .run(&["build", "--emit", "c", "a.str", "-o", "-"])
+        .ends(0)
+        .text()
+        .to_string();
     let (out, back) = (
         "sl_vb_store((uint8_t *)((int32_t *)(void *)out + f * 32) + 31 * 4 * SL_LANES, ",
         "sl_vb_load((const uint8_t *)((const int32_t *)(const void *)in + f * 32) + 31 * 4 * SL_LANES)",

@@ -59,3 +59,44 @@ void->void pipeline Main { add Bits; add Round; add Look; add Show; }",
     );
     assert_eq!((left, done.code), (1, 1));
 }
+
+/// A region's firings do not have the first one of a filter that has another. What that leaves in a field is in no function of the region.
+#[test]
+fn what_a_first_firing_leaves_is_any_int() {
+    let filters = |k: i32| {
+        format!(
+            "int->int filter A {{
+    int k;
+    prework pop 2 push 2 {{ k = {k}; push(pop()); push(pop()); }}
+    work pop 2 push 2 {{ int a = pop(); int b = pop(); int[3] t; t[0] = a; t[1] = b; t[2] = a ^ b; push((a & 1) + t[k]); push(((a ^ b) & 3) + k); }}
+}}
+int->int filter B {{ work pop 2 push 2 {{ int a = pop(); int b = pop(); push((a > 100 ? 7 : 8) + b * 3); push((b > 100 ? 7 : 8) * a - b); }} }}
+"
+        )
+    };
+    let chain = "int->int pipeline Main { add B; add A; add B; add B; add B; }\n";
+    // branches that are bundled: what they keep are elements of one field
+    let branches = "int->int filter C(int n) {
+    int k; int sum;
+    prework pop 1 push 1 { k = 5; push(pop()); }
+    work pop 1 push 1 { int[4] t; t[0] = n; t[1] = sum; t[2] = 7; t[3] = sum ^ n; sum += pop() * n; push(t[k] + sum); }
+}
+int->int splitjoin Main { split roundrobin; for (int i = 1; i < 9; i++) add C(i); join roundrobin; }
+";
+    for (program, code) in [
+        (filters(5) + chain, 1),
+        (filters(2) + chain, 0),
+        (branches.to_string(), 1),
+        (branches.replace("k = 5", "k = 3"), 0),
+    ] {
+        let place = Place::new().with("a.str", &program);
+        let input: Vec<u8> = (0..400).flat_map(|i: i32| (i * 7919 % 1000 - 500).to_le_bytes()).collect();
+        let ways = [
+            &["--back-end", "cc"][..],
+            &["--back-end", "jit"],
+            &["--back-end", "cc", "--fuse=false"],
+            &["--target", "cuda", "--emulate"],
+        ];
+        assert_eq!(place.as_interpreted(&input, &ways).code, code, "{program}");
+    }
+}

@@ -149,7 +149,15 @@ fn a_switch_keeps_its_jumps_and_its_arms_have_choices() {
 #[test]
 fn lanes_have_choices_of_their_own() {
     let mut kernel = made("out(0) = 0;").0;
-    kernel.lanes = Some(Lanes { function: FuncId(0), varying: vec![], unroll: 1, deep: 1, phases: false, strands: 1, narrow: None });
+    kernel.lanes = Some(Lanes {
+        function: FuncId(0),
+        varying: vec![],
+        unroll: 1,
+        deep: 1,
+        phases: false,
+        strands: 1,
+        narrow: None,
+    });
     let before = kernel.clone();
     run(&mut kernel);
     assert_eq!(kernel, before);

@@ -57,14 +57,16 @@ pub struct Bytes<'k> {
     lanes: &'k Lanes,
     narrow: &'k Narrow,
     facts: Facts,
+    /// Do items come as bytes, and go as such?
+    as_bytes: (bool, bool),
 }
 
 impl<'k> Bytes<'k> {
-    /// Of a kernel whose lanes hold bytes.
-    pub fn of(kernel: &'k Kernel) -> Option<Bytes<'k>> {
+    /// Of a kernel whose lanes hold bytes. `as_bytes`: do the items that it takes come as such, and those go that it gives?
+    pub fn of(kernel: &'k Kernel, as_bytes: (bool, bool)) -> Option<Bytes<'k>> {
         let lanes = kernel.lanes.as_ref()?;
         let narrow = lanes.narrow.as_ref()?;
-        Some(Bytes { kernel, lanes, narrow, facts: Facts::knowing(kernel, narrow.taken) })
+        Some(Bytes { kernel, lanes, narrow, facts: Facts::of_any_state(kernel, narrow.taken), as_bytes })
     }
 
     /// The lanes' function.
@@ -193,11 +195,13 @@ impl<'k> Bytes<'k> {
                     return Cost { bytes: 0, ints: WIDEN, direct: true, widened: true };
                 }
                 Base::Local(_) => return Cost { bytes: pack, ints: 0, direct: false, widened: false },
-                // items that are bytes may come as such
-                Base::In(_) if self.is_byte(e) => {
-                    return Cost { bytes: VECTORS, ints: VECTORS, direct: true, widened: false };
+                Base::In(_) if self.as_bytes.0 => {
+                    return Cost { bytes: 1, ints: 1 + WIDEN, direct: true, widened: true };
                 }
-                Base::In(_) => return Cost { bytes: VECTORS + pack, ints: VECTORS, direct: true, widened: false },
+                Base::In(_) => {
+                    let pack = if self.is_byte(e) { PACK - VECTORS } else { pack };
+                    return Cost { bytes: VECTORS + pack, ints: VECTORS, direct: true, widened: false };
+                }
                 _ => {}
             }
         }
@@ -246,8 +250,8 @@ impl<'k> Bytes<'k> {
         let (cost, wide) = (self.cost(e), self.wide(e));
         match &p.base {
             Base::Local(id) if self.holds(*id) => (cost.bytes, wide),
-            // items that are bytes may go as such
-            Base::Out(_) if self.gives(e) => (cost.bytes + VECTORS, wide + VECTORS),
+            Base::Out(_) if self.as_bytes.1 => (cost.bytes + 1, wide + VECTORS),
+            Base::Out(_) if self.gives(e) => (cost.bytes + WIDEN + VECTORS, wide + VECTORS),
             Base::Out(_) => (cost.ints + VECTORS, wide + VECTORS),
             _ => (cost.ints, wide),
         }

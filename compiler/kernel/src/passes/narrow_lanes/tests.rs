@@ -22,7 +22,7 @@ local0 \"a\" int local1 \"b\" int local2 \"c\" int local3 \"i\" int local4 \"d\"
     let mut kernel = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     lanes::run(&mut kernel);
     assert!(kernel.lanes.is_some(), "no lanes: {text}");
-    narrow(&mut kernel, Range::new(lo, hi));
+    narrow(&mut kernel, Range::new(lo, hi), (true, true));
     verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
     // what is printed reads back
     assert_eq!(parse(&print(&kernel)).as_ref(), Ok(&kernel));
@@ -42,7 +42,7 @@ fn bits_are_bytes() {
     let n = narrow_of(&k).expect("bytes");
     assert_eq!((n.taken, n.given), (Range::new(0, 1), Range::new(0, 3)));
     assert_eq!(n.locals[..3], [Range::new(0, 1); 3]);
-    let b = Bytes::of(&k).unwrap();
+    let b = Bytes::of(&k, (true, true)).unwrap();
     assert!((0..3).all(|i| b.holds(LocalId(i))));
     // counters are the same in all lanes, and so is what nobody assigns
     assert!(!b.holds(LocalId(3)));
@@ -62,11 +62,11 @@ fn ints_are_none() {
 /// Whatever a variable holds at some point counts, wherever it is read.
 #[test]
 fn bounds_hold_everywhere() {
-    let k = kernel((2, 2), (0, 1), &format!("{ENOUGH} out(0) = $0; $0 = ($1 - 1); out(1) = ($0 + 1);"));
+    let k = kernel((2, 2), (0, 1), &format!("{ENOUGH} $3 = $2; out(0) = $3; $3 = ($1 - 1); out(1) = ($3 + $0);"));
     let n = narrow_of(&k).expect("bytes");
-    assert_eq!(n.locals[0], Range::new(-1, 1));
-    let b = Bytes::of(&k).unwrap();
-    assert!(!b.holds(LocalId(0)) && b.holds(LocalId(1)));
+    assert_eq!(n.locals[3], Range::new(-1, 1));
+    let b = Bytes::of(&k, (true, true)).unwrap();
+    assert!(!b.holds(LocalId(3)) && b.holds(LocalId(1)));
     // what has been assigned in a loop, with what was there before: 0
     let body = format!("{ENOUGH} for $3 = 0 < 4 step 1; {{ $4[$3] = ($0 + $3); }} out(0) = $4[1]; out(1) = $2;");
     let k = kernel((2, 2), (0, 1), &body);
@@ -84,7 +84,7 @@ fn some_operations_are_those_of_bytes() {
     let lanes = k.lanes.as_mut().unwrap();
     lanes.varying.push(true);
     lanes.narrow.as_mut().expect("bytes").locals.push(Range::ALL);
-    let (b, any) = (Bytes::of(&k).unwrap(), LocalId::from(k.functions[f.index()].locals.len() - 1));
+    let (b, any) = (Bytes::of(&k, (true, true)).unwrap(), LocalId::from(k.functions[f.index()].locals.len() - 1));
     use BinaryOp::*;
     let x = |i: u32| Expr::local(LocalId(i), Ty::Int);
     let word = Expr::local(any, Ty::Int);
