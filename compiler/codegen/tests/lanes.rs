@@ -209,6 +209,10 @@ static int round_of(void)
     EACH("choice", sl_vb_select(c, a, b), c[l] ? a[l] : b[l])
     EACH("least", sl_vb_min(a, b), a[l] < b[l] ? a[l] : b[l]) EACH("greatest", sl_vb_max(a, b), a[l] < b[l] ? b[l] : a[l])
     SHIFT(0) SHIFT(1) SHIFT(2) SHIFT(3) SHIFT(4) SHIFT(5) SHIFT(6) SHIFT(7)
+    for (volatile int by = 0; by < 8; by++) {
+        const int n = by;
+        EACH("left by any", sl_vb_left(a, n), a[l] << n) EACH("right by any", sl_vb_right(a, n), a[l] >> n)
+    }
     ELEMENTS(1) ELEMENTS(16) ELEMENTS(17) ELEMENTS(64) ELEMENTS(65) ELEMENTS(128) ELEMENTS(129) ELEMENTS(256)
     return 0;
 }

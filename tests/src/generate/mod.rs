@@ -15,6 +15,7 @@ mod feedback;
 mod filter;
 mod latencies;
 mod mail;
+mod narrow;
 pub mod random;
 mod stmt;
 mod stream;
@@ -22,6 +23,7 @@ pub mod types;
 mod window;
 
 pub use branches::branches;
+pub use narrow::narrow;
 
 use body::{Body, Gen, Place, Var};
 use filter::Rates;

@@ -96,16 +96,16 @@ SL_FN __attribute__((always_inline)) void sl_vb_store_ints(int32_t *p, const lon
     for (int u = 0; u < 4; u++) sl_vi_store(p + u * step, sl_vi_of_bytes(v, u));
 }
 
-/* Bits moved within each byte, by a constant from 0 to 7: no processor does it to bytes. */
+/* Bits moved within each byte, by 0 to 7, the same for all: no processor does it to bytes. */
 SL_FN __attribute__((always_inline)) sl_vb sl_vb_right(sl_vb v, const int n)
 {
-    return n == 0 ? v : (sl_vb)((sl_vh)v >> n) & sl_vb_splat(255 >> n);
+    return (sl_vb)((sl_vh)v >> n) & sl_vb_splat(255 >> n);
 }
 SL_FN __attribute__((always_inline)) sl_vb sl_vb_left(sl_vb v, const int n)
 {
-    return n == 0 ? v : n == 1 ? v + v : (sl_vb)((sl_vh)v << n) & sl_vb_splat(255 << n & 255);
+    return n == 1 ? v + v : (sl_vb)((sl_vh)v << n) & sl_vb_splat(255 << n & 255);
 }
-/* The same of which a mask is wanted that has no bit that has come from another byte. */
+/* The same by a constant, of which a mask is wanted that has no bit that has come from another byte. */
 SL_FN __attribute__((always_inline)) sl_vb sl_vb_bits(sl_vb v, const int n, const int32_t mask)
 {
     return (sl_vb)((sl_vh)v >> n) & sl_vb_splat(mask);

@@ -172,9 +172,10 @@ impl Printer<'_> {
         }
         let (x, y) = (self.byte(a), self.byte(b));
         let truths = is_truth(&a.ty);
+        let by = || shift(b).map_or_else(|| self.expr(b), |n| n.to_string());
         match op {
-            Shl => format!("sl_vb_left({x}, {})", shift(b).unwrap_or(0)),
-            Shr => format!("sl_vb_right({x}, {})", shift(b).unwrap_or(0)),
+            Shl => format!("sl_vb_left({x}, {})", by()),
+            Shr => format!("sl_vb_right({x}, {})", by()),
             Mul => match (power(a), power(b)) {
                 (_, Some(n)) => format!("sl_vb_left({x}, {n})"),
                 (Some(n), _) => format!("sl_vb_left({y}, {n})"),

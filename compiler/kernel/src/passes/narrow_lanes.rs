@@ -28,6 +28,9 @@ use sluice_frontend::ty::Ty;
 /// Operations on ints of a firing that is looked at, at least.
 const FEWEST: u64 = 8;
 
+/// Items that a firing takes and gives, at most: blocks of four vectors of firings are to stay near.
+const MOST_ITEMS: u32 = 256;
+
 /// Parts of the largest expression that is looked at: costs are asked for of each part.
 const LARGEST: usize = 256;
 
@@ -79,13 +82,13 @@ fn of_graph(graph: &SdfGraph, on: &[Option<Range>], first: usize, kernels: &mut 
 /// Could anything go as bytes?
 fn may(kernel: &Kernel) -> bool {
     let Some(lanes) = kernel.lanes.as_ref().filter(|l| l.strands == 1 && l.narrow.is_none()) else { return false };
-    let body = &kernel.function(lanes.function).body;
+    let (body, rates) = (&kernel.function(lanes.function).body, kernel.work.rates);
     let (mut ints, mut largest) = (0, 0);
     walk::each_stmt(body, &mut |s| s.kind.each_own_expr(&mut |e| largest = largest.max(e.size())));
     walk::each_expr(body, &mut |e| {
         ints += u64::from(e.ty == Ty::Int && matches!(e.kind, ExprKind::Binary(..) | ExprKind::Select(..)));
     });
-    ints >= FEWEST && largest <= LARGEST
+    ints >= FEWEST && largest <= LARGEST && rates.pop.saturating_add(rates.push) <= MOST_ITEMS
 }
 
 /// Notes the bounds where it pays.
@@ -106,13 +109,18 @@ fn narrow(kernel: &mut Kernel, taken: Range, as_bytes: (bool, bool)) {
 fn bounds(kernel: &Kernel, lanes: &Lanes, taken: Range) -> Narrow {
     let f = kernel.function(lanes.function);
     let of_ints = |ty: &Ty| *ty == Ty::Int || matches!(ty, Ty::Array(of, _) if **of == Ty::Int);
-    let begins = |(l, varies): (&Local, &bool)| {
-        if *varies && of_ints(&l.ty) { Range::exactly(0) } else { Range::ALL }
-    };
-    let mut locals: Vec<Range> = f.locals.iter().zip(&lanes.varying).map(begins).collect();
+    let begins = |l: &Local| if of_ints(&l.ty) { Range::exactly(0) } else { Range::ALL };
+    let mut locals: Vec<Range> = f.locals.iter().map(begins).collect();
+    for id in counters_seen_outside(&f.body) {
+        locals[id.index()] = Range::ALL;
+    }
     let mut given: Option<Range> = None;
     let facts = Facts::of_any_state(kernel, taken);
     each_statement(kernel, &facts, f, &mut |s: &Stmt, env: &Env<'_>| {
+        if let StmtKind::For(l) = &s.kind {
+            let held = &mut locals[l.var.index()];
+            *held = held.hull(counted(l, env));
+        }
         let StmtKind::Assign(p, e) = &s.kind else { return };
         match &p.base {
             Base::Local(LocalId(id)) => {
@@ -125,6 +133,35 @@ fn bounds(kernel: &Kernel, lanes: &Lanes, taken: Range) -> Narrow {
     });
     let given = given.filter(|_| kernel.output == Ty::Int).unwrap_or(Range::ALL);
     Narrow { taken, given, locals }
+}
+
+/// Counters of loops that are read where they do not count, or written.
+fn counters_seen_outside(body: &[Stmt]) -> Vec<LocalId> {
+    let (mut counters, mut written) = (Vec::new(), Vec::new());
+    walk::each_stmt(body, &mut |s| match &s.kind {
+        // in its turns, and by the loop itself
+        StmtKind::For(l) => counters.push((l.var, walk::uses(&l.body, l.var) + 1)),
+        StmtKind::Assign(p, _) => written.extend(p.as_local()),
+        _ => {}
+    });
+    let seen = |id: LocalId| counters.iter().filter(|(v, _)| *v == id).map(|(_, n)| n).sum::<usize>();
+    let outside = |id: &LocalId| walk::uses(body, *id) != seen(*id) || written.contains(id);
+    counters.iter().map(|(v, _)| *v).filter(outside).collect()
+}
+
+/// What a loop counts, in its turns.
+fn counted(l: &For, env: &Env<'_>) -> Range {
+    let (from, to, step) = (env.eval(&l.from), env.eval(&l.to), i64::from(l.step));
+    let turns = match (l.cmp, step > 0) {
+        (BinaryOp::Lt, true) => Range::new(from.lo, to.hi - 1),
+        (BinaryOp::Le, true) => Range::new(from.lo, to.hi),
+        (BinaryOp::Gt, false) => Range::new(to.lo + 1, from.hi),
+        (BinaryOp::Ge, false) => Range::new(to.lo, from.hi),
+        _ => return Range::ALL,
+    };
+    // the value behind the last one must not wrap; where there is no turn, nobody sees it
+    let whole = Range::new(turns.lo + step.min(0), turns.hi + step.max(0)).is_int();
+    if whole && turns.lo <= turns.hi { turns } else { Range::ALL }
 }
 
 /// Do bytes take two thirds of the operations, at most?

@@ -113,7 +113,12 @@ fn items_stay_in_lanes_between_regions() {
     let text = place.run(&["build", &file, "--emit", "c", "-o", "-"]).ends(0).text().to_string();
     assert!(text.contains("sl_vi_load((const int32_t *)(const void *)in + (f + 0 * SL_LANES) * 64 + 63 * SL_LANES)"));
     assert!(text.contains("sl_vi_store((int32_t *)(void *)out + (f + 0 * SL_LANES) * 64 + 63 * SL_LANES,"));
-    for n in [0, 1, 2, 6, 8, 10, 30, 32, 34, 64, 66, 96, 98, 130, 1000, 5002] {
+    // bits are bytes there, of as many firings as fill a vector of these
+    assert!(
+        text.contains("sl_vb_load((const uint8_t *)((const int32_t *)(const void *)in + f * 64) + 63 * 4 * SL_LANES)")
+    );
+    assert!(text.contains("sl_vb_store((uint8_t *)((int32_t *)(void *)out + f * 64) + 63 * 4 * SL_LANES, "));
+    for n in [0, 1, 2, 6, 8, 10, 30, 32, 34, 64, 66, 80, 82, 96, 98, 128, 130, 254, 256, 258, 400, 1000, 5002] {
         let input = ints(n);
         let by = |how: &[&str]| place.run_with(&[&["run", &file], how].concat(), &input).ends(0).stdout;
         let reference = by(&["--interpret"]);

@@ -3,8 +3,8 @@
 use super::fusing::same;
 use crate::support::*;
 
-/// Tables of bytes and of words, and a filter that gives bytes and bits of words.
-const BEFORE: &str = "static {
+/// Tables of bytes and of words.
+const TABLES: &str = "static {
     int[256] A; int[64] Small; int[3][16] Rows; int[64] Words;
     init {
         int s = 1;
@@ -16,7 +16,10 @@ const BEFORE: &str = "static {
         }
     }
 }
-int->int filter Parts {
+";
+
+/// A filter that gives bytes and bits of words.
+const PARTS: &str = "int->int filter Parts {
     work pop 1 push 4 {
         int w = pop();
         push(w & 255);
@@ -27,14 +30,14 @@ int->int filter Parts {
 }
 ";
 
-/// What a firing pushes of bytes `x`, `y` and bits `p`, `q`, many times over, so that lanes pay; does it go as bytes?
+/// Of bytes `x`, `y` and bits `p`, `q`; does it go as bytes, where there is much of it?
 const VALUES: [(&str, bool); 16] = [
     ("(x ^ y) & (x | 15)", true),
     ("(p ^ q) | (p & 1)", true),
     ("Small[(2 * x + q) & 63] ^ p", true),
     ("A[x ^ y] & 127", true),
     ("Rows[1][(x >> 4) ^ (y & 15)]", true),
-    ("x < y ? x + 1 : y + 2", true),
+    ("x < y ? x >> 1 : y", true),
     ("(x > 200 && y != 7 || p == q) ? 10 : 20 + q", true),
     ("min(x, y) ^ max(x, 3)", true),
     ("((x << 3) + y) & 255", true),
@@ -49,11 +52,22 @@ const VALUES: [(&str, bool); 16] = [
     ("(x * 300 - y) % 7", false),
 ];
 
+/// The value of many bytes in a row, for each item.
+fn rounds(value: &str) -> String {
+    let round =
+        format!("        all ^= {value};\n        x = (x + 7) & 255; y = (y ^ x) & 255; p = p ^ q; q = q ^ (x & 1);\n");
+    format!(
+        "{TABLES}{PARTS}int->int filter Last {{\n    work pop 4 push 1 {{\n        int x = pop(); int y = pop(); int p = pop(); int q = pop();\n        int all = 0;\n{}        push(all);\n    }}\n}}\n\
+         int->int pipeline Main {{ add Parts; add Last; }}\n",
+        round.repeat(12)
+    )
+}
+
 fn program(values: &[&str]) -> String {
     let pushes: String = values.iter().map(|v| format!("        push({v});\n")).collect();
     let n = values.len();
     format!(
-        "{BEFORE}int->int filter Last {{\n    work pop 4 push {n} {{\n        int x = pop(); int y = pop(); int p = pop(); int q = pop();\n{pushes}    }}\n}}\n\
+        "{TABLES}{PARTS}int->int filter Last {{\n    work pop 4 push {n} {{\n        int x = pop(); int y = pop(); int p = pop(); int q = pop();\n{pushes}    }}\n}}\n\
          int->int pipeline Main {{ add Parts; add Last; }}\n"
     )
 }
@@ -74,10 +88,10 @@ const LENGTHS: [usize; 12] = [0, 1, 7, 8, 15, 16, 31, 33, 64, 100, 1000, 10_001]
 #[test]
 fn which_go_as_bytes() {
     for (value, wanted) in VALUES {
-        let place = Place::new().with("a.str", program(&[value; 8]));
+        let place = Place::new().with("a.str", rounds(value));
         let text = |how: &[&str]| {
             let all = [&["build", "--emit", "c", "a.str", "-o", "-"], how].concat();
-            place.run(&all).ends(0).text().contains("sl_vb ")
+            place.run(&all).ends(0).text().contains("SL_BYTES_H")
         };
         assert_eq!(text(&[]), wanted, "{value}");
         assert!(!text(&["--inner=none"]), "{value}");
@@ -144,42 +158,6 @@ impl Random {
             }
         }
     }
-}
-
-/// Boxes one behind the other, in more regions than one: bits pass between them as bytes, also of firings that do not fill a vector of these.
-#[test]
-fn bytes_pass_between_regions() {
-    let stages = |n: usize| {
-        format!(
-            "{BEFORE}int->int filter Bits {{ work pop 1 push 32 {{ int w = pop(); for (int i = 0; i < 32; i++) push((w >> i) & 1); }} }}
-int->int filter Boxes(int k) {{
-    work pop 32 push 32 {{
-        for (int b = 0; b < 8; b++) {{
-            int at = k & 15;
-            for (int i = 0; i < 4; i++) at = (2 * at + peek((7 * (4 * b + i) + k) % 32)) & 63;
-            int v = Small[at];
-            for (int i = 0; i < 4; i++) push((v >> i) & 1);
-        }}
-        for (int i = 0; i < 32; i++) pop();
-    }}
-}}
-int->int filter Digits {{ work pop 4 push 1 {{ int d = 0; for (int i = 0; i < 4; i++) d = 2 * d + pop(); push(d < 10 ? '0' + d : 'A' + d - 10); }} }}
-int->int pipeline Main {{ add Bits; for (int k = 0; k < {n}; k++) add Boxes(k); add Digits; }}
-"
-        )
-    };
-    let text = Place::new()
-        .with("a.str", stages(24))
-        .run(&["build", "--emit", "c", "a.str", "-o", "-"])
-        .ends(0)
-        .text()
-        .to_string();
-    let (out, back) = (
-        "sl_vb_store((uint8_t *)((int32_t *)(void *)out + f * 32) + 31 * 4 * SL_LANES, ",
-        "sl_vb_load((const uint8_t *)((const int32_t *)(const void *)in + f * 32) + 31 * 4 * SL_LANES)",
-    );
-    assert!(text.contains(out) && text.contains(back), "{text}");
-    same(&stages(24), words, &[0, 1, 5, 8, 31, 32, 33, 40, 63, 64, 65, 100, 127, 128, 129, 200, 1000, 5001]);
 }
 
 /// By another compiler where there is one, too.

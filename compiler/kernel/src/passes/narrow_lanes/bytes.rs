@@ -120,8 +120,8 @@ impl<'k> Bytes<'k> {
             ExprKind::Unary(..) => e.ty == Ty::Int,
             ExprKind::Binary(op, a, b) if e.ty == Ty::Int => match op {
                 Add | Sub | Mul | BitAnd | BitOr | BitXor => true,
-                Shl => shift(b).is_some(),
-                Shr => shift(b).is_some() && self.is_byte(a),
+                Shl => self.moves(b),
+                Shr => self.moves(b) && self.is_byte(a),
                 _ => false,
             },
             ExprKind::Binary(op, a, b) if is_truth(&e.ty) => match op {
@@ -143,6 +143,11 @@ impl<'k> Bytes<'k> {
             ExprKind::Builtin(Builtin::Abs, args) => e.ty == Ty::Int && args.iter().all(|a| self.is_byte(a)),
             _ => false,
         }
+    }
+
+    /// Does a shift by this, the same in all lanes, leave bits of a byte?
+    fn moves(&self, by: &Expr) -> bool {
+        shift(by).is_some() || by.as_int().is_none() && !self.varies(by) && self.range(by).within(0, 7)
     }
 
     /// Is this an element of a row of bytes, at a byte?

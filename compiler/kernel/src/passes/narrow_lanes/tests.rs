@@ -67,6 +67,14 @@ fn bounds_hold_everywhere() {
     assert_eq!(n.locals[3], Range::new(-1, 1));
     let b = Bytes::of(&k, (true, true)).unwrap();
     assert!(!b.holds(LocalId(3)) && b.holds(LocalId(1)));
+    // a loop's counter is what it is in its turns, unless it is read elsewhere
+    let counts = |after: &str| {
+        let turns = "for $3 = 0 < 8 step 1; { $0 = ($0 ^ (($2 & $3) & 1)); } ";
+        let k = kernel((2, 2), (0, 1), &format!("{ENOUGH} {turns} {after} out(0) = $0; out(1) = $2;"));
+        narrow_of(&k).expect("bytes").locals[3]
+    };
+    assert_eq!(counts(""), Range::new(0, 7));
+    assert_eq!(counts("$1 = ($1 ^ ($3 & 1));"), Range::ALL);
     // what has been assigned in a loop, with what was there before: 0
     let body = format!("{ENOUGH} for $3 = 0 < 4 step 1; {{ $4[$3] = ($0 + $3); }} out(0) = $4[1]; out(1) = $2;");
     let k = kernel((2, 2), (0, 1), &body);
@@ -101,6 +109,8 @@ fn some_operations_are_those_of_bytes() {
     assert!(direct(&op(Add, &op(Mul, &x(0), &Expr::int(1000)), &x(2))));
     assert!(direct(&op(Shl, &x(0), &Expr::int(7))) && direct(&op(Shl, &x(0), &Expr::int(39))));
     assert!(!direct(&op(Shl, &x(0), &Expr::int(8))));
+    // by what is known to be less than eight
+    assert!(!direct(&op(Shl, &x(0), &x(1))), "differs between lanes");
     // all of them are needed
     assert!(direct(&op(Shr, &x(0), &Expr::int(3))) && !direct(&op(Shr, &word, &Expr::int(3))));
     assert!(!direct(&op(Shr, &op(Sub, &x(0), &x(1)), &Expr::int(1))), "may be less than 0");
