@@ -32,8 +32,8 @@ pub(super) struct LaneLayout {
     /// Words of an item taken, and of one given.
     width: (u32, u32),
     /// Words taken and given by a firing.
-    pop: u32,
-    push: u32,
+    pub(super) pop: u32,
+    pub(super) push: u32,
     /// Firings in a block, and words in a phase.
     block: u32,
     row: u32,
@@ -47,7 +47,7 @@ pub(super) struct LaneLayout {
     /// So many firings that follow one another are one here, in a lane.
     in_lane: u32,
     /// Which ends are as vectors have them.
-    ends: Ends,
+    pub(super) ends: Ends,
     /// Items are loaded from where they are, by squares in loops ([`super::print_columns`]).
     pub(super) by_columns: bool,
     /// What loops count.
@@ -176,11 +176,8 @@ impl Printer<'_> {
         let ends = self.options.lanewise;
         self.start(lanes.function);
         let layout = LaneLayout::of(self.kernel, lanes, ends, 1);
+        let (in_lane, others) = self.ways(lanes, ends, layout.block);
         let within = self.within_firings();
-        let (in_lane, others) = match () {
-            () if print_narrow::may(self.kernel) => (Vec::new(), Way::of_bytes().to_vec()),
-            () => self.ways(lanes, ends, layout.block),
-        };
         if lanes.strands > 1 {
             let _ = writeln!(self.out, "    n *= {};", lanes.strands);
         }
@@ -199,7 +196,7 @@ impl Printer<'_> {
 
     /// Blocks of firings, as long as enough are left.
     fn blocks(&mut self, lanes: &Lanes, layout: LaneLayout, ways: &[Way]) {
-        let (rates, in_lane) = (layout.rates, layout.in_lane);
+        let (rates, in_lane, ends) = (layout.rates, layout.in_lane, layout.ends);
         let window = rates.peek * layout.width.0;
         // the last way does what the others leave
         let whole = match ways.last().map_or(1, |w| w.vectors / in_lane as usize) {
@@ -251,8 +248,7 @@ impl Printer<'_> {
         self.layout = Some(layout);
         for way in ways {
             (self.unroll, self.way) = (way.vectors, Some(*way));
-            let as_bytes = (self.options.lanewise.bytes_taken, self.options.lanewise.bytes_given);
-            self.bytes = if way.bytes { Bytes::of(self.kernel, as_bytes) } else { None };
+            self.bytes = if way.bytes { Bytes::of(self.kernel, (ends.bytes_taken, ends.bytes_given)) } else { None };
             let condition = way.machines.condition().filter(|_| !widest);
             self.out.push_str(condition.unwrap_or_default());
             if way.anew {
@@ -303,11 +299,7 @@ impl Printer<'_> {
     fn declare_varying(&mut self, varying: &[bool]) {
         for (i, l) in self.function().locals.iter().enumerate().filter(|(i, _)| varying[*i]) {
             let name = self.local(LocalId::from(i));
-            if self.holds_bytes(LocalId::from(i)) {
-                let _ = match l.ty.known_len() {
-                    Some(n) => writeln!(self.out, "                SL_UNUSED sl_vb {name}_b[{}];", n.max(1)),
-                    None => writeln!(self.out, "                SL_UNUSED sl_vb {name}_b = {{0}};"),
-                };
+            if self.declares_bytes(LocalId::from(i), &l.ty) {
                 continue;
             }
             let names: Vec<String> = (0..self.unroll)
@@ -403,43 +395,6 @@ impl Printer<'_> {
         format!("({c} *)result + {word} * {} + f + {}", l.firings(), self.offset(u))
     }
 
-    /// How far the words of one vector are from those of the next, where they are stored.
-    pub(super) fn out_step(&self) -> String {
-        match &self.layout {
-            Some(l) if l.ends.given && l.push > 1 => format!("{} * SL_LANES", l.push),
-            _ => "SL_LANES".into(),
-        }
-    }
-
-    /// Do items come as bytes, and go as such?
-    pub(super) fn takes_bytes(&self) -> bool {
-        self.bytes.is_some() && self.layout.as_ref().is_some_and(|l| l.ends.bytes_taken)
-    }
-
-    pub(super) fn gives_bytes(&self) -> bool {
-        self.bytes.is_some() && self.layout.as_ref().is_some_and(|l| l.ends.bytes_given)
-    }
-
-    /// Where bytes that are given go.
-    pub(super) fn out_bytes(&self, position: &Expr) -> String {
-        let Some(l) = &self.layout else { return String::new() };
-        let word = self.word(position, &[], 1);
-        format!("(uint8_t *)((int32_t *)(void *)out + f * {}) + {word} * 4 * SL_LANES", l.push)
-    }
-
-    /// The bytes of an item; `small`: the item is nothing else.
-    pub(super) fn item_bytes(&self, position: &Expr, path: &[Proj], small: bool) -> String {
-        let Some(l) = &self.layout else { return String::new() };
-        if self.takes_bytes() {
-            let word = self.word(position, path, 1);
-            let from = format!("(const int32_t *)(const void *)in + f * {}", l.pop);
-            return format!("sl_vb_load((const uint8_t *)({from}) + {word} * 4 * SL_LANES)");
-        }
-        let step = if l.ends.taken && l.pop > 1 { format!("{} * SL_LANES", l.pop) } else { "SL_LANES".into() };
-        let f = if small { "sl_vb_load_small" } else { "sl_vb_load_ints" };
-        format!("{f}({}, {step})", self.in_address(position, path, "int32_t", 0))
-    }
-
     /// Which item it is.
     fn counted(&self, position: &Expr) -> String {
         match &self.layout {
@@ -449,7 +404,7 @@ impl Printer<'_> {
     }
 
     /// The word of an item's part, counted from the firing's first.
-    fn word(&self, position: &Expr, path: &[Proj], width: u32) -> String {
+    pub(super) fn word(&self, position: &Expr, path: &[Proj], width: u32) -> String {
         let part = part_of(path);
         match position.as_int() {
             Some(i) => ((i as u32) * width + part).to_string(),
@@ -472,7 +427,7 @@ impl Printer<'_> {
     }
 
     /// Where the items of vector `u` are, one after the other.
-    fn in_address(&self, position: &Expr, path: &[Proj], c: &str, u: usize) -> String {
+    pub(super) fn in_address(&self, position: &Expr, path: &[Proj], c: &str, u: usize) -> String {
         let Some(l) = &self.layout else { return String::new() };
         let (before, u) = (u as u32 % l.in_lane * (l.rates.pop / l.in_lane), u as u32 / l.in_lane);
         let word = self.word(position, path, l.width.0);

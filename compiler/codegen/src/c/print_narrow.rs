@@ -42,9 +42,55 @@ pub(super) fn of_node<'a>(
 }
 
 impl Printer<'_> {
-    /// Does a variable hold bytes in what is being printed?
-    pub(super) fn holds_bytes(&self, id: LocalId) -> bool {
-        self.bytes.as_ref().is_some_and(|b| b.holds(id))
+    /// Declares a variable that holds bytes in what is being printed. False where it holds none.
+    pub(super) fn declares_bytes(&mut self, id: LocalId, ty: &Ty) -> bool {
+        let holds = self.bytes.as_ref().is_some_and(|b| b.holds(id));
+        if holds {
+            let name = self.local(id);
+            let _ = match ty.known_len() {
+                Some(n) => writeln!(self.out, "                SL_UNUSED sl_vb {name}_b[{}];", n.max(1)),
+                None => writeln!(self.out, "                SL_UNUSED sl_vb {name}_b = {{0}};"),
+            };
+        }
+        holds
+    }
+
+    /// How far the words of one vector are from those of the next, where they are stored.
+    fn out_step(&self) -> String {
+        match &self.layout {
+            Some(l) if l.ends.given && l.push > 1 => format!("{} * SL_LANES", l.push),
+            _ => "SL_LANES".into(),
+        }
+    }
+
+    /// Do items come as bytes?
+    fn takes_bytes(&self) -> bool {
+        self.bytes.is_some() && self.layout.as_ref().is_some_and(|l| l.ends.bytes_taken)
+    }
+
+    /// Likewise those that are given.
+    fn gives_bytes(&self) -> bool {
+        self.bytes.is_some() && self.layout.as_ref().is_some_and(|l| l.ends.bytes_given)
+    }
+
+    /// Where bytes that are given go.
+    fn out_bytes(&self, position: &Expr) -> String {
+        let Some(l) = &self.layout else { return String::new() };
+        let word = self.word(position, &[], 1);
+        format!("(uint8_t *)((int32_t *)(void *)out + f * {}) + {word} * 4 * SL_LANES", l.push)
+    }
+
+    /// The bytes of an item; `small`: the item is nothing else.
+    fn item_bytes(&self, position: &Expr, path: &[Proj], small: bool) -> String {
+        let Some(l) = &self.layout else { return String::new() };
+        if self.takes_bytes() {
+            let word = self.word(position, path, 1);
+            let from = format!("(const int32_t *)(const void *)in + f * {}", l.pop);
+            return format!("sl_vb_load((const uint8_t *)({from}) + {word} * 4 * SL_LANES)");
+        }
+        let step = if l.ends.taken && l.pop > 1 { format!("{} * SL_LANES", l.pop) } else { "SL_LANES".into() };
+        let f = if small { "sl_vb_load_small" } else { "sl_vb_load_ints" };
+        format!("{f}({}, {step})", self.in_address(position, path, "int32_t", 0))
     }
 
     /// Prints an assignment of bytes. False where it is none.

@@ -22,7 +22,7 @@
 
 use super::lanewise::Ends;
 use super::print_function::Printer;
-use super::print_narrow::VECTORS;
+use super::print_narrow;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
@@ -89,11 +89,6 @@ impl Way {
         anew: false,
         bytes: false,
     };
-
-    /// Vectors of bytes, and for what they leave, one of ints.
-    pub(super) fn of_bytes() -> [Way; 2] {
-        [Way { vectors: VECTORS, bytes: true, ..Way::ALONE }, Way { anew: true, ..Way::ALONE }]
-    }
 }
 
 /// A loop whose vectors share what they load.
@@ -136,6 +131,11 @@ impl Sharing {
 impl Printer<'_> {
     /// How many vectors at once: firings that follow one another in a lane, which are a block of their own, and others, the most first; `block` positions of lanes are a block at most (0: any).
     pub(super) fn ways(&self, lanes: &Lanes, ends: Ends, block: u32) -> (Vec<Way>, Vec<Way>) {
+        if print_narrow::may(self.kernel) {
+            // vectors of bytes, and for what they leave, one of ints
+            let bytes = Way { vectors: print_narrow::VECTORS, bytes: true, ..Way::ALONE };
+            return (Vec::new(), vec![bytes, Way { anew: true, ..Way::ALONE }]);
+        }
         let mut loops: Vec<Shared> = Vec::new();
         // in a short one the processor looks at the other vectors soon enough
         let mut chain = walk::count(&self.function().body) >= LONG;
