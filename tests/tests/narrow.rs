@@ -2,6 +2,8 @@
 //!
 //! `SLUICE_NARROW_PROGRAMS=400` tries more than 12, `SLUICE_FIRST_SEED` others.
 
+#![allow(clippy::disallowed_methods)] // the number of programs comes from outside
+
 use sluice_driver::options::Inner;
 use sluice_tests::generate::narrow;
 use sluice_tests::generate::random::Random;
