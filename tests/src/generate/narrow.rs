@@ -53,10 +53,11 @@ impl Narrow {
         self.number += 1;
         let name = format!("S{}", self.number);
         match self.r.below(10) {
+            // branches give what they take, which a duplicate splitter's do not for what comes to it
             0 if depth > 0 => {
                 let (split, n) = (if self.r.chance(50) { "duplicate" } else { "roundrobin(4)" }, self.r.range(2, 4));
                 let branches: String =
-                    (0..n).map(|_| self.stage(depth - 1)).fold(String::new(), |all, b| format!("{all}    add {b};\n"));
+                    (0..n).map(|_| self.stage(0)).fold(String::new(), |all, b| format!("{all}    add {b};\n"));
                 let join = if split == "duplicate" { 1 } else { 4 };
                 let all = format!(
                     "int->int splitjoin {name} {{\n    split {split};\n{branches}    join roundrobin({join});\n}}\n"
