@@ -100,14 +100,5 @@ fn nobody_can_tell() {
 #[test]
 fn whatever_compiles_it() {
     let all: Vec<&str> = VALUES.iter().map(|(v, _)| *v).collect();
-    let place = Place::new().with("a.str", program(&all));
-    let input = words(4000);
-    let reference = place.run_with(&["run", "a.str", "--interpret"], &input).ends(0).stdout;
-    let clang = std::process::Command::new("clang").arg("--version").output().is_ok_and(|o| o.status.success());
-    if !clang {
-        return sluice_skipped::skipped("there is no clang: it compiles no look-ups");
-    }
-    let mut command = place.command(&["run", "a.str", "--back-end", "cc"]);
-    command.env("CC", "clang");
-    assert!(finish(command, &input).ends(0).stdout == reference);
+    Place::new().with("a.str", program(&all)).as_interpreted_by_clang(&words(4000));
 }

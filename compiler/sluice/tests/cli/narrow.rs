@@ -106,72 +106,9 @@ fn nobody_can_tell() {
     }
 }
 
-/// Any values of bytes, bits and words, of each of which something may be a byte.
-#[test]
-fn random_values() {
-    for seed in 1..=6 {
-        let mut random = Random(seed * 0x9E37_79B9);
-        let values: Vec<String> = (0..12).map(|_| random.value(4)).collect();
-        let values: Vec<&str> = values.iter().map(String::as_str).collect();
-        same(&program(&values), words, &[0, 9, 33, 1003]);
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn value(&mut self, depth: u32) -> String {
-        if depth == 0 || self.below(8) == 0 {
-            let names = ["x", "y", "p", "q", "3", "255", "1", "200", "(x * 70000 + y)"];
-            return names[self.below(names.len() as u64) as usize].into();
-        }
-        let mut of = || self.value(depth - 1);
-        let (a, b) = (of(), of());
-        let n = self.below(8);
-        match self.below(17) {
-            0 => format!("({a} + {b})"),
-            1 => format!("({a} - {b})"),
-            2 => format!("({a} * {b})"),
-            3 | 4 => format!("({a} & {b})"),
-            5 => format!("({a} | {b})"),
-            6 | 7 => format!("({a} ^ {b})"),
-            8 => format!("({a} << {n})"),
-            9 => format!("({a} >> {n})"),
-            10 => format!("(({a} >> {}) & {})", n * 4, [1, 3, 15, 255, 256][self.below(5) as usize]),
-            11 => format!("({a} & 255)"),
-            12 => format!(
-                "({a} {} {b} ? {} : {})",
-                ["<", "<=", ">", ">=", "==", "!="][self.below(6) as usize],
-                self.value(depth - 1),
-                self.value(depth - 1)
-            ),
-            13 => format!("Small[{a} & 63]"),
-            14 => format!("A[({a} ^ {b}) & 255]"),
-            15 => format!("{}({a}, {b})", ["min", "max"][self.below(2) as usize]),
-            _ => {
-                ["(~{})", "(-{})", "abs({})", "({} / 3)", "(({} & 1023) % 5)"][self.below(5) as usize].replace("{}", &a)
-            }
-        }
-    }
-}
-
-/// By another compiler where there is one, too.
+/// By another compiler where there is one, too. Random values, in programs of many such filters: `tests/tests/narrow.rs`.
 #[test]
 fn whatever_compiles_it() {
     let all: Vec<&str> = VALUES.iter().map(|(v, _)| *v).collect();
-    let place = Place::new().with("a.str", program(&all));
-    let input = words(4000);
-    let reference = place.run_with(&["run", "a.str", "--interpret"], &input).ends(0).stdout;
-    let clang = std::process::Command::new("clang").arg("--version").output().is_ok_and(|o| o.status.success());
-    if !clang {
-        return sluice_skipped::skipped("there is no clang: it compiles no bytes");
-    }
-    let mut command = place.command(&["run", "a.str", "--back-end", "cc"]);
-    command.env("CC", "clang");
-    assert!(finish(command, &input).ends(0).stdout == reference);
+    Place::new().with("a.str", program(&all)).as_interpreted_by_clang(&words(4000));
 }

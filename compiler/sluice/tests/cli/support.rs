@@ -103,6 +103,17 @@ impl Place {
         }
         reference
     }
+
+    /// The same bytes where clang compiles it, if there is one.
+    pub fn as_interpreted_by_clang(&self, input: &[u8]) {
+        if !Command::new("clang").arg("--version").output().is_ok_and(|o| o.status.success()) {
+            return sluice_skipped::skipped("there is no clang: it compiles nothing here");
+        }
+        let reference = self.run_with(&["run", "a.str", "--interpret"], input).ends(0).stdout;
+        let mut command = self.command(&["run", "a.str", "--back-end", "cc"]);
+        command.env("CC", "clang");
+        assert!(finish(command, input).ends(0).stdout == reference);
+    }
 }
 
 pub fn finish(mut command: Command, input: &[u8]) -> Done {
