@@ -40,7 +40,9 @@ static int32_t place(long n, int32_t wanted) {
             if ((uint32_t)is[l] != right) return tell(n, at[l], is[l]); \
         } \
     }
+/* each in a function of its own: compilers take far longer for one of them all */
 #define LENGTH(length) \
+    static __attribute__((noinline)) int length_##length(void) \
     { \
         enum { n = length }; \
         fill(n, n <= 64 ? 64 : n <= 128 ? 128 : 256); \
@@ -52,6 +54,7 @@ static int32_t place(long n, int32_t wanted) {
                 if (is[l] != table[at[l]]) return tell(n, at[l], is[l]); \
         } \
         WANTED(0xFFFFFFFFu) WANTED(0xFF00FF00u) WANTED(0x0000FFFFu) WANTED(0xFFFF00FFu) \
+        return 0; \
     }
 #define TURN(n) \
     { \
@@ -69,12 +72,12 @@ static int32_t place(long n, int32_t wanted) {
         for (int l = 0; l < SL_LANES; l++) \
             if (is[l] != ((a[l] & (int32_t)(mask)) | (b[l] & ~(int32_t)(mask)))) return tell((long)(mask), a[l], is[l]); \
     }
+LENGTH(1) LENGTH(16) LENGTH(17) LENGTH(64) LENGTH(65) LENGTH(100) LENGTH(128) LENGTH(129) LENGTH(192) LENGTH(200) LENGTH(256)
 int main(void)
 {
     TURN(1) TURN(7) TURN(8) TURN(9) TURN(15) TURN(16) TURN(17) TURN(23) TURN(24) TURN(25) TURN(31)
     MIXED(0xFF000000u) MIXED(0x00FF00FFu) MIXED(0x000000FFu) MIXED(0x7FFFFFFFu) MIXED(0x00FF01FFu) MIXED(0x01010101u) MIXED(0xFFFFFF00u)
-    LENGTH(1) LENGTH(16) LENGTH(17) LENGTH(64) LENGTH(65) LENGTH(100) LENGTH(128)
-    LENGTH(129) LENGTH(192) LENGTH(200) LENGTH(256)
+    if (length_1() || length_16() || length_17() || length_64() || length_65() || length_100() || length_128() || length_129() || length_192() || length_200() || length_256()) return 1;
     puts("right");
     return 0;
 }
@@ -256,18 +259,25 @@ fn text(parts: &[&str], main: &str) -> String {
     out + main
 }
 
-/// Makes a file of the text; what the compiler says where it does not.
-fn compiled(compiler: &str, folder: &Path, flags: &[&str], to: &str) -> Result<(), String> {
-    let done = Command::new(compiler)
+/// Makes `lanes.s` of the text; what the compiler says where it does not.
+fn compiled(compiler: &str, folder: &Path, flags: &[&str]) -> Result<(), String> {
+    let mut command = Command::new(compiler);
+    command
         .args(rts::CC_FLAGS)
         .args(["-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-bitwise-conditional-parentheses"])
-        .args(flags)
-        .arg(folder.join("lanes.c"))
-        .arg("-o")
-        .arg(folder.join(to))
-        .args((!flags.contains(&"-S")).then_some("-lm"))
-        .output()
-        .unwrap();
+        .args(flags);
+    done(command.arg("-S").arg(folder.join("lanes.c")).arg("-o").arg(folder.join("lanes.s")))
+}
+
+/// What the program prints that has been made `lanes.s`.
+fn said(compiler: &str, folder: &Path) -> String {
+    let exe = folder.join("lanes");
+    done(Command::new(compiler).arg(folder.join("lanes.s")).arg("-o").arg(&exe).arg("-lm")).unwrap();
+    String::from_utf8_lossy(&Command::new(exe).output().unwrap().stdout).to_string()
+}
+
+fn done(command: &mut Command) -> Result<(), String> {
+    let done = command.output().unwrap();
     if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).into()) }
 }
 
@@ -296,14 +306,8 @@ fn right(text: &str, processors: &[(&[&str], &str, &[&str])]) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("lanes.c"), text).unwrap();
     // whatever this processor is
-    compiled("cc", folder.path(), &["-march=native"], "own")
-        .or_else(|_| compiled("cc", folder.path(), &[], "own"))
-        .unwrap();
-    let said = |exe: &str| {
-        let out = Command::new(folder.path().join(exe)).output().unwrap();
-        String::from_utf8_lossy(&out.stdout).to_string()
-    };
-    assert_eq!(said("own"), "right\n");
+    compiled("cc", folder.path(), &["-march=native"]).or_else(|_| compiled("cc", folder.path(), &[])).unwrap();
+    assert_eq!(said("cc", folder.path()), "right\n");
     if !cfg!(target_arch = "x86_64") {
         return sluice_skipped::skipped("not an x86-64: lanes have instructions of this processor only");
     }
@@ -313,14 +317,12 @@ fn right(text: &str, processors: &[(&[&str], &str, &[&str])]) {
             continue;
         }
         for (flags, instruction, needs) in processors {
-            compiled(compiler, folder.path(), &[*flags, &["-S"]].concat(), "lanes.s")
-                .unwrap_or_else(|why| panic!("{compiler} {flags:?}: {why}"));
+            compiled(compiler, folder.path(), flags).unwrap_or_else(|why| panic!("{compiler} {flags:?}: {why}"));
             let made = std::fs::read_to_string(folder.path().join("lanes.s")).unwrap();
             let (one, other) = (instruction.replace("[it]", "i"), instruction.replace("[it]", "t"));
             assert!(made.contains(&one) || made.contains(&other), "{compiler} {flags:?}: no {instruction}");
             if needs.iter().all(|n| here.contains(n)) {
-                compiled(compiler, folder.path(), flags, "lanes").unwrap();
-                assert_eq!(said("lanes"), "right\n", "{compiler} {flags:?}");
+                assert_eq!(said(compiler, folder.path()), "right\n", "{compiler} {flags:?}");
             } else {
                 sluice_skipped::skipped(&format!("no {needs:?} here: lanes made with {flags:?} are not run"));
             }

@@ -10,8 +10,9 @@ use std::process::{Command, Stdio};
 const PROGRAMS: [&str; 8] = ["bitonic", "bitonicrec", "dct", "des", "fft", "filterbank", "fmradio", "matrixmult"];
 /// Schemes, and the bytes that a thread moves at once at input and output at most: the fused ones move 16 bytes of neighbours.
 const SCHEMES: [(&str, u64); 3] = [("swp", 4), ("fused", 16), ("fused-warps", 16)];
-/// Words of input.
+/// Words of input; fewer of one that is emulated slowly.
 const INPUT: u32 = 100_000;
+const INPUT_OF_DES: u32 = 30_000;
 /// Sectors of an access to items of one word: 128 bytes, which may begin within a sector.
 const SECTORS: u64 = 5;
 /// Bytes of an access of a warp to items of one word.
@@ -73,7 +74,8 @@ fn touched(program: &str, (scheme, wide): (&str, u64)) -> Result<(), Failed> {
     let place = tempfile::tempdir()?;
     let (input, counts) = (place.path().join("in.raw"), place.path().join("counts"));
     // small numbers, which are good ints and good floats
-    let words: Vec<u8> = (0..INPUT).flat_map(|i| (i.wrapping_mul(2_654_435_761) % 251).to_le_bytes()).collect();
+    let items = if program == "des" { INPUT_OF_DES } else { INPUT };
+    let words: Vec<u8> = (0..items).flat_map(|i| (i.wrapping_mul(2_654_435_761) % 251).to_le_bytes()).collect();
     std::fs::write(&input, words)?;
     let done = Command::new(env!("CARGO_BIN_EXE_sluice"))
         .current_dir(place.path())

@@ -69,7 +69,7 @@ fn borders_give_the_same() {
     let reference = by(&["--interpret"]);
     for way in [
         &["--back-end", "jit"][..],
-        &["--inner", "none", "--back-end", "cc"],
+        &["--inner", "none", "-O1", "--back-end", "cc"],
         &["--target", "cuda", "--emulate", "--sms", "2"],
     ] {
         assert!(by(way) == reference, "{way:?}");

@@ -159,17 +159,27 @@ pub fn nodes(place: &Place, arguments: &[&str]) -> (Vec<String>, String) {
     (text.lines().filter(is_node).map(String::from).collect(), text)
 }
 
-/// The same bytes with regions, without, on two threads, and from the interpreter, for inputs of any length.
+/// The same bytes with regions, without, on two threads, by the JIT, and from the interpreter, for inputs of any length.
 ///
 /// The C compiler does its utmost for the first way only: of large programs it is what takes the time.
 pub fn same(program: &str, input: fn(usize) -> Vec<u8>, lengths: &[usize]) {
+    same_where_the_compiler_does(3, program, input, lengths);
+}
+
+/// The same for programs of hundreds of filters: a C compiler that does its utmost takes most of a minute for one.
+pub fn same_of_many(program: &str, input: fn(usize) -> Vec<u8>, lengths: &[usize]) {
+    same_where_the_compiler_does(1, program, input, lengths);
+}
+
+fn same_where_the_compiler_does(level: u32, program: &str, input: fn(usize) -> Vec<u8>, lengths: &[usize]) {
     let place = Place::new().with("a.str", program);
+    let level = level.to_string();
     for n in lengths {
         let ways = [
-            &["--back-end", "cc"][..],
+            &["-O", &level, "--back-end", "cc"][..],
             &["-O", "1", "--back-end", "cc", "--fuse=false"],
             &["-O", "1", "--threads", "2"],
-            &["-O", "0", "--back-end", "cc"],
+            &["--back-end", "jit"],
         ];
         assert_eq!(place.as_interpreted(&input(*n), &ways).code, 0);
     }
@@ -411,7 +421,7 @@ float->float filter Lag(int n) { float y; work pop 1 push 1 { float x = pop(); f
             done.text().lines().any(|l| l.starts_with(&start) && l.contains(", a + ") && !l.contains("(size_t)k"))
         };
         assert_eq!((fetches("if (again == 0) "), fetches("")), (replicas, single), "{}", done.text());
-        for n in [0, 17, 18, 40, 41, 3000, 50_000] {
+        for n in [0, 17, 18, 40, 41, 3000, 12_000] {
             let bytes = reals(n);
             let by = |arguments: &[&str]| {
                 place.run_with(&[&["run", "a.str", "--top", "Main"], arguments].concat(), &bytes).ends(0).stdout

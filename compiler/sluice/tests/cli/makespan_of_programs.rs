@@ -81,10 +81,11 @@ fn loops_of_machine_code_are_written_out() {
 #[test]
 fn benchmarks_are_bounded() {
     let Some(home) = home("benchmarks_are_bounded") else { return };
-    for name in ["bitonic", "fft", "filterbank", "fmradio", "iirbank"] {
+    // each for two architectures: all of them are taken
+    for (i, name) in ["bitonic", "fft", "filterbank", "fmradio", "iirbank"].into_iter().enumerate() {
         let file = format!("{}/../../benchmarks/{name}/{name}.str", env!("CARGO_MANIFEST_DIR"));
         let program = std::fs::read_to_string(file).unwrap();
-        for arch in ["sm_75", "sm_80", "sm_90", "sm_100"] {
+        for arch in [["sm_75", "sm_90"], ["sm_80", "sm_100"]][i % 2] {
             let d = about(&program, &format!("--arch {arch} --steady-states 128 --method pessimistic"), Some(&home));
             assert!(d["sound"].as_bool().unwrap() && number(&d, "bound") > 0, "{name} {arch}");
         }
