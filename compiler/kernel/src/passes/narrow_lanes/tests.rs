@@ -109,7 +109,7 @@ fn some_operations_are_those_of_bytes() {
     assert!(direct(&op(Add, &op(Mul, &x(0), &Expr::int(1000)), &x(2))));
     assert!(direct(&op(Shl, &x(0), &Expr::int(7))) && direct(&op(Shl, &x(0), &Expr::int(39))));
     assert!(!direct(&op(Shl, &x(0), &Expr::int(8))));
-    // by what is known to be less than eight
+    // all bytes of a vector are shifted alike
     assert!(!direct(&op(Shl, &x(0), &x(1))), "differs between lanes");
     // all of them are needed
     assert!(direct(&op(Shr, &x(0), &Expr::int(3))) && !direct(&op(Shr, &word, &Expr::int(3))));
