@@ -1,7 +1,7 @@
 //! Between messages, programs run like those without: as many steady states at once as latencies allow, filters as often in a row as no message can come, parts of a program as one filter. Nothing of
 //! it can be told.
 
-use super::fusing::{ints, nodes, same};
+use super::fusing::{ints, nodes, same, same_quickly};
 use crate::support::*;
 
 /// A gain that hears of the level behind it, of so many items, so many firings later; `between` stands before the level.
@@ -54,7 +54,7 @@ fn as_many_steady_states_at_once_as_the_latency_allows() {
 fn messages_take_effect_where_they_should() {
     for (block, latency) in [(64, "[0:0]"), (64, "[1:1]"), (5, "[0:7]"), (1, "[100:100]"), (3, "")] {
         for between in ["", "add Lag(3); add Lag(5); add Lag(2);", "add Far;", "add Half; add Far; add Lag(2);"] {
-            same(&told(block, latency, between), ints, &[0, 63, 130, 5001]);
+            same_quickly(&told(block, latency, between), ints, &[0, 63, 130, 5001]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Programs of thousands of filters: how much C is made of them, and that they compute what the interpreter does.
 
-use super::fusing::{nodes, same, same_of_many};
+use super::fusing::{nodes, same, same_quickly};
 use crate::support::*;
 
 /// A chain, or branches side by side, of small filters with a state and one of seven constants.
@@ -81,10 +81,10 @@ fn regions_of_thousands() {
 #[test]
 fn nobody_can_tell() {
     same(&small("chain", 11), reals, &[0, 1, 700]);
-    same_of_many(&small("chain", 300), reals, &[0, 1, 65, 3000]);
-    same_of_many(&small("split-join", 300), reals, &[0, 1, 15, 16, 17, 2000]);
+    same_quickly(&small("chain", 300), reals, &[0, 1, 65, 3000]);
+    same_quickly(&small("split-join", 300), reals, &[0, 1, 15, 16, 17, 2000]);
     // sums of so many items that their lanes take them from where they are
-    same_of_many(&small("split-join", 1100), reals, &[0, 3, 16, 37, 200]);
+    same_quickly(&small("split-join", 1100), reals, &[0, 3, 16, 37, 200]);
 }
 
 /// Branches whose positions are no regular ones are no loop, and the program is none the worse.
@@ -94,7 +94,7 @@ fn irregular_branches_are_apart() {
         "join roundrobin;",
         "add pipeline { add Lag(0.25); add Lag(0.5); } for (int i = 0; i < 40; i++) { add Lag(0.125); add Lag(0.75); add Identity<float>; } join roundrobin;",
     );
-    same_of_many(&program.replace("Sum(900)", "Sum(1021)"), reals, &[0, 1, 40, 500]);
+    same_quickly(&program.replace("Sum(900)", "Sum(1021)"), reals, &[0, 1, 40, 500]);
 }
 
 /// Branches, and links of a chain, that differ in numbers: zeros of both signs, NaNs that cancel, doubles.
@@ -131,8 +131,8 @@ fn filters_that_differ_in_numbers_share_code() {
     // few are left as they are
     let place = Place::new().with("a.str", different("chain", 200));
     assert!(!place.run(&["run", "a.str", "--dump-after", "share-code"]).ends(0).text().contains("constant"));
-    same_of_many(&different("chain", 260), reals, &[0, 1, 300]);
-    same_of_many(&different("split-join", 260), reals, &[0, 1, 300]);
+    same_quickly(&different("chain", 260), reals, &[0, 1, 300]);
+    same_quickly(&different("split-join", 260), reals, &[0, 1, 300]);
 }
 
 /// Branches with tables of so many numbers each.
@@ -178,7 +178,7 @@ fn filters_that_differ_in_tables_share_code() {
     // few with small ones have their own
     let place = Place::new().with("a.str", bank(35, 9));
     assert!(!place.run(&["run", "a.str", "--dump-after", "share-code"]).ends(0).text().contains(" own "));
-    same_of_many(&bank(300, 9), reals, &[0, 8, 9, 30, 700]);
+    same_quickly(&bank(300, 9), reals, &[0, 8, 9, 30, 700]);
     same(&bank(35, 40), reals, &[0, 39, 40, 60, 3000]);
 }
 
@@ -190,7 +190,7 @@ fn filters_that_differ_in_ints_share_code() {
         // what a filter does is five statements at least
         assert!(many.statements < few.statements + 4 * 400, "{shape} {state}: {few:?}, {many:?}");
         if state || shape == "chain" {
-            same_of_many(&mixed(shape, 258, state), ints, &[1000]);
+            same_quickly(&mixed(shape, 258, state), ints, &[1000]);
         }
     }
 }

@@ -62,8 +62,10 @@ pub(crate) fn at_all_widths(place: &Place, program: &str, words: usize, lengths:
         inputs.iter().map(|i| place.run_with(&["run", "a.str", "--interpret"], i).ends(0).stdout).collect();
     for flag in widths() {
         let compiler = compiler_with(flag);
+        // the compiler does its utmost for this processor only
+        let level = if flag.is_empty() { "-O3" } else { "-O1" };
         for (input, wanted) in inputs.iter().zip(&wanted) {
-            let mut command = place.command(&["run", "a.str", "--back-end", "cc"]);
+            let mut command = place.command(&["run", "a.str", level, "--back-end", "cc"]);
             command.env("CC", &compiler);
             assert!(finish(command, input).ends(0).stdout == *wanted, "{flag} {} bytes: {program}", input.len());
         }
