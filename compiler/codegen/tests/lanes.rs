@@ -40,7 +40,7 @@ static int32_t place(long n, int32_t wanted) {
             if ((uint32_t)is[l] != right) return tell(n, at[l], is[l]); \
         } \
     }
-/* each in a function of its own: compilers take far longer for one of them all */
+/* each in a function of its own */
 #define LENGTH(length) \
     static __attribute__((noinline)) int length_##length(void) \
     { \
