@@ -166,7 +166,7 @@ pub fn same(program: &str, input: fn(usize) -> Vec<u8>, lengths: &[usize]) {
     same_where_the_compiler_does(3, program, input, lengths);
 }
 
-/// The same of large programs, and where they are many: a C compiler that does its utmost would take most of the time. The text that it gets is the same.
+/// The same of large programs, and where they are many: a C compiler that does its utmost would take as long as all else. The text that it gets is the same.
 pub fn same_quickly(program: &str, input: fn(usize) -> Vec<u8>, lengths: &[usize]) {
     same_where_the_compiler_does(1, program, input, lengths);
 }
