@@ -15,6 +15,12 @@ typedef int8_t sl_quarter_signed __attribute__((vector_size(SL_LANES)));
 typedef short sl_packed __attribute__((vector_size(32)));
 #define SL_PACK(a, b, c, d) (sl_vb)__builtin_ia32_permvarsi256((sl_vi)__builtin_ia32_packuswb256((sl_packed)__builtin_ia32_packusdw256(a, b), (sl_packed)__builtin_ia32_packusdw256(c, d)), (sl_vi){0, 4, 1, 5, 2, 6, 3, 7})
 #define SL_PACK_SIGNED(a, b, c, d) (sl_vb)__builtin_ia32_permvarsi256((sl_vi)__builtin_ia32_packsswb256((sl_packed)__builtin_ia32_packssdw256(a, b), (sl_packed)__builtin_ia32_packssdw256(c, d)), (sl_vi){0, 4, 1, 5, 2, 6, 3, 7})
+#elif SL_LANES == 16 && defined(__AVX512BW__) && __has_builtin(__builtin_ia32_packusdw512_mask) && __has_builtin(__builtin_ia32_packuswb512_mask)
+typedef short sl_packed __attribute__((vector_size(64)));
+typedef char sl_packed_bytes __attribute__((vector_size(64)));
+#define SL_TURNED(v) (sl_vb)__builtin_shuffle((sl_vi)(v), (sl_vi){0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15})
+#define SL_PACK(a, b, c, d) SL_TURNED(__builtin_ia32_packuswb512_mask(__builtin_ia32_packusdw512_mask(a, b, (sl_packed){0}, -1), __builtin_ia32_packusdw512_mask(c, d, (sl_packed){0}, -1), (sl_packed_bytes){0}, -1))
+#define SL_PACK_SIGNED(a, b, c, d) SL_TURNED(__builtin_ia32_packsswb512_mask(__builtin_ia32_packssdw512_mask(a, b, (sl_packed){0}, -1), __builtin_ia32_packssdw512_mask(c, d, (sl_packed){0}, -1), (sl_packed_bytes){0}, -1))
 #elif SL_LANES == 4 && defined(__SSE2__) && __has_builtin(__builtin_ia32_packuswb128)
 typedef short sl_packed __attribute__((vector_size(16)));
 #define SL_PACK(a, b, c, d) (sl_vb)__builtin_ia32_packuswb128((sl_packed)__builtin_ia32_packssdw128(a, b), (sl_packed)__builtin_ia32_packssdw128(c, d))
@@ -28,6 +34,12 @@ typedef short sl_packed __attribute__((vector_size(16)));
 #define SL_EIGHT(v, u) __builtin_shufflevector((sl_vc)(v), (sl_vc)(v), 8 * (u), 8 * (u) + 1, 8 * (u) + 2, 8 * (u) + 3, 8 * (u) + 4, 8 * (u) + 5, 8 * (u) + 6, 8 * (u) + 7, -1, -1, -1, -1, -1, -1, -1, -1)
 #define SL_WIDEN(v, u) (sl_vi)__builtin_ia32_pmovzxbd256(SL_EIGHT(v, u))
 #define SL_WIDEN_SIGNED(v, u) (sl_vi)__builtin_ia32_pmovsxbd256(SL_EIGHT(v, u))
+#elif SL_LANES == 16 && defined(__AVX512F__) && __has_builtin(__builtin_ia32_pmovzxbd512_mask) && __has_builtin(__builtin_ia32_extracti32x4_mask)
+typedef char sl_sixteen __attribute__((vector_size(16)));
+typedef int32_t sl_sixteen_words __attribute__((vector_size(16)));
+#define SL_SIXTEEN(v, u) (sl_sixteen)__builtin_ia32_extracti32x4_mask((sl_vi)(v), u, (sl_sixteen_words){0}, (uint8_t)-1)
+#define SL_WIDEN(v, u) (sl_vi)__builtin_ia32_pmovzxbd512_mask(SL_SIXTEEN(v, u), (sl_vi){0}, (uint16_t)-1)
+#define SL_WIDEN_SIGNED(v, u) (sl_vi)__builtin_ia32_pmovsxbd512_mask(SL_SIXTEEN(v, u), (sl_vi){0}, (uint16_t)-1)
 #endif
 #endif
 

@@ -58,6 +58,32 @@ static int sl_queue_create(sl_queue *q, const sluice_end *end, uint64_t capacity
 
 /* ---- the host ---- */
 
+/* Is this where C would put such items? */
+static int sl_is_aligned(const void *items, const sluice_end *end) {
+    return (uintptr_t)items % (end->scalar == SLUICE_DOUBLE ? 8 : 4) == 0;
+}
+
+/* Steady states that are worth to be lent: one that runs by itself before them takes as long as a vector of them. */
+enum { SL_WORTH_LENDING = 64 };
+
+/* How many of the offered items to copy, of `most` at most, where the program has `there`: as many as make steady states whole where many more come
+ * behind them. Were some of the next steady state's items with the program, all that follow would have to be copied, too, and could not be lent. */
+static uint64_t sl_library_some(const sl_library *lib, uint32_t reader, uint64_t there, uint64_t most) {
+    const sl_program *p = &sl_the_program;
+    const uint64_t some = lib->offers < most ? lib->offers : most;
+#ifndef SL_STAGES
+    const uint64_t whole = p->nodes[p->readers[reader].node].repetitions * p->unit;
+    const int lent = lib->ctx->host.lend && sl_are_numbers(p->readers[reader].type) && sl_is_aligned(lib->offered, &p->abi->readers[reader]);
+    if (lent && there > 0 && whole > 0 && lib->offers / SL_WORTH_LENDING >= whole) {
+        const uint64_t least = there > p->rest ? there : p->rest, missing = (least + whole - 1) / whole * whole - there;
+        return missing < some ? missing : some;
+    }
+#else
+    (void)p, (void)reader, (void)there;
+#endif
+    return some;
+}
+
 static int64_t sl_library_read(void *user, uint32_t reader, void *items, int64_t max, int32_t wait) {
     sl_library *lib = user;
     if (sl_the_program.abi->readers[reader].file) {
@@ -65,18 +91,14 @@ static int64_t sl_library_read(void *user, uint32_t reader, void *items, int64_t
     }
     uint64_t n = sl_queue_get(&lib->in, items, (uint64_t)max);
     if (lib->offers > 0 && n < (uint64_t)max) {
-        const uint64_t some = lib->offers < (uint64_t)max - n ? lib->offers : (uint64_t)max - n;
+        const sl_stage_of_end *stage = &lib->ctx->read[reader];
+        const uint64_t some = sl_library_some(lib, reader, (uint64_t)(stage->tail - stage->head) + n, (uint64_t)max - n);
         memcpy((char *)items + n * lib->in.bytes, lib->offered, some * lib->in.bytes);
         lib->offered += some * lib->in.bytes;
         lib->offers -= some;
         n += some;
     }
     return n > 0 ? (int64_t)n : lib->in.ended ? SLUICE_END : SLUICE_NONE_YET;
-}
-
-/* Is this where C would put such items? */
-static int sl_is_aligned(const void *items, const sluice_end *end) {
-    return (uintptr_t)items % (end->scalar == SLUICE_DOUBLE ? 8 : 4) == 0;
 }
 
 static int64_t sl_library_lend(void *user, uint32_t reader, const void **items) {

@@ -38,7 +38,9 @@ SL_FN __attribute__((always_inline)) sl_wide_floats sl_tangent_of(sl_wide_floats
 SL_FN __attribute__((always_inline)) int sl_sines_any_far(sl_vf x)
 {
     const sl_vi far = ((sl_vi)x & INT32_MAX) >= SL_SINE_FAR;
-#if SL_LANES == 8 && defined(__AVX__) && defined(__GNUC__)
+#if SL_LANES == 16 && defined(__GNUC__) && !defined(__clang__)
+    return __builtin_ia32_ptestmd512(far, far, (uint16_t)-1) != 0;
+#elif SL_LANES == 8 && defined(__AVX__) && defined(__GNUC__)
     return __builtin_ia32_movmskps256((sl_vf)far) != 0;
 #elif SL_LANES == 4 && defined(__SSE2__) && defined(__GNUC__)
     return __builtin_ia32_movmskps((sl_vf)far) != 0;
@@ -61,6 +63,13 @@ SL_FN __attribute__((always_inline)) int sl_sines_any_far(sl_vf x)
         if (SL_UNLIKELY(sl_sines_any_far(x))) return name##_far(x); \
         const sl_wide_floats low = formula(sl_wide_low(x)), high = formula(sl_wide_high(x)); \
         return (sl_vf)((sl_vi)sl_wide_joined(low, high) ^ ((sl_vi)x & (sign))); \
+    } \
+    /* of half of the lanes: nothing is done twice */ \
+    SL_FN __attribute__((always_inline)) sl_wide_floats name##_half(sl_wide_floats x) \
+    { \
+        const sl_vf twice = sl_wide_joined(x, x); \
+        if (SL_UNLIKELY(sl_sines_any_far(twice))) return sl_wide_low(name##_far(twice)); \
+        return (sl_wide_floats)((sl_wide_ints)formula(x) ^ ((sl_wide_ints)x & (sign))); \
     }
 #define SL_SINE_OF(x) sl_sine_of(x, 0)
 #define SL_COSINE_OF(x) sl_sine_of(x, 1)
@@ -84,12 +93,15 @@ SL_SINES(sl_vf_tan, sl_tanf, sl_tangent_of, INT32_MIN)
         memcpy(&x, &all, sizeof x); \
         return x; \
     }
+#define SL_EACH_HALF(letter, n, name) \
+    static sl_wide_floats sl_each_##letter##_##name(sl_wide_floats x) SL_EACH_CALLED("_ZGV" #letter "N" #n "v_sl_own_" #name); \
+    static sl_wide_floats sl_each_##letter##_##name(sl_wide_floats x) { return sl_vf_##name##_half(x); }
 #ifdef __AVX512F__
-#define SL_EACH_WIDTHS(name) SL_EACH_OF(b, 4, name) SL_EACH_OF(d, 8, name) SL_EACH_OF(e, 16, name)
+#define SL_EACH_WIDTHS(name) SL_EACH_OF(b, 4, name) SL_EACH_HALF(d, 8, name) SL_EACH_OF(e, 16, name)
 #elif defined(__AVX2__)
-#define SL_EACH_WIDTHS(name) SL_EACH_OF(b, 4, name) SL_EACH_OF(d, 8, name)
+#define SL_EACH_WIDTHS(name) SL_EACH_HALF(b, 4, name) SL_EACH_OF(d, 8, name)
 #elif defined(__AVX__)
-#define SL_EACH_WIDTHS(name) SL_EACH_OF(b, 4, name) SL_EACH_OF(c, 8, name)
+#define SL_EACH_WIDTHS(name) SL_EACH_HALF(b, 4, name) SL_EACH_OF(c, 8, name)
 #else
 #define SL_EACH_WIDTHS(name) SL_EACH_OF(b, 4, name)
 #endif

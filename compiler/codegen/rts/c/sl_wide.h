@@ -5,6 +5,7 @@
 #include "sl_lanes.h"
 
 typedef float sl_wide_floats __attribute__((vector_size(2 * SL_LANES)));
+typedef int32_t sl_wide_ints __attribute__((vector_size(2 * SL_LANES)));
 typedef double sl_wide_doubles __attribute__((vector_size(4 * SL_LANES)));
 typedef int64_t sl_wide_longs __attribute__((vector_size(4 * SL_LANES)));
 

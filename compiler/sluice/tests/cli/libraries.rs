@@ -22,6 +22,53 @@ pub fn used<const N: usize>(program: &str, taken: &str, given: &str, pieces: [&s
     pieces.map(|size| run("./user", &[size]))
 }
 
+/// Pieces of steady states are made whole: what comes behind them is not copied.
+#[test]
+fn few_items_are_copied_whatever_the_pieces() {
+    const COUNT: &str = r#"
+#include "p.h"
+#include <stdio.h>
+#include <stdlib.h>
+static size_t copied;
+static void *copy(void *to, const void *from, size_t n) {
+    volatile char *t = to;
+    const char *f = from;
+    copied += n;
+    if ((char *)to < f) for (size_t i = 0; i < n; i++) t[i] = f[i];
+    else for (size_t i = n; i-- > 0;) t[i] = f[i];
+    return to;
+}
+void *memcpy(void *to, const void *from, size_t n) { return copy(to, from, n); }
+void *memmove(void *to, const void *from, size_t n) { return copy(to, from, n); }
+static int32_t in[10000], out[10000];
+int main(void) {
+    p *one = p_create();
+    size_t all = 0;
+    for (int turn = 0; turn < 50; turn++) {
+        size_t n = 10000;
+        p_process(one, in, &n, out, 10000);
+        all += n * sizeof *in;
+    }
+    p_destroy(one);
+    printf("%zu %zu\n", copied, all);
+    return 0;
+}
+"#;
+    // 10,000 is no multiple of 7, nor of 49
+    let sums = "int->int filter Sum { work pop 7 push 1 { int x = 0; for (int i = 0; i < 7; i++) x += pop(); push(x); } } int->int pipeline Main { add Sum; ";
+    for program in [format!("{sums} }}"), format!("{sums} add Sum; }}")] {
+        let place = Place::new().with("p.str", &program).with("user.c", COUNT);
+        place.run(&["build", "--lib", "p.str", "-o", "libp.so"]).ends(0);
+        let cc = ["-O1", "-fno-builtin", "user.c", "-L.", "-lp", "-Wl,-rpath,.", "-o", "user"];
+        assert!(Command::new("cc").args(cc).current_dir(place.path(".")).status().unwrap().success());
+        let out = Command::new("./user").current_dir(place.path(".")).output().unwrap();
+        let told = String::from_utf8(out.stdout).unwrap();
+        let numbers: Vec<u64> = told.split_whitespace().map(|n| n.parse().expect("a number")).collect();
+        let [copied, all] = numbers[..] else { panic!("{told}") };
+        assert!(all == 50 * 10_000 * 4 && copied < all / 2, "{copied} bytes of {all} are copied: {program}");
+    }
+}
+
 /// The library gives the same, whatever the size of the pieces that it is given, and with either way to use it.
 pub fn same_in_pieces<const N: usize>(program: &str, taken: &str, given: &str, pieces: [&str; N]) {
     for (told, size) in used(program, taken, given, pieces).iter().zip(pieces) {
