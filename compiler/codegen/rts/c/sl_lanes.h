@@ -68,7 +68,14 @@ SL_FN sl_vf sl_vf_across(const float *p, const long row)
 /* x - 0 is x, for a negative zero too */
 SL_FN sl_vf sl_vf_splat(float x) { return x - (sl_vf){0}; }
 SL_FN sl_vi sl_vi_splat(int32_t x) { return x - (sl_vi){0}; }
-SL_FN sl_vi sl_vi_select(sl_vi c, sl_vi a, sl_vi b) { return (c & a) | (~c & b); }
+SL_FN sl_vi sl_vi_select(sl_vi c, sl_vi a, sl_vi b)
+{
+#if SL_LANES == 16
+    /* a comparison's mask chooses by itself: gcc sees it where this is one */
+    c = c != 0;
+#endif
+    return (c & a) | (~c & b);
+}
 SL_FN sl_vf sl_vf_select(sl_vi c, sl_vf a, sl_vf b) { return (sl_vf)sl_vi_select(c, (sl_vi)a, (sl_vi)b); }
 /* the first where it is less, or greater: of two zeros, and where one is NaN, the second */
 #if SL_LANES == 16 && defined(__clang__)

@@ -16,6 +16,9 @@ SL_FN __attribute__((always_inline)) sl_wide_doubles sl_wide_select(sl_wide_long
 #elif SL_LANES == 4 && defined(__SSE4_1__) && defined(__GNUC__)
     return __builtin_ia32_blendvpd(b, a, (sl_wide_doubles)c);
 #else
+#if SL_LANES == 16
+    c = c != 0; /* as in sl_vi_select */
+#endif
     return (sl_wide_doubles)((c & (sl_wide_longs)a) | (~c & (sl_wide_longs)b));
 #endif
 }
