@@ -16,7 +16,7 @@ pub struct Bars {
     pub unit: String,
     /// Where bars begin; positive.
     pub level: f64,
-    /// What a value is that there is not: `not yet measured`, marked with a question, or anything else, with a dash.
+    /// What a value is that there is not: `not yet measured`, marked with a question, or anything else, with a dash; where it is nothing, neither has it a mark nor any room.
     pub absent: String,
     /// The bars of each group.
     pub series: Vec<String>,
@@ -66,7 +66,15 @@ pub fn svg(bars: &Bars) -> String {
     let (low, high) = (ticks[0].log10(), ticks[ticks.len() - 1].log10());
     let y = |v: f64| TOP + H * (1.0 - (v.log10() - low) / (high - low));
 
-    let group = BAR * bars.series.len() as f64 + GAP;
+    let shown = |values: &[Option<f64>]| -> Vec<(usize, Option<f64>)> {
+        let all = values.iter().map(|v| v.filter(usable)).enumerate();
+        all.filter(|(_, v)| v.is_some() || !bars.absent.is_empty()).collect()
+    };
+    let most = match bars.absent.is_empty() {
+        true => bars.groups.iter().map(|(_, v)| shown(v).len()).max().unwrap_or(0),
+        false => bars.series.len(),
+    };
+    let group = BAR * most as f64 + GAP;
     let widest = bars.groups.iter().map(|(name, _)| width(name, LETTERS)).fold(0.0, f64::max);
     let turned = widest > group - 4.0;
     // what is turned ends below the middle of its group, and begins to the left of it
@@ -115,11 +123,11 @@ pub fn svg(bars: &Bars) -> String {
     );
     for (g, (name, values)) in bars.groups.iter().enumerate() {
         let first = left + GAP / 2.0 + group * g as f64;
-        for (i, value) in values.iter().enumerate() {
-            let x = first + BAR * i as f64;
+        for (place, (i, value)) in shown(values).into_iter().enumerate() {
+            let x = first + BAR * place as f64;
             let series = bars.series.get(i).map_or("", String::as_str);
             let about = format!("{}, {}", escape(name), escape(series));
-            let _ = match value.filter(usable) {
+            let _ = match value {
                 // one that is at the level is seen, too
                 Some(v) => writeln!(
                     out,
@@ -215,6 +223,24 @@ mod tests {
         assert_eq!((of(&ten, "y"), of(lines(&percent, "one")[0], "y1")), (TOP, TOP));
         assert_eq!((percent.matches(">–<title>").count(), percent.matches(": none<").count()), (2, 2));
         assert!(svg(&Bars::default()).ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn what_is_nothing_takes_no_room() {
+        let alone = |at: usize| (0..3).map(|i| (i == at).then_some(2.0)).collect();
+        let groups = (0..3).map(|at| (format!("group {at}"), alone(at))).collect();
+        let series = ["one", "two", "three"].map(String::from).into();
+        let bars = Bars { absent: String::new(), series, groups, ..Bars::default() };
+        let text = svg(&bars);
+        let at: Vec<f64> = lines(&text, "b").iter().map(|l| of(l, "x")).collect();
+        assert_eq!(at.len(), 3, "{text}");
+        assert!(at.windows(2).all(|w| w[1] - w[0] == BAR + GAP), "{at:?}");
+        // each in its series' colour
+        assert!(COLOURS[..3].iter().zip(lines(&text, "b")).all(|(c, l)| l.contains(c)), "{text}");
+        assert!(!text.contains('–') && !text.contains(">?<"));
+        let marked = svg(&Bars { absent: "none".into(), ..bars });
+        let at: Vec<f64> = lines(&marked, "b").iter().map(|l| of(l, "x")).collect();
+        assert_eq!(at[1] - at[0], 3.0 * BAR + GAP + BAR);
     }
 
     #[test]

@@ -61,9 +61,16 @@ SL_FN __attribute__((always_inline)) sl_vi sl_vi_mixed(sl_vi a, sl_vi b, const i
 /* a word of each of SL_LANES rows */
 SL_FN sl_vf sl_vf_across(const float *p, const long row)
 {
+#if SL_LANES == 16
+    /* of a loop gcc makes parts, which it puts together in memory: the vector waits for all of them there */
+#define SL_FOUR(l) p[(l) * row], p[((l) + 1) * row], p[((l) + 2) * row], p[((l) + 3) * row]
+    return (sl_vf){SL_FOUR(0), SL_FOUR(4), SL_FOUR(8), SL_FOUR(12)};
+#undef SL_FOUR
+#else
     sl_vf v;
     for (int l = 0; l < SL_LANES; l++) v[l] = p[l * row];
     return v;
+#endif
 }
 /* x - 0 is x, for a negative zero too */
 SL_FN sl_vf sl_vf_splat(float x) { return x - (sl_vf){0}; }
@@ -128,10 +135,18 @@ SL_FN sl_vf sl_vi_to_float(sl_vi a) { return __builtin_convertvector(a, sl_vf); 
         for (int l = 0; l < SL_LANES; l++) r[l] = formula; \
         return r; \
     }
+#if SL_LANES == 16 && defined(__GNUC__) && !defined(__clang__)
+/* gcc would take halves of a vector for processors where it holds vectors of 256 bits to be best, and put them together in memory */
+SL_FN sl_vf sl_vf_sqrt(sl_vf a) { return __builtin_ia32_sqrtps512_mask(a, a, -1, 4); }
+SL_FN sl_vf sl_vf_floor(sl_vf a) { return __builtin_ia32_rndscaleps_mask(a, 9, a, -1, 4); }
+SL_FN sl_vf sl_vf_ceil(sl_vf a) { return __builtin_ia32_rndscaleps_mask(a, 10, a, -1, 4); }
+SL_FN sl_vf sl_vf_rint(sl_vf a) { return __builtin_ia32_rndscaleps_mask(a, 12, a, -1, 4); }
+#else
 SL_EACH_LANE(sl_vf, sl_vf_sqrt(sl_vf a), sl_sqrtf(a[l]))
 SL_EACH_LANE(sl_vf, sl_vf_floor(sl_vf a), sl_floorf(a[l]))
 SL_EACH_LANE(sl_vf, sl_vf_ceil(sl_vf a), sl_ceilf(a[l]))
 SL_EACH_LANE(sl_vf, sl_vf_rint(sl_vf a), sl_rintf(a[l]))
+#endif
 /* Compilers find the processor's instruction in the loops above; for what follows there is none, or one that gives other values for some lanes, and they take lane by lane. */
 #ifdef __GNUC__
 #if SL_LANES == 16
@@ -166,7 +181,13 @@ SL_FN sl_vi sl_vf_to_int(sl_vf a) { return (SL_VF_CUT(a) ^ (a >= 2147483648.0f))
 SL_EACH_LANE(sl_vi, sl_vf_to_int(sl_vf a), sl_float_to_int(a[l]))
 #endif
 
-/* An element of a table for each lane. */
+/* An element of a table for each lane. Of a loop gcc makes two instructions that bring halves, and puts these together in memory: where it holds such instructions to be quick, here is one. */
+#if SL_LANES == 16 && defined(__GNUC__) && !defined(__clang__) \
+    && (defined(__skylake_avx512__) || defined(__cascadelake__) || defined(__cooperlake__) || defined(__icelake_client__) || defined(__icelake_server__) || defined(__tigerlake__) \
+        || defined(__rocketlake__) || defined(__sapphirerapids__))
+SL_FN sl_vi sl_vi_gather(const int32_t *table, sl_vi at) { return __builtin_ia32_gathersiv16si((sl_vi){0}, table, at, -1, 4); }
+SL_FN sl_vf sl_vf_gather(const float *table, sl_vi at) { return __builtin_ia32_gathersiv16sf((sl_vf){0}, table, at, -1, 4); }
+#else
 SL_FN sl_vi sl_vi_gather(const int32_t *table, sl_vi at)
 {
     sl_vi r;
@@ -179,6 +200,7 @@ SL_FN sl_vf sl_vf_gather(const float *table, sl_vi at)
     for (int l = 0; l < SL_LANES; l++) r[l] = table[at[l]];
     return r;
 }
+#endif
 
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 /* Is a table of `n` elements a few whole registers? Then permutations find its elements, several times as fast as loads. */
@@ -215,6 +237,12 @@ SL_FN __attribute__((always_inline)) int32_t sl_bits(const int32_t *p, const lon
 {
     uint32_t bits = 0;
     long i = 0;
+#if defined(__AVX512BW__) && defined(__GNUC__) && !defined(__clang__)
+    for (; i + 32 <= n; i += 32) {
+        const sl_vi low = sl_vi_load(p + i), high = sl_vi_load(p + i + 16);
+        bits |= (uint32_t)__builtin_ia32_kunpcksi(__builtin_ia32_ptestmd512(high, high, (uint16_t)-1), __builtin_ia32_ptestmd512(low, low, (uint16_t)-1)) << i;
+    }
+#endif
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
     for (; i + 16 <= n; i += 16) {
         const sl_vi v = sl_vi_load(p + i);

@@ -34,8 +34,10 @@ SL_FN __attribute__((always_inline)) sl_vf sl_vf_items(const float *p, const lon
 SL_FN __attribute__((always_inline)) sl_vf sl_vf_same(const float *p, const long far, const int w)
 {
     if (w * 2 > SL_LANES) return sl_vf_splat(*p);
-    sl_vf v;
-    for (int l = 0; l < SL_LANES; l++) v[l] = p[l / w * far];
+    /* of a loop gcc makes parts, which it puts together in memory */
+    sl_vf v = sl_vf_splat(*p);
+#pragma GCC unroll 16
+    for (int i = 1; i * w < SL_LANES; i++) v = __builtin_ia32_blendmps_512_mask(v, sl_vf_splat(p[i * far]), (uint16_t)(0xFFFFu << i * w));
     return v;
 }
 SL_FN __attribute__((always_inline)) void sl_vf_put(float *p, const long far, const int w, sl_vf v)
