@@ -45,6 +45,9 @@ const TOP: f64 = 74.0;
 const H: f64 = 320.0;
 const BAR: f64 = 13.0;
 const GAP: f64 = 22.0;
+/// How wide a picture may be for its legend's sake, and from one of its lines to the next.
+const LEGEND: f64 = 900.0;
+const LINE: f64 = 18.0;
 /// Free between neighbours of the legend, and between names of groups.
 const APART: f64 = 16.0;
 /// Size of letters, and how much wider those of the title are for being bold.
@@ -64,8 +67,6 @@ pub fn svg(bars: &Bars) -> String {
     let values = || bars.groups.iter().flat_map(|(_, v)| v).flatten().copied().filter(usable);
     let ticks = ticks(values().fold(bars.level, f64::min), values().fold(bars.level, f64::max));
     let (low, high) = (ticks[0].log10(), ticks[ticks.len() - 1].log10());
-    let y = |v: f64| TOP + H * (1.0 - (v.log10() - low) / (high - low));
-
     let shown = |values: &[Option<f64>]| -> Vec<(usize, Option<f64>)> {
         let all = values.iter().map(|v| v.filter(usable)).enumerate();
         all.filter(|(_, v)| v.is_some() || !bars.absent.is_empty()).collect()
@@ -81,27 +82,29 @@ pub fn svg(bars: &Bars) -> String {
     let (aside, below) =
         if turned { (widest * TURN.to_radians().cos(), widest * TURN.to_radians().sin()) } else { (0.0, 0.0) };
     let left = LEFT.max(aside - group / 2.0 + 8.0);
-    let legend: Vec<f64> = bars.series.iter().map(|name| 15.0 + width(name, LETTERS) + APART).collect();
-    let w = (left + group * bars.groups.len() as f64 + 30.0)
-        .max(left + legend.iter().sum::<f64>())
-        .max(32.0 + BOLD * width(&bars.title, TITLE));
-    let h = TOP + H + 34.0 + below;
+    let w = (left + group * bars.groups.len() as f64 + 30.0).max(32.0 + BOLD * width(&bars.title, TITLE));
+    let (legend, widest, lines) = legend(&bars.series, left, w.max(LEGEND));
+    let w = w.max(widest);
+    let top = TOP + LINE * lines as f64;
+    let y = |v: f64| top + H * (1.0 - (v.log10() - low) / (high - low));
+    let h = top + H + 34.0 + below;
 
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w:.0}\" height=\"{h:.0}\" viewBox=\"0 0 {w:.0} {h:.0}\">\n<style>{STYLE}</style>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text class=\"h\" x=\"16\" y=\"26\">{}</text>\n",
         escape(&bars.title)
     );
-    let mut x = left;
-    for (i, (name, wide)) in bars.series.iter().zip(&legend).enumerate() {
+    for (i, (name, (x, line))) in bars.series.iter().zip(&legend).enumerate() {
+        let down = LINE * *line as f64;
         let _ = writeln!(
             out,
-            "<rect x=\"{x:.1}\" y=\"42\" width=\"11\" height=\"11\" fill=\"{}\"/><text class=\"l\" x=\"{:.1}\" y=\"52\">{}</text>",
+            "<rect x=\"{x:.1}\" y=\"{}\" width=\"11\" height=\"11\" fill=\"{}\"/><text class=\"l\" x=\"{:.1}\" y=\"{}\">{}</text>",
+            42.0 + down,
             COLOURS[i % COLOURS.len()],
             x + 15.0,
+            52.0 + down,
             escape(name)
         );
-        x += wide;
     }
     let line = |class: &str, v: f64| {
         format!("<line class=\"{class}\" x1=\"{left:.1}\" y1=\"{0:.1}\" x2=\"{1:.1}\" y2=\"{0:.1}\"/>", y(v), w - 10.0)
@@ -115,7 +118,7 @@ pub fn svg(bars: &Bars) -> String {
             y(*v) + 4.0
         );
     }
-    let middle = TOP + H / 2.0;
+    let middle = top + H / 2.0;
     let _ = writeln!(
         out,
         "<text class=\"m\" x=\"18\" y=\"{middle:.0}\" transform=\"rotate(-90 18 {middle:.0})\">{}</text>",
@@ -147,7 +150,7 @@ pub fn svg(bars: &Bars) -> String {
                 ),
             };
         }
-        let (x, y) = (first + (group - GAP) / 2.0, TOP + H + 18.0);
+        let (x, y) = (first + (group - GAP) / 2.0, top + H + 18.0);
         let name = escape(name);
         let _ = match turned {
             true => writeln!(
@@ -160,6 +163,22 @@ pub fn svg(bars: &Bars) -> String {
     // above the bars, which begin there
     let _ = writeln!(out, "{}\n</svg>", line("one", bars.level));
     out
+}
+
+/// Where each name of the legend stands, and in which line, the first being 0; how far to the right they go, and the last line. A line that would go farther than `most` is two.
+fn legend(names: &[String], left: f64, most: f64) -> (Vec<(f64, usize)>, f64, usize) {
+    let (mut x, mut line, mut widest) = (left, 0, 0f64);
+    let mut places = Vec::new();
+    for name in names {
+        let wide = 15.0 + width(name, LETTERS) + APART;
+        if x > left && x + wide > most {
+            (x, line) = (left, line + 1);
+        }
+        places.push((x, line));
+        x += wide;
+        widest = widest.max(x);
+    }
+    (places, widest, line)
 }
 
 /// At least two around all: powers of ten; where they are few, twice and five times them, too.
@@ -284,6 +303,37 @@ mod tests {
             let end = at.get(i + 1).map_or(of(&text, "width"), |next| next - 15.0);
             assert!(at[i] + width(name, LETTERS) < end, "{name}: {at:?}");
         }
+    }
+
+    #[test]
+    fn a_long_legend_has_several_lines() {
+        let series: Vec<String> =
+            (0..5).map(|i| format!("a processor with a name of many letters, number {i}")).collect();
+        let of_all = |n: usize| {
+            svg(&Bars { series: series[..n].into(), groups: vec![group("a", &[2.0; 5][..n])], ..Bars::default() })
+        };
+        let places = |text: &str| -> Vec<(f64, f64)> {
+            let names = lines(text, "l").into_iter().map(|l| l.split_once("<text").unwrap().1);
+            names.map(|l| (of(l, "x"), of(l, "y"))).collect()
+        };
+        let (one, all) = (of_all(1), of_all(5));
+        let at = places(&all);
+        assert!(of(&all, "width") <= LEGEND && at[4].1 > at[0].1, "{at:?}");
+        for pair in at.windows(2) {
+            let apart = pair[1].0 - pair[0].0;
+            assert!(
+                if pair[0].1 == pair[1].1 {
+                    apart > width(&series[0], LETTERS)
+                } else {
+                    pair[1] == (at[0].0, pair[0].1 + LINE)
+                },
+                "{at:?}"
+            );
+        }
+        // what is below has made room
+        let down = at[4].1 - at[0].1;
+        assert_eq!(of(lines(&all, "one")[0], "y1") - of(lines(&one, "one")[0], "y1"), down);
+        assert_eq!(of(&all, "height") - of(&one, "height"), down);
     }
 
     #[test]
