@@ -204,6 +204,7 @@ impl Printer<'_> {
             vectors => format!("({vectors} * SL_LANES)"),
         };
         let widest = in_lane > 1 && ways.iter().any(|w| w.machines == Machines::Widest);
+        debug_assert!(widest || ways.last().is_none_or(|w| w.machines == Machines::All), "a machine without the rest");
         if widest {
             self.out.push_str("#if SL_LANES == 16\n");
         }

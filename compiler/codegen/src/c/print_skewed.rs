@@ -180,7 +180,8 @@ impl Printer<'_> {
         }
         let few = if lanes.deep > lanes.unroll {
             others.push(Way { vectors: lanes.deep as usize, machines: Machines::Widest, ..Way::ALONE });
-            Machines::Others
+            // one vector by itself does what several leave, there too
+            if lanes.unroll > 1 { Machines::Others } else { Machines::All }
         } else {
             Machines::All
         };
