@@ -71,16 +71,12 @@ enum { SL_WORTH_LENDING = 64 };
 static uint64_t sl_library_some(const sl_library *lib, uint32_t reader, uint64_t there, uint64_t most) {
     const sl_program *p = &sl_the_program;
     const uint64_t some = lib->offers < most ? lib->offers : most;
-#ifndef SL_STAGES
     const uint64_t whole = p->nodes[p->readers[reader].node].repetitions * p->unit;
     const int lent = lib->ctx->host.lend && sl_are_numbers(p->readers[reader].type) && sl_is_aligned(lib->offered, &p->abi->readers[reader]);
     if (lent && there > 0 && whole > 0 && lib->offers / SL_WORTH_LENDING >= whole) {
         const uint64_t least = there > p->rest ? there : p->rest, missing = (least + whole - 1) / whole * whole - there;
         return missing < some ? missing : some;
     }
-#else
-    (void)p, (void)reader, (void)there;
-#endif
     return some;
 }
 
