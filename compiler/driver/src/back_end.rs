@@ -34,11 +34,12 @@ const PER_FIRING: f64 = 5.0;
 /// left over), and for each statement of its filters; rather less than more.
 const COMPILER: (f64, f64, f64) = (400.0, 30.0, 1.0);
 /// Passes whose result only the C compiler's way has.
-const OF_C: [&str; 18] = [
+const OF_C: [&str; 19] = [
     "delays",
     "skip-zeros",
     "linear",
     "level-branches",
+    "drain",
     "tabulate",
     "turn-arrays",
     "lanes",

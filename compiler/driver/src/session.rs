@@ -12,7 +12,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The driver's own passes; after `lower` come those of the kernels.
-const PASSES: [&str; 21] = [
+const PASSES: [&str; 22] = [
     "parse",
     "elaborate",
     "steady-state",
@@ -26,6 +26,7 @@ const PASSES: [&str; 21] = [
     "skip-zeros",
     "linear",
     "level-branches",
+    "drain",
     "schedule",
     "lower",
     "tiles",

@@ -9,11 +9,13 @@
 mod bench;
 mod clash;
 mod deadlock;
+mod drained;
 mod explain;
 mod islands;
 mod repetitions;
 mod startup;
 
+pub use self::drained::drained;
 pub use self::islands::Islands;
 pub use self::repetitions::gcd;
 use self::startup::{PATIENCE, Start};

@@ -2,11 +2,13 @@
 
 pub mod choices;
 pub mod clean;
+pub mod contract_arrays;
 pub mod count_loops;
 pub mod delay_lines;
 pub mod direct_outputs;
 mod flow;
 pub mod fold;
+pub mod held;
 pub mod in_step;
 pub mod inline;
 pub mod inner;

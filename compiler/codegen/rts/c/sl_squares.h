@@ -22,6 +22,8 @@ SL_FN __attribute__((always_inline)) sl_vi sl_vi_shuffle(sl_vi a, sl_vi b, sl_vi
 #ifdef __AVX2__
 /* Words of arrays that are worth to be registers: all there are. Some are on the stack then, but nothing is copied (measured). */
 #define SL_IN_REGISTERS 128
+/* Which lanes of ints compare so, each a bit. */
+#define SL_COMPARED(a, op, b, which) (uint32_t)__builtin_ia32_movmskps256((sl_vf)((a) op (b)))
 #endif
 typedef float sl_vf_four __attribute__((vector_size(16)));
 /* Squares of 4 x 4 words, one in the lower halves and one in the upper ones, turned round. */
@@ -146,6 +148,8 @@ SL_FN __attribute__((always_inline)) void sl_transpose(sl_vi v[SL_LANES])
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 /* Words of arrays for which there are registers: half of all. */
 #define SL_IN_REGISTERS 256
+/* Which lanes of ints compare so, each a bit: a mask register at once, where gcc would make a vector of the comparison first. */
+#define SL_COMPARED(a, op, b, which) (uint32_t)(uint16_t)__builtin_ia32_cmpd512_mask(a, b, which, (uint16_t)-1)
 /* Halves of a vector: to memory and from it they are a single instruction, which gcc does not find. clang finds all of this. */
 #define SL_HALVES
 typedef float sl_vf_half __attribute__((vector_size(2 * SL_LANES)));

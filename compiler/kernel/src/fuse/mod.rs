@@ -22,7 +22,9 @@ mod view;
 
 use crate::ir::*;
 use crate::passes::unroll::{self, Rule};
-use crate::passes::{clean, direct_outputs, fold, jam, lanes, prove_checks, roll, scalars};
+use crate::passes::{
+    clean, contract_arrays, direct_outputs, fold, held, jam, lanes, pack_bits, prove_checks, roll, scalars,
+};
 use crate::verify::debug_verify;
 use body::Refused;
 use movers::Mover;
@@ -35,6 +37,8 @@ use std::collections::BTreeSet;
 
 /// Loops of a region are written out where so much becomes of them: their indices are known then.
 const WRITTEN_OUT: Rule = Rule { turns: 256, size: 16384, recurrences: false, arrays: true, around: 256, factor: 1 };
+/// Firings of a member that are written out beside arrays in registers.
+const FEW_FIRINGS: u64 = 16;
 /// Statements and operations of all regions' kernels, at most.
 const MOST: usize = 60_000;
 
@@ -113,7 +117,7 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
         return None;
     }
     let none = vec![false; graph.nodes.len()];
-    let mut lost = Lost { serial: none.clone(), apart: none.clone(), looped: none };
+    let mut lost = Lost { serial: none.clone(), apart: none.clone(), looped: none.clone(), held: none };
     let classes = bundle::classes(kernels);
     let movers: Vec<Option<Mover>> = kernels.iter().map(movers::of).collect();
     let made = loop {
@@ -136,6 +140,11 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
                     } else if size <= left {
                         left -= size;
                         made.push(m);
+                    }
+                }
+                Err(Refused::Never) if group.held => {
+                    for v in nodes {
+                        hopes |= !std::mem::replace(&mut lost.held[v.index()], true);
                     }
                 }
                 Err(Refused::Never) if !group.carried.is_empty() => {
@@ -205,9 +214,20 @@ fn make(
     let body::Body { mut kernel, states, tables, ahead } =
         body::fused((graph, fill), (kernels, movers), (&members, &bundles), (input, output), &group.carried)?;
     debug_verify(&kernel, "fuse");
-    for (name, pass) in PASSES {
+    for (name, pass) in if group.held { HELD } else { PASSES } {
         pass(&mut kernel);
         debug_verify(&kernel, name);
+    }
+    let any = |is: fn(&Kernel) -> bool| {
+        members.iter().any(|(v, _)| match &graph.node(*v).kind {
+            NodeKind::Filter { code, .. } => is(&kernels[code.index()]),
+            _ => false,
+        })
+    };
+    if group.held {
+        let made = Made { members: members.clone(), rate, input, output, kernel, states, tables, ahead };
+        let right = held::held(&made.kernel).is_some() && !any(lanes::is_wide);
+        return if right { Ok(made) } else { Err(Refused::Never) };
     }
     if group.lifted && kernel.lanes.is_none() {
         lanes::run_behind_vectors(&mut kernel);
@@ -215,12 +235,6 @@ fn make(
     }
     roll::run(&mut kernel);
     debug_verify(&kernel, "roll");
-    let any = |is: fn(&Kernel) -> bool| {
-        members.iter().any(|(v, _)| match &graph.node(*v).kind {
-            NodeKind::Filter { code, .. } => is(&kernels[code.index()]),
-            _ => false,
-        })
-    };
     // vectors that are lost cost more than buffers
     let loses = group.carried.is_empty() && any(lanes::fills_vectors) && !lanes::fills_vectors(&kernel);
     if any(lanes::is_wide) || loses {
@@ -249,6 +263,31 @@ const PASSES: &[crate::passes::Pass] = &[
     ("clean", clean::run),
     ("lanes", lanes::run),
 ];
+
+/// What is done to a region's kernel whose arrays should be in registers: its loops over them stay.
+const HELD: &[crate::passes::Pass] = &[
+    ("fold", fold::run),
+    ("clean", clean::run),
+    ("expand", expand_firings),
+    ("contract-arrays", contract_arrays::run),
+    ("clean", clean::run),
+    ("pack-bits", pack_bits::own),
+    ("clean", clean::run),
+];
+
+/// Few firings of a member, one after another; their own loops stay.
+fn expand_firings(kernel: &mut Kernel) {
+    let f = &mut kernel.functions[kernel.work.function.index()];
+    for s in std::mem::take(&mut f.body) {
+        match &s.kind {
+            StmtKind::For(l) if unroll::turns_with_loops(l).is_some_and(|n| n <= FEW_FIRINGS) => {
+                f.body.extend(unroll::written_out(l, s.span));
+            }
+            _ => f.body.push(s),
+        }
+    }
+    fold::run(kernel);
+}
 
 fn expand(kernel: &mut Kernel) {
     unroll::run(kernel, WRITTEN_OUT);

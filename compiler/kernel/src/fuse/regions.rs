@@ -8,7 +8,7 @@
 use super::{Rules, bundle, carried, view};
 use crate::cost;
 use crate::ir::*;
-use crate::passes::{lanes, unroll};
+use crate::passes::{held, lanes, unroll};
 use crate::walk;
 use sluice_frontend::components::components;
 use sluice_frontend::graph::{Node, NodeKind, SdfGraph};
@@ -51,12 +51,16 @@ enum Kind {
     Light,
     /// One after the other.
     Serial,
+    /// The same, with arrays in vector registers all the time ([`held`]): what comes to them and goes from them may be in the same loops.
+    Held,
 }
 
 impl Kind {
     fn with(self, other: Kind) -> Option<Kind> {
         match (self, other) {
             (Kind::Light, k) | (k, Kind::Light) => Some(k),
+            (Kind::Held, Kind::Lanes) | (Kind::Lanes, Kind::Held) => Some(Kind::Held),
+            (Kind::Held, Kind::Held) => None,
             (a, b) => (a == b).then_some(a),
         }
     }
@@ -139,6 +143,8 @@ pub(super) struct Group {
     pub(super) nodes: Vec<NodeId>,
     /// Is it in lanes because its items come as vectors?
     pub(super) lifted: bool,
+    /// Has one of its filters its arrays in registers, and should the whole have them there?
+    pub(super) held: bool,
     /// Channels within it on which something stays, of feedback loops.
     pub(super) carried: BTreeSet<ChannelId>,
 }
@@ -152,6 +158,8 @@ pub(super) struct Lost {
     pub(super) apart: Vec<bool>,
     /// By node: feedback loops with it are in no region.
     pub(super) looped: Vec<bool>,
+    /// By node: no region with it has its arrays in registers.
+    pub(super) held: Vec<bool>,
 }
 
 /// The regions of a program, each in program order, which is a topological one. `classes`: by code, [`bundle::classes`].
@@ -219,6 +227,7 @@ fn kind(kernel: &Kernel, may_fail: bool, serial: bool) -> Option<Filter> {
         // what has to be proved may be, where it is known whose items they are
         () if lanes::possible(kernel, !serial) => Kind::Light,
         () if cycles > HEAVY => return None,
+        () if held::held(kernel).is_some() => Kind::Held,
         () => Kind::Serial,
     };
     Some(Filter {
@@ -272,6 +281,7 @@ impl Finder<'_> {
             _ => return None,
         };
         let Filter { kind, size, written_out, checks, lifts } = filter;
+        let kind = if kind == Kind::Held && self.lost.held[v.index()] { Kind::Serial } else { kind };
         let most = if filters > 0 { rate } else { 0 };
         Some(Part {
             nodes: vec![v],
@@ -391,7 +401,7 @@ impl Finder<'_> {
             part.streams.into_iter().for_each(|p| self.keep(p));
             return;
         }
-        let lifted = part.lifted;
+        let (lifted, held) = (part.lifted, part.kind == Kind::Held);
         if part.filters > 0 && (part.nodes.len() > 1 || lifted) {
             part.nodes.sort();
             let links = self.links(&part).unwrap_or_else(|| vec![part.nodes]);
@@ -400,7 +410,7 @@ impl Finder<'_> {
                 let set = nodes.iter().copied().collect();
                 let waiting = carried::waiting(self.graph, self.steady, &set);
                 let carried = waiting.into_iter().filter(|c| self.carried.contains(c)).collect();
-                self.found.push(Group { nodes, lifted, carried });
+                self.found.push(Group { nodes, lifted, held, carried });
             }
         }
     }

@@ -31,7 +31,7 @@ const LONGEST: usize = 4000;
 
 /// What a statement reads and writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Thing {
+pub(super) enum Thing {
     Local(LocalId),
     State(StateId),
     Output,
@@ -198,7 +198,7 @@ fn join(list: &[Stmt], group: &[usize], out: &mut Vec<Stmt>) {
 }
 
 /// May the statement change places with others at all?
-fn quiet(s: &Stmt) -> bool {
+pub(super) fn quiet(s: &Stmt) -> bool {
     let own = matches!(s.kind, StmtKind::Assign(..) | StmtKind::If(..) | StmtKind::For(_) | StmtKind::Block(_));
     own && !jumps(std::slice::from_ref(s)) && s.kind.bodies().into_iter().flatten().all(quiet)
 }
@@ -228,7 +228,8 @@ fn needs(list: &[Stmt]) -> Vec<BTreeSet<usize>> {
     out
 }
 
-fn touched(s: &Stmt) -> (BTreeSet<Thing>, BTreeSet<Thing>) {
+/// What a statement reads, and what it writes.
+pub(super) fn touched(s: &Stmt) -> (BTreeSet<Thing>, BTreeSet<Thing>) {
     let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
     let thing = |p: &Place| match p.base {
         Base::Local(id) => Some(Thing::Local(id)),

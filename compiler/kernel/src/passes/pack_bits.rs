@@ -17,15 +17,27 @@ use crate::{items, walk};
 use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
+use std::collections::BTreeSet;
 
 /// Turns of a loop that is worth it.
 const FEWEST: u64 = 8;
+
+/// Where a loop takes what it packs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Items of the firing.
+    Items,
+    /// Elements of an array.
+    Array(LocalId),
+}
 
 /// A loop that packs items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packed {
     /// The word they go to.
     pub word: LocalId,
+    /// What they are.
+    pub source: Source,
     /// Where the first turn's item is.
     pub at: i32,
     /// Its bit.
@@ -62,7 +74,7 @@ fn loops(kernel: &Kernel) -> usize {
     let mut n = 0;
     walk::each_stmt(&f.body, &mut |s| {
         if let StmtKind::For(l) = &s.kind {
-            n += usize::from(takes(f, l).is_some());
+            n += usize::from(takes(f, l).is_some_and(|p| p.source == Source::Items));
         }
     });
     n
@@ -71,26 +83,65 @@ fn loops(kernel: &Kernel) -> usize {
 /// A loop of a function that packs items as they are, whose variables nobody needs besides.
 fn takes(f: &Function, l: &For) -> Option<Packed> {
     let p = packed(l).filter(|p| !p.compared)?;
-    let mut reads = 0;
+    let (mut reads, mut loops) = (0, 0);
     walk::each_expr(&f.body, &mut |e| {
         if let ExprKind::Load(Place { base: Base::Local(id), .. }) = &e.kind {
             reads += usize::from(Some(*id) == p.item);
         }
     });
-    (reads == usize::from(p.item.is_some())).then_some(p)
+    // a loop that was written out several times takes each time to the same variable
+    walk::each_stmt(&f.body, &mut |s| {
+        if let StmtKind::For(l) = &s.kind {
+            loops += usize::from(p.item.is_some() && packed(l).is_some_and(|q| q.item == p.item));
+        }
+    });
+    (reads == loops).then_some(p)
 }
 
 /// All items that it packs are 0 or 1.
 fn compare(kernel: &mut Kernel) {
     let f = &mut kernel.functions[kernel.work.function.index()];
+    compare_in(f, &|source| source == Source::Items);
+}
+
+/// The same for elements of arrays that a firing fills with nothing but truths as 0 and 1.
+pub fn own(kernel: &mut Kernel) {
+    let f = &mut kernel.functions[kernel.work.function.index()];
+    let mut others: BTreeSet<LocalId> = (0..f.params).map(LocalId).collect();
+    walk::each_stmt(&f.body, &mut |s| {
+        for p in s.kind.targets() {
+            if let Base::Local(id) = p.base
+                && !matches!(&s.kind, StmtKind::Assign(_, e) if truth(e).is_some())
+            {
+                others.insert(id);
+            }
+        }
+    });
+    compare_in(f, &|source| matches!(source, Source::Array(id) if !others.contains(&id)));
+}
+
+/// What an int that is 0 or 1 says.
+pub fn truth(e: &Expr) -> Option<&Expr> {
+    match &e.kind {
+        ExprKind::Select(c, one, none) if one.as_int() == Some(1) && none.as_int() == Some(0) => Some(c),
+        ExprKind::Convert(c) if e.ty == Ty::Int && matches!(c.ty, Ty::Bool | Ty::Bit) => Some(c),
+        _ => None,
+    }
+}
+
+fn compare_in(f: &mut Function, bits: &dyn Fn(Source) -> bool) {
     let whole = f.clone();
     walk::each_stmt_mut(&mut f.body, &mut |s| {
         let StmtKind::For(l) = &mut s.kind else { return };
-        let Some(p) = takes(&whole, l) else { return };
+        let Some(p) = takes(&whole, l).filter(|p| bits(p.source)) else { return };
         let (turn, span) = (Expr::local(l.var, Ty::Int), l.body[0].span);
         let from = l.from.as_int().unwrap_or(0);
         let at = if p.at == from { turn.clone() } else { Expr::add(turn.clone(), Expr::int(p.at - from)) };
-        let item = Expr::load(Place { base: Base::In(Box::new(at)), path: Vec::new() }, Ty::Int);
+        let place = match p.source {
+            Source::Items => Place { base: Base::In(Box::new(at)), path: Vec::new() },
+            Source::Array(id) => Place { base: Base::Local(id), path: vec![Proj::Index(at)] },
+        };
+        let item = Expr::load(place, Ty::Int);
         let differs = Expr::binary(BinaryOp::Ne, item, Expr::int(0), Ty::Bool);
         let bit = Expr { kind: ExprKind::Convert(Box::new(differs)), ty: Ty::Int };
         let bit = Expr::binary(BinaryOp::Shl, bit, turn, Ty::Int);
@@ -142,16 +193,28 @@ pub fn packed(l: &For) -> Option<Packed> {
         },
         _ => (false, value),
     };
-    let ExprKind::Load(Place { base: Base::In(at), path }) = &taken.kind else { return None };
+    let ExprKind::Load(place) = &taken.kind else { return None };
+    let (source, at) = match (&place.base, place.path.as_slice()) {
+        (Base::In(at), []) => (Source::Items, at.as_ref()),
+        (Base::Local(id), [Proj::Index(at)]) if *id != word => (Source::Array(*id), at),
+        _ => return None,
+    };
     let offset = match &at.kind {
         _ if is(at, l.var) => 0,
         ExprKind::Binary(BinaryOp::Add, a, b) if is(a, l.var) => b.as_int()?,
         ExprKind::Binary(BinaryOp::Add, a, b) if is(b, l.var) => a.as_int()?,
         _ => return None,
     };
-    let fits = path.is_empty() && taken.ty == Ty::Int;
     let item = item.map(|(id, _)| id);
-    fits.then_some(Packed { word, at: from.checked_add(offset)?, bit, items: turns as u32, compared, item })
+    (taken.ty == Ty::Int).then_some(Packed {
+        word,
+        source,
+        at: from.checked_add(offset)?,
+        bit,
+        items: turns as u32,
+        compared,
+        item,
+    })
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ mod along;
 mod choice;
 
 pub use along::{Along, along};
-pub use choice::{Rule, jumps, size, turns, written_arrays, written_out_size};
+pub use choice::{Rule, jumps, size, turns, turns_with_loops, written_arrays, written_out_size};
 
 use crate::ir::*;
 use crate::passes::clean::{int_local, trip};
@@ -152,7 +152,7 @@ fn assign(var: LocalId, value: i32, span: sluice_grammar::span::Span) -> Stmt {
 }
 
 /// All turns of a loop of constant bounds, each after its value of the variable; the value after the loop behind them.
-fn written_out(l: &For, span: sluice_grammar::span::Span) -> Vec<Stmt> {
+pub fn written_out(l: &For, span: sluice_grammar::span::Span) -> Vec<Stmt> {
     let (Some((n, last)), Some(from)) = (trip(l), l.from.as_int()) else { return Vec::new() };
     let mut out = Vec::new();
     for k in 0..n as i32 {

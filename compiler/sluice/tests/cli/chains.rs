@@ -40,8 +40,9 @@ fn decisions(bits: u32) -> String {
 
 #[test]
 fn a_chain_fires_in_strips_with_its_arrays_in_registers() {
-    // two words of a firing: half of what the last one gives stays
-    let text = c_text(&decisions(16), &[]);
+    // two words of a firing: half of what the last one gives stays. What reads iter() is in no region
+    let apart = decisions(16).replace("(a + 3 * j)", "(a + 3 * j + (iter() & 1))").replace("w = 0", "w = iter() & 1");
+    let text = c_text(&apart, &[]);
     let at = text.find("all - t < ").expect("no strips");
     let strip = &text[at..at + text[at..].find("\n    }\n").unwrap()];
     assert_eq!(strip.matches("sl_fire_").count(), 3, "{strip}");
@@ -49,6 +50,69 @@ fn a_chain_fires_in_strips_with_its_arrays_in_registers() {
     assert!(strip.contains("memcpy("), "{strip}");
     assert!(text.contains("sl_vi cost_0_state[32 / SL_LANES];"), "no array in registers");
     assert!(text.contains("sl_bits(in + 0, 16) << 0"), "no comparisons");
+    same(&apart, ints, &[0, 3, 500, 2001]);
+}
+
+/// What comes to the arrays and what is packed of what they say is in the same loop over firings: nothing between the filters is stored.
+#[test]
+fn what_is_beside_arrays_in_registers_is_in_their_loop() {
+    let region = |program: &str, arguments: &[&str]| {
+        let text = c_text(program, arguments);
+        let at = text.rfind("sl_vi cost_0_state[32 / SL_LANES];").map(|at| &text[at..]);
+        at.map(|t| t[..t.find("#endif").unwrap()].to_string())
+            .filter(|t| t.contains("SL_COMPARED("))
+            .unwrap_or_default()
+    };
+    for (bits, words) in [(8, 4), (16, 2), (32, 1)] {
+        let text = region(&decisions(bits), &[]);
+        assert_eq!(text.matches("    out[").count(), words, "{text}");
+        assert!(text.contains("uint32_t items_") && text.contains("_bits[1] = {0};"), "{text}");
+        // the only items that are loaded are the first filter's
+        assert!(text.contains("= in[0];") && !text.contains("sl_vi_load(in"), "{text}");
+    }
+    // what the C compiler cannot have in registers has arrays, and words of them by comparisons
+    let text = c_text(&decisions(16), &[]);
+    assert!(text.contains(".v + 16, 16) << 0"), "{text}");
+    for program in [
+        // words across firings
+        decisions(13),
+        // no truths
+        decisions(32).replace("a - b > 0 ? 1 : 0", "a - b > 0 ? 2 : 0"),
+        // what is packed is wanted besides
+        decisions(32).replace("w = 0;", "w = peek(3) << 7;"),
+        // a sum of all states
+        decisions(32).replace(
+            "int w = 0; for (int i = 0; i < n; i++) w = w | (pop() << i);",
+            "int w = 0; for (int i = 0; i < n; i++) w += pop();",
+        ),
+    ] {
+        assert_eq!(region(&program, &[]), "", "{program}");
+        same(&program, ints, &[0, 3, 500, 2001]);
+    }
+    assert_eq!(region(&decisions(32), &["--fuse=false"]), "");
+}
+
+/// The initialisation goes on until nothing waits between them.
+#[test]
+fn nothing_waits_where_nobody_asks_for_it() {
+    let place = Place::new().with("a.str", &decisions(8));
+    let after = |more: &[&str]| {
+        let all = [&["build", "a.str", "-o", "a", "--dump-after", "drain"], more].concat();
+        place.run(&all).ends(0).text().to_string()
+    };
+    let (with, without) = (after(&[]), after(&["--fuse=false"]));
+    // a window of 7 words by 4 wants three, and a firing gives four
+    assert!(without.contains("init 3 Main.Pack") && with.contains("init 4 Main.Pack"), "{without}{with}");
+    assert!(with.lines().any(|l| l.starts_with("c3 fill 0 ")), "{with}");
+    // what is seen of firings, and that they are seen at all, does not change
+    let rates = |more: &[&str]| place.run(&[&["rates", "a.str"], more].concat()).ends(0).text().to_string();
+    assert!(rates(&[]).contains('3'), "{}", rates(&[]));
+    for n in [0, 1, 2, 3] {
+        let many = n.to_string();
+        let by =
+            |how: &[&str]| place.run_with(&[&["run", "a.str", "-n", &many], how].concat(), &ints(400)).ends(0).stdout;
+        assert_eq!(by(&["--interpret"]), by(&["--back-end", "cc"]));
+    }
 }
 
 #[test]

@@ -186,3 +186,25 @@ fn firings_that_take_many() {
         }
     }
 }
+
+/// Rounds whose values fill the registers of machines without AVX-512, so that vectors go alone there and in twos on others: the last one goes alone everywhere.
+#[test]
+fn what_vectors_abreast_leave_is_done_on_every_machine() {
+    let program = "int->int filter Round { work pop 11 push 11 {
+    int[11] x;
+    for (int i = 0; i < 11; i++) x[i] = pop();
+    for (int i = 0; i < 11; i++) x[i] = (x[i] + x[(i + 1) % 11]) ^ (x[(i + 10) % 11] >> 3);
+    for (int i = 0; i < 11; i++) push(x[i]);
+} }
+int->int pipeline Main { for (int r = 0; r < 16; r++) add Round; }";
+    let place = Place::new().with("a.str", program);
+    let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().to_string();
+    let twos =
+        text.find("#if SL_LANES == 16\n            for (; f + 2 * SL_LANES <= block;").expect("no vectors in twos");
+    let rest = &text[twos + 1..];
+    let one = rest.find("for (; f + 1 * SL_LANES <= block;").expect("no vectors alone");
+    let between: Vec<&str> = rest[..one].lines().filter(|l| l.starts_with('#') && !l.starts_with("#pragma")).collect();
+    // after `if SL_LANES == 16`, whose first character is left out
+    assert_eq!(between, ["#endif"]);
+    at_all_widths(&place, program, 1, &[1, 8, 16, 17, 24, 48, 83].map(|firings| 11 * firings));
+}

@@ -3,6 +3,7 @@
 use super::along::{LONG, along};
 use crate::ir::*;
 use crate::passes::clean::trip;
+use crate::passes::pack_bits::packed;
 use crate::passes::turns_abreast;
 use crate::walk;
 
@@ -69,6 +70,7 @@ pub(super) fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
     let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
     // a break must leave what is no longer there
     let wanted = fits
+        && !compares(l)
         && !(rule.recurrences && along(l).is_some_and(|a| a.count >= LONG))
         && !walk::breaks(&l.body, 0)
         && !(l.body.iter().any(has_loop) && size(&l.body) > rule.around && !checks(&l.body))
@@ -85,7 +87,18 @@ pub(super) fn several(l: &For, rule: Rule) -> Option<u64> {
         None => l.step == 1 && l.cmp == BinaryOp::Lt && l.from.as_int().zip(l.to.as_int()).is_none(),
     };
     let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
-    (n > 1 && innermost && counted && fits && !jumps(&l.body)).then_some(n)
+    (n > 1 && innermost && counted && fits && !jumps(&l.body) && !compares(l)).then_some(n)
+}
+
+/// Is the loop a comparison of many at once?
+fn compares(l: &For) -> bool {
+    packed(l).is_some_and(|p| p.compared)
+}
+
+/// The turns of a loop of loops, where they can be written out.
+pub fn turns_with_loops(l: &For) -> Option<u64> {
+    let plain = l.body.iter().any(has_loop) && !walk::breaks(&l.body, 0);
+    trip(l).map(|(n, _)| n).filter(|_| plain)
 }
 
 fn has_loop(s: &Stmt) -> bool {
