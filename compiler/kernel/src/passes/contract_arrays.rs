@@ -85,7 +85,7 @@ fn apart(body: &[Stmt], (i, j): (usize, usize), array: LocalId) -> bool {
 }
 
 /// Makes one of the loops, in the place of the second.
-fn contract(f: &mut Function, body: &mut Vec<Stmt>, (i, j): (usize, usize), array: LocalId) {
+fn contract(f: &mut Function, body: &mut [Stmt], (i, j): (usize, usize), array: LocalId) {
     let ty = f.locals[array.index()].ty.element().cloned().unwrap_or(Ty::Int);
     f.locals.push(Local { name: f.locals[array.index()].name.clone(), ty, by_ref: false });
     let element = LocalId::from(f.locals.len() - 1);

@@ -66,11 +66,10 @@ pub fn written_out_size(body: &[Stmt]) -> u64 {
 }
 
 pub(super) fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
-    let (n, _) = trip(l).filter(|(n, _)| *n <= rule.turns)?;
+    let (n, _) = trip(l).filter(|(n, _)| *n <= rule.turns && !compares(l))?;
     let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
     // a break must leave what is no longer there
     let wanted = fits
-        && !compares(l)
         && !(rule.recurrences && along(l).is_some_and(|a| a.count >= LONG))
         && !walk::breaks(&l.body, 0)
         && !(l.body.iter().any(has_loop) && size(&l.body) > rule.around && !checks(&l.body))
@@ -80,6 +79,9 @@ pub(super) fn whole(l: &For, written: &[Base], rule: Rule) -> Option<u64> {
 }
 
 pub(super) fn several(l: &For, rule: Rule) -> Option<u64> {
+    if compares(l) {
+        return None;
+    }
     let innermost = !l.body.iter().any(has_loop);
     let n = u64::from(rule.factor);
     let counted = match trip(l) {
@@ -87,7 +89,7 @@ pub(super) fn several(l: &For, rule: Rule) -> Option<u64> {
         None => l.step == 1 && l.cmp == BinaryOp::Lt && l.from.as_int().zip(l.to.as_int()).is_none(),
     };
     let fits = size(&l.body).saturating_mul(n as usize) <= rule.size;
-    (n > 1 && innermost && counted && fits && !jumps(&l.body) && !compares(l)).then_some(n)
+    (n > 1 && innermost && counted && fits && !jumps(&l.body)).then_some(n)
 }
 
 /// Is the loop a comparison of many at once?
