@@ -103,7 +103,7 @@ fn nothing_waits_where_nobody_asks_for_it() {
     let (with, without) = (after(&[]), after(&["--fuse=false"]));
     // a window of 7 words by 4 wants three, and a firing gives four
     assert!(without.contains("init 3 Main.Pack") && with.contains("init 4 Main.Pack"), "{without}{with}");
-    assert!(with.lines().any(|l| l.starts_with("c3 fill 0 ")), "{with}");
+    assert!(with.lines().any(|l| l.starts_with("c2 fill 0 ")), "{with}");
     // the program that people are told of has the least
     let told = place.run(&["check", "a.str", "--dump-after", "steady-state"]).ends(0).text().to_string();
     assert!(told.contains("init 3 Main.Pack"), "{told}");
