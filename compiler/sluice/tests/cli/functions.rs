@@ -91,6 +91,25 @@ fn fast_math_has_functions_in_lanes() {
     }
 }
 
+/// In a loop of a filter with a state, sines are of as many floats as the C compiler's vectors hold, which may be half of the lanes: near zero, far from it, and where there are none.
+#[test]
+fn sines_in_loops_are_the_same_bytes() {
+    let program = "float->float filter Main {
+    float last;
+    float[40] by;
+    init { for (int i = 0; i < 40; i++) by[i] = i % 7 == 3 ? 9000000 : i % 11 == 5 ? 3e38 : i % 5 == 1 ? 700 : 1; }
+    work pop 40 push 80 {
+        float[40] s;
+        float[40] c;
+        for (int i = 0; i < 40; i++) s[i] = sin(peek(i) * by[i] * by[39 - i]);
+        for (int i = 0; i < 40; i++) c[i] = cos(peek(i) * by[i] * by[39 - i]);
+        for (int i = 0; i < 40; i++) { push(s[i] == s[i] ? s[i] + last : 3); push(c[i] == c[i] ? c[i] : -3); pop(); }
+        last = s[0];
+    }
+}";
+    crate::windows::at_all_widths(&Place::new().with("a.str", program), program, 1, &[40, 4000]);
+}
+
 /// Angles of all quadrants and sines of angles of all sizes, of zeros, infinite numbers and none, whose signs and bytes lanes, single firings, code made in memory and the interpreter agree on; angles of complex numbers, too.
 #[test]
 fn our_own_are_the_same_bytes_in_lanes() {
