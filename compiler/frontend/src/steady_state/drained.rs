@@ -9,7 +9,7 @@
 //! state passes whole, so that they can be one.
 //!
 //! What must hold: only those fire more often of which the caller says that nothing is seen of it; readers and writers never do, nor what is in a feedback loop. What moves on comes to channels before filters that
-//! look ahead, and no more than waits there already: buffers grow by less than what they hold.
+//! look ahead, and no more than waits there already, nor than [`MOST_MORE`]: buffers grow by less than what they hold.
 
 use super::SteadyState;
 use crate::components::components;
@@ -17,6 +17,8 @@ use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
 use std::collections::BTreeSet;
 
+/// Items by which what waits before a filter that looks ahead may grow.
+const MOST_MORE: u64 = 4096;
 /// Turns of nodes that are tried, all together.
 const MOST: usize = 1 << 16;
 
@@ -115,7 +117,11 @@ impl Drain<'_> {
         }
         let fits = |c: &ChannelId| {
             let (now, before) = (self.fill[c.index()], before[c.index()]);
-            if self.waits(*c) { now == 0 } else { !graph.channel(*c).feedback && now <= before.saturating_mul(2) }
+            match self.waits(*c) {
+                true => now == 0,
+                // what its consumer took besides makes it smaller
+                false => !graph.channel(*c).feedback && now.saturating_sub(before) <= before.min(MOST_MORE),
+            }
         };
         touched.iter().all(fits).then_some(())
     }
