@@ -93,7 +93,7 @@ fn fast_math_has_functions_in_lanes() {
 
 /// In a loop of a filter with a state, sines are of as many floats as the C compiler's vectors hold, which may be half of the lanes: near zero, far from it, and where there are none.
 #[test]
-fn sines_in_loops_are_the_same_bytes() {
+fn sines_of_half_the_lanes_are_the_same_bytes() {
     let program = "float->float filter Main {
     float last;
     float[40] by;
