@@ -3,7 +3,7 @@
 //! Purpose: the program that C code is made of, where it is another one than natively in general ([`crate::as_run`]): what branches behind a duplicate splitter have in common is done once
 //! ([`sluice_frontend::slow::common_heads()`]), linear filters are combined ([`crate::linear`]), and equal branches without
 //! state that look ahead are one filter, whose turns go side by side in vectors ([`sluice_frontend::slow::level_branches()`]), and its initialisation leaves no items where
-//! nobody asks for them ([`mod@sluice_frontend::steady_state`]). Where firings are counted, none of this is done: each filter has its own numbers then.
+//! nobody asks for them ([`sluice_frontend::steady_state::drained()`]). Where firings are counted, none of this is done: each filter has its own numbers then.
 
 use crate::dumps;
 use crate::folding::cannot_fail;

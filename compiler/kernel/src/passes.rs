@@ -135,6 +135,16 @@ fn passed(text: &str, pass: fn(&mut Kernel)) -> Kernel {
     kernel
 }
 
+/// The statements of a kernel's firing after a pass, in a row, without ends of blocks; in the text and in them, `;` is a place in the source.
+#[cfg(test)]
+#[track_caller]
+fn firing_after(text: &str, pass: fn(&mut Kernel)) -> String {
+    let text = crate::text::print(&passed(&text.replace(';', " @0:0-1"), pass)).replace(" @0:0-1", ";");
+    let body = text.split("func0 \"work\" (0) -> void;").nth(1).unwrap_or_default();
+    let lines = body.lines().map(str::trim).filter(|l| !l.starts_with("local") && !["{", "}", ""].contains(l));
+    lines.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

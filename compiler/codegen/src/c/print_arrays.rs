@@ -15,7 +15,7 @@ use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
 use sluice_kernel::passes::clean::trip;
-use sluice_kernel::passes::held::{Array, Held, Row, held, row, words};
+use sluice_kernel::passes::held::{self, Array, Held, Row, row, words};
 use sluice_kernel::passes::pack_bits::truth;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -23,7 +23,7 @@ use std::fmt::Write;
 impl Printer<'_> {
     /// The firings with arrays in registers: then none is left.
     pub(super) fn in_registers(&mut self) {
-        let Some(held) = held(self.kernel) else { return };
+        let Some(held) = held::held(self.kernel) else { return };
         let (pop, push) = (self.kernel.work.rates.pop, self.kernel.work.rates.push);
         let _ = write!(self.out, "#if SL_IN_REGISTERS >= {}\n    {{\n", held.lengths.values().sum::<u32>());
         for (array, n) in &held.lengths {

@@ -15,7 +15,7 @@ use super::SteadyState;
 use crate::components::components;
 use crate::graph::{NodeKind, SdfGraph};
 use crate::ids::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Items by which what waits before a filter that looks ahead may grow.
 const MOST_MORE: u64 = 4096;
@@ -35,19 +35,12 @@ pub fn drained(graph: &SdfGraph, steady: &SteadyState, may: &mut dyn FnMut(NodeI
             order.push(v);
         }
     }
-    let mut d =
-        Drain { graph, place, order, fill: steady.boundary_fill.clone(), more: vec![0; graph.nodes.len()], left: MOST };
+    let (fill, more) = (steady.boundary_fill.clone(), vec![0; graph.nodes.len()]);
+    let mut d = Drain { graph, place, order, fill, more, left: MOST };
     let mut changed = false;
     for i in 0..d.order.len() {
         for c in &graph.node(d.order[i]).outputs {
-            if d.waits(*c) && d.fill[c.index()] > 0 {
-                let before = (d.fill.clone(), d.more.clone());
-                if d.drain(*c, may).is_some() {
-                    changed = true;
-                } else {
-                    (d.fill, d.more) = before;
-                }
-            }
+            changed |= d.waits(*c) && d.fill[c.index()] > 0 && d.drain(*c, may);
         }
     }
     changed.then(|| {
@@ -80,12 +73,38 @@ impl Drain<'_> {
         c.peek <= c.consume && !c.feedback && !c.dynamic && c.initial.is_empty()
     }
 
-    /// Lets all that waits on a channel move on. `None` where it cannot: then fills and firings are no longer what they were.
-    fn drain(&mut self, c: ChannelId, may: &mut dyn FnMut(NodeId) -> bool) -> Option<()> {
+    /// Lets all that waits on a channel move on. False where it cannot: then all is as before.
+    fn drain(&mut self, c: ChannelId, may: &mut dyn FnMut(NodeId) -> bool) -> bool {
+        let (mut before, mut fired) = (BTreeMap::from([(c, self.fill[c.index()])]), Vec::new());
+        let done =
+            self.move_on(c, may, &mut before, &mut fired).is_some() && before.iter().all(|(c, n)| self.fits(*c, *n));
+        if !done {
+            before.iter().for_each(|(c, n)| self.fill[c.index()] = *n);
+            fired.iter().for_each(|(v, times)| self.more[v.index()] -= times);
+        }
+        done
+    }
+
+    /// May a channel hold what it does now, and not what it held before?
+    fn fits(&self, c: ChannelId, before: u64) -> bool {
+        let now = self.fill[c.index()];
+        match self.waits(c) {
+            true => now == 0,
+            // what its consumer took besides makes it smaller
+            false => !self.graph.channel(c).feedback && now.saturating_sub(before) <= before.min(MOST_MORE),
+        }
+    }
+
+    /// Fires who can, from a channel's consumer on, and notes what channels held before, and who has fired how often. `None` where somebody may not.
+    fn move_on(
+        &mut self,
+        c: ChannelId,
+        may: &mut dyn FnMut(NodeId) -> bool,
+        before: &mut BTreeMap<ChannelId, u64>,
+        fired: &mut Vec<(NodeId, u64)>,
+    ) -> Option<()> {
         let graph = self.graph;
-        let mut touched = BTreeSet::from([c]);
         let mut ready = BTreeSet::from([self.place[graph.channel(c).to.0.index()]?]);
-        let before = self.fill.clone();
         while let Some(i) = ready.pop_first() {
             let v = self.order[i];
             let node = graph.node(v);
@@ -102,28 +121,21 @@ impl Drain<'_> {
             };
             let times = node.inputs.iter().map(times).min().filter(|n| can && *n < u64::MAX)?;
             self.more[v.index()] += times;
+            fired.push((v, times));
             for c in &node.inputs {
+                before.entry(*c).or_insert(self.fill[c.index()]);
                 self.fill[c.index()] -= times * u64::from(graph.channel(*c).consume);
-                touched.insert(*c);
             }
             for c in node.outputs.iter().filter(|_| times > 0) {
                 let given = times.checked_mul(graph.channel(*c).produce.into())?;
+                before.entry(*c).or_insert(self.fill[c.index()]);
                 self.fill[c.index()] = self.fill[c.index()].checked_add(given)?;
-                touched.insert(*c);
                 if self.waits(*c) {
                     ready.insert(self.place[graph.channel(*c).to.0.index()]?);
                 }
             }
         }
-        let fits = |c: &ChannelId| {
-            let (now, before) = (self.fill[c.index()], before[c.index()]);
-            match self.waits(*c) {
-                true => now == 0,
-                // what its consumer took besides makes it smaller
-                false => !graph.channel(*c).feedback && now.saturating_sub(before) <= before.min(MOST_MORE),
-            }
-        };
-        touched.iter().all(fits).then_some(())
+        Some(())
     }
 }
 

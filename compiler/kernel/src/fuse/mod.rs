@@ -127,9 +127,7 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
             let nodes = &group.nodes;
             match make(graph, steady, (kernels, &movers), (&classes, &lost.apart), &group) {
                 Ok(m) if m.kernel.tapes.iter().map(|t| t.elements()).sum::<u64>() > tapes => {
-                    for v in nodes {
-                        hopes |= !std::mem::replace(&mut lost.looped[v.index()], true);
-                    }
+                    hopes |= lose(&mut lost.looped, nodes);
                 }
                 Ok(m) => {
                     tapes -= m.kernel.tapes.iter().map(|t| t.elements()).sum::<u64>();
@@ -142,31 +140,14 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
                         made.push(m);
                     }
                 }
-                Err(Refused::Never) if group.held => {
-                    for v in nodes {
-                        hopes |= !std::mem::replace(&mut lost.held[v.index()], true);
-                    }
-                }
-                Err(Refused::Never) if !group.carried.is_empty() => {
-                    for v in nodes {
-                        hopes |= !std::mem::replace(&mut lost.looped[v.index()], true);
-                    }
-                }
+                Err(Refused::Never) if group.held => hopes |= lose(&mut lost.held, nodes),
+                Err(Refused::Never) if !group.carried.is_empty() => hopes |= lose(&mut lost.looped, nodes),
                 // what was hoped to be proved and was not makes its filters serial
                 Err(Refused::Never) => {
-                    for v in nodes {
-                        if let NodeKind::Filter { code, .. } = &graph.node(*v).kind
-                            && kernels[code.index()].has_checks()
-                        {
-                            hopes |= !std::mem::replace(&mut lost.serial[v.index()], true);
-                        }
-                    }
+                    let checks = |v: &&NodeId| body::kernel_of(graph, kernels, **v).is_some_and(Kernel::has_checks);
+                    hopes |= lose(&mut lost.serial, nodes.iter().filter(checks));
                 }
-                Err(Refused::Bundle(members)) => {
-                    for v in &members {
-                        hopes |= !std::mem::replace(&mut lost.apart[v.index()], true);
-                    }
-                }
+                Err(Refused::Bundle(members)) => hopes |= lose(&mut lost.apart, &members),
             }
         }
         if !hopes {
@@ -174,6 +155,11 @@ pub fn fuse(graph: &SdfGraph, steady: &SteadyState, kernels: &[Kernel], rules: R
         }
     };
     (!made.is_empty()).then(|| assemble(graph, steady, kernels.len(), made))
+}
+
+/// Notes of nodes what did not come true for them. Is there one of which it was hoped until now?
+fn lose<'a>(lost: &mut [bool], nodes: impl IntoIterator<Item = &'a NodeId>) -> bool {
+    nodes.into_iter().filter(|v| !std::mem::replace(&mut lost[v.index()], true)).count() > 0
 }
 
 struct Made {
@@ -214,31 +200,28 @@ fn make(
     let body::Body { mut kernel, states, tables, ahead } =
         body::fused((graph, fill), (kernels, movers), (&members, &bundles), (input, output), &group.carried)?;
     debug_verify(&kernel, "fuse");
+    let any =
+        |is: fn(&Kernel) -> bool| members.iter().any(|(v, _)| body::kernel_of(graph, kernels, *v).is_some_and(is));
+    // vectors that are lost cost more than buffers
+    if any(lanes::is_wide) {
+        return Err(Refused::Never);
+    }
     for (name, pass) in if group.held { HELD } else { PASSES } {
         pass(&mut kernel);
         debug_verify(&kernel, name);
     }
-    let any = |is: fn(&Kernel) -> bool| {
-        members.iter().any(|(v, _)| match &graph.node(*v).kind {
-            NodeKind::Filter { code, .. } => is(&kernels[code.index()]),
-            _ => false,
-        })
-    };
     if group.held {
-        let made = Made { members: members.clone(), rate, input, output, kernel, states, tables, ahead };
-        let right = held::held(&made.kernel).is_some() && !any(lanes::is_wide);
-        return if right { Ok(made) } else { Err(Refused::Never) };
-    }
-    if group.lifted && kernel.lanes.is_none() {
-        lanes::run_behind_vectors(&mut kernel);
-        debug_verify(&kernel, "lanes");
-    }
-    roll::run(&mut kernel);
-    debug_verify(&kernel, "roll");
-    // vectors that are lost cost more than buffers
-    let loses = group.carried.is_empty() && any(lanes::fills_vectors) && !lanes::fills_vectors(&kernel);
-    if any(lanes::is_wide) || loses {
-        return Err(Refused::Never);
+        held::held(&kernel).ok_or(Refused::Never)?;
+    } else {
+        if group.lifted && kernel.lanes.is_none() {
+            lanes::run_behind_vectors(&mut kernel);
+            debug_verify(&kernel, "lanes");
+        }
+        roll::run(&mut kernel);
+        debug_verify(&kernel, "roll");
+        if group.carried.is_empty() && any(lanes::fills_vectors) && !lanes::fills_vectors(&kernel) {
+            return Err(Refused::Never);
+        }
     }
     Ok(Made { members, rate, input, output, kernel, states, tables, ahead })
 }

@@ -1,7 +1,7 @@
 //! # contract-arrays
 //!
-//! Purpose: an array that one loop fills and a later one of as many turns reads, each turn its own element, becomes a variable of their one loop (array contraction: V. Sarkar, G. Gao, "Optimization of array accesses
-//! by collective loop transformations", ICS 1991). Input: a kernel of a region whose loops stay. Output: the same with fewer arrays.
+//! Purpose: an array that one loop fills and a later one of as many turns reads, each turn its own element, becomes a variable of their one loop (G. Gao, R. Olsen, V. Sarkar, R. Thekkath,
+//! "Collective loop fusion for array contraction", LCPC 1992). Input: a kernel of a region whose loops stay. Output: the same with fewer arrays.
 //!
 //! ```text
 //! for $i = 0 < 32 { $a[$i] = E($i) }  …  for $j = 0 < 32 { F($a[$j]) }   →   …  for $i = 0 < 32 { $x = E($i)  F($x) }

@@ -1,7 +1,6 @@
 //! Firings before and after the pass.
 
-use crate::passes::passed;
-use crate::text::print;
+use crate::passes::firing_after;
 
 /// The body of a firing after the pass; `;` ends a statement. `$0`, `$1` and `$4` are ints, `$2` and `$3` arrays of 8 ints; `state0` is one of 8.
 fn after(body: &str) -> String {
@@ -13,11 +12,7 @@ local0 \"i\" int local1 \"j\" int local2 \"x\" int[8] local3 \"y\" int[8] local4
 {body} }}
 "
     );
-    let text = text.replace(';', " @0:0-1");
-    let text = print(&passed(&text, super::run)).replace(" @0:0-1", ";");
-    let body = text.split("func0 \"work\" (0) -> void;").nth(1).unwrap();
-    let lines = body.lines().map(str::trim).filter(|l| !l.starts_with("local") && !["{", "}", ""].contains(l));
-    lines.collect::<Vec<_>>().join(" ")
+    firing_after(&text, super::run)
 }
 
 const FILL: &str = "for $0 = 0 < 8 step 1; { $2[$0] = (in($0) + 1); }";

@@ -1,7 +1,6 @@
 //! Firings before and after the pass.
 
-use crate::passes::passed;
-use crate::text::print;
+use crate::passes::firing_after;
 
 /// The body of a firing after the pass; `;` ends a statement. `$0` and `$1` are ints, `$2` and `$3` arrays of 4 floats, `$4` one of 8 ints, `$5` an int.
 fn after(body: &str) -> String {
@@ -13,11 +12,7 @@ local0 \"i\" int local1 \"j\" int local2 \"x\" float[4] local3 \"y\" float[4] lo
 {body} }}
 "
     );
-    let text = text.replace(';', " @0:0-1");
-    let text = print(&passed(&text, super::run)).replace(" @0:0-1", ";");
-    let body = text.split("func0 \"work\" (0) -> void;").nth(1).unwrap();
-    let lines = body.lines().map(str::trim).filter(|l| !l.starts_with("local") && !["{", "}", ""].contains(l));
-    lines.collect::<Vec<_>>().join(" ")
+    firing_after(&text, super::run)
 }
 
 const PUSHES: &str = "for $1 = 0 < 4 step 1; { out($1) = $2[$1]; }";

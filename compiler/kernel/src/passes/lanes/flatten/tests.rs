@@ -1,8 +1,7 @@
 //! Firings before and after.
 
 use super::arrays;
-use crate::text::{parse, print};
-use crate::verify::verify;
+use crate::passes::firing_after;
 
 /// The statements; `;` ends one. The types of arrays have their last length first: `$0` is an int, `$1` an array of 3 rows of 4 floats, `$2` one of 2 x 3 x 4 ints, `$3` a row of 4 floats,
 /// `$4` an array of 65 rows of 64 floats.
@@ -14,15 +13,7 @@ local0 \"i\" int local1 \"a\" float[4][3] local2 \"b\" int[4][3][2] local3 \"r\"
 {body} }}
 "
     );
-    let text = text.replace(';', " @0:0-1");
-    let mut kernel = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    arrays(&mut kernel.functions[0]);
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{}", print(&kernel)));
-    let text = print(&kernel).replace(" @0:0-1", ";");
-    let body = text.split("func0 \"work\" (0) -> void;").nth(1).unwrap();
-    let lines = body.lines().map(str::trim).filter(|l| !l.starts_with("local") && !["{", "}", ""].contains(l));
-    lines.collect::<Vec<_>>().join(" ")
+    firing_after(&text, |k| arrays(&mut k.functions[0]))
 }
 
 const LONG: &str = "$4 = zero<float[64][65]>;";
