@@ -35,6 +35,7 @@ pub mod turn_arrays;
 pub mod turns_abreast;
 pub mod unroll;
 pub mod unroll_and_jam;
+pub mod waves;
 
 #[cfg(test)]
 mod inner_tests;

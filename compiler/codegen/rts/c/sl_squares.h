@@ -16,6 +16,24 @@ SL_FN __attribute__((always_inline)) sl_vi sl_vi_shuffle(sl_vi a, sl_vi b, sl_vi
 #endif
 }
 
+/* What each lane has is that of the n-th behind it, n less than there are lanes: the first ones' is what the last ones of a have. */
+SL_FN __attribute__((always_inline)) SL_UNUSED sl_vi sl_vi_behind(sl_vi a, sl_vi b, const int n)
+{
+    if (n == 0) return b;
+#if defined(__clang__) && SL_LANES == 16
+    if (n == 1) return __builtin_shufflevector(a, b, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+    if (n == 8) return __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23);
+#elif defined(__clang__) && SL_LANES == 8
+    if (n == 1) return __builtin_shufflevector(a, b, 7, 8, 9, 10, 11, 12, 13, 14);
+    if (n == 4) return __builtin_shufflevector(a, b, 4, 5, 6, 7, 8, 9, 10, 11);
+#elif defined(__clang__)
+    if (n == 1) return __builtin_shufflevector(a, b, 3, 4, 5, 6);
+    if (n == 2) return __builtin_shufflevector(a, b, 2, 3, 4, 5);
+#endif
+    return sl_vi_shuffle(a, b, sl_vi_turns(SL_LANES - n));
+}
+SL_FN __attribute__((always_inline)) SL_UNUSED sl_vf sl_vf_behind(sl_vf a, sl_vf b, const int n) { return (sl_vf)sl_vi_behind((sl_vi)a, (sl_vi)b, n); }
+
 #if SL_LANES == 8 && defined(__AVX__) && defined(__GNUC__) && !defined(__clang__)
 /* One instruction changes places within the halves of two vectors. What must cross from half to half does so as it is loaded or stored, at no cost. clang finds all of this. */
 #define SL_BY_FOURS

@@ -41,6 +41,7 @@ mod print_skewed;
 mod print_sure;
 mod print_turn;
 pub(crate) mod print_unroll;
+mod print_waves;
 mod print_wide;
 mod print_within;
 pub mod program;

@@ -407,6 +407,9 @@ impl<'a> Printer<'a> {
             }
         }
         self.keep();
+        if name == "sl_fire" && !self.device() {
+            self.wave(&steps);
+        }
         let turns = self.tapes_begin();
         let first = self.first_by_itself(&f.body, &steps, turns);
         let _ = writeln!(self.out, "    for (long firing = {first}; firing < {turns}; firing++{steps}) {{");

@@ -53,6 +53,11 @@ impl Scopes {
         if body.is_empty() { Vec::new() } else { self.top.get(&address(body)).cloned().unwrap_or_default() }
     }
 
+    /// A variable that is declared already, and not assigned here.
+    pub(super) fn given(&mut self, id: LocalId) {
+        self.top.values_mut().for_each(|all| all.retain(|other| *other != id));
+    }
+
     pub(super) fn declares(&self, s: &Stmt, id: LocalId) -> bool {
         self.by.get(&id) == Some(&(std::ptr::from_ref(s) as Address))
     }

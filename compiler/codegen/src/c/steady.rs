@@ -55,7 +55,7 @@ pub struct Steady<'a> {
     pub serial: &'a [bool],
     /// By code, as far as known: may it do the work of a joiner before it and a splitter behind it ([`super::woven`])?
     pub weaves: &'a [bool],
-    /// By code, as far as known: firings for which its tapes have room, 0 without.
+    /// By code, as far as known: firings that should go at once, 0 where that is all the same: for which its tapes have room, or of which a wave's first and last steps are a small part.
     pub tapes: &'a [u64],
     /// Count firings and measure time?
     pub stats: bool,

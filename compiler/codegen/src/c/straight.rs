@@ -44,7 +44,7 @@ pub(super) struct Straight {
 const FRESH: u64 = 24 << 10;
 
 /// Firings of so many bytes after which their items are looked at: whole vectors of them, and of vectors a power of two; `None` where these are too long. Tapes are gone through to their `room`,
-/// for then they are brought back to their beginnings.
+/// for then they are brought back to their beginnings; waves have a `room`, too.
 fn fresh(bytes: u64, room: u64) -> Option<u64> {
     let most = FRESH.checked_div(bytes)?;
     [room, 4 * WIDEST, 2 * WIDEST, WIDEST].into_iter().find(|n| *n > 0 && *n <= most)

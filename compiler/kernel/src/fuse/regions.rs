@@ -8,7 +8,7 @@
 use super::{Rules, bundle, carried, view};
 use crate::cost;
 use crate::ir::*;
-use crate::passes::{held, lanes, unroll};
+use crate::passes::{held, lanes, unroll, waves};
 use crate::walk;
 use sluice_frontend::components::components;
 use sluice_frontend::graph::{Node, NodeKind, SdfGraph};
@@ -177,7 +177,7 @@ pub(super) fn regions(
         knot.iter().for_each(|v| loops[v.index()] = Some(i));
     }
     let (carried, found) = (BTreeSet::new(), Vec::new());
-    let mut finder = Finder { graph, steady, rules, kinds, classes, lost, loops, knots, carried, found };
+    let mut finder = Finder { graph, steady, rules, kernels, kinds, classes, lost, loops, knots, carried, found };
     // children before their parents
     let (mut order, mut open) = (Vec::new(), vec![HierId(0)]);
     if graph.hierarchy.is_empty() {
@@ -243,6 +243,7 @@ struct Finder<'a> {
     graph: &'a SdfGraph,
     steady: &'a SteadyState,
     rules: Rules<'a>,
+    kernels: &'a [Kernel],
     /// By code: where there is hope to prove what has to be, and where not.
     kinds: Vec<[Option<Filter>; 2]>,
     /// By code: which filters it can be in a bundle with.
@@ -416,7 +417,7 @@ impl Finder<'_> {
     }
 
     /// A long chain of filters that follow one another, in links: the processor sees a few recurrences at once, and links of equal filters are one function. `None` where it is
-    /// no such chain, or short.
+    /// no such chain, or short. Equal filters that are lanes of a wave are in links of as many as there can be.
     fn links(&self, part: &Part) -> Option<Vec<Vec<NodeId>>> {
         if part.kind != Kind::Serial || part.filters < part.nodes.len() {
             return None;
@@ -427,7 +428,10 @@ impl Finder<'_> {
         let (mut links, mut rest) = (Vec::<&[Part]>::new(), &filters[..]);
         while !rest.is_empty() {
             let full = |n: &usize| serial(&rest[..*n]) > LINK || size(&rest[..*n]) > LINK_SIZE;
-            let n = (2..=rest.len()).find(full).map_or(rest.len(), |n| n - 1);
+            let n = match self.in_a_wave(rest) {
+                Some(n) => n,
+                None => (2..=rest.len()).find(full).map_or(rest.len(), |n| n - 1),
+            };
             let few = serial(rest) < LAST && size(rest) <= LINK_SIZE / 2;
             match links.last_mut() {
                 Some(last) if n == rest.len() && few => *last = &filters[filters.len() - n - last.len()..],
@@ -438,6 +442,20 @@ impl Finder<'_> {
         let closed = |link: &&[Part]| Part::of(&link.iter().collect::<Vec<_>>()).is_some_and(|p| self.closed(&p));
         let good = links.len() > 1 && links.iter().all(closed);
         good.then(|| links.iter().map(|link| link.iter().flat_map(|p| &p.nodes).copied().collect()).collect())
+    }
+
+    /// How many of the next filters are a link that goes in a wave.
+    fn in_a_wave(&self, rest: &[Part]) -> Option<usize> {
+        let first = rest[0].chain.as_ref()?;
+        let same = rest.iter().take_while(|p| p.chain.as_ref() == Some(first));
+        let run = same.take(waves::MOST + LINK).count();
+        let NodeKind::Filter { code, .. } = &self.graph.node(rest[0].nodes[0]).kind else { return None };
+        if run <= LINK || !waves::may_be(&self.kernels[code.index()], run.min(waves::MOST)) {
+            return None;
+        }
+        // what is left is a wave, too
+        let left = run.saturating_sub(waves::MOST);
+        Some(if (1..LINK).contains(&left) { run - LINK } else { run - left })
     }
 
     /// Branches of a splitter as they are in a region: of those that are a bundle, one is written out. And are all of them one?

@@ -295,7 +295,7 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<
 }
 
 /// Has a machine's vectors this function, to the last bit?
-fn is_of_vectors(b: Builtin) -> bool {
+pub(super) fn is_of_vectors(b: Builtin) -> bool {
     use Builtin::*;
     matches!(b, Abs | Min | Max | Sqrt | Floor | Ceil | Rint | Round)
 }

@@ -147,7 +147,7 @@ pub fn ints(n: usize) -> Vec<u8> {
     (0..n as i32).flat_map(|i| (i.wrapping_mul(7919) % 1000 - 500).to_le_bytes()).collect()
 }
 
-fn reals(n: usize) -> Vec<u8> {
+pub fn reals(n: usize) -> Vec<u8> {
     (0..n).flat_map(|i| ((i as f32 * 0.37).sin() * 3.0).to_le_bytes()).collect()
 }
 

@@ -61,6 +61,7 @@ mod testing;
 mod threads;
 mod tune;
 mod watching;
+mod waves;
 mod whole;
 mod windows;
 mod within;
