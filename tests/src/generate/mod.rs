@@ -8,6 +8,7 @@ mod access;
 mod body;
 mod branch;
 mod branches;
+mod cascade;
 mod copies;
 mod deciding;
 mod expr;
@@ -23,6 +24,7 @@ pub mod types;
 mod window;
 
 pub use branches::branches;
+pub use cascade::cascade;
 pub use narrow::narrow;
 
 use body::{Body, Gen, Place, Var};

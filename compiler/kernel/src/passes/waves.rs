@@ -34,6 +34,8 @@ const LONGEST: usize = 40;
 
 /// Items that a filter takes and gives, at most: each is a vector.
 const MOST_ITEMS: usize = 4;
+/// Statements of sections that are looked at, at most, in search of a wave.
+const LOOKED_AT: usize = 1 << 14;
 /// Statements of a firing, at most.
 const LARGEST: usize = MOST * LONGEST;
 
@@ -124,6 +126,8 @@ pub fn wave(kernel: &Kernel) -> Option<Wave> {
         return branches::wave(kernel);
     }
     let shapes: Vec<Option<u64>> = f.body.iter().map(|s| shape(kernel, f, s)).collect();
+    let given = given(&f.body);
+    let mut left = LOOKED_AT;
     let mut best: Option<Wave> = None;
     for length in 1..=LONGEST.min(f.body.len() / FEWEST) {
         // several sections as one are fewer
@@ -137,7 +141,14 @@ pub fn wave(kernel: &Kernel) -> Option<Wave> {
             while at + FEWEST * length <= end {
                 let look = Look { kernel, f, first: at, length, counter: None };
                 let stateful = keeps[at..at + length].contains(&true);
-                let found = if stateful { look.wave(((end - at) / length).min(MOST)) } else { None };
+                let goes_on =
+                    || given[at + length..at + 2 * length].iter().flatten().any(|i| (at..at + length).contains(i));
+                let found = if left > 0 && stateful && goes_on() {
+                    left = left.saturating_sub(2 * length);
+                    look.wave(((end - at) / length).min(MOST))
+                } else {
+                    None
+                };
                 at += found.as_ref().map_or(1, |w| w.sections * length);
                 let more = |w: &Wave| best.as_ref().is_none_or(|b| w.length * w.sections > b.length * b.sections);
                 best = found.filter(more).or(best);
@@ -146,6 +157,29 @@ pub fn wave(kernel: &Kernel) -> Option<Wave> {
         }
     }
     best.filter(cost::pays).or_else(|| branches::wave(kernel))
+}
+
+/// By statement: which ones have last assigned what it reads.
+fn given(body: &[Stmt]) -> Vec<Vec<usize>> {
+    let key = |p: &Place| match p.as_local() {
+        Some(id) => Some((Some(id), None)),
+        None => Field::of(p).map(|f| (None, Some(f))),
+    };
+    let mut last = BTreeMap::new();
+    let mut all = Vec::new();
+    for (i, s) in body.iter().enumerate() {
+        let mut of = Vec::new();
+        if let StmtKind::Assign(p, e) = &s.kind {
+            e.walk(&mut |e| {
+                if let ExprKind::Load(p) = &e.kind {
+                    of.extend(key(p).and_then(|k| last.get(&k)).copied());
+                }
+            });
+            last.extend(key(p).map(|k| (k, i)));
+        }
+        all.push(of);
+    }
+    all
 }
 
 /// Would so many of a filter be a wave that pays, one after another? It is one that gives as many items as it takes.

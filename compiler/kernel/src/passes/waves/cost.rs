@@ -1,4 +1,5 @@
-//! What sections cost as lanes, and one after another, in tenths of a processor's cycles: a processor that begins two operations on floats in each cycle, with results four cycles later.
+//! What sections cost as lanes, and one after another, in tenths of a processor's cycles: of one that begins two operations on floats or on vectors in each cycle, with results four cycles later, and four on
+//! ints.
 
 use super::{Var, Wave};
 use crate::ir::*;
@@ -9,8 +10,11 @@ const FLOAT: u64 = 4;
 const CHOICE: u64 = 2;
 const DIVISION: u64 = 12;
 const ROOT: u64 = 18;
-/// Cycles until what a lane passes on is the next one's.
+/// The least or the greatest of two floats: as language and processor differ about NaNs, it is compared and chosen.
+const BOUND: u64 = 6;
+/// Cycles until what a lane passes on is the next one's; ints come from other registers, and go back there.
 const PASSING: u64 = 4;
+const PASSING_INTS: u64 = 6;
 /// Lanes of the widest machine.
 const WIDEST: usize = 16;
 /// Firings after which each takes as long as the one before.
@@ -19,18 +23,27 @@ const SETTLED: u64 = 16;
 /// Do sections as lanes take a fifth less time, at least? One after another they do not come near what the processor could do at once: it does not see far enough ahead. Cascades of 4, 8 and 16
 /// sections of second order take 1.4 times as long as their operations (Cascade Lake, gcc 12).
 pub(super) fn pays(wave: &Wave) -> bool {
-    let each = operations(wave);
     let vectors = |lanes: usize| lanes.div_ceil(WIDEST) as u64;
-    let plain = (each * wave.sections as u64 * vectors(wave.branches) * 7).max(10 * period(wave, 0));
-    let lanes = (each * vectors(wave.lanes()) * 7).max(10 * period(wave, PASSING) + 20);
+    let ints = wave.vars.iter().any(|v| matches!(v, Var::Passed(Ty::Int, ..)));
+    let passing = if ints { PASSING_INTS } else { PASSING };
+    let side_by_side = wave.branches > 1;
+    let one = operations(wave, side_by_side) * wave.sections as u64 * vectors(wave.branches);
+    let plain = one.max(10 * period(wave, 0));
+    let lanes = (operations(wave, true) * vectors(wave.lanes())).max(10 * period(wave, passing) + 20);
     lanes * 12 <= plain * 10
 }
 
-/// Operations of a section.
-fn operations(wave: &Wave) -> u64 {
+/// What the operations of a section take, or of a vector of them, if they wait for nothing.
+fn operations(wave: &Wave, vector: bool) -> u64 {
+    let tenths = |e: &Expr| match &e.kind {
+        ExprKind::Builtin(Builtin::Min | Builtin::Max, _) => 20,
+        ExprKind::Binary(_, a, _) if a.ty == Ty::Int && !vector => 5,
+        _ if latency(e).is_some() => 7,
+        _ => 0,
+    };
     let mut n = 0;
     for (_, e) in &wave.steps {
-        e.walk(&mut |e| n += u64::from(latency(e).is_some_and(|l| l > 0)));
+        e.walk(&mut |e| n += tenths(e));
     }
     n
 }
@@ -78,6 +91,7 @@ fn latency(e: &Expr) -> Option<u64> {
         ExprKind::Select(..) => Some(CHOICE),
         ExprKind::Convert(_) => Some(FLOAT),
         ExprKind::Builtin(Builtin::Sqrt, _) => Some(ROOT),
+        ExprKind::Builtin(Builtin::Min | Builtin::Max, args) if args.iter().any(|a| a.ty == Ty::Float) => Some(BOUND),
         ExprKind::Builtin(..) => Some(FLOAT),
         _ => None,
     }
