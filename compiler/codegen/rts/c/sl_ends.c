@@ -58,6 +58,7 @@ static SL_HOT void sl_canonical_floats(char *value, int64_t n) {
 
 /* Gives NaNs their one bit pattern: `n` values in memory form. */
 static SL_HOT void sl_canonical(const sl_type *type, char *value, int64_t n) {
+    if (SL_NO_NANS) return;
     while (type->kind == SL_ARRAY) {
         n *= type->count;
         type = type->part;

@@ -34,6 +34,8 @@ const LONGEST: usize = 40;
 
 /// Items that a filter takes and gives, at most: each is a vector.
 const MOST_ITEMS: usize = 4;
+/// Statements before and behind the sections, at most: they are in the text three times.
+const AROUND: usize = 300;
 /// Statements of sections that are looked at, at most, in search of a wave.
 const LOOKED_AT: usize = 1 << 14;
 /// Statements of a firing, at most.
@@ -478,7 +480,7 @@ impl Look<'_> {
         let tail = &rest[self.length * sections.len()..];
         let fields: BTreeSet<StateId> = sections.iter().flat_map(|s| s.fields.values().map(|f| f.state)).collect();
         let last = sections.last()?;
-        let mut ok = true;
+        let mut ok = walk::count(head) + walk::count(tail) <= AROUND;
         // a firing's text and messages come in its order
         let in_order = |s: &Stmt| {
             use StmtKind::*;
