@@ -121,7 +121,7 @@ fn code(input: &ProgramInput<'_>, facts: &Facts, layout: &Layout, machine: &mut 
         receives: &receives,
         serial: &[],
         weaves: &[],
-        tapes: &[],
+        runs: &[],
         stats: input.options.stats,
         places: None,
         known: None,

@@ -20,6 +20,7 @@ use super::program::{CodegenError, ProgramInput};
 use super::sharing::Lives;
 use super::steady::Steady;
 use super::step_table::is_table;
+use super::straight;
 use super::tables::Facts;
 use super::twins;
 use super::types::{c_type, field_name, own_name};
@@ -29,13 +30,9 @@ use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::ty::Ty;
 use sluice_kernel::fuse::{Fused, History, Region, StateOf};
 use sluice_kernel::ir::{Kernel, StateId};
-use sluice_kernel::passes::waves;
 use sluice_schedule::fused::{FusedSchedule, unfolded};
 use sluice_schedule::judge::states_at_once;
 use std::fmt::Write;
-
-/// Firings of a wave that go at once: its first and last steps, in which not all lanes have a firing, are few of them.
-const IN_A_WAVE: u64 = 1024;
 
 /// A program with regions, and how its steady state goes.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +101,7 @@ pub struct Made {
     receives: Vec<bool>,
     serial: Vec<bool>,
     weaves: Vec<bool>,
-    tapes: Vec<u64>,
+    runs: Vec<u64>,
 }
 
 /// Prepares the text.
@@ -139,13 +136,8 @@ pub fn made(input: &ProgramInput<'_>, fused: FusedProgram<'_>, (layout, facts): 
     // regions receive nothing; what stands beside them may
     let mut receives = messages::receivers(input);
     receives.resize(input.kernels.len() + program.kernels.len(), false);
-    let room = |k: &Kernel| match k.tapes.iter().map(|t| u64::from(t.turns)).min() {
-        Some(turns) => turns,
-        None if waves::wave(k).is_some() => IN_A_WAVE,
-        None => 0,
-    };
-    let tapes = std::iter::repeat_n(0, input.kernels.len()).chain(program.kernels.iter().map(room)).collect();
-    Made { numbers, places, known, receives, serial: beside::serial(input), weaves: woven::weaves(input), tapes }
+    let runs = input.kernels.iter().chain(&program.kernels).map(straight::run).collect();
+    Made { numbers, places, known, receives, serial: beside::serial(input), weaves: woven::weaves(input), runs }
 }
 
 impl Made {
@@ -168,7 +160,7 @@ impl Made {
             receives: &self.receives,
             serial: &self.serial,
             weaves: &self.weaves,
-            tapes: &self.tapes,
+            runs: &self.runs,
             stats: false,
             places: None,
             known: Some(&self.known),

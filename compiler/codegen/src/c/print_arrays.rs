@@ -64,7 +64,7 @@ impl Printer<'_> {
 
     /// What is the same for all lanes, and whole arrays.
     fn whole(&mut self, held: &Held, p: &Place, e: &Expr, declared: &mut BTreeSet<LocalId>) {
-        let _ = match (&p.base, array_of(&p.base)) {
+        let _ = match (&p.base, Array::of(&p.base)) {
             (Base::Local(id), _) if held.uniform.contains(id) => {
                 let ty = &self.kernel.function(self.kernel.work.function).locals[id.index()].ty;
                 let ty = if declared.insert(*id) { format!("{} ", c_type(ty)) } else { String::new() };
@@ -77,7 +77,7 @@ impl Printer<'_> {
             }
             (_, Some(to)) => {
                 let from = match &e.kind {
-                    ExprKind::Load(p) => array_of(&p.base).map(|a| format!("{}[v]", self.held(a))),
+                    ExprKind::Load(p) => Array::of(&p.base).map(|a| format!("{}[v]", self.held(a))),
                     _ => None,
                 };
                 let (name, from) = (self.held(to), from.unwrap_or_else(|| "(sl_vi){0}".into()));
@@ -141,7 +141,7 @@ impl Printer<'_> {
                     writeln!(self.out, "                sl_vi_store(out + v * SL_LANES + {from}, {value});")
                 }
                 (base, Some(Proj::Index(at))) => {
-                    let (Some(array), Some(r)) = (array_of(base), row(at, l.var)) else { continue };
+                    let (Some(array), Some(r)) = (Array::of(base), row(at, l.var)) else { continue };
                     writeln!(self.out, "                {}[v + {} / SL_LANES] = {value};", self.held(array), r.from)
                 }
                 _ => Ok(()),
@@ -164,7 +164,7 @@ impl Printer<'_> {
                     self.elements(&|v| format!("sl_vi_load({table}.v + {v})"), at, var)
                 }
                 (base, Some(Proj::Index(at))) => {
-                    let name = array_of(base).map_or_else(String::new, |a| self.held(a));
+                    let name = Array::of(base).map_or_else(String::new, |a| self.held(a));
                     self.elements(&|v| format!("{name}[({v}) / SL_LANES]"), at, var)
                 }
                 _ => String::new(),
@@ -207,13 +207,5 @@ impl Printer<'_> {
             Some(Row { from, .. }) => whole(&format!("v * SL_LANES + {from}")),
             None => String::new(),
         }
-    }
-}
-
-fn array_of(base: &Base) -> Option<Array> {
-    match base {
-        Base::Local(id) => Some(Array::Local(*id)),
-        Base::State(id) => Some(Array::State(*id)),
-        _ => None,
     }
 }

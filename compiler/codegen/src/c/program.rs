@@ -314,6 +314,7 @@ fn make(
     let parts = (again.as_ref().map(|a| &a.before[..]), regions, lives.as_ref());
     let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, parts)?;
     let dynamic = input.steady.islands.is_some();
+    let runs: Vec<u64> = input.kernels.iter().map(super::straight::run).collect();
     let steps = Steady {
         graph: input.graph,
         layout: &layout,
@@ -325,7 +326,7 @@ fn make(
         receives: &messages::receivers(input),
         serial: &beside::serial(input),
         weaves: &woven::weaves(input),
-        tapes: &[],
+        runs: &runs,
         stats: options.stats,
         places: None,
         known: None,

@@ -55,8 +55,8 @@ pub struct Steady<'a> {
     pub serial: &'a [bool],
     /// By code, as far as known: may it do the work of a joiner before it and a splitter behind it ([`super::woven`])?
     pub weaves: &'a [bool],
-    /// By code, as far as known: firings that should go at once, 0 where that is all the same: for which its tapes have room, or of which a wave's first and last steps are a small part.
-    pub tapes: &'a [u64],
+    /// By code: firings that should go at once ([`super::straight::run`]).
+    pub runs: &'a [u64],
     /// Count firings and measure time?
     pub stats: bool,
     /// By channel: where in a batch its consumer begins to read and its producer to write, as C of type `char *`, where that is not in the

@@ -24,6 +24,8 @@ use super::types::c_type;
 use sluice_frontend::graph::NodeKind;
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::ty::Ty;
+use sluice_kernel::ir::Kernel;
+use sluice_kernel::passes::waves;
 use sluice_schedule::sequential::Step;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -42,6 +44,18 @@ pub(super) struct Straight {
 
 /// Bytes that a filter takes and gives until what it gave is looked at: part of the first cache.
 const FRESH: u64 = 24 << 10;
+
+/// Firings of a wave that go at once: its first and last steps, in which not all lanes have a firing, are few of them.
+const IN_A_WAVE: u64 = 1024;
+
+/// Firings of a filter that should go at once, 0 where that is all the same: those for which its tapes have room, or a wave's.
+pub(super) fn run(kernel: &Kernel) -> u64 {
+    match kernel.tapes.iter().map(|t| u64::from(t.turns)).min() {
+        Some(turns) => turns,
+        None if waves::wave(kernel).is_some() => IN_A_WAVE,
+        None => 0,
+    }
+}
 
 /// Firings of so many bytes after which their items are looked at: whole vectors of them, and of vectors a power of two; `None` where these are too long. Tapes are gone through to their `room`,
 /// for then they are brought back to their beginnings; waves have a `room`, too.
@@ -113,7 +127,7 @@ impl Steady<'_> {
             let floats = matches!(self.graph.channel(d).ty, Ty::Float | Ty::Complex);
             let usual = floats && put.contains_key(&d) && !self.stats && !self.receives[code.index()];
             let firing = bytes(c, rates.pop)?.checked_add(bytes(d, rates.push)?)?;
-            let room = self.tapes.get(code.index()).copied().unwrap_or(0);
+            let room = self.runs.get(code.index()).copied().unwrap_or(0);
             usual.then(|| fresh(firing, room)).flatten().map(|n| (d, n))
         };
         alone.chain(alike).filter_map(one).collect()

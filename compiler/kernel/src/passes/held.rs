@@ -33,6 +33,17 @@ pub enum Array {
     State(StateId),
 }
 
+impl Array {
+    /// The variable, where it is a filter's own.
+    pub fn of(base: &Base) -> Option<Array> {
+        match base {
+            Base::Local(id) => Some(Array::Local(*id)),
+            Base::State(id) => Some(Array::State(*id)),
+            _ => None,
+        }
+    }
+}
+
 /// Elements `stride * turn + from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {

@@ -18,6 +18,12 @@ fn waves(program: &str) -> Vec<usize> {
     text.lines().filter_map(lanes).collect()
 }
 
+/// Do so many firings go at once, so that steps in which lanes have none are few?
+fn at_once(program: &str) -> bool {
+    let place = Place::new().with("a.str", program);
+    place.run(&["build", "a.str", "--emit", "c", "-o", "-"]).ends(0).text().contains("t < all; t += 1024)")
+}
+
 fn cascade(n: usize) -> String {
     format!("{BIQUAD}float->float pipeline Main {{ for (int k = 0; k < {n}; k++) add Section(k % 9); }}\n")
 }
@@ -31,6 +37,7 @@ fn a_cascade_is_one_wave() {
     assert_eq!(waves(&cascade(33)), [25, 8]);
     assert_eq!(waves(&cascade(70)), [32, 30, 8]);
     assert!(waves(&cascade(3)).is_empty());
+    assert!(at_once(&cascade(16)) && !at_once(&cascade(3)));
     same(&cascade(17), reals, &[0, 1, 16, 33, 34, 35, 1000, 20_011]);
     same(&cascade(33), reals, &[1, 50, 70_003]);
 }
@@ -69,6 +76,7 @@ float->float pipeline Main {{ add Drift; for (int k = 0; k < 9; k++) add Section
         float x = pop(); for (int i = 0; i < 8; i++) { z[i] += (0.3 + 0.01 * i) * (x - z[i]) * (1 - 0.1 * z[i] * z[i]); x = z[i]; } push(x); } }
 ";
     assert_eq!(waves(inside), [8]);
+    assert!(at_once(inside));
     same(inside, reals, &[0, 15, 16, 17, 4099]);
 }
 

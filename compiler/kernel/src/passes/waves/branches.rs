@@ -36,15 +36,16 @@ fn of_branches(kernel: &Kernel, (begin, loops): (usize, usize), branches: usize)
     let mut counter = None;
     let mut starts = vec![begin];
     let mut body = f.body[..begin].to_vec();
-    let mut elements = BTreeSet::new();
+    let (mut elements, mut counters) = (BTreeSet::new(), BTreeSet::new());
     for s in &f.body[begin..begin + loops] {
         let StmtKind::For(l) = &s.kind else { return None };
         let common = *counter.get_or_insert(l.var);
+        counters.insert(l.var);
         let mut turn = l.body.clone();
         walk::each_local_mut(&mut turn, &mut |id| *id = if *id == l.var { common } else { *id });
         walk::each_place_mut(&mut turn, &mut |p| {
             if matches!(p.base, Base::Local(_) | Base::State(_)) && counts(&p.path, common) {
-                elements.extend(array_of(&p.base));
+                elements.extend(Array::of(&p.base));
                 p.path.clear();
             }
         });
@@ -53,10 +54,6 @@ fn of_branches(kernel: &Kernel, (begin, loops): (usize, usize), branches: usize)
     }
     body.extend_from_slice(&f.body[begin + loops..]);
     // nobody asks how far they have counted
-    let mut counters = BTreeSet::new();
-    for s in &f.body[begin..begin + loops] {
-        counters.extend(if let StmtKind::For(l) = &s.kind { Some(l.var) } else { None });
-    }
     let mut asked = false;
     walk::each_expr(&f.body[begin + loops..], &mut |e| {
         asked |= matches!(&e.kind, ExprKind::Load(p) if p.as_local().is_some_and(|id| counters.contains(&id)));
@@ -91,16 +88,8 @@ fn of_branches(kernel: &Kernel, (begin, loops): (usize, usize), branches: usize)
         }
     }
     // what comes behind has arrays of all branches
-    let arrays = |w: &Wave| w.outcome.iter().all(|(base, _)| array_of(base).is_some_and(|a| elements.contains(&a)));
+    let arrays = |w: &Wave| w.outcome.iter().all(|(base, _)| Array::of(base).is_some_and(|a| elements.contains(&a)));
     best.filter(|w| arrays(w) && cost::pays(w))
-}
-
-fn array_of(base: &Base) -> Option<Array> {
-    match base {
-        Base::Local(id) => Some(Array::Local(*id)),
-        Base::State(id) => Some(Array::State(*id)),
-        _ => None,
-    }
 }
 
 /// Is it the element that a loop counts?
