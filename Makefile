@@ -40,7 +40,8 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	@scripts/deny
 
-test: packages-test lint
+test: packages
+	@scripts/beside "$(MAKE) --no-print-directory packages-test" "$(MAKE) --no-print-directory lint"
 	@scripts/test
 
 bench: packages-test

@@ -143,6 +143,7 @@ fn native_code_does_what_the_interpreter_does(seeds: std::ops::Range<u64>) {
         b.options.table_above = [3000, 3000, 0][dice.roll(3) as usize];
         b.minimum_latency = dice.roll(3) == 0;
         b.lowered = dice.roll(2) == 0;
+        b.options.apart = true;
         let folder = tempfile::tempdir().unwrap();
         let flags = if seed % 3 == 0 { vec!["-O2"] } else { sanitize() };
         let exe = b.executable(folder.path(), &flags);

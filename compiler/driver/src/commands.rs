@@ -296,7 +296,7 @@ pub fn build(
         }
         match product {
             BuildProduct::C | BuildProduct::NativeHeader => {
-                let c = compiled::emit(session, &checked, code, Flavour::Executable, &name)?;
+                let c = compiled::emit_whole(session, &checked, code, &name)?;
                 write(&output, &c.source)?;
             }
             BuildProduct::Cuda => {

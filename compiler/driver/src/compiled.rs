@@ -41,7 +41,7 @@ use sluice_schedule::sequential::SequentialSchedule;
 use sluice_schedule::single_appearance::{self, single_appearance};
 use std::path::{Path, PathBuf};
 
-/// Schedules, lowers and prints a program as C.
+/// Schedules, lowers and prints a program as C, without the engine.
 pub fn emit(
     session: &mut Session,
     checked: &Checked,
@@ -50,7 +50,13 @@ pub fn emit(
     name: &str,
 ) -> Result<CProgram, Halt> {
     let front = front(session, checked, code)?;
-    emit_by(session, checked, code, front, (flavour, name), None).map(|(c, _)| c)
+    emit_by(session, checked, code, front, (flavour, name, true), None).map(|(c, _)| c)
+}
+
+/// The same as one text, for users: a stand-alone program.
+pub fn emit_whole(session: &mut Session, checked: &Checked, code: &CodeOptions, name: &str) -> Result<CProgram, Halt> {
+    let front = front(session, checked, code)?;
+    emit_by(session, checked, code, front, (Flavour::Executable, name, false), None).map(|(c, _)| c)
 }
 
 /// Prints what a program's front has come to as a plugin in C: where threads are asked for, in stages, if there is a plan for them.
@@ -61,7 +67,7 @@ pub fn emit_plugin(
     threads: Option<&ThreadsOptions>,
     front: Front,
 ) -> Result<(CProgram, Option<Plan>), Halt> {
-    emit_by(session, checked, code, front, (Flavour::Plugin, "program"), threads)
+    emit_by(session, checked, code, front, (Flavour::Plugin, "program", true), threads)
 }
 
 /// What code is made of, whoever makes it.
@@ -86,7 +92,7 @@ fn emit_by(
     checked: &Checked,
     code: &CodeOptions,
     Front { verified, mut kernels }: Front,
-    (flavour, name): (Flavour, &str),
+    (flavour, name, apart): (Flavour, &str, bool),
     threads: Option<&ThreadsOptions>,
 ) -> Result<(CProgram, Option<Plan>), Halt> {
     let wanted = |name: &str| match name {
@@ -102,7 +108,7 @@ fn emit_by(
         session.pass("share-code", || share_code::run(&mut kernels));
     }
     dump(session, "share-code", || print_kernels(&kernels))?;
-    let mut options = sluice_codegen::ProgramOptions { flavour, ..code_options(code) };
+    let mut options = sluice_codegen::ProgramOptions { flavour, apart, ..code_options(code) };
     let mut plan = None;
     if let Some(threads) = threads {
         // one that does not fit any more is left alone: there is nothing to be said about it in a run
@@ -456,6 +462,24 @@ fn engine(cache: &Cache, compiler: &Compiler, text: &str, code: &CodeOptions) ->
     })
 }
 
+/// What `build` makes of a job, with the engine of this text.
+fn with_engine<T>(
+    job: &Job<'_>,
+    text: Option<&str>,
+    mut build: impl FnMut(&Job<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut attempts = 0;
+    loop {
+        let engine = text.map(|text| engine(job.cache, job.compiler, text, job.code)).transpose()?;
+        let made = build(&Job { engine: engine.as_deref(), ..*job });
+        // another run may have removed the engine between the two steps
+        attempts += 1;
+        if made.is_ok() || attempts == 3 || engine.is_none_or(|o| o.exists()) {
+            return made;
+        }
+    }
+}
+
 /// C text, and perhaps that of its engine, with the native functions it calls as a shared object, from the cache or made now.
 pub fn shared_object(
     session: &mut Session,
@@ -472,18 +496,9 @@ pub fn shared_object(
     let (mut remarks, mut parked) = (Vec::new(), None);
     let made = session.pass("compile-c", || {
         cache.get(&key, "so", |target| {
-            let mut attempts = 0;
-            loop {
-                let engine = engine_text.map(|text| engine(&cache, compiler, text, code)).transpose()?;
-                let job =
-                    Job { cache: &cache, compiler, text, engine: engine.as_deref(), code, product: Product::Shared };
-                let made = natives.build(&job, target, &mut remarks);
-                // another run may have removed the engine between the two steps
-                attempts += 1;
-                if made.is_ok() || attempts == 3 || engine.is_none_or(|o| o.exists()) {
-                    return made.map_err(|f| f.park(&mut parked));
-                }
-            }
+            let job = Job { cache: &cache, compiler, text, engine: None, code, product: Product::Shared };
+            with_engine(&job, engine_text, |job| natives.build(job, target, &mut remarks))
+                .map_err(|f| f.park(&mut parked))
         })
     });
     ended(session, checked, natives, made, &remarks, parked)
@@ -501,7 +516,7 @@ pub fn product(
 ) -> Result<(), Halt> {
     let compiler = Compiler::of(code.cc.way.compiler)?;
     let flags = code.cc.flags(product).join(" ");
-    shown(session, &compiler, &flags, natives, (path, ""))?;
+    shown(session, &compiler, &flags, natives, (path, if c.engine.is_some() { "engine.o" } else { "" }))?;
     let cache = Cache::open()?;
     let target = place::target(Path::new(path)).map_err(|e| Fault::file("write", path, &e))?;
     let temporary = match std::fs::metadata(&target) {
@@ -514,7 +529,8 @@ pub fn product(
     let job = Job { cache: &cache, compiler: &compiler, text: &c.source, engine: None, code, product };
     let (mut remarks, mut parked) = (Vec::new(), None);
     let made = session.pass("compile-c", || {
-        natives.build(&job, &temporary, &mut remarks).map_err(|f| f.park(&mut parked))?;
+        with_engine(&job, c.engine.as_deref(), |job| natives.build(job, &temporary, &mut remarks))
+            .map_err(|f| f.park(&mut parked))?;
         sink::install(&temporary, &target, product == Product::Executable).map_err(|e| Fault::file("write", path, &e))
     });
     if made.is_err() {

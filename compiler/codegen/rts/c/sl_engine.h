@@ -389,8 +389,9 @@ static inline SL_UNUSED void sl_bring(void *to, const void *from, size_t bytes) 
 SL_ENGINE void sl_put(sl_ctx *ctx, uint32_t writer, void *items, int64_t n) SL_UNUSED;
 /* The same where the caller has looked at them as they were made: is there a NaN (sl_nans)? */
 SL_ENGINE void sl_put_seen(sl_ctx *ctx, uint32_t writer, void *items, int64_t n, int nan) SL_UNUSED;
-/* Are there said to be no NaNs (`--fast-math`), so that none is looked for? */
-#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+/* Are there said to be no NaNs (`--fast-math`), so that none is looked for? (An engine that is apart is told.) */
+#if defined(SL_NO_NANS)
+#elif defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 #define SL_NO_NANS 1
 #else
 #define SL_NO_NANS 0

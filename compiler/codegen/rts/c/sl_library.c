@@ -1,5 +1,6 @@
 /* The push and pull interface of a library: queues at the open ends, files for those that the program names. */
 #include "sl_file.h"
+#include "sl_library.h"
 
 /* What the functions give back; the header has them with the library's own prefix. */
 enum { SL_LIB_DONE = -1, SL_LIB_FAILED = -2, SL_LIB_FILE = -3, SL_LIB_USE = -4 };
@@ -14,7 +15,7 @@ typedef struct sl_queue {
 } sl_queue;
 
 /* An instance. */
-typedef struct sl_library {
+struct sl_library {
     sl_ctx *ctx;
     sl_files files;
     sl_queue in, out;
@@ -28,7 +29,7 @@ typedef struct sl_library {
     char message[SL_MESSAGE_BYTES];
     /* what the last call that made no sense was; it fails nothing */
     const char *misuse;
-} sl_library;
+};
 
 static uint64_t sl_queue_put(sl_queue *q, const char *items, uint64_t n) {
     n = n < q->capacity - q->held ? n : q->capacity - q->held;
@@ -146,7 +147,7 @@ static int64_t sl_library_space(void *user, uint32_t writer) {
 
 /* ---- instances ---- */
 
-static void sl_library_destroy(sl_library *lib) {
+SL_ENGINE void sl_library_destroy(sl_library *lib) {
     if (lib) {
         sl_destroy(lib->ctx);
         sl_files_destroy(&lib->files);
@@ -167,7 +168,7 @@ SL_UNUSED static int sl_library_misused(sl_library *lib, const char *what) {
 }
 
 /* NULL only where memory is short; other faults are noted and told by the functions called next. */
-static sl_library *sl_library_create(void) {
+SL_ENGINE sl_library *sl_library_create(void) {
     const sl_program *p = &sl_the_program;
     const sluice_abi *abi = p->abi;
     const sl_format raw = {"raw", SL_FORMAT_RAW, 0};
@@ -239,7 +240,7 @@ static int sl_library_go(sl_library *lib, int64_t until) {
     return 0;
 }
 
-static int64_t sl_library_push(sl_library *lib, const void *items, size_t n) {
+SL_ENGINE int64_t sl_library_push(sl_library *lib, const void *items, size_t n) {
     const char *from = items;
     uint64_t pushed = 0;
     if (lib->message[0]) {
@@ -270,7 +271,7 @@ static int64_t sl_library_push(sl_library *lib, const void *items, size_t n) {
     return (int64_t)pushed;
 }
 
-static int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
+SL_ENGINE int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
     char *to = items;
     uint64_t pulled = 0;
     /* what came before a fault and found no room yet comes first */
@@ -300,7 +301,7 @@ static int64_t sl_library_pull(sl_library *lib, void *items, size_t most) {
 }
 
 /* Items in and out at once. What comes in is used where it lies; what is left of it is kept, but for what has to wait for room for output. */
-static SL_UNUSED int64_t sl_library_process(sl_library *lib, const void *in, size_t *n, void *out, size_t max) {
+SL_ENGINE SL_UNUSED int64_t sl_library_process(sl_library *lib, const void *in, size_t *n, void *out, size_t max) {
     const size_t given = *n;
     *n = 0;
     if (lib->message[0]) {
@@ -327,7 +328,7 @@ static SL_UNUSED int64_t sl_library_process(sl_library *lib, const void *in, siz
     return pulled;
 }
 
-static int sl_library_end_input(sl_library *lib) {
+SL_ENGINE int sl_library_end_input(sl_library *lib) {
     if (lib->message[0]) {
         return sl_library_go(lib, -1);
     }
@@ -338,13 +339,13 @@ static int sl_library_end_input(sl_library *lib) {
     return 0;
 }
 
-static int sl_library_run(sl_library *lib, int64_t iterations) {
+SL_ENGINE int sl_library_run(sl_library *lib, int64_t iterations) {
     int64_t done = sl_iterations(lib->ctx);
     return sl_library_go(lib, iterations < 0 ? -1 : iterations > INT64_MAX - done ? INT64_MAX : done + iterations);
 }
 
 /* Ends a run that has no end of its own: its files become complete. */
-static int sl_library_finish(sl_library *lib) {
+SL_ENGINE int sl_library_finish(sl_library *lib) {
     lib->in.ended = 1;
     if (!lib->done && !lib->message[0]) {
         lib->done = 1;
@@ -355,6 +356,6 @@ static int sl_library_finish(sl_library *lib) {
     return lib->message[0] ? sl_library_go(lib, -1) : 0;
 }
 
-static const char *sl_library_message(const sl_library *lib) {
+SL_ENGINE const char *sl_library_message(const sl_library *lib) {
     return !lib ? "not enough memory" : lib->message[0] || !lib->misuse ? lib->message : lib->misuse;
 }

@@ -8,6 +8,7 @@ pub mod beside;
 pub mod check;
 mod convolution;
 pub mod ends;
+mod engine;
 pub mod fills;
 pub mod fused;
 pub mod header;

@@ -23,7 +23,7 @@ use super::print::{DeviceOptions, Dialect, FilterOptions, FilterText, MANY_CALLS
 use super::sharing::Lives;
 use super::steady::{Steady, SteadyText};
 use super::tables::{self, Facts};
-use super::{convolution, ends, header, messages, natives, rest, rts, stages, twins, types, woven};
+use super::{convolution, ends, engine, header, messages, natives, rest, rts, stages, twins, types, woven};
 use sluice_frontend::analyses::natives::called;
 use sluice_frontend::graph::SdfGraph;
 use sluice_frontend::messages::Messages;
@@ -95,8 +95,8 @@ pub struct ProgramOptions {
     pub stats: bool,
     /// The most items on a channel of a program with dynamic rates.
     pub channel_limit: u64,
-    /// Leave the engine out of the text of a plugin, to be compiled once for all and linked ([`CProgram::engine`]). One that runs in
-    /// stages has it all the same.
+    /// Leave the engine out of the text, and what is around it in libraries and stand-alone programs, to be compiled once for all and linked
+    /// ([`CProgram::engine`]). What runs in stages has it all the same, as have stand-alone programs with kernels.
     pub apart: bool,
     /// Chains of filters fire in strips ([`super::strips`]).
     pub strips: bool,
@@ -124,7 +124,7 @@ impl Default for ProgramOptions {
 pub struct CProgram {
     /// The file.
     pub source: String,
-    /// The engine, where it is apart: C text that is the same for all such programs with the same parts.
+    /// The engine, where it is apart, and what is around it: C text that is the same for all programs of the flavour with the same parts.
     pub engine: Option<String>,
     /// The header, for a library.
     pub header: Option<String>,
@@ -377,7 +377,7 @@ fn make(
     if options.flavour != Flavour::Plugin {
         out.push_str("#define _GNU_SOURCE 1\n");
     }
-    let apart = options.apart && options.flavour == Flavour::Plugin && staged.is_none();
+    let apart = options.apart && staged.is_none() && (device.is_none() || options.flavour == Flavour::Plugin);
     if apart {
         out.push_str("#define SL_APART 1\n");
     }
@@ -391,6 +391,7 @@ fn make(
         out.push_str("#define SL_KERNELS 1\n");
     }
     let parts = rts::Parts { stats: options.stats, stages: staged.is_some(), kernels: device.is_some() };
+    let free = input.kernels.iter().any(|k| k.free);
     let append = |out: &mut String, text: &str| rts::append(out, text, parts);
     rts::MATH.iter().chain(&rts::LANES).for_each(|text| append(&mut out, text));
     append(&mut out, rts::ABI);
@@ -405,7 +406,6 @@ fn make(
         append(&mut out, rts::STATS[0]);
     }
     let texts: Vec<&str> = filters.iter().flatten().chain(&region_texts).map(|t| t.functions.as_str()).collect();
-    let free = input.kernels.iter().any(|k| k.free);
     rts::called(&texts, free).into_iter().for_each(|text| append(&mut out, text));
     out.push_str(&declarations(input, filters, (regions, &region_texts)));
     out.push_str(&convolution::filters(input, filters));
@@ -416,7 +416,7 @@ fn make(
     }
     if !apart {
         append(&mut out, rts::QUICK[0]);
-        engine(&mut out, parts);
+        engine::append(&mut out, parts);
         append(&mut out, rts::QUICK[1]);
     }
     out.push_str(&tables::wrappers(input, &facts, &regions.map_or(Vec::new(), |r| fused::instances(input, r))));
@@ -437,18 +437,18 @@ fn make(
     append(&mut out, rts::QUICK[0]);
     let mut library_header = None;
     match options.flavour {
-        Flavour::Plugin => {}
-        Flavour::Executable => {
-            rts::FILES.iter().for_each(|text| append(&mut out, text));
-            append(&mut out, rts::MAIN);
-        }
         Flavour::Library => {
-            rts::FILES.iter().for_each(|text| append(&mut out, text));
-            append(&mut out, rts::LIBRARY);
+            if apart {
+                append(&mut out, rts::LIBRARY[0]);
+            } else {
+                engine::host(&mut out, options.flavour, parts);
+            }
             let made = header::library(input)?;
             out.push_str(&made.functions);
             library_header = Some(made.header);
         }
+        Flavour::Executable if !apart => engine::host(&mut out, options.flavour, parts),
+        Flavour::Executable | Flavour::Plugin => {}
     }
     append(&mut out, rts::QUICK[1]);
     let fills = (options.stats && !dynamic).then(|| Fills {
@@ -457,40 +457,9 @@ fn make(
         scaled: steady.scaled,
         at_once: limits.at_once.map(|_| layout.batch),
     });
-    let engine = apart.then(|| engine_apart(parts));
+    let engine = apart.then(|| engine::apart(options.flavour, parts, free));
     let (batch, unit) = device.map_or((layout.batch * layout.turns, schedule.batch), |d| (d.batch, d.unit));
     Ok(CProgram { source: out, engine, header: library_header, sites, batch, unit, bytes: layout.bytes, fills })
-}
-
-/// Appends the engine.
-fn engine(out: &mut String, parts: rts::Parts) {
-    for text in rts::ENGINE {
-        rts::append(out, text, parts);
-    }
-    if parts.stats {
-        rts::append(out, rts::STATS[1], parts);
-    }
-}
-
-/// The engine as a file of its own.
-fn engine_apart(parts: rts::Parts) -> String {
-    let mut out = String::from("/* The engine of programs made by sluice. */\n#define SL_APART 1\n");
-    if parts.stats {
-        out.push_str("#define SL_STATS 1\n");
-    }
-    if parts.kernels {
-        out.push_str("#define SL_KERNELS 1\n");
-    }
-    for text in
-        rts::MATH.into_iter().chain([rts::ABI]).chain(parts.kernels.then_some(rts::DEVICE)).chain([rts::ENGINE_HEADER])
-    {
-        rts::append(&mut out, text, parts);
-    }
-    if parts.stats {
-        rts::append(&mut out, rts::STATS[0], parts);
-    }
-    engine(&mut out, parts);
-    out
 }
 
 /// Types, statics, and prototypes of native functions.
@@ -572,21 +541,4 @@ fn descriptor(
 /// Text that cannot end a comment.
 fn comment(text: &str) -> String {
     text.replace("*/", "* /").replace(['\n', '\r'], " ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_engine_that_does_not_count_has_no_trace_of_it() {
-        let plain = engine_apart(rts::Parts::default());
-        let counting = engine_apart(rts::Parts { stats: true, ..rts::Parts::default() });
-        let traces = |text: &str| text.lines().filter(|l| l.contains("SL_STATS") || l.contains("sl_stats")).count();
-        assert_eq!(traces(&plain), 0);
-        assert!(traces(&counting) > 20);
-        // and what is there besides is the same, line by line
-        let mut rest = counting.lines();
-        assert!(plain.lines().all(|l| rest.any(|c| c == l)));
-    }
 }

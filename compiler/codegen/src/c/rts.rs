@@ -104,8 +104,8 @@ pub const FILES: [&str; 4] = [
 ];
 /// Statistics: what is counted, and how; only in programs that count.
 pub const STATS: [&str; 2] = [include_str!("../../rts/c/sl_stats.h"), include_str!("../../rts/c/sl_stats.c")];
-/// The push and pull interface of a library.
-pub const LIBRARY: &str = include_str!("../../rts/c/sl_library.c");
+/// The push and pull interface of a library: what its functions call, and that.
+pub const LIBRARY: [&str; 2] = [include_str!("../../rts/c/sl_library.h"), include_str!("../../rts/c/sl_library.c")];
 /// The main program of a stand-alone executable.
 pub const MAIN: &str = include_str!("../../rts/c/sl_main.c");
 /// The library's header, with places to fill in.

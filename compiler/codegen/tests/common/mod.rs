@@ -269,7 +269,10 @@ impl Build {
     /// Compiles to an executable.
     pub fn executable(&self, folder: &Path, flags: &[&str]) -> PathBuf {
         let exe = folder.join("program");
-        compile(&self.emit().source, folder, &exe, flags);
+        let c = self.emit();
+        let engine = c.engine.map(|text| engine(&text, flags));
+        let objects: Vec<&str> = engine.iter().map(|o| o.to_str().unwrap()).collect();
+        compile(&c.source, folder, &exe, &[flags, &objects].concat());
         exe
     }
 
@@ -427,6 +430,25 @@ pub fn compile(source: &str, folder: &Path, to: &Path, flags: &[&str]) {
         .output()
         .unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+/// The object of an engine that is apart, made once for all tests.
+fn engine(text: &str, flags: &[&str]) -> PathBuf {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    static VERSION: std::sync::LazyLock<Vec<u8>> =
+        std::sync::LazyLock::new(|| Command::new("cc").arg("--version").output().unwrap().stdout);
+    let mut hasher = DefaultHasher::new();
+    (text, flags, &*VERSION).hash(&mut hasher);
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let object = home.join(format!("engine-{:016x}.o", hasher.finish()));
+    if !object.exists() {
+        // whole or not at all: other tests look for it at the same time
+        let folder = tempfile::tempdir_in(home).unwrap();
+        let made = folder.path().join("engine.o");
+        compile(text, folder.path(), &made, &[flags, &["-c"]].concat());
+        std::fs::rename(made, &object).unwrap();
+    }
+    object
 }
 
 /// Runs a program with bytes on its standard input.
