@@ -200,6 +200,10 @@ typedef struct sl_program {
 #ifdef SL_KERNELS
     const sl_kernels *kernels;
 #endif
+#ifdef SL_STAGES
+    /* Channels between stages (1 where there are none), steady states of the shortest batch of the crew, and how many times as long as what runs at once one is. */
+    uint64_t crossings, least, turns;
+#endif
 } sl_program;
 
 /* Where a channel's items are: the first one not consumed, and the first free place, in items from the buffer's start. */

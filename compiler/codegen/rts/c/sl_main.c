@@ -351,7 +351,7 @@ int main(int argc, char **argv) {
     const sluice_abi *abi = sluice_abi_v1();
     const char *program = argc > 0 ? argv[0] : abi->name;
     sl_files *files = &sl_all_files;
-    sl_options options;
+    sl_options options = {0};
     sl_ctx *ctx = NULL;
     uint32_t stdout_writers = 0;
     /* a file that is opened is none of the three standard ones, even where somebody has closed those: they stay such that nothing can be read or written */

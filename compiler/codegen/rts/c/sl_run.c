@@ -94,7 +94,7 @@ static int32_t sl_make(const sl_program *p, const sluice_host *host, sl_ctx **in
     const uint64_t states = sl_part(&at, p->state_bytes);
 #ifdef SL_STAGES
     const uint64_t backs = sl_part(&at, p->abi->reader_count * sizeof(sl_back));
-    const uint64_t blocks = sl_part(&at, SL_CROSSINGS * sizeof(char *));
+    const uint64_t blocks = sl_part(&at, p->crossings * sizeof(char *));
 #endif
     uint64_t whole = SL_ALIGN;
 #ifdef SL_KERNELS
@@ -283,13 +283,13 @@ static void sl_pace(sl_ctx *ctx, int64_t k, int64_t milliseconds) {
 }
 
 #ifdef SL_STAGES
-/* Lets the crew run as many batches as there are, each SL_TURNS times as long as what runs at once. Gives false where it is not called or does nothing. */
+/* Lets the crew run as many batches as there are, each `turns` times as long as what runs at once. Gives false where it is not called or does nothing. */
 static int sl_call_crew(sl_ctx *ctx, int64_t k, int64_t until, int32_t *code) {
     const sl_program *p = ctx->program;
-    const int64_t some = k * SL_TURNS, most = ((until < 0 ? INT64_MAX / 2 : until) - ctx->epoch) / some;
+    const int64_t some = k * (int64_t)p->turns, most = ((until < 0 ? INT64_MAX / 2 : until) - ctx->epoch) / some;
     int64_t done = 0;
     *code = SLUICE_DONE;
-    if (!ctx->crew || !ctx->settled || k != ctx->pace || some < (int64_t)SL_LEAST_BATCH || most < 2) {
+    if (!ctx->crew || !ctx->settled || k != ctx->pace || some < (int64_t)p->least || most < 2) {
         return 0;
     }
     sl_flush(ctx);

@@ -1,8 +1,8 @@
-/* The stages of a program that runs on several threads: what a part does around its batches. A batch is SL_TURNS times as long as what runs at once: that fits a core's nearest caches, and a batch
+/* The stages of a program that runs on several threads: what a part does around its batches. A batch is `turns` times as long as what runs at once: that fits a core's nearest caches, and a batch
  * is what threads meet for. All buffers of a part lie as those of the whole. Items that stay on a channel between batches rest at the start of its buffer in the part that consumes them; where that one has
  * replicas, the producer keeps them too (and those that are brought along) and puts them in front of each block. The tables it reads
- * (`sl_the_stages` and its like) come before this text. */
-#include "sl_engine.h"
+ * (sl_stages.h) come before this text, or are a program's from whose text it is apart. */
+#include "sl_stages.h"
 
 /* A channel's buffer, `n` items from its start. */
 static char *sl_items(const sl_ctx *ctx, uint32_t c, uint64_t n) {
@@ -16,11 +16,11 @@ static uint64_t sl_node_bytes(const sl_program *p, uint32_t v) {
     return p->nodes[v].kind == SL_FILTER ? p->codes[p->nodes[v].what].state_bytes : 0;
 }
 
-static int32_t sl_undoable(void) { return sl_saved_bytes(&sl_the_program) > 0; }
+SL_ENGINE int32_t sl_undoable(void) { return sl_saved_bytes(&sl_the_program) > 0; }
 
-static int32_t sl_part_make(const sluice_host *host, sl_ctx **part) { return sl_make(&sl_the_program, host, part, 0); }
+SL_ENGINE int32_t sl_part_make(const sluice_host *host, sl_ctx **part) { return sl_make(&sl_the_program, host, part, 0); }
 
-static void sl_attach(sl_ctx *whole, sluice_crew *crew, void *user, int64_t k) {
+SL_ENGINE void sl_attach(sl_ctx *whole, sluice_crew *crew, void *user, int64_t k) {
     whole->crew = crew;
     whole->crew_user = user;
     if (k > 0) {
@@ -31,7 +31,7 @@ static void sl_attach(sl_ctx *whole, sluice_crew *crew, void *user, int64_t k) {
 
 /* ---- images ---- */
 
-static uint64_t sl_image_bytes(uint32_t stage) {
+SL_ENGINE uint64_t sl_image_bytes(uint32_t stage) {
     const sl_program *p = &sl_the_program;
     const sl_stage *s = &sl_the_stages[stage];
     uint64_t bytes = sl_ends(p) * sizeof(int64_t);
@@ -45,7 +45,7 @@ static uint64_t sl_image_bytes(uint32_t stage) {
     return bytes;
 }
 
-static void sl_take_image(const sl_ctx *from, uint32_t stage, void *image) {
+SL_ENGINE void sl_take_image(const sl_ctx *from, uint32_t stage, void *image) {
     const sl_program *p = from->program;
     const sl_stage *s = &sl_the_stages[stage];
     char *to = image;
@@ -67,7 +67,7 @@ static void sl_take_image(const sl_ctx *from, uint32_t stage, void *image) {
     }
 }
 
-static void sl_give_image(sl_ctx *to, uint32_t stage, const void *image) {
+SL_ENGINE void sl_give_image(sl_ctx *to, uint32_t stage, const void *image) {
     const sl_program *p = to->program;
     const sl_stage *s = &sl_the_stages[stage];
     const char *from = (const char *)image + sl_ends(p) * sizeof(int64_t);
@@ -85,7 +85,7 @@ static void sl_give_image(sl_ctx *to, uint32_t stage, const void *image) {
 
 /* ---- from the whole to its parts and back ---- */
 
-static void sl_begin_part(sl_ctx *part, sl_ctx *whole, uint32_t stage) {
+SL_ENGINE void sl_begin_part(sl_ctx *part, sl_ctx *whole, uint32_t stage) {
     const sl_program *p = whole->program;
     const sl_stage *s = &sl_the_stages[stage];
     for (uint32_t i = 0; i < s->outs; i++) {
@@ -121,7 +121,7 @@ static void sl_begin_part(sl_ctx *part, sl_ctx *whole, uint32_t stage) {
 /* Items of a reader in a steady state. */
 static uint64_t sl_each(const sl_program *p, uint32_t r) { return p->nodes[p->readers[r].node].repetitions; }
 
-static uint64_t sl_input_bytes(uint32_t stage, int64_t k) {
+SL_ENGINE uint64_t sl_input_bytes(uint32_t stage, int64_t k) {
     const sl_program *p = &sl_the_program;
     uint64_t bytes = 0;
     for (uint32_t r = 0; sl_the_stages[stage].reads && r < p->abi->reader_count; r++) {
@@ -149,7 +149,7 @@ static void sl_take_from_block(sl_ctx *part, uint32_t r) {
     }
 }
 
-static void sl_copy_input(const sl_ctx *part, uint32_t stage, int64_t k, void *copy) {
+SL_ENGINE void sl_copy_input(const sl_ctx *part, uint32_t stage, int64_t k, void *copy) {
     const sl_program *p = part->program;
     char *to = copy;
     for (uint32_t r = 0; sl_the_stages[stage].reads && r < p->abi->reader_count; r++) {
@@ -159,7 +159,7 @@ static void sl_copy_input(const sl_ctx *part, uint32_t stage, int64_t k, void *c
     }
 }
 
-static int32_t sl_finish_part(sl_ctx *part, sl_ctx *whole, uint32_t stage, int64_t k, const void *const *inputs,
+SL_ENGINE int32_t sl_finish_part(sl_ctx *part, sl_ctx *whole, uint32_t stage, int64_t k, const void *const *inputs,
                               uint64_t count) {
     const sl_program *p = whole->program;
     uint64_t at = 0;
@@ -195,7 +195,7 @@ static int32_t sl_finish_part(sl_ctx *part, sl_ctx *whole, uint32_t stage, int64
     return SLUICE_DONE;
 }
 
-static void sl_undo_part(const sl_ctx *part, sl_ctx *whole, uint32_t stage, const void *image) {
+SL_ENGINE void sl_undo_part(const sl_ctx *part, sl_ctx *whole, uint32_t stage, const void *image) {
     const sl_program *p = whole->program;
     const int64_t *then = image;
     sl_give_image(whole, stage, image);
@@ -209,7 +209,7 @@ static void sl_undo_part(const sl_ctx *part, sl_ctx *whole, uint32_t stage, cons
     whole->slow_only = 1;
 }
 
-static void sl_fail_part(const sl_ctx *part, sl_ctx *whole) {
+SL_ENGINE void sl_fail_part(const sl_ctx *part, sl_ctx *whole) {
     memcpy(whole->message, part->message, sizeof whole->message);
     whole->error = part->error;
     whole->error.message = whole->message;
@@ -250,7 +250,7 @@ static int sl_fetch_to(sl_ctx *part, uint32_t r, int64_t want, char *to) {
     return have == want;
 }
 
-static int32_t sl_admit(sl_ctx *part, uint32_t stage, int64_t k, char *const *blocks) {
+SL_ENGINE int32_t sl_admit(sl_ctx *part, uint32_t stage, int64_t k, char *const *blocks) {
     const sl_program *p = part->program;
     const uint32_t readers = sl_the_stages[stage].reads ? p->abi->reader_count : 0;
     int32_t answer = 1;
@@ -336,7 +336,7 @@ static void sl_turn_of_batch(sl_ctx *ctx, uint32_t stage, int64_t epoch, int64_t
 
 static void sl_batch(sl_ctx *ctx, uint32_t stage, int64_t epoch, int64_t k, int32_t first, char *const *blocks) {
     const sl_stage *s = &sl_the_stages[stage];
-    const int64_t some = k / SL_TURNS;
+    const int64_t some = k / (int64_t)ctx->program->turns;
     for (int64_t done = 0; done < k; done += some) {
         for (uint32_t i = 0; i < s->ins + s->outs; i++) {
             const uint32_t n = i < s->ins ? sl_stage_ins[s->first_in + i] : sl_stage_outs[s->first_out + i - s->ins];
@@ -347,7 +347,7 @@ static void sl_batch(sl_ctx *ctx, uint32_t stage, int64_t epoch, int64_t k, int3
     }
 }
 
-static int32_t sl_fire_part(sl_ctx *part, uint32_t stage, int64_t epoch, int64_t k, int32_t first, char *const *blocks) {
+SL_ENGINE int32_t sl_fire_part(sl_ctx *part, uint32_t stage, int64_t epoch, int64_t k, int32_t first, char *const *blocks) {
     const sl_program *p = part->program;
     const uint32_t readers = sl_the_stages[stage].reads ? p->abi->reader_count : 0;
     part->base = (uintptr_t)__builtin_frame_address(0);
@@ -369,7 +369,7 @@ static int32_t sl_fire_part(sl_ctx *part, uint32_t stage, int64_t epoch, int64_t
     return SLUICE_DONE;
 }
 
-static int32_t sl_flush_part(sl_ctx *part, int32_t all) {
+SL_ENGINE int32_t sl_flush_part(sl_ctx *part, int32_t all) {
     if (setjmp(part->escape) != 0) {
         return part->error.code;
     }

@@ -39,18 +39,21 @@ pub(super) fn apart(flavour: Flavour, parts: rts::Parts, free: bool) -> String {
     if parts.stats {
         out.push_str("#define SL_STATS 1\n");
     }
+    if parts.stages {
+        out.push_str("#define SL_STAGES 1\n");
+    }
     if parts.kernels {
         out.push_str("#define SL_KERNELS 1\n");
     }
-    for text in
-        rts::MATH.into_iter().chain([rts::ABI]).chain(parts.kernels.then_some(rts::DEVICE)).chain([rts::ENGINE_HEADER])
-    {
-        rts::append(&mut out, text, parts);
-    }
+    let [interface, header, stages] = rts::STAGES.map(|text| parts.stages.then_some(text));
+    let device = parts.kernels.then_some(rts::DEVICE);
+    let headers = interface.into_iter().chain(device).chain([rts::ENGINE_HEADER]).chain(header);
+    rts::MATH.into_iter().chain([rts::ABI]).chain(headers).for_each(|text| rts::append(&mut out, text, parts));
     if parts.stats {
         rts::append(&mut out, rts::STATS[0], parts);
     }
     append(&mut out, parts);
+    stages.into_iter().for_each(|text| rts::append(&mut out, text, parts));
     host(&mut out, flavour, parts);
     out
 }

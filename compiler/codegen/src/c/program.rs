@@ -96,7 +96,7 @@ pub struct ProgramOptions {
     /// The most items on a channel of a program with dynamic rates.
     pub channel_limit: u64,
     /// Leave the engine out of the text, and what is around it in libraries and stand-alone programs, to be compiled once for all and linked
-    /// ([`CProgram::engine`]). What runs in stages has it all the same, as have stand-alone programs with kernels.
+    /// ([`CProgram::engine`]). Stand-alone programs with kernels have it all the same.
     pub apart: bool,
     /// Chains of filters fire in strips ([`super::strips`]).
     pub strips: bool,
@@ -377,15 +377,15 @@ fn make(
     if options.flavour != Flavour::Plugin {
         out.push_str("#define _GNU_SOURCE 1\n");
     }
-    let apart = options.apart && staged.is_none() && (device.is_none() || options.flavour == Flavour::Plugin);
+    let apart = options.apart && (device.is_none() || options.flavour == Flavour::Plugin);
     if apart {
         out.push_str("#define SL_APART 1\n");
     }
     if options.stats {
         out.push_str("#define SL_STATS 1\n");
     }
-    if let Some(staged) = &staged {
-        out.push_str(&staged.defines);
+    if staged.is_some() {
+        out.push_str("#define SL_STAGES 1\n");
     }
     if device.is_some() {
         out.push_str("#define SL_KERNELS 1\n");
@@ -402,6 +402,9 @@ fn make(
         append(&mut out, rts::DEVICE);
     }
     append(&mut out, rts::ENGINE_HEADER);
+    if staged.is_some() {
+        append(&mut out, rts::STAGES[1]);
+    }
     if options.stats {
         append(&mut out, rts::STATS[0]);
     }
@@ -425,13 +428,16 @@ fn make(
     out.push_str(&ends::emit(input.graph, input.globals, &layout)?);
     out.push_str(&tables::emit(input, &layout, &facts, &sites, &mail));
     out.push_str(&steady.text);
-    out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables, &mail, device));
+    let last = (device, staged.as_ref().map(|s| s.sizes));
+    out.push_str(&descriptor(input, &layout, &facts, sites.len(), steady.tables, &mail, last));
     if let Some(staged) = &staged {
         out.push_str(&staged.functions);
         out.push_str(&staged.tables);
-        append(&mut out, rts::QUICK[0]);
-        append(&mut out, rts::STAGES[1]);
-        append(&mut out, rts::QUICK[1]);
+        if !apart {
+            append(&mut out, rts::QUICK[0]);
+            append(&mut out, rts::STAGES[2]);
+            append(&mut out, rts::QUICK[1]);
+        }
         out.push_str(&staged.interface);
     }
     append(&mut out, rts::QUICK[0]);
@@ -494,7 +500,7 @@ fn descriptor(
     sites: usize,
     tables: bool,
     mail: &Mail,
-    device: Option<&OnDevice>,
+    (device, stages): (Option<&OnDevice>, Option<[u64; 3]>),
 ) -> String {
     let graph = input.graph;
     let dynamic = input.steady.islands.is_some();
@@ -518,7 +524,7 @@ fn descriptor(
     let _ = write!(
         out,
         "SL_ENGINE const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, {}, {}, &sl_abi{}}};\n\n",
+         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, {}, {}, &sl_abi{}{}}};\n\n",
         // receivers look for messages even where it turned out that none is ever sent
         if input.messages.links.is_empty() { 0 } else { mail.links.max(1) },
         // with dynamic rates, when a message takes effect can depend on the order of firings
@@ -533,6 +539,7 @@ fn descriptor(
         device.map_or_else(|| super::batch::begin(input, layout.batch * layout.turns), |d| d.least),
         rest::items_until_seen(input),
         if device.is_some() { ", &sl_the_kernels" } else { "" },
+        stages.map_or(String::new(), |[crossings, least, turns]| format!(", {crossings}, {least}, {turns}")),
     );
     out.push_str("SL_EXPORT const sluice_abi *sluice_abi_v1(void) { return &sl_abi; }\n\n");
     out

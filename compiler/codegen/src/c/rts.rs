@@ -115,8 +115,12 @@ pub const LIBRARY_HEADER: &str = include_str!("../../rts/c/sl_library.h.in");
 pub const CC_FLAGS: [&str; 5] =
     ["-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing"];
 
-/// The interface of a program that runs on several threads, and what its parts do; only in such programs.
-pub const STAGES: [&str; 2] = [include_str!("../../rts/c/sluice_stages.h"), include_str!("../../rts/c/sl_stages.c")];
+/// The interface of a program that runs on several threads, what its parts are told, and what they do; only in such programs.
+pub const STAGES: [&str; 3] = [
+    include_str!("../../rts/c/sluice_stages.h"),
+    include_str!("../../rts/c/sl_stages.h"),
+    include_str!("../../rts/c/sl_stages.c"),
+];
 
 /// The interface of devices; only in programs with kernels.
 pub const DEVICE: &str = include_str!("../../rts/c/sluice_device.h");

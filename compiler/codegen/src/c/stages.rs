@@ -33,8 +33,8 @@ use std::fmt::Write;
 
 /// The text of stages.
 pub struct StagesText {
-    /// What stands before all else.
-    pub defines: String,
+    /// The last fields of `sl_program`: channels between stages, steady states of the shortest batch, and how many times as long as what runs at once a batch is.
+    pub sizes: [u64; 3],
     /// A function for each stage.
     pub functions: String,
     /// What rts/c/sl_stages.c reads.
@@ -183,12 +183,7 @@ pub fn emit(
     }
     let told = Told { input, partition, again, fused, lives, crossings: &crossings };
     Ok(StagesText {
-        defines: format!(
-            "#define SL_STAGES 1\n#define SL_LEAST_BATCH {}\n#define SL_CROSSINGS {}\n#define SL_TURNS {}\n",
-            told.least(),
-            crossings.len().max(1),
-            input.options.turns.max(1)
-        ),
+        sizes: [crossings.len().max(1) as u64, told.least(), input.options.turns.max(1)],
         functions,
         tables: told.tables(),
         interface: told.interface(),
@@ -317,7 +312,7 @@ fn list(out: &mut String, ty: &str, name: &str, numbers: impl IntoIterator<Item 
     if numbers.is_empty() {
         numbers.push("0".into());
     }
-    let _ = writeln!(out, "static const {ty} {name}[] = {{{}}};", numbers.join(", "));
+    let _ = writeln!(out, "SL_ENGINE const {ty} {name}[] = {{{}}};", numbers.join(", "));
 }
 
 /// Stages, as the engine and the host are told of them.
@@ -411,7 +406,7 @@ impl Told<'_> {
         list(&mut out, "uint32_t", "sl_stage_outs", outs);
         list(&mut out, "uint64_t", "sl_before", again.before.iter().copied());
         list(&mut out, "uint64_t", "sl_again", afresh);
-        let _ = writeln!(out, "static const sl_stage sl_the_stages[] = {{\n    {}}};", rows.join(",\n    "));
+        let _ = writeln!(out, "SL_ENGINE const sl_stage sl_the_stages[] = {{\n    {}}};", rows.join(",\n    "));
         let mut rows: Vec<String> = (crossings.iter())
             .map(|c| {
                 let by_maker = replicated(of(*c).1) && again.before[c.index()] > 0 && !replicated(of(*c).0);
@@ -421,7 +416,7 @@ impl Told<'_> {
         if rows.is_empty() {
             rows.push("{0, 0}".into());
         }
-        let _ = writeln!(out, "static const sl_crossing sl_the_crossings[] = {{{}}};", rows.join(", "));
+        let _ = writeln!(out, "SL_ENGINE const sl_crossing sl_the_crossings[] = {{{}}};", rows.join(", "));
         // what is read can go to the block at once
         let direct = layout::ends(graph).0.into_iter().map(|v| {
             let to = graph.node(v).outputs.first().and_then(|c| crossings.binary_search(c).ok());
