@@ -255,7 +255,11 @@ impl Task {
         let mut session = Session::new(&options, false)?;
         let checked = pipeline::check(&mut session, &options)?;
         let choices = CodeChoices { fast_math: Some(self.fast_math), ..CodeChoices::default() };
-        let code = choices.options(&options);
+        let mut code = choices.options(&options);
+        if self.emulate {
+            // no time of it is shown
+            code.cc.level = 1;
+        }
         let checked = as_run(&mut session, &checked, &code)?.unwrap_or(checked);
         Ok((session, checked, code))
     }
