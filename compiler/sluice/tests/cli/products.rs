@@ -121,7 +121,7 @@ fn clean_empties_the_cache() {
 
 #[test]
 fn the_engine_is_compiled_once() {
-    let place = Place::new().with("a.str", TWICE).with("b.str", TWICE.replace("2 *", "3 *"));
+    let place = Place::new().with("a.str", TWICE).with("b.str", TWICE.replace("* 2", "* 3"));
     let cache = place.path("own cache");
     let own = |arguments: &[&str]| {
         let mut c = place.command(arguments);
@@ -134,13 +134,24 @@ fn the_engine_is_compiled_once() {
     };
     own(&["run", "a.str"]);
     own(&["run", "b.str", "-O0"]);
+    assert_eq!((kept("o").len(), kept("so").len()), (1, 2));
+    // one that looks for no NaNs, one that counts, and one with places for debuggers, are others
     own(&["run", "b.str", "--fast-math"]);
-    assert_eq!((kept("o").len(), kept("so").len()), (1, 3));
-    // one that counts, and one with places for debuggers, are others
     own(&["run", "a.str", "--stats"]);
     own(&["run", "a.str", "--debug"]);
-    assert_eq!((kept("o").len(), kept("so").len()), (3, 5));
-    // a file that is made has it inside
+    assert_eq!((kept("o").len(), kept("so").len()), (4, 5));
+    // as is that of programs and of libraries, which all of them share
+    own(&["build", "a.str", "-o", "a"]);
+    own(&["build", "b.str", "-o", "b"]);
+    assert_eq!((kept("o").len(), kept("so").len()), (5, 5));
+    own(&["build", "--lib", "a.str", "-o", "liba.so"]);
+    own(&["build", "--lib", "b.str", "-o", "libb.so"]);
+    assert_eq!((kept("o").len(), kept("so").len()), (6, 5));
+    std::fs::remove_dir_all(&cache).unwrap();
+    std::fs::write(place.path("in"), floats(&[1.0, -2.5])).unwrap();
+    let done = Command::new(place.path("b")).args(["-i", "in"]).current_dir(place.path(".")).output().unwrap();
+    assert_eq!((done.status.code(), done.stdout), (Some(0), floats(&[3.0, -7.5])));
+    // C text that is made has it inside
     own(&["build", "a.str", "--emit", "c", "-o", "a.c"]);
     let text = std::fs::read_to_string(place.path("a.c")).unwrap();
     assert!(
