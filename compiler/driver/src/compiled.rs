@@ -188,7 +188,7 @@ fn emit_by(
 
 /// What the back ends are told, whatever they make.
 pub(crate) fn code_options(code: &CodeOptions) -> sluice_codegen::ProgramOptions {
-    let mut options = sluice_codegen::ProgramOptions { stats: code.stats, apart: true, ..Default::default() };
+    let mut options = sluice_codegen::ProgramOptions { stats: code.stats, ..Default::default() };
     options.channel_limit = code.channel_limit.unwrap_or(options.channel_limit);
     options.strips = code.fuse && !code.stats;
     options

@@ -96,7 +96,7 @@ pub struct ProgramOptions {
     /// The most items on a channel of a program with dynamic rates.
     pub channel_limit: u64,
     /// Leave the engine out of the text, and what is around it in libraries and stand-alone programs, to be compiled once for all and linked
-    /// ([`CProgram::engine`]). Stand-alone programs with kernels have it all the same.
+    /// ([`CProgram::engine`]).
     pub apart: bool,
     /// Chains of filters fire in strips ([`super::strips`]).
     pub strips: bool,
@@ -377,7 +377,7 @@ fn make(
     if options.flavour != Flavour::Plugin {
         out.push_str("#define _GNU_SOURCE 1\n");
     }
-    let apart = options.apart && (device.is_none() || options.flavour == Flavour::Plugin);
+    let apart = options.apart;
     if apart {
         out.push_str("#define SL_APART 1\n");
     }

@@ -173,7 +173,9 @@ fn made<T>(
         times.each = configuration.threads.iter().map(|n| u64::from(*n)).collect();
     }
     let what = Program { graph: &program.graph, steady: &program.steady, times: &times, item_bytes: &item_bytes };
-    let host_options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart: true, ..Default::default() };
+    // a stand-alone program is one text, for users
+    let apart = flavour == Flavour::Plugin;
+    let host_options = sluice_codegen::ProgramOptions { flavour, stats: code.stats, apart, ..Default::default() };
     let host = compiled::input(checked, name, &host_kernels, &sequential, &host_options);
     let making = Making { what, machine: &machine, host: &host, kernels: &kernels, turns: &turns, choices };
     let made = session.pass("emit-cuda", || make(&making));

@@ -1,5 +1,6 @@
 //! Tables, pictures, executables, libraries.
 
+use super::threads::CHAIN;
 use crate::support::*;
 use std::process::Command;
 
@@ -147,6 +148,12 @@ fn the_engine_is_compiled_once() {
     own(&["build", "--lib", "a.str", "-o", "liba.so"]);
     own(&["build", "--lib", "b.str", "-o", "libb.so"]);
     assert_eq!((kept("o").len(), kept("so").len()), (6, 5));
+    // and that of programs on several threads
+    for n in ["7", "8"] {
+        std::fs::write(place.path("c.str"), CHAIN.replace('7', n)).unwrap();
+        own(&["run", "c.str", "-O0", "-n", "9", "--threads", "2"]);
+    }
+    assert_eq!((kept("o").len(), kept("so").len()), (7, 7));
     std::fs::remove_dir_all(&cache).unwrap();
     std::fs::write(place.path("in"), floats(&[1.0, -2.5])).unwrap();
     let done = Command::new(place.path("b")).args(["-i", "in"]).current_dir(place.path(".")).output().unwrap();

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 /// A source, two filters without state of which one peeks, two with state.
-const CHAIN: &str = "
+pub const CHAIN: &str = "
 void->int stateful filter Source { int n; work push 1 { push(n++); } }
 int->int filter Heavy(int m) { work pop 1 push 1 peek 5 { int s = peek(4) + iter(); int x = pop(); for (int i = 0; i < m; i++) { s = s * 31 + x + i; } push(s); } }
 int->int stateful filter Acc { int a; work pop 1 push 1 { a = a * 3 + pop(); push(a); } }
