@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! $1 = ((0.5f * $0) + state0)  state0 = (0.3f * $1)  $2 = ((0.6f * $1) + state1)  state1 = (0.2f * $2)  …
-//!   →   step t:  wave1[0][0] = x of firing t;  wave2[v] = (wave0[v] * wave1[v]) + wave3[v];  wave3[v] = wave4[v] * wave2[v];  wave1[v] = sl_vf_behind(wave2[v - 1], wave2[v]);
+//!   →   step t:  wave1[v] = sl_vf_behind(v ? wave2[v - 1] : x of firing t, wave2[v]);  wave2[v] = (wave0[v] * wave1[v]) + wave3[v];  wave3[v] = wave4[v] * wave2[v];
 //! ```
 
 use super::print_function::Printer;
@@ -21,6 +21,8 @@ use std::fmt::Write;
 
 /// Lanes of the widest machine.
 const WIDEST: usize = 16;
+/// Statements before and behind the sections, at most, of steps that are written twice.
+const FEW: usize = 20;
 
 impl Printer<'_> {
     /// The firings in a wave, where they are enough: then none is left. `steps`: to the next firing's items.
@@ -38,11 +40,16 @@ impl Printer<'_> {
         self.variables(&wave, &arrays);
         let (taken, given) =
             steps.split_once(", out").map_or((steps, String::new()), |(a, b)| (a, format!(", out{b}")));
-        let last = m - 1;
+        let last = (m - 1) * wave.apart;
         let _ = writeln!(self.out, "        for (long step = 0; step < n + {last}; step++) {{");
         let _ = writeln!(self.out, "            if (step == {last}) {{");
+        // what goes from step to step changes places, it is not copied
+        if self.function().body.len() <= FEW + wave.length * m {
+            self.out.push_str("#pragma GCC unroll 2\n");
+        }
         let _ = writeln!(self.out, "                for (; step < n; step++{steps}) {{");
         self.head(&wave);
+        self.pass_on(&wave, "                    ");
         self.sections(&wave, &arrays, false);
         self.tail(&wave);
         self.out.push_str("                }\n            }\n            if (step < n) {\n");
@@ -50,10 +57,17 @@ impl Printer<'_> {
         let next =
             |steps: &str| if steps.is_empty() { String::new() } else { format!("                {};\n", &steps[2..]) };
         let _ = writeln!(self.out, "{}            }}", next(taken));
-        // of firing step - lane
-        let b = wave.branches;
-        let _ = writeln!(self.out, "            const int32_t end = (step < {m} ? (int32_t)step + 1 : {m}) * {b};");
-        let _ = writeln!(self.out, "            const int32_t begin = step < n ? 0 : ((int32_t)(step - n) + 1) * {b};");
+        self.pass_on(&wave, "            ");
+        // a section does that of firing step - section * apart
+        let (b, apart, steps) = (wave.branches, wave.apart, m * wave.apart);
+        let _ = writeln!(
+            self.out,
+            "            const int32_t end = (step < {steps} ? (int32_t)step / {apart} + 1 : {m}) * {b};"
+        );
+        let _ = writeln!(
+            self.out,
+            "            const int32_t begin = step < n ? 0 : ((int32_t)(step - n) / {apart} + 1) * {b};"
+        );
         self.sections(&wave, &arrays, true);
         let _ = writeln!(self.out, "            if (step >= {last}) {{");
         self.tail(&wave);
@@ -67,6 +81,17 @@ impl Printer<'_> {
 
     /// Declares the variables, with what fields and numbers have.
     fn variables(&mut self, wave: &Wave, arrays: &BTreeSet<usize>) {
+        for (i, var) in wave.vars.iter().enumerate() {
+            let Var::Passed(ty, _, first) = var else { continue };
+            let (of, zero) = match self.firsts(wave, first).len() {
+                1 => (String::new(), "0"),
+                n => (format!("[{n}]"), "{0}"),
+            };
+            let _ = writeln!(self.out, "        {} first{i}{of} = {zero};", c_type(ty));
+        }
+        for from in sources(wave).into_iter().filter(|_| wave.apart > 1) {
+            let _ = writeln!(self.out, "        {} had{from}[vectors] = {{{{0}}}};", vector(wave.vars[from].ty()));
+        }
         let padded = wave.lanes().div_ceil(WIDEST) * WIDEST;
         for (i, var) in wave.vars.iter().enumerate().filter(|(i, _)| arrays.contains(i)) {
             let (v, ty) = (vector(var.ty()), c_type(var.ty()));
@@ -93,35 +118,55 @@ impl Printer<'_> {
         }
     }
 
-    /// What comes before the sections, and what it hands to the first one.
+    /// What comes before the sections, and what it hands to the first one of each branch.
     fn head(&mut self, wave: &Wave) {
         let f = self.function();
         let (before, _) = wave.around(&f.body);
         self.part(f, before, &[], |p| {
             for (i, var) in wave.vars.iter().enumerate() {
-                if let Var::Passed(ty, _, first) = var {
-                    p.first(wave, (i, ty), first);
+                let Var::Passed(_, _, first) = var else { continue };
+                let all = p.firsts(wave, first);
+                for (b, x) in all.iter().enumerate() {
+                    let at = if all.len() > 1 { format!("[{b}]") } else { String::new() };
+                    let x = p.expr(x);
+                    let _ = writeln!(p.out, "                    first{i}{at} = {x};");
                 }
             }
         });
     }
 
-    /// Hands a value to the first section, of each branch.
-    fn first(&mut self, wave: &Wave, (i, ty): (usize, &Ty), value: &Expr) {
-        let pad = "                    ";
-        let all: Vec<String> = (0..wave.branches).map(|b| self.expr(&self.element(wave, value, b))).collect();
-        if all.iter().any(|x| *x != all[0]) || all.len() == 1 {
-            for (b, x) in all.iter().enumerate() {
-                let _ = writeln!(self.out, "{pad}wave{i}[{b} / SL_LANES][{b} % SL_LANES] = {x};");
-            }
-            return;
+    /// What is handed to the first section: a value for each branch, or one that all of them have.
+    fn firsts(&self, wave: &Wave, value: &Expr) -> Vec<Expr> {
+        let mut all: Vec<Expr> = (0..wave.branches).map(|b| self.element(wave, value, b)).collect();
+        if all.iter().all(|x| *x == all[0]) {
+            all.truncate(1);
         }
-        let (b, v) = (wave.branches, vector(ty));
-        let _ = writeln!(
-            self.out,
-            "{UNROLLED}{pad}for (int v = 0; v * SL_LANES < {b}; v++) wave{i}[v] = {v}_select(sl_vi_turns(v * SL_LANES) < {b}, {v}_splat({}), wave{i}[v]);",
-            all[0]
-        );
+        all
+    }
+
+    /// Each lane gets what that of the section before it had: a step ago, or two.
+    fn pass_on(&mut self, wave: &Wave, pad: &str) {
+        let passed: Vec<(usize, &Ty, usize, &Expr)> = (wave.vars.iter().enumerate())
+            .filter_map(|(i, v)| if let Var::Passed(ty, from, e) = v { Some((i, ty, *from, e)) } else { None })
+            .collect();
+        let b = wave.branches;
+        for (i, ty, from, first) in &passed {
+            let v = vector(ty);
+            let had = if wave.apart > 1 { format!("had{from}") } else { format!("wave{from}") };
+            let one = self.firsts(wave, first).len() == 1;
+            let first = if one { format!("{v}_splat(first{i})") } else { format!("{had}[0]") };
+            let _ = writeln!(
+                self.out,
+                "{UNROLLED}{pad}for (int v = vectors - 1; v >= 0; v--) wave{i}[v] = {v}_behind(v > {b} / SL_LANES ? {had}[v > {b} / SL_LANES ? v - {b} / SL_LANES - 1 : 0] : {first}, v >= {b} / SL_LANES ? {had}[v >= {b} / SL_LANES ? v - {b} / SL_LANES : 0] : {first}, {b} % SL_LANES);"
+            );
+            for k in 0..if one { 0 } else { b } {
+                let _ = writeln!(self.out, "{pad}wave{i}[{k} / SL_LANES][{k} % SL_LANES] = first{i}[{k}];");
+            }
+        }
+        for from in sources(wave).into_iter().filter(|_| wave.apart > 1) {
+            let _ =
+                writeln!(self.out, "{UNROLLED}{pad}for (int v = 0; v < vectors; v++) had{from}[v] = wave{from}[v];");
+        }
     }
 
     /// A value as a branch has it: its element of an array.
@@ -219,17 +264,6 @@ impl Printer<'_> {
             let _ = writeln!(self.out, "{pad}    {ty}{} = {value};", name(*i));
         }
         let _ = writeln!(self.out, "{pad}}}");
-        let passed: Vec<(usize, &Ty, usize)> = (wave.vars.iter().enumerate())
-            .filter_map(|(i, v)| if let Var::Passed(ty, from, _) = v { Some((i, ty, *from)) } else { None })
-            .collect();
-        let b = wave.branches;
-        for (i, ty, from) in passed {
-            let _ = writeln!(
-                self.out,
-                "{UNROLLED}{pad}for (int v = vectors - 1; v >= 0; v--) wave{i}[v] = {}_behind(wave{from}[v > {b} / SL_LANES ? v - {b} / SL_LANES - 1 : 0], wave{from}[v > {b} / SL_LANES ? v - {b} / SL_LANES : 0], {b} % SL_LANES);",
-                vector(ty)
-            );
-        }
     }
 
     /// A value of a vector of sections.
@@ -260,6 +294,11 @@ impl Printer<'_> {
             self.out.push_str(&all);
         }
     }
+}
+
+/// Variables that are passed on.
+fn sources(wave: &Wave) -> BTreeSet<usize> {
+    wave.vars.iter().filter_map(|v| if let Var::Passed(_, from, _) = v { Some(*from) } else { None }).collect()
 }
 
 const UNROLLED: &str = "#pragma GCC unroll 8\n";

@@ -10,9 +10,11 @@
 //! ```
 //!
 //! What must hold: the sections are the same but for their numbers and fields; each has fields of its own, and takes from the one before what that has last, and nothing else that a firing makes. Then no
-//! section needs anything of its own firing but what the section before has done a step earlier: step t does section k of firing t - k, for all k. What comes before the sections is done in step t for
-//! firing t, what comes behind them for firing t - k of the last one; neither shares a field with anything else. All operations are those of a firing, in its order: no bit changes.
+//! section needs anything of its own firing but what the section before has done a step earlier, or two: step t does section k of firing t - k, for all k, or of t - 2k, so that what is passed on from
+//! lane to lane has a step to arrive. What comes before the sections is done in step t for firing t, what comes behind them for that of the last one; neither shares a field with anything else. All
+//! operations are those of a firing, in its order: no bit changes.
 
+mod ahead;
 mod branches;
 mod cost;
 #[cfg(test)]
@@ -50,6 +52,8 @@ pub struct Wave {
     pub length: usize,
     /// How many there are.
     pub sections: usize,
+    /// Firings between that of a section and that of the next one, in the same step: 1, or 2 where a lane would wait for what is passed on.
+    pub apart: usize,
     /// Equal branches that go side by side, 1 for none: of sections that are loops over them. Lane k * branches + b is section k of branch b.
     pub branches: usize,
     /// What such loops count, in what is said of the first section's values, and of numbers.
@@ -158,7 +162,7 @@ pub fn wave(kernel: &Kernel) -> Option<Wave> {
             at = at.max(end - length) + 1;
         }
     }
-    best.filter(cost::pays).or_else(|| branches::wave(kernel))
+    best.and_then(cost::paying).or_else(|| branches::wave(kernel))
 }
 
 /// By statement: which ones have last assigned what it reads.
@@ -376,7 +380,7 @@ impl Look<'_> {
             .collect::<Option<Vec<Var>>>()?;
         let steps = first.steps.clone();
         let (first, length, counter) = (self.first, self.length, self.counter);
-        Some(Wave { first, length, sections: sections.len(), branches: 1, counter, steps, vars, outcome })
+        Some(Wave { first, length, sections: sections.len(), apart: 1, branches: 1, counter, steps, vars, outcome })
     }
 
     /// A section, in variables that are numbered as they occur.

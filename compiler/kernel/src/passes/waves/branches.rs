@@ -89,7 +89,7 @@ fn of_branches(kernel: &Kernel, (begin, loops): (usize, usize), branches: usize)
     }
     // what comes behind has arrays of all branches
     let arrays = |w: &Wave| w.outcome.iter().all(|(base, _)| Array::of(base).is_some_and(|a| elements.contains(&a)));
-    best.filter(|w| arrays(w) && cost::pays(w))
+    best.filter(arrays).and_then(cost::paying)
 }
 
 /// Is it the element that a loop counts?

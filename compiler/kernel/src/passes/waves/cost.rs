@@ -1,7 +1,6 @@
-//! What sections cost as lanes, and one after another, in tenths of a processor's cycles: of one that begins two operations on floats or on vectors in each cycle, with results four cycles later, and four on
-//! ints.
+//! What sections cost as lanes, in tenths of a processor's cycles: of one that begins two operations on vectors in each cycle, with results of floats four cycles later.
 
-use super::{Var, Wave};
+use super::{Var, Wave, ahead};
 use crate::ir::*;
 use sluice_frontend::ty::Ty;
 
@@ -20,24 +19,27 @@ const WIDEST: usize = 16;
 /// Firings after which each takes as long as the one before.
 const SETTLED: u64 = 16;
 
-/// Do sections as lanes take a fifth less time, at least? One after another they do not come near what the processor could do at once: it does not see far enough ahead. Cascades of 4, 8 and 16
-/// sections of second order take 1.4 times as long as their operations (Cascade Lake, gcc 12).
-pub(super) fn pays(wave: &Wave) -> bool {
+/// The wave, its sections as far apart as is best, if one section after another takes a tenth more time, at least.
+pub(super) fn paying(mut wave: Wave) -> Option<Wave> {
     let vectors = |lanes: usize| lanes.div_ceil(WIDEST) as u64;
     let ints = wave.vars.iter().any(|v| matches!(v, Var::Passed(Ty::Int, ..)));
     let passing = if ints { PASSING_INTS } else { PASSING };
-    let side_by_side = wave.branches > 1;
-    let one = operations(wave, side_by_side) * wave.sections as u64 * vectors(wave.branches);
-    let plain = one.max(10 * period(wave, 0));
-    let lanes = (operations(wave, true) * vectors(wave.lanes())).max(10 * period(wave, passing) + 20);
-    lanes * 12 <= plain * 10
+    let (work, lanes) = (operations(&wave), vectors(wave.lanes()));
+    let waves = |apart: usize| (work * lanes).max(10 * period(&wave, Some((passing, apart))) + 20);
+    let (near, far) = (waves(1), waves(2));
+    let plain = match wave.branches {
+        1 => ahead::time(&wave),
+        // a firing is done of all branches before the next section
+        n => (work * wave.sections as u64 * vectors(n)).max(10 * period(&wave, None)),
+    };
+    wave.apart = if far * 11 <= near * 10 { 2 } else { 1 };
+    (near.min(far) * 11 <= plain * 10).then_some(wave)
 }
 
 /// What the operations of a section take, or of a vector of them, if they wait for nothing.
-fn operations(wave: &Wave, vector: bool) -> u64 {
+fn operations(wave: &Wave) -> u64 {
     let tenths = |e: &Expr| match &e.kind {
         ExprKind::Builtin(Builtin::Min | Builtin::Max, _) => 20,
-        ExprKind::Binary(_, a, _) if a.ty == Ty::Int && !vector => 5,
         _ if latency(e).is_some() => 7,
         _ => 0,
     };
@@ -48,21 +50,24 @@ fn operations(wave: &Wave, vector: bool) -> u64 {
     n
 }
 
-/// Cycles from one firing to the next, for the results that it waits for.
-fn period(wave: &Wave, passing: u64) -> u64 {
+/// Cycles from one firing to the next, for the results that it waits for; `passing`: cycles until what is passed on is there, and how many steps are apart.
+fn period(wave: &Wave, passing: Option<(u64, usize)>) -> u64 {
     let mut ready = vec![0; wave.vars.len()];
+    let mut steps = vec![ready.clone(); 2];
     let mut half = 0;
     for turn in 0..SETTLED {
-        if passing > 0 {
+        if let Some((cycles, apart)) = passing {
+            let had = &steps[steps.len() - apart];
             for (i, var) in wave.vars.iter().enumerate() {
                 if let Var::Passed(_, from, _) = var {
-                    ready[i] = ready[*from] + passing;
+                    ready[i] = had[*from] + cycles;
                 }
             }
         }
         for (var, e) in &wave.steps {
             ready[*var] = when(e, &ready);
         }
+        steps.push(ready.clone());
         if turn + 1 == SETTLED / 2 {
             half = ready.iter().copied().max().unwrap_or(0);
         }
@@ -81,7 +86,7 @@ fn when(e: &Expr, ready: &[u64]) -> u64 {
 }
 
 /// Cycles of an operation; `None` of what is none.
-fn latency(e: &Expr) -> Option<u64> {
+pub(super) fn latency(e: &Expr) -> Option<u64> {
     let cycles = |ty: &Ty| if *ty == Ty::Float { FLOAT } else { 1 };
     match &e.kind {
         ExprKind::Binary(BinaryOp::Div, ..) => Some(DIVISION),

@@ -123,6 +123,40 @@ fn what_would_not_pay_stays() {
 }
 
 #[test]
+fn sections_are_as_far_apart_as_pays() {
+    let all = |n: usize, one: &dyn Fn(usize, String) -> String| {
+        let x = |k: usize| if k == 0 { "in(0)".into() } else { format!("state{}", k - 1) };
+        let body: String = (0..n).map(|k| one(k, x(k))).collect();
+        wave(&kernel(&format!("{body} out(0) = state{};", n - 1)))
+    };
+    // what a low-pass makes of an item is soon there, and late what it makes of the one before it: so what it is given must not be late, too
+    let low = |k: usize, x: String| format!("state{k} = (state{k} + (0.{k}5f * ({x} - state{k})));\n");
+    assert_eq!(all(10, &low).map(|w| (w.sections, w.apart)), Some((10, 2)));
+    // a pole takes what it is given last
+    let pole = |k: usize, x: String| format!("state{k} = ((0.{k}5f * state{k}) + {x});\n");
+    assert_eq!(all(16, &pole).map(|w| (w.sections, w.apart)), Some((16, 1)));
+}
+
+#[test]
+fn firings_overlap_as_far_as_a_processor_sees() {
+    let low = |k: usize| {
+        let x = if k == 0 { "in(0)".into() } else { format!("state{}", k - 1) };
+        format!("state{k} = (state{k} + (0.{k}5f * ({x} - state{k})));\n")
+    };
+    let sections = |n: usize| {
+        let kernel = kernel(&format!("{} out(0) = state{};", (0..n).map(low).collect::<String>(), n - 1));
+        let f = kernel.function(kernel.work.function);
+        let look = Look { kernel: &kernel, f, first: 0, length: 1, counter: None };
+        ahead::time(&look.wave(n).unwrap())
+    };
+    // of few sections the next firings are seen: one waits for its own last one, for three operations on floats
+    assert!((120..=130).contains(&sections(4)), "{}", sections(4));
+    // of many they are not: nearly all of the time that one takes from section to section
+    let many = sections(24);
+    assert!((80 * 24..=120 * 24).contains(&many), "{many}");
+}
+
+#[test]
 fn a_filter_may_be_a_section() {
     let one = |body: &str| may_be(&kernel(body), 8);
     assert!(one(
