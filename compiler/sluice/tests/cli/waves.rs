@@ -55,6 +55,31 @@ fn every_compiler_makes_the_same() {
 }
 
 #[test]
+fn lanes_that_wait_are_two_firings_apart() {
+    let low = |n: usize| {
+        format!(
+            "float->float filter Low(float c) {{ float y; work pop 1 push 1 {{ y += c * (pop() - y); push(y); }} }}
+float->float pipeline Main {{ for (int k = 0; k < {n}; k++) add Low(0.3 + 0.01 * k); }}
+"
+        )
+    };
+    let apart = |program: &str| {
+        let place = Place::new().with("a.str", program);
+        place
+            .run(&["build", "a.str", "--emit", "c", "-o", "-"])
+            .ends(0)
+            .text()
+            .contains("for (long step = 0; step < n + 18;")
+    };
+    assert_eq!(waves(&low(10)), [10]);
+    assert!(apart(&low(10)) && !apart(&cascade(10)));
+    let place = Place::new().with("a.str", &low(10));
+    at_all_widths(&place, &low(10), 1, &[0, 18, 19, 20, 21, 37, 38, 39, 3001]);
+    place.as_interpreted_by_clang(&reals(3001));
+    same(&low(32), reals, &[63, 64, 65, 126, 4099]);
+}
+
+#[test]
 fn what_is_around_keeps_its_own_order() {
     // a meter behind it, a drift before it, and both have states
     let around = format!(

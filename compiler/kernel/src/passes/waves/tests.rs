@@ -23,6 +23,16 @@ fn section(k: usize) -> String {
     )
 }
 
+/// What a section that passes on its field is given.
+fn given(k: usize) -> String {
+    if k == 0 { "in(0)".into() } else { format!("state{}", k - 1) }
+}
+
+/// A low-pass of first order as one.
+fn low(k: usize) -> String {
+    format!("state{k} = (state{k} + (0.{k}5f * ({} - state{k})));\n", given(k))
+}
+
 fn sections(n: usize) -> String {
     (0..n).map(section).collect()
 }
@@ -96,10 +106,6 @@ fn one_that_is_another_ends_the_wave() {
 #[test]
 fn what_is_passed_on_may_be_a_field() {
     // a low-pass gives what it keeps
-    let low = |k: usize| {
-        let x = if k == 0 { "in(0)".into() } else { format!("state{}", k - 1) };
-        format!("state{k} = (state{k} + (0.{k}5f * ({x} - state{k})));\n")
-    };
     let body: String = (0..16).map(low).collect();
     let w = wave(&kernel(&format!("{body} out(0) = state15;"))).unwrap();
     assert_eq!((w.first, w.sections, w.outcome.len()), (0, 16, 1));
@@ -124,25 +130,19 @@ fn what_would_not_pay_stays() {
 
 #[test]
 fn sections_are_as_far_apart_as_pays() {
-    let all = |n: usize, one: &dyn Fn(usize, String) -> String| {
-        let x = |k: usize| if k == 0 { "in(0)".into() } else { format!("state{}", k - 1) };
-        let body: String = (0..n).map(|k| one(k, x(k))).collect();
+    let all = |n: usize, one: &dyn Fn(usize) -> String| {
+        let body: String = (0..n).map(one).collect();
         wave(&kernel(&format!("{body} out(0) = state{};", n - 1)))
     };
     // what a low-pass makes of an item is soon there, and late what it makes of the one before it: so what it is given must not be late, too
-    let low = |k: usize, x: String| format!("state{k} = (state{k} + (0.{k}5f * ({x} - state{k})));\n");
     assert_eq!(all(10, &low).map(|w| (w.sections, w.apart)), Some((10, 2)));
     // a pole takes what it is given last
-    let pole = |k: usize, x: String| format!("state{k} = ((0.{k}5f * state{k}) + {x});\n");
+    let pole = |k: usize| format!("state{k} = ((0.{k}5f * state{k}) + {});\n", given(k));
     assert_eq!(all(16, &pole).map(|w| (w.sections, w.apart)), Some((16, 1)));
 }
 
 #[test]
 fn firings_overlap_as_far_as_a_processor_sees() {
-    let low = |k: usize| {
-        let x = if k == 0 { "in(0)".into() } else { format!("state{}", k - 1) };
-        format!("state{k} = (state{k} + (0.{k}5f * ({x} - state{k})));\n")
-    };
     let sections = |n: usize| {
         let kernel = kernel(&format!("{} out(0) = state{};", (0..n).map(low).collect::<String>(), n - 1));
         let f = kernel.function(kernel.work.function);
