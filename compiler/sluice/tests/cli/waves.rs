@@ -73,7 +73,7 @@ float->float pipeline Main {{ for (int k = 0; k < {n}; k++) add Low(0.3 + 0.01 *
     };
     assert_eq!(waves(&low(10)), [10]);
     assert!(apart(&low(10)) && !apart(&cascade(10)));
-    let place = Place::new().with("a.str", &low(10));
+    let place = Place::new().with("a.str", low(10));
     at_all_widths(&place, &low(10), 1, &[0, 18, 19, 20, 21, 37, 38, 39, 3001]);
     place.as_interpreted_by_clang(&reals(3001));
     same(&low(32), reals, &[63, 64, 65, 126, 4099]);
