@@ -177,7 +177,7 @@ pub(super) fn regions(
         knot.iter().for_each(|v| loops[v.index()] = Some(i));
     }
     let (carried, found) = (BTreeSet::new(), Vec::new());
-    let mut finder = Finder { graph, steady, rules, kernels, kinds, classes, lost, loops, knots, carried, found };
+    let mut finder = Finder { graph, steady, rules, kernels, kinds, classes, lost, loops, knots, carried, waves: BTreeMap::new(), found };
     // children before their parents
     let (mut order, mut open) = (Vec::new(), vec![HierId(0)]);
     if graph.hierarchy.is_empty() {
@@ -255,6 +255,8 @@ struct Finder<'a> {
     knots: Vec<Vec<NodeId>>,
     /// Channels of feedback loops that are parts.
     carried: BTreeSet<ChannelId>,
+    /// By filters that can be in a bundle, and how many of them: would they go in a wave, one after another?
+    waves: BTreeMap<(usize, usize), bool>,
     found: Vec<Group>,
 }
 
@@ -418,7 +420,7 @@ impl Finder<'_> {
 
     /// A long chain of filters that follow one another, in links: the processor sees a few recurrences at once, and links of equal filters are one function. `None` where it is
     /// no such chain, or short. Equal filters that are lanes of a wave are in links of as many as there can be.
-    fn links(&self, part: &Part) -> Option<Vec<Vec<NodeId>>> {
+    fn links(&mut self, part: &Part) -> Option<Vec<Vec<NodeId>>> {
         if part.kind != Kind::Serial || part.filters < part.nodes.len() {
             return None;
         }
@@ -445,12 +447,15 @@ impl Finder<'_> {
     }
 
     /// How many of the next filters are a link that goes in a wave.
-    fn in_a_wave(&self, rest: &[Part]) -> Option<usize> {
+    fn in_a_wave(&mut self, rest: &[Part]) -> Option<usize> {
         let first = rest[0].chain.as_ref()?;
+        let [(class, _)] = first[..] else { return None };
         let same = rest.iter().take_while(|p| p.chain.as_ref() == Some(first));
         let run = same.take(waves::MOST + LINK).count();
         let NodeKind::Filter { code, .. } = &self.graph.node(rest[0].nodes[0]).kind else { return None };
-        if run <= LINK || !waves::may_be(&self.kernels[code.index()], run.min(waves::MOST)) {
+        let (kernel, most) = (&self.kernels[code.index()], run.min(waves::MOST));
+        let pays = || waves::may_be(kernel, most);
+        if run <= LINK || !*self.waves.entry((class, most)).or_insert_with(pays) {
             return None;
         }
         // what is left is a wave, too

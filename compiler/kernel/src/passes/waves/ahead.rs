@@ -90,14 +90,14 @@ impl Processor {
     }
 
     /// When an expression's value is there.
-    fn value(&mut self, e: &Expr, ready: &[u64]) -> u64 {
+    fn value(&mut self, wave: &Wave, e: &Expr, ready: &[u64]) -> u64 {
         if let ExprKind::Load(p) = &e.kind {
             return p.as_local().map_or(0, |var| ready[var.index()]);
         }
         let mut operands = 0;
-        e.each_operand(&mut |x| operands = operands.max(self.value(x, ready)));
+        e.each_operand(&mut |x| operands = operands.max(self.value(wave, x, ready)));
         let int = matches!(&e.kind, ExprKind::Binary(_, a, _) if a.ty == Ty::Int);
-        cost::latency(e).map_or(operands, |cycles| self.operation(int, operands, cycles))
+        cost::latency(wave, e, false).map_or(operands, |cycles| self.operation(int, operands, cycles))
     }
 }
 
@@ -105,7 +105,7 @@ impl Processor {
 pub(super) fn time(wave: &Wave) -> u64 {
     let mut operations = 0;
     for (_, e) in &wave.steps {
-        e.walk(&mut |e| operations += u64::from(cost::latency(e).is_some()));
+        e.walk(&mut |e| operations += u64::from(cost::latency(wave, e, false).is_some()));
     }
     let firings = (OPERATIONS / (operations * wave.sections as u64).max(1)).clamp(2, FIRINGS) & !1;
     let mut ready = vec![vec![0; wave.vars.len()]; wave.sections];
@@ -122,7 +122,7 @@ pub(super) fn time(wave: &Wave) -> u64 {
                 }
             }
             for (var, e) in &wave.steps {
-                ready[k][*var] = processor.value(e, &ready[k]);
+                ready[k][*var] = processor.value(wave, e, &ready[k]);
                 if matches!(wave.vars[*var], Var::Field(..)) {
                     processor.keeps(ready[k][*var]);
                 }

@@ -11,9 +11,11 @@ const DIVISION: u64 = 12;
 const ROOT: u64 = 18;
 /// The least or the greatest of two floats: as language and processor differ about NaNs, it is compared and chosen.
 const BOUND: u64 = 6;
-/// Cycles until what a lane passes on is the next one's; ints come from other registers, and go back there.
+/// A product of ints: of vectors, and of two numbers.
+const PRODUCTS: u64 = 8;
+const PRODUCT: u64 = 3;
+/// Cycles until what a lane passes on is the next one's.
 const PASSING: u64 = 4;
-const PASSING_INTS: u64 = 6;
 /// Lanes of the widest machine.
 const WIDEST: usize = 16;
 /// Firings after which each takes as long as the one before.
@@ -22,10 +24,8 @@ const SETTLED: u64 = 16;
 /// The wave, its sections as far apart as is best, if one section after another takes a tenth more time, at least.
 pub(super) fn paying(mut wave: Wave) -> Option<Wave> {
     let vectors = |lanes: usize| lanes.div_ceil(WIDEST) as u64;
-    let ints = wave.vars.iter().any(|v| matches!(v, Var::Passed(Ty::Int, ..)));
-    let passing = if ints { PASSING_INTS } else { PASSING };
     let (work, lanes) = (operations(&wave), vectors(wave.lanes()));
-    let waves = |apart: usize| (work * lanes).max(10 * period(&wave, Some((passing, apart))) + 20);
+    let waves = |apart: usize| (work * lanes).max(10 * period(&wave, Some((PASSING, apart))) + 20);
     let (near, far) = (waves(1), waves(2));
     let plain = match wave.branches {
         1 => ahead::time(&wave),
@@ -40,7 +40,9 @@ pub(super) fn paying(mut wave: Wave) -> Option<Wave> {
 fn operations(wave: &Wave) -> u64 {
     let tenths = |e: &Expr| match &e.kind {
         ExprKind::Builtin(Builtin::Min | Builtin::Max, _) => 20,
-        _ if latency(e).is_some() => 7,
+        // a shift and a sum are two
+        ExprKind::Binary(BinaryOp::Mul, a, b) if shifts(wave, a, b) => 14,
+        _ if latency(wave, e, true).is_some() => 7,
         _ => 0,
     };
     let mut n = 0;
@@ -65,7 +67,7 @@ fn period(wave: &Wave, passing: Option<(u64, usize)>) -> u64 {
             }
         }
         for (var, e) in &wave.steps {
-            ready[*var] = when(e, &ready);
+            ready[*var] = when(wave, e, &ready, passing.is_some());
         }
         steps.push(ready.clone());
         if turn + 1 == SETTLED / 2 {
@@ -76,21 +78,39 @@ fn period(wave: &Wave, passing: Option<(u64, usize)>) -> u64 {
 }
 
 /// When a value is there.
-fn when(e: &Expr, ready: &[u64]) -> u64 {
+fn when(wave: &Wave, e: &Expr, ready: &[u64], lanes: bool) -> u64 {
     if let ExprKind::Load(p) = &e.kind {
         return p.as_local().map_or(0, |var| ready[var.index()]);
     }
     let mut all = 0;
-    e.each_operand(&mut |x| all = all.max(when(x, ready)));
-    all + latency(e).unwrap_or(0)
+    e.each_operand(&mut |x| all = all.max(when(wave, x, ready, lanes)));
+    all + latency(wave, e, lanes).unwrap_or(0)
 }
 
-/// Cycles of an operation; `None` of what is none.
-pub(super) fn latency(e: &Expr) -> Option<u64> {
+/// Is a factor one number for all sections, so that the product is a shift, or two and a sum?
+fn shifts(wave: &Wave, a: &Expr, b: &Expr) -> bool {
+    let few = |e: &Expr| e.as_int().is_some_and(|n| n.count_ones() <= 2);
+    let of = |e: &Expr| match &e.kind {
+        ExprKind::Load(p) => match p.as_local().map(|var| &wave.vars[var.index()]) {
+            Some(Var::Number(Ty::Int, all)) => few(&all[0]) && all.iter().all(|x| x.as_int() == all[0].as_int()),
+            _ => false,
+        },
+        _ => false,
+    };
+    of(a) || of(b)
+}
+
+/// Cycles of an operation, of `lanes` or of one section after another; `None` of what is none.
+pub(super) fn latency(wave: &Wave, e: &Expr, lanes: bool) -> Option<u64> {
     let cycles = |ty: &Ty| if *ty == Ty::Float { FLOAT } else { 1 };
     match &e.kind {
         ExprKind::Binary(BinaryOp::Div, ..) => Some(DIVISION),
-        ExprKind::Binary(BinaryOp::Mul, a, _) if a.ty == Ty::Int => Some(2 * FLOAT),
+        ExprKind::Binary(BinaryOp::Mul, a, b) if a.ty == Ty::Int => Some(match (shifts(wave, a, b), lanes) {
+            (true, true) => 2,
+            (true, false) => 1,
+            (false, true) => PRODUCTS,
+            (false, false) => PRODUCT,
+        }),
         ExprKind::Binary(_, a, _) => Some(cycles(&a.ty)),
         ExprKind::Unary(..) => Some(1),
         ExprKind::Select(..) => Some(CHOICE),

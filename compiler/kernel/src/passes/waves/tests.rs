@@ -5,11 +5,18 @@ use crate::text::parse;
 
 /// A kernel whose body has `;` at the ends of statements, with so many int and float locals and fields.
 fn kernel(body: &str) -> Kernel {
+    verified(&text(body))
+}
+
+fn text(body: &str) -> String {
     let state: String = (0..24).map(|i| format!("state{i} \"s{i}\" float = 0.0f\n")).collect();
     let locals: String = (0..24).map(|i| format!("local{i} \"x{i}\" float ")).collect();
-    let text = format!(
+    format!(
         "kernel \"K\" \"K\"; float -> float work func0 peek 1 pop 1 push 1\n{state}func0 \"work\" (0) -> void; {{\n{locals}local24 \"i\" int\n{body} }}\n"
-    );
+    )
+}
+
+fn verified(text: &str) -> Kernel {
     let kernel = parse(&text.replace(';', " @0:0-1")).unwrap_or_else(|e| panic!("{e}\n{text}"));
     crate::verify::verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
     kernel
@@ -142,6 +149,20 @@ fn sections_are_as_far_apart_as_pays() {
 }
 
 #[test]
+fn products_that_are_shifts() {
+    let hashes = |by: &dyn Fn(usize) -> String| {
+        let one = |k: usize| format!("state{k} = ((state{k} * {}) + ({} ^ {k}));\n", by(k), given(k));
+        let body = (0..10).map(one).collect::<String>() + "out(0) = state9;";
+        wave(&verified(&text(&body).replace("float", "int").replace("0.0f", "0"))).map(|w| w.sections)
+    };
+    assert_eq!(hashes(&|_| "5".into()), Some(10));
+    assert_eq!(hashes(&|_| "8".into()), Some(10));
+    // as lanes, a product takes longer than ten sections do that wait for no product but their own
+    assert_eq!(hashes(&|_| "7".into()), None);
+    assert_eq!(hashes(&|k| (k + 3).to_string()), None);
+}
+
+#[test]
 fn firings_overlap_as_far_as_a_processor_sees() {
     let sections = |n: usize| {
         let kernel = kernel(&format!("{} out(0) = state{};", (0..n).map(low).collect::<String>(), n - 1));
@@ -187,9 +208,7 @@ fn branches(n: usize, of: usize, tail: &str) -> Kernel {
     let text = format!(
         "kernel \"K\" \"K\"; float -> float work func0 peek 1 pop 1 push {of}\n{state}{tables}func0 \"work\" (0) -> void; {{\n{locals}{arrays}\n{body}{tail} }}\n"
     );
-    let kernel = parse(&text.replace(';', " @0:0-1")).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    crate::verify::verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    kernel
+    verified(&text)
 }
 
 #[test]
