@@ -46,7 +46,7 @@ pub fn text() -> String {
     out.push_str("};\nstatic const char *const sl_kernel_names[] = {");
     names().iter().for_each(|n| out.push_str(&format!("\"{n}\", ")));
     out.push_str("};\nstatic const sl_region sl_regions[] = {{0ull, 0ull, \"\"}};\n");
-    rts::EMULATOR.iter().for_each(|t| rts::append(&mut out, t));
+    rts::append(&mut out, rts::PROGRAM);
     out.push_str("#endif\n");
     out
 }

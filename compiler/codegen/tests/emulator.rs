@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods)] // texts are compiled and run, on files
 
 use sluice_codegen::c::rts as native;
-use sluice_codegen::cuda::rts::{EMULATION_FLAGS, EMULATOR, MATH, append};
+use sluice_codegen::cuda::rts::{EMULATION_FLAGS, EMULATOR, MATH, PROGRAM, append};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -30,7 +30,7 @@ fn text(kernels: &str) -> String {
     MATH.iter().for_each(|t| append(&mut out, t));
     append(&mut out, kernels);
     out.push_str("#ifdef SL_EMULATE\n");
-    EMULATOR.iter().for_each(|t| append(&mut out, t));
+    [PROGRAM].iter().chain(&EMULATOR).for_each(|t| append(&mut out, t));
     out.push_str("#endif\n");
     out
 }

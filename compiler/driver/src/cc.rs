@@ -29,6 +29,9 @@ const STORE_MAX: &str = "-mstore-max=128";
 /// code may be for older registers, waits a hundred nanoseconds in each call and out of it on some processors.
 const NO_IPA_RA: &str = "-fno-ipa-ra";
 
+/// Flags besides those of [`CcOptions::flags`]: all of them, and fewer for compilers that do not know them.
+const OWN: [&[&str]; 3] = [&[STORE_MAX, NO_IPA_RA], &[NO_IPA_RA], &[]];
+
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
@@ -173,16 +176,29 @@ impl Compiler {
         done.map_err(|e| Fault::file("run", program, &e))
     }
 
-    /// Flags besides those of [`CcOptions::flags`], for compilers that know them.
+    /// Flags besides those of [`CcOptions::flags`], as many as this compiler knows.
     pub fn own_flags(&self) -> Result<&'static [&'static str], Fault> {
         let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
-        for flags in [&[STORE_MAX, NO_IPA_RA][..], &[NO_IPA_RA]] {
+        for flags in OWN {
             let asked = ["-Werror", "-E", "-x", "c", null, "-o", null];
             if self.call(flags.iter().chain(&asked))?.status.success() {
                 return Ok(flags);
             }
         }
         Ok(&[])
+    }
+
+    /// Runs the compiler with these arguments behind flags of our own, as many as it does not complain of. It is not asked beforehand: to start it takes as long as a small program does.
+    fn call_with_own(&self, arguments: &[OsString]) -> Result<Output, Fault> {
+        let mut left = OWN.into_iter();
+        loop {
+            let flags = left.next().unwrap_or_default();
+            let result = self.call(flags.iter().map(OsStr::new).chain(arguments.iter().map(OsString::as_os_str)))?;
+            let said = String::from_utf8_lossy(&result.stderr);
+            if result.status.success() || !flags.iter().any(|f| said.contains(f)) {
+                return Ok(result);
+            }
+        }
     }
 
     /// Translates C text in `source` to `target`, together with `more` (objects, libraries, options). What the compiler says where it refuses.
@@ -200,14 +216,13 @@ impl Compiler {
             flags.retain(|f| f != "-march=native");
         }
         let mut arguments: Vec<OsString> = flags.into_iter().map(OsString::from).collect();
-        arguments.extend(self.own_flags()?.iter().map(OsString::from));
         arguments.extend(["-w", "-o"].map(OsString::from));
         arguments.extend([target.as_os_str().to_os_string(), source.as_os_str().to_os_string()]);
         if product != Product::Object {
             arguments.extend(more.iter().cloned());
             arguments.extend(["-lm", "-lpthread"].map(OsString::from));
         }
-        let result = self.call(&arguments)?;
+        let result = self.call_with_own(&arguments)?;
         if result.status.success() {
             return Ok(made(target, product));
         }

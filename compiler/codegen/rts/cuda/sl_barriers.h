@@ -287,8 +287,10 @@ static void wait_for_copies(uint32_t but)
 
 /* ---- what sl_env.h declares ---- */
 
-static void sl_sync() { sl_emulation::at_block_barrier(); }
-static bool sl_any(bool mine)
+sl_place sl_here;
+
+void sl_sync() { sl_emulation::at_block_barrier(); }
+bool sl_any(bool mine)
 {
     using namespace sl_emulation;
     // three places take turns: who votes for the next time may be ahead of who still reads this one, but not of who still reads the last
@@ -299,12 +301,12 @@ static bool sl_any(bool mine)
     votes[(turn + 2) % 3] = false;
     return votes[turn];
 }
-static void sl_sync_some(unsigned id, unsigned count) { sl_emulation::at_named_barrier(id, count); }
-static void sl_arrive_some(unsigned id, unsigned count) { sl_emulation::arrive_at_named_barrier(id, count); }
-static void sl_sync_warp() { sl_emulation::at_warp_barrier(); }
-static void sl_grid_sync(unsigned *counter) { sl_emulation::at_grid_barrier(counter); }
+void sl_sync_some(unsigned id, unsigned count) { sl_emulation::at_named_barrier(id, count); }
+void sl_arrive_some(unsigned id, unsigned count) { sl_emulation::arrive_at_named_barrier(id, count); }
+void sl_sync_warp() { sl_emulation::at_warp_barrier(); }
+void sl_grid_sync(unsigned *counter) { sl_emulation::at_grid_barrier(counter); }
 
-static void sl_mark_read(const volatile void *at, uint64_t bytes)
+void sl_mark_read(const volatile void *at, uint64_t bytes)
 {
     using namespace sl_emulation;
     space *s = need("reads", at, bytes);
@@ -316,7 +318,7 @@ static void sl_mark_read(const volatile void *at, uint64_t bytes)
     if (SL_UNLIKELY(written < bytes) && !given_up()) unwritten(p + written);
 }
 
-static void sl_mark_write(const volatile void *at, uint64_t bytes)
+void sl_mark_write(const volatile void *at, uint64_t bytes)
 {
     using namespace sl_emulation;
     space *s = need("writes", at, bytes);
@@ -335,7 +337,7 @@ static void sl_check_atomic(const void *at)
     if (first_unwritten(s, (uint64_t)((const char *)at - s->at), 4) < 4) unwritten((const char *)at);
 }
 
-static bool sl_first(int32_t *flag, int32_t value)
+bool sl_first(int32_t *flag, int32_t value)
 {
     sl_check_atomic(flag);
     if (*flag) return false;
@@ -344,7 +346,7 @@ static bool sl_first(int32_t *flag, int32_t value)
     return true;
 }
 
-static unsigned sl_atomic_add(unsigned *at, unsigned value)
+unsigned sl_atomic_add(unsigned *at, unsigned value)
 {
     sl_check_atomic(at);
     unsigned before = *at;
@@ -352,21 +354,21 @@ static unsigned sl_atomic_add(unsigned *at, unsigned value)
     return before;
 }
 
-static void sl_copy_async(void *shared, const void *global, unsigned bytes) { sl_emulation::begin_copy(shared, global, bytes); }
+void sl_copy_async(void *shared, const void *global, unsigned bytes) { sl_emulation::begin_copy(shared, global, bytes); }
 static void sl_check_wide(const void *at)
 {
     if ((uintptr_t)at % 16) sl_emulation::fail(sl_emulation::me, "accesses 16 bytes at once that are not aligned to 16");
 }
-static void sl_load_wide(void *own, const void *at)
+void sl_load_wide(void *own, const void *at)
 {
     sl_check_wide(at);
     memcpy(own, at, 16);
 }
-static void sl_store_wide(void *at, const void *own)
+void sl_store_wide(void *at, const void *own)
 {
     sl_check_wide(at);
     memcpy(at, own, 16);
 }
-static void sl_copy_commit() { sl_emulation::me->groups++; }
-static void sl_copy_wait(unsigned n) { sl_emulation::wait_for_copies(n); }
+void sl_copy_commit() { sl_emulation::me->groups++; }
+void sl_copy_wait(unsigned n) { sl_emulation::wait_for_copies(n); }
 #endif

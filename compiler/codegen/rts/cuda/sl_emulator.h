@@ -1,5 +1,5 @@
-/* The emulator, part 6: launches, and the functions that a host calls. Stands at the end of the device text, behind `sl_job` (which begins
- * with `char *arena`), `sl_kernel_table`, `sl_kernel_names` and `sl_regions` (at least one). What it checks: docs/emulator.md.
+/* The emulator, part 6: launches, and the functions that a host calls. A text of its own, or behind that of a device; the program whose kernels it runs is
+ * `sl_emulated` (sl_program.h). What it checks: docs/emulator.md.
  *
  * A launch runs its blocks one after another, one `together` all at once. On the first report the launch ends. The same seed gives the
  * same order of blocks and threads. Calls from several threads take turns. */
@@ -18,8 +18,6 @@ enum { SL_MEMORY_FREED = 0, SL_MEMORY_ALLOCATED = 1, SL_MEMORY_WRITTEN = 2 };
 namespace sl_emulation {
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static const uint32_t kernel_count = sizeof sl_kernel_table / sizeof *sl_kernel_table;
-static_assert(sizeof sl_kernel_names / sizeof *sl_kernel_names == kernel_count, "a name for each kernel");
 
 /* Blocks and threads, as many as any launch has had at once. */
 static block *block_pool;
@@ -105,7 +103,7 @@ static void run_blocks(uint32_t blocks)
 /* Why a launch cannot be, or nothing. */
 static const char *refuse(uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t shared, bool together)
 {
-    if (kernel >= kernel_count) return "there is no such kernel";
+    if (kernel >= sl_emulated.kernels) return "there is no such kernel";
     if (!blocks || !threads) return "it has no threads";
     if (threads > MOST_THREADS) return "a block has at most 1024 threads";
     if (shared > MOST_SHARED) return "a block has at most 232448 bytes of shared memory";
@@ -120,7 +118,7 @@ static bool launch(uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t 
 {
     if (const char *why = refuse(kernel, blocks, threads, shared, together)) {
         snprintf(report, room, "kernel %s cannot be started with %u blocks of %u threads: %s",
-                 kernel < kernel_count ? sl_kernel_names[kernel] : "?", blocks, threads, why);
+                 kernel < sl_emulated.kernels ? sl_emulated.names[kernel] : "?", blocks, threads, why);
         return false;
     }
     now.kernel = kernel;
@@ -128,7 +126,7 @@ static bool launch(uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t 
     now.threads = threads;
     now.shared = shared;
     now.together = together;
-    now.job = (const sl_job *)job;
+    now.job = job;
     memcpy(&now.arena, job, sizeof now.arena);
     now.dice = seed;
     now.ready_count = 0;
@@ -138,10 +136,9 @@ static bool launch(uint32_t kernel, uint32_t blocks, uint32_t threads, uint32_t 
     now.epoch++;
     sl_here.threads = threads;
     sl_here.blocks = blocks;
-    memset(counted, 0, sizeof counted);
-    sort_regions();
+    begin_counting();
     if (!make_room(together ? blocks : 1)) {
-        snprintf(report, room, "kernel %s: there is no memory for %u blocks", sl_kernel_names[kernel], blocks);
+        snprintf(report, room, "kernel %s: there is no memory for %u blocks", sl_emulated.names[kernel], blocks);
         return false;
     }
     if (together) {
@@ -181,6 +178,8 @@ __attribute__((destructor)) static void leave()
         for (streams *s : b->streams) free_streams(s);
     }
     for (uint32_t i = 0; i < thread_room; i++) free(thread_pool[i].copies);
+    free(counted);
+    free(sorted_regions);
     free(block_pool);
     free(thread_pool);
     free(now.ready);
@@ -225,7 +224,7 @@ SL_EXPORT uint32_t sl_emulate_counts(uint32_t region, uint64_t numbers[8])
 {
     using namespace sl_emulation;
     pthread_mutex_lock(&turn);
-    for (int i = 0; i < 2 && region <= region_count; i++) {
+    for (int i = 0; i < 2 && counted && region <= region_count; i++) {
         numbers[i * 4] = counted[region][i].accesses;
         numbers[i * 4 + 1] = counted[region][i].sectors;
         numbers[i * 4 + 2] = counted[region][i].most;
@@ -238,6 +237,6 @@ SL_EXPORT uint32_t sl_emulate_counts(uint32_t region, uint64_t numbers[8])
 /* What a region is called. */
 SL_EXPORT const char *sl_emulate_region(uint32_t region)
 {
-    return region < sl_emulation::region_count ? sl_regions[region].name : "other device memory";
+    return region < sl_emulation::region_count ? sl_emulation::regions[region].name : "other device memory";
 }
 #endif

@@ -174,7 +174,7 @@ SL_DEVICE void sl_store_wide(void *global, const void *own)
 
 #else
 
-/* ---- emulation: the same things; what is only declared here is defined in sl_emulator.h ---- */
+/* ---- emulation: the same things; what is only declared here is defined by the emulator (sl_emulator.h), a text of its own or behind this one ---- */
 
 #define SL_UNUSED __attribute__((unused))
 #define SL_DEVICE inline SL_UNUSED
@@ -193,11 +193,22 @@ struct sl_region {
     const char *name;
 };
 
+/* What the emulator is told of a program (sl_program.h): `run` calls a kernel with a job. */
+struct sl_program {
+    uint32_t kernels, regions;
+    const char *const *names;
+    const sl_region *parts;
+    void (*run)(uint32_t kernel, const void *job);
+};
+#pragma GCC visibility push(hidden)
+extern const sl_program sl_emulated;
+
 /* The thread that runs. */
-static struct {
+struct sl_place {
     unsigned thread, threads, block, blocks;
     char *shared;
-} sl_here;
+};
+extern sl_place sl_here;
 
 SL_DEVICE unsigned sl_thread() { return sl_here.thread; }
 SL_DEVICE unsigned sl_threads() { return sl_here.threads; }
@@ -206,24 +217,25 @@ SL_DEVICE unsigned sl_block() { return sl_here.block; }
 SL_DEVICE unsigned sl_blocks() { return sl_here.blocks; }
 SL_DEVICE char *sl_shared() { return sl_here.shared; }
 
-static SL_UNUSED void sl_sync();
-static SL_UNUSED bool sl_any(bool mine);
-static SL_UNUSED void sl_sync_some(unsigned id, unsigned count);
-static SL_UNUSED void sl_arrive_some(unsigned id, unsigned count);
-static SL_UNUSED void sl_sync_warp();
+void sl_sync();
+bool sl_any(bool mine);
+void sl_sync_some(unsigned id, unsigned count);
+void sl_arrive_some(unsigned id, unsigned count);
+void sl_sync_warp();
 template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_sync_named() { sl_sync_some(ID, COUNT); }
 template <unsigned ID, unsigned COUNT> SL_DEVICE void sl_arrive_named() { sl_arrive_some(ID, COUNT); }
-static SL_UNUSED void sl_grid_sync(unsigned *counter);
-static SL_UNUSED bool sl_first(int32_t *flag, int32_t value);
-static SL_UNUSED unsigned sl_atomic_add(unsigned *at, unsigned value);
+void sl_grid_sync(unsigned *counter);
+bool sl_first(int32_t *flag, int32_t value);
+unsigned sl_atomic_add(unsigned *at, unsigned value);
 SL_DEVICE void sl_fence() {}
-static SL_UNUSED void sl_load_wide(void *own, const void *at);
-static SL_UNUSED void sl_store_wide(void *at, const void *own);
-static SL_UNUSED void sl_copy_async(void *shared, const void *global, unsigned bytes);
-static SL_UNUSED void sl_copy_commit();
-static SL_UNUSED void sl_copy_wait(unsigned n);
-static SL_UNUSED void sl_mark_read(const volatile void *at, uint64_t bytes);
-static SL_UNUSED void sl_mark_write(const volatile void *at, uint64_t bytes);
+void sl_load_wide(void *own, const void *at);
+void sl_store_wide(void *at, const void *own);
+void sl_copy_async(void *shared, const void *global, unsigned bytes);
+void sl_copy_commit();
+void sl_copy_wait(unsigned n);
+void sl_mark_read(const volatile void *at, uint64_t bytes);
+void sl_mark_write(const volatile void *at, uint64_t bytes);
+#pragma GCC visibility pop
 #define SL_READ(pointer, bytes) sl_mark_read(pointer, bytes)
 #define SL_WRITE(pointer, bytes) sl_mark_write(pointer, bytes)
 

@@ -190,7 +190,7 @@ static void run_threads()
     thread *t = handed;
     for (;;) {
         is_me(t);
-        sl_kernel_table[now.kernel](*now.job);
+        sl_emulated.run(now.kernel, now.job);
         thread_ends();
         t = pick();
         if (t && !t->fibre) continue;

@@ -97,7 +97,7 @@ struct block {
 static struct {
     uint32_t kernel, blocks, threads, shared;
     bool together;
-    const sl_job *job;
+    const void *job;
     char *arena;
     /* Counts launches and barriers of the grid, from 1. */
     uint32_t epoch;
@@ -118,6 +118,10 @@ static struct {
 
 /* The thread that runs. */
 static thread *me;
+
+/* Parts of the arena. */
+static const sl_region *const &regions = sl_emulated.parts;
+static const uint32_t &region_count = sl_emulated.regions;
 
 /* A number below `sides`, as the seed has it. */
 static uint32_t roll(uint32_t sides)
@@ -145,7 +149,7 @@ static void report_list(const thread *of, const char *format, va_list list)
     now.failed = true;
     char rest[512];
     vsnprintf(rest, sizeof rest, format, list);
-    snprintf(now.report, now.room, "kernel %s, block %u, thread %u %s", sl_kernel_names[now.kernel], of->block->number, of->index, rest);
+    snprintf(now.report, now.room, "kernel %s, block %u, thread %u %s", sl_emulated.names[now.kernel], of->block->number, of->index, rest);
 }
 static void report(const thread *of, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void report(const thread *of, const char *format, ...)

@@ -27,7 +27,7 @@ struct stream {
 /* Those of a warp: by region (the last is what is in none), reads and writes. */
 struct streams {
     uint32_t used;
-    stream of[(region_count + 1) * 2];
+    stream *of;
 };
 
 struct counts {
@@ -35,19 +35,28 @@ struct counts {
 };
 
 /* Of the last launch: by region (the last is what is in none), reads and writes. */
-static counts counted[region_count + 1][2];
+static counts (*counted)[2];
 
 /* Regions in the order of their offsets. */
-static uint32_t sorted_regions[region_count];
-static bool regions_sorted;
+static uint32_t *sorted_regions;
 
-static void sort_regions()
+/* An array of so many, all of them 0. */
+static void *zeroes(uint64_t bytes)
 {
-    if (regions_sorted) return;
-    regions_sorted = true;
+    return memset(enough(nullptr, bytes), 0, bytes);
+}
+
+static void begin_counting()
+{
+    if (counted) {
+        memset((void *)counted, 0, (region_count + 1) * sizeof *counted);
+        return;
+    }
+    counted = (counts(*)[2])zeroes((region_count + 1) * sizeof *counted);
+    sorted_regions = (uint32_t *)zeroes(region_count * sizeof *sorted_regions);
     for (uint32_t r = 0; r < region_count; r++) sorted_regions[r] = r;
     qsort(sorted_regions, region_count, sizeof *sorted_regions, [](const void *a, const void *b) {
-        const sl_region *x = &sl_regions[*(const uint32_t *)a], *y = &sl_regions[*(const uint32_t *)b];
+        const sl_region *x = &regions[*(const uint32_t *)a], *y = &regions[*(const uint32_t *)b];
         /* of two at one place that with nothing in it first */
         if (x->offset == y->offset) return x->bytes < y->bytes ? -1 : x->bytes > y->bytes ? 1 : 0;
         return x->offset < y->offset ? -1 : 1;
@@ -59,16 +68,16 @@ static uint32_t region_of(const char *p)
 {
     static uint32_t last;
     uint64_t offset = (uint64_t)(p - now.arena);
-    if (offset - sl_regions[last].offset < sl_regions[last].bytes) return last;
+    if (offset - regions[last].offset < regions[last].bytes) return last;
     uint32_t low = 0, high = region_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (sl_regions[sorted_regions[middle]].offset <= offset) low = middle + 1;
+        if (regions[sorted_regions[middle]].offset <= offset) low = middle + 1;
         else high = middle;
     }
     if (!low) return region_count;
     uint32_t r = sorted_regions[low - 1];
-    if (offset - sl_regions[r].offset >= sl_regions[r].bytes) return region_count;
+    if (offset - regions[r].offset >= regions[r].bytes) return region_count;
     return last = r;
 }
 
@@ -111,11 +120,11 @@ static void count_access(const space *in, const char *p, uint64_t bytes, bool wr
 {
     streams *&all = me->block->streams[me->warp];
     if (!all) {
-        all = (streams *)enough(nullptr, sizeof *all);
-        memset((void *)all, 0, sizeof *all);
+        all = (streams *)zeroes(sizeof *all);
+        all->of = (stream *)zeroes((region_count + 1) * 2 * sizeof *all->of);
     }
     uint32_t region = region_of(p), k = region * 2 + writes;
-    bool within = region < region_count && (uint64_t)(p - now.arena) + bytes <= sl_regions[region].offset + sl_regions[region].bytes;
+    bool within = region < region_count && (uint64_t)(p - now.arena) + bytes <= regions[region].offset + regions[region].bytes;
     if (SL_UNLIKELY(!within) && (uint64_t)(now.arena - in->at) < in->bytes) astray(writes ? "writes" : "reads", p, bytes);
     stream *s = &all->of[k];
     if (!s->head_count) {
@@ -142,10 +151,12 @@ static void warp_passes(block *b, uint32_t warp)
 
 static void free_streams(streams *all)
 {
-    for (uint32_t i = 0; all && i < (region_count + 1) * 2; i++) {
+    if (!all) return;
+    for (uint32_t i = 0; i < (region_count + 1) * 2; i++) {
         free(all->of[i].heads);
         free(all->of[i].others);
     }
+    free(all->of);
     free(all);
 }
 

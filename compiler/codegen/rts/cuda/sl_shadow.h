@@ -102,8 +102,6 @@ static inline space *holding(const char *p, uint64_t bytes)
 
 /* ---- where an address is, in words ---- */
 
-static const uint32_t region_count = sizeof sl_regions / sizeof *sl_regions;
-
 static void describe(const char *p, char *text, size_t room)
 {
     const space *shared = &me->block->shared;
@@ -125,7 +123,7 @@ static void describe(const char *p, char *text, size_t room)
     int64_t offset = p - (in_arena ? now.arena : near->at);
     const sl_region *of = nullptr;
     for (uint32_t r = 0; in_arena && r < region_count; r++)
-        if ((uint64_t)offset - sl_regions[r].offset < sl_regions[r].bytes) of = &sl_regions[r];
+        if ((uint64_t)offset - regions[r].offset < regions[r].bytes) of = &regions[r];
     if (of) snprintf(text, room, "%s, offset %lld", of->name, (long long)(offset - (int64_t)of->offset));
     else
         snprintf(text, room, "%s, offset %lld of %llu bytes", in_arena ? "arena" : "device memory", (long long)offset,

@@ -479,7 +479,7 @@ impl<'a> Making<'a> {
         }
         out.push_str("};\n");
         out.push_str(EMULATOR_MARK);
-        rts::EMULATOR.iter().for_each(|text| rts::append(&mut out, text));
+        rts::append(&mut out, rts::PROGRAM);
         out.push_str("#endif\n");
         out
     }

@@ -12,6 +12,8 @@ pub const MATH: [&str; 6] = [
 /// What a program has behind it.
 const PARTS: [&str; 2] = [include_str!("../../rts/cuda/sl_thread.h"), include_str!("../../rts/cuda/sl_channel.h")];
 /// What it ends with for the emulator, behind its tables, between `#ifdef SL_EMULATE` and `#endif`.
+pub const PROGRAM: &str = include_str!("../../rts/cuda/sl_program.h");
+/// The emulator: behind that, or a text of its own ([`emulator`]).
 pub const EMULATOR: [&str; 6] = [
     include_str!("../../rts/cuda/sl_launch.h"),
     include_str!("../../rts/cuda/sl_fibres.h"),
@@ -24,7 +26,7 @@ pub const EMULATOR: [&str; 6] = [
 /// A device over CUDA's run-time library, for programs of their own.
 pub const CUDA_HOST: &str = include_str!("../../rts/cuda/sl_cuda_host.h");
 
-/// Options that a C++ compiler must get to make a shared object of a device text, for emulation. With `-O1` the emulator is as fast as with
+/// Options that a C++ compiler must get to make a shared object of a device text, for emulation. With `-O1` it is as fast as with
 /// more. Nothing is needed of the C++ library; the C library's mathematics (`-lm`) and threads (`-lpthread`) are.
 pub const EMULATION_FLAGS: [&str; 11] = [
     "-std=c++17",
@@ -39,6 +41,13 @@ pub const EMULATION_FLAGS: [&str; 11] = [
     "-fPIC",
     "-shared",
 ];
+
+/// The emulator as a text of its own, the same for all programs; compiled like these, it is linked with them.
+pub fn emulator() -> String {
+    let mut out = String::new();
+    MATH[..1].iter().chain(&EMULATOR).for_each(|text| append(&mut out, text));
+    out
+}
 
 /// What every program for a device begins with.
 pub fn head(out: &mut String) {

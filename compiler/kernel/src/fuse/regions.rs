@@ -177,7 +177,20 @@ pub(super) fn regions(
         knot.iter().for_each(|v| loops[v.index()] = Some(i));
     }
     let (carried, found) = (BTreeSet::new(), Vec::new());
-    let mut finder = Finder { graph, steady, rules, kernels, kinds, classes, lost, loops, knots, carried, waves: BTreeMap::new(), found };
+    let mut finder = Finder {
+        graph,
+        steady,
+        rules,
+        kernels,
+        kinds,
+        classes,
+        lost,
+        loops,
+        knots,
+        carried,
+        waves: BTreeMap::new(),
+        found,
+    };
     // children before their parents
     let (mut order, mut open) = (Vec::new(), vec![HierId(0)]);
     if graph.hierarchy.is_empty() {

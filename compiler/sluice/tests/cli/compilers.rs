@@ -52,6 +52,38 @@ fn a_processor_is_named_with_the_compiler() {
     }
 }
 
+/// A compiler gets the flags of ours that it knows, and is not asked beforehand.
+#[test]
+fn flags_that_a_compiler_does_not_know_are_left_out() {
+    let unknown = |flags: &str| {
+        format!(
+            "for a; do case \"$a\" in {flags}) echo \"cc: error: unrecognized command-line option '$a'\" >&2; exit 1;; esac; done\n"
+        )
+    };
+    let ours = ["-mstore-max=128", "-fno-ipa-ra"];
+    for (script, known) in [
+        (String::new(), &ours[..]),
+        (unknown("-mstore-max=*"), &ours[1..]),
+        (unknown("-mstore-max=*|-fno-ipa-ra"), &[]),
+    ] {
+        // what a compiler has that this one really is does not matter: the last one takes all
+        let (place, cc) = with_compiler(&format!(
+            "{script}echo \"$*\" >> \"$(dirname \"$0\")/said\"\nfor a; do shift; case \"$a\" in -mstore-max=*|-fno-ipa-ra);; *) set -- \"$@\" \"$a\";; esac; done\nexec cc \"$@\""
+        ));
+        let mut command = place.command(&["run", "a.str", "--back-end", "cc"]);
+        command.env("CC", &cc).env("SLUICE_CACHE", place.path("cache"));
+        finish(command, b"").ends(0);
+        let said = std::fs::read_to_string(place.path("said")).unwrap();
+        let compiled: Vec<&str> = said.lines().filter(|l| l.contains("partial")).collect();
+        assert_eq!(compiled.len(), 2, "the engine and the program: {said}");
+        for line in &compiled {
+            let has: Vec<&str> = ours.into_iter().filter(|f| line.contains(f)).collect();
+            assert_eq!(has, known, "{line}");
+        }
+        assert!(said.lines().all(|l| !l.contains(" -E ")), "{said}");
+    }
+}
+
 #[test]
 fn signals_leave_nothing_behind() {
     let (place, cc) = with_compiler(
