@@ -243,7 +243,7 @@ fn a_gpu_gives_the_same_bytes() {
     }
     let place = with_driver();
     let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
-    let cache = Cache::at(&place.path("cache"), 64 << 20);
+    let cache = Cache::at(&place.own_cache(), 64 << 20);
     for (scheme, _) in sluice_driver::options::Scheme::NAMES {
         // the very text that NVRTC gets, for the false driver
         let text = finish(on_false_gpu(&place, "", &["--scheme", scheme, "--dump-after", "emit-cuda"]), b"").ends(0);
@@ -266,7 +266,7 @@ fn memory_is_for_the_items_there_are() {
     let place = with_driver().with("a.str", program);
     let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
     let text = finish(on_false_gpu(&place, "", &["--scheme", "fused", "--dump-after", "emit-cuda"]), b"").ends(0);
-    let cache = Cache::at(&place.path("cache"), 64 << 20);
+    let cache = Cache::at(&place.own_cache(), 64 << 20);
     let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();
     let mut command = on_false_gpu(&place, "room=300000", &["--scheme", "fused"]);
     command.env("FALSE_KERNELS", &kernels);
@@ -284,7 +284,7 @@ fn what_goes_there_often_is_pinned() {
     let place = with_driver().with("a.str", program).with("in.f32", input(1_300_000));
     let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
     let text = finish(on_false_gpu(&place, "", &["--scheme", "fused", "--dump-after", "emit-cuda"]), b"").ends(0);
-    let cache = Cache::at(&place.path("cache"), 64 << 20);
+    let cache = Cache::at(&place.own_cache(), 64 << 20);
     let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();
     let run = |more: &[&str]| {
         let mut command = on_false_gpu(&place, "tell=1", &[&["--scheme", "fused"], more].concat());
@@ -303,7 +303,7 @@ fn the_fastest_scheme_is_measured_once() {
     }
     let place = with_driver();
     let want = place.run(&["run", "a.str", "--input", "in.f32"]).ends(0).stdout;
-    let own = place.path("own");
+    let own = place.own_cache();
     let run = |wrong: &str, kernels: Option<&Path>, more: &[&str]| {
         let mut command = on_false_gpu(&place, wrong, more);
         command.env("SLUICE_CACHE", &own);
@@ -337,7 +337,7 @@ fn the_fastest_scheme_is_measured_once() {
         named.extend(["--block-threads", threads, "--tile", tile]);
     }
     assert_eq!(text.text(), run("", None, &named).text());
-    let cache = Cache::at(&place.path("cache"), 64 << 20);
+    let cache = Cache::at(&place.own_cache(), 64 << 20);
     let kernels = compile::emulation_by(&Compiler::find_cxx().unwrap(), &cache, text.text()).unwrap();
     assert!(run("", Some(&kernels), &[]).stdout == want);
     assert_eq!(&kept(), std::slice::from_ref(choice));

@@ -12,7 +12,7 @@ use std::process::Command;
 /// A command with a cache of its own; the CUDA compiler is the tests'.
 fn own(place: &Place, arguments: &[&str]) -> Command {
     let mut command = place.command(arguments);
-    command.env("SLUICE_CACHE", place.path("cache"));
+    command.env("SLUICE_CACHE", place.own_cache());
     if let Some(home) = check::home() {
         command.env("SLUICE_CUDA_HOME", home);
     }
@@ -222,7 +222,7 @@ fn measured_program(program: &str) -> Place {
 /// A command on the false GPU with these kernels and a cache of its own.
 fn on_gpu(place: &Place, wrong: &str, arguments: &[&str]) -> Done {
     let mut command = false_gpu(place, wrong, arguments);
-    command.env("FALSE_KERNELS", place.path("kernels.so")).env("SLUICE_CACHE", place.path("cache"));
+    command.env("FALSE_KERNELS", place.path("kernels.so")).env("SLUICE_CACHE", place.own_cache());
     finish(command, b"")
 }
 

@@ -43,7 +43,7 @@ impl Own {
 
     fn run(&self, args: &[&str]) -> Done {
         let mut command = self.0.command(args);
-        command.env("SLUICE_CACHE", self.0.path("cache"));
+        command.env("SLUICE_CACHE", self.0.own_cache());
         finish(command, b"")
     }
 

@@ -67,6 +67,22 @@ impl Place {
         names
     }
 
+    /// A cache of the place's own, in which the objects that all programs share (engine, emulator) are, as far as they have been made: each takes a second.
+    pub fn own_cache(&self) -> PathBuf {
+        let own = self.path("cache");
+        if std::fs::create_dir(&own).is_ok() {
+            let files = std::fs::read_dir(shared_cache()).into_iter().flatten().map(|f| f.unwrap().path());
+            for object in files.filter(|p| p.extension().is_some_and(|e| e == "o")) {
+                let name = object.file_name().unwrap();
+                // one that is not whole yet, or is removed to make room, is made anew
+                if !name.to_string_lossy().starts_with('.') {
+                    let _ = std::fs::copy(&object, own.join(name));
+                }
+            }
+        }
+        own
+    }
+
     /// The command, ready to start.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));

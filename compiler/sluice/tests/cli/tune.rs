@@ -34,7 +34,7 @@ impl Own {
     fn run(&self, args: &[&str]) -> Done {
         let mut command = self.0.command(args);
         let path = format!("{}:{}", self.0.path("bin").display(), std::env::var("PATH").unwrap_or_default());
-        command.env("SLUICE_CACHE", self.0.path("cache")).env("PATH", path).env_remove("CC");
+        command.env("SLUICE_CACHE", self.0.own_cache()).env("PATH", path).env_remove("CC");
         finish(command, b"")
     }
 
