@@ -83,6 +83,8 @@ const SWP8: u64 = 8;
 const FEW_BYTES: u64 = 96 * 4;
 /// Bytes of channels between regions.
 const FUSED_BYTES: u64 = 8 << 20;
+/// Steady states of a batch of regions, at most: a power of 2.
+const LONGEST_FUSED: u32 = 13;
 /// Bytes of buffers for the scheme serial where there is no such schedule to compare with.
 const SERIAL_BYTES: u64 = 64 << 20;
 
@@ -259,27 +261,45 @@ impl Making<'_> {
         self.longest(Scheme::Serial, limit, (1..32).map(|i| self.choices.coarsen << i))
     }
 
-    /// Regions as kernels. What passes between them is on rings, for as many steady states as keeps those in a GPU's cache.
+    /// Regions as kernels. What passes between them is on rings, for as many steady states as keeps those in a GPU's cache. The most are tried first: to cut a program into regions takes
+    /// time, and where all of it is one region there are no rings.
     fn fused(&self, scheme: Scheme) -> Result<Scheduled, Problem> {
-        self.longest(scheme, FUSED_BYTES, (1..14).map(|i| 1 << i))
+        let mut best = self.in_batches(scheme, 1)?;
+        // batches of 2^i steady states: those up to `low` fit, those from `high` on do not
+        let (mut low, mut high, mut i) = (0, LONGEST_FUSED + 1, LONGEST_FUSED);
+        while low + 1 < high {
+            match self.in_batches(scheme, 1 << i).ok().filter(|next| self.keeps(next, FUSED_BYTES)) {
+                Some(next) => (best, low) = (next, i),
+                None => high = i,
+            }
+            i = low.midpoint(high);
+        }
+        Ok(best)
     }
 
     /// One instance of each task, of as many steady states as keep the channels within the limit; one where none do.
     fn longest(&self, scheme: Scheme, limit: u64, batches: impl Iterator<Item = u64>) -> Result<Scheduled, Problem> {
-        let with = |batch: u64| {
-            let granularity = whole(self.what.steady, batch).ok_or_else(|| unfit(Unfit::Work))?;
-            let plan = plan::with_granularity(self.what, granularity, 1).map_err(unfit)?;
-            self.solve(scheme, plan, Method::Sas)
-        };
-        let mut best = with(1)?;
+        let mut best = self.in_batches(scheme, 1)?;
         for batch in batches {
-            let Ok(next) = with(batch) else { break };
-            if !self.bytes(&next).is_ok_and(|bytes| bytes <= limit) {
+            let Ok(next) = self.in_batches(scheme, batch) else { break };
+            if !self.keeps(&next, limit) {
                 break;
             }
             best = next;
         }
         Ok(best)
+    }
+
+    /// One instance of each task, of so many steady states.
+    fn in_batches(&self, scheme: Scheme, batch: u64) -> Result<Scheduled, Problem> {
+        let granularity = whole(self.what.steady, batch).ok_or_else(|| unfit(Unfit::Work))?;
+        let plan = plan::with_granularity(self.what, granularity, 1).map_err(unfit)?;
+        self.solve(scheme, plan, Method::Sas)
+    }
+
+    /// Are the channels within a limit?
+    fn keeps(&self, scheduled: &Scheduled, limit: u64) -> bool {
+        self.bytes(scheduled).is_ok_and(|bytes| bytes <= limit)
     }
 
     fn solve(&self, scheme: Scheme, plan: Plan, method: Method) -> Result<Scheduled, Problem> {
