@@ -155,8 +155,8 @@ fn with_deep_stack(run: impl FnOnce() + Send + 'static) {
 #[test]
 fn random_programs() {
     with_deep_stack(|| {
-        // a program is dear: a tenth of the usual number
-        for seed in 0..cases(4000) / 10 {
+        // a program is dear: a part of the usual number
+        for seed in 0..cases(4000) / 25 {
             let case = generate::case(seed);
             assert!(holds(&case.source, || format!("seed {seed}")), "seed {seed} is no program");
         }

@@ -312,7 +312,7 @@ void sl_mark_read(const volatile void *at, uint64_t bytes)
     space *s = need("reads", at, bytes);
     const char *p = (const char *)at;
     uint64_t offset = (uint64_t)(p - s->at);
-    if (s != &me->block->shared && bytes) count_access(s, p, bytes, false);
+    if (s != &me->block->shared && bytes) note_access(s, p, bytes, false);
     each_cell(s, offset, bytes, cell_read);
     uint64_t written = first_unwritten(s, offset, bytes);
     if (SL_UNLIKELY(written < bytes) && !given_up()) unwritten(p + written);
@@ -324,7 +324,7 @@ void sl_mark_write(const volatile void *at, uint64_t bytes)
     space *s = need("writes", at, bytes);
     const char *p = (const char *)at;
     uint64_t offset = (uint64_t)(p - s->at);
-    if (s != &me->block->shared && bytes) count_access(s, p, bytes, true);
+    if (s != &me->block->shared && bytes) note_access(s, p, bytes, true);
     each_cell(s, offset, bytes, cell_write);
     set_written(s, offset, bytes);
 }

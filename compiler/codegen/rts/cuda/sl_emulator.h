@@ -218,7 +218,15 @@ SL_EXPORT void sl_emulate_memory(char *at, uint64_t bytes, int32_t what)
     pthread_mutex_unlock(&turn);
 }
 
-/* What the last launch did in a region: warp accesses, sectors, most sectors of one access, bytes; of reads, then of writes. Gives the number of
+/* Launches are counted from now on, or are not, as before the first call. */
+SL_EXPORT void sl_emulate_count(int32_t on)
+{
+    pthread_mutex_lock(&sl_emulation::turn);
+    sl_emulation::counting = on != 0;
+    pthread_mutex_unlock(&sl_emulation::turn);
+}
+
+/* What the last launch, if it was counted, did in a region: warp accesses, sectors, most sectors of one access, bytes; of reads, then of writes. Gives the number of
  * regions in the text, and counts of region number `region`; the one behind the last is the rest of device memory. */
 SL_EXPORT uint32_t sl_emulate_counts(uint32_t region, uint64_t numbers[8])
 {

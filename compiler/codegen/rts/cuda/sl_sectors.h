@@ -34,6 +34,9 @@ struct counts {
     uint64_t accesses, sectors, most, bytes;
 };
 
+/* Does anybody ask? It takes a third of the time. */
+static bool counting;
+
 /* Of the last launch: by region (the last is what is in none), reads and writes. */
 static counts (*counted)[2];
 
@@ -115,17 +118,15 @@ static void touch(stream *s, counts *c, uint32_t k, uint64_t first, uint64_t las
     }
 }
 
-/* Notes an access to device memory. One to the arena must be within one of its regions. */
-static void count_access(const space *in, const char *p, uint64_t bytes, bool writes)
+/* Counts an access to device memory. */
+static void count(const space *in, uint32_t region, const char *p, uint64_t bytes, bool writes)
 {
+    const uint32_t k = region * 2 + writes;
     streams *&all = me->block->streams[me->warp];
     if (!all) {
         all = (streams *)zeroes(sizeof *all);
         all->of = (stream *)zeroes((region_count + 1) * 2 * sizeof *all->of);
     }
-    uint32_t region = region_of(p), k = region * 2 + writes;
-    bool within = region < region_count && (uint64_t)(p - now.arena) + bytes <= regions[region].offset + regions[region].bytes;
-    if (SL_UNLIKELY(!within) && (uint64_t)(now.arena - in->at) < in->bytes) astray(writes ? "writes" : "reads", p, bytes);
     stream *s = &all->of[k];
     if (!s->head_count) {
         s->used_before = all->used;
@@ -134,6 +135,15 @@ static void count_access(const space *in, const char *p, uint64_t bytes, bool wr
     uint64_t offset = (uint64_t)(p - in->at);
     counted[region][writes].bytes += bytes;
     touch(s, &counted[region][writes], s->next[me->index % WARP]++, offset / 32, (offset + bytes - 1) / 32);
+}
+
+/* Notes an access to device memory. One to the arena must be within one of its regions. */
+static void note_access(const space *in, const char *p, uint64_t bytes, bool writes)
+{
+    uint32_t region = region_of(p);
+    bool within = region < region_count && (uint64_t)(p - now.arena) + bytes <= regions[region].offset + regions[region].bytes;
+    if (SL_UNLIKELY(!within) && (uint64_t)(now.arena - in->at) < in->bytes) astray(writes ? "writes" : "reads", p, bytes);
+    if (counting) count(in, region, p, bytes, writes);
 }
 
 /* A warp has passed a barrier. */

@@ -23,6 +23,7 @@ enum { UNWRITTEN = 7 };
 
 static int32_t (*emulate)(uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, const void *, uint64_t, char *, uint64_t);
 static void (*memory)(char *, uint64_t, int32_t);
+static void (*count)(int32_t);
 static uint32_t (*counts)(uint32_t, uint64_t *);
 static const char *(*region)(uint32_t);
 
@@ -328,8 +329,10 @@ int main(int argc, char **argv)
     }
     *(void **)&emulate = symbol(library, "sl_emulate");
     *(void **)&memory = symbol(library, "sl_emulate_memory");
+    *(void **)&count = symbol(library, "sl_emulate_count");
     *(void **)&counts = symbol(library, "sl_emulate_counts");
     *(void **)&region = symbol(library, "sl_emulate_region");
+    if (strcmp(argv[2], "sl_apart") == 0) count(1);
     arena = aligned_alloc(256, ARENA);
     j.arena = arena;
     uint64_t first = strtoull(argv[4], NULL, 10), seeds = strtoull(argv[5], NULL, 10);

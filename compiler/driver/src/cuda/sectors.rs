@@ -13,6 +13,7 @@ use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 use std::path::PathBuf;
 
+type Count = unsafe extern "C" fn(i32);
 type Counts = unsafe extern "C" fn(u32, *mut u64) -> u32;
 type Region = unsafe extern "C" fn(u32) -> *const c_char;
 
@@ -30,9 +31,15 @@ impl Sectors {
     pub(super) fn open(library: &Library, to: PathBuf) -> Result<Sectors, Fault> {
         let fault = |e: libloading::Error| Fault::internal(format!("the emulator does not count: {e}"));
         // SAFETY: the functions have these types in sl_emulator.h; `Emulator` keeps the library as long as this.
-        let (counts, region) = unsafe {
-            (*library.get(b"sl_emulate_counts\0").map_err(fault)?, *library.get(b"sl_emulate_region\0").map_err(fault)?)
+        let (count, counts, region): (Count, Counts, Region) = unsafe {
+            (
+                *library.get(b"sl_emulate_count\0").map_err(fault)?,
+                *library.get(b"sl_emulate_counts\0").map_err(fault)?,
+                *library.get(b"sl_emulate_region\0").map_err(fault)?,
+            )
         };
+        // SAFETY: as above; no launch is under way.
+        unsafe { count(1) };
         Ok(Sectors { counts, region, to, sums: BTreeMap::new() })
     }
 
