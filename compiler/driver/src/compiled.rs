@@ -440,7 +440,7 @@ fn shown(
     let own = compiler.own_flags()?.join(" ");
     dump(session, "compile-c", || {
         let (command, more) = (compiler.command.join(" "), natives.shown());
-        let words = [&command, flags, &own, "program.c -o", target, more.trim_end(), engine, "-lm"];
+        let words = [&command, &own, flags, "program.c -o", target, more.trim_end(), engine, "-lm"];
         words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ") + "\n"
     })
 }

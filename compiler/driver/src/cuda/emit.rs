@@ -83,7 +83,7 @@ const SWP8: u64 = 8;
 const FEW_BYTES: u64 = 96 * 4;
 /// Bytes of channels between regions.
 const FUSED_BYTES: u64 = 8 << 20;
-/// Steady states of a batch of regions, at most: a power of 2.
+/// A batch of regions has at most 2 to this steady states.
 const LONGEST_FUSED: u32 = 13;
 /// Bytes of buffers for the scheme serial where there is no such schedule to compare with.
 const SERIAL_BYTES: u64 = 64 << 20;
