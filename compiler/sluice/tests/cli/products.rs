@@ -154,6 +154,12 @@ fn the_engine_is_compiled_once() {
         own(&["run", "c.str", "-O0", "-n", "9", "--threads", "2"]);
     }
     assert_eq!((kept("o").len(), kept("so").len()), (7, 7));
+    // nor is the emulator of GPUs part of what each program is compiled to, its host and its kernels
+    own(&["run", "a.str", "--target", "cuda", "--emulate"]);
+    let objects = kept("o").len();
+    assert!((8..=9).contains(&objects), "{objects}");
+    own(&["run", "b.str", "--target", "cuda", "--emulate"]);
+    assert_eq!((kept("o").len(), kept("so").len()), (objects, 11));
     std::fs::remove_dir_all(&cache).unwrap();
     std::fs::write(place.path("in"), floats(&[1.0, -2.5])).unwrap();
     let done = Command::new(place.path("b")).args(["-i", "in"]).current_dir(place.path(".")).output().unwrap();
