@@ -66,7 +66,7 @@ fn flags_that_a_compiler_does_not_know_are_left_out() {
         (unknown("-mstore-max=*"), &ours[1..]),
         (unknown("-mstore-max=*|-fno-ipa-ra"), &[]),
     ] {
-        // what a compiler has that this one really is does not matter: the last one takes all
+        // the compiler behind it is given none of them, and so may be any
         let (place, cc) = with_compiler(&format!(
             "{script}echo \"$*\" >> \"$(dirname \"$0\")/said\"\nfor a; do shift; case \"$a\" in -mstore-max=*|-fno-ipa-ra);; *) set -- \"$@\" \"$a\";; esac; done\nexec cc \"$@\""
         ));
