@@ -1,12 +1,6 @@
 /* The programs by GNU Radio's own blocks, in a flow graph that runs from NAME_new to NAME_free: a source that takes what NAME_run is given, and a sink that
- * writes where it wants the output. All its threads share the processor that NAME_new was called on. NAME: the program's name; N: points of a transform. */
-#ifdef N
-constexpr int points = N;
-#undef N // a name that its headers have, too
-#else
-constexpr int points = 1;
-#endif
-
+ * writes where it wants the output. All its threads share the processor that NAME_new was called on. NAME: the program's name. All of them are here: most
+ * of the time to compile one goes to GNU Radio's headers. */
 #include <gnuradio/analog/quadrature_demod_cf.h>
 #include <gnuradio/blocks/add_blk.h>
 #include <gnuradio/fft/fft_v.h>
@@ -26,9 +20,6 @@ constexpr int points = 1;
 #include <vector>
 
 #include "peers.h"
-
-#define JOINED(a, b) a##b
-#define NAMED(a, b) JOINED(a, b)
 
 namespace {
 
@@ -170,7 +161,7 @@ struct of_fm {
     }
 };
 
-struct of_transform {
+template <int points> struct of_transform {
     static constexpr Flow flow{.in = points * sizeof(gr_complex), .out = points * sizeof(gr_complex), .block = points};
 
     static void connect(gr::top_block &top, Block source, Block sink) {
@@ -180,9 +171,7 @@ struct of_transform {
     }
 };
 
-using Made = NAMED(of_, NAME);
-
-struct Program {
+template <typename Made> struct Program {
     Exchange exchange;
     gr::top_block_sptr top = gr::make_top_block("peer");
     size_t taken = 0; // items of the source
@@ -230,19 +219,24 @@ struct Program {
 
 } // namespace
 
-extern "C" {
-
-void *NAMED(NAME, _new)(void) {
-    try {
-        return new Program;
-    } catch (const std::exception &) {
-        return nullptr;
+#define PROGRAM(name, ...)                                                                                                                               \
+    extern "C" void *name##_new(void) {                                                                                                                  \
+        try {                                                                                                                                            \
+            return new Program<__VA_ARGS__>;                                                                                                             \
+        } catch (const std::exception &) {                                                                                                               \
+            return nullptr;                                                                                                                              \
+        }                                                                                                                                                \
+    }                                                                                                                                                    \
+    extern "C" void name##_free(void *program) { delete static_cast<Program<__VA_ARGS__> *>(program); }                                                  \
+    extern "C" size_t name##_run(void *program, const float *in, size_t n, float *out) {                                                                 \
+        constexpr size_t block = __VA_ARGS__::flow.block;                                                                                                \
+        return static_cast<Program<__VA_ARGS__> *>(program)->give(in, n / block, out) * block;                                                           \
     }
-}
 
-void NAMED(NAME, _free)(void *program) { delete static_cast<Program *>(program); }
-
-size_t NAMED(NAME, _run)(void *program, const float *in, size_t n, float *out) {
-    return static_cast<Program *>(program)->give(in, n / Made::flow.block, out) * Made::flow.block;
-}
-}
+PROGRAM(fir, of_fir)
+PROGRAM(resample, of_resample)
+PROGRAM(iir, of_iir)
+PROGRAM(bank, of_bank)
+PROGRAM(fm, of_fm)
+PROGRAM(fft64, of_transform<64>)
+PROGRAM(fft1024, of_transform<1024>)

@@ -5,9 +5,11 @@
 #![allow(clippy::disallowed_methods)] // starts the C compiler and Python
 
 use libloading::{Library, Symbol};
+use sluice_driver::cache::{self, Cache};
+use sluice_driver::exit::Fault;
 use std::ffi::c_void;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// Words of an item that comes in, and of one that goes out.
@@ -48,7 +50,7 @@ pub struct Compiled {
 pub struct Python {
     child: Child,
     answers: BufReader<ChildStdout>,
-    output: std::path::PathBuf,
+    output: PathBuf,
 }
 
 /// A function of a library.
@@ -69,6 +71,30 @@ pub fn compile(cc: &str, flags: &[&str], source: &Path, target: &Path, link: &st
     command.args(flags).args(["-shared", "-fPIC", "-o"]).arg(target).arg(source);
     let out = command.args(link.split_whitespace()).arg("-lm").output().map_err(|e| format!("{cc}: {e}"))?;
     if out.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&out.stderr).into_owned()) }
+}
+
+/// The same in a folder where it is kept: made once of a source and the files that it includes, by whoever comes first. The path of the library.
+pub fn compile_once(
+    cc: &str,
+    flags: &[&str],
+    (source, included): (&Path, &[&Path]),
+    folder: &Path,
+    link: &str,
+) -> Result<PathBuf, String> {
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
+    let version = Command::new(cc).arg("--version").output().map_err(|e| format!("{cc}: {e}"))?;
+    let mut parts = vec![cc.to_string(), flags.join(" "), link.to_string(), read(source)?];
+    parts.push(String::from_utf8_lossy(&version.stdout).into_owned());
+    for path in included {
+        parts.push(read(path)?);
+    }
+    let key = cache::key(&parts.iter().map(String::as_str).collect::<Vec<_>>());
+    let cache = Cache::at(folder, cache::DEFAULT_LIMIT);
+    // who comes second waits, rather than compile it, too
+    let lock = std::fs::File::create(folder.join(format!("{key}.lock"))).map_err(|e| e.to_string())?;
+    lock.lock().map_err(|e| e.to_string())?;
+    let made = cache.get(&key, "so", |to| compile(cc, flags, source, to, link).map_err(Fault::input));
+    made.map_err(|fault| fault.message)
 }
 
 impl Plain {

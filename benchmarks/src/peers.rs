@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods)] // it starts sluice and FAUST
 
 use crate::arithmetic::Arithmetic;
-use crate::beside::{Compiled, Plain, Program, compile};
+use crate::beside::{Compiled, Plain, Program, compile, compile_once};
 use crate::measure::seconds;
 use crate::racing::{Places, items_of};
 use crate::suite::{Item, Signal, compare};
@@ -51,6 +51,8 @@ pub struct Library {
     pub tolerance: Option<f64>,
     /// What it is compiled with, beside what all files of the program are.
     pub define: &'static [&'static str],
+    /// Is the file that of all programs, with functions that are called as the programs are? It is compiled once.
+    pub of_all: bool,
 }
 
 /// A small program.
@@ -81,16 +83,20 @@ pub struct Small {
 }
 
 const fn using(name: &'static str, file: &'static str, link: &'static str) -> Library {
-    Library { name, file, link, tolerance: None, define: &[] }
+    Library { name, file, link, tolerance: None, define: &[], of_all: false }
 }
 
-const fn radio(define: &'static [&'static str]) -> Library {
-    let link = "-lgnuradio-filter -lgnuradio-analog -lgnuradio-fft -lgnuradio-blocks -lgnuradio-runtime -lstdc++";
-    Library { define, ..using("GNU Radio", "gnuradio.cc", link) }
-}
+const RADIO: Library = Library {
+    of_all: true,
+    ..using(
+        "GNU Radio",
+        "gnuradio.cc",
+        "-lgnuradio-filter -lgnuradio-analog -lgnuradio-fft -lgnuradio-blocks -lgnuradio-runtime -lstdc++",
+    )
+};
 
 const TRANSFORMS: [Library; 5] = [
-    radio(&["-DNAME=transform"]),
+    RADIO,
     Library { define: &["-DPLAN=FFTW_ESTIMATE"], ..using("FFTW, estimated", "fft-fftw.c", "-lfftw3f") },
     Library { define: &["-DPLAN=FFTW_MEASURE"], ..using("FFTW, measured", "fft-fftw.c", "-lfftw3f") },
     using("KISS FFT", "fft-kissfft.c", "-lkissfft-float"),
@@ -108,11 +114,7 @@ const FILTER: Small = Small {
     define: &[],
     by_hand: "fir.c",
     faust: Some(63),
-    libraries: &[
-        radio(&["-DNAME=fir"]),
-        using("VOLK", "fir-volk.c", "-lvolk"),
-        using("liquid-dsp", "fir-liquid.c", "-lliquid"),
-    ],
+    libraries: &[RADIO, using("VOLK", "fir-volk.c", "-lvolk"), using("liquid-dsp", "fir-liquid.c", "-lliquid")],
 };
 
 const TRANSFORM: Small = Small {
@@ -137,7 +139,7 @@ pub const SMALL: [Small; 7] = [
         functions: "iir",
         by_hand: "iir.c",
         faust: Some(0),
-        libraries: &[radio(&["-DNAME=iir"]), using("liquid-dsp", "iir-liquid.c", "-lliquid")],
+        libraries: &[RADIO, using("liquid-dsp", "iir-liquid.c", "-lliquid")],
         ..FILTER
     },
     Small {
@@ -148,7 +150,7 @@ pub const SMALL: [Small; 7] = [
         // the poles of the lowest band are near 1, and rounding there counts
         tolerance: 1e-4,
         faust: Some(0),
-        libraries: &[radio(&["-DNAME=bank"])],
+        libraries: &[RADIO],
         ..FILTER
     },
     Small {
@@ -160,7 +162,7 @@ pub const SMALL: [Small; 7] = [
         by_hand: "resample.c",
         faust: None,
         libraries: &[
-            radio(&["-DNAME=resample"]),
+            RADIO,
             using("VOLK", "resample-volk.c", "-lvolk"),
             using("liquid-dsp", "resample-liquid.c", "-lliquid"),
         ],
@@ -176,7 +178,7 @@ pub const SMALL: [Small; 7] = [
         faust: None,
         libraries: &[
             // its angles are between those of a table
-            Library { tolerance: Some(1e-3), ..radio(&["-DNAME=fm"]) },
+            Library { tolerance: Some(1e-3), ..RADIO },
             using("VOLK", "fm-volk.c", "-lvolk"),
             using("liquid-dsp", "fm-liquid.c", "-lliquid"),
         ],
@@ -284,6 +286,29 @@ impl Small {
         Plain::open(&target, self.functions, self.widths(), (self.input.1, self.output.1))
     }
 
+    /// A library, compiled with these flags. `work` is for what is this program's; what all programs share is in the folder `shared`, if it was made before.
+    pub fn library(
+        &self,
+        (root, work, shared): (&Path, &Path, &Path),
+        (cc, flags): (&str, &[&str]),
+        library: &Library,
+        called: &str,
+    ) -> Result<Plain, String> {
+        let flags: Vec<&str> = flags.iter().chain(library.define).copied().collect();
+        if !library.of_all {
+            return self.plain((root, work), (cc, &flags), (library.file, library.link), called);
+        }
+        let (file, header) = (self.file(root, library.file), self.file(root, "peers.h"));
+        let made = || compile_once(cc, &flags, (&file, &[&header]), shared, library.link);
+        let open = |path: &Path| Plain::open(path, self.name, self.widths(), (self.input.1, self.output.1));
+        let path = made()?;
+        open(&path).or_else(|_| {
+            // it may be of another version of the library
+            std::fs::remove_file(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            open(&made()?)
+        })
+    }
+
     /// The program in FAUST. `with`: what FAUST is told, besides that C is wanted.
     pub fn faust(
         &self,
@@ -335,9 +360,9 @@ impl Small {
             add("FAUST", with, self.faust(at, &flags(mode), with, &called))?;
         }
         for l in self.libraries {
-            let flags: Vec<&str> = flags(Arithmetic::Usual).into_iter().chain(l.define.iter().copied()).collect();
             let called = format!("{}-{}", l.name.replace([' ', ','], ""), mode_name(mode));
-            add(l.name, "", self.plain(at, ("gcc", &flags), (l.file, l.link), &called).map(Some))?;
+            let at = (places.root, places.work, places.work);
+            add(l.name, "", self.library(at, ("gcc", &flags(Arithmetic::Usual)), l, &called).map(Some))?;
         }
         Ok((all, missing))
     }
