@@ -111,20 +111,23 @@ pub struct Pool {
     idle: Mutex<Vec<Worker>>,
     started: AtomicUsize,
     folder: tempfile::TempDir,
+    cache: std::path::PathBuf,
 }
 
 impl Pool {
-    /// A pool of workers of this program (`env!("CARGO_BIN_EXE_sluice-tests-worker")`).
-    pub fn new(program: impl AsRef<Path>) -> Pool {
-        let folder = tempfile::tempdir().expect("a folder for compiled programs and for workers");
+    /// A pool of workers of this program (`env!("CARGO_BIN_EXE_sluice-tests-worker")`). What they compile is kept in this folder of all tests
+    /// (`env!("CARGO_TARGET_TMPDIR")`): the engine, which every program needs, takes as long to compile as several programs.
+    pub fn new(program: impl AsRef<Path>, tests: impl AsRef<Path>) -> Pool {
+        let folder = tempfile::tempdir().expect("a folder for workers");
         let program = std::path::absolute(program).expect("a place of the program");
-        Pool { program, idle: Mutex::new(Vec::new()), started: AtomicUsize::new(0), folder }
+        let cache = std::path::absolute(tests.as_ref().join("cache")).expect("a place of the cache");
+        Pool { program, idle: Mutex::new(Vec::new()), started: AtomicUsize::new(0), folder, cache }
     }
 
     fn start(&self) -> Result<Worker, Lost> {
         let own = format!("worker-{}", self.started.fetch_add(1, Relaxed));
-        let (cache, own) = (self.folder.path().join("cache"), self.folder.path().join(own));
-        Worker::start(&self.program, &cache, &own).map_err(|e| Lost::Crashed(format!("cannot start: {e}")))
+        Worker::start(&self.program, &self.cache, &self.folder.path().join(own))
+            .map_err(|e| Lost::Crashed(format!("cannot start: {e}")))
     }
 
     /// Has a job done; several threads may ask at once.

@@ -21,10 +21,10 @@ pub struct Kind {
 }
 
 /// Runs the tests that the command line asks for and exits: `each` seeds in a test, as many as `variable` says, or `count`.
-/// `SLUICE_FIRST_SEED` says where to begin; `SLUICE_SEED` names a single one.
-pub fn main(worker: &str, kinds: Vec<Kind>, each: u64, variable: &str, count: u64) -> ! {
+/// `SLUICE_FIRST_SEED` says where to begin; `SLUICE_SEED` names a single one. What the pool is made of: the worker, and the tests' folder.
+pub fn main((worker, tests): (&str, &str), kinds: Vec<Kind>, each: u64, variable: &str, count: u64) -> ! {
     let arguments = Arguments::from_args();
-    let pool = Arc::new(Pool::new(worker));
+    let pool = Arc::new(Pool::new(worker, tests));
     let (first, count) = match std::env::var("SLUICE_SEED") {
         Ok(seed) => (seed.parse().expect("SLUICE_SEED is a number"), 1),
         Err(_) => (number_from_environment("SLUICE_FIRST_SEED", 0), number_from_environment(variable, count)),

@@ -82,5 +82,11 @@ fn main() {
         kind("fold", |pool, seed| one(pool, Kind::Fold, seed)),
         kind("turn_by_turn", |pool, seed| one(pool, Kind::TurnByTurn, seed)),
     ];
-    seeds::main(env!("CARGO_BIN_EXE_sluice-tests-worker"), kinds, 20, "SLUICE_SLOW_PROGRAMS", 60)
+    seeds::main(
+        (env!("CARGO_BIN_EXE_sluice-tests-worker"), env!("CARGO_TARGET_TMPDIR")),
+        kinds,
+        20,
+        "SLUICE_SLOW_PROGRAMS",
+        60,
+    )
 }

@@ -120,7 +120,7 @@ fn some(pool: &Pool, seeds: Range<u64>, schemes: &[Scheme]) -> Result<(), Failed
 fn main() {
     let arguments = Arguments::from_args();
     let worker = std::env::var("SLUICE_WORKER").unwrap_or(env!("CARGO_BIN_EXE_sluice-tests-worker").into());
-    let pool = Arc::new(Pool::new(&worker));
+    let pool = Arc::new(Pool::new(&worker, env!("CARGO_TARGET_TMPDIR")));
     let schemes = match std::env::var("SLUICE_SCHEME") {
         Ok(name) => {
             let found = Configuration::schemes().into_iter().find(|s| s.name() == name);

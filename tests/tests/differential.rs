@@ -69,5 +69,11 @@ fn wanted(seed: u64) -> bool {
 
 fn main() {
     let kind = Kind { name: "seeds", one, wanted, of: 3, shown: "gave any output" };
-    seeds::main(env!("CARGO_BIN_EXE_sluice-tests-worker"), vec![kind], 25, "SLUICE_RANDOM_PROGRAMS", 200)
+    seeds::main(
+        (env!("CARGO_BIN_EXE_sluice-tests-worker"), env!("CARGO_TARGET_TMPDIR")),
+        vec![kind],
+        25,
+        "SLUICE_RANDOM_PROGRAMS",
+        200,
+    )
 }

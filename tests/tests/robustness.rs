@@ -89,7 +89,7 @@ fn block(pool: &Pool, numbers: std::ops::Range<u64>) -> Result<(), Failed> {
 
 fn main() {
     let arguments = Arguments::from_args();
-    let pool = Arc::new(Pool::new(env!("CARGO_BIN_EXE_sluice-tests-worker")));
+    let pool = Arc::new(Pool::new(env!("CARGO_BIN_EXE_sluice-tests-worker"), env!("CARGO_TARGET_TMPDIR")));
     let first = number_from_environment("SLUICE_FIRST_CASE", 0);
     let count = number_from_environment("SLUICE_FUZZ_CASES", 5_000);
     let end = first + count;

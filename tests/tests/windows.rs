@@ -34,5 +34,11 @@ fn one(pool: &Pool, seed: u64) -> Result<bool, String> {
 
 fn main() {
     let kind = Kind { name: "windows", one, wanted: |_| true, of: 4, shown: "run several firings at once" };
-    seeds::main(env!("CARGO_BIN_EXE_sluice-tests-worker"), vec![kind], 10, "SLUICE_WINDOW_PROGRAMS", 40)
+    seeds::main(
+        (env!("CARGO_BIN_EXE_sluice-tests-worker"), env!("CARGO_TARGET_TMPDIR")),
+        vec![kind],
+        10,
+        "SLUICE_WINDOW_PROGRAMS",
+        40,
+    )
 }
