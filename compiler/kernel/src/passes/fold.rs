@@ -16,7 +16,7 @@ use sluice_frontend::constant::Const;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ops;
 use sluice_frontend::ty::Ty;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Folds all functions.
 pub fn run(kernel: &mut Kernel) {
@@ -37,15 +37,50 @@ pub fn expr(e: &mut Expr, tables: &[Table]) {
     });
 }
 
-/// What is known at a point: a local's constant, or the local it is a copy of. `None` where control does not come.
-#[derive(Clone, Default, PartialEq)]
-struct Known(BTreeMap<LocalId, Expr>);
+/// What is known at a point: a local's constant, or the local it is a copy of.
+#[derive(Clone, Default)]
+struct Known {
+    values: BTreeMap<LocalId, Expr>,
+    /// Of each local, those that are, or were, copies of it: to ask all that are known takes long where they are many.
+    copies: BTreeSet<(LocalId, LocalId)>,
+}
+
+/// The local that this is the value of.
+fn copied(e: &Expr) -> Option<LocalId> {
+    if let ExprKind::Load(p) = &e.kind { p.as_local() } else { None }
+}
 
 impl Known {
+    fn get(&self, id: LocalId) -> Option<&Expr> {
+        self.values.get(&id)
+    }
+
+    fn insert(&mut self, id: LocalId, value: Expr) {
+        self.copies.extend(copied(&value).map(|of| (of, id)));
+        self.values.insert(id, value);
+    }
+
+    /// The same where nothing is known of it.
+    fn suppose(&mut self, id: LocalId, value: Expr) {
+        if self.get(id).is_none() {
+            self.insert(id, value);
+        }
+    }
+
+    /// Keeps what is known there, too.
+    fn meet(&mut self, other: &Known) {
+        self.values.retain(|id, e| other.get(*id) == Some(e));
+    }
+
     /// Forgets a local and what copies it.
     fn forget(&mut self, id: LocalId) {
-        self.0.remove(&id);
-        self.0.retain(|_, e| !matches!(&e.kind, ExprKind::Load(p) if p.as_local() == Some(id)));
+        self.values.remove(&id);
+        while let Some(&(of, copy)) = self.copies.range((id, LocalId(0))..).next().filter(|(of, _)| *of == id) {
+            self.copies.remove(&(of, copy));
+            if self.get(copy).and_then(copied) == Some(id) {
+                self.values.remove(&copy);
+            }
+        }
     }
 
     fn forget_written(&mut self, body: &[Stmt]) {
@@ -83,7 +118,7 @@ impl Propagate<'_> {
         e.walk_mut(&mut |e| {
             if let ExprKind::Load(p) = &e.kind
                 && let Some(id) = p.as_local()
-                && let Some(value) = known.0.get(&id)
+                && let Some(value) = known.get(id)
             {
                 *e = value.clone();
             } else if let Some(new) = simplified(e, tables) {
@@ -112,7 +147,7 @@ impl Propagate<'_> {
                 _ => None,
             };
             if let Some(c) = copy {
-                self.known.0.insert(id, c);
+                self.known.insert(id, c);
             }
         }
     }
@@ -128,18 +163,18 @@ impl Propagate<'_> {
                 self.expr(c);
                 let before = self.known.clone();
                 if let Some((id, value)) = implied(c, true) {
-                    self.known.0.entry(id).or_insert(value);
+                    self.known.suppose(id, value);
                 }
                 self.body(a);
                 let after_a = std::mem::replace(&mut self.known, before);
                 if let Some((id, value)) = implied(c, false) {
-                    self.known.0.entry(id).or_insert(value);
+                    self.known.suppose(id, value);
                 }
                 self.body(b);
                 match (walk::diverges(a), walk::diverges(b)) {
                     (true, _) => {}
                     (false, true) => self.known = after_a,
-                    (false, false) => self.known.0.retain(|id, e| after_a.0.get(id) == Some(e)),
+                    (false, false) => self.known.meet(&after_a),
                 }
             }
             StmtKind::For(l) => {
