@@ -98,3 +98,16 @@ fn an_empty_program_ends() {
     let exe = Build::new().executable(folder.path(), &sanitize());
     assert!(run(&exe, &[], b"").status.success());
 }
+
+/// What most of a small program's text would be, and nobody calls: firings in lanes.
+#[test]
+fn a_small_program_has_nothing_of_lanes() {
+    let mut b = Build::new();
+    let nodes = [b.reader(), b.filter("Sum3"), b.filter("Down"), b.writer()];
+    b.chain(&nodes);
+    for apart in [false, true] {
+        b.options.apart = apart;
+        let text = b.emit().source;
+        assert!(text.contains("sl_steady") && !text.contains("SL_LANES") && !text.contains("sl_vf"), "apart: {apart}");
+    }
+}

@@ -393,7 +393,8 @@ fn make(
     let parts = rts::Parts { stats: options.stats, stages: staged.is_some(), kernels: device.is_some() };
     let free = input.kernels.iter().any(|k| k.free);
     let append = |out: &mut String, text: &str| rts::append(out, text, parts);
-    rts::MATH.iter().chain(&rts::LANES).for_each(|text| append(&mut out, text));
+    rts::MATH.iter().for_each(|text| append(&mut out, text));
+    let lanes_at = out.len();
     append(&mut out, rts::ABI);
     if staged.is_some() {
         append(&mut out, rts::STAGES[0]);
@@ -457,6 +458,11 @@ fn make(
         Flavour::Executable | Flavour::Plugin => {}
     }
     append(&mut out, rts::QUICK[1]);
+    if rts::has_lanes(&out[lanes_at..]) {
+        let mut lanes = String::new();
+        rts::LANES.iter().for_each(|text| append(&mut lanes, text));
+        out.insert_str(lanes_at, &lanes);
+    }
     let fills = (options.stats && !dynamic).then(|| Fills {
         steps: schedule.steady.clone(),
         unit: schedule.batch,
@@ -524,7 +530,7 @@ fn descriptor(
     let _ = write!(
         out,
         "SL_ENGINE const sl_program sl_the_program = {{\n    sl_nodes, sl_channels, sl_codes, sl_ports, sl_weights, sl_roots, sl_links, sl_waits, sl_nexts, sl_kept, sl_sites, sl_readers, sl_writers,\n    \
-         {nodes}, {channels}, {sites}, SL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, {}, {}, &sl_abi{}{}}};\n\n",
+         {nodes}, {channels}, {sites}, SL_ALL_KEPT, {}, {}, {}, {}, {}, {}, {}, sizeof(struct sl_states), SL_MESSAGE, sl_steady, {}, {}, {}, {}, &sl_abi{}{}}};\n\n",
         // receivers look for messages even where it turned out that none is ever sent
         if input.messages.links.is_empty() { 0 } else { mail.links.max(1) },
         // with dynamic rates, when a message takes effect can depend on the order of firings

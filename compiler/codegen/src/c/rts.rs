@@ -1,12 +1,16 @@
 //! The run-time support: C source files, embedded as they are.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 /// Mathematics as the language defines it; what filters call.
 pub const MATH: [&str; 3] = [include_str!("../../rts/c/sl_math.h"), ANGLE, SINE];
 /// The low-level interface, for hosts.
 pub const ABI: &str = include_str!("../../rts/c/sluice_abi.h");
 /// What generated code and engine share.
 pub const ENGINE_HEADER: &str = include_str!("../../rts/c/sl_engine.h");
-/// Firings in lanes, and items that change their places; for filters and for what moves items between them.
+/// Firings in lanes, and items that change their places; for filters and for what moves items between them, only in programs that have some ([`has_lanes`]):
+/// it is a third of what there is to read for a compiler in a small program.
 pub const LANES: [&str; 2] = [include_str!("../../rts/c/sl_lanes.h"), include_str!("../../rts/c/sl_squares.h")];
 /// Around text that is to be compiled quickly.
 pub const QUICK: [&str; 2] = [include_str!("../../rts/c/sl_quick_begin.h"), include_str!("../../rts/c/sl_quick_end.h")];
@@ -76,6 +80,21 @@ pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
         .chain(within)
         .chain(choose)
         .collect()
+}
+
+/// Names of our own in C text: words that begin with `sl_` or `SL_`.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|w| w.starts_with("sl_") || w.starts_with("SL_"))
+}
+
+/// Does this text of a program, behind [`MATH`], need [`LANES`]? That is what has one of their names.
+pub fn has_lanes(text: &str) -> bool {
+    static NAMES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        let others: BTreeSet<&str> = MATH.iter().chain([&ENGINE_HEADER]).flat_map(|text| names(text)).collect();
+        LANES.iter().flat_map(|text| names(text)).filter(|name| !others.contains(name)).collect()
+    });
+    names(text).any(|name| NAMES.contains(name))
 }
 
 /// Does text call one of these functions of floats in lanes?
@@ -159,6 +178,22 @@ pub fn append(out: &mut String, text: &str, parts: Parts) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lanes_are_where_their_names_are() {
+        // what programs without lanes have, too
+        let all = MATH.iter().chain([&ABI, &ENGINE_HEADER, &DEVICE]).chain(&ENGINE).chain(&STATS).chain(&STAGES);
+        assert!(all.chain(&LIBRARY).chain(&FILES).chain(&QUICK).all(|text| !has_lanes(text)));
+        for part in [WIDE, OURS[0], OURS[1], DIVIDE, FUNCTIONS, CALLED, LOOKUP, BYTES, WITHIN] {
+            assert!(has_lanes(part), "{part}");
+        }
+        for text in
+            ["for (; n >= SL_LANES; n -= SL_LANES)", "sl_vf a = {0};", "sl_transpose(in, out, 8, 8);", "(sl_vi)x"]
+        {
+            assert!(has_lanes(text), "{text}");
+        }
+        assert!(!has_lanes("SL_ABREAST for (i = 0; i < n; i++) out[i] = sl_sinf(in[i]);"));
+    }
 
     #[test]
     fn functions_of_vectors_are_found() {

@@ -267,7 +267,7 @@ pub fn emit(input: &ProgramInput<'_>, layout: &Layout, facts: &Facts, sites: &[S
         })
         .collect();
     array(&mut out, "sl_site", "sl_sites", &sites, 1);
-    let _ = writeln!(out, "enum {{ SL_KEPT = {} }};", kept.len());
+    let _ = writeln!(out, "enum {{ SL_ALL_KEPT = {} }};", kept.len());
     out
 }
 
