@@ -406,7 +406,7 @@ fn filter_text(k: usize, c: &FilterCode, first_site: usize) -> FilterText {
 
 /// Sanitizers, where the C compiler has them.
 pub fn sanitize() -> Vec<&'static str> {
-    vec!["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    vec!["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 }
 
 pub fn compile(source: &str, folder: &Path, to: &Path, flags: &[&str]) {
