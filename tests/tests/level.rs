@@ -45,7 +45,7 @@ complex->float filter Power(float g) { work pop 1 push 1 { complex z = pop(); pu
 ";
 
 const NATIVE: Make =
-    Make { level: 2, small_buffers: false, unchecked: false, channel_limit: None, inner: Inner::Auto, plain: false };
+    Make { level: 0, small_buffers: false, unchecked: false, channel_limit: None, inner: Inner::Auto, plain: false };
 
 /// Words with all that is odd of floats among them.
 fn words(n: usize, seed: u64) -> Vec<u8> {

@@ -258,7 +258,7 @@ impl Task {
         let mut code = choices.options(&options);
         if self.emulate {
             // no time of it is shown
-            code.cc.level = 1;
+            code.cc.level = 0;
         }
         let checked = as_run(&mut session, &checked, &code)?.unwrap_or(checked);
         Ok((session, checked, code))

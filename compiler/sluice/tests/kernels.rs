@@ -74,7 +74,7 @@ fn golden(file: &Path) -> Result<(), Failed> {
     let flags: Vec<&str> = flags.split_whitespace().collect();
     let place = tempfile::tempdir()?;
     std::fs::write(place.path().join("program.str"), program)?;
-    let on_device = [&["run", "program.str", "--target", "cuda", "--emulate"][..], &flags].concat();
+    let on_device = [&["run", "program.str", "-O0", "--target", "cuda", "--emulate"][..], &flags].concat();
 
     // the program itself
     let input: Vec<u8> = (0..INPUT / 4).flat_map(|i| ((i % 251) as f32).to_le_bytes()).collect();

@@ -69,8 +69,8 @@ fn borders_give_the_same() {
     let reference = by(&["--interpret"]);
     for way in [
         &["--back-end", "jit"][..],
-        &["--inner", "none", "-O1", "--back-end", "cc"],
-        &["--target", "cuda", "--emulate", "--sms", "2"],
+        &["--inner", "none", "-O0", "--back-end", "cc"],
+        &["-O0", "--target", "cuda", "--emulate", "--sms", "2"],
     ] {
         assert!(by(way) == reference, "{way:?}");
     }

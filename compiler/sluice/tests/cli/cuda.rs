@@ -74,7 +74,7 @@ fn the_emulated_gpu_gives_the_same_bytes() {
     for items in [0, 2, 3, 700, 3001] {
         let want = place.run_with(&["run", "a.str"], &input(items)).ends(0).stdout;
         for (scheme, _) in schemes {
-            let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", "2"];
+            let args = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", "2"];
             let got = place.run_with(&args, &input(items)).ends(0);
             assert!(got.stdout == want, "{scheme}, {items} items");
             assert_eq!(got.stderr, "");
@@ -88,20 +88,21 @@ fn branches_that_look_at_the_same_items_share_them() {
     for items in [0, 7, 41, 90, 1000, 5003] {
         let want = place.run_with(&["run", "a.str"], &input(items)).ends(0).stdout;
         for (scheme, threads, sms) in [("fused", "128", "2"), ("fused", "32", "3"), ("fused-warps", "64", "1")] {
-            let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", sms];
+            let args = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", sms];
             let got = place.run_with(&[&args[..], &["--block-threads", threads]].concat(), &input(items)).ends(0);
             assert!(got.stdout == want, "{scheme}, {threads} threads, {items} items");
         }
     }
     // a smaller tile has fewer steady states, but so many that what is done twice stays little
     let states = |kib: &str| {
-        let said = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "fused", "--tile", kib];
+        let said = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", "fused", "--tile", kib];
         let said = place.run_with(&[&said[..], &["--dump-after", "emit-cuda"]].concat(), &input(90)).ends(0);
         let text = said.text().split("A block makes a tile of ").nth(1).unwrap();
         text.split(' ').next().unwrap().parse::<u32>().unwrap()
     };
     assert_eq!(["1", "8", "16", "32", "48"].map(states), [4, 8, 16, 32, 64]);
-    let text = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "fused", "--dump-after", "emit-cuda"];
+    let text =
+        ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", "fused", "--dump-after", "emit-cuda"];
     let text = place.run(&text).ends(0);
     let text = text.text().split("---- the program ----").nth(1).unwrap();
     assert!(text.contains("sl_each_few<") && text.contains("sl_rows<"), "{text}");
@@ -112,7 +113,7 @@ fn every_scheduler_serves() {
     let place = Place::new().with("a.str", PROGRAM);
     let want = place.run_with(&["run", "a.str"], &input(900)).ends(0).stdout;
     for method in ["flat", "ims", "slack", "hms", "ilp"] {
-        let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "swp", "--method", method];
+        let args = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", "swp", "--method", method];
         assert!(place.run_with(&args, &input(900)).ends(0).stdout == want, "{method}");
     }
     // what each makes of a larger program is not the same
@@ -142,7 +143,7 @@ fn the_order_of_the_emulation_has_a_seed() {
     let place = Place::new().with("a.str", PROGRAM);
     let want = place.run_with(&["run", "a.str"], &input(3001)).ends(0).stdout;
     let run = |seed: &str| {
-        let mut command = place.command(&["run", "a.str", "--target", "cuda", "--emulate"]);
+        let mut command = place.command(&["run", "a.str", "-O0", "--target", "cuda", "--emulate"]);
         command.env("SLUICE_EMULATE_SEED", seed);
         finish(command, &input(3001))
     };
@@ -184,7 +185,7 @@ fn what_a_computer_lacks_is_said() {
     let place = Place::new().with("a.str", PROGRAM).with("in.f32", input(9));
     let place = place.with("driver/libcuda.so", "no library").with("driver/libcuda.so.1", "no library");
     finish(on_false_gpu(&place, "", &[]), b"").ends(3).says("error[E0981]: there is no CUDA driver").says("--emulate");
-    let mut command = place.command(&["run", "a.str", "--target", "cuda", "--emulate", "--input", "in.f32"]);
+    let mut command = place.command(&["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--input", "in.f32"]);
     command.env("CXX", "/nowhere/c++");
     finish(command, b"").ends(3).says("error[E0989]: the C++ compiler named by CXX, `/nowhere/c++`, cannot be run");
     // another library of this name

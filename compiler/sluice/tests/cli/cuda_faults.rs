@@ -72,7 +72,7 @@ fn loops_end_behind_a_firing_that_failed() {
         };
         let want = run(&[]).ends(1).says("[E0951] Error: Main.Divide, firing 8012");
         for (scheme, _) in sluice_driver::options::Scheme::NAMES {
-            let got = run(&["--target", "cuda", "--emulate", "--scheme", scheme, "--sms", "2"]);
+            let got = run(&["-O0", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", "2"]);
             assert_eq!(got.stderr, want.stderr, "{name}, {scheme}");
             assert_eq!(got.code, want.code, "{name}, {scheme}");
         }
@@ -84,7 +84,8 @@ fn loops_end_behind_a_firing_that_failed() {
 fn only_loops_that_may_not_end_look() {
     let text = |program: &str, scheme: &str| {
         let place = Place::new().with("a.str", program);
-        let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", scheme, "--dump-after", "emit-cuda"];
+        let args =
+            ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", scheme, "--dump-after", "emit-cuda"];
         let done = place.run(&args).ends(0);
         let made = done.text().split("---- the program ----").nth(1).unwrap();
         made.split("---- the emulator ----").next().unwrap().to_string()

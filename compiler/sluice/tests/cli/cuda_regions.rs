@@ -54,7 +54,7 @@ float->float splitjoin Scaled {
 float->float pipeline Main { add Transpose(12, 9); add Blocks(3, 12); add Repeat(36, 3); add Scaled; add Blocks(12, 3); add Repeat(48, 2); }
 ";
 
-const FUSED: [&str; 6] = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme"];
+const FUSED: [&str; 7] = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme"];
 
 fn same_bytes(place: &Place, sizes: &[usize]) {
     for items in sizes {
@@ -144,7 +144,7 @@ float->float pipeline Main { add All; add Add(5); }\n";
     };
     let exact = numbers(&[]);
     for linear in ["auto", "direct", "frequency"] {
-        let free = ["--target", "cuda", "--emulate", "--scheme", "fused", "--fast-math", "--linear", linear];
+        let free = ["-O0", "--target", "cuda", "--emulate", "--scheme", "fused", "--fast-math", "--linear", linear];
         assert!(text(&place, &["fused", "--fast-math", "--linear", linear]).contains("as one linear filter"));
         let free = numbers(&free);
         assert_eq!(free.len(), exact.len());

@@ -29,7 +29,8 @@ const PROGRAMS: [(&str, &str); 2] = [
 
 fn text(program: &str, scheme: &[&str]) -> String {
     let place = Place::new().with("a.str", program);
-    let args = [&["run", "a.str", "--target", "cuda", "--emulate", "--dump-after", "emit-cuda"], scheme].concat();
+    let args =
+        [&["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--dump-after", "emit-cuda"], scheme].concat();
     place.run(&args).ends(0).text().to_string()
 }
 
@@ -105,7 +106,7 @@ fn many_streams_are_several_blocks() {
     let input = floats(&(0..300 * 40).map(|i| (i * 37 % 101) as f32).collect::<Vec<_>>());
     let want = place.run_with(&["run", "a.str", "--interpret", "--streams", "300"], &input).ends(0).stdout;
     for (scheme, blocks) in [("serial", "5"), ("fused", "5"), ("fused-warps", "5"), ("swp", "5")] {
-        let args = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", "2"];
+        let args = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", scheme, "--sms", "2"];
         let args = [&args[..], &["--streams", "300", "--block-threads", "64"]].concat();
         let got = place.run_with(&args, &input).ends(0);
         assert!(got.stdout == want, "{scheme}");

@@ -121,12 +121,12 @@ fn wherever_they_stand() {
         let ways = [
             &["--back-end", "cc"][..],
             &["--back-end", "jit"],
-            &["--back-end", "cc", "--delay-lines=false"],
-            &["--back-end", "cc", "--fuse=false", "--fold=false"],
-            &["--back-end", "cc", "--unchecked"],
-            &["--threads", "3", "--threads-batch", "2"],
-            &["--schedule", "minimum-latency", "--back-end", "cc"],
-            &["--target", "cuda", "--emulate", "--sms", "2"],
+            &["-O0", "--back-end", "cc", "--delay-lines=false"],
+            &["-O0", "--back-end", "cc", "--fuse=false", "--fold=false"],
+            &["-O1", "--back-end", "cc", "--unchecked"],
+            &["-O0", "--threads", "3", "--threads-batch", "2"],
+            &["-O0", "--schedule", "minimum-latency", "--back-end", "cc"],
+            &["-O0", "--target", "cuda", "--emulate", "--sms", "2"],
         ];
         assert_eq!(place.as_interpreted(&bytes, &ways).code, 0);
     }

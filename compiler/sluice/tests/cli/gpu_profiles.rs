@@ -136,7 +136,8 @@ fn the_emulated_gpu_has_profiles_of_its_own() {
     let done = run(&place, &emulate).ends(0);
     assert!(done.text().contains("times of the emulation, which say nothing of a GPU"), "{}", done.text());
     let dump = |more: &[&str]| {
-        let all = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "swp", "--dump-after", "emit-cuda"];
+        let all =
+            ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", "swp", "--dump-after", "emit-cuda"];
         run(&place, &[&all, more].concat()).ends(0).text().to_string()
     };
     assert!(dump(&[]).contains("; costs: of the emulated GPU, profile of "));
@@ -144,7 +145,7 @@ fn the_emulated_gpu_has_profiles_of_its_own() {
     // where the threads of a block are said, the best choice among those is taken; where it has none, none
     let some = dump(&["--block-threads", "128"]);
     assert!(some.contains("; costs: of the emulated GPU") && some.contains("128"));
-    let all = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "swp", "--input", "in.f32"];
+    let all = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", "swp", "--input", "in.f32"];
     let done = run(&place, &[&all[..], &["--block-threads", "64"]].concat()).ends(0);
     let done = done.says("the profile is not used: it has no blocks of 64 threads or less");
     assert!(done.stdout == run(&place, &["run", "a.str", "--input", "in.f32"]).ends(0).stdout);
@@ -196,13 +197,13 @@ fn every_number_of_threads_gives_the_same_bytes() {
                 if name != "q.json" && !["serial", "swp"].contains(&scheme) {
                     continue;
                 }
-                let all = ["run", "a.str", "--target", "cuda", "--emulate", "--sms", "2", "--input", "in.f32"];
+                let all = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--sms", "2", "--input", "in.f32"];
                 let got = run(place, &[&all[..], &["--scheme", scheme, "--profile", name]].concat()).ends(0);
                 assert!(got.stdout == want, "{scheme}, {name}");
                 assert_eq!(got.stderr, "", "{scheme}, {name}");
             }
         }
-        let dump = ["run", "a.str", "--target", "cuda", "--emulate", "--scheme", "swp", "--profile", "q.json"];
+        let dump = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--scheme", "swp", "--profile", "q.json"];
         let text = run(&place, &[&dump[..], &["--dump-after", "emit-cuda"]].concat()).ends(0);
         assert!(text.text().contains("if (sl_thread() < 32u)"), "some rest");
     }
@@ -347,7 +348,7 @@ fn profiles_that_do_not_fit_are_refused() {
     let refused = |args: &[&str], profile: &str, why: &str| {
         run(&place, &[args, &["--profile", profile]].concat()).ends(3).says(why);
     };
-    let emulate = ["run", "a.str", "--target", "cuda", "--emulate", "--input", "in.f32", "--scheme"];
+    let emulate = ["run", "a.str", "-O0", "--target", "cuda", "--emulate", "--input", "in.f32", "--scheme"];
     for scheme in ["swp", "fused"] {
         refused(
             &[&emulate[..], &[scheme]].concat(),

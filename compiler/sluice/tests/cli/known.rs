@@ -46,10 +46,10 @@ fn known_turns_give_the_same() {
     let reference = by(&["--interpret"]);
     for way in [
         &["--back-end", "jit"][..],
-        &["--privatise=false", "--back-end", "cc"],
-        &["--inner", "none", "--back-end", "cc"],
-        &["--inner", "both", "--back-end", "cc"],
-        &["--target", "cuda", "--emulate", "--sms", "2"],
+        &["-O0", "--privatise=false", "--back-end", "cc"],
+        &["-O0", "--inner", "none", "--back-end", "cc"],
+        &["-O0", "--inner", "both", "--back-end", "cc"],
+        &["-O0", "--target", "cuda", "--emulate", "--sms", "2"],
     ] {
         assert!(by(way) == reference, "{way:?}");
     }

@@ -94,8 +94,8 @@ int->int splitjoin Main { split roundrobin; for (int i = 1; i < 9; i++) add C(i)
         let ways = [
             &["--back-end", "cc"][..],
             &["--back-end", "jit"],
-            &["--back-end", "cc", "--fuse=false"],
-            &["--target", "cuda", "--emulate"],
+            &["-O0", "--back-end", "cc", "--fuse=false"],
+            &["-O0", "--target", "cuda", "--emulate"],
         ];
         assert_eq!(place.as_interpreted(&input, &ways).code, code, "{program}");
     }

@@ -110,7 +110,7 @@ fn all_who_look_find_the_same_parts() {
         let place = Place::new().with("a.str", format!("{filter} float->float pipeline Main {{ add F; }}"));
         let input = floats(&[0.5, 1.0, -3.0, 2.0, 7.5]);
         let always = ["--take-apart=always"];
-        let ways = [&["--back-end", "cc"][..], &["--back-end", "jit"], &["--target", "cuda", "--emulate"]];
+        let ways = [&["--back-end", "cc"][..], &["--back-end", "jit"], &["-O0", "--target", "cuda", "--emulate"]];
         for more in [&[][..], &["--unchecked"]] {
             let ways: Vec<Vec<&str>> = ways.iter().map(|w| [w, &always[..], more].concat()).collect();
             let ways: Vec<&[&str]> = ways.iter().map(Vec::as_slice).collect();
@@ -173,11 +173,11 @@ fn wherever_they_stand() {
         let ways = [
             &["--back-end", "cc"][..],
             &["--back-end", "jit"],
-            &["--back-end", "cc", "--take-apart=never"],
-            &["--back-end", "cc", "--fuse=false", "--fold=false"],
-            &["--threads", "3", "--threads-batch", "2"],
-            &["--schedule", "minimum-latency", "--back-end", "cc"],
-            &["--target", "cuda", "--emulate", "--sms", "2"],
+            &["-O0", "--back-end", "cc", "--take-apart=never"],
+            &["-O0", "--back-end", "cc", "--fuse=false", "--fold=false"],
+            &["-O0", "--threads", "3", "--threads-batch", "2"],
+            &["-O0", "--schedule", "minimum-latency", "--back-end", "cc"],
+            &["-O0", "--target", "cuda", "--emulate", "--sms", "2"],
         ];
         assert_eq!(place.as_interpreted(&floats(&items), &ways).code, 0);
     }
