@@ -220,13 +220,28 @@ pub struct Lanes {
     /// The same where there are twice as many registers for vectors (32); at least as many.
     pub deep: u32,
     /// Bring the window into phase order first: items of equal position modulo `pop` become neighbours. Where a firing takes more than one and this is not so, each lane's
-    /// items are taken from where they are.
+    /// items are taken from where they are; of streams that are whole vectors, they are neighbours there.
     pub phases: bool,
     /// Streams that take turns in a firing, 1 in most filters: the function is one turn, and positions in it count the items of one stream. Item x of stream s of N is
     /// item x * N + s of the window; the one that a turn gives is item s.
     pub strands: u32,
+    /// Streams are parts of complex numbers ([`crate::passes::lanes`]): twice as many take turns, and stream 2s is the real part of what would be stream s. The function names all items by their real parts.
+    pub parts: bool,
     /// What is known of the ints, where it pays that those that are bytes go as such.
     pub narrow: Option<Narrow>,
+}
+
+impl Lanes {
+    /// The rates of one stream, in its items, where a firing's are these.
+    pub fn rates(&self, firing: Rates) -> Rates {
+        let of = |n: u32| n * (1 + u32::from(self.parts)) / self.strands;
+        Rates { peek: of(firing.peek), pop: of(firing.pop), push: of(firing.push) }
+    }
+
+    /// Words of 32 bits of one of the streams' items.
+    pub fn width(&self, ty: &Ty) -> u32 {
+        if *ty == Ty::Complex && !self.parts { 2 } else { 1 }
+    }
 }
 
 /// Bounds of the ints in lanes, at every point ([`crate::passes::narrow_lanes`]).

@@ -174,7 +174,8 @@ impl Printer {
         if let Some(l) = &k.lanes {
             let varying: String = l.varying.iter().map(|v| if *v { 'v' } else { 'u' }).collect();
             let phases = if l.phases { " phases" } else { "" };
-            let strands = if l.strands > 1 { format!(" strands {}", l.strands) } else { String::new() };
+            let parts = if l.parts { " parts" } else { "" };
+            let strands = if l.strands > 1 { format!(" strands {}{parts}", l.strands) } else { String::new() };
             let deep = if l.deep > l.unroll { format!(" deep {}", l.deep) } else { String::new() };
             let name = quoted(&varying);
             let narrow = l.narrow.as_ref().map_or_else(String::new, |n| {

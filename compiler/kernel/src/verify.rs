@@ -54,7 +54,11 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
             return Err("the bounds of a lanes function are not those of its locals".into());
         }
         let (r, n) = (kernel.work.rates, l.strands);
-        if n == 0 || n > 1 && !([r.pop, r.peek].iter().all(|x| x.is_multiple_of(n)) && r.push == n) {
+        let parts = 1 + u32::from(l.parts);
+        if l.parts && [&kernel.input, &kernel.output] != [&Ty::Complex; 2] {
+            return Err("parts of what is not complex take turns".into());
+        }
+        if n == 0 || n > 1 && !([r.pop, r.peek].iter().all(|x| (x * parts).is_multiple_of(n)) && r.push * parts == n) {
             return Err(format!("{n} streams do not take turns in {} and {} items in, {} out", r.pop, r.peek, r.push));
         }
     }

@@ -10,7 +10,7 @@
 //! The engine knows nothing of regions: at every boundary, channels and states are where the program as it was has them.
 
 use super::beside;
-use super::lanewise::Ends;
+use super::lanewise::{self, Ends};
 use super::layout::Layout;
 use super::messages;
 use super::movers::Movers;
@@ -69,10 +69,13 @@ pub fn filters(
 ) -> Vec<FilterText> {
     let first = input.kernels.len();
     let instances = instances(input, fused);
+    let far = lanewise::far(&fused.program.graph, first + fused.program.kernels.len(), &|code| code);
     let emit = |(i, kernel): (usize, &Kernel)| {
         let often_called = instances[i].1 > MANY_CALLS;
         let (sources, dialect) = (input.sources, Dialect::C);
         let lanewise = lives.map_or_else(Ends::default, |l| l.lanewise().ends(i));
+        let Ends { far_taken, far_given, .. } = far[first + i];
+        let lanewise = Ends { far_taken, far_given, ..lanewise };
         let options =
             FilterOptions { sources, first_site, dialect, device: DeviceOptions::default(), often_called, lanewise };
         let text = emit_filter(first + i, kernel, &options);

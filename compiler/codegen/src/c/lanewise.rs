@@ -38,6 +38,45 @@ pub struct Ends {
     pub bytes_taken: bool,
     /// Likewise those that it gives.
     pub bytes_given: bool,
+    /// Some that it takes come from outside the program: they may be far from the processor.
+    pub far_taken: bool,
+    /// Some that it gives go there.
+    pub far_given: bool,
+}
+
+/// By code below `codes`: its ends that lead out of the program, past nodes that only move items; nothing else is known of them. `first`: the code that is printed for another.
+pub fn far(graph: &SdfGraph, codes: usize, first: &dyn Fn(usize) -> usize) -> Vec<Ends> {
+    let mut out = vec![Ends::default(); codes];
+    for taken in [true, false] {
+        let mut seen = vec![false; graph.nodes.len()];
+        let ends = |v: &NodeId| match graph.node(*v).kind {
+            NodeKind::Reader(_) => taken,
+            NodeKind::Writer(_) => !taken,
+            _ => false,
+        };
+        let mut open: Vec<NodeId> = graph.node_ids().filter(ends).collect();
+        while let Some(v) = open.pop() {
+            let node = graph.node(v);
+            let next: Vec<NodeId> = match taken {
+                true => node.outputs.iter().map(|c| graph.channel(*c).to.0).collect(),
+                false => node.inputs.iter().map(|c| graph.channel(*c).from.0).collect(),
+            };
+            for w in next {
+                if std::mem::replace(&mut seen[w.index()], true) {
+                    continue;
+                }
+                match &graph.node(w).kind {
+                    NodeKind::Filter { code, .. } if code.index() < codes => {
+                        let ends = &mut out[first(code.index())];
+                        *(if taken { &mut ends.far_taken } else { &mut ends.far_given }) = true;
+                    }
+                    NodeKind::Filter { .. } => {}
+                    _ => open.push(w),
+                }
+            }
+        }
+    }
+    out
 }
 
 /// What stays in lanes.
@@ -103,6 +142,7 @@ impl Lanewise {
             given,
             bytes_taken,
             bytes_given,
+            ..Ends::default()
         });
         let channels = channels.iter().map(|c| (*c, graph.channel(*c).produce)).collect();
         Lanewise { ends: ends.collect(), channels }

@@ -6,7 +6,7 @@
 //! ```text
 //! state cost int[64]; for $j = 0 < 32 { $a = (cost[(2 * $j)] + in($j))  next[$j] = min($a, …)  odd[$j] = select(($a > …), 1, 0) }  cost = next
 //!   →   sl_vi cost[64 / SL_LANES];  a = sl_vi_second(cost[2 * v], cost[2 * v + 1], even, 0) + sl_vi_load(in + v * SL_LANES);  next[v] = sl_vi_min(a, …);
-//!       odd |= SL_COMPARED(a, >, …, 6) << v * SL_LANES;
+//!       odd |= (sl_truths)SL_COMPARED(a, >, …, 6) << v * SL_LANES;
 //! ```
 
 use super::print_function::Printer;
@@ -36,7 +36,8 @@ impl Printer<'_> {
         let (taken, given) = (step("in", &self.kernel.input, pop), step("out", &self.kernel.output, push));
         let _ = writeln!(self.out, "        for (; n > 0; n--{taken}{given}) {{");
         for (id, n) in &held.bits {
-            let _ = writeln!(self.out, "            uint32_t {}[{}] = {{0}};", self.bits_of(*id), n.div_ceil(32));
+            let name = self.bits_of(*id);
+            let _ = writeln!(self.out, "            sl_truths {name}[({n} + SL_TRUTHS - 1) / SL_TRUTHS] = {{0}};");
         }
         let f = self.kernel.function(self.kernel.work.function);
         let mut declared = BTreeSet::new();
@@ -46,9 +47,9 @@ impl Printer<'_> {
                 StmtKind::For(l) => match words(l) {
                     Some((array, p)) => {
                         let (word, at) = (self.local(p.word), p.at as u32);
-                        let mut bits = format!("{}[{}]", self.bits_of(array), at / 32);
+                        let mut bits = format!("({}[{at} / SL_TRUTHS] >> {at} % SL_TRUTHS)", self.bits_of(array));
                         if p.items < 32 {
-                            bits = format!("(({bits} >> {} & {}) << {})", at % 32, (1u32 << p.items) - 1, p.bit);
+                            bits = format!("(({bits} & {}) << {})", (1u32 << p.items) - 1, p.bit);
                         }
                         let _ = writeln!(self.out, "            {word} = {word} | (int32_t){bits};");
                     }
@@ -127,7 +128,10 @@ impl Printer<'_> {
             {
                 let (bits, truths) = (self.bits_of(*id), self.truths(held, c, l.var));
                 let at = format!("v * SL_LANES + {}", r.from);
-                let _ = writeln!(self.out, "                {bits}[({at}) / 32] |= {truths} << ({at}) % 32;");
+                let _ = writeln!(
+                    self.out,
+                    "                {bits}[({at}) / SL_TRUTHS] |= (sl_truths){truths} << ({at}) % SL_TRUTHS;"
+                );
                 continue;
             }
             let value = self.abreast(held, e, l.var);

@@ -50,6 +50,8 @@ pub(super) struct LaneLayout {
     pub(super) ends: Ends,
     /// Items are loaded from where they are, by squares in loops ([`super::print_columns`]).
     pub(super) by_columns: bool,
+    /// Turns take several items, and streams are whole vectors: lanes are neighbours where the items are.
+    whole_vectors: bool,
     /// What loops count.
     counted: Counted,
 }
@@ -69,13 +71,13 @@ const MAX_POSITIONS: u32 = 4096;
 impl LaneLayout {
     fn of(kernel: &Kernel, lanes: &Lanes, ends: Ends, in_lane: u32) -> LaneLayout {
         let Lanes { function, phases, unroll, deep, strands, .. } = lanes;
-        let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
-        let (wi, wo) = (width(&kernel.input), width(&kernel.output));
-        let (all, strands) = (kernel.work.rates, *strands);
-        let (pop, push) = (all.pop / strands * in_lane, all.push / strands * in_lane);
-        let rates = Rates { peek: all.peek / strands + pop - pop / in_lane, pop, push };
+        let (wi, wo) = (lanes.width(&kernel.input), lanes.width(&kernel.output));
+        let (one, strands) = (lanes.rates(kernel.work.rates), *strands);
+        let (pop, push) = (one.pop * in_lane, one.push * in_lane);
+        let rates = Rates { peek: one.peek + pop - one.pop, pop, push };
         let (pop, push) = (rates.pop * wi, rates.push * wo);
-        let by_columns = !*phases && pop > 1 || !ends.taken && in_lane == 1 && print_columns::only(kernel);
+        let by_columns =
+            !*phases && pop > 1 && strands == 1 || !ends.taken && in_lane == 1 && print_columns::only(kernel);
         let words = if !by_columns && !ends.taken && *phases { pop } else { 0 }
             + if push > 1 && !ends.given { push } else { 0 };
         let block = BUFFER.checked_div(words).map_or(0, |firings| (firings / 64 * 64).min(1024));
@@ -83,7 +85,7 @@ impl LaneLayout {
         let block = if block == 0 && words > 0 { LEAST_BLOCK } else { block };
         // turns that take several items: firings are whole
         let whole = strands.max(LEAST_BLOCK);
-        let block = if strands > 1 && rates.pop > 1 { (block / whole).max(1) * whole } else { block };
+        let block = if block > 0 && strands > 1 && rates.pop > 1 { (block / whole).max(1) * whole } else { block };
         // where windows do not overlap, nothing is brought twice, and what was just brought is used while it is near (measured)
         let even = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
         let near = *phases && !by_columns && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
@@ -118,6 +120,7 @@ impl LaneLayout {
             in_lane,
             ends,
             by_columns,
+            whole_vectors: !*phases && rates.pop > 1 && strands > 1,
             counted: print_wide::counted(&kernel.functions[function.index()]),
         }
     }
@@ -148,10 +151,13 @@ impl LaneLayout {
     fn phases(&self, window: u32) -> String {
         let (pop, row, n) = (self.pop, self.rows(1), self.strands);
         let (from, of) = ("(const int32_t *)(const void *)in", self.rates.pop);
+        let far = u8::from(self.ends.far_taken);
         match n {
-            1 => format!("sl_phases({from}, {pop}, (block - 1) * {pop} + {window}, {row}, phase);"),
+            1 => format!("sl_phases({from}, {pop}, (block - 1) * {pop} + {window}, {row}, phase, {far});"),
             // neighbours are there already, but for the parts of items
-            _ if of == 1 => format!("sl_phases({from}, {pop}, (block - {n}) * {pop} + {}, {row}, phase);", window * n),
+            _ if of == 1 => {
+                format!("sl_phases({from}, {pop}, (block - {n}) * {pop} + {}, {row}, phase, {far});", window * n)
+            }
             _ => {
                 let words = self.width.0;
                 let turns = format!("(block / {n} - 1) * {of} + {}", self.rates.peek);
@@ -257,16 +263,17 @@ impl Printer<'_> {
             }
             let wide = way.vectors / in_lane as usize;
             let head = if way.by_turns {
-                // turns that share go on together, a vector of streams after the other
-                let n = lanes.strands;
-                let rest = wide - 1;
+                // turns that share go on together, some vectors of streams after the others
+                let (n, turns) = (lanes.strands, way.sharing);
+                let (rest, beside) = (turns - 1, way.vectors / turns);
                 format!(
-                    "for (; f + {wide} * {n} <= block; f += {rest} * {n}) for (const long end = f + {n}; f < end; f += SL_LANES)"
+                    "for (; f + {turns} * {n} <= block; f += {rest} * {n}) for (const long end = f + {n}; f < end; f += {beside} * SL_LANES)"
                 )
             } else {
                 format!("for (; f + {wide} * SL_LANES <= block; f += {wide} * SL_LANES)")
             };
             let _ = writeln!(self.out, "            {head} {{");
+            self.first_items(way);
             self.declare_varying(&lanes.varying);
             self.body(&self.function().body, 4);
             self.out.push_str("            }\n");
@@ -279,21 +286,45 @@ impl Printer<'_> {
             if turned_out {
                 let _ = writeln!(
                     self.out,
-                    "            sl_interleave(result, {}, {}, block, (int32_t *)(void *)out);",
+                    "            sl_interleave(result, {}, {}, block, (int32_t *)(void *)out, {});",
                     l.firings(),
-                    l.push
+                    l.push,
+                    u8::from(ends.far_given)
                 );
             }
             let times = if in_lane > 1 { format!("block * {in_lane}") } else { "block".into() };
+            let whole = if lanes.parts { "block / 2" } else { "block" };
             let _ = writeln!(
                 self.out,
-                "            in += block * {}, out += block * {}, n -= {times};",
+                "            in += {whole} * {}, out += {whole} * {}, n -= {times};",
                 rates.pop, rates.push
             );
         }
         self.out.push_str("        }\n    }\n");
         if widest {
             self.out.push_str("#endif\n");
+        }
+    }
+
+    /// Where the first items of each vector are, of streams that are whole vectors and take several items in a turn.
+    fn first_items(&mut self, way: &Way) {
+        let Some(l) = self.layout.as_ref().filter(|l| l.whole_vectors) else { return };
+        let (n, pop) = (l.strands, l.rates.pop);
+        for u in 0..way.vectors {
+            let _ = match (way.by_turns, u) {
+                (true, 1..) => {
+                    let (turn, beside) = (u % way.sharing, u / way.sharing);
+                    writeln!(
+                        self.out,
+                        "                const long first_{u} = first_0 + {turn} * {} + {beside} * SL_LANES;",
+                        n * pop
+                    )
+                }
+                _ => {
+                    let f = if u == 0 { "f".into() } else { format!("(f + {u} * SL_LANES)") };
+                    writeln!(self.out, "                const long first_{u} = {f} / {n} * {} + {f} % {n};", n * pop)
+                }
+            };
         }
     }
 
@@ -375,7 +406,10 @@ impl Printer<'_> {
     /// How far a vector is behind the first one.
     fn offset(&self, u: u32) -> String {
         match (self.way, &self.layout) {
-            (Some(way), Some(l)) if way.by_turns => format!("{u} * {}", l.strands),
+            (Some(way), Some(l)) if way.by_turns => {
+                let of = way.sharing as u32;
+                format!("{} * {} + {} * SL_LANES", u % of, l.strands, u / of)
+            }
             _ => format!("{u} * SL_LANES"),
         }
     }
@@ -419,7 +453,7 @@ impl Printer<'_> {
         let (load, c) = if *ty == Ty::Int { ("sl_vi_load", "int32_t") } else { ("sl_vf_load", "float") };
         let phases = !l.by_columns && self.kernel.lanes.as_ref().is_some_and(|l| l.phases);
         let square = self.columns.as_ref().is_some_and(|c| c.place(position, u).is_some());
-        if phases || l.rates.pop == 1 || square {
+        if phases || l.rates.pop == 1 || l.whole_vectors || square {
             return format!("{load}({})", self.in_address(position, path, c, u));
         }
         let word = self.word(position, path, l.width.0);
@@ -436,6 +470,7 @@ impl Printer<'_> {
             return match l.rates.pop {
                 1 if l.strands > 1 => format!("(const {c} *)in + {word} * {} + f + {}", l.strands, self.offset(u)),
                 1 => format!("(const {c} *)in + {word} + f + {u} * SL_LANES"),
+                _ if l.whole_vectors => format!("(const {c} *)in + {word} * {} + first_{u}", l.strands),
                 _ => {
                     let at = self.columns.as_ref().and_then(|c| c.place(position, u as usize)).unwrap_or_default();
                     format!("(const {c} *)(const void *)({at})")

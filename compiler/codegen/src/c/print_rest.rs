@@ -14,6 +14,7 @@
 use super::print_function::Printer;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::Kernel;
+use sluice_kernel::passes::lanes::has_strands;
 use sluice_kernel::passes::unroll;
 use std::fmt::Write;
 
@@ -74,7 +75,7 @@ impl Printer<'_> {
 
     /// Is there an `sl_some`?
     pub(super) fn has_some(&self) -> bool {
-        self.kernel.lanes.as_ref().map_or(1, |l| l.strands) == 1 && several(self.kernel)
+        !has_strands(self.kernel) && several(self.kernel)
     }
 
     /// `sl_some`: fewer firings than a vector has lanes, but more than a few.

@@ -16,7 +16,8 @@
 //! So it is where a firing takes one item, of one stream or of 2 or 4 that take turns. Firings that take several items look at the same ones a few turns later when they follow one
 //! another: these are a lane's then, in blocks of their own (`in_lane`), whose items and results are turned round for all of them. Of 16 streams or a multiple of it, a vector is lanes of
 //! one turn, and those that share are turns that follow one another (`by_turns`): eight of them where there are 32 registers and one sum, otherwise four (measured: 16 and 32 filters of
-//! 64 taps side by side 1.1 to 1.4 times as fast where each takes an item at a time, and 1.0 to 1.4 times where it takes two).
+//! 64 taps side by side 1.1 to 1.4 times as fast where each takes an item at a time, and 1.0 to 1.4 times where it takes two). Of 32 streams or a multiple of it and one sum, four turns of two
+//! vectors beside each other, which share what they are multiplied by; with 16 registers, four vectors of a turn are enough, and nobody shares items (measured on Cascade Lake).
 //!
 //! What must hold: each vector does its turns in their order, whoever loads for it. Sums are all that the loop assigns, and each turn's items lie as far apart as those of the turn before.
 
@@ -68,7 +69,7 @@ pub(super) struct Way {
     pub(super) sharing: usize,
     /// Those are firings that follow one another in a lane, rather than in neighbouring lanes.
     pub(super) in_lane: bool,
-    /// Those are turns that follow one another of as many streams as a vector has lanes, not firings that are neighbours in lanes.
+    /// Those are turns that follow one another of as many streams as a vector has lanes, not firings that are neighbours in lanes. Vectors of more streams are beside them.
     pub(super) by_turns: bool,
     /// Where.
     pub(super) machines: Machines,
@@ -148,7 +149,7 @@ impl Printer<'_> {
         let (mut in_lane, mut others) = (Vec::new(), Vec::new());
         let sums = loops.iter().map(|l| l.sums).max().unwrap_or(usize::MAX);
         let fit = |of: u32, distance: u32| loops.iter().any(|l| l.fits(of, distance));
-        let (pop, taken) = (self.kernel.work.rates.pop / lanes.strands, ends.taken || ends.given);
+        let (pop, taken) = (lanes.rates(self.kernel.work.rates).pop, ends.taken || ends.given);
         // a register for each sum, and some for what is multiplied; more variables would not leave as many
         if lanes.unroll > 1 && sums <= 4 {
             let vectors = 8 / sums.next_power_of_two();
@@ -162,10 +163,17 @@ impl Printer<'_> {
             }
             if lanes.strands.is_multiple_of(WIDEST) && !taken {
                 let whole = |of: u32| block == 0 || of * lanes.strands <= block;
-                for (counts, machines) in [(&[8][..], Machines::Widest), (&[4, 2], Machines::All)] {
-                    let shares = |of: &usize| *of <= vectors && whole(*of as u32) && fit(*of as u32, pop);
-                    if let Some(of) = counts.iter().copied().find(shares) {
-                        others.push(Way { vectors: of, sharing: of, by_turns: true, machines, ..Way::ALONE });
+                // of streams that are several vectors, some beside each other share what is multiplied
+                let (widest, all) = match sums == 1 && lanes.strands.is_multiple_of(2 * WIDEST) {
+                    true => (&[(4, 2), (2, 2)][..], &[][..]),
+                    false => (&[(8, 1)][..], &[(4, 1), (2, 1)][..]),
+                };
+                for (counts, machines) in [(widest, Machines::Widest), (all, Machines::All)] {
+                    let shares = |(of, beside): &(usize, usize)| {
+                        of * beside <= vectors && whole(*of as u32) && fit(*of as u32, pop)
+                    };
+                    if let Some((of, beside)) = counts.iter().copied().find(shares) {
+                        others.push(Way { vectors: of * beside, sharing: of, by_turns: true, machines, ..Way::ALONE });
                     }
                 }
             }
@@ -195,8 +203,8 @@ impl Printer<'_> {
 
     /// By how many turns vectors beside each other look at the same, of so many lanes.
     fn distance(&self, lanes: u32) -> Option<u32> {
-        let strands = self.kernel.lanes.as_ref()?.strands;
-        let pop = self.kernel.work.rates.pop / strands;
+        let all = self.kernel.lanes.as_ref()?;
+        let (strands, pop) = (all.strands, all.rates(self.kernel.work.rates).pop);
         // of streams that take turns, lanes are whole turns on every machine
         matches!(strands, 1 | 2 | 4).then(|| lanes / strands * pop)
     }
@@ -204,12 +212,12 @@ impl Printer<'_> {
     /// Prints a loop whose vectors share what they load. False where it is none, or nobody shares.
     pub(super) fn skewed(&mut self, s: &Stmt, l: &For, depth: usize) -> bool {
         let Some(Way { sharing, in_lane, by_turns, .. }) = self.way.filter(|w| w.sharing > 1) else { return false };
-        let Some(Lanes { strands, .. }) = self.kernel.lanes else { return false };
+        let Some(lanes) = &self.kernel.lanes else { return false };
+        let (strands, pop) = (lanes.strands, lanes.rates(self.kernel.work.rates).pop);
         if !self.scopes.declares(s, l.var) {
             return false;
         }
         let Some(shared) = self.shared(l) else { return false };
-        let pop = self.kernel.work.rates.pop / strands;
         let (widest, distance) = match (in_lane || by_turns, self.distance(WIDEST)) {
             (true, _) => (pop, pop.to_string()),
             (_, Some(widest)) if strands * pop == 1 => (widest, "SL_LANES".into()),

@@ -15,7 +15,7 @@ use super::beside;
 use super::check::check;
 use super::fills::Fills;
 use super::fused::{self, FusedProgram};
-use super::lanewise::Ends;
+use super::lanewise;
 use super::layout::{self, Layout};
 use super::messages::Mail;
 use super::movers::Movers;
@@ -252,6 +252,7 @@ pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
     let mut first_site = 0;
     let facts = Facts::of(input.graph, input.kernels.len());
     let first = convolution::alike(input, &|k| facts.instances[k] > 0);
+    let far = lanewise::far(input.graph, first.len(), &|code| first[code]);
     let mut calls = vec![0; first.len()];
     first.iter().zip(&facts.instances).for_each(|(k, n)| calls[*k] += n);
     let emit = |(k, kernel): (usize, &Kernel)| {
@@ -263,7 +264,7 @@ pub(crate) fn filters(input: &ProgramInput<'_>) -> Vec<Option<FilterText>> {
                 dialect,
                 device: DeviceOptions::default(),
                 often_called,
-                lanewise: Ends::default(),
+                lanewise: far[k],
             };
             let text = match first[k] {
                 own if own == k => emit_filter(k, kernel, &options),

@@ -17,17 +17,22 @@ use sluice_frontend::ty::Ty;
 /// Cleans all functions.
 pub fn run(kernel: &mut Kernel) {
     for f in &mut kernel.functions {
-        loop {
-            let mut changed = structure(&mut f.body);
-            changed |= dead_stores(f);
-            if !changed {
-                break;
-            }
-        }
+        function(f);
     }
     if kernel.lanes.is_none() {
         for f in &mut kernel.functions {
             compact(f);
+        }
+    }
+}
+
+/// Cleans one, but for variables that no longer occur.
+pub(super) fn function(f: &mut Function) {
+    loop {
+        let mut changed = structure(&mut f.body);
+        changed |= dead_stores(f);
+        if !changed {
+            break;
         }
     }
 }

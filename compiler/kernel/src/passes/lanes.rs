@@ -16,6 +16,7 @@
 mod chains;
 mod convert;
 mod flatten;
+mod parts;
 mod straight;
 mod strands;
 
@@ -53,8 +54,12 @@ pub fn run(kernel: &mut Kernel) {
         // even what is little to do: its items are neighbours as they are
         && let Some((f, lanes)) = find(&one, 0, false).filter(|(f, l)| !straight::moves_only(f, &l.varying))
     {
+        let (f, lanes) = parts::apart(kernel, (f, Lanes { strands: n, ..lanes }));
+        // neighbours are a vector wherever a turn begins
+        let words = lanes.width(&kernel.input);
+        let phases = lanes.phases && (words > 1 || !lanes.strands.is_multiple_of(strands::LANES));
         kernel.functions.push(f);
-        kernel.lanes = Some(Lanes { strands: n, ..lanes });
+        kernel.lanes = Some(Lanes { phases, ..lanes });
         return;
     }
     across(kernel, WORTHWHILE);
@@ -76,7 +81,8 @@ fn across(kernel: &mut Kernel, worthwhile: u64) {
     if straight::straight(kernel) || straight::wide(kernel) {
         return;
     }
-    if let Some((f, lanes)) = find(kernel, worthwhile, false).filter(|(f, l)| !straight::moves_only(f, &l.varying)) {
+    if let Some(found) = find(kernel, worthwhile, false).filter(|(f, l)| !straight::moves_only(f, &l.varying)) {
+        let (f, lanes) = parts::apart(kernel, found);
         kernel.functions.push(f);
         kernel.lanes = Some(lanes);
     }
@@ -89,7 +95,7 @@ pub fn fills_vectors(kernel: &Kernel) -> bool {
 
 /// Do the lanes hold streams that take turns in a firing?
 pub fn has_strands(kernel: &Kernel) -> bool {
-    kernel.lanes.as_ref().is_some_and(|l| l.strands > 1)
+    kernel.lanes.as_ref().is_some_and(|l| l.strands > 1 + u32::from(l.parts))
 }
 
 /// Are the firings' loops vectors, and too long for lanes? They stay by themselves.
@@ -154,18 +160,23 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
             continue;
         }
         legal(kernel, &f, &varying, hope)?;
-        let live = f.locals.iter().zip(&varying).filter(|(l, v)| **v && !matches!(l.ty, Ty::Array(..))).count();
-        let unroll = match live {
-            0..=5 => 4,
-            6..=10 => 2,
-            _ => 1,
-        };
-        // named variables say little of a firing that has been written out
-        let (unroll, deep) = chains::vectors(&f, &varying).filter(|_| unroll == 1).unwrap_or((unroll, unroll));
+        let (unroll, deep) = vectors(&f, &varying);
         let phases = rates.pop * width(&kernel.input) > 1 && !wide;
         let function = FuncId::from(kernel.functions.len());
-        return Some((f, Lanes { function, varying, unroll, deep, phases, strands: 1, narrow: None }));
+        return Some((f, Lanes { function, varying, unroll, deep, phases, strands: 1, parts: false, narrow: None }));
     }
+}
+
+/// How many vectors side by side are worth it, with 16 registers for vectors and with 32.
+fn vectors(f: &Function, varying: &[bool]) -> (u32, u32) {
+    let live = f.locals.iter().zip(varying).filter(|(l, v)| **v && !matches!(l.ty, Ty::Array(..))).count();
+    let unroll = match live {
+        0..=5 => 4,
+        6..=10 => 2,
+        _ => 1,
+    };
+    // named variables say little of a firing that has been written out
+    chains::vectors(f, varying).filter(|_| unroll == 1).unwrap_or((unroll, unroll))
 }
 
 /// Which locals differ between lanes: those that get values that do, directly or through other locals.

@@ -251,8 +251,9 @@ impl<'a> Parser<'a> {
                 let deep = if self.word("deep") { self.unsigned()? } else { unroll };
                 let phases = self.word("phases");
                 let strands = if self.word("strands") { self.unsigned()? } else { 1 };
+                let parts = self.word("parts");
                 let narrow = if self.word("narrow") { Some(self.narrow()?) } else { None };
-                lanes = Some(Lanes { function, varying, unroll, deep, phases, strands, narrow });
+                lanes = Some(Lanes { function, varying, unroll, deep, phases, strands, parts, narrow });
             } else if self.word("steps") {
                 steps = Some(Steps { function: self.func()?, firings: self.unsigned()? });
             } else if self.word("elsewhere") {

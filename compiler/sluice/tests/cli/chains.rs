@@ -66,7 +66,10 @@ fn what_is_beside_arrays_in_registers_is_in_their_loop() {
     for (bits, words) in [(8, 4), (16, 2), (32, 1)] {
         let text = region(&decisions(bits), &[]);
         assert_eq!(text.matches("    out[").count(), words, "{text}");
-        assert!(text.contains("uint32_t items_") && text.contains("_bits[1] = {0};"), "{text}");
+        assert!(
+            text.contains("sl_truths items_") && text.contains("_bits[(32 + SL_TRUTHS - 1) / SL_TRUTHS] = {0};"),
+            "{text}"
+        );
         // the only items that are loaded are the first filter's
         assert!(text.contains("= in[0];") && !text.contains("sl_vi_load(in"), "{text}");
     }

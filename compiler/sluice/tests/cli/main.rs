@@ -43,6 +43,7 @@ mod natives;
 mod nests;
 mod options;
 mod outputs;
+mod parts;
 mod printed;
 mod private;
 mod products;

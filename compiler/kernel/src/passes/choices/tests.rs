@@ -156,6 +156,7 @@ fn lanes_have_choices_of_their_own() {
         deep: 1,
         phases: false,
         strands: 1,
+        parts: false,
         narrow: None,
     });
     let before = kernel.clone();

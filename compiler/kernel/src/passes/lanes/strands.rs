@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 const MOST: u32 = 256;
 
 /// Lanes of the widest machine.
-const LANES: u32 = 16;
+pub(super) const LANES: u32 = 16;
 
 /// The kernel of one turn, and of how many streams; `None` where a firing is no such loop.
 pub(super) fn of(kernel: &Kernel) -> Option<(Kernel, u32)> {
