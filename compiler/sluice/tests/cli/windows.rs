@@ -127,10 +127,10 @@ fn streams_by_turns() {
             "{filter} {of}->float splitjoin Main {{ split roundrobin(1); for (int i = 0; i < {streams}; i++) add F; join roundrobin(1); }}"
         )
     };
-    for (streams, pop) in [(2, 1), (2, 6), (4, 3), (16, 1), (16, 2), (48, 5), (24, 1)] {
+    for (streams, pop) in [(2, 1), (2, 6), (4, 3), (16, 1), (16, 2), (32, 1), (32, 3), (48, 5), (24, 1)] {
         let program = of(streams, filter(192, pop, "float", FORWARDS), "float");
         // a vector is as many turns as it has lanes for streams, or all its lanes are streams of one turn
-        let shared = [2, 4, 16, 48].contains(&streams);
+        let shared = [2, 4, 16, 32, 48].contains(&streams);
         same(&program, 1, &[1000, 40_009], (usize::from(shared), 0));
     }
     // two sums; turns that are so far apart that a loop of 24 is too short
@@ -139,8 +139,9 @@ fn streams_by_turns() {
     }
     let product = COMPLEX.replace("push(re); push(im);", "push(re * im);");
     same(&of(16, filter(40, 2, "complex", &product), "complex"), 2, &[900, 20_009], (1, 0));
-    // more streams than a block has room for two turns of
-    same(&of(256, filter(192, 20, "float", FORWARDS), "float"), 1, &[60_000, 100_009], (0, 0));
+    // as many streams as there may be: whole vectors need no block. Complex numbers whose parts need each other do, and it has no room for two turns of them
+    same(&of(256, filter(192, 20, "float", FORWARDS), "float"), 1, &[60_000, 100_009], (1, 0));
+    same(&of(256, filter(60, 20, "complex", &product), "complex"), 2, &[60_000, 100_009], (0, 0));
 }
 
 /// Firings that take many items: loops that take one item after another bring them side by side in squares, others take each from where it is, or from a buffer.

@@ -66,7 +66,7 @@ fn parts_that_need_each_other_stay_together() {
         (re, "(table0[$1] - in($1)'1)", "", "make<complex>($2, $3)"),
         (re, "(table0[$1] * in($1)'1)", "", "make<complex>($3, $2)"),
         (re, "(table0[$1] * in($1)'1)", "$3 = ($3 + $2);", "make<complex>($2, $3)"),
-        (re, "(table0[$1] * in($1)'1)", "$3 = (-$3);", "make<complex>($2, $3)"),
+        (re, "(table0[$1] * in($1)'1)", "$3 = (0.0f - $3);", "make<complex>($2, $3)"),
         (re, "(table1[$1]'1 * in($1)'1)", "", "make<complex>($2, $3)"),
     ] {
         assert_eq!(parts((8, 1, 1), &sums(re, im, before, given)), None, "{im} {before} {given}");
