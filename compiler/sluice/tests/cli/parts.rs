@@ -2,6 +2,7 @@
 
 use crate::fusing::same;
 use crate::support::*;
+use crate::windows::at_all_widths;
 
 /// A low-pass with real weights, `n` long, that takes `down` items and gives one, of complex numbers or of floats.
 fn low_pass(complex: bool, n: u32, down: u32) -> String {
@@ -88,6 +89,7 @@ fn streams_of_parts_are_twice_as_many() {
         assert!(text.contains(&format!("\n    n *= {};\n", 2 * of)), "{of}: {text}");
         let turned = text.contains("sl_phases_of_strands((const");
         assert_eq!(turned, down > 1 && of < 8, "{of}, {down}");
+        at_all_widths(&Place::new().with("a.str", &program), &program, 2, &[40 * round + 1, 300 * round]);
     }
 }
 
