@@ -287,7 +287,7 @@ impl Small {
     }
 
     /// A library, compiled with these flags. `work` is for what is this program's; what all programs share is in the folder `shared`, if it was made before.
-    pub fn library(
+    pub fn peer(
         &self,
         (root, work, shared): (&Path, &Path, &Path),
         (cc, flags): (&str, &[&str]),
@@ -362,7 +362,7 @@ impl Small {
         for l in self.libraries {
             let called = format!("{}-{}", l.name.replace([' ', ','], ""), mode_name(mode));
             let at = (places.root, places.work, places.work);
-            add(l.name, "", self.library(at, ("gcc", &flags(Arithmetic::Usual)), l, &called).map(Some))?;
+            add(l.name, "", self.peer(at, ("gcc", &flags(Arithmetic::Usual)), l, &called).map(Some))?;
         }
         Ok((all, missing))
     }

@@ -65,7 +65,7 @@ fn holds(name: &str) {
         // of C++ only the glue is compiled here, which takes long enough
         let first = if library.file.ends_with(".cc") { ["-std=gnu++17", "-O0"] } else { [FLAGS[0], FLAGS[1]] };
         let flags: Vec<&str> = first.iter().chain(&FLAGS[2..]).copied().collect();
-        let made = small.library((&root, work, &shared), ("cc", &flags), library, library.name);
+        let made = small.peer((&root, work, &shared), ("cc", &flags), library, library.name);
         theirs.push((library.name, made.map(Some)));
     }
     for with in ["", "-vec"] {
