@@ -12,6 +12,8 @@
 //! as often in a single step each; nothing stays on the channel. All nodes of a kernel have such a channel at that end, or none has. A last vector that firings do not fill is
 //! there as a whole, with other firings' items once more in its other lanes ([`super::print_rest`]).
 //!
+//! Ends that lead out of the program are found, too ([`far`]): what is there may not be near.
+//!
 //! Where both ends hold bytes in lanes ([`sluice_kernel::passes::narrow_lanes`]) and all items are such, bytes pass. Four vectors of firings are one then, so that both ends must be fired as often at
 //! a time: in the same loop over strips or in none, and by nobody who divides the firings of one of them.
 

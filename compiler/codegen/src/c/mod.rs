@@ -31,6 +31,7 @@ pub(crate) mod print_device;
 mod print_expr;
 mod print_function;
 mod print_kept;
+mod print_lane_values;
 mod print_lanes;
 mod print_lookup;
 mod print_mixed;

@@ -12,7 +12,7 @@
 //! ```
 
 use super::print_function::Printer;
-use super::print_lanes::vector;
+use super::print_lane_values::vector;
 use sluice_kernel::ir::*;
 use sluice_kernel::passes::clean::trip;
 use sluice_kernel::passes::turns_abreast::{self, Nest, varies};

@@ -245,7 +245,8 @@ impl Printer<'_> {
             let _ = writeln!(self.out, "{pad}for (int32_t {turn} = {first}; {turn} < {end}; {turn}++) {{");
             for (k, e) in seen.iter().enumerate() {
                 let names: Vec<String> = (0..groups).map(|p| format!("seen_{k}_{p}")).collect();
-                let _ = writeln!(self.out, "{pad}    {} {};", super::print_lanes::vector(&e.ty), names.join(", "));
+                let _ =
+                    writeln!(self.out, "{pad}    {} {};", super::print_lane_values::vector(&e.ty), names.join(", "));
             }
             for behind in active.clone() {
                 let sharing = Sharing { seen: seen.clone(), of, behind, backwards };

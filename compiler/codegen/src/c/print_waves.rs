@@ -9,7 +9,7 @@
 //! ```
 
 use super::print_function::Printer;
-use super::print_lanes::vector;
+use super::print_lane_values::vector;
 use super::print_scope::Scopes;
 use super::types::c_type;
 use sluice_frontend::ids::LocalId;

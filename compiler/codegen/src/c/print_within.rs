@@ -8,7 +8,7 @@
 //! ```
 
 use super::print_function::Printer;
-use super::print_lanes::{binary, lane_convert, vector};
+use super::print_lane_values::{binary, lane_convert, vector};
 use super::types::{c_type, scalar};
 use sluice_frontend::constant::Const;
 use sluice_frontend::ty::Ty;
