@@ -19,6 +19,8 @@ mod flatten;
 mod parts;
 mod straight;
 mod strands;
+#[cfg(test)]
+mod testing;
 
 use super::split_complex::split;
 use crate::cost;

@@ -2,6 +2,7 @@
 
 use crate::fusing::{ints, same};
 use crate::support::*;
+use crate::windows::at_all_widths;
 
 /// Costs that a filter keeps, decisions packed into words, and a window behind them, so that items stay within the chain from batch to batch.
 const DECISIONS: &str = "int->int filter Spread { work pop 1 push 16 { int a = pop(); for (int j = 0; j < 16; j++) push((a + 3 * j) & 15); } }
@@ -70,6 +71,7 @@ fn what_is_beside_arrays_in_registers_is_in_their_loop() {
             text.contains("sl_truths items_") && text.contains("_bits[(32 + SL_TRUTHS - 1) / SL_TRUTHS] = {0};"),
             "{text}"
         );
+        at_all_widths(&Place::new().with("a.str", decisions(bits)), &decisions(bits), 1, &[2001]);
         // the only items that are loaded are the first filter's
         assert!(text.contains("= in[0];") && !text.contains("sl_vi_load(in"), "{text}");
     }

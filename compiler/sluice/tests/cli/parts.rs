@@ -7,33 +7,23 @@ use crate::windows::at_all_widths;
 /// A low-pass with real weights, `n` long, that takes `down` items and gives one, of complex numbers or of floats.
 fn low_pass(complex: bool, n: u32, down: u32) -> String {
     let pops = "pop(); ".repeat(down as usize);
-    match complex {
-        true => format!(
-            "complex->complex filter Low {{
+    let (ty, sums, given) = match complex {
+        true => ("complex", "re += h[i] * peek(i).real; im += h[i] * peek(i).imag;", "complex(re, im)"),
+        false => ("float", "re += h[i] * peek(i);", "re"),
+    };
+    format!(
+        "{ty}->{ty} filter Low {{
     float[{n}] h;
     init {{ for (int i = 0; i < {n}; i++) h[i] = 0.7 - 0.11 * i + (i % 3); }}
     work peek {n} pop {down} push 1 {{
         float re = 0;
         float im = 0;
-        for (int i = 0; i < {n}; i++) {{ re += h[i] * peek(i).real; im += h[i] * peek(i).imag; }}
-        push(complex(re, im)); {pops}
+        for (int i = 0; i < {n}; i++) {{ {sums} }}
+        push({given}); {pops}
     }}
 }}
 "
-        ),
-        false => format!(
-            "float->float filter Low {{
-    float[{n}] h;
-    init {{ for (int i = 0; i < {n}; i++) h[i] = 0.7 - 0.11 * i + (i % 3); }}
-    work peek {n} pop {down} push 1 {{
-        float sum = 0;
-        for (int i = 0; i < {n}; i++) sum += h[i] * peek(i);
-        push(sum); {pops}
-    }}
-}}
-"
-        ),
-    }
+    )
 }
 
 /// So many of them side by side.
@@ -96,7 +86,7 @@ fn streams_of_parts_are_twice_as_many() {
 #[test]
 fn whole_vectors_are_taken_from_where_they_are() {
     // sums that share what they load, one that is too short for it, and streams of several vectors
-    for (of, n, down) in [(16, 30, 2), (16, 6, 3), (48, 27, 2)] {
+    for (of, n, down) in [(16, 30, 2), (16, 6, 3), (32, 30, 2), (48, 27, 2)] {
         let program = bank(false, of, n, down);
         let round = (of * down) as usize;
         same(&program, items, &[0, round * n as usize, 40 * round + 1, 41 * round, 300 * round]);
@@ -105,5 +95,34 @@ fn whole_vectors_are_taken_from_where_they_are() {
             text.contains("const long first_0 = ") && !text.contains("sl_phases_of_strands((const"),
             "{of}: {text}"
         );
+        // two vectors beside each other share what they are multiplied by
+        assert_eq!(text.contains("f < end; f += 2 * SL_LANES)"), of == 32, "{of}: {text}");
     }
+}
+
+/// Rows that come from outside, or go there, are asked for before they are needed; those between two filters are not.
+#[test]
+fn rows_from_outside_are_asked_for() {
+    let rows = "float->float filter Rows {
+    work pop 24 push 24 {
+        for (int i = 0; i < 24; i++) push(peek(i) * peek(23 - i) + peek((i * 7) % 24) * peek((i * 5) % 24));
+        for (int i = 0; i < 24; i++) pop();
+    }
+}
+float->float filter Count { int n; work pop 1 push 1 { push(pop() + n); n = (n * 5 + 3) % 7; } }
+";
+    let far = |pipeline: &str| {
+        let program = format!(
+            "{rows}void->void pipeline Main {{ add FileReader<float>(\"in\"); {pipeline} add FileWriter<float>(\"out\"); }}\n"
+        );
+        let text = text(&program);
+        (text.contains("phase, 1);"), text.contains("(int32_t *)(void *)out, 1);"))
+    };
+    assert_eq!(far("add Rows;"), (true, true));
+    assert_eq!(far("add Rows; add Count;"), (true, false));
+    assert_eq!(far("add Count; add Rows;"), (false, true));
+    assert_eq!(far("add Count; add Rows; add Count;"), (false, false));
+    // past what only moves items
+    let both = "add splitjoin { split roundrobin(24); add Rows; add Rows; join roundrobin(24); };";
+    assert_eq!(far(both), (true, true));
 }

@@ -1,9 +1,8 @@
 //! Which filters' parts go apart, and what one part is.
 
+use super::super::testing;
 use crate::ir::Kernel;
-use crate::passes::lanes;
-use crate::text::{parse, print};
-use crate::verify::verify;
+use crate::text::print;
 
 /// A kernel with its lanes; `;` ends a statement. `$0` and `$1` are ints, `$2` and `$3` floats, `$4` is a complex number.
 fn lanes_of(ends: &str, (peek, pop, push): (u32, u32, u32), body: &str) -> Kernel {
@@ -16,13 +15,7 @@ local0 \"s\" int local1 \"i\" int local2 \"x\" float local3 \"y\" float local4 \
 {body} }}
 "
     );
-    let text = text.replace(';', " @0:0-1");
-    let mut kernel = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    lanes::run(&mut kernel);
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    // what is printed reads back
-    assert_eq!(parse(&print(&kernel)).as_ref(), Ok(&kernel));
-    kernel
+    testing::lanes_of(&text)
 }
 
 /// How many streams the parts of complex numbers are, and the text of their function; `None` where they stay together.

@@ -1,8 +1,7 @@
 //! Which firings are turns of streams, and what one turn is.
 
-use crate::passes::lanes;
-use crate::text::{parse, print};
-use crate::verify::verify;
+use super::super::testing;
+use crate::text::print;
 
 /// The lanes of a firing, and the text of their function; `;` ends a statement. `$0` to `$2` are ints, `$3` a float, `$4` four floats, `$5` a complex number.
 fn of(ends: &str, (peek, pop, push): (u32, u32, u32), body: &str) -> Option<(u32, String)> {
@@ -14,12 +13,7 @@ local0 \"s\" int local1 \"i\" int local2 \"n\" int local3 \"x\" float local4 \"a
 {body} }}
 "
     );
-    let text = text.replace(';', " @0:0-1");
-    let mut kernel = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    lanes::run(&mut kernel);
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    // what is printed reads back
-    assert_eq!(parse(&print(&kernel)).as_ref(), Ok(&kernel));
+    let kernel = testing::lanes_of(&text);
     let l = kernel.lanes.as_ref()?;
     let all = print(&kernel);
     let (_, function) = all.split_once("\"lanes\"").unwrap();
