@@ -93,7 +93,8 @@ pub fn patient(checked: &Checked, case: &Case, code: Option<&Compiled>) -> Optio
 fn try_patient(checked: &Checked, case: &Case, code: Option<&Compiled>) -> Result<Option<String>, Fault> {
     let program = &checked.program;
     let (readers, writers) = host::ends(&program.graph, &program.globals)?;
-    let usual = |e: &host::End| e.endpoint == Endpoint::Open && e.item.name != "bit";
+    // packed bits come out eight at a time
+    let usual = |e: &host::End| e.endpoint == Endpoint::Open && !e.item.is_packed();
     let ([reader], Some(input)) = (&readers[..], &case.input) else { return Ok(None) };
     if !usual(reader) || !writers.iter().all(usual) || !reader.item.flags.is_empty() {
         return Ok(None);

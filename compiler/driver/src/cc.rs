@@ -202,6 +202,8 @@ impl Compiler {
     }
 
     /// Translates C text in `source` to `target`, together with `more` (objects, libraries, options). What the compiler says where it refuses.
+    ///
+    /// A compiler that breaks down while it optimises is asked for less: the code is slower then, and does the same.
     pub fn translate(
         &self,
         source: &Path,
@@ -222,7 +224,15 @@ impl Compiler {
             arguments.extend(more.iter().cloned());
             arguments.extend(["-lm", "-lpthread"].map(OsString::from));
         }
-        let result = self.call_with_own(&arguments)?;
+        let mut result = self.call_with_own(&arguments)?;
+        for level in (0..options.level.min(2)).rev() {
+            if !broke_down(&result) {
+                break;
+            }
+            // of several the last one counts
+            arguments.push(format!("-O{level}").into());
+            result = self.call_with_own(&arguments)?;
+        }
         if result.status.success() {
             return Ok(made(target, product));
         }
@@ -290,6 +300,12 @@ impl Compiler {
         let _ = std::fs::remove_dir_all(&folder);
         result
     }
+}
+
+/// Has a compiler failed for a fault of its own? (gcc's words, and clang's.)
+fn broke_down(result: &Output) -> bool {
+    let said = String::from_utf8_lossy(&result.stderr);
+    !result.status.success() && ["internal compiler error", "error in backend"].iter().any(|s| said.contains(s))
 }
 
 /// Is what a compiler says that it has made there, and what was asked for? What is missing, where not.

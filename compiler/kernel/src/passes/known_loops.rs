@@ -15,7 +15,7 @@
 //!
 //! A loop is gone through as it would be executed, with what is known of scalars; it stays where a jump out of it depends on anything else. Filters without state get all
 //! turns of all loops inside, so that arrays become variables and firings go side by side; where that is too long, or a field is indexed (the C compiler makes vectors of such
-//! loops), only the loop's own turns are written out, and the loops inside have constant bounds. A counted loop around such loops is gone through in the same way.
+//! loops), only the loop's own turns are written out, and the loops inside have constant bounds. A counted loop around such loops is gone through in the same way; and, in filters without state, one around loops that count as far as it says, and change arrays (sorting by exchanges: each turn looks at fewer elements), if no loop is left then.
 //!
 //! Invariant: the same statements are executed in the same order; a variable that is read later has its value.
 
@@ -99,16 +99,19 @@ struct Find<'a> {
     wholly: bool,
 }
 
-impl Find<'_> {
+impl<'a> Find<'a> {
     fn list(&mut self, body: &mut Vec<Stmt>, known: &mut Known) {
         let mut i = 0;
         while i < body.len() {
-            let candidate = match &body[i].kind {
-                StmtKind::Loop(_) => true,
-                StmtKind::For(l) => holds_loop(&l.body),
-                _ => false,
+            let new = match &body[i].kind {
+                StmtKind::Loop(_) => self.written_out(&body[i], known),
+                StmtKind::For(l) if holds_loop(&l.body) => self.written_out(&body[i], known),
+                StmtKind::For(l) if self.stateless && works_on_less_each_turn(&l.body) => {
+                    self.wholly_written_out(&body[i], known)
+                }
+                _ => None,
             };
-            if candidate && let Some(new) = self.written_out(&body[i], known) {
+            if let Some(new) = new {
                 self.changed = true;
                 known.forget_written(&body[i..=i]);
                 let n = new.len();
@@ -158,17 +161,7 @@ impl Find<'_> {
             [None, Some((false, MOST_OUTSIDE))]
         };
         for (deep, most) in ways.into_iter().flatten() {
-            let mut turns = Turns {
-                tables: self.tables,
-                locals: self.locals,
-                known: known.clone(),
-                pending: vec![false; self.locals.len()],
-                deep,
-                left: most,
-                steps: MOST_STEPS,
-                went: false,
-                out: Vec::new(),
-            };
+            let mut turns = self.go(known, deep, most);
             if matches!(turns.turns(s), Some(Flow::Next)) && (turns.went || turns.counts()) {
                 self.wholly |= deep;
                 return Some(turns.end(s));
@@ -176,12 +169,58 @@ impl Find<'_> {
         }
         None
     }
+
+    /// The turns of a counted loop, if no loop is left in them.
+    fn wholly_written_out(&mut self, s: &Stmt, known: &Known) -> Option<Vec<Stmt>> {
+        let mut turns = self.go(known, true, MOST);
+        let next = matches!(turns.turns(s), Some(Flow::Next));
+        let found = (next && !holds(&turns.out, &|_| true, &|_| true)).then(|| turns.end(s));
+        self.wholly |= found.is_some();
+        found
+    }
+
+    fn go(&self, known: &Known, deep: bool, left: usize) -> Turns<'a> {
+        Turns {
+            tables: self.tables,
+            locals: self.locals,
+            known: known.clone(),
+            pending: vec![false; self.locals.len()],
+            deep,
+            left,
+            steps: MOST_STEPS,
+            went: false,
+            out: Vec::new(),
+        }
+    }
 }
 
 /// Is there a loop in the statements that is not counted?
 fn holds_loop(body: &[Stmt]) -> bool {
+    holds(body, &|_| true, &|_| false)
+}
+
+/// Is there a loop in the statements that counts as far as a loop around it says, and changes elements of arrays? So work the simpler ways to sort.
+fn works_on_less_each_turn(body: &[Stmt]) -> bool {
+    let changes =
+        |s: &Stmt| matches!(&s.kind, StmtKind::Assign(Place { base: Base::Local(_), path }, _) if !path.is_empty());
+    let found = |l: &For| {
+        let mut any = false;
+        walk::each_stmt(&l.body, &mut |s| any |= changes(s));
+        any
+    };
+    holds(body, &|_| false, &|l| trip(l).is_none() && found(l))
+}
+
+/// Is there such a loop in the statements?
+fn holds(body: &[Stmt], uncounted: &dyn Fn(&[Stmt]) -> bool, counted: &dyn Fn(&For) -> bool) -> bool {
     let mut found = false;
-    walk::each_stmt(body, &mut |s| found |= matches!(s.kind, StmtKind::Loop(_)));
+    walk::each_stmt(body, &mut |s| {
+        found |= match &s.kind {
+            StmtKind::Loop(b) => uncounted(b),
+            StmtKind::For(l) => counted(l),
+            _ => false,
+        }
+    });
     found
 }
 

@@ -38,6 +38,28 @@ fn one_that_is_ended_is_not_at_fault() {
     finish(command, b"").ends(3).says("was ended before it was done").says("where memory is short");
 }
 
+/// Of one that breaks down where it does its utmost less is asked.
+#[test]
+fn one_that_breaks_down_is_asked_for_less() {
+    let breaks = |levels: &str| {
+        format!(
+            "for a; do case \"$a\" in -O*) level=$a;; esac; done
+case \"$level\" in {levels}) echo 'x.c:1: internal compiler error: in nobody_knows, at tree.c:1' >&2; exit 1;; esac\nexec cc \"$@\""
+        )
+    };
+    for (levels, works) in [("-O3", true), ("-O[123]", true), ("-O*", false)] {
+        let (place, cc) = with_compiler(&breaks(levels));
+        let mut command = place.command(&["run", "a.str", "--back-end", "cc"]);
+        command.env("CC", &cc).env("SLUICE_CACHE", place.path("cache"));
+        let done = finish(command, &floats(&[1.0, 2.5]));
+        if works {
+            assert_eq!(done.ends(0).stdout, floats(&[2.0, 5.0]), "{levels}");
+        } else {
+            done.ends(4).says("internal compiler error");
+        }
+    }
+}
+
 /// The processor that is named in CC is compiled for, not this one.
 #[test]
 fn a_processor_is_named_with_the_compiler() {

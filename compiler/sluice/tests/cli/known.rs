@@ -281,3 +281,20 @@ fn fields_are_variables_while_a_filter_fires() {
     let calls = text.split("/* Calls: work").nth(1).unwrap().split("\n}\n").next().unwrap();
     assert!(!calls.contains("_kept"), "{calls}");
 }
+
+/// Sorting by exchanges, each turn among fewer, in filters with a window and with blocks.
+#[test]
+fn exchanges_among_fewer_and_fewer_are_choices_in_lanes() {
+    const EXCHANGES: &str = "for (int i = 0; i < N - 1; i++) for (int j = 0; j < N - 1 - i; j++)
+        if (v[j] > v[j + 1]) { int t = v[j]; v[j] = v[j + 1]; v[j + 1] = t; }";
+    let median = format!(
+        "int->int filter Median(int N) {{ work peek N pop 1 push 1 {{ int[N] v; for (int i = 0; i < N; i++) v[i] = peek(i); {EXCHANGES} push(v[N / 2]); pop(); }} }}
+int->int filter Sort(int N) {{ work pop N push N {{ int[N] v; for (int i = 0; i < N; i++) v[i] = pop(); {EXCHANGES} for (int i = 0; i < N; i++) push(v[i]); }} }}
+int->int pipeline Main {{ add Median(5); add Sort(7); add Median(3); }}
+"
+    );
+    same(&median, ints, &[0, 4, 7, 40, 700, 9001]);
+    let place = Place::new().with("a.str", &median);
+    let text = place.run(&["build", "a.str", "--emit", "c", "-o", "-", "--fuse=false"]).ends(0).text().to_string();
+    assert_eq!(text.matches(" void sl_lanes_").count() / 2, 3, "{text}");
+}

@@ -38,6 +38,24 @@ fn loops_inside_are_counted_where_there_is_state() {
     assert!(text.contains("for $0 = 0 < 4 step 2 {") && text.ends_with("out(0) = 8.0f out($0) = 1.0f"), "{text}");
 }
 
+/// Exchanges of neighbours, each turn among fewer: `$5` is an array of four.
+const EXCHANGES: &str = "for $0 = 0 < 3 step 1 @ { for $1 = 0 < (3 - $0) step 1 @ { if ($5[$1] > $5[($1 + 1)]) @ { $2 = $5[$1] @ $5[$1] = $5[($1 + 1)] @ $5[($1 + 1)] = $2 @ } } }";
+
+#[test]
+fn turns_among_fewer_elements_are_statements() {
+    let text = after(EXCHANGES, true);
+    assert_eq!((loops(&text), text.matches("if ").count()), (0, 6), "{text}");
+    // C compilers make vectors of loops; and what does not change arrays gains nothing
+    assert_eq!(loops(&after(EXCHANGES, false)), 2);
+    let sums = "for $0 = 0 < 3 step 1 @ { for $1 = 0 < (3 - $0) step 1 @ { $2 = ($2 + $5[$1]) @ } }";
+    assert_eq!(loops(&after(sums, true)), 2);
+    // as far as data say
+    let data = EXCHANGES.replace("(3 - $0)", "as<int>(in(0))");
+    assert_eq!(loops(&after(&data, true)), 2, "{data}");
+    // too many
+    assert_eq!(loops(&after(&EXCHANGES.replace(" 3 ", " 90 ").replace("(3 -", "(90 -"), true)), 2);
+}
+
 #[test]
 fn what_data_decide_stays() {
     for (text, left) in [
