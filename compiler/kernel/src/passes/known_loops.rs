@@ -15,7 +15,9 @@
 //!
 //! A loop is gone through as it would be executed, with what is known of scalars; it stays where a jump out of it depends on anything else. Filters without state get all
 //! turns of all loops inside, so that arrays become variables and firings go side by side; where that is too long, or a field is indexed (the C compiler makes vectors of such
-//! loops), only the loop's own turns are written out, and the loops inside have constant bounds. A counted loop around such loops is gone through in the same way; and, in filters without state, one around loops that count as far as it says, and change arrays (sorting by exchanges: each turn looks at fewer elements), if no loop is left then.
+//! loops), only the loop's own turns are written out, and the loops inside have constant bounds. A counted loop around such loops is gone through in the same way;
+//! and, in filters without state, one around loops that count as far as it says, and change arrays (sorting by exchanges: each turn looks at fewer elements), if no loop is
+//! left then.
 //!
 //! Invariant: the same statements are executed in the same order; a variable that is read later has its value.
 
