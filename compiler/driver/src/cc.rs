@@ -304,8 +304,8 @@ impl Compiler {
 
 /// Has a compiler failed for a fault of its own? (gcc's words, and clang's.)
 fn broke_down(result: &Output) -> bool {
-    let said = String::from_utf8_lossy(&result.stderr);
-    !result.status.success() && ["internal compiler error", "error in backend"].iter().any(|s| said.contains(s))
+    let says = |words: &str| String::from_utf8_lossy(&result.stderr).contains(words);
+    !result.status.success() && (says("internal compiler error") || says("error in backend"))
 }
 
 /// Is what a compiler says that it has made there, and what was asked for? What is missing, where not.

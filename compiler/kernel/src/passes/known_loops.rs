@@ -176,11 +176,13 @@ impl<'a> Find<'a> {
     fn wholly_written_out(&mut self, s: &Stmt, known: &Known) -> Option<Vec<Stmt>> {
         let mut turns = self.go(known, true, MOST);
         let next = matches!(turns.turns(s), Some(Flow::Next));
-        let found = (next && !holds(&turns.out, &|_| true, &|_| true)).then(|| turns.end(s));
+        let loops = any(&turns.out, &|s| matches!(s.kind, StmtKind::For(_) | StmtKind::Loop(_)));
+        let found = (next && !loops).then(|| turns.end(s));
         self.wholly |= found.is_some();
         found
     }
 
+    /// Ready to go through a loop, with what is known before it.
     fn go(&self, known: &Known, deep: bool, left: usize) -> Turns<'a> {
         Turns {
             tables: self.tables,
@@ -198,31 +200,20 @@ impl<'a> Find<'a> {
 
 /// Is there a loop in the statements that is not counted?
 fn holds_loop(body: &[Stmt]) -> bool {
-    holds(body, &|_| true, &|_| false)
+    any(body, &|s| matches!(s.kind, StmtKind::Loop(_)))
 }
 
-/// Is there a loop in the statements that counts as far as a loop around it says, and changes elements of arrays? So work the simpler ways to sort.
+/// Is there a loop in the statements that counts as far as a loop around it says, and changes elements of arrays? So works sorting by exchanges.
 fn works_on_less_each_turn(body: &[Stmt]) -> bool {
     let changes =
         |s: &Stmt| matches!(&s.kind, StmtKind::Assign(Place { base: Base::Local(_), path }, _) if !path.is_empty());
-    let found = |l: &For| {
-        let mut any = false;
-        walk::each_stmt(&l.body, &mut |s| any |= changes(s));
-        any
-    };
-    holds(body, &|_| false, &|l| trip(l).is_none() && found(l))
+    any(body, &|s| matches!(&s.kind, StmtKind::For(l) if trip(l).is_none() && any(&l.body, &changes)))
 }
 
-/// Is there such a loop in the statements?
-fn holds(body: &[Stmt], uncounted: &dyn Fn(&[Stmt]) -> bool, counted: &dyn Fn(&For) -> bool) -> bool {
+/// Is there such a statement, however deep?
+fn any(body: &[Stmt], test: &dyn Fn(&Stmt) -> bool) -> bool {
     let mut found = false;
-    walk::each_stmt(body, &mut |s| {
-        found |= match &s.kind {
-            StmtKind::Loop(b) => uncounted(b),
-            StmtKind::For(l) => counted(l),
-            _ => false,
-        }
-    });
+    walk::each_stmt(body, &mut |s| found |= test(s));
     found
 }
 
