@@ -54,6 +54,7 @@ impl Maker<'_, '_> {
                 let n = self.firings();
                 smallvec![self.b.ins().ireduce(types::I32, n)]
             }
+            ExprKind::Any(_) => return Err(malformed("firings side by side")),
         })
     }
 
@@ -402,6 +403,7 @@ fn harmless(e: &Expr, left: &mut u32) -> bool {
     *left -= 1;
     match &e.kind {
         ExprKind::Const(_) | ExprKind::Zero | ExprKind::Iter => true,
+        ExprKind::Any(_) => false,
         ExprKind::Load(p) => {
             matches!(p.base, Base::Local(_) | Base::State(_)) && p.path.iter().all(|s| !matches!(s, Proj::Index(_)))
         }

@@ -184,7 +184,7 @@ pub(crate) fn operation(e: &Expr) -> Cost {
     match &e.kind {
         ExprKind::Const(_) | ExprKind::Zero | ExprKind::Iter | ExprKind::Component(..) | ExprKind::Compose(_) => {}
         ExprKind::Load(p) => c.load = u64::from(p.as_local().is_none()),
-        ExprKind::Select(..) => c.int = 1,
+        ExprKind::Select(..) | ExprKind::Any(_) => c.int = 1,
         ExprKind::Convert(_) => c.int = 1,
         ExprKind::Unary(_, a) => *arithmetic(&mut c, &a.ty) += 1,
         ExprKind::Binary(op, a, _) => match (op, &a.ty) {

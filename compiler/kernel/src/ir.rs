@@ -564,4 +564,6 @@ pub enum ExprKind {
     Component(Box<Expr>, u8),
     /// Completed firings of this filter, wrapped to an int.
     Iter,
+    /// Of firings side by side ([`Kernel::lanes`]), in their function only: is the boolean true in any of them? All have the same answer.
+    Any(Box<Expr>),
 }

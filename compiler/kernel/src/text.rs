@@ -374,5 +374,6 @@ pub fn expr(e: &Expr) -> String {
         ExprKind::Compose(parts) => format!("make<{}>({})", ty(&e.ty), list(parts)),
         ExprKind::Component(a, i) => format!("part({}, {i})", expr(a)),
         ExprKind::Iter => "iter".into(),
+        ExprKind::Any(a) => format!("any({})", expr(a)),
     }
 }

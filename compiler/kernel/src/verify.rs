@@ -81,7 +81,8 @@ pub fn verify(kernel: &Kernel) -> Result<(), String> {
     }
     let mut form = None;
     for (i, f) in kernel.functions.iter().enumerate() {
-        let mut v = Verifier { kernel, f, nest: Vec::new(), form: &mut form };
+        let lanes = kernel.lanes.as_ref().is_some_and(|l| l.function.index() == i);
+        let mut v = Verifier { kernel, f, lanes, nest: Vec::new(), form: &mut form };
         v.function().map_err(|e| format!("{} ({}): {e}", f.name, FuncId::from(i)))?;
     }
     Ok(())
@@ -113,6 +114,8 @@ enum Nest {
 struct Verifier<'a> {
     kernel: &'a Kernel,
     f: &'a Function,
+    /// It is the function of firings side by side.
+    lanes: bool,
     nest: Vec<Nest>,
     form: &'a mut Option<Form>,
 }
@@ -329,6 +332,8 @@ impl Verifier<'_> {
             }
             ExprKind::Component(a, i) => types::components(&self.expr(a)?).filter(|n| i < n).map(|_| Ty::Float),
             ExprKind::Iter => Some(Ty::Int),
+            ExprKind::Any(_) if !self.lanes => return Err("firings side by side are asked about by one of them".into()),
+            ExprKind::Any(a) => Some(self.expr(a)?).filter(|ty| *ty == Ty::Bool),
         };
         let ty = ty.ok_or_else(|| format!("an operation that its operands do not have: {:?}", e.kind))?;
         same(&e.ty, &ty)?;

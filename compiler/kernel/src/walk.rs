@@ -387,7 +387,7 @@ impl Expr {
         match &self.kind {
             ExprKind::Const(_) | ExprKind::Zero | ExprKind::Iter => {}
             ExprKind::Load(p) => p.each_expr(f),
-            ExprKind::Unary(_, a) | ExprKind::Convert(a) | ExprKind::Component(a, _) => f(a),
+            ExprKind::Unary(_, a) | ExprKind::Convert(a) | ExprKind::Component(a, _) | ExprKind::Any(a) => f(a),
             ExprKind::Binary(_, a, b) => {
                 f(a);
                 f(b);
@@ -406,7 +406,7 @@ impl Expr {
         match &mut self.kind {
             ExprKind::Const(_) | ExprKind::Zero | ExprKind::Iter => {}
             ExprKind::Load(p) => p.each_expr_mut(f),
-            ExprKind::Unary(_, a) | ExprKind::Convert(a) | ExprKind::Component(a, _) => f(a),
+            ExprKind::Unary(_, a) | ExprKind::Convert(a) | ExprKind::Component(a, _) | ExprKind::Any(a) => f(a),
             ExprKind::Binary(_, a, b) => {
                 f(a);
                 f(b);

@@ -83,6 +83,21 @@ SL_FN sl_vi sl_vi_select(sl_vi c, sl_vi a, sl_vi b)
 #endif
     return (c & a) | (~c & b);
 }
+/* is one of the truths true? */
+SL_FN __attribute__((always_inline)) int sl_vi_any(sl_vi a)
+{
+#if SL_LANES == 16 && defined(__GNUC__)
+    return __builtin_ia32_cmpd512_mask(a, (sl_vi){0}, 4, -1) != 0;
+#elif SL_LANES == 8 && defined(__GNUC__)
+    return __builtin_ia32_movmskps256((sl_vf)a) != 0;
+#elif defined(__SSE2__) && defined(__GNUC__)
+    return __builtin_ia32_movmskps((sl_vf)a) != 0;
+#else
+    int32_t any = 0;
+    for (int l = 0; l < SL_LANES; l++) any |= a[l];
+    return any != 0;
+#endif
+}
 SL_FN sl_vf sl_vf_select(sl_vi c, sl_vf a, sl_vf b) { return (sl_vf)sl_vi_select(c, (sl_vi)a, (sl_vi)b); }
 /* the first where it is less, or greater: of two zeros, and where one is NaN, the second */
 #if SL_LANES == 16 && defined(__clang__)

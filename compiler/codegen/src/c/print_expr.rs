@@ -53,6 +53,7 @@ impl Printer<'_> {
             }
             ExprKind::Component(a, i) => format!("{}{}", self.operand(a), component(&a.ty, *i)),
             ExprKind::Iter => "(int32_t)st->iter".into(),
+            ExprKind::Any(a) => self.any_lane(a),
         }
     }
 

@@ -71,6 +71,12 @@ impl Printer<'_> {
         }
     }
 
+    /// Is it true in any lane of any of the vectors?
+    pub(super) fn any_lane(&self, e: &Expr) -> String {
+        let vectors: Vec<String> = (0..self.unroll).filter(|u| self.is_printed(*u)).map(|u| self.lane(e, u)).collect();
+        format!("sl_vi_any({})", vectors.join(" | "))
+    }
+
     /// The same value in all lanes.
     pub(super) fn splat(&self, e: &Expr) -> String {
         let x = self.expr(e);

@@ -407,6 +407,7 @@ impl<'a> Run<'a> {
             }
             ExprKind::Compose(_) | ExprKind::Component(..) => Err("it takes numbers apart"),
             ExprKind::Iter => Err("it counts its firings"),
+            ExprKind::Any(_) => Err("it asks other firings"),
         }
     }
 

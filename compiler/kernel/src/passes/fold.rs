@@ -290,6 +290,7 @@ fn simplified(e: &Expr, tables: &[Table]) -> Option<Expr> {
             ExprKind::Load(p) => Some(Expr::load(p.clone().then(Proj::Component(*i)), Ty::Float)),
             _ => constant(ops::Scalar::of(&a.as_const()?)?.component(*i).map(Const::Float)),
         },
+        ExprKind::Any(a) => constant(a.as_const()),
         ExprKind::Const(_) | ExprKind::Iter => None,
     }
 }

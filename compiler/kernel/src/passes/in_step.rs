@@ -114,7 +114,7 @@ fn independent(body: &[Stmt]) -> bool {
     walk::each_expr(body, &mut |e| {
         ok &= match &e.kind {
             ExprKind::Load(p) => matches!(p.base, Base::Local(_) | Base::In(_) | Base::Table(_)),
-            ExprKind::Iter => false,
+            ExprKind::Iter | ExprKind::Any(_) => false,
             _ => true,
         };
     });

@@ -18,7 +18,7 @@ pub use env::{Env, Range};
 use super::clean::trip;
 use crate::ir::*;
 use crate::walk;
-use env::Var;
+use env::{Said, Var};
 use sluice_frontend::constant::Const;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
@@ -178,6 +178,7 @@ impl<'a, 'v> Walker<'a, 'v> {
     fn assign(&mut self, p: &Place, value: Range, env: &mut Env<'a>) {
         let Some(v) = Var::of(p) else { return };
         let value = if p.path.is_empty() { value } else { env.get(v).hull(value) };
+        env.forget(v);
         env.set(v, value);
         self.note(v, value);
     }
@@ -196,6 +197,14 @@ impl<'a, 'v> Walker<'a, 'v> {
         }
         match &s.kind {
             StmtKind::Assign(p, e) => {
+                if let Some(v) = Var::of(p) {
+                    env.forget(v);
+                }
+                if e.ty == Ty::Bool
+                    && let Some(id) = p.as_local()
+                {
+                    env.say(Said::Means(id, e.clone()));
+                }
                 if e.ty == Ty::Int || e.ty.is_aggregate() {
                     let value = env.eval(e);
                     if let (Base::Out(_), Some(given)) = (&p.base, self.given.as_deref_mut()) {
@@ -210,6 +219,7 @@ impl<'a, 'v> Walker<'a, 'v> {
                 // the function may write any state
                 for i in 0..self.kernel.state.len() {
                     let id = StateId::from(i);
+                    env.forget(Var::State(id));
                     env.set(Var::State(id), self.facts.state[i]);
                 }
                 for p in s.kind.targets() {
@@ -228,9 +238,21 @@ impl<'a, 'v> Walker<'a, 'v> {
                 let mut other = env.clone();
                 env.assume(c, true);
                 other.assume(c, false);
+                // what `&&` is, whose second operand has checks before it
+                let first = match &c.kind {
+                    ExprKind::Load(p) if b.is_empty() => p.as_local().and_then(|id| Some((id, env.meaning(id)?))),
+                    _ => None,
+                };
                 self.body(a, env);
                 self.body(b, &mut other);
+                let second = first.as_ref().and_then(|(id, _)| env.meaning(*id)).filter(|_| !env.unreachable);
                 env.join(&other);
+                if let (Some((id, first)), Some(second)) = (first, second)
+                    && !a.iter().any(|s| writes(s, &first))
+                {
+                    env.forget(Var::Local(id));
+                    env.say(Said::Means(id, Expr::binary(BinaryOp::And, first, second, Ty::Bool)));
+                }
             }
             StmtKind::For(l) => self.counted(l, env),
             StmtKind::Loop(b) => {
@@ -259,10 +281,14 @@ impl<'a, 'v> Walker<'a, 'v> {
     }
 
     fn forget_written(&self, body: &[Stmt], env: &mut Env<'a>) {
-        walk::each_written(body, &mut |id| env.set(Var::Local(id), Range::ALL));
+        walk::each_written(body, &mut |id| {
+            env.forget(Var::Local(id));
+            env.set(Var::Local(id), Range::ALL);
+        });
         walk::each_stmt(body, &mut |s| {
             for p in s.kind.targets() {
                 if let Base::State(id) = p.base {
+                    env.forget(Var::State(id));
                     env.set(Var::State(id), Range::ALL);
                 }
             }
@@ -294,6 +320,7 @@ impl<'a, 'v> Walker<'a, 'v> {
         let after = after.or_all();
         let turns = trip(l);
         let jumps = leaves_turn(&l.body);
+        env.forget(Var::Local(l.var));
         let mut exit = env.clone();
         if inside.lo <= inside.hi && turns.is_none_or(|(n, _)| n > 0) {
             let mut fixed = vec![(Var::Local(l.var), inside)];
@@ -414,6 +441,15 @@ fn added(body: &[Stmt], id: LocalId, jumps: bool) -> Option<Range> {
         }
     }
     Some(sum)
+}
+
+/// Does a statement write what an expression is made of?
+fn writes(s: &Stmt, e: &Expr) -> bool {
+    let mut any = false;
+    walk::each_written(std::slice::from_ref(s), &mut |id| {
+        any |= e.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if p.base == Base::Local(id)));
+    });
+    any
 }
 
 /// Does any jump, of any depth, occur in the statements?

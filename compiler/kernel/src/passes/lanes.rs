@@ -10,29 +10,32 @@
 //! ```
 //!
 //! A filter qualifies where its firing writes no state (what messages or the first firing have put there it may read), has no `iter()`, checks, calls or prints, little of functions such as `log` but with `--fast-math` (except for angles and sines of floats, which lanes have to the last bit), takes and gives floats, ints or complex numbers,
-//! its control flow does not depend on data, and it does not only move items or consist of loops over neighbouring items; a condition that does, over assignments that may be executed in vain, becomes
-//! selections. Complex values are split first.
+//! its control flow does not depend on data, and it does not only move items or consist of loops over neighbouring items; what lanes do in some lanes only is masked Complex values are split first.
 
 mod chains;
 mod convert;
 mod flatten;
+mod guard;
+mod masks;
 mod parts;
 mod straight;
 mod strands;
 #[cfg(test)]
 mod testing;
 
+use super::intervals::{Facts, Range};
 use super::split_complex::split;
 use crate::cost;
 use crate::ir::*;
 use crate::walk;
+use guard::Known;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 
 /// A filter with fewer operations per firing is left to the C compiler, but for those that only lanes have as vectors ([`only_in_lanes`]).
 const WORTHWHILE: u64 = 12;
 
-/// The same of one whose items come as vectors: one by one, each had to be taken out of its vector first.
+/// The same of one whose items come as vectors: one by one, each had to be taken out of its vector first. And of one whose firings go different ways.
 const FEW: u64 = 4;
 
 /// Operations for each call of a library function that is called for each lane, at least.
@@ -148,20 +151,39 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
         && !kernel.free
         && others < cost.function.saturating_mul(BESIDE)
         && !only_ours(kernel.function(kernel.work.function))
-        || cost.function == 0 && cost.arithmetic() < worthwhile && !only_in_lanes(kernel)
     {
+        return None;
+    }
+    let little = cost.function == 0 && cost.arithmetic() < worthwhile && !only_in_lanes(kernel);
+    if little && cost.arithmetic() < FEW {
         return None;
     }
     let mut f = kernel.function(kernel.work.function).clone();
     flatten::arrays(&mut f);
     let mut f = split(&f)?;
     f.name = "lanes".into();
+    let facts = Facts::of_any_state(kernel, Range::ALL);
+    let mut apart = false;
     loop {
-        let varying = varying(&f)?;
-        if convert::conditions(&mut f, &varying, rates) {
+        let varying = varying(&f);
+        let known = Known::new(kernel, &facts, &f.locals);
+        if masks::convert(&mut f, &varying, (kernel, &facts), false) {
+            apart = true;
             continue;
         }
-        legal(kernel, &f, &varying, hope)?;
+        if convert::conditions(&mut f, &varying, &known) {
+            continue;
+        }
+        if masks::convert(&mut f, &varying, (kernel, &facts), true) {
+            apart = true;
+            continue;
+        }
+        // ways that differ C compilers go one by one
+        if little && !apart {
+            return None;
+        }
+        guard::guard(&mut f, &varying, &known);
+        legal(&f, &varying, hope)?;
         let (unroll, deep) = vectors(&f, &varying);
         let phases = rates.pop * width(&kernel.input) > 1 && !wide;
         let function = FuncId::from(kernel.functions.len());
@@ -182,26 +204,18 @@ fn vectors(f: &Function, varying: &[bool]) -> (u32, u32) {
 }
 
 /// Which locals differ between lanes: those that get values that do, directly or through other locals.
-fn varying(f: &Function) -> Option<Vec<bool>> {
+fn varying(f: &Function) -> Vec<bool> {
     let mut out = vec![false; f.locals.len()];
     loop {
         let before = out.clone();
         mark(&f.body, &mut out, false);
         if out == before {
-            break;
+            return out;
         }
     }
-    // the lanes turn together
-    let mut counted = true;
-    walk::each_stmt(&f.body, &mut |s| {
-        if let StmtKind::For(l) = &s.kind {
-            counted &= !out[l.var.index()];
-        }
-    });
-    counted.then_some(out)
 }
 
-/// Marks what is assigned a varying value, or anything at all under a varying condition.
+/// Marks what is assigned a varying value, or anything at all where some lanes do not come.
 fn mark(body: &[Stmt], varying: &mut [bool], under: bool) {
     for s in body {
         match &s.kind {
@@ -217,31 +231,63 @@ fn mark(body: &[Stmt], varying: &mut [bool], under: bool) {
                 mark(b, varying, under);
             }
             StmtKind::For(l) => {
-                if under || is_varying(&l.from, varying) || is_varying(&l.to, varying) {
+                let under = under
+                    || is_varying(&l.from, varying)
+                    || is_varying(&l.to, varying)
+                    || leaves_in_some(&l.body, 0, false, varying);
+                if under {
                     varying[l.var.index()] = true;
                 }
                 mark(&l.body, varying, under);
             }
-            StmtKind::Loop(b) | StmtKind::Block(b) => mark(b, varying, under),
+            StmtKind::Loop(b) | StmtKind::Block(b) => {
+                let under = under || leaves_in_some(b, 0, false, varying);
+                mark(b, varying, under);
+            }
             _ => {}
         }
     }
 }
 
-/// Does a value differ between lanes?
-pub fn is_varying(e: &Expr, varying: &[bool]) -> bool {
-    e.any(&mut |e| match &e.kind {
-        ExprKind::Load(p) => match p.base {
-            Base::Local(id) => varying[id.index()],
-            Base::In(_) => true,
-            _ => false,
-        },
+/// Does a jump in some lanes only leave the statements, `depth` levels out or farther? `under`: only some lanes come to them.
+fn leaves_in_some(body: &[Stmt], depth: u32, under: bool, varying: &[bool]) -> bool {
+    body.iter().any(|s| match &s.kind {
+        StmtKind::Break(d) | StmtKind::Continue(d) => under && *d >= depth,
+        StmtKind::If(c, a, b) => {
+            let under = under || is_varying(c, varying);
+            [a, b].into_iter().any(|l| leaves_in_some(l, depth, under, varying))
+        }
+        StmtKind::For(l) => {
+            let under = under
+                || is_varying(&l.from, varying)
+                || is_varying(&l.to, varying)
+                || leaves_in_some(&l.body, 0, false, varying);
+            leaves_in_some(&l.body, depth + 1, under, varying)
+        }
+        StmtKind::Loop(b) | StmtKind::Block(b) => {
+            let under = under || leaves_in_some(b, 0, false, varying);
+            leaves_in_some(b, depth + 1, under, varying)
+        }
         _ => false,
     })
 }
 
+/// Does a value differ between lanes?
+pub fn is_varying(e: &Expr, varying: &[bool]) -> bool {
+    match &e.kind {
+        ExprKind::Any(_) => false,
+        ExprKind::Load(Place { base: Base::In(_), .. }) => true,
+        ExprKind::Load(Place { base: Base::Local(id), .. }) if varying[id.index()] => true,
+        _ => {
+            let mut any = false;
+            e.each_operand(&mut |e| any = any || is_varying(e, varying));
+            any
+        }
+    }
+}
+
 /// May the function run in lanes?
-fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<()> {
+fn legal(f: &Function, varying: &[bool], hope: bool) -> Option<()> {
     for (l, v) in f.locals.iter().zip(varying) {
         let scalar = |ty: &Ty| matches!(ty, Ty::Float | Ty::Int | Ty::Bool | Ty::Bit);
         let ok = match &l.ty {
@@ -271,9 +317,9 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<
                 target && index_ok(p) && !(whole && matches!(p.base, Base::Out(_)))
             }
             StmtKind::If(c, ..) => !is_varying(c, varying),
-            StmtKind::For(_) | StmtKind::Loop(_) | StmtKind::Block(_) | StmtKind::Break(_) | StmtKind::Continue(_) => {
-                true
-            }
+            // the lanes turn together
+            StmtKind::For(l) => !varying[l.var.index()],
+            StmtKind::Loop(_) | StmtKind::Block(_) | StmtKind::Break(_) | StmtKind::Continue(_) => true,
             StmtKind::Check(_) => hope,
             _ => false,
         };
@@ -288,15 +334,6 @@ fn legal(kernel: &Kernel, f: &Function, varying: &[bool], hope: bool) -> Option<
                 _ => index_ok(p),
             },
             ExprKind::Iter | ExprKind::Compose(_) | ExprKind::Component(..) => false,
-            // operands are evaluated in all lanes
-            ExprKind::Select(c, a, b) if is_varying(c, varying) => {
-                convert::harmless(a, f, kernel.work.rates) && convert::harmless(b, f, kernel.work.rates)
-            }
-            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, b)
-                if is_varying(a, varying) || is_varying(b, varying) =>
-            {
-                convert::harmless(b, f, kernel.work.rates)
-            }
             ExprKind::Builtin(b, _) => is_of_vectors(*b) || e.ty == Ty::Float && (is_ours(*b) || is_called(*b)),
             _ => true,
         };

@@ -83,12 +83,14 @@ fn of_graph(graph: &SdfGraph, on: &[Option<Range>], first: usize, kernels: &mut 
 fn may(kernel: &Kernel) -> bool {
     let Some(lanes) = kernel.lanes.as_ref().filter(|l| l.strands == 1 && l.narrow.is_none()) else { return false };
     let (body, rates) = (&kernel.function(lanes.function).body, kernel.work.rates);
-    let (mut ints, mut largest) = (0, 0);
+    let (mut ints, mut largest, mut alike) = (0, 0, true);
     walk::each_stmt(body, &mut |s| s.kind.each_own_expr(&mut |e| largest = largest.max(e.size())));
     walk::each_expr(body, &mut |e| {
         ints += u64::from(e.ty == Ty::Int && matches!(e.kind, ExprKind::Binary(..) | ExprKind::Select(..)));
+        // whose lanes go different ways
+        alike &= !matches!(e.kind, ExprKind::Any(_));
     });
-    ints >= FEWEST && largest <= LARGEST && rates.pop.saturating_add(rates.push) <= MOST_ITEMS
+    alike && ints >= FEWEST && largest <= LARGEST && rates.pop.saturating_add(rates.push) <= MOST_ITEMS
 }
 
 /// Notes the bounds where it pays.

@@ -254,7 +254,7 @@ impl Firing<'_> {
                 let args: Option<Vec<Const>> = args.into_iter().map(|a| Some(a?.into_const())).collect();
                 ops::builtin(*f, &args?).and_then(|c| Scalar::of(&c))
             }
-            ExprKind::Compose(_) | ExprKind::Component(..) | ExprKind::Iter => {
+            ExprKind::Compose(_) | ExprKind::Component(..) | ExprKind::Iter | ExprKind::Any(_) => {
                 e.each_operand(&mut |e| self.read(e, at));
                 None
             }

@@ -36,6 +36,7 @@ mod makespan;
 mod makespan_of_programs;
 mod makespan_of_tiles;
 mod many;
+mod masked;
 mod messages;
 mod moving;
 mod narrow;

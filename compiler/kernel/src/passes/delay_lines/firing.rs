@@ -218,7 +218,7 @@ impl<'a> Firings<'a> {
                 let args: Option<Vec<Const>> = args.into_iter().map(|a| Some(a.known()?.into_const())).collect();
                 Value::of(args.and_then(|a| ops::builtin(*f, &a)).and_then(|c| Scalar::of(&c)))
             }
-            ExprKind::Compose(_) | ExprKind::Component(..) => {
+            ExprKind::Compose(_) | ExprKind::Component(..) | ExprKind::Any(_) => {
                 e.each_operand(&mut |e| _ = self.value(e, at));
                 Value::Unknown
             }

@@ -91,6 +91,27 @@ impl Var {
     }
 }
 
+/// What has been said of values that bounds cannot say.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Said {
+    /// An int is not 0.
+    NotZero(Expr),
+    /// A boolean local is what an expression is.
+    Means(LocalId, Expr),
+}
+
+impl Said {
+    fn mentions(&self, v: Var) -> bool {
+        let (Said::NotZero(e) | Said::Means(_, e)) = self;
+        matches!((self, v), (Said::Means(id, _), Var::Local(other)) if *id == other)
+            || e.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if Var::of(p) == Some(v)))
+    }
+}
+
+/// The most that is remembered of what has been said, and its size.
+const MOST_SAID: usize = 16;
+const LONGEST_SAID: usize = 24;
+
 /// What is known at a point. For an aggregate: the bounds of all the ints in it.
 #[derive(Clone)]
 pub struct Env<'a> {
@@ -98,20 +119,22 @@ pub struct Env<'a> {
     locals: Vec<Range>,
     state: Vec<Range>,
     by_ref: Vec<bool>,
+    /// Ints that are not 0, and what booleans say: as long as nobody writes what they are made of.
+    said: Vec<Said>,
     /// Control does not come here.
     pub(super) unreachable: bool,
 }
 
 impl PartialEq for Env<'_> {
     fn eq(&self, o: &Self) -> bool {
-        self.locals == o.locals && self.state == o.state && self.unreachable == o.unreachable
+        self.locals == o.locals && self.state == o.state && self.unreachable == o.unreachable && self.said == o.said
     }
 }
 
 impl<'a> Env<'a> {
     pub(super) fn new(facts: &'a Facts, locals: &[Local], state: Vec<Range>) -> Env<'a> {
         let by_ref = locals.iter().map(|l| l.by_ref).collect();
-        Env { facts, locals: vec![Range::ALL; locals.len()], state, by_ref, unreachable: false }
+        Env { facts, locals: vec![Range::ALL; locals.len()], state, by_ref, said: Vec::new(), unreachable: false }
     }
 
     /// What holds at every point of a function, where these are bounds of all that its locals ever hold.
@@ -139,6 +162,39 @@ impl<'a> Env<'a> {
         }
     }
 
+    /// A variable has been written: nothing that was said of it holds any more.
+    pub(super) fn forget(&mut self, v: Var) {
+        self.said.retain(|s| !s.mentions(v));
+    }
+
+    /// Remembers what holds, where it is made of nothing but the function's variables.
+    pub(super) fn say(&mut self, said: Said) {
+        let (Said::NotZero(e) | Said::Means(_, e)) = &said;
+        let by_ref = |id: LocalId| self.by_ref[id.index()];
+        let own = !e.any(&mut |e| match &e.kind {
+            ExprKind::Load(p) => p.as_local().is_none_or(by_ref),
+            ExprKind::Iter | ExprKind::Any(_) => true,
+            _ => false,
+        });
+        let itself = matches!(&said, Said::Means(id, _) if by_ref(*id) || said_of(*id, e));
+        if own && !itself && e.size() <= LONGEST_SAID && self.said.len() < MOST_SAID && !self.said.contains(&said) {
+            self.said.push(said);
+        }
+    }
+
+    /// Has it been said that an int is not 0?
+    pub(super) fn is_said_not_zero(&self, e: &Expr) -> bool {
+        self.said.iter().any(|s| matches!(s, Said::NotZero(said) if said == e))
+    }
+
+    /// What a boolean is.
+    pub(super) fn meaning(&self, id: LocalId) -> Option<Expr> {
+        self.said.iter().find_map(|s| match s {
+            Said::Means(of, e) if *of == id => Some(e.clone()),
+            _ => None,
+        })
+    }
+
     /// The same where an int variable is known to lie within a range.
     pub fn knowing(&self, id: LocalId, range: Range) -> Env<'a> {
         let mut env = self.clone();
@@ -157,6 +213,7 @@ impl<'a> Env<'a> {
         }
         self.locals.iter_mut().zip(&o.locals).for_each(|(a, b)| *a = a.hull(*b));
         self.state.iter_mut().zip(&o.state).for_each(|(a, b)| *a = a.hull(*b));
+        self.said.retain(|s| o.said.contains(s));
     }
 
     /// Makes bounds that moved since `old` thresholds, or (at last) unknown.
@@ -169,4 +226,9 @@ impl<'a> Env<'a> {
         self.locals.iter_mut().zip(&old.locals).for_each(|(a, b)| widen(a, b));
         self.state.iter_mut().zip(&old.state).for_each(|(a, b)| widen(a, b));
     }
+}
+
+/// Does an expression depend on a local?
+fn said_of(id: LocalId, e: &Expr) -> bool {
+    e.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if p.base == Base::Local(id)))
 }

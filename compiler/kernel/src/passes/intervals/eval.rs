@@ -1,6 +1,6 @@
 //! Bounds of expressions, and what conditions and checks say about variables.
 
-use super::env::{Env, Range, Var};
+use super::env::{Env, Range, Said, Var};
 use crate::ir::*;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ty::Ty;
@@ -63,6 +63,11 @@ impl Env<'_> {
         use BinaryOp::*;
         match &c.kind {
             ExprKind::Unary(UnaryOp::Not, a) => self.assume(a, !holds),
+            ExprKind::Load(p) => {
+                if let Some(meaning) = p.as_local().and_then(|id| self.meaning(id)) {
+                    self.assume(&meaning, holds);
+                }
+            }
             ExprKind::Binary(And, a, b) if holds => {
                 self.assume(a, true);
                 self.assume(b, true);
@@ -94,6 +99,9 @@ impl Env<'_> {
                     Ne => (without(x, y), without(y, x)),
                     _ => return,
                 };
+                if op == Ne && y == Range::exactly(0) {
+                    self.say(Said::NotZero((**a).clone()));
+                }
                 self.refine(a, for_a);
                 self.refine(b, for_b);
             }
@@ -158,6 +166,7 @@ impl Env<'_> {
             Check::PopBeyond { popped: e, pop: n } | Check::PushBeyond { pushed: e, push: n } => {
                 self.refine(e, Range::new(Range::ALL.lo, i64::from(*n) - 1));
             }
+            Check::Divisor(e) => self.say(Said::NotZero(e.clone())),
             Check::NoResult => self.unreachable = true,
             _ => {}
         }
@@ -169,7 +178,7 @@ impl Env<'_> {
         let below = |n: u32| v.within(0, i64::from(n) - 1);
         match c {
             Check::Index { length, .. } => below(*length),
-            Check::Divisor(_) => v.lo > 0 || v.hi < 0,
+            Check::Divisor(e) => v.lo > 0 || v.hi < 0 || self.is_said_not_zero(e),
             Check::PeekNegative(_) => v.lo >= 0,
             Check::PeekBeyond { peek, .. } => below(*peek),
             Check::PopBeyond { pop, .. } => v.hi < i64::from(*pop),

@@ -25,7 +25,7 @@ pub(super) fn apart(kernel: &Kernel, (f, lanes): (Function, Lanes)) -> (Function
     if kernel.input != Ty::Complex || kernel.output != Ty::Complex || !plain {
         return (f, lanes);
     }
-    match half(&f).and_then(|half| Some((varying(&half)?, half))) {
+    match half(&f).map(|half| (varying(&half), half)) {
         Some((varying, half)) => {
             let (unroll, deep) = vectors(&half, &varying);
             let phases = lanes.phases && rates.pop > lanes.strands;

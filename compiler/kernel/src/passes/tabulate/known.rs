@@ -46,7 +46,7 @@ impl Known<'_> {
                 let args: Option<Vec<Const>> = args.iter().map(|a| self.value(a)).collect();
                 ops::builtin(*f, &args?)
             }
-            ExprKind::Compose(_) | ExprKind::Component(..) | ExprKind::Iter => None,
+            ExprKind::Compose(_) | ExprKind::Component(..) | ExprKind::Iter | ExprKind::Any(_) => None,
         }
     }
 
@@ -167,7 +167,7 @@ fn follows<'a>(kernel: &Kernel, f: &Function, e: &'a Expr, env: &Env<'_>, counte
             }
             _ => None,
         },
-        ExprKind::Iter | ExprKind::Compose(_) | ExprKind::Component(..) => None,
+        ExprKind::Iter | ExprKind::Compose(_) | ExprKind::Component(..) | ExprKind::Any(_) => None,
         _ => of_operands(kernel, f, e, env, counters),
     };
     deeper.or_else(|| {

@@ -26,7 +26,7 @@ fn is_eligible(s: &Stmt) -> bool {
             ok &= scalar(&e.ty)
                 && match &e.kind {
                     ExprKind::Load(p) => matches!(p.base, Base::Table(_)) || p.as_local().is_some(),
-                    ExprKind::Iter | ExprKind::Compose(_) | ExprKind::Component(..) => false,
+                    ExprKind::Iter | ExprKind::Compose(_) | ExprKind::Component(..) | ExprKind::Any(_) => false,
                     _ => true,
                 };
         });

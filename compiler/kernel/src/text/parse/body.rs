@@ -260,6 +260,12 @@ impl Parser<'_> {
                 self.expect("(")?;
                 return Ok(Expr { kind: ExprKind::Compose(self.list(")", Self::expr)?), ty });
             }
+            "any" => {
+                self.expect("(")?;
+                let a = Box::new(self.expr()?);
+                self.expect(")")?;
+                return Ok(Expr { kind: ExprKind::Any(a), ty: Ty::Bool });
+            }
             "part" => {
                 self.expect("(")?;
                 let a = Box::new(self.expr()?);
