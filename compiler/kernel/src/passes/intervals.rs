@@ -240,18 +240,17 @@ impl<'a, 'v> Walker<'a, 'v> {
                 other.assume(c, false);
                 // what `&&` is, whose second operand has checks before it
                 let first = match &c.kind {
-                    ExprKind::Load(p) if b.is_empty() => p.as_local().and_then(|id| Some((id, env.meaning(id)?))),
+                    ExprKind::Load(p) if b.is_empty() => p.as_local().map(|id| (id, env.said_of(id))),
                     _ => None,
                 };
                 self.body(a, env);
                 self.body(b, &mut other);
-                let second = first.as_ref().and_then(|(id, _)| env.meaning(*id)).filter(|_| !env.unreachable);
+                let second = first.as_ref().map(|(id, _)| env.said_of(*id)).filter(|_| !env.unreachable);
                 env.join(&other);
-                if let (Some((id, first)), Some(second)) = (first, second)
-                    && !a.iter().any(|s| writes(s, &first))
-                {
-                    env.forget(Var::Local(id));
-                    env.say(Said::Means(id, Expr::binary(BinaryOp::And, first, second, Ty::Bool)));
+                if let (Some((id, first)), Some(second)) = (first, second) {
+                    first.into_iter().filter(|e| !a.iter().any(|s| writes(s, e))).chain(second).for_each(|e| {
+                        env.say(Said::Needs(id, e));
+                    });
                 }
             }
             StmtKind::For(l) => self.counted(l, env),

@@ -100,3 +100,54 @@ int->int splitjoin Main { split roundrobin; for (int i = 1; i < 9; i++) add C(i)
         assert_eq!(place.as_interpreted(&input, &ways).code, code, "{program}");
     }
 }
+
+/// Divisors that have been compared with 0, by conditions of all kinds, and indices behind `&&`, need no check; what has been written since does.
+#[test]
+fn what_has_been_compared_needs_none() {
+    let left = |body: &str| {
+        let text = format!(
+            "int->int filter F {{ int[8] t; work pop 2 push 1 {{ int a = pop(); int b = pop(); int q = 7; {body} push(q); }} }}"
+        );
+        let place = Place::new().with("a.str", format!("{text} int->int pipeline Main {{ add F; }}"));
+        let dumped = place.run(&["run", "a.str", "--dump-after", "prove-checks"]).ends(0).text().to_string();
+        let input: Vec<u8> = (0..400).flat_map(|i: i32| (i * 37 % 23 + 1).to_le_bytes()).collect();
+        let by = |how: &[&str]| place.run_with(&[&["run", "a.str"], how].concat(), &input);
+        let (one, other) = (by(&["--interpret"]), by(&["--back-end", "jit"]));
+        assert_eq!((&one.stdout, one.code), (&other.stdout, other.code), "{body}");
+        dumped.matches("check ").count()
+    };
+    for proved in [
+        "if (b != 0) q = a / b;",
+        "if (b == 0) q = 1; else q = a % b;",
+        "q = b == 0 ? 0 : a / b + a % b;",
+        "if (b % 5 != 0) q = a / (b % 5) + a % (b % 5);",
+        "while (b != 0) { int r = a % b; a = b; b = r; } q = a;",
+        "if (b != 0 && a / b > 1) q = a / b;",
+        "boolean some = b != 0; if (some) q = a / b;",
+        "boolean none = !(b != 0); a++; if (!none) q = a / b;",
+        "if (a >= 0 && a < 8 && t[a] > 3) q = t[a];",
+        "if (b != 0) for (int i = 0; i < 4; i++) q += a / b + i;",
+    ] {
+        assert_eq!(left(proved), 0, "{proved}");
+    }
+    for (open, n) in [
+        ("q = a / b;", 1),
+        // the second is the first's
+        ("q = a / b; q += a % b;", 1),
+        ("if (b != 0) { b = a - b; q = a / b; }", 1),
+        ("if (b != 0) { b += a & 1; q = a / b; }", 1),
+        ("if (b == 0) q = 1; q += a / b;", 1),
+        ("if (b != 1) q = a / b;", 1),
+        ("boolean some = b != 0; b = a; if (some) q = a / b;", 1),
+        ("boolean some = b != 0; some = some || a > 3; if (some) q = a / b;", 1),
+        ("boolean some = b != 0; if (a > 5) some = true; if (some) q = a / b;", 1),
+        ("boolean some = b != 0; if (some) { b = a; some = a > 3; } if (some) q = a / b;", 1),
+        ("if (b != 0) for (int i = 0; i < 4; i++) { q += a / b; b = q & 3; }", 1),
+        // of its first turn, which is split off, and of the others
+        ("for (int i = 0; i < 4; i++) { if (i != 0) q += a / i; q += a / (i - 2 * b); }", 2),
+        ("if (a >= 0 && t[a & 15] > 3) q = 1;", 1),
+        ("if (a < 8 && a != 0) q = t[a];", 1),
+    ] {
+        assert_eq!(left(open), n, "{open}");
+    }
+}

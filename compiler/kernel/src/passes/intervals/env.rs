@@ -98,12 +98,14 @@ pub(super) enum Said {
     NotZero(Expr),
     /// A boolean local is what an expression is.
     Means(LocalId, Expr),
+    /// The expression is true where a boolean local is.
+    Needs(LocalId, Expr),
 }
 
 impl Said {
     fn mentions(&self, v: Var) -> bool {
-        let (Said::NotZero(e) | Said::Means(_, e)) = self;
-        matches!((self, v), (Said::Means(id, _), Var::Local(other)) if *id == other)
+        let (Said::NotZero(e) | Said::Means(_, e) | Said::Needs(_, e)) = self;
+        matches!((self, v), (Said::Means(id, _) | Said::Needs(id, _), Var::Local(other)) if *id == other)
             || e.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if Var::of(p) == Some(v)))
     }
 }
@@ -169,14 +171,14 @@ impl<'a> Env<'a> {
 
     /// Remembers what holds, where it is made of nothing but the function's variables.
     pub(super) fn say(&mut self, said: Said) {
-        let (Said::NotZero(e) | Said::Means(_, e)) = &said;
+        let (Said::NotZero(e) | Said::Means(_, e) | Said::Needs(_, e)) = &said;
         let by_ref = |id: LocalId| self.by_ref[id.index()];
         let own = !e.any(&mut |e| match &e.kind {
             ExprKind::Load(p) => p.as_local().is_none_or(by_ref),
             ExprKind::Iter | ExprKind::Any(_) => true,
             _ => false,
         });
-        let itself = matches!(&said, Said::Means(id, _) if by_ref(*id) || said_of(*id, e));
+        let itself = matches!(&said, Said::Means(id, _) | Said::Needs(id, _) if by_ref(*id) || depends(*id, e));
         if own && !itself && e.size() <= LONGEST_SAID && self.said.len() < MOST_SAID && !self.said.contains(&said) {
             self.said.push(said);
         }
@@ -193,6 +195,15 @@ impl<'a> Env<'a> {
             Said::Means(of, e) if *of == id => Some(e.clone()),
             _ => None,
         })
+    }
+
+    /// What is true where a boolean is.
+    pub(super) fn said_of(&self, id: LocalId) -> Vec<Expr> {
+        let of_it = |s: &Said| match s {
+            Said::Means(of, e) | Said::Needs(of, e) => (*of == id).then(|| e.clone()),
+            Said::NotZero(_) => None,
+        };
+        self.said.iter().filter_map(of_it).collect()
     }
 
     /// The same where an int variable is known to lie within a range.
@@ -229,6 +240,6 @@ impl<'a> Env<'a> {
 }
 
 /// Does an expression depend on a local?
-fn said_of(id: LocalId, e: &Expr) -> bool {
+fn depends(id: LocalId, e: &Expr) -> bool {
     e.any(&mut |e| matches!(&e.kind, ExprKind::Load(p) if p.base == Base::Local(id)))
 }

@@ -64,8 +64,12 @@ impl Env<'_> {
         match &c.kind {
             ExprKind::Unary(UnaryOp::Not, a) => self.assume(a, !holds),
             ExprKind::Load(p) => {
-                if let Some(meaning) = p.as_local().and_then(|id| self.meaning(id)) {
+                let Some(id) = p.as_local() else { return };
+                if let Some(meaning) = self.meaning(id).filter(|_| !holds) {
                     self.assume(&meaning, holds);
+                }
+                if holds {
+                    self.said_of(id).iter().for_each(|e| self.assume(e, true));
                 }
             }
             ExprKind::Binary(And, a, b) if holds => {

@@ -13,6 +13,8 @@
 
 mod items;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use super::guard::{Known, anywhere, choose, loads};
 use super::{fresh, is_varying, leaves_in_some};
@@ -231,7 +233,10 @@ impl Masks<'_> {
         let span = s.span;
         match &s.kind {
             StmtKind::If(c, a, b) => self.condition(c, [a, b], span, (on, levels), out),
-            StmtKind::Check(_) => Some(out.push(s.clone())),
+            StmtKind::Check(_) => {
+                out.push(s.clone());
+                Some(())
+            }
             StmtKind::Block(b) if !walk::leaves(b, 0, true, true) => {
                 levels.push(Level::Kept);
                 out.extend(self.list(b, on, levels)?);
@@ -284,14 +289,16 @@ impl Masks<'_> {
         let jumps = [a, b].into_iter().any(|l| walk::leaves(l, 0, true, true));
         if !jumps && self.is_same(c) {
             let (a, b) = (self.list(a, on, levels)?, self.list(b, on, levels)?);
-            return Some(out.push(StmtKind::If(c.clone(), a, b).at(span)));
+            out.push(StmtKind::If(c.clone(), a, b).at(span));
+            return Some(());
         }
         // the usual end of a loop: those go on that do not leave
         if let (Some(on), [only], true) = (on, a.as_slice(), b.is_empty())
             && matches!(only.kind, StmtKind::Break(0))
             && matches!(levels.last(), Some(Level::Masked { alive, turn: None }) if *alive == on)
         {
-            return Some(out.push(set(on, both(here(on), Expr::not(c.clone())), span)));
+            out.push(set(on, both(here(on), Expr::not(c.clone())), span));
+            return Some(());
         }
         let taken = self.local("taken");
         let among = |e: Expr| on.map_or(e.clone(), |on| both(here(on), e));
