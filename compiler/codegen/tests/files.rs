@@ -167,3 +167,38 @@ fn structs_are_packed_in_files() {
     assert_eq!(told(&exe, &["-i", "in", "-o", "out"], b"").1, "");
     assert!(std::fs::read(folder.path().join("out")).unwrap() == all);
 }
+
+/// Many numbers at once are what each is by itself: halves, limits, what is no number; more than a buffer holds.
+#[test]
+fn many_numbers_and_bits() {
+    let (_folder, exe) = built(&copy(Ty::Float));
+    let halves = (-70000..70000).map(|i| i as f32 * 0.5);
+    let odd = [0.49999997, f32::INFINITY, f32::NAN, -0.0, 1e20, -1e20];
+    let floats: Vec<f32> = halves.chain((-700..700).map(|i| i as f32 / 256.0)).chain(odd).collect();
+    let bytes: Vec<u8> = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let byte = |x: f64| x.round().clamp(0.0, 255.0) as u8;
+    let each = |f: &dyn Fn(f64) -> Vec<u8>| floats.iter().flat_map(|x| f(f64::from(*x))).collect::<Vec<u8>>();
+    let to = |format: &str| told(&exe, &["--output-format", format], &bytes).0;
+    assert!(to("i16") == each(&|x| (x.round().clamp(-32768.0, 32767.0) as i16).to_le_bytes().to_vec()));
+    assert!(to("i32") == each(&|x| (x.round() as i32).to_le_bytes().to_vec()));
+    assert!(to("u8") == each(&|x| vec![byte(x)]));
+    assert!(to("rtl") == each(&|x| vec![byte(x * 127.5 + 127.5)]));
+    let words: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+    let from = |exe: &Path, format: &str| told(exe, &["--input-format", format], &words).0;
+    let ints = |n: usize, f: &dyn Fn(&[u8]) -> i32| words.chunks(n).map(f).collect::<Vec<i32>>();
+    let (of_words, of_bytes) = (ints(2, &|w| i16::from_le_bytes([w[0], w[1]]).into()), ints(1, &|b| b[0].into()));
+    for (format, want) in [("i16", &of_words), ("u8", &of_bytes)] {
+        assert!(from(&exe, format) == want.iter().flat_map(|x| (*x as f32).to_le_bytes()).collect::<Vec<u8>>());
+    }
+    let (_folder, exe) = built(&copy(Ty::Int));
+    for (format, want) in [("i16", &of_words), ("u8", &of_bytes)] {
+        let ints: Vec<u8> = want.iter().flat_map(|x| x.to_le_bytes()).collect();
+        assert!(from(&exe, format) == ints);
+        assert!(told(&exe, &["--output-format", format], &ints).0 == words);
+    }
+    let (_folder, exe) = built(&copy(Ty::Bit));
+    assert!(told(&exe, &[], &words).0 == words);
+    let text = told(&exe, &["--output-format", "text"], &[0xa3, 0x01]).0;
+    assert_eq!(String::from_utf8(text).unwrap().replace('\n', ""), "1010001100000001");
+    assert_eq!(told(&exe, &["--input-format", "text"], b"1 0 1 0 0 0 1 1 1 1 1").0, [0xa3, 0xe0]);
+}

@@ -329,6 +329,12 @@ static int64_t sl_file_decode(sl_files *files, sl_file *f, char *items, int64_t 
         n = (held * 8 - f->bits * (held > 0)) / bytes;
         n = n < (uint64_t)max ? n : (uint64_t)max;
         for (uint64_t i = 0; i < n * bytes; i++) {
+            for (; f->bits == 0 && n * bytes - i >= 8; i += 8) {
+                sl_bits_get(f->bytes[f->at++], items + i);
+            }
+            if (i == n * bytes) {
+                break;
+            }
             items[i] = (char)(f->bytes[f->at] >> (7 - f->bits) & 1);
             f->bits = (f->bits + 1) % 8;
             f->at += f->bits == 0;
@@ -345,8 +351,12 @@ static int64_t sl_file_decode(sl_files *files, sl_file *f, char *items, int64_t 
         n = held / (wide * f->end->scalars);
         n = n < (uint64_t)max ? n : (uint64_t)max;
         used = n * wide * f->end->scalars;
-        for (uint64_t i = 0; i < n * f->end->scalars; i++) {
-            double value = sl_number_get(f, f->bytes + f->at + i * wide, real);
+        const int many = scalar == SLUICE_FLOAT || scalar == SLUICE_INT;
+        if (many) {
+            sl_numbers_get(f, scalar, f->bytes + f->at, items, n * f->end->scalars);
+        }
+        for (uint64_t i = 0; !many && i < n * f->end->scalars; i++) {
+            double value = sl_number_get(f->format.number, f->scale, f->bytes + f->at + i * wide, real);
             if (!sl_scalar_put(scalar, value, items + i * narrow)) {
                 if (i >= f->end->scalars) {
                     n = i / f->end->scalars; /* those before it come first */
@@ -438,9 +448,29 @@ static int sl_file_write(sl_files *files, sl_file *f, const char *items, int64_t
     if (f->format.kind == SL_FORMAT_RAW && scalar != SLUICE_BIT) {
         return sl_file_add(files, f, items, (uint64_t)n * f->end->bytes);
     }
+    const int numbers = f->format.kind != SL_FORMAT_RAW && f->format.kind != SL_FORMAT_TEXT;
     for (uint64_t i = 0; i < scalars; i++) {
         if (sl_file_room(files, f, 64) != 0) {
             return -1;
+        }
+        /* many at once, as far as there is room */
+        if (numbers && (scalar == SLUICE_FLOAT || scalar == SLUICE_INT)) {
+            const uint64_t size = (uint64_t)sl_number_bytes(f->format.number), room = (f->size - f->held) / size;
+            const uint64_t some = scalars - i < room ? scalars - i : room;
+            sl_numbers_put(f, scalar, items + i * wide, f->bytes + f->held, some);
+            f->held += some * size;
+            f->data += some * size;
+            i += some - 1;
+            continue;
+        }
+        if (f->format.kind == SL_FORMAT_RAW && f->bits == 0 && scalars - i >= 8) {
+            uint64_t some = f->size - f->held;
+            some = some < (scalars - i) / 8 ? some : (scalars - i) / 8;
+            for (uint64_t k = 0; k < some; k++) {
+                f->bytes[f->held++] = sl_bits_put(items + i + k * 8);
+            }
+            i += some * 8 - 1;
+            continue;
         }
         if (f->format.kind == SL_FORMAT_RAW) {
             f->held_bits = f->held_bits << 1 | (items[i] != 0);
@@ -455,9 +485,10 @@ static int sl_file_write(sl_files *files, sl_file *f, const char *items, int64_t
             f->held += (size_t)length;
             f->bytes[f->held++] = (i + 1) % f->end->scalars == 0 ? '\n' : ' ';
         } else {
-            size_t before = f->held;
-            sl_number_put(f, sl_scalar_get(scalar, items + i * wide), scalar >= SLUICE_FLOAT);
-            f->data += f->held - before;
+            const size_t size = (size_t)sl_number_bytes(f->format.number);
+            sl_number_put(f->format.number, f->scale, sl_scalar_get(scalar, items + i * wide), scalar >= SLUICE_FLOAT, f->bytes + f->held);
+            f->held += size;
+            f->data += size;
         }
     }
     return f->terminal ? sl_file_flush(files, f) : 0;

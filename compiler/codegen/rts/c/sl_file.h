@@ -93,10 +93,16 @@ static int sl_files_finish(sl_files *files) SL_UNUSED;
 static void sl_files_destroy(sl_files *files) SL_UNUSED;
 
 /* One number of a file, for a real item or an integer one. */
-static double sl_number_get(const sl_file *f, const unsigned char *bytes, int real) SL_UNUSED;
+static double sl_number_get(int number, double scale, const unsigned char *bytes, int real) SL_UNUSED;
 static int sl_number_bytes(int number) SL_UNUSED;
-/* Appends a number to the gathered bytes; there is room for 8. */
-static void sl_number_put(sl_file *f, double value, int real) SL_UNUSED;
+/* A number of a real item or an integer one to its place. */
+static void sl_number_put(int number, double scale, double value, int real, unsigned char *to) SL_UNUSED;
+/* Numbers of a file as floats or ints, and back. */
+static void sl_numbers_get(const sl_file *f, uint32_t scalar, const unsigned char *from, char *to, uint64_t n) SL_UNUSED;
+static void sl_numbers_put(const sl_file *f, uint32_t scalar, const char *from, unsigned char *to, uint64_t n) SL_UNUSED;
+/* A byte's bits as items, the highest first, and back. */
+static void sl_bits_get(unsigned char byte, char *to) SL_UNUSED;
+static unsigned char sl_bits_put(const char *from) SL_UNUSED;
 /* One scalar of an item. */
 static size_t sl_scalar_bytes(uint32_t scalar) SL_UNUSED;
 static double sl_scalar_get(uint32_t scalar, const char *bytes) SL_UNUSED;

@@ -1,7 +1,10 @@
 /* Numbers in files, in binary and in text. */
 #include "sl_file.h"
 
-static int sl_number_bytes(int number) {
+/* What is done for many numbers at once, of one kind that is known: its loop is a vector's. */
+#define SL_OF_MANY static inline __attribute__((always_inline))
+
+SL_OF_MANY int sl_number_bytes(int number) {
     switch (number) {
     case SL_F64:
         return 8;
@@ -17,9 +20,9 @@ static int sl_number_bytes(int number) {
     }
 }
 
-static double sl_number_get(const sl_file *f, const unsigned char *bytes, int real) {
-    const double scale = real ? f->scale : 1.0;
-    switch (f->format.number) {
+SL_OF_MANY double sl_number_get(int number, double scale, const unsigned char *bytes, int real) {
+    scale = real ? scale : 1.0;
+    switch (number) {
     case SL_F32: {
         float x;
         memcpy(&x, bytes, 4);
@@ -30,8 +33,11 @@ static double sl_number_get(const sl_file *f, const unsigned char *bytes, int re
         memcpy(&x, bytes, 8);
         return x;
     }
-    case SL_S16:
-        return (int16_t)(bytes[0] | bytes[1] << 8) * scale;
+    case SL_S16: {
+        int16_t x;
+        memcpy(&x, bytes, 2);
+        return x * scale;
+    }
     case SL_S24:
         return ((int32_t)((uint32_t)bytes[0] << 8 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 24) >> 8) * scale;
     case SL_S32: {
@@ -48,19 +54,18 @@ static double sl_number_get(const sl_file *f, const unsigned char *bytes, int re
     }
 }
 
-/* To the nearest whole number, limited; a NaN is 0. */
-static int32_t sl_whole(double value, double least, double most) {
-    value = round(value);
-    if (!(value > least)) {
-        return value <= least ? (int32_t)least : 0;
-    }
-    return value < most ? (int32_t)value : (int32_t)most;
+/* To the nearest whole number, halves away from zero, limited; a NaN is 0. What is cut off is exact. */
+SL_OF_MANY int32_t sl_whole(double value, double least, double most) {
+    value = value > least ? value : value <= least ? least : 0.0;
+    value = value < most ? value : most;
+    const int32_t cut = (int32_t)value;
+    const double rest = value - cut;
+    return cut + (rest >= 0.5) - (rest <= -0.5);
 }
 
-static void sl_number_put(sl_file *f, double value, int real) {
-    unsigned char *to = f->bytes + f->held;
-    const int bytes = sl_number_bytes(f->format.number);
-    switch (f->format.number) {
+SL_OF_MANY void sl_number_put(int number, double scale, double value, int real, unsigned char *to) {
+    const int bytes = sl_number_bytes(number);
+    switch (number) {
     case SL_F32: {
         float x = (float)value;
         memcpy(to, &x, 4);
@@ -73,7 +78,7 @@ static void sl_number_put(sl_file *f, double value, int real) {
     case SL_S24:
     case SL_S32: {
         double top = (double)((uint32_t)1 << (bytes * 8 - 1));
-        int32_t x = sl_whole(real ? value / f->scale : value, -top, top - 1.0);
+        int32_t x = sl_whole(real ? value / scale : value, -top, top - 1.0);
         memcpy(to, &x, (size_t)bytes);
         break;
     }
@@ -87,14 +92,13 @@ static void sl_number_put(sl_file *f, double value, int real) {
         *to = (unsigned char)sl_whole(value, 0.0, 255.0);
         break;
     }
-    f->held += (size_t)bytes;
 }
 
 static size_t sl_scalar_bytes(uint32_t scalar) {
     return scalar <= SLUICE_BOOLEAN ? 1 : scalar == SLUICE_DOUBLE ? 8 : 4;
 }
 
-static double sl_scalar_get(uint32_t scalar, const char *bytes) {
+SL_OF_MANY double sl_scalar_get(uint32_t scalar, const char *bytes) {
     if (scalar == SLUICE_INT) {
         int32_t x;
         memcpy(&x, bytes, 4);
@@ -113,7 +117,7 @@ static double sl_scalar_get(uint32_t scalar, const char *bytes) {
     return *bytes != 0;
 }
 
-static int sl_scalar_put(uint32_t scalar, double value, char *bytes) {
+SL_OF_MANY int sl_scalar_put(uint32_t scalar, double value, char *bytes) {
     if (scalar == SLUICE_INT) {
         int32_t x = (int32_t)value;
         memcpy(bytes, &x, 4);
@@ -129,6 +133,73 @@ static int sl_scalar_put(uint32_t scalar, double value, char *bytes) {
         *bytes = value != 0.0;
     }
     return 1;
+}
+
+SL_OF_MANY void sl_numbers_get_of(int number, double scale, uint32_t scalar, const unsigned char *restrict from, char *restrict to, uint64_t n) {
+    const size_t wide = (size_t)sl_number_bytes(number);
+    for (uint64_t i = 0; i < n; i++) {
+        (void)sl_scalar_put(scalar, sl_number_get(number, scale, from + i * wide, scalar == SLUICE_FLOAT), to + i * 4);
+    }
+}
+
+SL_OF_MANY void sl_numbers_put_of(int number, double scale, uint32_t scalar, const char *restrict from, unsigned char *restrict to, uint64_t n) {
+    const size_t wide = (size_t)sl_number_bytes(number);
+    for (uint64_t i = 0; i < n; i++) {
+        sl_number_put(number, scale, sl_scalar_get(scalar, from + i * 4), scalar == SLUICE_FLOAT, to + i * wide);
+    }
+}
+
+/* The kinds of numbers, one by one. */
+#define SL_EACH_NUMBER(which, of) \
+    switch (which) { \
+    case SL_F32: of(SL_F32); break; \
+    case SL_F64: of(SL_F64); break; \
+    case SL_S16: of(SL_S16); break; \
+    case SL_S24: of(SL_S24); break; \
+    case SL_S32: of(SL_S32); break; \
+    case SL_W8: of(SL_W8); break; \
+    case SL_RTL: of(SL_RTL); break; \
+    default: of(SL_U8); break; \
+    }
+
+/* Numbers of a file as floats or ints, and such as numbers. */
+static void sl_numbers_get(const sl_file *f, uint32_t scalar, const unsigned char *from, char *to, uint64_t n) {
+#define SL_FLOATS(number) sl_numbers_get_of(number, f->scale, SLUICE_FLOAT, from, to, n)
+#define SL_INTS(number) sl_numbers_get_of(number, f->scale, SLUICE_INT, from, to, n)
+    if (scalar == SLUICE_FLOAT) {
+        SL_EACH_NUMBER(f->format.number, SL_FLOATS)
+    } else {
+        SL_EACH_NUMBER(f->format.number, SL_INTS)
+    }
+#undef SL_FLOATS
+#undef SL_INTS
+}
+
+static void sl_numbers_put(const sl_file *f, uint32_t scalar, const char *from, unsigned char *to, uint64_t n) {
+#define SL_FLOATS(number) sl_numbers_put_of(number, f->scale, SLUICE_FLOAT, from, to, n)
+#define SL_INTS(number) sl_numbers_put_of(number, f->scale, SLUICE_INT, from, to, n)
+    if (scalar == SLUICE_FLOAT) {
+        SL_EACH_NUMBER(f->format.number, SL_FLOATS)
+    } else {
+        SL_EACH_NUMBER(f->format.number, SL_INTS)
+    }
+#undef SL_FLOATS
+#undef SL_INTS
+}
+
+/* Eight bits of a byte as bytes, the highest first: each byte of the word keeps its own, and what is not 0 becomes 1. */
+static inline void sl_bits_get(unsigned char byte, char *to) {
+    const uint64_t lowest = 0x0101010101010101;
+    uint64_t own = byte * lowest & 0x0102040810204080;
+    own = (own + 0x7F * lowest) >> 7 & lowest;
+    memcpy(to, &own, 8);
+}
+
+/* And back: the product's highest byte is the sum of all bits, each moved to its place. */
+static inline unsigned char sl_bits_put(const char *from) {
+    uint64_t word;
+    memcpy(&word, from, 8);
+    return (unsigned char)((word & 0x0101010101010101) * 0x8040201008040201 >> 56);
 }
 
 static int sl_scalar_text(uint32_t scalar, const char *bytes, char *text) {

@@ -155,20 +155,20 @@ impl Number {
         }
     }
 
-    /// Appends a number; integers are rounded to the nearest (halves away from zero) and limited to their range.
-    pub fn put(self, value: f64, real: bool, out: &mut Vec<u8>) {
+    /// Writes a number to `out`, which has room for it alone; integers are rounded to the nearest (halves away from zero) and limited to their range.
+    pub fn put(self, value: f64, real: bool, out: &mut [u8]) {
+        let byte = |x: f64| whole(x, 0.0, 255.0) as u8;
         match self {
-            Number::F32 => out.extend((value as f32).to_le_bytes()),
-            Number::F64 => out.extend(value.to_le_bytes()),
+            Number::F32 => out.copy_from_slice(&(value as f32).to_le_bytes()),
+            Number::F64 => out.copy_from_slice(&value.to_le_bytes()),
             Number::Signed(n, scale) => {
                 let value = if real { value / scale } else { value };
                 let top = f64::from(1u32 << (u32::from(n) * 8 - 1));
-                let whole = value.round().clamp(-top, top - 1.0) as i32;
-                out.extend(&whole.to_le_bytes()[..usize::from(n)]);
+                out.copy_from_slice(&whole(value, -top, top - 1.0).to_le_bytes()[..usize::from(n)]);
             }
-            Number::U8 => out.push(value.round().clamp(0.0, 255.0) as u8),
-            Number::Wav8 => out.push((value * if real { 128.0 } else { 1.0 } + 128.0).round().clamp(0.0, 255.0) as u8),
-            Number::Rtl => out.push((value * 127.5 + 127.5).round().clamp(0.0, 255.0) as u8),
+            Number::U8 => out[0] = byte(value),
+            Number::Wav8 => out[0] = byte(value * if real { 128.0 } else { 1.0 } + 128.0),
+            Number::Rtl => out[0] = byte(value * 127.5 + 127.5),
         }
     }
 
@@ -192,6 +192,25 @@ impl Number {
             (Number::F32, Scalar::F32) | (Number::F64, Scalar::F64) | (Number::Signed(4, 1.0), Scalar::Int)
         )
     }
+}
+
+/// The nearest whole number, halves away from zero, within limits that are ints; 0 for what is no number.
+#[inline(always)]
+#[allow(unsafe_code)] // without it, a conversion for vectors is many instructions
+pub fn whole(value: f64, least: f64, most: f64) -> i32 {
+    let value = if value > least {
+        value
+    } else if value <= least {
+        least
+    } else {
+        0.0
+    };
+    let value = if value < most { value } else { most };
+    // SAFETY: it is a number within limits that are ints.
+    let cut: i32 = unsafe { value.to_int_unchecked() };
+    // exact: what is cut off is farther right than what is left
+    let rest = value - f64::from(cut);
+    cut + i32::from(rest >= 0.5) - i32::from(rest <= -0.5)
 }
 
 /// The scalar of items that a format other than raw can carry, or why it cannot.
@@ -270,17 +289,40 @@ mod tests {
             Number::F64,
             Number::Wav8,
         ] {
-            let mut out = Vec::new();
+            let mut out = vec![0; number.bytes()];
             number.put(-0.5, true, &mut out);
-            assert_eq!((out.len(), number.get(&out, true)), (number.bytes(), -0.5), "{number:?}");
+            assert_eq!(number.get(&out, true), -0.5, "{number:?}");
         }
-        let mut out = Vec::new();
-        wav16.put(1.5, true, &mut out);
-        wav16.put(f64::NAN, true, &mut out);
-        Number::U8.put(-3.0, true, &mut out);
-        Number::Rtl.put(1.0, true, &mut out);
-        Number::Signed(2, 1.0).put(2.5, true, &mut out);
-        assert_eq!(out, [0xff, 0x7f, 0, 0, 0, 255, 3, 0]);
+        let of = |number: Number, value: f64| {
+            let mut out = vec![0; number.bytes()];
+            number.put(value, true, &mut out);
+            out
+        };
+        assert_eq!((of(wav16, 1.5), of(wav16, f64::NAN)), (vec![0xff, 0x7f], vec![0, 0]));
+        assert_eq!((of(Number::U8, -3.0), of(Number::Rtl, 1.0)), (vec![0], vec![255]));
+        assert_eq!(of(Number::Signed(2, 1.0), 2.5), [3, 0]);
         assert_eq!(Number::Rtl.get(&[0], true), -1.0);
+    }
+
+    #[test]
+    fn nearest_whole_numbers() {
+        let by_round = |x: f64, least: f64, most: f64| x.round().clamp(least, most) as i32;
+        let halves = (-600..600).map(|i| f64::from(i) * 0.5);
+        let odd = [
+            0.49999999999999994,
+            2147483646.5,
+            2147483647.4,
+            2147483648.0,
+            1e300,
+            f64::INFINITY,
+            f64::MIN_POSITIVE,
+            0.3,
+            127.49999999999999,
+        ];
+        for x in halves.chain(odd).flat_map(|x| [x, -x, f64::NAN]) {
+            for (least, most) in [(0.0, 255.0), (-32768.0, 32767.0), (-2147483648.0, 2147483647.0)] {
+                assert_eq!(whole(x, least, most), by_round(x, least, most), "{x} {least} {most}");
+            }
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! Input and output: one set of readers and writers for the interpreter and for native runs.
 
+mod bits;
 pub mod bytes;
-mod floats;
 pub mod format;
 pub mod host;
 pub mod item;
+mod many;
 pub mod place;
 pub mod progress;
 pub mod reader;

@@ -1,11 +1,11 @@
 //! Items from outside: any format, any source, in blocks of what is there.
 
 use super::bytes::{Bytes, FILE_BLOCK, More};
-use super::floats;
 use super::format::{self, Format, Number};
 use super::item::{ItemType, Scalar};
 use super::text::{self, Words};
 use super::wav::{self, WavHeader};
+use super::{bits, many};
 use crate::exit::Fault;
 use std::cell::RefCell;
 
@@ -183,7 +183,7 @@ impl Reader {
                 scratch.resize(FILE_BLOCK, 0);
                 let space = room.min(scratch.len() / wide) * wide;
                 let n = take(&mut scratch[..space])?;
-                floats::put(number, &scratch[..n * wide], out);
+                many::put_floats(number, &scratch[..n * wide], out);
                 Ok(n)
             })?,
         };
@@ -255,10 +255,7 @@ impl Reader {
             }
             Decode::Bits { taken } => {
                 let n = ((held.len() * 8 - *taken) / size).min(room);
-                for (i, bit) in out[..n * size].iter_mut().enumerate() {
-                    let at = *taken + i;
-                    *bit = held[at / 8] >> (7 - at % 8) & 1;
-                }
+                bits::spread(held, *taken, &mut out[..n * size]);
                 let end = *taken + n * size;
                 *taken = end % 8;
                 (n, end / 8)
@@ -268,7 +265,9 @@ impl Reader {
                 let mut n = (held.len() / (wide * self.item.scalars)).min(room);
                 let mut used = n * wide * self.item.scalars;
                 if *scalar == Scalar::F32 {
-                    floats::put(*number, &held[..used], out);
+                    many::put_floats(*number, &held[..used], out);
+                } else if *scalar == Scalar::Int {
+                    many::put_ints(*number, &held[..used], out);
                 } else {
                     let numbers = held[..used].chunks_exact(wide).zip(out.chunks_exact_mut(narrow));
                     for (i, (from, to)) in numbers.enumerate() {

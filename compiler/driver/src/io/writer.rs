@@ -3,8 +3,8 @@
 use super::format::{self, Format, Number};
 use super::item::{ItemType, Scalar};
 use super::sink::{SharedOut, Sink};
-use super::text;
 use super::wav;
+use super::{bits, many, text};
 use crate::exit::Fault;
 use std::path::Path;
 
@@ -12,10 +12,7 @@ use std::path::Path;
 enum Encode {
     Raw,
     /// Bits, eight to a byte: those of a byte that is not whole yet.
-    Bits {
-        held: u8,
-        count: u8,
-    },
+    Bits(bits::Held),
     Numbers {
         number: Number,
         scalar: Scalar,
@@ -74,7 +71,7 @@ impl Writer {
         let mut state = None;
         let mut header = Vec::new();
         let encode = match format {
-            Format::Raw if item.is_packed() => Encode::Bits { held: 0, count: 0 },
+            Format::Raw if item.is_packed() => Encode::Bits(bits::Held::default()),
             Format::Raw => Encode::Raw,
             Format::Text => Encode::Text { scalar: format::scalar_of(&item, format, &name)? },
             Format::Wav(sample) => {
@@ -118,21 +115,11 @@ impl Writer {
         self.count += (items.len() / self.item.bytes) as u64;
         match &mut self.encode {
             Encode::Raw => return self.sink.write(items),
-            Encode::Bits { held, count } => {
-                for bit in items {
-                    *held = *held << 1 | bit & 1;
-                    *count += 1;
-                    if *count == 8 {
-                        self.scratch.push(*held);
-                        (*held, *count) = (0, 0);
-                    }
-                }
+            Encode::Bits(held) => {
+                held.gather(items, &mut self.scratch);
             }
             Encode::Numbers { number, scalar } => {
-                let real = scalar.is_real();
-                for one in items.chunks_exact(scalar.bytes()) {
-                    number.put(format::get_scalar(*scalar, one), real, &mut self.scratch);
-                }
+                many::take(*number, *scalar, items, &mut self.scratch);
             }
             Encode::Text { scalar } => text::write(&self.item, *scalar, items, &mut self.scratch),
         }
@@ -152,10 +139,10 @@ impl Writer {
     /// Ends the output; gives a remark where something had to be filled up.
     pub fn finish(mut self) -> Result<Option<String>, Fault> {
         let mut remark = None;
-        if let Encode::Bits { held, count } = self.encode
-            && count > 0
+        if let Encode::Bits(held) = &self.encode
+            && let Some(rest) = held.rest()
         {
-            self.sink.write(&[held << (8 - count)])?;
+            self.sink.write(&[rest])?;
         }
         let mut patches = Vec::new();
         if let Some(wav) = &mut self.wav {

@@ -30,7 +30,7 @@ use std::collections::HashSet;
 /// What is larger is jumped over where no lane needs it.
 const LARGE: usize = 24;
 
-/// Converts the first statement in which lanes go different ways, an outer one before those within. Was there one, and could it be? `conditions`: conditions without loops, too.
+/// Converts the statements in which lanes go different ways, outer ones with those within. Were there any, and could all be? `conditions`: conditions without loops, too.
 pub(super) fn convert(f: &mut Function, varying: &[bool], of: (&Kernel, &Facts), conditions: bool) -> bool {
     let body = std::mem::take(&mut f.body);
     let locals = f.locals.len();
@@ -38,7 +38,8 @@ pub(super) fn convert(f: &mut Function, varying: &[bool], of: (&Kernel, &Facts),
     let mut varying = varying.to_vec();
     varying.resize(f.locals.len(), true);
     let mut masks = Masks { f, of, varying, whole: &behind, written: HashSet::new(), counters: Vec::new(), conditions };
-    let found = masks.first(&behind);
+    let mut changed = false;
+    let found = masks.all(&behind, &mut changed).filter(|_| changed);
     let converted = found.is_some();
     if !converted {
         f.locals.truncate(locals);
@@ -72,30 +73,26 @@ struct Masks<'a> {
 }
 
 impl Masks<'_> {
-    fn first(&mut self, list: &[Stmt]) -> Option<Vec<Stmt>> {
+    /// Statements with all that is different converted; `changed`: there was something.
+    fn all(&mut self, list: &[Stmt], changed: &mut bool) -> Option<Vec<Stmt>> {
+        let mut out = Vec::with_capacity(list.len());
         for (i, s) in list.iter().enumerate() {
             if self.is_different(s) {
-                let made = self.statement(&list[..=i])?;
-                return Some([&list[..i], &made, &list[i + 1..]].concat());
+                *changed = true;
+                out.extend(self.statement(&list[..=i])?);
+                continue;
             }
-            for (k, b) in s.kind.bodies().into_iter().enumerate() {
-                if let StmtKind::For(l) = &s.kind {
-                    self.counters.push(header(l));
-                }
-                let found = self.first(b);
-                if let StmtKind::For(_) = &s.kind {
-                    self.counters.pop();
-                }
-                if let Some(made) = found {
-                    let mut list = list.to_vec();
-                    if let Some(b) = list[i].kind.bodies_mut().into_iter().nth(k) {
-                        *b = made;
-                    }
-                    return Some(list);
-                }
+            let counters = self.counters.len();
+            if let StmtKind::For(l) = &s.kind {
+                self.counters.push(header(l));
             }
+            let bodies: Option<Vec<_>> = s.kind.bodies().into_iter().map(|b| self.all(b, changed)).collect();
+            self.counters.truncate(counters);
+            let mut s = s.clone();
+            s.kind.bodies_mut().into_iter().zip(bodies?).for_each(|(b, made)| *b = made);
+            out.push(s);
         }
-        None
+        Some(out)
     }
 
     /// Do lanes go different ways here?
