@@ -41,6 +41,9 @@ const FEW: u64 = 4;
 /// Operations for each call of a library function that is called for each lane, at least.
 const BESIDE: u64 = 8;
 
+/// Where firings go different ways, all are converted at once; what that makes may differ again, but not for ever.
+const MOST_ROUNDS: u32 = 8;
+
 /// The longest row of phases: more would need too much memory.
 const MAX_PHASES: u32 = 1024;
 
@@ -163,23 +166,23 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
     let mut f = split(&f)?;
     f.name = "lanes".into();
     let facts = Facts::of_any_state(kernel, Range::ALL);
-    let mut apart = false;
-    loop {
+    let mut apart = 0;
+    while apart < MOST_ROUNDS {
         let varying = varying(&f);
         let known = Known::new(kernel, &facts, &f.locals);
         if masks::convert(&mut f, &varying, (kernel, &facts), false) {
-            apart = true;
+            apart += 1;
             continue;
         }
         if convert::conditions(&mut f, &varying, &known) {
             continue;
         }
         if masks::convert(&mut f, &varying, (kernel, &facts), true) {
-            apart = true;
+            apart += 1;
             continue;
         }
         // ways that differ C compilers go one by one
-        if little && !apart {
+        if little && apart == 0 {
             return None;
         }
         guard::guard(&mut f, &varying, &known);
@@ -189,6 +192,7 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
         let function = FuncId::from(kernel.functions.len());
         return Some((f, Lanes { function, varying, unroll, deep, phases, strands: 1, parts: false, narrow: None }));
     }
+    None
 }
 
 /// How many vectors side by side are worth it, with 16 registers for vectors and with 32.

@@ -30,14 +30,16 @@ use std::collections::HashSet;
 /// What is larger is jumped over where no lane needs it.
 const LARGE: usize = 24;
 
-/// Converts the statements in which lanes go different ways, outer ones with those within. Were there any, and could all be? `conditions`: conditions without loops, too.
+/// Converts the statements in which lanes go different ways, outer ones with those within. Were there any, and could all be? `conditions`: conditions around nothing but assignments, too.
 pub(super) fn convert(f: &mut Function, varying: &[bool], of: (&Kernel, &Facts), conditions: bool) -> bool {
     let body = std::mem::take(&mut f.body);
     let locals = f.locals.len();
     let behind = items::behind(&body, f, varying);
     let mut varying = varying.to_vec();
     varying.resize(f.locals.len(), true);
-    let mut masks = Masks { f, of, varying, whole: &behind, written: HashSet::new(), counters: Vec::new(), conditions };
+    let items = locals..f.locals.len();
+    let (written, counters) = (HashSet::new(), Vec::new());
+    let mut masks = Masks { f, of, varying, whole: &behind, items, written, counters, conditions };
     let mut changed = false;
     let found = masks.all(&behind, &mut changed).filter(|_| changed);
     let converted = found.is_some();
@@ -65,6 +67,8 @@ struct Masks<'a> {
     varying: Vec<bool>,
     /// The function's body.
     whole: &'a [Stmt],
+    /// Variables of [`items`], which are chosen from where they were set.
+    items: std::ops::Range<usize>,
     /// What the statement that is being converted writes.
     written: HashSet<LocalId>,
     /// Counters that are the same in all lanes, and their loops, without bodies.
@@ -84,6 +88,10 @@ impl Masks<'_> {
             }
             let counters = self.counters.len();
             if let StmtKind::For(l) = &s.kind {
+                // a variable that elsewhere is something else in each lane does not count for all
+                if self.varying[l.var.index()] {
+                    return None;
+                }
                 self.counters.push(header(l));
             }
             let bodies: Option<Vec<_>> = s.kind.bodies().into_iter().map(|b| self.all(b, changed)).collect();
@@ -105,7 +113,7 @@ impl Masks<'_> {
                     || leaves_in_some(&l.body, 0, false, &self.varying)
             }
             StmtKind::If(c, a, b) => {
-                is_varying(c, &self.varying) && (self.conditions || [a, b].into_iter().any(|l| loops(l)))
+                is_varying(c, &self.varying) && (self.conditions || [a, b].into_iter().any(|l| nests(l)))
             }
             _ => false,
         }
@@ -173,7 +181,8 @@ impl Masks<'_> {
                     let own = !loads(e, &mut |l| l == id) && walk::uses(self.whole, id) == walk::uses(&list[i..], id);
                     _ = if own { loose.insert(id) } else { firm.insert(id) };
                 }
-                let loose = matches!(p.base, Base::Local(id) if loose.contains(&id));
+                let loose =
+                    matches!(p.base, Base::Local(id) if loose.contains(&id) || self.items.contains(&id.index()));
                 out.push(self.assign(p, e, on, loose)?.at(s.span));
                 continue;
             }
@@ -477,11 +486,9 @@ fn wrapped(made: Vec<Stmt>, on: On, span: Span, out: &mut Vec<Stmt>) -> Option<(
     Some(())
 }
 
-/// Is there a loop, or a block?
-fn loops(list: &[Stmt]) -> bool {
-    let mut any = false;
-    walk::each_stmt(list, &mut |s| any |= matches!(s.kind, StmtKind::For(_) | StmtKind::Loop(_) | StmtKind::Block(_)));
-    any
+/// Is there a loop, a block, or a condition?
+fn nests(list: &[Stmt]) -> bool {
+    list.iter().any(|s| !s.kind.bodies().is_empty())
 }
 
 /// Can an expression be evaluated anywhere?

@@ -158,4 +158,11 @@ fn what_is_not_converted() {
         one("$5 = zero<int[4]>; loop; { if ($0 < 9); { break 0; } $0 = ($0 - 4); $5 = zero<int[4]>; } $1 = $5[0];"),
         None
     );
+    // a counter that is something else before: it counts for nobody
+    assert_eq!(
+        one(
+            "$2 = $0; $1 = ($2 * 3); for $2 = 0 < 3 step 1; { if ($2 < 2); { $1 = ($1 + ($0 * $2)); } loop; { if ($0 < $2); { break 0; } $0 = ($0 - 4); } }"
+        ),
+        None
+    );
 }
