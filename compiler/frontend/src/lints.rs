@@ -7,6 +7,7 @@
 pub mod branches;
 pub mod empty_bodies;
 pub mod instances;
+pub mod leading_zeros;
 pub mod levels;
 pub mod loops;
 pub mod names;
@@ -58,6 +59,7 @@ pub const LINTS: &[Lint] = &[
     Lint { code: "W0214", title: "unused function of a filter" },
     Lint { code: "W0215", title: "unused static, struct or helper" },
     Lint { code: "W0216", title: "`;` that is all of a body" },
+    Lint { code: "W0217", title: "number that C would read by eights" },
     Lint { code: "W0220", title: "int that a float does not hold exactly" },
     Lint { code: "W0221", title: "division of ints whose remainder is lost" },
     Lint { code: "W0222", title: "number beyond what a float holds" },
@@ -97,6 +99,7 @@ pub fn lint_all(
         loops::lint(sources, tree, &mut out);
         empty_bodies::lint(tree, &mut out);
         shifts::lint(tree, &mut out);
+        leading_zeros::lint(sources, tree, &mut out);
         let mut keyword = levels.asked("W0231").is_some();
         tree::streams(tree, &mut |s| keyword |= s.stateful.is_some());
         for (id, instances) in w.instances.iter().filter(|(id, _)| w.decl(**id).ast.at.0.file == *file) {

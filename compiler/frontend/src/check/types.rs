@@ -53,7 +53,12 @@ impl Checker<'_> {
                             _ => Fix::new,
                         };
                         let fix = fix(format!("change to `{n}`"), name.span(), n.to_string());
-                        d = d.help(format!("here it is called `{n}`")).fix(fix);
+                        let help = match &*name.name {
+                            "long" => "an `int` has 32 bits here; a `double` holds whole numbers up to 2^53".to_string(),
+                            "unsigned" => "an `int` has a sign here: sums, products and bits are those of unsigned ones, but not `>>`, `/`, `%` and comparisons".to_string(),
+                            _ => format!("here it is called `{n}`"),
+                        };
+                        d = d.help(help).fix(fix);
                     } else if &*name.name == "goto" {
                         d = d.help("there is no `goto`: loops end by `break`, their turns by `continue`, functions by `return`");
                     } else if matches!(&*name.name, "String" | "string") {

@@ -78,27 +78,34 @@ impl Elaborator<'_> {
             for (declared, is, side) in [(i, &actual.0, "input"), (o, &actual.1, "output")] {
                 if declared != is {
                     let (d, a) = (self.show(declared), self.show(is));
-                    self.report(
-                        Diagnostic::error(
-                            "E0416",
-                            format!(
-                                "the {} `{name}` is declared with {side} {d}, but its streams make it {a}",
-                                ast.kind.keyword()
-                            ),
-                            io_span,
-                            format!("{d} declared here"),
-                        )
-                        .help(format!(
-                            "declare it `{} -> {}`, or change the streams in it",
-                            self.show(&actual.0),
-                            self.show(&actual.1)
-                        ))
-                        .fix(Fix::new(
-                            format!("declare `{}->{}`", self.show(&actual.0), self.show(&actual.1)),
-                            io_span,
-                            format!("{}->{}", self.show(&actual.0), self.show(&actual.1)),
-                        )),
+                    // what ends a pipeline before what begins one
+                    let turned = match &kind {
+                        InstKind::Pipeline(c) => c.windows(2).find(|w| w[0].io.1 == Ty::Void && w[1].io.0 == Ty::Void),
+                        _ => None,
+                    };
+                    let turned = turned.map(|w| (w[0].display.clone(), w[1].display.clone()));
+                    let diagnostic = Diagnostic::error(
+                        "E0416",
+                        format!(
+                            "the {} `{name}` is declared with {side} {d}, but its streams make it {a}",
+                            ast.kind.keyword()
+                        ),
+                        io_span,
+                        format!("{d} declared here"),
                     );
+                    let all = (self.show(&actual.0), self.show(&actual.1));
+                    self.report(match turned {
+                        Some((first, second)) => diagnostic.help(format!(
+                            "`{first}` gives void, and `{second}` behind it takes void: one that takes void begins a pipeline, one that gives void ends it"
+                        )),
+                        None => diagnostic
+                            .help(format!("declare it `{} -> {}`, or change the streams in it", all.0, all.1))
+                            .fix(Fix::new(
+                                format!("declare `{}->{}`", all.0, all.1),
+                                io_span,
+                                format!("{}->{}", all.0, all.1),
+                            )),
+                    });
                     return None;
                 }
             }
