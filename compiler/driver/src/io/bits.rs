@@ -11,7 +11,7 @@ const LOWEST: u64 = 0x0101_0101_0101_0101;
 pub fn spread(bytes: &[u8], first: usize, out: &mut [u8]) {
     let one_by_one = |from: usize, out: &mut [u8]| {
         for (to, at) in out.iter_mut().zip(from..) {
-            *to = bytes[at / 8] >> (7 - at % 8) & 1;
+            *to = (bytes[at / 8] >> (7 - at % 8)) & 1;
         }
     };
     let (head, rest) = out.split_at_mut((first.next_multiple_of(8) - first).min(out.len()));
@@ -20,8 +20,8 @@ pub fn spread(bytes: &[u8], first: usize, out: &mut [u8]) {
     let (whole, tail) = rest.split_at_mut(n);
     for (to, byte) in whole.chunks_exact_mut(8).zip(bytes.get(from / 8..).unwrap_or_default()) {
         // each byte of the word keeps its own bit; what is not 0 becomes 1
-        let own = u64::from(*byte) * LOWEST & 0x0102_0408_1020_4080;
-        to.copy_from_slice(&((own + 0x7f * LOWEST) >> 7 & LOWEST).to_le_bytes());
+        let own = (u64::from(*byte) * LOWEST) & 0x0102_0408_1020_4080;
+        to.copy_from_slice(&(((own + 0x7f * LOWEST) >> 7) & LOWEST).to_le_bytes());
     }
     one_by_one(from + n, tail);
 }
@@ -43,7 +43,7 @@ impl Held {
             let eights = items.chunks_exact(8);
             items = eights.remainder();
             out.extend(eights.map(|of| {
-                let word = of.iter().rev().fold(0, |word, bit| word << 8 | u64::from(*bit)) & LOWEST;
+                let word = of.iter().rev().fold(0, |word, bit| (word << 8) | u64::from(*bit)) & LOWEST;
                 // the product's highest byte is the sum of all bits, each moved to its place
                 (word.wrapping_mul(0x8040_2010_0804_0201) >> 56) as u8
             }));
@@ -53,7 +53,7 @@ impl Held {
 
     fn one_by_one(&mut self, items: &[u8], out: &mut Vec<u8>) {
         for bit in items {
-            (self.bits, self.count) = (self.bits << 1 | bit & 1, self.count + 1);
+            (self.bits, self.count) = ((self.bits << 1) | (bit & 1), self.count + 1);
             if self.count == 8 {
                 out.push(self.bits);
                 *self = Held::default();
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn bits_there_and_back() {
         let bytes: Vec<u8> = (0..=255).chain([0xa3, 0, 0xff]).collect();
-        let bit = |at: usize| bytes[at / 8] >> (7 - at % 8) & 1;
+        let bit = |at: usize| (bytes[at / 8] >> (7 - at % 8)) & 1;
         for first in 0..17 {
             for n in (0..40).chain([bytes.len() * 8 - first]) {
                 let mut out = vec![9; n];

@@ -43,7 +43,7 @@ impl<'a> Known<'a> {
 
     /// Does a place exist, whatever the other variables hold?
     pub(super) fn exists(&self, p: &Place, locals: &[Local]) -> bool {
-        let at = |e: &Expr, n: u32| self.env.eval(e).within(0, i64::from(n) - 1);
+        let at = |e: &Expr, n: u32| is_sure(e) || self.env.eval(e).within(0, i64::from(n) - 1);
         if let Base::In(e) = &p.base
             && !at(e, self.kernel.work.rates.peek)
         {
@@ -130,6 +130,11 @@ impl Guard<'_> {
             _ => {}
         }
     }
+}
+
+/// Is it the place of some lane, or the first one where there is none?
+fn is_sure(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Select(c, _, none) if matches!(c.kind, ExprKind::Any(_)) && none.as_int() == Some(0))
 }
 
 /// All of the conditions.

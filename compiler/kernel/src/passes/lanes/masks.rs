@@ -218,13 +218,13 @@ impl Masks<'_> {
         if e.ty.is_aggregate() {
             return (loose && e.kind == ExprKind::Zero).then(|| StmtKind::Assign(p.clone(), e.clone()));
         }
-        if loose && never_wrong(e) {
-            return Some(StmtKind::Assign(p.clone(), e.clone()));
-        }
         let mut p = p.clone();
         if !self.known().exists(&p, &self.f.locals) {
             // where no lane writes, it is the first element that is not written
             p.each_expr_mut(&mut |at| *at = choose(anywhere(here(on)), at.clone(), Expr::int(0)));
+        }
+        if loose && never_wrong(e) {
+            return Some(StmtKind::Assign(p, e.clone()));
         }
         let old = if loose { Expr::zero(e.ty.clone()) } else { Expr::load(p.clone(), e.ty.clone()) };
         Some(StmtKind::Assign(p, choose(here(on), e.clone(), old)))
@@ -295,7 +295,12 @@ impl Masks<'_> {
         let jumps = [a, b].into_iter().any(|l| walk::leaves(l, 0, true, true));
         if !jumps && self.is_same(c) {
             let (a, b) = (self.list(a, on, levels)?, self.list(b, on, levels)?);
-            out.push(StmtKind::If(c.clone(), a, b).at(span));
+            // what it asks may exist only where a lane comes here
+            let asked = match on {
+                Some(on) if !never_wrong(c) => choose(anywhere(here(on)), c.clone(), Expr::bool(false)),
+                _ => c.clone(),
+            };
+            out.push(StmtKind::If(asked, a, b).at(span));
             return Some(());
         }
         // the usual end of a loop: those go on that do not leave

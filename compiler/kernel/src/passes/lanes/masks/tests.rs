@@ -128,6 +128,17 @@ fn what_is_not_wanted_does_not_go_wrong() {
     has(text, "table0[($0 & 3)]");
 }
 
+/// Places that are the same in all lanes, and exist only where one of them comes there.
+#[test]
+fn what_all_ask_for_exists() {
+    let text = of(
+        (1, 1),
+        "$0 = in(0); $3 = 0; $5 = zero<int[4]>; for $2 = 0 < 9 step 1; { if (($0 > 7) && ($2 < 4)); { if (table0[$2] > 2); { $3 = ($3 + ($0 * $2)); } $5[$2] = ($3 + 1); } } out(0) = ($3 + $5[3]);",
+    );
+    has(text.clone(), "if select(any($6), (table0[$2] > 2), false) { $3 = select($6,");
+    has(text, "$5[select(any($6), $2, 0)] = select($6, ($3 + 1), $5[select(any($6), $2, 0)])");
+}
+
 #[test]
 fn items_of_both_sides_are_given_behind() {
     let given = |a: &str, b: &str| {
