@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A filter qualifies where its firing writes no state (what messages or the first firing have put there it may read), has no `iter()`, checks, calls or prints, little of functions such as `log` but with `--fast-math` (except for angles and sines of floats, which lanes have to the last bit), takes and gives floats, ints or complex numbers,
-//! its control flow does not depend on data, and it does not only move items or consist of loops over neighbouring items; what lanes do in some lanes only is masked Complex values are split first.
+//! and does not only move items or consist of loops over neighbouring items; what is done in some lanes only, because data say so, is masked ([`masks`]). Complex values are split first.
 
 mod chains;
 mod convert;

@@ -5,6 +5,9 @@ use crate::ir::*;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ty::Ty;
 
+/// Booleans within booleans that are looked through.
+const DEEPEST: u32 = 3;
+
 impl Env<'_> {
     /// The bounds of an int's value (of an aggregate: of all the ints in it).
     pub fn eval(&self, e: &Expr) -> Range {
@@ -60,25 +63,26 @@ impl Env<'_> {
 
     /// A condition holds, or does not.
     pub(super) fn assume(&mut self, c: &Expr, holds: bool) {
+        self.assume_within(c, holds, DEEPEST);
+    }
+
+    /// `depth`: booleans that others are made of are looked through so often.
+    fn assume_within(&mut self, c: &Expr, holds: bool, depth: u32) {
         use BinaryOp::*;
         match &c.kind {
-            ExprKind::Unary(UnaryOp::Not, a) => self.assume(a, !holds),
+            ExprKind::Unary(UnaryOp::Not, a) => self.assume_within(a, !holds, depth),
             ExprKind::Load(p) => {
-                let Some(id) = p.as_local() else { return };
-                if let Some(meaning) = self.meaning(id).filter(|_| !holds) {
-                    self.assume(&meaning, holds);
-                }
-                if holds {
-                    self.said_of(id).iter().for_each(|e| self.assume(e, true));
-                }
+                let (Some(id), Some(depth)) = (p.as_local(), depth.checked_sub(1)) else { return };
+                let said = if holds { self.said_of(id) } else { self.meaning(id).into_iter().collect() };
+                said.iter().for_each(|e| self.assume_within(e, holds, depth));
             }
             ExprKind::Binary(And, a, b) if holds => {
-                self.assume(a, true);
-                self.assume(b, true);
+                self.assume_within(a, true, depth);
+                self.assume_within(b, true, depth);
             }
             ExprKind::Binary(Or, a, b) if !holds => {
-                self.assume(a, false);
-                self.assume(b, false);
+                self.assume_within(a, false, depth);
+                self.assume_within(b, false, depth);
             }
             ExprKind::Binary(op, a, b) if a.ty == Ty::Int => {
                 let (x, y) = (self.eval(a), self.eval(b));

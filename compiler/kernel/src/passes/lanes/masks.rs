@@ -25,7 +25,7 @@ use crate::walk;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_grammar::span::Span;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What is larger is jumped over where no lane needs it.
 const LARGE: usize = 24;
@@ -39,7 +39,7 @@ pub(super) fn convert(f: &mut Function, varying: &[bool], of: (&Kernel, &Facts),
     varying.resize(f.locals.len(), true);
     let items = locals..f.locals.len();
     let (written, counters) = (HashSet::new(), Vec::new());
-    let mut masks = Masks { f, of, varying, whole: &behind, items, written, counters, conditions };
+    let mut masks = Masks { f, of, varying, whole: &behind, uses: uses(&behind), items, written, counters, conditions };
     let mut changed = false;
     let found = masks.all(&behind, &mut changed).filter(|_| changed);
     let converted = found.is_some();
@@ -65,8 +65,9 @@ struct Masks<'a> {
     f: &'a mut Function,
     of: (&'a Kernel, &'a Facts),
     varying: Vec<bool>,
-    /// The function's body.
+    /// The function's body, and how often each variable occurs in it.
     whole: &'a [Stmt],
+    uses: Uses,
     /// Variables of [`items`], which are chosen from where they were set.
     items: std::ops::Range<usize>,
     /// What the statement that is being converted writes.
@@ -160,7 +161,12 @@ impl Masks<'_> {
         ends: On,
     ) -> Option<Vec<Stmt>> {
         let (mut out, mut loose, mut firm) = (Vec::new(), HashSet::new(), HashSet::new());
+        // from a statement on
+        let mut left = uses(list);
         for (i, s) in list.iter().enumerate() {
+            if let Some(last) = i.checked_sub(1) {
+                uses(&list[last..i]).iter().for_each(|(id, n)| *left.entry(*id).or_default() -= n);
+            }
             if let StmtKind::Break(k) | StmtKind::Continue(k) = s.kind {
                 jump(k, matches!(s.kind, StmtKind::Continue(_)), on, levels, s.span, &mut out)?;
                 if let Some(alive) = ends {
@@ -178,7 +184,7 @@ impl Masks<'_> {
                     && !firm.contains(&id)
                 {
                     // nobody sees what other lanes hold
-                    let own = !loads(e, &mut |l| l == id) && walk::uses(self.whole, id) == walk::uses(&list[i..], id);
+                    let own = !loads(e, &mut |l| l == id) && self.uses.get(&id) == left.get(&id);
                     _ = if own { loose.insert(id) } else { firm.insert(id) };
                 }
                 let loose =
@@ -281,7 +287,7 @@ impl Masks<'_> {
 
     /// Is a counter seen nowhere else?
     fn is_private(&self, l: &For, s: &Stmt) -> bool {
-        walk::uses(self.whole, l.var) == walk::uses(std::slice::from_ref(s), l.var)
+        self.uses.get(&l.var).copied().unwrap_or(0) == walk::uses(std::slice::from_ref(s), l.var)
     }
 
     fn condition(
@@ -423,6 +429,21 @@ impl Masks<'_> {
         out.push(set(to, on.map_or(l.to.clone(), |on| choose(here(on), l.to.clone(), Expr::int(0))), span));
         Expr::local(to, Ty::Int)
     }
+}
+
+/// How often variables occur.
+type Uses = HashMap<LocalId, usize>;
+
+/// How often variables are read, written or counted with ([`walk::uses`]).
+fn uses(list: &[Stmt]) -> Uses {
+    let mut uses = Uses::new();
+    walk::each_expr(list, &mut |e| {
+        if let ExprKind::Load(Place { base: Base::Local(id), .. }) = e.kind {
+            *uses.entry(id).or_default() += 1;
+        }
+    });
+    walk::each_written(list, &mut |id| *uses.entry(id).or_default() += 1);
+    uses
 }
 
 /// A loop without its body.

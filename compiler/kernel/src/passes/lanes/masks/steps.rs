@@ -42,8 +42,8 @@ impl Masks<'_> {
                 continue;
             }
             let mut of_loop = stepped.take().unwrap_or_else(|| s.clone());
-            let seen =
-                walk::uses(self.whole, id) > walk::uses(std::slice::from_ref(s), id) + writes_only(self.whole, s, id);
+            let seen = self.uses.get(&id).copied().unwrap_or(0)
+                > walk::uses(std::slice::from_ref(s), id) + writes_only(self.whole, s, id);
             if counted_along(&mut of_loop, id, first.as_int()?, seen) {
                 stepped = Some(of_loop);
                 continue;
