@@ -21,11 +21,13 @@ pub mod random;
 mod stmt;
 mod stream;
 pub mod types;
+mod ways;
 mod window;
 
 pub use branches::branches;
 pub use cascade::cascade;
 pub use narrow::narrow;
+pub use ways::ways;
 
 use body::{Body, Gen, Place, Var};
 use filter::Rates;
