@@ -166,23 +166,25 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
     let mut f = split(&f)?;
     f.name = "lanes".into();
     let facts = Facts::of_any_state(kernel, Range::ALL);
+    // filters that share their code are many: what they differ in is data, and stays so ([`crate::share_code`])
+    let shared = kernel.tables.iter().any(|t| t.own.is_some());
     let mut apart = 0;
     while apart < MOST_ROUNDS {
         let varying = varying(&f);
         let known = Known::new(kernel, &facts, &f.locals);
-        if masks::convert(&mut f, &varying, (kernel, &facts), false) {
+        if !shared && masks::convert(&mut f, &varying, (kernel, &facts), false) {
             apart += 1;
             continue;
         }
-        if convert::conditions(&mut f, &varying, &known) {
+        if convert::conditions(&mut f, &varying, &known, shared) {
             continue;
         }
-        if masks::convert(&mut f, &varying, (kernel, &facts), true) {
+        if !shared && masks::convert(&mut f, &varying, (kernel, &facts), true) {
             apart += 1;
             continue;
         }
         // ways that differ C compilers go one by one
-        if little && apart == 0 {
+        if little && apart == 0 || shared && !convert::all_plain(&f, &varying, &known) {
             return None;
         }
         guard::guard(&mut f, &varying, &known);
