@@ -2,20 +2,16 @@
 //!
 //! `SLUICE_WAYS_PROGRAMS=400` tries more than 16, `SLUICE_FIRST_SEED` others.
 
-#![allow(clippy::disallowed_methods)] // the number of programs comes from outside
-
 use sluice_driver::options::Inner;
 use sluice_tests::generate::random::Random;
 use sluice_tests::generate::ways;
+use sluice_tests::pool::number_from_environment;
 use sluice_tests::run::{Make, check, compile, output};
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
-}
 
 /// The programs of every second seed.
 fn programs(half: u64) {
-    let (first, count) = (number("SLUICE_FIRST_SEED", 0), number("SLUICE_WAYS_PROGRAMS", 16));
+    let (first, count) =
+        (number_from_environment("SLUICE_FIRST_SEED", 0), number_from_environment("SLUICE_WAYS_PROGRAMS", 16));
     for seed in (first..first + count).filter(|s| s % 2 == half) {
         let source = ways(seed);
         let program = check(&source).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{source}"));

@@ -257,23 +257,18 @@ fn mark(body: &[Stmt], varying: &mut [bool], under: bool) {
 
 /// Does a jump in some lanes only leave the statements, `depth` levels out or farther? `under`: only some lanes come to them.
 fn leaves_in_some(body: &[Stmt], depth: u32, under: bool, varying: &[bool]) -> bool {
+    // what leaves more than the loop leaves the loop, too: where nothing does in some lanes only, it is not looked at once more, or time would double with each loop
+    let out_of = |b: &[Stmt], under: bool| {
+        (under || leaves_in_some(b, 0, false, varying)) && leaves_in_some(b, depth + 1, true, varying)
+    };
     body.iter().any(|s| match &s.kind {
         StmtKind::Break(d) | StmtKind::Continue(d) => under && *d >= depth,
         StmtKind::If(c, a, b) => {
             let under = under || is_varying(c, varying);
             [a, b].into_iter().any(|l| leaves_in_some(l, depth, under, varying))
         }
-        StmtKind::For(l) => {
-            let under = under
-                || is_varying(&l.from, varying)
-                || is_varying(&l.to, varying)
-                || leaves_in_some(&l.body, 0, false, varying);
-            leaves_in_some(&l.body, depth + 1, under, varying)
-        }
-        StmtKind::Loop(b) | StmtKind::Block(b) => {
-            let under = under || leaves_in_some(b, 0, false, varying);
-            leaves_in_some(b, depth + 1, under, varying)
-        }
+        StmtKind::For(l) => out_of(&l.body, under || is_varying(&l.from, varying) || is_varying(&l.to, varying)),
+        StmtKind::Loop(b) | StmtKind::Block(b) => out_of(b, under),
         _ => false,
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! loop { if not(($x < $n)) { break 0 }  $x = ($x + $x) }
-//!   →   $on = true  loop { $taken = ($on && not(($x < $n)))  $on = ($on && not($taken))  if not(any($on)) { break 0 }  $x = select($on, ($x + $x), $x) }
+//!   →   $on = true  loop { $on = ($on && ($x < $n))  if not(any($on)) { break 0 }  $x = select($on, ($x + $x), $x) }
 //! ```
 //!
 //! Input: a function, and which of its locals differ between lanes, those among them that are written where lanes go different ways ([`super::mark`]). Output: the same, where a loop goes on as long

@@ -177,3 +177,13 @@ fn what_is_not_converted() {
         None
     );
 }
+
+/// Time does not double with each loop.
+#[test]
+fn loops_within_loops_within_loops() {
+    let mut body = String::from("$0 = ($0 - 4); if ($0 < 9); { break 0; }");
+    for _ in 0..40 {
+        body = format!("loop; {{ {body} if ($0 < 50); {{ break 0; }} $1 = ($1 + 1); }}");
+    }
+    has(one(&body), "if not(any(");
+}
