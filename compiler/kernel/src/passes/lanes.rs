@@ -187,7 +187,9 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
         if little && apart == 0 || shared && !convert::all_plain(&f, &varying, &known) {
             return None;
         }
-        guard::guard(&mut f, &varying, &known);
+        if !guard::guard(&mut f, &varying, &known) {
+            return None;
+        }
         legal(&f, &varying, hope)?;
         let (unroll, deep) = vectors(&f, &varying);
         let phases = rates.pop * width(&kernel.input) > 1 && !wide;

@@ -13,6 +13,7 @@ use crate::passes::intervals::{Env, Facts, Range};
 use crate::types;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
+use std::cell::Cell;
 
 /// What is known of ints wherever they stand: of counters of the loops around, which lie within their bounds.
 pub(super) struct Known<'a> {
@@ -69,16 +70,23 @@ impl<'a> Known<'a> {
 /// Conditions under which something is of use, and what each must be.
 type When = Vec<(Expr, bool)>;
 
-/// Makes all that is evaluated in vain harmless.
-pub(super) fn guard(f: &mut Function, varying: &[bool], known: &Known<'_>) {
+/// What guards may add, in operations: each repeats the conditions before it, and those within them.
+const MOST: usize = 1 << 16;
+
+/// Makes all that is evaluated in vain harmless. False where that would be too much.
+pub(super) fn guard(f: &mut Function, varying: &[bool], known: &Known<'_>) -> bool {
     let mut body = std::mem::take(&mut f.body);
-    Guard { locals: &f.locals, varying }.body(&mut body, known);
+    let guard = Guard { locals: &f.locals, varying, left: Cell::new(Some(MOST)) };
+    guard.body(&mut body, known);
     f.body = body;
+    guard.left.get().is_some()
 }
 
 struct Guard<'a> {
     locals: &'a [Local],
     varying: &'a [bool],
+    /// Operations that may still be added; nothing where there were too many.
+    left: Cell<Option<usize>>,
 }
 
 impl Guard<'_> {
@@ -117,14 +125,27 @@ impl Guard<'_> {
         if when.is_empty() {
             return;
         }
+        let needs = match &e.kind {
+            ExprKind::Load(p) => !known.exists(p, self.locals),
+            ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, _, b) => b.ty == Ty::Int && !known.is_never_zero(b),
+            _ => false,
+        };
+        if !needs {
+            return;
+        }
+        let added: usize = when.iter().map(|(c, _)| c.size()).sum();
+        self.left.set(self.left.get().and_then(|left| left.checked_sub(added)));
+        if self.left.get().is_none() {
+            return;
+        }
         match &mut e.kind {
-            ExprKind::Load(p) if !known.exists(p, self.locals) => {
+            ExprKind::Load(p) => {
                 p.each_expr_mut(&mut |at| {
                     let asked = if varies(at) { all(when) } else { anywhere(all(when)) };
                     *at = choose(asked, at.clone(), Expr::int(0));
                 });
             }
-            ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, _, b) if b.ty == Ty::Int && !known.is_never_zero(b) => {
+            ExprKind::Binary(_, _, b) => {
                 **b = choose(all(when), (**b).clone(), Expr::int(1));
             }
             _ => {}
