@@ -137,25 +137,25 @@ impl Estimate<'_> {
         match &s.kind {
             StmtKind::If(_, a, b) => {
                 let (a, b) = (self.body(a), self.body(b));
-                own.branch += 1;
+                own.branch = own.branch.saturating_add(1);
                 own.plus(if a.cycles() >= b.cycles() { a } else { b })
             }
             StmtKind::For(l) => {
                 let mut turn = self.body(&l.body);
-                turn.branch += 1;
+                turn.branch = turn.branch.saturating_add(1);
                 let trips = trip(l);
                 self.unknown |= trips.is_none();
                 own.plus(turn.times(trips.map_or(UNKNOWN_TRIPS, |(n, _)| n)))
             }
             StmtKind::Loop(b) => {
                 let mut turn = self.body(b);
-                turn.branch += 1;
+                turn.branch = turn.branch.saturating_add(1);
                 self.unknown = true;
                 own.plus(turn.times(UNKNOWN_TRIPS))
             }
             StmtKind::Block(b) => own.plus(self.body(b)),
             StmtKind::Call { callee, .. } => {
-                own.call += 1;
+                own.call = own.call.saturating_add(1);
                 match callee {
                     Callee::Func(id) if !self.active.contains(id) => {
                         self.active.push(*id);
