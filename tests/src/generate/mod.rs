@@ -5,6 +5,7 @@
 //! (`Case::hazards`) may go wrong when the program runs.
 
 mod access;
+mod bits;
 mod body;
 mod branch;
 mod branches;
@@ -24,6 +25,7 @@ pub mod types;
 mod ways;
 mod window;
 
+pub use bits::bits;
 pub use branches::branches;
 pub use cascade::cascade;
 pub use narrow::narrow;

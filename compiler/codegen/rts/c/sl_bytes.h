@@ -93,6 +93,14 @@ SL_FN __attribute__((always_inline)) sl_vi sl_vi_of_truths(sl_vb v, const int u)
 
 SL_FN __attribute__((always_inline)) sl_vb sl_vb_splat(const int32_t x) { return (sl_vb){0} + (uint8_t)x; }
 SL_FN void sl_vb_store(uint8_t *p, sl_vb v) { memcpy(p, &v, sizeof v); }
+/* Truths as they pass: 0 or 1. */
+SL_FN __attribute__((always_inline)) sl_vb sl_vb_load_bits(const uint8_t *p)
+{
+    sl_vb v;
+    memcpy(&v, p, sizeof v);
+    return -v;
+}
+SL_FN void sl_vb_store_bits(uint8_t *p, sl_vb v) { sl_vb_store(p, v & 1); }
 /* Four vectors of ints, each `step` ints behind the one before. */
 SL_FN __attribute__((always_inline)) sl_vb sl_vb_load_small(const int32_t *p, const long step)
 {

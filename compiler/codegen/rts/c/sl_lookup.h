@@ -113,8 +113,8 @@ SL_FN __attribute__((always_inline)) sl_vb sl_vb_lookup(const uint8_t *bytes, co
     sl_vb_quarters(bytes + (n > 64 ? 128 : 64), n, at, q);
     return n > 64 ? sl_vb_half(at + at, q[0], q[1]) : q[0];
 }
-/* An instruction or two for 16 bytes, and three or four to fetch for each lane. */
-SL_FN int sl_is_short(const long n) { return n <= 16 * SL_LANES && !sl_is_registers(n); }
+/* An instruction or two for 16 bytes, and three or four to fetch for each lane; whole registers are permuted as they are where they are wide. */
+SL_FN int sl_is_short(const long n) { return n <= 16 * SL_LANES && !(SL_LANES == 16 && n % SL_LANES == 0 && sl_is_registers(n)); }
 #endif
 
 /* The element of each lane. */

@@ -24,6 +24,7 @@ use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::{Kernel, Lanes};
+use sluice_kernel::passes::lanes::is_bit;
 use sluice_kernel::within::within;
 use sluice_schedule::sequential::Step;
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,7 +197,9 @@ struct Fit {
 impl Fit {
     fn of(kernel: &Kernel) -> Fit {
         let rates = kernel.work.rates;
-        let plain = |l: &&Lanes| l.strands == 1 && within(kernel).is_none() && super::print_rest::several(kernel);
+        let words = !is_bit(&kernel.input) && !is_bit(&kernel.output);
+        let plain =
+            |l: &&Lanes| l.strands == 1 && words && within(kernel).is_none() && super::print_rest::several(kernel);
         let lanes = kernel.lanes.as_ref().filter(plain);
         let taken = lanes.is_some_and(|l| l.phases) && rates.peek == rates.pop;
         // who looks ahead, has tapes, or gives numbers that are looked through for NaNs is not always fired as often at a time as others

@@ -21,7 +21,7 @@ use super::{print_columns, print_narrow};
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
-use sluice_kernel::passes::lanes::{gathers, is_varying};
+use sluice_kernel::passes::lanes::{gathers, is_bit, is_varying};
 use sluice_kernel::passes::narrow_lanes::Bytes;
 use std::fmt::Write;
 
@@ -52,6 +52,8 @@ pub(super) struct LaneLayout {
     whole_vectors: bool,
     /// What loops count.
     counted: Counted,
+    /// Items that are taken, or given, are bits: each a byte.
+    pub(super) bits: (bool, bool),
 }
 
 /// Buffers of a block should fit into the first-level cache with room to spare, in words.
@@ -86,7 +88,10 @@ impl LaneLayout {
         let block = if block > 0 && strands > 1 && rates.pop > 1 { (block / whole).max(1) * whole } else { block };
         // where windows do not overlap, nothing is brought twice, and what was just brought is used while it is near (measured)
         let even = |words: u32| words >= LEAST_BLOCK || words.is_power_of_two();
+        // so few bits would not fill a vector of them
+        let bits = (is_bit(&kernel.input), is_bit(&kernel.output));
         let near = *phases && !by_columns && strands == 1 && rates.peek == rates.pop && even(pop) && even(push.max(1));
+        let near = near && bits == (false, false);
         let block = if near && words > 0 { LEAST_BLOCK * unroll.max(&1) } else { block };
         // vectors of bytes are four of ints, whose lanes are as many in every block but the last
         let bytes = print_narrow::may(kernel);
@@ -120,6 +125,7 @@ impl LaneLayout {
             by_columns,
             whole_vectors: !*phases && rates.pop > 1 && strands > 1,
             counted: print_wide::counted(&kernel.functions[function.index()]),
+            bits,
         }
     }
 
@@ -151,6 +157,7 @@ impl LaneLayout {
         let (from, of) = ("(const int32_t *)(const void *)in", self.rates.pop);
         let far = u8::from(self.ends.far_taken);
         match n {
+            1 if self.bits.0 => format!("sl_bit_phases(in, {pop}, (block - 1) * {pop} + {window}, {row}, phase);"),
             1 => format!("sl_phases({from}, {pop}, (block - 1) * {pop} + {window}, {row}, phase, {far});"),
             // neighbours are there already, but for the parts of items
             _ if of == 1 => {
@@ -163,6 +170,20 @@ impl LaneLayout {
             }
         }
     }
+}
+
+/// What loads or stores items of this type, one of each lane, and what they are in C where they lie.
+fn words_of(ty: &Ty, how: &str) -> (String, &'static str) {
+    match ty {
+        ty if is_bit(ty) => (format!("sl_vi_{how}_bit"), "uint8_t"),
+        Ty::Int => (format!("sl_vi_{how}"), "int32_t"),
+        _ => (format!("sl_vf_{how}"), "float"),
+    }
+}
+
+/// What items lie as in the buffers of a block.
+fn buffer_of(bits: bool) -> &'static str {
+    if bits { "uint8_t" } else { "int32_t" }
 }
 
 /// Which part of an item a path leads to.
@@ -229,10 +250,12 @@ impl Printer<'_> {
                 self.out.push_str("};\n");
             }
             let words = layout.rows(layout.pop);
-            let _ = writeln!(self.out, "        _Alignas(64) int32_t phase[{words}];");
+            let of = buffer_of(layout.bits.0);
+            let _ = writeln!(self.out, "        _Alignas(64) {of} phase[{words}];");
         }
         if turned_out {
-            let _ = writeln!(self.out, "        _Alignas(64) int32_t result[{} * {}];", layout.push, layout.firings());
+            let of = buffer_of(layout.bits.1);
+            let _ = writeln!(self.out, "        _Alignas(64) {of} result[{} * {}];", layout.push, layout.firings());
         }
         self.byte_tables();
         let n = if in_lane > 1 { format!("n / {in_lane}") } else { "n".into() };
@@ -281,7 +304,14 @@ impl Printer<'_> {
         }
         (self.unroll, self.way, self.bytes) = (0, None, None);
         if let Some(l) = self.layout.take() {
-            if turned_out {
+            if turned_out && l.bits.1 {
+                let _ = writeln!(
+                    self.out,
+                    "            sl_bit_interleave(result, {}, {}, block, out);",
+                    l.firings(),
+                    l.push
+                );
+            } else if turned_out {
                 let _ = writeln!(
                     self.out,
                     "            sl_interleave(result, {}, {}, block, (int32_t *)(void *)out, {});",
@@ -390,8 +420,7 @@ impl Printer<'_> {
                 }
                 Base::Out(position) => {
                     let v = self.lane(e, u);
-                    let (store, c) =
-                        if e.ty == Ty::Int { ("sl_vi_store", "int32_t") } else { ("sl_vf_store", "float") };
+                    let (store, c) = words_of(&e.ty, "store");
                     let to = self.out_address(position, &p.path, c, u);
                     let _ = writeln!(self.out, "{pad}{store}({to}, {v});");
                 }
@@ -448,7 +477,7 @@ impl Printer<'_> {
 
     pub(super) fn load(&self, position: &Expr, path: &[Proj], ty: &Ty, u: usize) -> String {
         let Some(l) = &self.layout else { return String::new() };
-        let (load, c) = if *ty == Ty::Int { ("sl_vi_load", "int32_t") } else { ("sl_vf_load", "float") };
+        let (load, c) = words_of(ty, "load");
         let phases = !l.by_columns && self.kernel.lanes.as_ref().is_some_and(|l| l.phases);
         let square = self.columns.as_ref().is_some_and(|c| c.place(position, u).is_some());
         if phases || l.rates.pop == 1 || l.whole_vectors || square {

@@ -16,6 +16,7 @@ use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{LocalId, NodeId};
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
+use sluice_kernel::passes::lanes::is_bit;
 use sluice_kernel::passes::narrow_lanes::shift;
 use sluice_kernel::within::within;
 use std::fmt::Write;
@@ -88,6 +89,9 @@ impl Printer<'_> {
             let from = format!("(const int32_t *)(const void *)in + f * {}", l.pop);
             return format!("sl_vb_load((const uint8_t *)({from}) + {word} * 4 * SL_LANES)");
         }
+        if l.bits.0 {
+            return format!("sl_vb_load_bits({})", self.in_address(position, path, "uint8_t", 0));
+        }
         let step = if l.ends.taken && l.pop > 1 { format!("{} * SL_LANES", l.pop) } else { "SL_LANES".into() };
         let f = if small { "sl_vb_load_small" } else { "sl_vb_load_ints" };
         format!("{f}({}, {step})", self.in_address(position, path, "int32_t", 0))
@@ -112,6 +116,11 @@ impl Printer<'_> {
                 let _ = writeln!(self.out, "{pad}sl_vb_store({to}, {value});");
                 true
             }
+            Base::Out(position) if bytes.gives(e) && is_bit(&e.ty) => {
+                let (to, value) = (self.out_address(position, &p.path, "uint8_t", 0), self.byte(e));
+                let _ = writeln!(self.out, "{pad}sl_vb_store_bits({to}, {value});");
+                true
+            }
             Base::Out(position) if bytes.gives(e) => {
                 let (to, step) = (self.out_address(position, &p.path, "int32_t", 0), self.out_step());
                 let value = self.byte(e);
@@ -128,7 +137,7 @@ impl Printer<'_> {
         if !bytes.cost(e).widened {
             return None;
         }
-        let of = if is_truth(&e.ty) { "truths" } else { "bytes" };
+        let of = if is_bit(&e.ty) { "truths" } else { "bytes" };
         Some(format!("sl_vi_of_{of}({}, {u})", self.byte(e)))
     }
 
@@ -137,7 +146,7 @@ impl Printer<'_> {
         let Some(bytes) = &self.bytes else { return String::new() };
         if !self.varies(e) {
             let x = self.expr(e);
-            return if is_truth(&e.ty) { format!("sl_vb_splat(-(int32_t)({x}))") } else { format!("sl_vb_splat({x})") };
+            return if is_bit(&e.ty) { format!("sl_vb_splat(-(int32_t)({x}))") } else { format!("sl_vb_splat({x})") };
         }
         if let ExprKind::Load(Place { base: Base::In(position), path }) = &e.kind {
             return self.item_bytes(position, path, bytes.is_byte(e));
@@ -150,6 +159,7 @@ impl Printer<'_> {
             let word = if plane.from == 0 { plane.of } else { &word };
             let of = self.packed(word, |u| self.lane(word, u));
             return match (plane.shift, plane.mask) {
+                (n, mask) if is_bit(&e.ty) => format!("(-sl_vb_bits({of}, {n}, {mask}))"),
                 (0, 255) => of,
                 (n, mask) => format!("sl_vb_bits({of}, {n}, {mask})"),
             };
@@ -178,8 +188,8 @@ impl Printer<'_> {
             ExprKind::Select(c, a, b) if !self.varies(c) => format!("({} ? {} : {})", self.operand(c), of(a), of(b)),
             ExprKind::Select(c, a, b) => format!("sl_vb_select({}, {}, {})", of(c), of(a), of(b)),
             ExprKind::Convert(a) => match (&a.ty, &e.ty) {
-                (from, to) if is_truth(from) && is_truth(to) => of(a),
-                (from, _) if is_truth(from) => format!("({} & 1)", of(a)),
+                (from, to) if is_bit(from) && is_bit(to) => of(a),
+                (from, _) if is_bit(from) => format!("({} & 1)", of(a)),
                 (_, Ty::Bit) => format!("(-({} & 1))", of(a)),
                 _ => format!("(sl_vb)({} != 0)", of(a)),
             },
@@ -198,7 +208,7 @@ impl Printer<'_> {
     fn packed(&self, e: &Expr, of: impl Fn(usize) -> String) -> String {
         let small = self.bytes.as_ref().is_some_and(|b| b.is_byte(e));
         let f = match () {
-            () if is_truth(&e.ty) => "truths",
+            () if is_bit(&e.ty) => "truths",
             () if small => "small",
             () => "ints",
         };
@@ -217,7 +227,7 @@ impl Printer<'_> {
             return format!("sl_vb_bits({}, {n}, {})", self.byte(of), mask & (255 >> n));
         }
         let (x, y) = (self.byte(a), self.byte(b));
-        let truths = is_truth(&a.ty);
+        let truths = is_bit(&a.ty);
         let by = || shift(b).map_or_else(|| self.expr(b), |n| n.to_string());
         match op {
             Shl => format!("sl_vb_left({x}, {})", by()),
@@ -239,10 +249,6 @@ impl Printer<'_> {
             _ => format!("({x} {} {y})", op.symbol()),
         }
     }
-}
-
-fn is_truth(ty: &Ty) -> bool {
-    matches!(ty, Ty::Bool | Ty::Bit)
 }
 
 /// Which power of two a constant is, below 2^8.

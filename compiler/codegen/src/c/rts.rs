@@ -46,6 +46,8 @@ const OF_TURNS: [&str; 3] = ["sl_cosf(", "sl_sinf(", "sl_tanf("];
 pub const LOOKUP: &str = include_str!("../../rts/c/sl_lookup.h");
 /// Bytes in lanes; only in programs that have some.
 pub const BYTES: &str = include_str!("../../rts/c/sl_bytes.h");
+/// Items that are bits, in lanes; only in programs that have some.
+pub const BIT_ITEMS: &str = include_str!("../../rts/c/sl_bit_items.h");
 /// Firings in vectors of their items; only in programs that have some.
 pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
 /// Choices that are no jumps; only in programs that have some.
@@ -69,6 +71,7 @@ pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
     let wide = (ours || divide.is_some()).then_some(WIDE);
     let bytes = any("sl_vb_").then_some(BYTES);
     let lookup = (bytes.is_some() || any("sl_vi_lookup_")).then_some(LOOKUP);
+    let bit_items = (any("sl_bit_") || any("_bit(")).then_some(BIT_ITEMS);
     let within = any("SL_WITHIN").then_some(WITHIN);
     let choose = any("sl_choose_").then_some(CHOOSE);
     wide.into_iter()
@@ -77,6 +80,7 @@ pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
         .chain(divide)
         .chain(lookup)
         .chain(bytes)
+        .chain(bit_items)
         .chain(within)
         .chain(choose)
         .collect()
@@ -184,7 +188,7 @@ mod tests {
         // what programs without lanes have, too
         let all = MATH.iter().chain([&ABI, &ENGINE_HEADER, &DEVICE]).chain(&ENGINE).chain(&STATS).chain(&STAGES);
         assert!(all.chain(&LIBRARY).chain(&FILES).chain(&QUICK).all(|text| !has_lanes(text)));
-        for part in [WIDE, OURS[0], OURS[1], DIVIDE, FUNCTIONS, CALLED, LOOKUP, BYTES, WITHIN] {
+        for part in [WIDE, OURS[0], OURS[1], DIVIDE, FUNCTIONS, CALLED, LOOKUP, BYTES, BIT_ITEMS, WITHIN] {
             assert!(has_lanes(part), "{part}");
         }
         for text in

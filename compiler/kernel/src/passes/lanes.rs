@@ -9,7 +9,7 @@
 //!   →  the same, read as: $s a vector, in(..) one item of each firing, table0[$i] and $i the same in all lanes
 //! ```
 //!
-//! A filter qualifies where its firing writes no state (what messages or the first firing have put there it may read), has no `iter()`, checks, calls or prints, little of functions such as `log` but with `--fast-math` (except for angles and sines of floats, which lanes have to the last bit), takes and gives floats, ints or complex numbers,
+//! A filter qualifies where its firing writes no state (what messages or the first firing have put there it may read), has no `iter()`, checks, calls or prints, little of functions such as `log` but with `--fast-math` (except for angles and sines of floats, which lanes have to the last bit), takes and gives floats, ints, complex numbers or bits,
 //! and does not only move items or consist of loops over neighbouring items; what is done in some lanes only, because data say so, is masked ([`masks`]). Complex values are split first.
 
 mod chains;
@@ -18,6 +18,7 @@ mod flatten;
 mod guard;
 mod masks;
 mod parts;
+mod places;
 mod straight;
 mod strands;
 #[cfg(test)]
@@ -25,6 +26,8 @@ mod testing;
 
 use super::intervals::{Facts, Range};
 use super::split_complex::split;
+use super::unroll::{self, Rule};
+use super::{clean, fold, scalars};
 use crate::cost;
 use crate::ir::*;
 use crate::walk;
@@ -53,6 +56,10 @@ const MAX_WIDE: u32 = 1 << 16;
 /// Such a firing takes so many items for each that it gives, at least.
 const FEW_OF: u32 = 16;
 
+/// Loops that are written out where items are bits.
+const WRITTEN_OUT: Rule =
+    Rule { turns: 64, size: 512, recurrences: false, arrays: false, around: usize::MAX, factor: 1 };
+
 /// The largest window that is looked at.
 const MAX_WINDOW: u32 = 1 << 16;
 
@@ -70,7 +77,8 @@ pub fn run(kernel: &mut Kernel) {
         kernel.lanes = Some(Lanes { phases, ..lanes });
         return;
     }
-    across(kernel, WORTHWHILE);
+    // what compilers make of loops over bytes that few operations are done with is not much
+    across(kernel, if is_bit(&kernel.input) || is_bit(&kernel.output) { FEW } else { WORTHWHILE });
 }
 
 /// Finds the lanes of a work function whose items come as vectors, so that even what is little to do pays ([`pays_behind_vectors`]).
@@ -86,10 +94,21 @@ pub fn pays_behind_vectors(kernel: &Kernel) -> bool {
 }
 
 fn across(kernel: &mut Kernel, worthwhile: u64) {
-    if straight::straight(kernel) || straight::wide(kernel) {
+    if straight::straight(kernel) || straight::wide(kernel) || straight::of_bits(kernel) {
         return;
     }
-    if let Some(found) = find(kernel, worthwhile, false).filter(|(f, l)| !straight::moves_only(f, &l.varying)) {
+    // of bits all places are known where their loops are written out, and with it which bytes of a word they are
+    let of_bits = is_bit(&kernel.input) || is_bit(&kernel.output);
+    let long = of_bits.then(|| {
+        let mut long = kernel.clone();
+        unroll::run(&mut long, WRITTEN_OUT);
+        scalars::run(&mut long);
+        fold::run(&mut long);
+        clean::run(&mut long);
+        long
+    });
+    let one = long.as_ref().unwrap_or(kernel);
+    if let Some(found) = find(one, worthwhile, false).filter(|(f, l)| !straight::moves_only(f, &l.varying)) {
         let (f, lanes) = parts::apart(kernel, found);
         kernel.functions.push(f);
         kernel.lanes = Some(lanes);
@@ -131,7 +150,7 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
     if kernel.work.dynamic.is_some() {
         return None;
     }
-    let fits = |ty: &Ty| matches!(ty, Ty::Float | Ty::Int | Ty::Complex);
+    let fits = |ty: &Ty| matches!(ty, Ty::Float | Ty::Int | Ty::Complex) || is_bit(ty);
     let rates = kernel.work.rates;
     if !fits(&kernel.input) || !fits(&kernel.output) || rates.pop == 0 || rates.push == 0 || kernel.lanes.is_some() {
         return None;
@@ -168,6 +187,9 @@ fn find(kernel: &Kernel, worthwhile: u64, hope: bool) -> Option<(Function, Lanes
     let facts = Facts::of_any_state(kernel, Range::ALL);
     // filters that share their code are many: what they differ in is data, and stays so ([`crate::share_code`])
     let shared = kernel.tables.iter().any(|t| t.own.is_some());
+    if !shared {
+        places::choose_all(&mut f, &kernel.tables);
+    }
     let mut apart = 0;
     while apart < MOST_ROUNDS {
         let varying = varying(&f);
@@ -398,6 +420,11 @@ pub fn gathers(p: &Place, varying: &[bool]) -> bool {
     matches!(p.base, Base::Table(_))
         && is_varying(last, varying)
         && before.iter().all(|step| matches!(step, Proj::Index(e) if !is_varying(e, varying)))
+}
+
+/// Is it a bit or a truth? Where such items pass, each is a byte, 0 or 1; in a lane it is a word, 0 or -1.
+pub fn is_bit(ty: &Ty) -> bool {
+    matches!(ty, Ty::Bit | Ty::Bool)
 }
 
 /// A new local of a function.

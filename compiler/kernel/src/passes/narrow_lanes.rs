@@ -17,6 +17,7 @@ pub use bytes::{Bytes, Cost, Plane, shift};
 
 use super::clean::trip;
 use super::intervals::{Env, Facts, Range, each_statement};
+use super::lanes::is_bit;
 use crate::cost::UNKNOWN_TRIPS;
 use crate::fuse::Fused;
 use crate::ir::*;
@@ -27,6 +28,9 @@ use sluice_frontend::ty::Ty;
 
 /// Operations on ints of a firing that is looked at, at least.
 const FEWEST: u64 = 8;
+
+/// The same where its items are bits, which are bytes before and after.
+const FEWEST_OF_BITS: u64 = 4;
 
 /// Items that a firing takes and gives, at most: blocks of four vectors of firings are to stay near.
 const MOST_ITEMS: u32 = 256;
@@ -84,13 +88,18 @@ fn may(kernel: &Kernel) -> bool {
     let Some(lanes) = kernel.lanes.as_ref().filter(|l| l.strands == 1 && l.narrow.is_none()) else { return false };
     let (body, rates) = (&kernel.function(lanes.function).body, kernel.work.rates);
     let (mut ints, mut largest, mut alike) = (0, 0, true);
+    let bits = is_bit(&kernel.input) || is_bit(&kernel.output);
     walk::each_stmt(body, &mut |s| s.kind.each_own_expr(&mut |e| largest = largest.max(e.size())));
     walk::each_expr(body, &mut |e| {
-        ints += u64::from(e.ty == Ty::Int && matches!(e.kind, ExprKind::Binary(..) | ExprKind::Select(..)));
+        let byte = e.ty == Ty::Int || bits && is_bit(&e.ty);
+        ints += u64::from(byte && matches!(e.kind, ExprKind::Binary(..) | ExprKind::Select(..)));
         // whose lanes go different ways
         alike &= !matches!(e.kind, ExprKind::Any(_));
     });
-    alike && ints >= FEWEST && largest <= LARGEST && rates.pop.saturating_add(rates.push) <= MOST_ITEMS
+    alike
+        && ints >= if bits { FEWEST_OF_BITS } else { FEWEST }
+        && largest <= LARGEST
+        && rates.pop.saturating_add(rates.push) <= MOST_ITEMS
 }
 
 /// Notes the bounds where it pays.

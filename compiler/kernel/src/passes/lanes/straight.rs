@@ -14,7 +14,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::is_varying;
+use super::{is_bit, is_varying};
 use crate::ir::*;
 use crate::passes::clean::trip;
 use crate::passes::unroll::{size, written_out_size};
@@ -29,6 +29,9 @@ const LONG: u64 = 32;
 const LANES: u64 = 16;
 const FIRST_CACHE: u64 = 32 << 10;
 const FEW: u64 = 4;
+
+/// Parts of a firing whose items are bits, at most.
+const MOST_OF_BITS: u64 = 128;
 
 /// Turns of a loop within a turn, at most: it is written out before the C compiler looks for vectors.
 const WRITTEN_OUT: u64 = 16;
@@ -71,6 +74,33 @@ fn mostly_loops(kernel: &Kernel, more: bool) -> bool {
         }
     }
     inside > 0 && inside >= beside.saturating_mul(MOSTLY)
+}
+
+/// Are the items bits, and is nothing done but with them and other numbers as they come, so many that they are vectors as they lie? Of such firings one after the other compilers make vectors
+/// by themselves, which need not bring anything side by side.
+pub(super) fn of_bits(kernel: &Kernel) -> bool {
+    let rates = kernel.work.rates;
+    let lies = |ty: &Ty, n: u32| matches!(n, 1..=4 | 8) && matches!(ty, Ty::Bit | Ty::Bool | Ty::Int | Ty::Float);
+    let bits = is_bit(&kernel.input) || is_bit(&kernel.output);
+    // of a word several bits are not such a vector
+    let words = !is_bit(&kernel.input) && rates.push > 1;
+    let body = &kernel.function(kernel.work.function).body;
+    if !bits || words || !lies(&kernel.input, rates.pop) || !lies(&kernel.output, rates.push) || !counted(body) {
+        return false;
+    }
+    let mut plain = written_out_size(body) <= MOST_OF_BITS;
+    walk::each_expr(body, &mut |e| {
+        plain &= match &e.kind {
+            ExprKind::Const(_) | ExprKind::Zero | ExprKind::Convert(_) => true,
+            ExprKind::Unary(..) => e.ty != Ty::Float,
+            ExprKind::Binary(op, a, _) => {
+                !matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Div | BinaryOp::Rem) && a.ty != Ty::Float
+            }
+            ExprKind::Load(p) => matches!(p.base, Base::In(_) | Base::Local(_)) && p.path.is_empty(),
+            _ => false,
+        };
+    });
+    plain
 }
 
 /// Nothing but assignments, and loops of known bounds?

@@ -1,7 +1,7 @@
 //! What goes as bytes, and what it costs: the same answers for the pass, which weighs a firing, and for who prints it.
 
 use super::super::intervals::{Env, Facts, Range};
-use super::super::lanes::{gathers, is_varying};
+use super::super::lanes::{gathers, is_bit, is_varying};
 use crate::ir::*;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
@@ -80,7 +80,7 @@ impl<'k> Bytes<'k> {
         let of = local.element().unwrap_or(local);
         let fits = match of {
             Ty::Int => is_byte(self.narrow.locals[id.index()]),
-            _ => is_truth(of),
+            _ => is_bit(of),
         };
         fits && self.lanes.varying[id.index()]
     }
@@ -112,7 +112,7 @@ impl<'k> Bytes<'k> {
         match &e.kind {
             ExprKind::Load(p) => match &p.base {
                 Base::Local(id) => self.holds(*id),
-                Base::In(_) => e.ty == Ty::Int,
+                Base::In(_) => e.ty == Ty::Int || is_bit(&e.ty),
                 Base::Table(_) => self.looks_up(p),
                 _ => false,
             },
@@ -124,15 +124,15 @@ impl<'k> Bytes<'k> {
                 Shr => self.moves(b) && self.is_byte(a),
                 _ => false,
             },
-            ExprKind::Binary(op, a, b) if is_truth(&e.ty) => match op {
-                And | Or | BitAnd | BitOr | BitXor => is_truth(&a.ty),
-                Eq | Ne if is_truth(&a.ty) => true,
+            ExprKind::Binary(op, a, b) if is_bit(&e.ty) => match op {
+                And | Or | BitAnd | BitOr | BitXor => is_bit(&a.ty),
+                Eq | Ne if is_bit(&a.ty) => true,
                 Eq | Ne | Lt | Le | Gt | Ge => self.is_byte(a) && self.is_byte(b),
                 _ => false,
             },
-            ExprKind::Select(..) => e.ty == Ty::Int || is_truth(&e.ty),
+            ExprKind::Select(..) => e.ty == Ty::Int || is_bit(&e.ty),
             ExprKind::Convert(a) => match (&a.ty, &e.ty) {
-                (from, to) if is_truth(from) => *to == Ty::Int || is_truth(to),
+                (from, to) if is_bit(from) => *to == Ty::Int || is_bit(to),
                 (Ty::Int, Ty::Bit) => true,
                 (Ty::Int, Ty::Bool) => self.is_byte(a),
                 _ => false,
@@ -167,18 +167,22 @@ impl<'k> Bytes<'k> {
         ty.known_len().map_or(u64::MAX, u64::from)
     }
 
-    /// The byte of a word that is all a value has of it.
+    /// The byte of a word that is all a value has of it, or all that it is made of where it is a bit.
     pub fn plane<'e>(&self, e: &'e Expr) -> Option<Plane<'e>> {
-        let ExprKind::Binary(BinaryOp::BitAnd, a, b) = &e.kind else { return None };
-        let (shifted, mask) = match (a.as_int(), b.as_int()) {
-            (None, Some(mask)) => (a, mask),
-            (Some(mask), None) => (b, mask),
+        let (shifted, mask) = match &e.kind {
+            ExprKind::Binary(BinaryOp::BitAnd, a, b) => match (a.as_int(), b.as_int()) {
+                (None, Some(mask)) => (a, mask),
+                (Some(mask), None) => (b, mask),
+                _ => return None,
+            },
+            // its last bit
+            ExprKind::Convert(a) if e.ty == Ty::Bit && a.ty == Ty::Int => (a, 1),
             _ => return None,
         };
         let ExprKind::Binary(BinaryOp::Shr, of, by) = &shifted.kind else { return None };
         let by = by.as_int()? as u32 & 31;
         let (from, shift) = (by / 8 * 8, by % 8);
-        let fits = e.ty == Ty::Int && (0..=255 >> shift).contains(&mask) && self.varies(of) && !self.is_byte(of);
+        let fits = (0..=255 >> shift).contains(&mask) && self.varies(of) && !self.is_byte(of);
         fits.then_some(Plane { of, from, shift, mask: mask as u8 })
     }
 
@@ -193,7 +197,7 @@ impl<'k> Bytes<'k> {
             parts.bytes = parts.bytes.saturating_add(a.bytes);
             parts.ints = parts.ints.saturating_add(a.ints);
         });
-        let pack = if is_truth(&e.ty) { PACK_TRUTHS } else { PACK };
+        let pack = if is_bit(&e.ty) { PACK_TRUTHS } else { PACK };
         if let ExprKind::Load(p) = &e.kind {
             match &p.base {
                 Base::Local(id) if self.holds(*id) => {
@@ -202,6 +206,9 @@ impl<'k> Bytes<'k> {
                 Base::Local(_) => return Cost { bytes: pack, ints: 0, direct: false, widened: false },
                 Base::In(_) if self.as_bytes.0 => {
                     return Cost { bytes: 1, ints: 1 + WIDEN, direct: true, widened: true };
+                }
+                Base::In(_) if is_bit(&e.ty) => {
+                    return Cost { bytes: 2, ints: 2 * VECTORS, direct: true, widened: false };
                 }
                 Base::In(_) => {
                     let pack = if self.is_byte(e) { PACK - VECTORS } else { pack };
@@ -219,7 +226,7 @@ impl<'k> Bytes<'k> {
         };
         let packed = ints.saturating_add(pack);
         let direct = bytes.is_some_and(|b| b <= packed);
-        let widened = bytes.map(|b| b + WIDEN).filter(|b| direct && *b < ints && (is_truth(&e.ty) || self.is_byte(e)));
+        let widened = bytes.map(|b| b + WIDEN).filter(|b| direct && *b < ints && (is_bit(&e.ty) || self.is_byte(e)));
         Cost {
             bytes: bytes.unwrap_or(packed).min(packed),
             ints: widened.unwrap_or(ints),
@@ -255,6 +262,10 @@ impl<'k> Bytes<'k> {
         let (cost, wide) = (self.cost(e), self.wide(e));
         match &p.base {
             Base::Local(id) if self.holds(*id) => (cost.bytes, wide),
+            Base::Out(_) if is_bit(&e.ty) => {
+                let narrow = if self.gives(e) { cost.bytes + 2 } else { cost.ints + 2 * VECTORS };
+                (narrow, wide + 2 * VECTORS)
+            }
             Base::Out(_) if self.as_bytes.1 => (cost.bytes + 1, wide + VECTORS),
             Base::Out(_) if self.gives(e) => (cost.bytes + WIDEN + VECTORS, wide + VECTORS),
             Base::Out(_) => (cost.ints + VECTORS, wide + VECTORS),
@@ -264,7 +275,7 @@ impl<'k> Bytes<'k> {
 
     /// Is an item that is given made as bytes?
     pub fn gives(&self, e: &Expr) -> bool {
-        self.varies(e) && self.is_byte(e) && self.cost(e).direct
+        self.varies(e) && (is_bit(&e.ty) || self.is_byte(e)) && self.cost(e).direct
     }
 
     /// What a value costs where nothing goes as bytes.
@@ -274,6 +285,7 @@ impl<'k> Bytes<'k> {
         }
         let mut sum = match &e.kind {
             ExprKind::Load(Place { base: Base::Local(_), .. }) => 0,
+            ExprKind::Load(Place { base: Base::In(_), .. }) if is_bit(&e.ty) => 2 * VECTORS,
             ExprKind::Load(Place { base: Base::In(_), .. }) => VECTORS,
             _ => VECTORS * self.operation(e).1,
         };
@@ -284,10 +296,6 @@ impl<'k> Bytes<'k> {
 
 fn is_byte(r: Range) -> bool {
     r.within(0, 255)
-}
-
-fn is_truth(ty: &Ty) -> bool {
-    matches!(ty, Ty::Bool | Ty::Bit)
 }
 
 /// By how many bits a shift moves, where a byte keeps some.

@@ -1,6 +1,6 @@
 //! Which firings' loops are vectors as they are.
 
-use super::{plain, straight};
+use super::{of_bits, plain, straight};
 use crate::text::parse;
 use crate::verify::verify;
 
@@ -87,4 +87,42 @@ fn what_is_no_vector() {
     // more beside the loops than in them
     let beside = "$3 = in(0); $3 = ($3 + in(1)); ".repeat(60);
     assert_eq!(of(64, &format!("{beside} for $0 = 0 < 64 step 1; {{ out($0) = in($0); }}")), (false, false));
+}
+
+/// Is a firing one of bits that compilers make vectors of themselves? `$0` and `$1` are bits, `$2` an int.
+fn bits(ends: &str, rates: (u32, u32), body: &str) -> bool {
+    let (pop, push) = rates;
+    let text = format!(
+        "kernel \"K\" \"K\"; {ends} work func0 peek 8 pop {pop} push {push}
+table0 \"h\" int[4] = [1, 2, 3, 4]
+func0 \"work\" (0) -> void; {{
+local0 \"x\" bit local1 \"y\" bit local2 \"n\" int local3 \"i\" int
+{body} }}
+"
+    );
+    let text = text.replace(';', " @0:0-1");
+    let kernel = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    of_bits(&kernel)
+}
+
+#[test]
+fn bits_as_they_come() {
+    let two = "out(0) = (in(0) ^ in(3)); out(1) = (in(1) ^ in(2));";
+    assert!(bits("bit -> bit", (1, 2), two));
+    assert!(bits("bit -> bit", (3, 2), two));
+    assert!(bits(
+        "bit -> int",
+        (8, 1),
+        "$2 = 0; for $3 = 0 < 8 step 1; { $2 = (($2 << 1) | as<int>(in($3))); } out(0) = $2;"
+    ));
+    // no power of two, and no three
+    assert!(!bits("bit -> bit", (5, 2), two));
+    assert!(!bits("bit -> bit", (1, 7), two));
+    // choices, and places that data say
+    assert!(!bits("bit -> int", (1, 1), "out(0) = select((in(0) == in(1)), 3, 4);"));
+    assert!(!bits("bit -> int", (1, 1), "out(0) = table0[as<int>(in(0))];"));
+    assert!(!bits("bit -> bit", (1, 1), "if (in(0) == in(1)); { $0 = in(2); } out(0) = $0;"));
+    // words
+    assert!(!bits("int -> int", (1, 1), "out(0) = (in(0) ^ in(3));"));
 }
