@@ -250,6 +250,100 @@ const PROCESSORS: [(&[&str], &str, &[&str]); 6] = [
     ),
 ];
 
+/// Bits that are bytes, brought side by side and back, of every number of items to a firing, and of rows that fill vectors and do not; and as words of lanes.
+const BITS: &str = r#"
+#include <stdio.h>
+static uint32_t random_word(void) { static uint32_t s = 1; s = s * 1664525u + 1013904223u; return s ^ s >> 15; }
+static uint8_t in[16384], phase[49152], back[16384];
+static int tell(long n, long at, long is) { printf("%ld: %ld gives %ld\n", n, at, is); return 1; }
+/* `more` items are only looked at; what is behind is left as it was */
+static inline __attribute__((always_inline)) int moved(const long n, long rows, long more)
+{
+    const long row = rows + 70, items = rows * n + more;
+    memset(phase, 9, sizeof phase), memset(back, 9, sizeof back);
+    sl_bit_phases(in, n, items, row, phase);
+    for (long i = 0; i < items; i++)
+        if (phase[i % n * row + i / n] != in[i]) return tell(n, i, phase[i % n * row + i / n]);
+    sl_bit_interleave(phase, row, n, rows, back);
+    for (long i = 0; i < rows * n; i++)
+        if (back[i] != in[i]) return tell(-n, i, back[i]);
+    return back[rows * n] != 9 || phase[(n - 1) * row + rows + more + 1] != 9 ? tell(n, rows, more) : 0;
+}
+#define OF(n) \
+    static __attribute__((noinline)) int of_##n(void) \
+    { \
+        static const int rows[] = {0, 1, 15, 16, 17, 31, 64, 65, 100, 128, 200}; \
+        for (int i = 0; i < 11; i++) \
+            if (moved(n, rows[i], 0) || (rows[i] > 0 && moved(n, rows[i], n > 5 ? 5 : n))) return 1; \
+        return 0; \
+    }
+OF(1) OF(2) OF(3) OF(4) OF(5) OF(6) OF(7) OF(8) OF(9) OF(10) OF(11) OF(12) OF(13) OF(15) OF(16) OF(17) OF(24) OF(31) OF(32) OF(33) OF(64) OF(67)
+int main(void)
+{
+    for (long i = 0; i < (long)sizeof in; i++) in[i] = random_word() & 1;
+    for (long first = 0; first < 100; first++) {
+        const sl_vi v = sl_vi_load_bit(in + first);
+        memset(back, 9, sizeof back);
+        sl_vi_store_bit(back + 1 + first, v);
+        for (int l = 0; l < SL_LANES; l++)
+            if (v[l] != -(int32_t)in[first + l] || back[1 + first + l] != in[first + l]) return tell(0, first, v[l]);
+        if (back[first] != 9 || back[first + 1 + SL_LANES] != 9) return tell(0, first, 9);
+    }
+    if (of_1() || of_2() || of_3() || of_4() || of_5() || of_6() || of_7() || of_8() || of_9() || of_10() || of_11() || of_12()) return 1;
+    if (of_13() || of_15() || of_16() || of_17() || of_24() || of_31() || of_32() || of_33() || of_64() || of_67()) return 1;
+    puts("right");
+    return 0;
+}
+"#;
+
+/// Elements of tables of any numbers, of every place in tables of lengths on both sides of whole registers.
+const TABLES: &str = r#"
+#include <stdio.h>
+static int32_t table[300];
+static const int32_t known[11] = {5, -7, 100000, 3, 0, -1, 8, 9, 1, 2, 77};
+static int tell(long n, int32_t at, int32_t is) { printf("%ld: %d gives %d\n", n, at, is); return 1; }
+#define FOUND(elements, length) \
+    for (int first = 0; first < length; first++) { \
+        sl_vi at; \
+        for (int l = 0; l < SL_LANES; l++) at[l] = (first + l * 5) % length; \
+        const sl_vi is = sl_vi_lookup(elements, length, at); \
+        const sl_vf real = sl_vf_lookup((const float *)(const void *)elements, length, at); \
+        for (int l = 0; l < SL_LANES; l++) \
+            if (is[l] != elements[at[l]] || ((sl_vi)real)[l] != elements[at[l]]) return tell(length, at[l], is[l]); \
+    }
+#define LENGTH(length) static __attribute__((noinline)) int length_##length(void) { FOUND(table, length) return 0; }
+LENGTH(1) LENGTH(2) LENGTH(3) LENGTH(4) LENGTH(5) LENGTH(7) LENGTH(8) LENGTH(9) LENGTH(12) LENGTH(15) LENGTH(16) LENGTH(17) LENGTH(24) LENGTH(31) LENGTH(32) LENGTH(33)
+LENGTH(40) LENGTH(47) LENGTH(48) LENGTH(63) LENGTH(64) LENGTH(65) LENGTH(100) LENGTH(127) LENGTH(128) LENGTH(129) LENGTH(300)
+int main(void)
+{
+    uint32_t s = 1;
+    for (int i = 0; i < 300; i++) table[i] = (int32_t)((s = s * 1664525u + 1013904223u) & 0xBFFFFFFF);
+    FOUND(known, 11)
+    FOUND(known, 3)
+    if (length_1() || length_2() || length_3() || length_4() || length_5() || length_7() || length_8() || length_9() || length_12() || length_15() || length_16()) return 1;
+    if (length_17() || length_24() || length_31() || length_32() || length_33() || length_40() || length_47() || length_48() || length_63() || length_64()) return 1;
+    if (length_65() || length_100() || length_127() || length_128() || length_129() || length_300()) return 1;
+    puts("right");
+    return 0;
+}
+"#;
+
+/// Processors that permute registers, and how; and one that does not.
+const PERMUTE: [(&[&str], &str, &[&str]); 3] = [
+    (&["-march=x86-64"], "ret", &[]),
+    (&["-march=haswell"], "vperm", &["avx2"]),
+    (&["-march=x86-64", "-mavx512f"], "vperm", &["avx512f"]),
+];
+
+/// What squares of bytes are turned round with, everywhere.
+const SQUARES: [(&[&str], &str, &[&str]); 5] = [
+    (&["-march=x86-64"], "punpcklbw", &[]),
+    (&["-march=x86-64", "-mssse3"], "punpcklbw", &["ssse3"]),
+    (&["-march=haswell"], "punpcklbw", &["avx2"]),
+    (&["-march=x86-64", "-mavx512f"], "punpcklbw", &["avx512f"]),
+    (&["-march=x86-64", "-mavx512f", "-mavx512bw"], "punpcklbw", &["avx512f", "avx512bw"]),
+];
+
 /// The run-time support with these parts, and a program.
 fn text(parts: &[&str], main: &str) -> String {
     let mut out = String::new();
@@ -289,6 +383,16 @@ fn every_place_of_every_table() {
 #[test]
 fn bytes_of_four_vectors() {
     right(&text(&[rts::LOOKUP, rts::BYTES], BYTES), &PROCESSORS);
+}
+
+#[test]
+fn bits_side_by_side() {
+    right(&text(&[rts::BIT_ITEMS], BITS), &SQUARES);
+}
+
+#[test]
+fn elements_of_small_tables() {
+    right(&text(&[], TABLES), &PERMUTE);
 }
 
 #[test]

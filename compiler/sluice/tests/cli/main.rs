@@ -4,6 +4,7 @@
 
 mod alike;
 mod arrays;
+mod bits;
 mod borders;
 mod chains;
 mod common_heads;

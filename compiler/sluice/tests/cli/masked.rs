@@ -96,6 +96,26 @@ const CHOICES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Elements that data choose of short arrays: stored, read, both, under conditions, in loops, of all types.
+const ELEMENTS: &[(&str, &str)] = &[
+    (
+        "Counts",
+        "work pop 4 push 1 { int[4] a; for (int k = 0; k < 4; k++) a[pop() & 3]++; push(a[0] * 64 + a[1] * 16 + a[2] * 4 + a[3]); }",
+    ),
+    (
+        "Ranks",
+        "work pop 5 push 5 { int[5] a; for (int i = 0; i < 5; i++) { int r = 0; for (int j = 0; j < 5; j++) if (peek(j) < peek(i) || peek(j) == peek(i) && j < i) r++; a[r] = peek(i); } for (int i = 0; i < 5; i++) { push(a[i]); pop(); } }",
+    ),
+    (
+        "Move",
+        "work pop 3 push 8 { int[8] a; for (int i = 0; i < 8; i++) a[i] = i; int x = pop() & 7; int y = pop() & 7; int t = a[x]; a[x] = a[y]; a[y] = t; if (pop() > 0) a[a[x]] = a[a[y]] - 40; for (int i = 0; i < 8; i++) push(a[i] * 3 + x); }",
+    ),
+    (
+        "Walk",
+        "work pop 2 push 2 { int[6] next = {3, 5, 0, 4, 1, 2}; int at = pop() & 3; int n = 0; while (at != 2 && n < 6) { at = next[at]; n++; } float[3] f; boolean[3] b; f[n % 3] = 0.5 + at; b[at % 3] = true; push((int)(f[0] * 4 + f[1] * 16 + f[2] * 64)); push((b[0] ? 1 : 0) + (b[1] ? 2 : 0) + n * (b[2] ? 4 : 8) + pop()); }",
+    ),
+];
+
 const FLOATS: &[(&str, &str)] = &[
     (
         "Escape",
@@ -146,6 +166,11 @@ fn what_is_chosen_has_lanes() {
 }
 
 #[test]
+fn elements_that_data_choose_have_lanes() {
+    of_each("int", ELEMENTS, ints);
+}
+
+#[test]
 fn loops_over_floats_have_lanes() {
     of_each("float", FLOATS, reals);
 }
@@ -154,16 +179,17 @@ fn loops_over_floats_have_lanes() {
 fn one_after_the_other_they_give_the_same() {
     same(&program("int", &LOOPS[..8]), ints, &[8011]);
     same(&program("int", &[CHOICES, &LOOPS[8..]].concat()), ints, &[8011]);
+    same(&program("int", ELEMENTS), ints, &[8011]);
     same(&program("float", FLOATS), reals, &[3001]);
 }
 
-/// Filters whose firings go different ways, and which have no lanes: what is given in some lanes only, an item at a place that differs, an element of a variable at one.
+/// Filters whose firings go different ways, and which have no lanes: what is given in some lanes only, an item at a place that differs, an element of a long array at one.
 #[test]
 fn what_has_no_lanes() {
     for body in [
         "work pop 2 push 2 { int x = pop(); int n = 0; while (x > 3) { x -= 7; if (n < 2) { push(x); n++; } } while (n < 2) { push(n); n++; } pop(); }",
         "work pop 4 push 1 { int i = 0; while (i < 3 && peek(i) < 0) i++; push(peek(i) * 3 + i); for (int k = 0; k < 4; k++) pop(); }",
-        "work pop 4 push 1 { int[4] a; for (int k = 0; k < 4; k++) a[pop() & 3]++; push(a[0] * 64 + a[1] * 16 + a[2] * 4 + a[3]); }",
+        "work pop 4 push 1 { int[17] a; for (int k = 0; k < 4; k++) a[pop() & 15]++; push(a[0] * 64 + a[1] * 16 + a[2] * 4 + a[15]); }",
     ] {
         let place = Place::new().with("a.str", program("int", &[("F", body)]));
         let dumped = place.run(&["run", "a.str", "--dump-after", "lanes"]).ends(0).text().to_string();
