@@ -20,6 +20,7 @@
 mod counters;
 mod firing;
 mod fit;
+mod registers;
 mod values;
 
 use super::{clean, fold};
@@ -63,7 +64,13 @@ fn rewritten(kernel: &Kernel) -> Option<(Kernel, Vec<Const>)> {
     if kernel.state.is_empty() || !plain || rates.pop == 0 || rates.push == 0 {
         return None;
     }
-    let mut kernel = kernel.clone();
+    // bits of a field that are items are parts of it then
+    read_from_window(kernel.clone()).or_else(|| read_from_window(registers::apart(kernel)?))
+}
+
+/// The same of a kernel whose fields are what they are.
+fn read_from_window(mut kernel: Kernel) -> Option<(Kernel, Vec<Const>)> {
+    let rates = kernel.work.rates;
     let (fit, held) = analysed(&kernel)?;
     let work = kernel.work.function.index();
     let f = &mut kernel.functions[work];

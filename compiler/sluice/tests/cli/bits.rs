@@ -130,7 +130,8 @@ fn what_compilers_do_themselves_is_left_to_them() {
 #[test]
 fn a_chain_from_bits_to_bits() {
     let one = |(name, ends, body): &(&str, &str, &str)| format!("{ends} filter {name} {{ {body} }}\n");
-    let all: String = FILTERS.iter().chain(LEFT).map(one).collect();
+    let used = ["Encode", "Convolve", "Long", "Map", "Demap", "Differ", "Decode"];
+    let all: String = FILTERS.iter().chain(LEFT).filter(|f| used.contains(&f.0)).map(one).collect();
     let text = format!(
         "{all}bit->bit pipeline Main {{ add Encode; add Convolve; add Long; add Map; add splitjoin {{ split roundrobin(3); for (int i = 0; i < 5; i++) add Identity<complex>; join roundrobin(1); }} add Demap; add Differ; add Decode; }}\n"
     );

@@ -104,7 +104,7 @@ const ELEMENTS: &[(&str, &str)] = &[
     ),
     (
         "Ranks",
-        "work pop 5 push 5 { int[5] a; for (int i = 0; i < 5; i++) { int r = 0; for (int j = 0; j < 5; j++) if (peek(j) < peek(i) || peek(j) == peek(i) && j < i) r++; a[r] = peek(i); } for (int i = 0; i < 5; i++) { push(a[i]); pop(); } }",
+        "work pop 5 push 5 { int[8] a; for (int i = 0; i < 5; i++) { int r = 0; for (int j = 0; j < 5; j++) if (peek(j) < peek(i) || peek(j) == peek(i) && j < i) r++; a[r & 7] = peek(i); } for (int i = 0; i < 5; i++) { push(a[i]); pop(); } }",
     ),
     (
         "Move",

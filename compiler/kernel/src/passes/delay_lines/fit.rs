@@ -184,6 +184,22 @@ impl Then<'_> {
             }
         }
         let zero = Scalar::zero(&self.kernel.input)?;
+        // of one item that nobody has said, what gives it: the number itself, or what is no zero
+        for (made, initial) in &computed {
+            let [only] = made.items[..] else { continue };
+            let of = |item: Scalar| made.value(&|_| Some(item)).map(Scalar::into_const);
+            if items.contains_key(&only) || of(zero) == Some(initial.into_const()) {
+                continue;
+            }
+            let one = match self.kernel.input {
+                Ty::Bit => Scalar::Bit(true),
+                Ty::Bool => Scalar::Bool(true),
+                _ => *initial,
+            };
+            if one.ty() == self.kernel.input && of(one) == Some(initial.into_const()) {
+                items.insert(only, one);
+            }
+        }
         let item = |i: i64| items.get(&i).copied().or(Some(zero));
         for (made, initial) in computed {
             if made.value(&item)?.into_const() != initial.into_const() {
