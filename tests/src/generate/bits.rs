@@ -15,8 +15,15 @@ pub fn bits(seed: u64) -> String {
     types.push(*r.pick(&[Item::Bit, Item::Bit, Item::Int]));
     let mut out = String::new();
     for (k, ends) in types.windows(2).enumerate() {
-        let mut g =
-            Bits { r: Random::new(seed * 8 + k as u64), input: ends[0], output: ends[1], pop: 1, peek: 1, n: 2 };
+        let mut g = Bits {
+            r: Random::new(seed * 8 + k as u64),
+            input: ends[0],
+            output: ends[1],
+            pop: 1,
+            peek: 1,
+            n: 2,
+            moves: false,
+        };
         out += &g.filter(k);
     }
     let adds: String = (0..filters).map(|k| format!(" add F{k};")).collect();
@@ -54,6 +61,8 @@ struct Bits {
     peek: u32,
     /// Elements of the array that data choose from.
     n: u32,
+    /// There is a field `s` of bits that move.
+    moves: bool,
 }
 
 impl Bits {
@@ -82,9 +91,20 @@ impl Bits {
             "        bit[{n}] w; int[{n}] v;\n        for (int i = 0; i < {n}; i++) {{ w[i] = {}; v[i] = i; }}",
             self.bit(2)
         );
-        for _ in 0..self.r.range(1, 6) {
+        // a shift register: its field, and what moves it
+        let (mut field, mut move_it) = (String::new(), String::new());
+        if self.r.chance(40) {
+            (field, move_it) = self.register();
+            self.moves = true;
+        }
+        let (statements, moved) = (self.r.range(1, 6), self.r.below(4));
+        for i in 0..statements {
+            if i == moved {
+                body += &std::mem::take(&mut move_it);
+            }
             body += &self.statement();
         }
+        body += &move_it;
         if self.r.chance(40) {
             // item after item in a loop
             let back = if self.r.chance(50) { format!("({} - i)", self.peek - 1) } else { "i".into() };
@@ -118,7 +138,7 @@ impl Bits {
         let (pop, peek) = (self.pop, self.peek);
         format!(
             "{}->{} filter F{k} {{
-    int[{}] t = {{{ints}}}; float[{}] u = {{{floats}}}; bit[{n}] z = {{{truths}}};
+    {field}int[{}] t = {{{ints}}}; float[{}] u = {{{floats}}}; bit[{n}] z = {{{truths}}};
     work pop {pop} peek {peek} push {push} {{
 {body}        for (int i = 0; i < {pop}; i++) pop();
     }}
@@ -131,6 +151,31 @@ impl Bits {
         )
         .replace("$T", &(sizes[0] - 1).to_string())
         .replace("$U", &(sizes[1] - 1).to_string())
+    }
+
+    /// A field whose bits are the last items, or, now and then, something like it; and the statement that moves them.
+    fn register(&mut self) -> (String, String) {
+        let (by, parts) = (self.r.range(1, 3), self.r.range(2, 6));
+        let (width, free) = (by * parts - self.r.below(by), (1 << by) - 1);
+        let mask = (1u32 << width) - 1;
+        let begin = if self.r.chance(50) { 0 } else { self.r.below(mask + 1) };
+        let new = match self.r.below(6) {
+            0 => format!("({} & {free})", self.int(1)),
+            1 => format!("((x ^ s) & {free})"),
+            2 if self.input == Item::Bit => self.item_as_int(),
+            _ => format!("({} & {free})", self.item_as_int()),
+        };
+        let top = by * (parts - 1);
+        let text = match self.r.below(6) {
+            0 => format!("s = ((s << {by}) | {new}) & {mask};"),
+            1 => format!("s = (s * {} + {new}) & {mask};", free + 1),
+            2 => format!("s = (s << {by} & {}) ^ {new};", mask & !free),
+            3 => format!("s = (s >> {by}) | ({new} << {top});"),
+            4 => format!("s <<= {by}; s |= {new}; s &= {mask};"),
+            _ => format!("for (int i = 0; i < 2; i++) s = ((s << {by}) | ({} & {free})) & {mask};", self.item_as_int()),
+        };
+        let bits = if text.contains(">>") { by * parts } else { width };
+        (format!("int s = {};\n    ", begin & ((1 << bits) - 1)), format!("        {text}\n"))
     }
 
     fn item(&mut self) -> String {
@@ -173,6 +218,7 @@ impl Bits {
     fn int(&mut self, depth: u32) -> String {
         let d = depth + 1;
         match self.r.below(if depth > 2 { 4 } else { 13 }) {
+            0 if self.moves => "s".into(),
             0 => "x".into(),
             1 => "y".into(),
             2 => self.item_as_int(),
