@@ -271,6 +271,12 @@ impl Stumble<'_, '_> {
         use Token::*;
         let wants_paren = self.expected.has("(") && !self.expected.expression();
         Some(match (self.place, self.before?) {
+            (_, before) if self.found == Some(Star) && before.is_type_keyword() => {
+                "there are no pointers: arrays and structs are values, which are named, and assigned as a whole"
+            }
+            _ if self.found == Some(And) && self.expected.expression() => {
+                "there are no addresses: arrays and structs are values, which are named, and assigned as a whole"
+            }
             (Place::Pop, _) => "to look at an item further on without taking it, use `peek(i)`",
             (Place::Parentheses, _) if self.found == Some(Comma) => {
                 "parentheses hold one expression; a complex number is written `1.0 + 2.0i` or `complex(x, y)`"

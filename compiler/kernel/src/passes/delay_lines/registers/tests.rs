@@ -44,12 +44,12 @@ fn ways_to_write_one() {
         // step by step
         (format!("state0 = (state0 << 1); state0 = (state0 | {bit}); state0 = (state0 & 7);"), 6, vec![0, 1, 1]),
         (
-            format!("state0 = (state0 << 1); $0 = in(1); state0 = (state0 | ($0 & 1)); state0 = (state0 & 7);"),
+            "state0 = (state0 << 1); $0 = in(1); state0 = (state0 | ($0 & 1)); state0 = (state0 & 7);".into(),
             6,
             vec![0, 1, 1],
         ),
         // in a loop, twice
-        (format!("for $0 = 0 < 2 step 1; {{ state0 = (((state0 << 1) | (in($0) & 1)) & 7); }}"), 6, vec![0, 1, 1]),
+        ("for $0 = 0 < 2 step 1; { state0 = (((state0 << 1) | (in($0) & 1)) & 7); }".into(), 6, vec![0, 1, 1]),
     ] {
         let work = format!("{work} out(0) = (state0 ^ 5);");
         assert_eq!(parts(&work, initial).unwrap_or_else(|| panic!("{work}")).0, begin, "{work}");
