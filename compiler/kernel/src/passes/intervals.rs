@@ -154,11 +154,32 @@ struct Walker<'a, 'v> {
     given: Option<&'v mut Option<Range>>,
     /// While a loop's bounds are being sought, checks are not visited.
     seeking: u32,
+    /// Of the loops and blocks around, the outermost first.
+    around: Vec<Jumps<'a>>,
+}
+
+/// Turns of a loop that are gone through until bounds that move are unknown, and until all that the loop writes is.
+const UNKNOWN_FROM: usize = 4;
+const ROUNDS: usize = 8;
+
+/// What is known where control jumps to: behind a loop or block, and to its next turn.
+#[derive(Default)]
+struct Jumps<'a> {
+    breaks: Option<Env<'a>>,
+    continues: Option<Env<'a>>,
+}
+
+/// What is known where control may also come from there.
+fn also<'a>(known: &mut Option<Env<'a>>, from: &Env<'a>) {
+    match known {
+        Some(known) => known.join(from),
+        None => *known = Some(from.clone()),
+    }
 }
 
 impl<'a, 'v> Walker<'a, 'v> {
     fn new(kernel: &'a Kernel, facts: &'a Facts, f: &'a Function) -> Self {
-        Walker { kernel, facts, f, visit: None, look: None, written: None, given: None, seeking: 0 }
+        Walker { kernel, facts, f, visit: None, look: None, written: None, given: None, seeking: 0, around: Vec::new() }
     }
 
     fn start(&self) -> Env<'a> {
@@ -255,28 +276,42 @@ impl<'a, 'v> Walker<'a, 'v> {
             }
             StmtKind::For(l) => self.counted(l, env),
             StmtKind::Loop(b) => {
-                self.repeat(b, env, &[]);
-                // left somewhere in the middle
-                self.forget_written(b, env);
-                env.unreachable = false;
+                let jumps = self.repeat(b, env, &[]);
+                // it ends where it is left
+                env.unreachable = true;
+                jumps.breaks.iter().for_each(|e| env.join(e));
             }
             StmtKind::Block(b) => {
-                let before = env.clone();
+                self.around.push(Jumps::default());
                 self.body(b, env);
-                if walk::leaves(b, 0, false, false) {
-                    // from wherever it was left: whatever was written is unknown
-                    let mut after = before;
-                    self.forget_written(b, &mut after);
-                    *env = after;
-                }
+                let jumps = self.around.pop().unwrap_or_default();
+                jumps.breaks.iter().for_each(|e| env.join(e));
             }
-            StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(_) => env.unreachable = true,
+            StmtKind::Break(depth) => {
+                if let Some(of) = self.outer(*depth) {
+                    also(&mut of.breaks, env);
+                }
+                env.unreachable = true;
+            }
+            StmtKind::Continue(depth) => {
+                if let Some(of) = self.outer(*depth) {
+                    also(&mut of.continues, env);
+                }
+                env.unreachable = true;
+            }
+            StmtKind::Return(_) => env.unreachable = true,
             StmtKind::Pop(None)
             | StmtKind::Push(_)
             | StmtKind::Print(_)
             | StmtKind::PrintText(_)
             | StmtKind::Send(_) => {}
         }
+    }
+
+    /// The loop or block so many around, 0 the innermost.
+    fn outer(&mut self, depth: u32) -> Option<&mut Jumps<'a>> {
+        let at = self.around.len().checked_sub(1 + depth as usize)?;
+        self.around.get_mut(at)
     }
 
     fn forget_written(&self, body: &[Stmt], env: &mut Env<'a>) {
@@ -331,12 +366,9 @@ impl<'a, 'v> Walker<'a, 'v> {
                 fixed.push((v, env.get(v).plus(start)));
                 at_end.push((v, env.get(v).plus(Range::new(once.lo * n, once.hi * n))));
             }
-            self.repeat(&l.body, env, &fixed);
-            if jumps {
-                self.forget_written(&l.body, &mut exit);
-            } else {
-                exit.join(env);
-            }
+            let left = self.repeat(&l.body, env, &fixed);
+            exit.join(env);
+            left.breaks.iter().for_each(|e| exit.join(e));
             for (v, r) in at_end {
                 exit.set(v, r);
             }
@@ -369,30 +401,34 @@ impl<'a, 'v> Walker<'a, 'v> {
     }
 
     /// A loop's body for any turn. `env` comes as before the loop and goes as at the start of any turn (and the end of the last); in
-    /// the variables of `fixed` the bounds at the start of a turn are known.
-    fn repeat(&mut self, body: &[Stmt], env: &mut Env<'a>, fixed: &[(Var, Range)]) {
+    /// the variables of `fixed` the bounds at the start of a turn are known. Gives what is known where it is left.
+    fn repeat(&mut self, body: &[Stmt], env: &mut Env<'a>, fixed: &[(Var, Range)]) -> Jumps<'a> {
         let fix = |e: &mut Env<'a>| fixed.iter().for_each(|(v, r)| e.set(*v, *r));
         let mut entry = env.clone();
         fix(&mut entry);
+        let start = entry.clone();
         self.seeking += 1;
         let mut settled = false;
-        for round in 0..6 {
+        for round in 0..ROUNDS {
             let mut turn = entry.clone();
-            self.body(body, &mut turn);
+            let jumps = self.turn(body, &mut turn);
             let mut next = entry.clone();
             next.join(&turn);
-            if walk::continues(body, 0) {
-                // comes back from the middle
-                let mut any = entry.clone();
-                self.forget_written(body, &mut any);
-                next.join(&any);
-            }
+            // comes back from the middle
+            jumps.continues.iter().for_each(|e| next.join(e));
             fix(&mut next);
             if next == entry {
                 settled = true;
+                // what a condition of the loop keeps within bounds was let go beyond them
+                if round > UNKNOWN_FROM {
+                    entry = start;
+                    entry.join(&turn);
+                    jumps.continues.iter().for_each(|e| entry.join(e));
+                    fix(&mut entry);
+                }
                 break;
             }
-            next.widen(&entry, &self.facts.thresholds, round >= 4);
+            next.widen(&entry, &self.facts.thresholds, round >= UNKNOWN_FROM);
             fix(&mut next);
             entry = next;
         }
@@ -402,8 +438,16 @@ impl<'a, 'v> Walker<'a, 'v> {
         }
         self.seeking -= 1;
         let mut turn = entry.clone();
-        self.body(body, &mut turn);
+        let jumps = self.turn(body, &mut turn);
         *env = entry;
+        jumps
+    }
+
+    /// One turn of a loop.
+    fn turn(&mut self, body: &[Stmt], env: &mut Env<'a>) -> Jumps<'a> {
+        self.around.push(Jumps::default());
+        self.body(body, env);
+        self.around.pop().unwrap_or_default()
     }
 }
 

@@ -101,10 +101,13 @@ fn across(kernel: &mut Kernel, worthwhile: u64) {
     let of_bits = is_bit(&kernel.input) || is_bit(&kernel.output);
     let long = of_bits.then(|| {
         let mut long = kernel.clone();
+        // filters that differ in what is in tables still have equal code; a C compiler knows what is in them, too
+        let tables = std::mem::take(&mut long.tables);
         unroll::run(&mut long, WRITTEN_OUT);
         scalars::run(&mut long);
         fold::run(&mut long);
         clean::run(&mut long);
+        long.tables = tables;
         long
     });
     let one = long.as_ref().unwrap_or(kernel);

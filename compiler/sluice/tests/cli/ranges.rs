@@ -101,21 +101,24 @@ int->int splitjoin Main { split roundrobin; for (int i = 1; i < 9; i++) add C(i)
     }
 }
 
+/// The checks that are left of a firing, which does in native code what it does in the interpreter.
+fn left(body: &str) -> usize {
+    let text = format!(
+        "int->int filter F {{ int[8] t; int clip(int x) {{ if (x < 0) return 0; if (x > 7) return 7; return x; }}
+    work pop 2 push 1 {{ int a = pop(); int b = pop(); int q = 7; {body} push(q); }} }}"
+    );
+    let place = Place::new().with("a.str", format!("{text} int->int pipeline Main {{ add F; }}"));
+    let dumped = place.run(&["run", "a.str", "--dump-after", "prove-checks"]).ends(0).text().to_string();
+    let input: Vec<u8> = (0..400).flat_map(|i: i32| (i * 37 % 23 + 1).to_le_bytes()).collect();
+    let by = |how: &[&str]| place.run_with(&[&["run", "a.str"], how].concat(), &input);
+    let (one, other) = (by(&["--interpret"]), by(&["--back-end", "jit"]));
+    assert_eq!((&one.stdout, one.code), (&other.stdout, other.code), "{body}");
+    dumped.matches("check ").count()
+}
+
 /// Divisors that have been compared with 0, by conditions of all kinds, and indices behind `&&`, need no check; what has been written since does.
 #[test]
 fn what_has_been_compared_needs_none() {
-    let left = |body: &str| {
-        let text = format!(
-            "int->int filter F {{ int[8] t; work pop 2 push 1 {{ int a = pop(); int b = pop(); int q = 7; {body} push(q); }} }}"
-        );
-        let place = Place::new().with("a.str", format!("{text} int->int pipeline Main {{ add F; }}"));
-        let dumped = place.run(&["run", "a.str", "--dump-after", "prove-checks"]).ends(0).text().to_string();
-        let input: Vec<u8> = (0..400).flat_map(|i: i32| (i * 37 % 23 + 1).to_le_bytes()).collect();
-        let by = |how: &[&str]| place.run_with(&[&["run", "a.str"], how].concat(), &input);
-        let (one, other) = (by(&["--interpret"]), by(&["--back-end", "jit"]));
-        assert_eq!((&one.stdout, one.code), (&other.stdout, other.code), "{body}");
-        dumped.matches("check ").count()
-    };
     for proved in [
         "if (b != 0) q = a / b;",
         "if (b == 0) q = 1; else q = a % b;",
@@ -149,5 +152,31 @@ fn what_has_been_compared_needs_none() {
         ("if (a < 8 && a != 0) q = t[a];", 1),
     ] {
         assert_eq!(left(open), n, "{open}");
+    }
+}
+
+/// What a loop is left with, by its condition, a `break`, or from the middle of a turn by a `continue`; and what a function returns early.
+#[test]
+fn what_is_known_behind_jumps() {
+    for proved in [
+        "int n = 0; while (a > 3 && n < 7) { a = a / 2; n++; } q = t[n];",
+        "int i; for (i = 0; i < 7; i++) if (b > i * 3) break; q = t[i];",
+        "int n = 0; while (true) { if (a < 4) break; a -= 3; n++; if (n >= 7) break; } q = t[n];",
+        "int n = 0; for (int i = 0; i < 9; i++) { if (i == b) continue; n = i & 7; } q = t[n];",
+        "int n = 2; for (int i = 0; i < 3; i++) { for (int k = 0; k < 5; k++) { n = k; if (b == i * k) break; n = k + 2; } } q = t[n];",
+        "q = t[clip(a)] + t[clip(a - b)];",
+        "int n = 8; do { n--; } while (n > 0 && b > n); q = t[n];",
+    ] {
+        assert_eq!(left(proved), 0, "{proved}");
+    }
+    for open in [
+        "int n = 0; while (a > 3) { a = a / 2; n++; } q = t[n];",
+        "int i; for (i = 0; i < 8; i++) if (b > 30 + i) break; q = t[i];",
+        "int n = 9; for (int i = 0; i < 8; i++) { if (b > i + 20) break; n = i; } q = t[n];",
+        "int n = 3; while (a > 2) { a--; n = 12; if (b > 4) break; n = 2; } q = t[n];",
+        "int n = 1; for (int i = 0; i < 6; i++) { n = 20; if (i == b) continue; n = 2; } q = t[n];",
+        "int n = 1; for (int i = 0; i < 3; i++) { int k = 0; while (k < 9) { n = k; if (b == k) break; k++; } } q = t[n];",
+    ] {
+        assert_eq!(left(open), 1, "{open}");
     }
 }

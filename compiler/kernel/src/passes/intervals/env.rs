@@ -227,11 +227,15 @@ impl<'a> Env<'a> {
         self.said.retain(|s| o.said.contains(s));
     }
 
-    /// Makes bounds that moved since `old` thresholds, or (at last) unknown.
+    /// Makes bounds that moved since `old` thresholds, or (at last) unknown: the one that moved, not the other.
     pub(super) fn widen(&mut self, old: &Env<'a>, thresholds: &[i64], all: bool) {
         let widen = |new: &mut Range, old: &Range| {
             if new != old {
-                *new = if all { Range::ALL } else { new.widen(*old, thresholds) };
+                let moved = Range::new(
+                    if new.lo < old.lo { Range::ALL.lo } else { new.lo },
+                    if new.hi > old.hi { Range::ALL.hi } else { new.hi },
+                );
+                *new = if all { moved } else { new.widen(*old, thresholds) };
             }
         };
         self.locals.iter_mut().zip(&old.locals).for_each(|(a, b)| widen(a, b));

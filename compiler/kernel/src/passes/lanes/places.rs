@@ -17,7 +17,7 @@ use sluice_frontend::ty::Ty;
 /// Elements of an array, at most: each is a comparison and a choice.
 const MOST: u32 = 16;
 
-/// Parts of an index, at most, which is repeated for each element.
+/// Parts of an index, at most, that is repeated for each element; a larger one is a variable first.
 const LARGEST: usize = 32;
 
 /// Looks at all elements where data choose one.
@@ -48,19 +48,23 @@ impl Places<'_> {
         let mut i = 0;
         while i < body.len() {
             let s = &mut body[i];
-            s.kind.each_own_expr_mut(&mut |e| self.loads(e));
+            // what such a statement evaluates it evaluates once
+            let once = matches!(s.kind, StmtKind::Assign(..) | StmtKind::If(..));
+            let mut before = Vec::new();
+            s.kind.each_own_expr_mut(&mut |e| self.loads(e, once.then_some(&mut before)));
             for b in s.kind.bodies_mut() {
                 self.list(b);
             }
-            match self.stores(s) {
-                Some(all) => {
-                    self.found = true;
-                    let n = all.len();
-                    body.splice(i..=i, all);
-                    i += n;
-                }
-                None => i += 1,
+            let span = s.span;
+            let set = |(at, e): (LocalId, Expr)| StmtKind::Assign(Place::local(at), e).at(span);
+            let mut all: Vec<Stmt> = before.into_iter().map(set).collect();
+            match self.stores(&body[i]) {
+                Some(stores) => all.extend(stores),
+                None => all.push(std::mem::replace(&mut body[i], StmtKind::Block(Vec::new()).at(span))),
             }
+            let n = all.len();
+            body.splice(i..=i, all);
+            i += n;
         }
     }
 
@@ -76,15 +80,22 @@ impl Places<'_> {
         let n = ty.known_len().filter(|n| (1..=MOST).contains(n))?;
         let element = ty.element()?;
         let fits = is_bit(element) || matches!(p.base, Base::Local(_)) && matches!(element, Ty::Int | Ty::Float);
-        (fits && is_varying(at, self.varying) && at.size() <= LARGEST).then_some((n, at))
+        (fits && is_varying(at, self.varying)).then_some((n, at))
     }
 
-    fn loads(&mut self, e: &mut Expr) {
+    /// `before`: what may be assigned before the expression is evaluated.
+    fn loads(&mut self, e: &mut Expr, mut before: Option<&mut Vec<(LocalId, Expr)>>) {
         e.walk_mut(&mut |e| {
             let ExprKind::Load(p) = &e.kind else { return };
             let Some((n, at)) = self.chosen(p) else { return };
-            let element = |k: u32| Expr::load(element_of(p, k), e.ty.clone());
-            let all = (0..n - 1).rev().fold(element(n - 1), |rest, k| choose(is(at, k), element(k), rest));
+            let (p, mut at) = (p.clone(), at.clone());
+            if at.size() > LARGEST {
+                let Some(before) = before.as_deref_mut().filter(|_| is_harmless(&at)) else { return };
+                let place = self.local("at", Ty::Int);
+                before.push((place, std::mem::replace(&mut at, Expr::local(place, Ty::Int))));
+            }
+            let element = |k: u32| Expr::load(element_of(&p, k), e.ty.clone());
+            let all = (0..n - 1).rev().fold(element(n - 1), |rest, k| choose(is(&at, k), element(k), rest));
             *e = all;
             self.found = true;
         });
@@ -96,6 +107,7 @@ impl Places<'_> {
         let (n, at) = self.chosen(p).filter(|_| matches!(p.base, Base::Local(_)))?;
         let ty = e.ty.clone();
         let (place, new) = (self.local("at", Ty::Int), self.local("new", ty.clone()));
+        self.found = true;
         let mut all = vec![
             StmtKind::Assign(Place::local(place), at.clone()).at(s.span),
             StmtKind::Assign(Place::local(new), e.clone()).at(s.span),
@@ -112,6 +124,15 @@ impl Places<'_> {
     fn local(&mut self, name: &str, ty: Ty) -> LocalId {
         fresh(self.f, name, ty)
     }
+}
+
+/// Does nothing go wrong where it is evaluated in vain?
+fn is_harmless(e: &Expr) -> bool {
+    !e.any(&mut |e| match &e.kind {
+        ExprKind::Load(p) => p.path.iter().any(|step| matches!(step, Proj::Index(i) if i.as_int().is_none())),
+        ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, _, b) => b.as_int().is_none_or(|n| n == 0),
+        _ => false,
+    })
 }
 
 fn is(at: &Expr, k: u32) -> Expr {

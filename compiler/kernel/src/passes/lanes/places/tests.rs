@@ -58,6 +58,17 @@ fn an_element_that_an_element_chooses() {
     );
 }
 
+/// An index that is itself one of many is not repeated for each element.
+#[test]
+fn a_large_index_is_a_variable() {
+    let text = after("$0 = in(0); if (in(1) > 4); { $1 = $3[($3[$0] + $3[(in(2) & 1)])]; }");
+    let text = text.replace('\n', " ");
+    assert!(text.contains("$7 = (select(($0 == 0), $3[0]") && text.contains("$1 = select(($7 == 0), $3[0]"), "{text}");
+    // one that divides is not evaluated before it is known to be wanted
+    let divides = "$1 = select((in(1) != 0), $3[(((($3[$0] + $3[(in(2) & 1)]) + in(3)) / in(1)) & 1)], 0);";
+    assert!(after(&format!("$0 = in(0); {divides}")).contains("/ in(1)) & 1)]"));
+}
+
 #[test]
 fn others_stay() {
     for body in [
