@@ -161,7 +161,6 @@ fn what_is_known_behind_jumps() {
     for proved in [
         "int n = 0; while (a > 3 && n < 7) { a = a / 2; n++; } q = t[n];",
         "int i; for (i = 0; i < 7; i++) if (b > i * 3) break; q = t[i];",
-        "int n = 0; while (true) { if (a < 4) break; a -= 3; n++; if (n >= 7) break; } q = t[n];",
         "int n = 0; for (int i = 0; i < 9; i++) { if (i == b) continue; n = i & 7; } q = t[n];",
         "int n = 2; for (int i = 0; i < 3; i++) { for (int k = 0; k < 5; k++) { n = k; if (b == i * k) break; n = k + 2; } } q = t[n];",
         "q = t[clip(a)] + t[clip(a - b)];",
