@@ -79,7 +79,7 @@ SL_FN __attribute__((always_inline)) void sl_vi_store_bit(uint8_t *p, sl_vi v)
 #define SL_BIT_PLACES(v, m) (sl_bit_lanes)__builtin_ia32_pshufb128((sl_vc)(v), (sl_vc)(m))
 #endif
 #endif
-/* Of so many items of a firing, and no power of two, compilers move each by itself; of a few more they are right to do so. */
+/* Items of a firing, at most, that are moved so where they are no power of two, of which compilers make vectors themselves. Of more it is no faster than one by one, or in squares. */
 #define SL_BIT_MOST 12
 #ifdef SL_BIT_PLACES
 typedef int32_t sl_bit_words __attribute__((vector_size(16)));

@@ -23,7 +23,7 @@ mod fit;
 mod registers;
 mod values;
 
-use super::{clean, fold};
+use super::{clean, fold, lanes};
 use crate::ir::*;
 use crate::walk;
 use firing::{Firings, Site, site};
@@ -64,8 +64,9 @@ fn rewritten(kernel: &Kernel) -> Option<(Kernel, Vec<Const>)> {
     if kernel.state.is_empty() || !plain || rates.pop == 0 || rates.push == 0 {
         return None;
     }
-    // bits of a field that are items are parts of it then
-    read_from_window(kernel.clone()).or_else(|| read_from_window(registers::apart(kernel)?))
+    // bits of a field that are items are parts of it then, put together in each firing: which is more to do, where firings do not go side by side
+    let of_bits = || read_from_window(registers::apart(kernel)?).filter(|(k, _)| lanes::possible(k, true));
+    read_from_window(kernel.clone()).or_else(of_bits)
 }
 
 /// The same of a kernel whose fields are what they are.

@@ -321,13 +321,6 @@ fn binary(op: BinaryOp, a: &Expr, b: &Expr, ty: &Ty) -> Option<Expr> {
         (BinaryOp::Mul, Some(1), _) => Some(b.clone()),
         (BinaryOp::Mul | BinaryOp::Div, _, Some(1)) => Some(a.clone()),
         (BinaryOp::Rem, _, Some(1 | -1)) => Some(Expr::int(0)),
-        // the smallest int wraps both ways
-        (BinaryOp::Div, _, Some(-1)) => match &a.kind {
-            ExprKind::Binary(BinaryOp::Add, x, c) if c.as_int().is_some() => {
-                Some(Expr::binary(BinaryOp::Sub, Expr::int(c.as_int()?.wrapping_neg()), (**x).clone(), Ty::Int))
-            }
-            _ => Some(Expr { kind: ExprKind::Unary(UnaryOp::Neg, Box::new(a.clone())), ty: Ty::Int }),
-        },
         (BinaryOp::Shl | BinaryOp::Shr, _, Some(0)) => Some(a.clone()),
         // constants to the right, and together: exact, since ints wrap
         (BinaryOp::Add, Some(x), None) => binary(BinaryOp::Add, b, &Expr::int(x), ty)
