@@ -166,6 +166,8 @@ impl Then<'_> {
                 }
             }
         }
+        // whoever asks gets the same answer: what is said of an item first decides
+        held.sort_unstable();
         let mut items: BTreeMap<i64, Scalar> = BTreeMap::new();
         let mut computed = Vec::new();
         for element in held {
