@@ -13,6 +13,7 @@ pub mod message;
 pub mod patient;
 pub mod pool;
 pub mod run;
+pub mod seeded;
 pub mod seeds;
 pub mod shrink;
 pub mod simulate;

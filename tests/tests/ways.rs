@@ -5,16 +5,12 @@
 use sluice_driver::options::Inner;
 use sluice_tests::generate::random::Random;
 use sluice_tests::generate::ways;
-use sluice_tests::pool::number_from_environment;
-use sluice_tests::run::{Make, check, compile, output};
+use sluice_tests::run::Make;
+use sluice_tests::seeded::{gives_the_same, seeds};
 
 /// The programs of every second seed.
 fn programs(half: u64) {
-    let (first, count) =
-        (number_from_environment("SLUICE_FIRST_SEED", 0), number_from_environment("SLUICE_WAYS_PROGRAMS", 16));
-    for seed in (first..first + count).filter(|s| s % 2 == half) {
-        let source = ways(seed);
-        let program = check(&source).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{source}"));
+    for seed in seeds("SLUICE_WAYS_PROGRAMS", 16, 2, half) {
         let (inner, level) =
             (if seed % 8 == 5 { Inner::None } else { Inner::Auto }, if seed % 16 == 2 { 3 } else { 1 });
         let make = Make {
@@ -25,8 +21,7 @@ fn programs(half: u64) {
             inner,
             plain: seed % 8 == 7,
         };
-        let (ran, code) = compile(&program, make).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{source}"));
-        for items in [0, 9, 133, 700] {
+        let inputs = [0, 9, 133, 700].map(|items| {
             // small numbers, and now and then others
             let mut r = Random::new(seed);
             let mut item = || match r.below(4) {
@@ -34,10 +29,9 @@ fn programs(half: u64) {
                 1 => r.below(2000) as i32 - 1000,
                 _ => r.below(41) as i32 - 20,
             };
-            let input: Vec<u8> = (0..items).flat_map(|_| item().to_le_bytes()).collect();
-            let (wanted, is) = (output(&program, &input, None, None), output(&ran, &input, None, Some(&code)));
-            assert!(wanted == is, "seed {seed}, {items} items\n{source}");
-        }
+            (0..items).flat_map(|_| item().to_le_bytes()).collect()
+        });
+        gives_the_same(seed, &ways(seed), make, &inputs);
     }
 }
 

@@ -232,8 +232,8 @@ SL_FN sl_vf sl_vf_gather(const float *table, sl_vi at)
 #define SL_PERMUTED_OF_TWO(t, u, at) sl_vi_select(((at) & SL_LANES) != 0, SL_PERMUTED(u, at), SL_PERMUTED(t, at))
 #endif
 #ifdef SL_PERMUTED
-/* Is a table of `n` elements a few registers? Then permutations find its elements, several times as fast as loads (of 4 to 128 elements 13 to 6 times with AVX-512, of 4 to 32 five to one and a
- * half times with AVX2: AMD EPYC, Zen 5). clang puts those that are parts of registers together in memory. */
+/* Is a table of `n` elements a few registers? Then permutations find its elements, several times as fast as loads (of 8 to 128 elements 13 to 5 times with AVX-512, of 8 to 32 five to two and a
+ * half times with AVX2: AMD EPYC, Zen 5, gcc 12). clang puts those that are parts of registers together in memory. */
 #ifdef __clang__
 SL_FN int sl_is_registers(const long n) { return n <= SL_LANES || (n % SL_LANES == 0 && n <= (SL_LANES == 16 ? 8 : 4) * SL_LANES); }
 #else

@@ -24,7 +24,7 @@ use sluice_frontend::graph::{NodeKind, SdfGraph};
 use sluice_frontend::ids::{ChannelId, NodeId};
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::{Kernel, Lanes};
-use sluice_kernel::passes::lanes::is_bit;
+use sluice_kernel::passes::lanes::has_bits;
 use sluice_kernel::within::within;
 use sluice_schedule::sequential::Step;
 use std::collections::{BTreeMap, BTreeSet};
@@ -197,7 +197,8 @@ struct Fit {
 impl Fit {
     fn of(kernel: &Kernel) -> Fit {
         let rates = kernel.work.rates;
-        let words = !is_bit(&kernel.input) && !is_bit(&kernel.output);
+        // bits are bytes, whose vectors would lie otherwise
+        let words = !has_bits(kernel);
         let plain =
             |l: &&Lanes| l.strands == 1 && words && within(kernel).is_none() && super::print_rest::several(kernel);
         let lanes = kernel.lanes.as_ref().filter(plain);

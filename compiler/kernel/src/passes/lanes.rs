@@ -78,7 +78,7 @@ pub fn run(kernel: &mut Kernel) {
         return;
     }
     // what compilers make of loops over bytes that few operations are done with is not much
-    across(kernel, if is_bit(&kernel.input) || is_bit(&kernel.output) { FEW } else { WORTHWHILE });
+    across(kernel, if has_bits(kernel) { FEW } else { WORTHWHILE });
 }
 
 /// Finds the lanes of a work function whose items come as vectors, so that even what is little to do pays ([`pays_behind_vectors`]).
@@ -98,8 +98,7 @@ fn across(kernel: &mut Kernel, worthwhile: u64) {
         return;
     }
     // of bits all places are known where their loops are written out, and with it which bytes of a word they are
-    let of_bits = is_bit(&kernel.input) || is_bit(&kernel.output);
-    let long = of_bits.then(|| {
+    let long = has_bits(kernel).then(|| {
         let mut long = kernel.clone();
         // filters that differ in what is in tables still have equal code; a C compiler knows what is in them, too
         let tables = std::mem::take(&mut long.tables);
@@ -428,6 +427,11 @@ pub fn gathers(p: &Place, varying: &[bool]) -> bool {
 /// Is it a bit or a truth? Where such items pass, each is a byte, 0 or 1; in a lane it is a word, 0 or -1.
 pub fn is_bit(ty: &Ty) -> bool {
     matches!(ty, Ty::Bit | Ty::Bool)
+}
+
+/// Are such the items that it takes, or those that it gives?
+pub fn has_bits(kernel: &Kernel) -> bool {
+    is_bit(&kernel.input) || is_bit(&kernel.output)
 }
 
 /// A new local of a function.

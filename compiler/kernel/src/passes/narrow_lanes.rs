@@ -17,7 +17,7 @@ pub use bytes::{Bytes, Cost, Plane, shift};
 
 use super::clean::trip;
 use super::intervals::{Env, Facts, Range, each_statement};
-use super::lanes::is_bit;
+use super::lanes::{has_bits, is_bit};
 use crate::cost::UNKNOWN_TRIPS;
 use crate::fuse::Fused;
 use crate::ir::*;
@@ -88,7 +88,7 @@ fn may(kernel: &Kernel) -> bool {
     let Some(lanes) = kernel.lanes.as_ref().filter(|l| l.strands == 1 && l.narrow.is_none()) else { return false };
     let (body, rates) = (&kernel.function(lanes.function).body, kernel.work.rates);
     let (mut ints, mut largest, mut alike) = (0, 0, true);
-    let bits = is_bit(&kernel.input) || is_bit(&kernel.output);
+    let bits = has_bits(kernel);
     walk::each_stmt(body, &mut |s| s.kind.each_own_expr(&mut |e| largest = largest.max(e.size())));
     walk::each_expr(body, &mut |e| {
         let byte = e.ty == Ty::Int || bits && is_bit(&e.ty);

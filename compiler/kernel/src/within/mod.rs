@@ -19,7 +19,7 @@ mod values;
 mod tests;
 
 use crate::ir::*;
-use crate::passes::lanes::is_bit;
+use crate::passes::lanes::has_bits;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ty::Ty;
 pub use values::Op;
@@ -69,7 +69,7 @@ pub fn within(kernel: &Kernel) -> Option<Within> {
     let width = |ty: &Ty| if *ty == Ty::Complex { 2 } else { 1 };
     let widths = (width(&kernel.input), width(&kernel.output));
     let words = (rates.pop.checked_mul(widths.0)?, rates.push.checked_mul(widths.1)?);
-    if rates.peek != rates.pop || words.1 < 4 || is_bit(&kernel.input) || is_bit(&kernel.output) {
+    if rates.peek != rates.pop || words.1 < 4 || has_bits(kernel) {
         return None;
     }
     let sizes: Vec<u32> = (4..=LANES).filter(|w| words.1 % w == 0 && (w.is_power_of_two() || *w > LANES / 2)).collect();

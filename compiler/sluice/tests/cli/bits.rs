@@ -49,6 +49,12 @@ const FILTERS: &[(&str, &str, &str)] = &[
         "bit->bit",
         "work pop 40 push 33 { for (int i = 0; i < 33; i++) push(peek(i) ^ peek(39 - i) & peek(i + 5) | ~peek((i * 7) % 40)); for (int i = 0; i < 40; i++) pop(); }",
     ),
+    // streams that take turns, of words in lanes of their own
+    (
+        "Streams",
+        "bit->bit",
+        "work peek 64 pop 16 push 16 { for (int s = 0; s < 16; s++) { bit x = 0; for (int i = 0; i < 4; i++) x = x ^ peek(i * 16 + s); push(x); } for (int i = 0; i < 16; i++) pop(); }",
+    ),
     (
         "Votes",
         "boolean->boolean",

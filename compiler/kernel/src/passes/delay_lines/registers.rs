@@ -91,7 +91,7 @@ fn joined(kernel: &mut Kernel, id: StateId) {
                     continue;
                 }
             };
-            // variables that are set between, which the first does not read, and of nothing that it writes
+            // variables may be set between, which the first does not read, to what does not read the field
             let own = |e: &Expr, x: LocalId| {
                 e.any(&mut |e| matches!(&e.kind, ExprKind::Load(Place { base: Base::Local(y), .. }) if *y == x))
             };
@@ -205,11 +205,11 @@ fn moved(e: &Expr, id: StateId) -> Option<(Register, &Expr)> {
             Some((shift, mask)) => (shift, Some(mask)),
             None => (old, None),
         };
-        if let Some((of, by)) = shifted(shift, true).filter(|(of, _)| field(of)) {
+        if let Some((_, by)) = shifted(shift, true).filter(|(of, _)| field(of)) {
             let free = (1i32 << by) - 1;
             let width = width_of(outer.or(own.map(|m| m | free))?)?;
             let both = outer.is_none() || own.is_none();
-            return (both && field(of)).then_some((Register { by, width, left: true }, new));
+            return both.then_some((Register { by, width, left: true }, new));
         }
         // s >> 1 | b << 6
         if let Some((_, by)) = shifted(old, false).filter(|(of, _)| field(of)) {

@@ -14,7 +14,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{is_bit, is_varying};
+use super::{has_bits, is_bit, is_varying};
 use crate::ir::*;
 use crate::passes::clean::trip;
 use crate::passes::unroll::{size, written_out_size};
@@ -81,11 +81,15 @@ fn mostly_loops(kernel: &Kernel, more: bool) -> bool {
 pub(super) fn of_bits(kernel: &Kernel) -> bool {
     let rates = kernel.work.rates;
     let lies = |ty: &Ty, n: u32| matches!(n, 1..=4 | 8) && matches!(ty, Ty::Bit | Ty::Bool | Ty::Int | Ty::Float);
-    let bits = is_bit(&kernel.input) || is_bit(&kernel.output);
     // of a word several bits are not such a vector
     let words = !is_bit(&kernel.input) && rates.push > 1;
     let body = &kernel.function(kernel.work.function).body;
-    if !bits || words || !lies(&kernel.input, rates.pop) || !lies(&kernel.output, rates.push) || !counted(body) {
+    if !has_bits(kernel)
+        || words
+        || !lies(&kernel.input, rates.pop)
+        || !lies(&kernel.output, rates.push)
+        || !counted(body)
+    {
         return false;
     }
     let mut plain = written_out_size(body) <= MOST_OF_BITS;

@@ -8,7 +8,7 @@
 //! Such a firing is a loop over N streams and nothing else. Item x of stream s is item x * N + s of the window, and its one result is item s of what is given. No turn needs anything of
 //! another. In [`Lanes::function`] positions count the items of the stream.
 
-use super::is_bit;
+use super::has_bits;
 use crate::ir::*;
 use crate::passes::clean::trip;
 use crate::walk;
@@ -25,7 +25,7 @@ pub(super) const LANES: u32 = 16;
 /// The kernel of one turn, and of how many streams; `None` where a firing is no such loop.
 pub(super) fn of(kernel: &Kernel) -> Option<(Kernel, u32)> {
     // streams are words
-    if is_bit(&kernel.input) || is_bit(&kernel.output) {
+    if has_bits(kernel) {
         return None;
     }
     let rates = kernel.work.rates;

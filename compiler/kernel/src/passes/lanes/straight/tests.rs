@@ -116,6 +116,9 @@ fn bits_as_they_come() {
         (8, 1),
         "$2 = 0; for $3 = 0 < 8 step 1; { $2 = (($2 << 1) | as<int>(in($3))); } out(0) = $2;"
     ));
+    // more of it than is looked for
+    let long = "$0 = ($0 ^ in(2)); ".repeat(40);
+    assert!(!bits("bit -> bit", (1, 2), &format!("$0 = in(0); {long} out(0) = $0; out(1) = in(1);")));
     // no power of two, and no three
     assert!(!bits("bit -> bit", (5, 2), two));
     assert!(!bits("bit -> bit", (1, 7), two));
