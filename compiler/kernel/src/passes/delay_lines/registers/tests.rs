@@ -101,8 +101,8 @@ fn registers_are_items_of_the_window() {
     assert_eq!(waits("bit", 0b0011, before), bits(&[true, true, false, false]));
     let ints = "state0 = (((state0 << 2) | (in(0) & 3)) & 63); out(0) = state0;";
     assert_eq!(waits("int", 0b1001, ints), Some(vec![Const::Int(2), Const::Int(1)]));
-    // a function of the library, called for each firing: nothing goes side by side
-    let called = of_bits.replace("out(0) = state0", "out(0) = as<int>(@log10(as<float>(state0)))");
+    // functions of the library, called for each firing, and little else: nothing goes side by side
+    let called = of_bits.replace("out(0) = state0", "out(0) = as<int>(@log10(@log10(@log10(as<float>(state0)))))");
     assert_eq!(waits("bit", 0, &called), None);
     // joined with what is made of itself: a generator, or a scrambler
     let scrambler = "$0 = (((in(0) & 1) ^ (state0 >> 3)) & 1); out(0) = $0; state0 = (((state0 << 1) | $0) & 15);";
