@@ -435,6 +435,7 @@ SL_ENGINE long sl_deliver(sl_ctx *ctx, uint32_t v, int64_t fired, long n) SL_UNU
 
 /* Of `n` items for a writer, or bytes of text for the index after the last writer: how many came out already. */
 SL_ENGINE int64_t sl_already_out(sl_ctx *ctx, uint32_t end, int64_t n) SL_UNUSED;
+SL_ENGINE void sl_take_back(sl_ctx *ctx, int64_t *count) SL_UNUSED;
 
 /* An attempt needs the item at this position from its first one, which is not there. */
 _Noreturn SL_ENGINE void sl_want(sl_ctx *ctx, uint64_t position) SL_COLD;

@@ -46,6 +46,19 @@ static void sl_save(sl_ctx *ctx) {
     ctx->in_batch = 1;
 }
 
+/* What a batch that is undone has put out and nobody has taken yet never was: of `count`, by writer, then text. What is held longest comes from before the batch. */
+SL_ENGINE void sl_take_back(sl_ctx *ctx, int64_t *count) {
+    const uint32_t writers = ctx->program->abi->writer_count;
+    for (uint32_t w = 0; w < writers; w++) {
+        const int64_t held = ctx->written[w].tail < count[w] ? ctx->written[w].tail : count[w];
+        ctx->written[w].tail -= held;
+        count[w] -= held;
+    }
+    const int64_t length = (int64_t)ctx->print_length, held = length < count[writers] ? length : count[writers];
+    ctx->print_length -= (size_t)held;
+    count[writers] -= held;
+}
+
 /* After a fault: back to the boundary before the batch. False where there is no way back. */
 static int32_t sl_restore(sl_ctx *ctx) {
     const sl_program *p = ctx->program;
@@ -74,6 +87,7 @@ static int32_t sl_restore(sl_ctx *ctx) {
     for (uint32_t r = 0; r < p->abi->reader_count; r++) {
         ctx->read[r].head = ctx->again[r];
     }
+    sl_take_back(ctx, ctx->handed_over);
     memcpy(ctx->left_out, ctx->handed_over, (p->abi->writer_count + 1) * sizeof(int64_t));
     ctx->in_batch = 0;
     ctx->slow_only = 1;

@@ -195,12 +195,18 @@ SL_ENGINE int32_t sl_finish_part(sl_ctx *part, sl_ctx *whole, uint32_t stage, in
     return SLUICE_DONE;
 }
 
-SL_ENGINE void sl_undo_part(const sl_ctx *part, sl_ctx *whole, uint32_t stage, const void *image) {
+SL_ENGINE void sl_undo_part(sl_ctx *part, sl_ctx *whole, uint32_t stage, const void *image) {
     const sl_program *p = whole->program;
     const int64_t *then = image;
     sl_give_image(whole, stage, image);
     for (uint64_t i = 0; whole->saved && i < sl_ends(p); i++) {
-        whole->left_out[i] += part->handed_over[i] - then[i];
+        part->handed_over[i] -= then[i];
+    }
+    if (whole->saved) {
+        sl_take_back(part, part->handed_over);
+    }
+    for (uint64_t i = 0; whole->saved && i < sl_ends(p); i++) {
+        whole->left_out[i] += part->handed_over[i];
     }
     for (uint32_t c = 0; c < p->channel_count; c++) {
         whole->at[c].head = 0;

@@ -28,7 +28,7 @@ SL_ENGINE void sl_copy_input(const sl_ctx *part, uint32_t stage, int64_t k, void
 SL_ENGINE int32_t sl_fire_part(sl_ctx *part, uint32_t stage, int64_t epoch, int64_t k, int32_t first, char *const *blocks) SL_UNUSED;
 SL_ENGINE int32_t sl_flush_part(sl_ctx *part, int32_t all) SL_UNUSED;
 SL_ENGINE int32_t sl_finish_part(sl_ctx *part, sl_ctx *whole, uint32_t stage, int64_t k, const void *const *inputs, uint64_t count) SL_UNUSED;
-SL_ENGINE void sl_undo_part(const sl_ctx *part, sl_ctx *whole, uint32_t stage, const void *image) SL_UNUSED;
+SL_ENGINE void sl_undo_part(sl_ctx *part, sl_ctx *whole, uint32_t stage, const void *image) SL_UNUSED;
 SL_ENGINE void sl_fail_part(const sl_ctx *part, sl_ctx *whole) SL_UNUSED;
 
 #endif

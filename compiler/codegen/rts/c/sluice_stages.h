@@ -62,7 +62,7 @@ typedef struct sluice_stages {
      * input that was used and is to come again. */
     int32_t (*finish)(sl_ctx *part, sl_ctx *whole, uint32_t stage, int64_t k, const void *const *inputs, uint64_t count);
     /* After a fault: what the part has put out since the image was taken is left out when the whole goes on from there, one firing at a time. */
-    void (*undo)(const sl_ctx *part, sl_ctx *whole, uint32_t stage, const void *image);
+    void (*undo)(sl_ctx *part, sl_ctx *whole, uint32_t stage, const void *image);
     /* The whole fails as the part has. */
     void (*fail)(const sl_ctx *part, sl_ctx *whole);
 } sluice_stages;

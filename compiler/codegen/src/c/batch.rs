@@ -1,7 +1,8 @@
 //! # batch
 //!
 //! Purpose: how many steady states of a program run at once, and what bounds that. Input: the program. Output: [`Limits`] for [`layout`]; the number for stages, by trying layouts; and with how many
-//! a run begins ([`begin`]), before it is known how long they take. Where messages hold firings back, as many as they allow are one [part](parts), and a call of `sl_steady` runs several.
+//! a run begins ([`begin`]), before it is known how long they take. Where messages hold firings back, as many as they allow are one [part](parts), and a call of `sl_steady` runs several; so it does where
+//! nodes are so many that what fits in the caches is a few firings of each ([`turns_of_many`]).
 
 use super::fused::{self, FusedProgram};
 use super::layout::{self, Limits, WIDEST};
@@ -79,12 +80,37 @@ pub fn repeats(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> b
     states_at_once(input.steady, &input.schedule.schedule().steady).is_some() && parts(input, regions).is_none()
 }
 
-/// How many batches may follow one another in one call of `sl_steady`: such that their items fill the stages of the ends, by node in items.
-pub(super) fn turns_of_parts(graph: &SdfGraph, steady: &SteadyState, batch: u64, stage: &dyn Fn(NodeId) -> u64) -> u64 {
+/// How many batches may follow one another in one call of `sl_steady`: such that their items fill the stages of the ends, by node in items. `None`: there are no ends.
+pub(super) fn turns_of_parts(
+    graph: &SdfGraph,
+    steady: &SteadyState,
+    batch: u64,
+    stage: &dyn Fn(NodeId) -> u64,
+) -> Option<u64> {
     let (readers, writers) = layout::ends(graph);
     let of = |v: &NodeId| stage(*v) / steady.repetitions[v.index()].saturating_mul(batch).max(1);
     let ends = readers.iter().chain(&writers).filter(|v| steady.repetitions[v.index()] > 0);
-    ends.map(of).min().unwrap_or(1).max(1)
+    ends.map(of).min().map(|n| n.max(1))
+}
+
+/// Firings of a node, in the mean, between two looks round of the engine, where buffers hold fewer: what is done for each node then takes as long as some tens of its firings.
+const BETWEEN_LOOKS: u64 = 256;
+
+/// How many batches follow one another where nodes are so many that a batch is a few firings of each.
+pub(super) fn turns_of_many(steady: &SteadyState, batch: u64) -> u64 {
+    let firings = steady.repetitions.iter().fold(0u64, |sum, r| sum.saturating_add(*r)).saturating_mul(batch).max(1);
+    let wanted = (steady.repetitions.len() as u64).saturating_mul(BETWEEN_LOOKS);
+    if firings > wanted / 2 { 1 } else { wanted / firings }
+}
+
+/// May batches follow one another for that? Tables count firings step by step.
+pub(super) fn follow(input: &ProgramInput<'_>, regions: Option<FusedProgram<'_>>) -> bool {
+    let options = input.options;
+    let table = || is_table(input.graph, &input.schedule.schedule().steady, options.table_above);
+    input.steady.islands.is_none()
+        && !repeats(input, regions)
+        && options.batch.is_none()
+        && (regions.is_some() || !table())
 }
 
 /// What bounds a program's buffers.
@@ -98,5 +124,6 @@ pub fn limits(input: &ProgramInput<'_>) -> Limits {
         stages: None,
         turns: options.turns.max(1),
         at_once: parts(input, fused::of(input)),
+        follow: false,
     }
 }

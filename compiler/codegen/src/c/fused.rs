@@ -272,9 +272,17 @@ pub(super) fn parts(input: &ProgramInput<'_>, layout: &Layout, h: &History) -> V
     parts
 }
 
-/// `sl_steady`, or a part of it, by this name.
+/// `k` steady states, in batches of `most` at most.
+pub fn turns(most: u64, name: &str) -> String {
+    format!(
+        "    for (int64_t left = k; left > 0;) {{\n        const int64_t some = left < {most} ? left : {most};\n        \
+         sl_make_way(ctx, some);\n        {name}(ctx, some);\n        left -= some;\n    }}\n"
+    )
+}
+
+/// `sl_steady`. `several`: of batches that follow one another.
 pub fn steady(
-    name: &str,
+    several: bool,
     input: &ProgramInput<'_>,
     fused: FusedProgram<'_>,
     (layout, facts, lives): (&Layout, &Facts, Option<&Lives>),
@@ -301,10 +309,11 @@ pub fn steady(
     out.push_str(&made.steps(input, fused, lives).functions("sl_regions", "", &keep, movers)?);
     enter.push_str(&moves.enter);
     leave.push_str(&moves.leave);
+    let run = if several { turns(layout.batch, "sl_regions") } else { "    sl_regions(ctx, k);\n".into() };
     let _ = write!(
         out,
-        "\n{}static void {name}(sl_ctx *ctx, int64_t k) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)s;\n\
-         {enter}    sl_regions(ctx, k);\n{leave}}}\n",
+        "\n{}static void sl_steady(sl_ctx *ctx, int64_t k) {{\n    struct sl_states *restrict s = (struct sl_states *)(void *)ctx->states;\n    (void)s;\n\
+         {enter}{run}{leave}}}\n",
         moves.tables
     );
     Ok(out)

@@ -11,7 +11,7 @@
 //! capacity of a channel is that of [`SteadyState::capacity`]: enough for any order of firings within an epoch. Channels on which nothing stays share memory while steady states
 //! run at once ([`super::sharing`]); their own buffers hold one steady state then.
 
-use super::batch::turns_of_parts;
+use super::batch::{turns_of_many, turns_of_parts};
 use super::fused::FusedProgram;
 use super::program::CodegenError;
 use super::sharing::Lives;
@@ -42,7 +42,7 @@ pub const WIDEST: u64 = 16;
 pub struct Layout {
     /// Steady states that run at once.
     pub batch: u64,
-    /// So many batches may follow one another before the engine looks round: 1 but where messages make them short.
+    /// So many batches may follow one another before the engine looks round: 1 but where messages make them short, or nodes are many.
     pub turns: u64,
     /// By channel: offset and capacity in items.
     pub channels: Vec<Place>,
@@ -86,6 +86,8 @@ pub struct Limits {
     pub turns: u64,
     /// No more steady states are one, because of messages: several such batches follow one another then ([`Layout::turns`]).
     pub at_once: Option<u64>,
+    /// May batches follow one another where they are short for so many nodes?
+    pub follow: bool,
 }
 
 impl Layout {
@@ -252,9 +254,13 @@ pub fn lay_out(
     let fewer = batch - batch % some;
     let batch = if fewer > 0 && fewer.is_multiple_of(unit) { fewer } else { batch };
     let mut made = wider.or_else(|| place(batch)).unwrap_or(least);
-    if limits.at_once.is_some() {
+    if limits.at_once.is_some() || limits.follow {
         let stage = |v: NodeId| STAGE / end_channel(graph, v).map_or(1, |c| sizes[c.index()].0).max(1);
-        made.turns = turns_of_parts(graph, steady, made.batch, &stage);
+        let fill = turns_of_parts(graph, steady, made.batch, &stage);
+        made.turns = match limits.at_once {
+            Some(_) => fill.unwrap_or(1),
+            None => fill.unwrap_or(u64::MAX).min(turns_of_many(steady, made.batch)),
+        };
     }
     Ok(made)
 }
@@ -406,8 +412,16 @@ mod tests {
         )
     }
 
-    const LIMITS: Limits =
-        Limits { unit: 1, batch: None, target: 1 << 17, limit: 1 << 30, stages: None, turns: 1, at_once: None };
+    const LIMITS: Limits = Limits {
+        unit: 1,
+        batch: None,
+        target: 1 << 17,
+        limit: 1 << 30,
+        stages: None,
+        turns: 1,
+        at_once: None,
+        follow: false,
+    };
 
     fn laid_out(text: String, limits: Limits) -> Layout {
         let input = SourceInput { name: "a.str".into(), text };

@@ -312,6 +312,7 @@ fn make(
         // what shares is used again while it is in the cache: a longer batch gains more than a shorter one keeps there (measured on the suite)
         limits.target = limits.target.saturating_mul(2);
     }
+    limits.follow = fast && partition.is_none() && super::batch::follow(input, regions);
     let parts = (again.as_ref().map(|a| &a.before[..]), regions, lives.as_ref());
     let layout = layout::lay_out(input.graph, input.steady, input.globals, limits, parts)?;
     let dynamic = input.steady.islands.is_some();
@@ -334,10 +335,11 @@ fn make(
         lives: lives.as_ref().filter(|_| regions.is_none()),
     };
     let mut movers = Movers::default();
-    let steady_name = if limits.at_once.is_some() { "sl_several" } else { "sl_steady" };
+    let several = fast && (limits.at_once.is_some() || layout.turns > 1);
+    let steady_name = if several && regions.is_none() { "sl_several" } else { "sl_steady" };
     let mut steady = match (device, dynamic) {
         (None, false) if let Some(regions) = regions => SteadyText {
-            text: fused::steady(steady_name, input, regions, (&layout, &facts, lives.as_ref()), &mut movers)?,
+            text: fused::steady(several, input, regions, (&layout, &facts, lives.as_ref()), &mut movers)?,
             tables: false,
             scaled: true,
         },
@@ -360,13 +362,9 @@ fn make(
             scaled: false,
         },
     };
-    if limits.at_once.is_some() {
-        let _ = write!(
-            steady.text,
-            "\n/* Messages let no more steady states be one. */\nstatic void sl_steady(sl_ctx *ctx, int64_t k) {{\n    while (k > 0) {{\n        \
-             const int64_t some = k < {0} ? k : {0};\n        sl_make_way(ctx, some);\n        sl_several(ctx, some);\n        k -= some;\n    }}\n}}\n",
-            layout.batch
-        );
+    if several && regions.is_none() {
+        let turns = fused::turns(layout.batch, "sl_several");
+        let _ = write!(steady.text, "\nstatic void sl_steady(sl_ctx *ctx, int64_t k) {{\n{turns}}}\n");
     }
     let parts = (&layout, &facts, lives.as_ref());
     let staged = partition.zip(again.as_ref());
@@ -468,7 +466,7 @@ fn make(
         steps: schedule.steady.clone(),
         unit: schedule.batch,
         scaled: steady.scaled,
-        at_once: limits.at_once.map(|_| layout.batch),
+        at_once: several.then_some(layout.batch),
     });
     let engine = apart.then(|| engine::apart(options.flavour, parts, free));
     let (batch, unit) = device.map_or((layout.batch * layout.turns, schedule.batch), |d| (d.batch, d.unit));

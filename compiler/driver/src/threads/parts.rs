@@ -64,7 +64,7 @@ pub struct RawStages {
     fire: extern "C" fn(*mut RawInstance, u32, i64, i64, i32, *const *mut c_char) -> i32,
     flush: extern "C" fn(*mut RawInstance, i32) -> i32,
     finish: extern "C" fn(*mut RawInstance, *mut RawInstance, u32, i64, *const *const c_void, u64) -> i32,
-    undo: extern "C" fn(*const RawInstance, *mut RawInstance, u32, *const c_void),
+    undo: extern "C" fn(*mut RawInstance, *mut RawInstance, u32, *const c_void),
     fail: extern "C" fn(*const RawInstance, *mut RawInstance),
 }
 
@@ -493,11 +493,11 @@ impl<'h> Crew<'h> {
 
     /// There was a fault in a batch: back to the boundary before it, from which the whole goes on slowly; or, where that cannot be, the end.
     fn faulty(&mut self, batch: u64, ends: &[(usize, u64, bool)], done: &mut i64) -> i32 {
-        let flushed = self.flush();
-        if flushed != DONE {
-            return flushed;
-        }
         if !self.parts.iter().all(Stage::undoable) {
+            let flushed = self.flush();
+            if flushed != DONE {
+                return flushed;
+            }
             let culprit = ends.iter().position(|(_, next, faulty)| *faulty && *next == batch).unwrap_or(0);
             return self.fail(culprit, self.parts[culprit].code);
         }
@@ -516,6 +516,11 @@ impl<'h> Crew<'h> {
             if code != DONE {
                 return self.fail(last, code);
             }
+        }
+        // what is undone and not handed over yet has been taken back
+        let flushed = self.flush();
+        if flushed != DONE {
+            return flushed;
         }
         *done = batch as i64;
         self.tally.undone = true;

@@ -87,6 +87,31 @@ fn nobody_can_tell() {
     same_quickly(&small("split-join", 1100), reals, &[0, 3, 16, 37, 200]);
 }
 
+/// Where so many filters, or so large items, leave a batch few firings of each, several follow one another before the engine looks round.
+#[test]
+fn short_batches_follow_one_another() {
+    let windows = "float->float filter Far { work pop 1 push 1 peek 300 { push(0.5 * peek(299) - pop()); } }
+float->float filter Later { prework push 3 { push(1); push(-2); push(3); } work pop 1 push 1 { push(pop()); } }
+";
+    let branches = small("split-join", 3000).replace("add splitjoin", "add Far; add Later; add splitjoin") + windows;
+    let frames = "float->float filter Open { work pop 1 push 20000 { float x = pop(); for (int i = 0; i < 20000; i++) push(x + i); } }
+float->float filter Fold { float s; work pop 20000 push 20000 peek 20300 {
+    for (int i = 0; i < 20000; i++) { s = 0.5 * s + peek(300); push(s - pop()); } } }
+float->float filter Close { work pop 20000 push 1 { float s = 0; for (int i = 0; i < 20000; i++) s += pop(); push(s); } }
+float->float pipeline Main { add Open; add Fold; add Fold; add Close; }
+";
+    for program in [&branches, frames] {
+        let place = Place::new().with("a.str", program);
+        let done = place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0);
+        assert!(done.text().contains("for (int64_t left = k; left > 0;)"), "{program}");
+    }
+    same_quickly(&branches, reals, &[303, 640]);
+    same_quickly(frames, reals, &[1, 100]);
+    // batches of hundreds of firings of each do not
+    let place = Place::new().with("a.str", small("chain", 300));
+    assert!(!place.run(&["run", "a.str", "--dump-after", "emit-c"]).ends(0).text().contains("left = k"));
+}
+
 /// Branches whose positions are no regular ones are no loop, and the program is none the worse.
 #[test]
 fn irregular_branches_are_apart() {

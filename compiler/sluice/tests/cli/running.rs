@@ -372,6 +372,27 @@ void->void pipeline Main { add Count; add Divide; add Sum; add Show; }";
     assert!(done.stdout == wanted.stdout, "{} and {} bytes", done.stdout.len(), wanted.stdout.len());
 }
 
+/// What filters before the one at fault have printed and put out in the same batch is taken back, where it has not left the program yet.
+#[test]
+fn what_comes_after_a_fault_does_not_come_out() {
+    let program = "void->int filter Count { int n; work push 1 { push(n++); } }
+int->int filter Tell { work pop 1 push 1 { int x = pop(); println(x); push(x); } }
+int->int filter Divide(int at) { int s; work pop 1 push 1 { int x = pop(); s += 1000 / (at - x); for (int i = 0; i < 20; i++) { s = s * 3 + i; } push(s); } }
+void->int pipeline Main { add Count; add Tell; add Divide(300); }";
+    let place = Place::new().with("a.str", program);
+    let results = |options: &[&str]| {
+        let all = [&["run", "a.str", "-o", "b.bin"], options].concat();
+        let done = place.run(&all).ends(1).says("firing 301: division by zero");
+        done.text().lines().count()
+    };
+    let wanted = results(&["--interpret"]);
+    assert_eq!(wanted, 301);
+    for options in [&["-O0"][..], &["-O3"], &["--back-end", "jit"], &["-O0", "--threads", "2", "--threads-batch", "64"]]
+    {
+        assert_eq!(results(options), wanted, "{options:?}");
+    }
+}
+
 /// A firing that does not end heeds no request: the run ends all the same, with the code that tells of the signal, and leaves no file.
 #[test]
 fn an_endless_firing_can_be_ended() {
