@@ -91,6 +91,9 @@ pub struct Filters {
     pub peak: Option<u64>,
     /// Processor seconds for an item in a filter.
     pub cost: Option<f64>,
+    /// The same by hand in C, of gcc and of clang the faster.
+    #[serde(default)]
+    pub hand: Option<f64>,
     /// Why something is missing.
     pub failed: Option<String>,
 }
@@ -247,14 +250,14 @@ impl Scaling {
     fn of_filters(&self) -> String {
         let mut text = format!(
             "## Filters\n\nSmall filters with a state (a low-pass of first order, seven different constants), one after another or side by side, between a source and a sink; native code by the \
-             C compiler (`cc`) and made in memory (`jit`). *Compilation*: from the text to code, with an empty cache; each step was given {} s of the clock.\n\n\
-             | shape | by | filters | compilation, s | of which the C compiler, s by the clock | for a filter, ms | its peak memory, MiB | an item in a filter, ns | |\n\
-             |---|---|--:|--:|--:|--:|--:|--:|---|\n",
+             C compiler (`cc`) and made in memory (`jit`). *By hand*: a loop over all filters for each item, in C, by gcc or clang, the faster, with -O3 -march=native. *Compilation*: from the text to code, with an empty cache; each step was given {} s of the clock.\n\n\
+             | shape | by | filters | compilation, s | of which the C compiler, s by the clock | for a filter, ms | its peak memory, MiB | an item in a filter, ns | by hand, ns | |\n\
+             |---|---|--:|--:|--:|--:|--:|--:|--:|---|\n",
             self.limit
         );
         for f in &self.filters {
             text += &format!(
-                "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
                 f.shape,
                 f.way,
                 f.filters,
@@ -263,6 +266,7 @@ impl Scaling {
                 or_not(f.compile, |s| format!("{:.2}", s * 1e3 / f.filters as f64)),
                 or_not(f.peak, mega),
                 or_not(f.cost, nano),
+                f.hand.map_or(String::new(), nano),
                 f.failed.as_deref().map_or(String::new(), |why| format!("**{}**", why.replace('|', "/")))
             );
         }
@@ -351,6 +355,11 @@ impl Scaling {
                 |(shape, way, all): (String, String, Vec<&Filters>)| line(format!("{shape}, {way}"), points(&all));
             self.kinds().into_iter().map(one).collect::<Vec<Series>>()
         };
+        let by_hand = self.kinds().into_iter().filter_map(|(shape, _, all)| {
+            let of = |f: &&Filters| Some((f.filters as f64, f.hand? * 1e9));
+            let points: Vec<(f64, f64)> = all.iter().filter_map(of).collect();
+            (!points.is_empty()).then(|| line(format!("{shape}, by hand"), points))
+        });
         let mut memory = Vec::new();
         for (shape, all) in self.shapes() {
             let of = |peak: fn(&Buffers) -> Option<u64>| {
@@ -374,7 +383,7 @@ impl Scaling {
                     "Cost of an item in a filter by the number of filters",
                     "filters",
                     "nanoseconds for an item in a filter",
-                    of_filters(&|f| Some(f.cost? * 1e9)),
+                    of_filters(&|f| Some(f.cost? * 1e9)).into_iter().chain(by_hand).collect(),
                 ),
             ),
             (
@@ -403,7 +412,7 @@ mod tests {
         let (shape, way) = ("chain".into(), "cc".into());
         let failed = cost.is_none().then(|| "compilation: it | failed".into());
         let compile = cost.map(|_| 1e-3 * (filters * filters) as f64);
-        Filters { shape, way, filters, compile, compiler: None, peak: Some(1 << 20), cost, failed }
+        Filters { shape, way, filters, compile, compiler: None, peak: Some(1 << 20), cost, hand: cost, failed }
     }
 
     fn buffers(buffers: u64, built: u64, cost: f64) -> Buffers {
@@ -488,6 +497,7 @@ mod tests {
                 match name {
                     "items" => 2,
                     "memory" => 3,
+                    "filters" => 2,
                     _ => 1,
                 },
                 "{name}"
