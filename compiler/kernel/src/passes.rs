@@ -29,6 +29,7 @@ pub mod scalars;
 pub mod software_pipeline;
 pub mod split_complex;
 pub mod split_loops;
+pub mod streams;
 pub mod tabulate;
 pub mod take_apart;
 pub mod turn_arrays;

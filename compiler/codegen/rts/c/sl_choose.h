@@ -1,6 +1,9 @@
 /* Choices that are no jumps: `sl_choose_V_Cop(x, y, a, b)` is a where x op y, else b. V says what a and b are, C what x and y are: i, f or d, an int, a float, a double. Ints are
  * compared by all six operations, floats by > and >=. Of a choice a C compiler often makes a jump, above all where several depend on one condition, or where a jump follows that depends
- * on the value; a processor that guesses wrong loses some twenty cycles. gcc cannot be told to do without: here are the instructions themselves. Only in programs that have some. */
+ * on the value; a processor that guesses wrong loses some twenty cycles. gcc cannot be told to do without: here are the instructions themselves. Only in programs that have some.
+ *
+ * And bounds: `sl_choose_least_f(a, b)` is a < b ? a : b, `sl_choose_greatest_f(a, b)` a > b ? a : b, `sl_choose_min_f` and `sl_choose_max_f` are min and max, with d those of doubles. Of the first two, gcc
+ * takes the bits to an int's register where an operand is a constant, and chooses there. */
 #ifndef SL_CHOOSE_H
 #define SL_CHOOSE_H
 
@@ -52,6 +55,24 @@
 SL_CHOOSE_BY(s, float)
 SL_CHOOSE_BY(d, double)
 
+#if defined(__AVX__)
+#define SL_CHOOSE_BOUND_BY(name, s, type, which) \
+    SL_CHOOSE_FN type sl_choose_##name(type a, type b) { \
+        type r; \
+        __asm__("v" #which "s" #s " %2, %1, %0" : "=x"(r) : "x"(a), "xm"(b)); \
+        return r; \
+    }
+#else
+#define SL_CHOOSE_BOUND_BY(name, s, type, which) \
+    SL_CHOOSE_FN type sl_choose_##name(type a, type b) { \
+        __asm__(#which "s" #s " %1, %0" : "+x"(a) : "xm"(b)); \
+        return a; \
+    }
+#endif
+#define SL_CHOOSE_BOUND(name, s, type, which, op) SL_CHOOSE_BOUND_BY(name, s, type, which)
+/* what nearly never is so is a jump, and stays one */
+#define SL_CHOOSE_JUMP(m) __asm__("" : "+x"(m))
+
 /* The comparison and the move upon it stay together. */
 #define SL_CHOOSE_I(op, symbol, move) \
     SL_CHOOSE_FN int32_t sl_choose_i_i##op(int32_t x, int32_t y, int32_t a, int32_t b) { \
@@ -92,6 +113,8 @@ SL_CHOOSE_BY(d, double)
     SL_CHOOSE_ONE(d, double, c, type, op, symbol)
 #define SL_CHOOSE_I(op, symbol, move) SL_CHOOSE_ALL(i, int32_t, op, symbol)
 #define SL_CHOOSE_F(op, symbol, move, equal, c, type, s, o, other, os) SL_CHOOSE_ALL(c, type, op, symbol)
+#define SL_CHOOSE_BOUND(name, s, type, which, op) SL_CHOOSE_FN type sl_choose_##name(type a, type b) { return a op b ? a : b; }
+#define SL_CHOOSE_JUMP(m)
 
 #endif
 
@@ -105,5 +128,24 @@ SL_CHOOSE_F(gt, >, "a", 0, f, float, s, d, double, d)
 SL_CHOOSE_F(ge, >=, "ae", 1, f, float, s, d, double, d)
 SL_CHOOSE_F(gt, >, "a", 0, d, double, d, f, float, s)
 SL_CHOOSE_F(ge, >=, "ae", 1, d, double, d, f, float, s)
+SL_CHOOSE_BOUND(least_f, s, float, min, <)
+SL_CHOOSE_BOUND(least_d, d, double, min, <)
+SL_CHOOSE_BOUND(greatest_f, s, float, max, >)
+SL_CHOOSE_BOUND(greatest_d, d, double, max, >)
+
+/* The second operand is given of two zeros, or beside what is no number: so they change places, and b is given where a is no number. */
+#define SL_CHOOSE_WITH_NANS(name, type, by) \
+    SL_CHOOSE_FN type sl_choose_##name(type a, type b) { \
+        type m = sl_choose_##by(b, a); \
+        if (SL_UNLIKELY(a != a)) { \
+            m = b; \
+            SL_CHOOSE_JUMP(m); \
+        } \
+        return m; \
+    }
+SL_CHOOSE_WITH_NANS(min_f, float, least_f)
+SL_CHOOSE_WITH_NANS(min_d, double, least_d)
+SL_CHOOSE_WITH_NANS(max_f, float, greatest_f)
+SL_CHOOSE_WITH_NANS(max_d, double, greatest_d)
 
 #endif

@@ -76,26 +76,27 @@ SL_FN int sl_is_no_angle(float x)
     memcpy(&bits, &x, sizeof bits);
     return (bits & 0x7fffffff) >= 0x7f800000;
 }
+/* Registers of one number: compilers take a number's bits to an int's register and back, a dozen of cycles at the end of what a firing may have to wait for. */
+typedef double sl_sine_double __attribute__((vector_size(16)));
+typedef uint64_t sl_sine_mask __attribute__((vector_size(16)));
+typedef float sl_sine_float __attribute__((vector_size(16)));
+typedef uint32_t sl_sine_turn __attribute__((vector_size(16)));
+
 /* Of an odd number the first, of an even one the second: by masks, for nobody can tell beforehand which it will be */
 SL_FN double sl_sine_odd(int of, double first, double second)
 {
-    uint64_t a, b, mask = (uint64_t)0 - (uint64_t)(of & 1);
-    memcpy(&a, &first, sizeof a);
-    memcpy(&b, &second, sizeof b);
-    a = (a & mask) | (b & ~mask);
-    memcpy(&first, &a, sizeof first);
-    return first;
+    const sl_sine_mask mask = {(uint64_t)0 - (uint64_t)(of & 1), 0};
+    const sl_sine_double a = {first, 0}, b = {second, 0};
+    const sl_sine_double one = (sl_sine_double)(((sl_sine_mask)a & mask) | ((sl_sine_mask)b & ~mask));
+    return one[0];
 }
 /* As a float, turned round where the lowest bit of `negative` is set. */
 SL_FN float sl_sine_signed(double x, uint32_t negative)
 {
-    const float of = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &of, sizeof bits);
-    bits ^= negative << 31;
-    float r;
-    memcpy(&r, &bits, sizeof r);
-    return r;
+    const sl_sine_float of = {(float)x, 0, 0, 0};
+    const sl_sine_turn sign = {negative << 31, 0, 0, 0};
+    const sl_sine_float turned = (sl_sine_float)((sl_sine_turn)of ^ sign);
+    return turned[0];
 }
 SL_FN uint32_t sl_sine_sign(float x)
 {

@@ -40,6 +40,7 @@ mod print_nests;
 mod print_rest;
 mod print_scope;
 mod print_skewed;
+mod print_streams;
 mod print_sure;
 mod print_turn;
 pub(crate) mod print_unroll;

@@ -42,9 +42,9 @@ impl Printer<'_> {
             ExprKind::Load(p) => self.left(p).unwrap_or_else(|| self.place(p)),
             ExprKind::Unary(op, a) => self.unary(*op, a),
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b),
-            ExprKind::Select(c, a, b) => {
-                format!("{} ? {} : {}", self.operand(c), self.operand(a), self.operand(b))
-            }
+            ExprKind::Select(c, a, b) => self
+                .selected_bound(c, a, b)
+                .unwrap_or_else(|| format!("{} ? {} : {}", self.operand(c), self.operand(a), self.operand(b))),
             ExprKind::Convert(a) => self.convert(a, &e.ty),
             ExprKind::Builtin(f, args) => self.builtin(*f, args),
             ExprKind::Compose(parts) => {
@@ -111,6 +111,9 @@ impl Printer<'_> {
     }
 
     fn builtin(&self, f: Builtin, args: &[Expr]) -> String {
+        if let Some(bound) = self.bounded(f, args) {
+            return bound;
+        }
         let ty = args.first().map_or(&Ty::Void, |a| &a.ty);
         let name = format!("{f:?}").to_lowercase();
         let list: Vec<String> = args.iter().map(|a| self.expr(a)).collect();

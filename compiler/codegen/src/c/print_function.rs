@@ -76,6 +76,8 @@ pub(super) struct Printer<'a> {
 pub(super) struct Nest {
     number: usize,
     is_loop: bool,
+    /// Of a loop: does a number go from turn to turn?
+    pub(super) carries: Option<bool>,
     /// Something jumps to its end.
     break_label: bool,
     /// Something jumps to its next turn.
@@ -404,6 +406,7 @@ impl<'a> Printer<'a> {
             self.in_step();
             if !self.device() {
                 self.in_registers();
+                self.streams(&steps);
             }
         }
         self.keep();

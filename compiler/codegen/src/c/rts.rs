@@ -52,6 +52,8 @@ pub const BIT_ITEMS: &str = include_str!("../../rts/c/sl_bit_items.h");
 pub const WITHIN: &str = include_str!("../../rts/c/sl_within.h");
 /// Choices that are no jumps; only in programs that have some.
 pub const CHOOSE: &str = include_str!("../../rts/c/sl_choose.h");
+/// Few branches side by side as lanes of a vector.
+pub const STREAMS_OF_BRANCHES: &str = include_str!("../../rts/c/sl_streams.h");
 /// Which of those that not all programs have these functions of filters call. `free`: have they leave to have other bytes ([`FUNCTIONS`])?
 pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
     let any = |name: &str| texts.iter().any(|t| t.contains(name));
@@ -74,6 +76,7 @@ pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
     let bit_items = (any("sl_bit_") || any("_bit(")).then_some(BIT_ITEMS);
     let within = any("SL_WITHIN").then_some(WITHIN);
     let choose = any("sl_choose_").then_some(CHOOSE);
+    let branches = ["sl_s4", "sl_s8", "sl_s16"].iter().any(|name| any(name)).then_some(STREAMS_OF_BRANCHES);
     wide.into_iter()
         .chain(functions.iter().copied())
         .chain(one_by_one)
@@ -83,6 +86,7 @@ pub fn called(texts: &[&str], free: bool) -> Vec<&'static str> {
         .chain(bit_items)
         .chain(within)
         .chain(choose)
+        .chain(branches)
         .collect()
 }
 

@@ -11,12 +11,14 @@
 //! wait for it; so a condition is left alone where it only depends on what counts (`p + 1`, which a processor learns), and where the time from one firing to the next, as [`time`] estimates it, would
 //! grow by more than [`MOST_GROWTH`] cycles for each condition. Loops that need nothing of their turns before are left to the C compiler's vectors.
 
+mod bounds;
 mod data;
 mod replace;
 #[cfg(test)]
 mod tests;
 mod time;
 
+pub use bounds::{Bound, bound, builtin};
 pub use replace::is_plain;
 
 use crate::ir::*;

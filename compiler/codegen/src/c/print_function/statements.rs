@@ -3,6 +3,7 @@
 use super::{Nest, Printer};
 use crate::c::natives;
 use crate::c::print::{Send, SiteKind};
+use crate::c::print_choices::carries;
 use crate::c::print_unroll::is_written_out;
 use crate::c::types::{c_type, text};
 use sluice_frontend::ty::Ty;
@@ -57,11 +58,11 @@ impl Printer<'_> {
             StmtKind::For(l) => self.for_loop(s, l, depth),
             StmtKind::Loop(b) => {
                 self.endless(&pad);
-                self.nested(b, true, depth);
+                self.nested(b, Some(true), depth);
             }
             StmtKind::Block(b) => {
                 let _ = writeln!(self.out, "{pad}{{");
-                self.nested(b, false, depth);
+                self.nested(b, None, depth);
             }
             StmtKind::Break(d) | StmtKind::Continue(d) => {
                 let on = matches!(s.kind, StmtKind::Continue(_));
@@ -203,13 +204,19 @@ impl Printer<'_> {
         } else {
             let _ = writeln!(self.out, "{pad}for ({declares}{var} = {from}; {var} {cmp} {to}; {step}) {{");
         }
-        self.nested(&l.body, true, depth);
+        self.nested(&l.body, Some(carries(l)), depth);
     }
 
-    /// The body of a construct that can be left, with its closing brace and labels.
-    pub(in crate::c) fn nested(&mut self, body: &[Stmt], is_loop: bool, depth: usize) {
+    /// The body of a construct that can be left, with its closing brace and labels. Of a loop: does it carry a number from turn to turn?
+    pub(in crate::c) fn nested(&mut self, body: &[Stmt], carries: Option<bool>, depth: usize) {
         self.serial += 1;
-        self.nest.push(Nest { number: self.serial, is_loop, break_label: false, continue_label: false });
+        self.nest.push(Nest {
+            number: self.serial,
+            is_loop: carries.is_some(),
+            carries,
+            break_label: false,
+            continue_label: false,
+        });
         self.body(body, depth + 1);
         let pad = "    ".repeat(depth);
         if let Some(n) = self.nest.pop() {

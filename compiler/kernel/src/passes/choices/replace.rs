@@ -137,6 +137,8 @@ impl Replace<'_> {
     /// An arm is executed in any case, and leaves its values in variables of its own.
     fn arm(&mut self, arm: Vec<Stmt>, own: &BTreeSet<LocalId>, out: &mut Vec<Stmt>) -> Left {
         let mut left = Left::new();
+        // then nothing changes a variable between what is said of it here and the choice
+        let alone = arm.len() == 1;
         for s in arm {
             let StmtKind::Assign(p, mut e) = s.kind else { continue };
             e.walk_mut(&mut |e| {
@@ -150,7 +152,8 @@ impl Replace<'_> {
                 out.push(StmtKind::Assign(p, e).at(s.span));
                 continue;
             }
-            let value = self.simple(e, s.span, out);
+            let at_hand = matches!(&e.kind, ExprKind::Load(q) if q.as_local().is_some());
+            let value = if alone && at_hand { e } else { self.simple(e, s.span, out) };
             left.retain(|(q, _)| *q != p);
             left.push((p, value));
         }

@@ -101,9 +101,11 @@ impl Clock<'_> {
                     if let ExprKind::Select(c, a, b) = &e.kind
                         && self.chosen.contains(&own)
                     {
-                        let (c, v) = (self.condition(c, &e.ty), self.expr(a).max(self.expr(b)));
+                        let v = self.expr(a).max(self.expr(b));
+                        let bounds = super::bound(c, a, b).is_some();
+                        let c = if bounds { v } else { self.condition(c, &e.ty) };
                         self.seen.insert(own, (c, v));
-                        t = c.max(v) + choosing(&e.ty);
+                        t = if bounds { v + BOUND } else { c.max(v) + choosing(&e.ty) };
                     }
                     p.each_expr(&mut |e| t = t.max(self.expr(e)));
                     self.now.set(p, t);
@@ -130,7 +132,11 @@ impl Clock<'_> {
             s.kind.each_own_expr(&mut |e| float |= matches!(e.ty, Ty::Float | Ty::Double));
         }
         let ty = if float { Ty::Float } else { Ty::Int };
-        let asked = self.condition(c, &ty);
+        let bounds = is_bound(c, [a, b]);
+        let asked = match &c.kind {
+            ExprKind::Binary(_, x, y) if bounds => self.expr(x).max(self.expr(y)),
+            _ => self.condition(c, &ty),
+        };
         self.body(a, n);
         let one = std::mem::replace(&mut self.now, before.clone());
         self.body(b, n);
@@ -152,7 +158,7 @@ impl Clock<'_> {
             }
         }
         for p in places {
-            let t = self.now.of(&p.base).max(asked) + choosing(&ty);
+            let t = self.now.of(&p.base).max(asked) + if bounds { BOUND } else { choosing(&ty) };
             values = values.max(t);
             self.now.set(p, t);
         }
@@ -202,6 +208,24 @@ impl Clock<'_> {
         }
     }
 }
+
+/// Do the arms of a condition leave one of the two floats that it compares?
+fn is_bound(c: &Expr, arms: [&[Stmt]; 2]) -> bool {
+    let of = |arm: &[Stmt]| match arm {
+        [Stmt { kind: StmtKind::Assign(p, e), .. }] => Some((p.clone(), e.clone())),
+        _ => None,
+    };
+    let (p, yes, no) = match (of(arms[0]), of(arms[1])) {
+        (Some((p, yes)), Some((q, no))) if p == q => (p, yes, no),
+        (Some((p, yes)), None) if arms[1].is_empty() => (p.clone(), yes.clone(), Expr::load(p, yes.ty)),
+        (None, Some((p, no))) if arms[0].is_empty() => (p.clone(), Expr::load(p, no.ty.clone()), no),
+        _ => return false,
+    };
+    p.path.is_empty() && super::bound(c, &yes, &no).is_some()
+}
+
+/// Cycles of the lesser of two floats.
+const BOUND: u64 = 3;
 
 /// Which variables are written, by their places among all times.
 fn written(body: &[Stmt], locals: usize) -> BTreeSet<usize> {
