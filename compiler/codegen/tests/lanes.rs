@@ -328,6 +328,93 @@ int main(void)
 }
 "#;
 
+/// Vectors of few branches, and bounds of numbers, beside what the language says of one number.
+const BRANCHES: &str = r#"
+#include <stdio.h>
+static uint32_t random_word(void) { static uint32_t s = 1; s = s * 1664525u + 1013904223u; return s ^ s >> 15; }
+static float number(void)
+{
+    static const float odd[] = {0.0f, -0.0f, 1.5f, -1.5f, SL_NAN_F, SL_INF_F, -SL_INF_F, 1e-42f};
+    uint32_t w = random_word();
+    float x;
+    if (w % 3 == 0) return odd[w / 3 % 8];
+    memcpy(&x, &w, sizeof x);
+    return x;
+}
+static int same(float a, float b) { uint32_t x, y; memcpy(&x, &a, 4); memcpy(&y, &b, 4); return x == y || (a != a && b != b); }
+static int tell(const char *what, float a, float b, float is) { printf("%s of %g and %g is %g\n", what, a, b, is); return 1; }
+#define ONE(what, is, wanted) if (!same(is, wanted)) return tell(what, a, b, is);
+#define OF(n) \
+    static int of_##n(void) \
+    { \
+        for (int round = 0; round < 20000; round++) { \
+            float as[n], bs[n]; \
+            for (int l = 0; l < n; l++) as[l] = number(), bs[l] = number(); \
+            const sl_s##n##f va = sl_s##n##f_load(as), vb = sl_s##n##f_load(bs); \
+            const sl_s##n##i ia = (sl_s##n##i)va, ib = (sl_s##n##i)vb; \
+            const sl_s##n##f least = sl_s##n##f_min(va, vb), most = sl_s##n##f_max(va, vb), size = sl_s##n##f_abs(va), root = sl_s##n##f_sqrt(va); \
+            const sl_s##n##f one = sl_s##n##f_least(va, vb), other = sl_s##n##f_greatest(va, vb); \
+            const sl_s##n##f chosen = sl_s##n##f_select(va < vb, va, vb), whole = sl_s##n##i_to_float(ia); \
+            const sl_s##n##i less = sl_s##n##i_min(ia, ib), more = sl_s##n##i_max(ia, ib), far = sl_s##n##i_abs(ia); \
+            for (int l = 0; l < n; l++) { \
+                const float a = as[l], b = bs[l]; \
+                ONE("min", least[l], sl_minf(a, b)) ONE("max", most[l], sl_maxf(a, b)) ONE("abs", size[l], sl_fabsf(a)) ONE("sqrt", root[l], sl_sqrtf(a)) \
+                ONE("least", one[l], a < b ? a : b) ONE("greatest", other[l], a > b ? a : b) \
+                ONE("select", chosen[l], a < b ? a : b) ONE("to float", whole[l], (float)ia[l]) \
+                if (less[l] != sl_mini(ia[l], ib[l]) || more[l] != sl_maxi(ia[l], ib[l]) || far[l] != sl_absi(ia[l])) return tell("ints", a, b, 0); \
+            } \
+        } \
+        return 0; \
+    }
+OF(4)
+#if SL_STREAM_LANES >= 8
+OF(8)
+#endif
+#if SL_STREAM_LANES >= 16
+OF(16)
+#endif
+int main(void)
+{
+    for (int round = 0; round < 200000; round++) {
+        const float a = number(), b = number();
+        const double c = (double)a * 3, d = (double)b * 3;
+        ONE("least", sl_choose_least_f(a, b), a < b ? a : b) ONE("greatest", sl_choose_greatest_f(a, b), a > b ? a : b)
+        ONE("least", (float)sl_choose_least_d(c, d), (float)(c < d ? c : d)) ONE("greatest", (float)sl_choose_greatest_d(c, d), (float)(c > d ? c : d))
+        ONE("min", sl_choose_min_f(a, b), sl_minf(a, b)) ONE("max", sl_choose_max_f(a, b), sl_maxf(a, b))
+        ONE("min", (float)sl_choose_min_d(c, d), (float)sl_min(c, d)) ONE("max", (float)sl_choose_max_d(c, d), (float)sl_max(c, d))
+    }
+    for (int round = 0; round < 1000; round++) {
+        sl_vi v;
+        for (int l = 0; l < SL_LANES; l++) v[l] = (int32_t)random_word();
+        v[round % SL_LANES] = round % 3 == 0 ? INT32_MIN : INT32_MAX;
+        const sl_vi size = sl_vi_abs(v);
+        const sl_vf least = sl_vf_least((sl_vf)v, (sl_vf)size), most = sl_vf_greatest((sl_vf)v, (sl_vf)size);
+        for (int l = 0; l < SL_LANES; l++) {
+            const float a = ((sl_vf)v)[l], b = ((sl_vf)size)[l];
+            if (size[l] != sl_absi(v[l])) return tell("size", a, b, 0);
+            ONE("least", least[l], a < b ? a : b) ONE("greatest", most[l], a > b ? a : b)
+        }
+    }
+    if (of_4()) return 1;
+#if SL_STREAM_LANES >= 8
+    if (of_8()) return 1;
+#endif
+#if SL_STREAM_LANES >= 16
+    if (of_16()) return 1;
+#endif
+    puts("right");
+    return 0;
+}
+"#;
+
+/// Processors that have an instruction for the lesser of two floats, of one and of several.
+const BOUNDED: [(&[&str], &str, &[&str]); 4] = [
+    (&["-march=x86-64"], "minps", &[]),
+    (&["-march=x86-64", "-mavx"], "vminss", &["avx"]),
+    (&["-march=haswell"], "vminps", &["avx2"]),
+    (&["-march=x86-64", "-mavx512f"], "vminps", &["avx512f"]),
+];
+
 /// Processors that permute registers, and how; and one that does not.
 const PERMUTE: [(&[&str], &str, &[&str]); 3] = [
     (&["-march=x86-64"], "ret", &[]),
@@ -393,6 +480,11 @@ fn bits_side_by_side() {
 #[test]
 fn elements_of_small_tables() {
     right(&text(&[], TABLES), &PERMUTE);
+}
+
+#[test]
+fn few_branches_and_bounds() {
+    right(&text(&[rts::CHOOSE, rts::STREAMS_OF_BRANCHES], BRANCHES), &BOUNDED);
 }
 
 #[test]

@@ -116,6 +116,8 @@ SL_FN sl_vf sl_vf_select(sl_vi c, sl_vf a, sl_vf b) { return (sl_vf)sl_vi_select
 #define SL_VF_LESSER(a, b) sl_vf_select(a < b, a, b)
 #define SL_VF_GREATER(a, b) sl_vf_select(a > b, a, b)
 #endif
+SL_FN sl_vf sl_vf_least(sl_vf a, sl_vf b) { return SL_VF_LESSER(a, b); }
+SL_FN sl_vf sl_vf_greatest(sl_vf a, sl_vf b) { return SL_VF_GREATER(a, b); }
 SL_FN sl_vf sl_vf_min(sl_vf a, sl_vf b) { return sl_vf_select(a != a, b, SL_VF_LESSER(b, a)); }
 SL_FN sl_vf sl_vf_max(sl_vf a, sl_vf b) { return sl_vf_select(a != a, b, SL_VF_GREATER(b, a)); }
 SL_FN sl_vf sl_vf_abs(sl_vf a) { return (sl_vf)((sl_vi)a & sl_vi_splat(INT32_MAX)); }
@@ -141,7 +143,21 @@ SL_FN sl_vf sl_vf_abs(sl_vf a) { return (sl_vf)((sl_vi)a & sl_vi_splat(INT32_MAX
 #endif
 SL_FN sl_vi sl_vi_min(sl_vi a, sl_vi b) { return SL_VI_LESSER(a, b); }
 SL_FN sl_vi sl_vi_max(sl_vi a, sl_vi b) { return SL_VI_GREATER(a, b); }
-SL_FN sl_vi sl_vi_abs(sl_vi a) { return sl_vi_select(a < 0, -a, a); }
+#ifdef __has_builtin
+#if __has_builtin(__builtin_elementwise_abs)
+#define SL_VI_SIZE(a) __builtin_elementwise_abs(a)
+#elif SL_LANES == 16 && __has_builtin(__builtin_ia32_pabsd512_mask)
+#define SL_VI_SIZE(a) __builtin_ia32_pabsd512_mask(a, a, -1)
+#elif SL_LANES == 8 && defined(__AVX2__) && __has_builtin(__builtin_ia32_pabsd256)
+#define SL_VI_SIZE(a) __builtin_ia32_pabsd256(a)
+#elif SL_LANES == 4 && defined(__SSSE3__) && __has_builtin(__builtin_ia32_pabsd128)
+#define SL_VI_SIZE(a) __builtin_ia32_pabsd128(a)
+#endif
+#endif
+#ifndef SL_VI_SIZE
+#define SL_VI_SIZE(a) SL_VI_GREATER(a, -(a))
+#endif
+SL_FN sl_vi sl_vi_abs(sl_vi a) { return SL_VI_SIZE(a); }
 SL_FN sl_vf sl_vi_to_float(sl_vi a) { return __builtin_convertvector(a, sl_vf); }
 #define SL_EACH_LANE(type, name, formula) \
     SL_FN type name \

@@ -13,6 +13,7 @@ use super::types::c_type;
 use sluice_frontend::constant::Const;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
+use sluice_kernel::passes::choices::{self, Bound};
 
 impl Printer<'_> {
     /// A value of vector `u`, as an operand.
@@ -57,6 +58,15 @@ impl Printer<'_> {
             ExprKind::Unary(UnaryOp::Neg, a) => format!("(-{})", of(a)),
             ExprKind::Unary(_, a) => format!("(~{})", of(a)),
             ExprKind::Binary(op, a, b) => binary(*op, &a.ty, &of(a), &of(b)),
+            ExprKind::Select(c, a, b) if let Some((bound, x, y)) = choices::bound_of_numbers(c, a, b) => {
+                let f = match (bound, &e.ty) {
+                    (Bound::Least, Ty::Int) => "sl_vi_min",
+                    (Bound::Greatest, Ty::Int) => "sl_vi_max",
+                    (Bound::Least, _) => "sl_vf_least",
+                    (Bound::Greatest, _) => "sl_vf_greatest",
+                };
+                format!("{f}({}, {})", of(x), of(y))
+            }
             ExprKind::Select(c, a, b) => {
                 let f = if e.ty == Ty::Float { "sl_vf_select" } else { "sl_vi_select" };
                 format!("{f}({}, {}, {})", of(c), of(a), of(b))

@@ -1,11 +1,11 @@
 //! # print-streams
 //!
-//! Purpose: few equal branches side by side as lanes of a vector ([`streams`](mod@sluice_kernel::passes::streams)). Input: their kernel. Output: a loop over its firings in vectors, before what all others do;
+//! Purpose: few equal branches side by side as lanes of a vector, where the machine's vectors have as many ([`streams`](mod@sluice_kernel::passes::streams)). Input: their kernel. Output: a loop over its firings in vectors, before what all others do;
 //! the last firings, behind which vectors would reach beyond the items, are left to that.
 //!
 //! ```text
 //! for $b = 0 < 4 { $x = in($b)  state0[$b] = ((table0[$b] * state0[$b]) + $x)  out($b) = state0[$b] }
-//!   →   sl_s4f x_1 = sl_s4f_load(in + 0);  z_0_state = ((table_0_table * z_0_state) + x_1);  sl_s4f_store(out + 0, z_0_state);
+//!   →   sl_s4f x_1 = sl_s4f_load(in + 0);  z_0_state_0 = ((table_0_table_0 * z_0_state_0) + x_1);  sl_s4f_store(out + 0, z_0_state_0);
 //! ```
 
 use super::print_function::Printer;
@@ -15,7 +15,7 @@ use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::Ty;
 use sluice_kernel::ir::*;
 use sluice_kernel::passes::held::row;
-use sluice_kernel::passes::streams::{Streams, streams};
+use sluice_kernel::passes::streams::{Streams, in_both, streams};
 use sluice_kernel::passes::waves;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -42,21 +42,25 @@ impl Printer<'_> {
             last.map_or(0, |last| (last + s.lanes()).saturating_sub(own).div_ceil(step.max(1)))
         };
         let last = over(s.read, peek, pop).max(over(s.given, push, push));
-        let _ = writeln!(self.out, "    if (n > {last}) {{");
+        let _ = writeln!(self.out, "#if SL_STREAM_LANES >= {}\n    if (n > {last}) {{", s.lanes());
         let fields = self.registers(s);
         let _ = writeln!(self.out, "        for (; n > {last}; n--{steps}) {{");
         let f = self.kernel.function(self.kernel.work.function);
         for id in &s.arrays {
             let (ty, name) = (&f.locals[id.index()].ty, self.array(*id));
-            let _ = writeln!(self.out, "            {} {name};", vector(element(ty)));
+            let all: Vec<String> = (0..s.rows(ty)).map(|v| format!("{name}_{v}")).collect();
+            let _ = writeln!(self.out, "            SL_UNUSED {} {};", vector(element(ty)), all.join(", "));
         }
         for stmt in &f.body {
             let StmtKind::For(l) = &stmt.kind else { continue };
-            self.out.push_str("            {\n");
-            self.turn(l);
-            self.out.push_str("            }\n");
+            for turn in s.turns(l) {
+                self.out.push_str("            {\n");
+                let at = At { s, var: l.var, turn };
+                self.turn(&at, &l.body, None, &mut BTreeSet::new());
+                self.out.push_str("            }\n");
+            }
         }
-        let _ = write!(self.out, "        }}\n{fields}    }}\n");
+        let _ = write!(self.out, "        }}\n{fields}    }}\n#endif\n");
     }
 
     /// Fields and tables in vectors. Gives how fields are written again.
@@ -72,13 +76,16 @@ impl Printer<'_> {
         let mut back = String::new();
         let mut text = String::new();
         for (name, ty, from, what, written) in fields.chain(tables) {
-            // one by one: what is copied as a piece of memory gcc keeps in memory all the time
-            let elements = |of: &dyn Fn(u32) -> String| (0..s.count).map(of).collect::<Vec<_>>();
-            let values = elements(&|k| format!("{from}[{k}]")).join(", ");
-            let _ = writeln!(text, "        {} {name}_{what} = {{{values}}};", vector(element(ty)));
-            if written {
-                let stored = elements(&|k| format!("{from}[{k}] = {name}_{what}[{k}];")).join(" ");
-                let _ = writeln!(back, "        {stored}");
+            for v in 0..s.rows(ty) {
+                // one by one: what is copied as a piece of memory gcc keeps in memory all the time
+                let elements =
+                    |of: &dyn Fn(u32, u32) -> String| (0..s.count).map(|k| of(k, v * s.count + k)).collect::<Vec<_>>();
+                let values = elements(&|_, at| format!("{from}[{at}]")).join(", ");
+                let _ = writeln!(text, "        SL_UNUSED {} {name}_{what}_{v} = {{{values}}};", vector(element(ty)));
+                if written {
+                    let stored = elements(&|k, at| format!("{from}[{at}] = {name}_{what}_{v}[{k}];")).join(" ");
+                    let _ = writeln!(back, "        {stored}");
+                }
             }
         }
         self.out.push_str(&text);
@@ -97,46 +104,89 @@ impl Printer<'_> {
         format!("table_{}", id.0)
     }
 
-    /// A turn of all branches of a vector.
-    fn turn(&mut self, l: &For) {
-        let mut declared = BTreeSet::new();
-        for s in &l.body {
-            let StmtKind::Assign(p, e) = &s.kind else { continue };
-            let value = self.of_stream(e, l.var);
-            let pad = "                ";
-            let _ = match (&p.base, p.path.is_empty()) {
-                (Base::Local(id), true) => {
-                    let ty = &self.kernel.function(self.kernel.work.function).locals[id.index()].ty;
-                    let ty = if declared.insert(*id) { format!("{} ", vector(ty)) } else { String::new() };
-                    writeln!(self.out, "{pad}{ty}{} = {value};", self.local(*id))
+    /// A turn of all branches of a vector. `arm`: the condition under which values are taken.
+    fn turn(&mut self, at: &At<'_>, body: &[Stmt], arm: Option<&str>, declared: &mut BTreeSet<LocalId>) {
+        let pad = "                ";
+        for s in body {
+            match &s.kind {
+                StmtKind::Assign(p, e) => {
+                    let value = self.of_stream(at, e);
+                    match &p.base {
+                        Base::Out(to) => {
+                            let from = row(to, at.var).map_or(0, |r| r.from) + at.turn;
+                            let v = vector(&self.kernel.output);
+                            let _ = writeln!(self.out, "{pad}{v}_store(out + {from}, {value});");
+                        }
+                        Base::Local(id) if p.path.is_empty() && declared.insert(*id) => {
+                            let ty = &self.kernel.function(self.kernel.work.function).locals[id.index()].ty;
+                            let _ = writeln!(self.out, "{pad}{} {} = {value};", vector(ty), self.local(*id));
+                        }
+                        _ => {
+                            let to = self.variable(at, p);
+                            let value = match arm {
+                                Some(c) => format!("{}_select({c}, {value}, {to})", vector(&e.ty)),
+                                None => value,
+                            };
+                            let _ = writeln!(self.out, "{pad}{to} = {value};");
+                        }
+                    }
                 }
-                (Base::Local(id), false) => writeln!(self.out, "{pad}{} = {value};", self.array(*id)),
-                (Base::State(id), _) => writeln!(self.out, "{pad}{}_state = {value};", self.field(*id)),
-                (Base::Out(at), _) => {
-                    let from = row(at, l.var).map_or(0, |r| r.from);
-                    let v = vector(&self.kernel.output);
-                    writeln!(self.out, "{pad}{v}_store(out + {from}, {value});")
+                StmtKind::If(c, a, b) => {
+                    for id in in_both(a, b).into_iter().filter(|id| declared.insert(*id)) {
+                        let ty = &self.kernel.function(self.kernel.work.function).locals[id.index()].ty;
+                        let _ = writeln!(self.out, "{pad}{} {} = {{0}};", vector(ty), self.local(id));
+                    }
+                    self.serial += 1;
+                    let (yes, no) = (format!("yes_{}_", self.serial), format!("no_{}_", self.serial));
+                    let asked = self.of_stream(at, c);
+                    let of = |c: String| arm.map_or_else(|| c.clone(), |arm| format!("({arm} & {c})"));
+                    let _ = writeln!(self.out, "{pad}const sl_vi {yes} = {};", of(asked));
+                    if !b.is_empty() {
+                        let _ = writeln!(self.out, "{pad}const sl_vi {no} = {};", of(format!("~{yes}")));
+                    }
+                    for (name, arm) in [(&yes, a), (&no, b)].into_iter().filter(|(_, arm)| !arm.is_empty()) {
+                        let _ = writeln!(self.out, "{pad}{{");
+                        self.turn(at, arm, Some(name), &mut declared.clone());
+                        let _ = writeln!(self.out, "{pad}}}");
+                    }
                 }
-                _ => Ok(()),
-            };
+                _ => {}
+            }
+        }
+    }
+
+    /// The vector that a place is.
+    fn variable(&self, at: &At<'_>, p: &Place) -> String {
+        let row = || at.s.element(p, at.var, at.turn).unwrap_or(0);
+        match &p.base {
+            Base::Local(id) if p.path.is_empty() => self.local(*id),
+            Base::Local(id) => format!("{}_{}", self.array(*id), row()),
+            Base::State(id) => format!("{}_state_{}", self.field(*id), row()),
+            Base::Table(id) => format!("{}_table_{}", self.table_of(*id), row()),
+            _ => String::new(),
         }
     }
 
     /// A value of a vector of branches, as an operand.
-    fn of_stream(&self, e: &Expr, var: LocalId) -> String {
-        let ExprKind::Load(p) = &e.kind else { return self.vector_of(e, &|e| self.of_stream(e, var)) };
-        match (&p.base, p.path.is_empty()) {
-            (Base::Local(id), true) => self.local(*id),
-            (Base::Local(id), false) => self.array(*id),
-            (Base::State(id), _) => format!("{}_state", self.field(*id)),
-            (Base::Table(id), _) => format!("{}_table", self.table_of(*id)),
-            (Base::In(at), _) => match row(at, var) {
-                Some(r) => format!("{}_load(in + {})", vector(&e.ty), r.from),
-                None => self.splat(e),
+    fn of_stream(&self, at: &At<'_>, e: &Expr) -> String {
+        match &e.kind {
+            ExprKind::Load(p) => match &p.base {
+                Base::In(from) => match row(from, at.var) {
+                    Some(r) => format!("{}_load(in + {})", vector(&e.ty), r.from + at.turn),
+                    None => self.splat(e),
+                },
+                _ => self.variable(at, p),
             },
-            _ => String::new(),
+            _ => self.vector_of(e, &|e| self.of_stream(at, e)),
         }
     }
+}
+
+/// Which turns are printed: those of a loop over branches, from one on.
+struct At<'s> {
+    s: &'s Streams,
+    var: LocalId,
+    turn: u32,
 }
 
 /// The type of an array's numbers.

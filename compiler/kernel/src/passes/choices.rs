@@ -18,7 +18,7 @@ mod replace;
 mod tests;
 mod time;
 
-pub use bounds::{Bound, bound, builtin};
+pub use bounds::{Bound, bound, bound_of_numbers, builtin};
 pub use replace::is_plain;
 
 use crate::ir::*;

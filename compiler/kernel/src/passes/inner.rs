@@ -4,7 +4,7 @@
 //! measures faster, [`super::turns_abreast`], [`super::unroll_and_jam`] and [`super::in_step`] among it. Input: a kernel after [`super::prepare`]. Output: the same, to be printed. Costs and schedules are of the kernel before.
 
 use super::unroll::{self, Rule};
-use super::{Pass, in_step, software_pipeline, turns_abreast, unroll_and_jam};
+use super::{Pass, in_step, software_pipeline, streams, turns_abreast, unroll_and_jam};
 use crate::ir::Kernel;
 
 /// What is done with loops.
@@ -70,7 +70,10 @@ impl Inner {
 }
 
 fn auto(kernel: &mut Kernel) {
-    unroll::run(kernel, Rule::AUTO);
+    // few branches are lanes, on nearly all machines
+    if streams::streams(kernel).is_none_or(|s| s.lanes() > 8) {
+        unroll::run(kernel, Rule::AUTO);
+    }
 }
 
 fn all(kernel: &mut Kernel) {

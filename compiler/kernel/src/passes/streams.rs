@@ -14,6 +14,7 @@
 use super::clean::trip;
 use super::held::row;
 use crate::ir::*;
+use crate::walk;
 use sluice_frontend::ids::LocalId;
 use sluice_frontend::ty::{Dim, Ty};
 use std::collections::BTreeSet;
@@ -28,7 +29,7 @@ const LARGEST: usize = 200;
 pub struct Streams {
     /// How many there are.
     pub count: u32,
-    /// Fields of which each branch has an element.
+    /// Fields of which each branch has an element, or several that lie as far apart as there are branches.
     pub fields: BTreeSet<StateId>,
     /// Those that are written.
     pub written: BTreeSet<StateId>,
@@ -47,6 +48,28 @@ impl Streams {
     pub fn lanes(&self) -> u32 {
         self.count.next_power_of_two().max(4)
     }
+
+    /// How many vectors an array is. Elements beyond the branches, of which some arrays have a few, are nobody's.
+    pub fn rows(&self, ty: &Ty) -> u32 {
+        match ty.known_len().unwrap_or(0) {
+            n if n.is_multiple_of(self.count) => n / self.count,
+            n => u32::from(n > self.count),
+        }
+    }
+
+    /// The first turns of which a vector is one, where a loop goes over the branches several times.
+    pub fn turns(&self, l: &For) -> impl Iterator<Item = u32> + use<> {
+        let n = trip(l).map_or(0, |(n, _)| u32::try_from(n).unwrap_or(0));
+        (0..n).step_by(self.count as usize)
+    }
+
+    /// Where an element is that a place names in a vector of turns: in which vector.
+    pub fn element(&self, p: &Place, var: LocalId, turn: u32) -> Option<u32> {
+        let [Proj::Index(at)] = &p.path[..] else { return None };
+        let r = row(at, var).filter(|r| r.stride == 1)?;
+        let at = r.from + turn;
+        at.is_multiple_of(self.count).then_some(at / self.count)
+    }
 }
 
 /// The branches of a kernel's firing, where it is loops over them.
@@ -56,23 +79,24 @@ pub fn streams(kernel: &Kernel) -> Option<Streams> {
         return None;
     }
     let f = kernel.function(kernel.work.function);
-    let loops: Vec<&For> =
-        f.body.iter().map(|s| if let StmtKind::For(l) = &s.kind { Some(&**l) } else { None }).collect::<Option<_>>()?;
+    let of = |s: &'_ Stmt| if let StmtKind::For(l) = &s.kind { Some((**l).clone()) } else { None };
+    let loops: Vec<For> = f.body.iter().map(of).collect::<Option<_>>()?;
     let (count, _) = trip(loops.first()?)?;
     let count = u32::try_from(count).ok().filter(|n| (2..=MOST).contains(n))?;
-    let mut look =
-        Look { kernel, f, var: LocalId(0), own: BTreeSet::new(), out: Streams { count, ..Streams::default() } };
-    if loops.iter().map(|l| l.body.len()).sum::<usize>() > LARGEST {
+    let out = Streams { count, ..Streams::default() };
+    let mut look = Look { kernel, f, var: LocalId(0), turn: 0, own: BTreeSet::new(), out };
+    if f.body.len() > LARGEST || loops.iter().map(|l| walk::count(&l.body)).sum::<usize>() > LARGEST {
         return None;
     }
-    for l in loops {
-        if l.from.as_int() != Some(0) || l.step != 1 || trip(l)?.0 != u64::from(count) {
+    for l in &loops {
+        let n = trip(l)?.0;
+        if l.from.as_int() != Some(0) || l.step != 1 || n == 0 || n > 4 * u64::from(count) || n % u64::from(count) != 0
+        {
             return None;
         }
-        (look.var, look.own) = (l.var, BTreeSet::new());
-        for s in &l.body {
-            let StmtKind::Assign(p, e) = &s.kind else { return None };
-            if !look.value(e) || !look.target(p) {
+        for turn in look.out.turns(l) {
+            (look.var, look.turn, look.own) = (l.var, turn, BTreeSet::new());
+            if !look.body(&l.body, false) {
                 return None;
             }
         }
@@ -83,25 +107,56 @@ pub fn streams(kernel: &Kernel) -> Option<Streams> {
     (!out.written.is_empty() && whole).then_some(out)
 }
 
+/// Variables that both arms of a condition give a value.
+pub fn in_both(a: &[Stmt], b: &[Stmt]) -> BTreeSet<LocalId> {
+    let of = |arm: &[Stmt]| -> BTreeSet<LocalId> {
+        let of = |s: &Stmt| match &s.kind {
+            StmtKind::Assign(p, _) => p.as_local().into_iter().collect(),
+            StmtKind::If(_, a, b) => in_both(a, b),
+            _ => BTreeSet::new(),
+        };
+        arm.iter().flat_map(of).collect()
+    };
+    of(a).intersection(&of(b)).copied().collect()
+}
+
 struct Look<'k> {
     kernel: &'k Kernel,
     f: &'k Function,
-    /// What the loop counts.
+    /// What the loop counts, and the first turn of those that are a vector.
     var: LocalId,
+    turn: u32,
     /// Variables of a turn that have a value.
     own: BTreeSet<LocalId>,
     out: Streams,
 }
 
 impl Look<'_> {
-    /// Is it an element of the branch, of numbers?
-    fn element(&self, p: &Place, ty: &Ty) -> bool {
-        let at = |e: &Expr| matches!(&e.kind, ExprKind::Load(p) if p.as_local() == Some(self.var));
-        let ours = matches!(ty, Ty::Array(e, Dim::Known(n)) if number(e) && *n == self.out.count);
-        ours && matches!(&p.path[..], [Proj::Index(e)] if at(e))
+    /// `arm`: of a condition, both of which are computed.
+    fn body(&mut self, body: &[Stmt], arm: bool) -> bool {
+        body.iter().all(|s| match &s.kind {
+            StmtKind::Assign(p, e) => self.value(e) && self.target(p, arm),
+            StmtKind::If(c, a, b) => {
+                let before = self.own.clone();
+                let mut all = self.value(c);
+                for arm in [a, b] {
+                    all = all && self.body(arm, true);
+                    self.own.clone_from(&before);
+                }
+                self.own.extend(in_both(a, b));
+                all
+            }
+            _ => false,
+        })
     }
 
-    fn target(&mut self, p: &Place) -> bool {
+    /// Is it an element of the branch, of numbers?
+    fn element(&self, p: &Place, ty: &Ty) -> bool {
+        let ours = matches!(ty, Ty::Array(e, Dim::Known(_)) if number(e));
+        ours && self.out.element(p, self.var, self.turn).is_some_and(|v| v < self.out.rows(ty))
+    }
+
+    fn target(&mut self, p: &Place, arm: bool) -> bool {
         match &p.base {
             Base::Local(id) => {
                 let local = &self.f.locals[id.index()];
@@ -109,19 +164,21 @@ impl Look<'_> {
                     self.own.insert(*id);
                     return of_lanes(&local.ty) && !local.by_ref && *id != self.var;
                 }
-                self.out.arrays.insert(*id);
-                self.element(p, &local.ty)
+                // an arm chooses between a new value and the old one
+                let known = !self.out.arrays.insert(*id);
+                (known || !arm) && self.element(p, &local.ty)
             }
             Base::State(id) => {
                 self.out.fields.insert(*id);
                 self.out.written.insert(*id);
                 self.element(p, &self.kernel.state[id.index()].ty)
             }
-            Base::Out(at) => {
-                let Some(r) = row(at, self.var).filter(|r| r.stride == 1 && p.path.is_empty()) else { return false };
+            Base::Out(at) if !arm && p.path.is_empty() => {
+                let Some(r) = row(at, self.var).filter(|r| r.stride == 1) else { return false };
                 // what one row writes beyond its end is written again by those behind it
-                let follows = self.out.given.is_none_or(|last| last < r.from);
-                self.out.given = Some(r.from);
+                let from = r.from + self.turn;
+                let follows = self.out.given.is_none_or(|last| last < from);
+                self.out.given = Some(from);
                 follows && number(&self.kernel.output)
             }
             _ => false,
@@ -160,7 +217,7 @@ impl Look<'_> {
             }
             Base::In(at) if p.path.is_empty() => match row(at, self.var) {
                 Some(r) if r.stride == 1 => {
-                    self.out.read = self.out.read.max(Some(r.from));
+                    self.out.read = self.out.read.max(Some(r.from + self.turn));
                     number(&self.kernel.input)
                 }
                 Some(_) => false,

@@ -56,6 +56,7 @@ mod running;
 mod scheduling;
 mod serial;
 mod sliding;
+mod streams;
 mod support;
 mod system;
 mod tabulated;

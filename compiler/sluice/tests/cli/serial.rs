@@ -118,6 +118,32 @@ fn conditions_on_data_choose() {
     }
 }
 
+/// Limiters, integrators that saturate, levels that fall: bounds of what waits, as conditions, as selections and as functions, by numbers and by each other.
+const BOUNDS: &str = "
+float->float filter Limit { float g = 1; float e; work pop 1 push 1 { float x = pop(); e = max(e * 0.999, abs(x)); float t = e > 1.0 ? 1.0 / e : 1.0; g = min(g + 0.001, t); push(x * g); } }
+float->float filter Saturate { float s; double d; work pop 1 push 1 { s = s * 0.98 + pop(); s = s > 3.0 ? 3.0 : s < -3.0 ? -3.0 : s; d = d + s; if (d >= 2.5) d = 2.5; if (d < -0.0) d = -0.0; push(s + (float)d); } }
+float->float filter Zero { float g; work pop 1 push 1 { g = max(g + 0.25 * pop(), 0); g = min(0.75, g); g = g <= 0.5 ? g : 0.5; push(g); } }
+float->float filter Both { float a; float b; double c; work pop 1 push 2 { float x = pop(); a = min(a + x, b); b = max(x, b * 0.5); if (a > b) a = b; c = max(c * 0.5, (double)x); push(a); push(b + (float)c); } }
+float->float filter Rows { work pop 64 push 64 { float m = 0; for (int i = 0; i < 64; i++) { m = max(m * 0.9, pop()); if (m > 0.8) m = 0.8; push(m); } } }
+float->float pipeline Main { add Limit; add Saturate; add Zero; add Both; add Rows; }
+";
+
+#[test]
+fn bounds_of_what_waits_are_instructions() {
+    let text = c_text(BOUNDS, &[]);
+    let filters = filters(&text).split("sl_choose.h").last().unwrap();
+    for name in ["least_f", "least_d", "greatest_f", "max_f", "max_d", "min_f"] {
+        assert!(filters.matches(&format!("sl_choose_{name}(")).count() > 0, "{name}: {filters}");
+    }
+    same(BOUNDS, odd_reals, &[0, 1, 64, 65, 1003, 20_000]);
+    // what waits for nothing is for lanes
+    let free = "float->float filter F { work pop 1 push 1 { float x = pop(); push(x > 3.0 ? 3.0 : max(x, -3.0)); } }
+float->float pipeline Main { add F; }";
+    assert!(!c_text(free, &[]).contains("sl_choose_"));
+    // and with latitude C compilers know best
+    assert!(!c_text(BOUNDS, &["--fast-math"]).contains("sl_choose_max_f("));
+}
+
 /// Of two conditions, one within the other, the inner one costs too much as a choice.
 #[test]
 fn a_jump_within_a_condition_stays() {

@@ -15,17 +15,23 @@ pub enum Bound {
 
 /// What a choice between two floats is, where it is one of the two that its condition compares: the bound and its operands, in their order.
 pub fn bound<'e>(c: &'e Expr, yes: &'e Expr, no: &'e Expr) -> Option<(Bound, &'e Expr, &'e Expr)> {
+    matches!(yes.ty, Ty::Float | Ty::Double).then(|| bound_of_numbers(c, yes, no)).flatten()
+}
+
+/// The same, of ints too.
+pub fn bound_of_numbers<'e>(c: &'e Expr, yes: &'e Expr, no: &'e Expr) -> Option<(Bound, &'e Expr, &'e Expr)> {
     let ExprKind::Binary(op, x, y) = &c.kind else { return None };
     let (x, y) = (&**x, &**y);
-    if !matches!(x.ty, Ty::Float | Ty::Double) || yes.ty != x.ty || x.ty != y.ty {
+    if !matches!(x.ty, Ty::Int | Ty::Float | Ty::Double) || yes.ty != x.ty || x.ty != y.ty {
         return None;
     }
+    // equal ones are the same then
+    let same_if_equal = x.ty == Ty::Int || is_not_zero(x) || is_not_zero(y);
     let less = match op {
         BinaryOp::Lt => true,
         BinaryOp::Gt => false,
-        // equal ones are the same then
-        BinaryOp::Le if is_not_zero(x) || is_not_zero(y) => true,
-        BinaryOp::Ge if is_not_zero(x) || is_not_zero(y) => false,
+        BinaryOp::Le if same_if_equal => true,
+        BinaryOp::Ge if same_if_equal => false,
         _ => return None,
     };
     if same(yes, x) && same(no, y) {
