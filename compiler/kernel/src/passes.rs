@@ -24,6 +24,7 @@ pub mod pack_bits;
 pub mod privatise;
 pub mod prove_checks;
 pub mod reduce_divisions;
+pub mod rings;
 pub mod roll;
 pub mod scalars;
 pub mod software_pipeline;

@@ -38,6 +38,7 @@ mod print_mixed;
 mod print_narrow;
 mod print_nests;
 mod print_rest;
+mod print_rings;
 mod print_scope;
 mod print_skewed;
 mod print_streams;

@@ -39,6 +39,9 @@ impl Printer<'_> {
                 None if self.device() => format!("{}()", super::types::c_type(&e.ty).trim_start_matches("struct ")),
                 None => format!("({}){{0}}", super::types::c_type(&e.ty)),
             },
+            ExprKind::Load(Place { base: Base::State(id), path }) if path.is_empty() && self.rings.contains(id) => {
+                self.place_in_ring(*id)
+            }
             ExprKind::Load(p) => self.left(p).unwrap_or_else(|| self.place(p)),
             ExprKind::Unary(op, a) => self.unary(*op, a),
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b),

@@ -68,6 +68,8 @@ pub(super) struct Printer<'a> {
     pub(super) delayed: Delayed,
     /// While attempts in a row are printed.
     pub(super) row: Option<Row>,
+    /// Places in rings, while a run of firings is printed.
+    pub(super) rings: BTreeSet<StateId>,
     /// Of device code: what loops with a known bound count.
     pub(super) counters: BTreeSet<LocalId>,
 }
@@ -124,6 +126,7 @@ impl<'a> Printer<'a> {
             kept: BTreeSet::new(),
             delayed: Delayed::default(),
             row: None,
+            rings: BTreeSet::new(),
             counters: BTreeSet::new(),
         }
     }
@@ -412,6 +415,7 @@ impl<'a> Printer<'a> {
         self.keep();
         if name == "sl_fire" && !self.device() {
             self.wave(&steps);
+            self.runs(&steps);
         }
         let turns = self.tapes_begin();
         let first = self.first_by_itself(&f.body, &steps, turns);

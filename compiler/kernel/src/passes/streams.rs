@@ -247,7 +247,7 @@ mod tests {
         let text = format!(
             "kernel \"K\" \"K\"; float -> float work func0 peek 4 pop 4 push 8
 state0 \"z\" float[4] = [0.0f, 0.0f, 0.0f, 0.0f]
-state1 \"w\" float[5] = [0.0f, 0.0f, 0.0f, 0.0f, 0.0f]
+state1 \"w\" float[3] = [0.0f, 0.0f, 0.0f]
 state2 \"s\" float = 0.0f
 table0 \"h\" float[4] = [0.5f, 0.25f, 0.125f, 1.0f]
 func0 \"work\" (0) -> void; {{

@@ -35,7 +35,7 @@ int->int pipeline Main {{ portal<Gain> p; add Gain to p; {between} add Level(p);
 fn at_once(program: &str) -> Option<u64> {
     let place = Place::new().with("a.str", program);
     let done = place.run(&["build", "--emit", "c", "a.str", "-o", "-"]).ends(0);
-    let line = done.text().lines().find(|l| l.contains("const int64_t some = k < "))?;
+    let line = done.text().lines().find(|l| l.contains("const int64_t some = left < "))?;
     line.split(" < ").nth(1)?.split(' ').next()?.parse().ok()
 }
 

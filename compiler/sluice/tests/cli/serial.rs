@@ -212,3 +212,53 @@ fn firings_over_a_tape_leave_items() {
     let far = "peek 8 pop 2 push 1 { push(peek(6) + 0.5 * (peek(1) - peek(7))); pop(); pop(); }";
     same(&string(30, far), odd_reals, &[0, 3, 300, 5000]);
 }
+
+/// Combs, all-passes and echoes over rings whose places go round in every way that people write it; alone, and one after another.
+fn reverb(n: usize) -> String {
+    let ways = [
+        "at++; if (at == n) at = 0;",
+        "at = (at + 1) % n;",
+        "if (++at >= n) at = 0;",
+        "at = at + 1 == n ? 0 : at + 1;",
+    ];
+    let one = |i: usize, how: &&str| {
+        format!(
+            "float->float filter Comb{i}(int n, float g) {{ float[n] line; int at; work pop 1 push 1 {{ float y = line[at]; line[at] = pop() + g * y; {how} push(y); }} }}\n"
+        )
+    };
+    let filters: String = ways.iter().enumerate().map(|(i, how)| one(i, how)).collect();
+    let all: String = (0..4).map(|i| format!("add Comb{i}({}, 0.{}); ", n + 13 * i, 3 + i)).collect();
+    format!(
+        "{filters}float->float filter Pass(int n) {{ float[n] line; int w; int r = 5; work pop 1 push 1 {{ float old = line[r]; float v = pop() - 0.5 * old; line[w] = v; w = (w + 1) % n; r = (r + 1) % n; push(old + 0.5 * v); }} }}
+float->float filter Mean {{ work pop 4 push 1 {{ push(0.25 * (pop() + pop() + pop() + pop())); }} }}
+float->float pipeline Main {{ add splitjoin {{ split duplicate; {all} join roundrobin; }} add Mean; add Pass({n}); }}
+"
+    )
+}
+
+#[test]
+fn rings_go_in_runs() {
+    for n in [64, 100, 1000] {
+        let program = reverb(n);
+        let text = c_text(&program, &["--fuse=false"]);
+        assert_eq!(filters(&text).matches("        long run = n;\n").count(), 5, "{n}: {}", filters(&text));
+        assert!(filters(&c_text(&program, &[])).contains("        long run = n;\n"));
+        same(&program, odd_reals, &[0, 1, n - 1, n, n + 1, 3 * n + 17, 20_000]);
+    }
+    // a mask, and a line that is longer than its ring
+    let mask = "int->int filter Main { int[200] line; int at = 100; work pop 1 push 1 { int y = line[at]; line[at] = pop() + (y >> 1); at = (at + 1) & 127; push(y); } }";
+    assert!(c_text(mask, &[]).contains("        long run = n;\n"));
+    same(mask, noise, &[0, 1, 27, 28, 29, 128, 5000]);
+}
+
+/// A place that has left its ring, by where it begins, goes one by one, and the fault is the same.
+#[test]
+fn rings_that_are_left_are_faults() {
+    let program = "int->int filter Main { int[100] line; int at = 150; init { at = at - BACK; } work pop 1 push 1 { int y = line[at]; line[at] = pop() + y; at++; if (at == 90) at = 0; push(y); } }";
+    for back in ["0", "55", "100", "150"] {
+        let place = Place::new().with("a.str", program.replace("BACK", back));
+        let ways = [&["--back-end", "cc"][..], &["--back-end", "cc", "-O0"], &["--back-end", "jit"]];
+        let code = place.as_interpreted(&noise(400), &ways).code;
+        assert_eq!(code, i32::from(back == "0" || back == "55"), "{back}");
+    }
+}

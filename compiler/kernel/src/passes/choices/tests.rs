@@ -65,16 +65,24 @@ fn what_counts_is_guessed() {
 
 #[test]
 fn long_ways_are_guessed() {
-    // a filter whose value is held within bounds, which is seldom
+    // of a value that is held within bounds, the lesser and the greater are an instruction each; others cost too much
     let held = "state2 = ((state2 * 0.5f) + in(0)); if (state2 > 1f) { state2 = 1f; } if (state2 < -1f) { state2 = -1f; } out(0) = 0;";
-    assert_eq!(count(held), 0);
+    assert_eq!(count(held), 2);
+    assert_eq!(
+        count(
+            &held
+                .replace("{ state2 = 1f; }", "{ state2 = 0.75f; }")
+                .replace("{ state2 = -1f; }", "{ state2 = -0.75f; }")
+        ),
+        0
+    );
     // the factor is chosen while the product is taken
     let gain = "$0 = (0.5f - (in(0) * state2)); \
                 if ($0 > 0f) { state2 = (state2 + (0.001f * $0)); } else { state2 = (state2 + (0.01f * $0)); } out(0) = 0;";
     assert_eq!(count(gain), 1);
-    // of both, the one that pays
-    let both = format!("{gain} if (state2 > 100f) {{ state2 = 100f; }}");
-    assert_eq!(count(&both), 1);
+    // of both, the one that pays; a bound does beside it
+    let both = format!("{gain} if (state2 > 100f) {{ state2 = 90f; }}");
+    assert_eq!((count(&both), count(&both.replace("90f", "100f"))), (1, 2));
 }
 
 /// An arm with a jump in it is not executed in any case.
