@@ -248,16 +248,24 @@ impl Scaling {
     }
 
     fn of_filters(&self) -> String {
+        // older figures have none
+        let hand = self.filters.iter().any(|f| f.hand.is_some());
+        let told = if hand {
+            " *By hand*: a loop over all filters for each item, in C, by gcc or clang, the faster, with -O3 -march=native."
+        } else {
+            ""
+        };
+        let (head, column) = if hand { (" by hand, ns |", "--:|") } else { ("", "") };
         let mut text = format!(
             "## Filters\n\nSmall filters with a state (a low-pass of first order, seven different constants), one after another or side by side, between a source and a sink; native code by the \
-             C compiler (`cc`) and made in memory (`jit`). *By hand*: a loop over all filters for each item, in C, by gcc or clang, the faster, with -O3 -march=native. *Compilation*: from the text to code, with an empty cache; each step was given {} s of the clock.\n\n\
-             | shape | by | filters | compilation, s | of which the C compiler, s by the clock | for a filter, ms | its peak memory, MiB | an item in a filter, ns | by hand, ns | |\n\
-             |---|---|--:|--:|--:|--:|--:|--:|--:|---|\n",
+             C compiler (`cc`) and made in memory (`jit`).{told} *Compilation*: from the text to code, with an empty cache; each step was given {} s of the clock.\n\n\
+             | shape | by | filters | compilation, s | of which the C compiler, s by the clock | for a filter, ms | its peak memory, MiB | an item in a filter, ns |{head} |\n\
+             |---|---|--:|--:|--:|--:|--:|--:|{column}---|\n",
             self.limit
         );
         for f in &self.filters {
             text += &format!(
-                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+                "| {} | {} | {} | {} | {} | {} | {} | {} |{} {} |\n",
                 f.shape,
                 f.way,
                 f.filters,
@@ -266,7 +274,7 @@ impl Scaling {
                 or_not(f.compile, |s| format!("{:.2}", s * 1e3 / f.filters as f64)),
                 or_not(f.peak, mega),
                 or_not(f.cost, nano),
-                f.hand.map_or(String::new(), nano),
+                if hand { format!(" {} |", f.hand.map_or(String::new(), nano)) } else { String::new() },
                 f.failed.as_deref().map_or(String::new(), |why| format!("**{}**", why.replace('|', "/")))
             );
         }
