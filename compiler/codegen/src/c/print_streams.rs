@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! for $b = 0 < 4 { $x = in($b)  state0[$b] = ((table0[$b] * state0[$b]) + $x)  out($b) = state0[$b] }
-//!   →   sl_s4f x_1 = sl_s4f_load(in + 0);  z_0_state_0 = ((table_0_table_0 * z_0_state_0) + x_1);  sl_s4f_store(out + 0, z_0_state_0);
+//!   →   sl_s4f x_1 = sl_s4f_load(in + 0);  z_0_state_v0 = ((table_0_table_v0 * z_0_state_v0) + x_1);  sl_s4f_store(out + 0, z_0_state_v0);
 //! ```
 
 use super::print_function::Printer;
@@ -30,9 +30,7 @@ impl Printer<'_> {
         let before = std::mem::take(&mut self.out);
         self.in_vectors(&s, steps);
         // the names are those of lanes, for another number of them
-        let lanes = s.lanes();
-        let text = self.out.replace("sl_vf", &format!("sl_s{lanes}f")).replace("sl_vi", &format!("sl_s{lanes}i"));
-        self.out = before + &text;
+        self.out = before + &of_lanes(&self.out, s.lanes());
     }
 
     fn in_vectors(&mut self, s: &Streams, steps: &str) {
@@ -48,7 +46,7 @@ impl Printer<'_> {
         let f = self.kernel.function(self.kernel.work.function);
         for id in &s.arrays {
             let (ty, name) = (&f.locals[id.index()].ty, self.array(*id));
-            let all: Vec<String> = (0..s.rows(ty)).map(|v| format!("{name}_{v}")).collect();
+            let all: Vec<String> = (0..s.rows(ty)).map(|v| format!("{name}_v{v}")).collect();
             let _ = writeln!(self.out, "            SL_UNUSED {} {};", vector(element(ty)), all.join(", "));
         }
         for stmt in &f.body {
@@ -81,9 +79,9 @@ impl Printer<'_> {
                 let elements =
                     |of: &dyn Fn(u32, u32) -> String| (0..s.count).map(|k| of(k, v * s.count + k)).collect::<Vec<_>>();
                 let values = elements(&|_, at| format!("{from}[{at}]")).join(", ");
-                let _ = writeln!(text, "        SL_UNUSED {} {name}_{what}_{v} = {{{values}}};", vector(element(ty)));
+                let _ = writeln!(text, "        SL_UNUSED {} {name}_{what}_v{v} = {{{values}}};", vector(element(ty)));
                 if written {
-                    let stored = elements(&|k, at| format!("{from}[{at}] = {name}_{what}_{v}[{k}];")).join(" ");
+                    let stored = elements(&|k, at| format!("{from}[{at}] = {name}_{what}_v{v}[{k}];")).join(" ");
                     let _ = writeln!(back, "        {stored}");
                 }
             }
@@ -160,9 +158,9 @@ impl Printer<'_> {
         let row = || at.s.element(p, at.var, at.turn).unwrap_or(0);
         match &p.base {
             Base::Local(id) if p.path.is_empty() => self.local(*id),
-            Base::Local(id) => format!("{}_{}", self.array(*id), row()),
-            Base::State(id) => format!("{}_state_{}", self.field(*id), row()),
-            Base::Table(id) => format!("{}_table_{}", self.table_of(*id), row()),
+            Base::Local(id) => format!("{}_v{}", self.array(*id), row()),
+            Base::State(id) => format!("{}_state_v{}", self.field(*id), row()),
+            Base::Table(id) => format!("{}_table_v{}", self.table_of(*id), row()),
             _ => String::new(),
         }
     }
@@ -180,6 +178,26 @@ impl Printer<'_> {
             _ => self.vector_of(e, &|e| self.of_stream(at, e)),
         }
     }
+}
+
+/// C text of lanes, of so many of them. Only types and functions change their names: those of a program's variables end in numbers.
+fn of_lanes(text: &str, lanes: u32) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| word(c) != word(first)).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        let kind = name.strip_prefix("sl_v").and_then(|kind| Some((kind.get(..1)?, kind.get(1..)?)));
+        match kind {
+            Some((kind @ ("f" | "i"), more)) if more.is_empty() || more.starts_with('_') && after.starts_with('(') => {
+                let _ = write!(out, "sl_s{lanes}{kind}{more}");
+            }
+            _ => out.push_str(name),
+        }
+        rest = after;
+    }
+    out
 }
 
 /// Which turns are printed: those of a loop over branches, from one on.

@@ -80,6 +80,17 @@ int->int splitjoin Main { split roundrobin(1); for (int i = 0; i < 3; i++) add M
     same(mix, ints, &[0, 2, 3, 6, 1000]);
 }
 
+/// A program's names may be those of the C text's own.
+#[test]
+fn names_of_vectors_are_a_programs_own() {
+    let program = "float->float filter F { float sl_vf; float sl_vi_load; float x; float x_1_state; work pop 1 push 1 { float sl_vf_select = pop(); float sl_s4f = x; sl_vf = 0.5 * sl_vf + sl_vf_select;
+    x = sl_vf - sl_vi_load; sl_vi_load = sl_vf; x_1_state = x_1_state * 0.25 + sl_s4f; push(sl_vi_load + x_1_state); } }
+float->float splitjoin Main { split roundrobin(1); for (int i = 0; i < 4; i++) add F; join roundrobin(1); }
+";
+    assert!(has(&c_text(program), 4, 0));
+    same(program, reals, &[0, 4, 1000]);
+}
+
 /// Conditions choose, of which several are within one another.
 #[test]
 fn conditions_within_branches() {
