@@ -144,6 +144,27 @@ float->float pipeline Main { add F; }";
     assert!(!c_text(BOUNDS, &["--fast-math"]).contains("sl_choose_max_f("));
 }
 
+/// In lanes, too, of floats and ints.
+#[test]
+fn bounds_in_lanes_are_instructions() {
+    let median = "float->float filter Median { work peek 5 pop 1 push 1 {
+    float[5] v;
+    for (int i = 0; i < 5; i++) v[i] = peek(i);
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 4 - i; j++) { float a = v[j]; float b = v[j + 1]; v[j] = a < b ? a : b; v[j + 1] = a > b ? a : b; }
+    push(v[2]); pop(); } }
+float->float pipeline Main { add Median; }
+";
+    let ints = median.replace("float", "int");
+    for (program, names) in [(median, ["sl_vf_least(", "sl_vf_greatest("]), (&ints, ["sl_vi_min(", "sl_vi_max("])] {
+        let text = c_text(program, &[]);
+        // what is called, beside its definition
+        assert!(names.iter().all(|name| text.matches(name).count() > 8), "{names:?}");
+    }
+    same(median, odd_reals, &[0, 4, 5, 100, 3001]);
+    same(&ints, noise, &[0, 5, 3001]);
+}
+
 /// Of two conditions, one within the other, the inner one costs too much as a choice.
 #[test]
 fn a_jump_within_a_condition_stays() {

@@ -76,6 +76,9 @@ fn long_ways_are_guessed() {
         ),
         0
     );
+    // a level that rises at once: the bound is told of the two variables themselves
+    let level = "$0 = in(0); state2 = (state2 * 0.5f); if ($0 > state2) { state2 = $0; } out(0) = 0;";
+    assert!(made(level).1.contains("select(($0 > state2), $0, state2)"), "{}", made(level).1);
     // the factor is chosen while the product is taken
     let gain = "$0 = (0.5f - (in(0) * state2)); \
                 if ($0 > 0f) { state2 = (state2 + (0.001f * $0)); } else { state2 = (state2 + (0.01f * $0)); } out(0) = 0;";
